@@ -1,0 +1,37 @@
+import { Elysia } from 'elysia'
+import { chatRoutes } from './chat/routes.ts'
+import { createChatService } from './chat/service.ts'
+import type { Settings } from './config/settings.ts'
+import type { Gateway } from './gateway/generate.ts'
+import type { Models } from './gateway/model.ts'
+import { errorReplies, otherMethods } from './http/errors.ts'
+import { createGuard } from './http/guard.ts'
+import { requestId } from './http/request-id.ts'
+import type { Log } from './lib/log.ts'
+import { modelRoutes } from './models/routes.ts'
+import type { KeyDirectory } from './storage/key-directory.ts'
+import { type Readiness, systemRoutes } from './system/routes.ts'
+
+export type AppParts = {
+  readonly settings: Pick<Settings, 'maxBody' | 'unsupportedParameters'>
+  readonly models: () => Models
+  readonly gateway: Gateway
+  readonly keys: KeyDirectory
+  readonly ready: Readiness
+  readonly log: Log
+}
+
+/** The whole interface: what every request passes, then the features. */
+export function createApp(parts: AppParts) {
+  const { settings, models, gateway, log } = parts
+  const guard = createGuard(parts.keys, settings.maxBody)
+  const chat = createChatService({ gateway, models, unsupported: settings.unsupportedParameters })
+  // Host names of any length, `ai` for one: Elysia would cut the path of a short one wrongly.
+  const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: false } })
+    .use(requestId())
+    .use(errorReplies(log))
+    .use(systemRoutes(parts.ready))
+    .use(modelRoutes(guard, models))
+    .use(chatRoutes(guard, chat, log))
+  return app.use(otherMethods(app.routes))
+}

@@ -1,0 +1,44 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { randomText } from '../lib/id.ts'
+import { expectHelp, expectVersion } from './smoke/commands.ts'
+import { bareEnvironment, freePort } from './smoke/machine.ts'
+import { expectAnswer, expectNoAnswerWithoutKey, expectStream } from './smoke/requests.ts'
+import { startServer } from './smoke/server.ts'
+
+const executable = process.argv[2]
+if (!executable) {
+  console.error('Name the executable to try: bun run smoke dist/weir')
+  process.exit(2)
+}
+const folder = await mkdtemp(join(tmpdir(), 'weir-smoke-'))
+try {
+  await tryOut(resolve(executable), folder)
+  console.log('The executable works.')
+} finally {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+}
+
+/** Uses an executable as a stranger would: from an empty folder, with nothing set, through a kill and a restart. */
+async function tryOut(executable: string, folder: string): Promise<void> {
+  const emptyFolder = join(folder, 'empty')
+  await mkdir(emptyFolder)
+  const environment = { ...bareEnvironment(folder), WEIR_DATA: join(folder, 'data') }
+  const place = { executable, folder: emptyFolder, environment }
+  await expectHelp(place)
+  await expectVersion(place)
+
+  const key = `sk-weir-${randomText(12)}-${randomText(40)}`
+  const port = await freePort()
+  const withKey = { ...place, environment: { ...environment, WEIR_BOOTSTRAP_KEY: key } }
+  await using server = await startServer(withKey, port)
+  await expectNoAnswerWithoutKey(server.address)
+  await expectAnswer(server.address, key)
+  await expectStream(server.address, key)
+  await server.kill()
+
+  await using again = await startServer(place, port)
+  await expectAnswer(again.address, key)
+  await again.stop()
+}

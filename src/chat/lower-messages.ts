@@ -1,0 +1,75 @@
+import type { Message, Part, PastToolCall } from '../generation/request.ts'
+import { badRequest, unsupportedParameter } from '../lib/errors.ts'
+import { type Fields, fieldsOf } from '../lib/json.ts'
+import { type ChatMessage, type ContentPart, isImagePart, isTextPart } from './schema.ts'
+
+/** The conversation, message by message. */
+export function lowerMessages(messages: readonly ChatMessage[]): Message[] {
+  return messages.map((message, index) => lowerMessage(message, `messages[${index}]`))
+}
+
+function lowerMessage(message: ChatMessage, path: string): Message {
+  const { role, content, name, tool_calls, tool_call_id, ...rest } = message
+  const parts = lowerContent(content, `${path}.content`)
+  const said = { parts, name: name ?? undefined, extras: nonEmpty(rest) }
+  switch (role) {
+    case 'assistant':
+      return { role, ...said, toolCalls: (tool_calls ?? []).map(lowerToolCall) }
+    case 'tool':
+      return { role, ...said, callId: requiredCallId(tool_call_id, path) }
+    default:
+      return { role, ...said }
+  }
+}
+
+function requiredCallId(id: string | null | undefined, path: string): string {
+  if (id != null) return id
+  const message = `Missing required parameter: '${path}.tool_call_id'. A tool message says which call it answers.`
+  throw badRequest(message, 'missing_required_parameter', `${path}.tool_call_id`)
+}
+
+function lowerToolCall(call: NonNullable<ChatMessage['tool_calls']>[number]): PastToolCall {
+  return { id: call.id, name: call.function.name, arguments: call.function.arguments }
+}
+
+function lowerContent(content: ChatMessage['content'], path: string): Part[] {
+  if (content == null) return []
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return content.map((part, index) => lowerPart(part, `${path}[${index}]`))
+}
+
+function lowerPart(part: ContentPart, path: string): Part {
+  if (isTextPart(part)) {
+    const { type, text, ...rest } = part
+    return { type, text, extras: nonEmpty(rest) }
+  }
+  if (isImagePart(part)) {
+    const { type: _, image_url, ...rest } = part
+    return {
+      type: 'image',
+      url: image_url.url,
+      detail: image_url.detail ?? undefined,
+      extras: nonEmpty(rest),
+    }
+  }
+  refuseFileId(part, path)
+  return { type: 'foreign', value: part }
+}
+
+/** A file id carries the meaning of its part, and names nothing: this gateway keeps no files. */
+function refuseFileId(part: Fields, path: string): void {
+  const places: readonly (readonly [Fields, string])[] = [
+    [part, path],
+    [fieldsOf(part.file), `${path}.file`],
+  ]
+  const found = places.find(([fields]) => typeof fields.file_id === 'string')
+  if (!found) return
+  throw unsupportedParameter(
+    'Files are not kept here: send the content itself instead of a file_id.',
+    `${found[1]}.file_id`,
+  )
+}
+
+function nonEmpty(fields: Fields): Fields | undefined {
+  return Object.keys(fields).length > 0 ? fields : undefined
+}

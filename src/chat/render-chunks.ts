@@ -1,0 +1,93 @@
+import type { GenerationEvent, ToolCall } from '../generation/events.ts'
+import type { Usage } from '../generation/usage.ts'
+import type { ReplyFacts } from './facts.ts'
+import { renderToolCall } from './render.ts'
+import { renderUsage } from './render-usage.ts'
+
+/** The frame that says that the answer is whole. */
+export const done = 'data: [DONE]\n\n'
+
+/**
+ * Writes the frames of one streamed completion. They are put together from text: of a chunk only the piece of
+ * the answer changes, and to build and write an object for each would cost more than all else that is done for it.
+ */
+export class ChunkRenderer {
+  readonly #head: string
+  readonly #tail: string
+  /** How many tool calls each choice that has begun has told. */
+  readonly #calls = new Map<number, number>()
+  /** What only the very first chunk tells. */
+  #toldOnce: string
+  #tier: 'default' | 'priority' | null | undefined
+
+  constructor(facts: ReplyFacts, usageAsked: boolean) {
+    this.#head = headOf(facts)
+    this.#tail = usageAsked ? ',"usage":null}\n\n' : '}\n\n'
+    this.#toldOnce = toldOnceOf(facts)
+  }
+
+  /** The frames of a batch; empty where it says nothing that a chunk can. */
+  chunks(batch: readonly GenerationEvent[]): string {
+    let text = ''
+    for (const event of batch) text += this.#chunk(event)
+    return text
+  }
+
+  /** The last chunk for callers who asked for usage. */
+  usage(usage: Usage, warnings: readonly string[]): string {
+    const told = warnings.length > 0 ? { warnings } : {}
+    return `${this.#head}],${JSON.stringify({ usage: renderUsage(usage), ...told }).slice(1)}\n\n`
+  }
+
+  #chunk(event: GenerationEvent): string {
+    switch (event.type) {
+      case 'text':
+        return this.#delta(event.choice, `{"content":${JSON.stringify(event.text)}}`)
+      case 'reasoning':
+        return this.#delta(event.choice, `{"reasoning":${JSON.stringify(event.text)}}`)
+      case 'tool-call':
+        return this.#toolCall(event.choice, event.call)
+      case 'finish':
+        return this.#delta(event.choice, '{}', `"${event.reason}"`, tierField(this.#tier))
+      case 'tier':
+        this.#tier = event.tier
+        return ''
+      default:
+        return ''
+    }
+  }
+
+  /** The role is told once for each choice, in a chunk of its own before its first delta. */
+  #delta(choice: number, delta: string, finish = 'null', more = ''): string {
+    if (this.#calls.has(choice)) return this.#frame(choice, delta, finish, more)
+    this.#calls.set(choice, 0)
+    const opening = this.#frame(choice, '{"role":"assistant","content":""}', 'null', this.#toldOnce)
+    this.#toldOnce = ''
+    return opening + this.#frame(choice, delta, finish, more)
+  }
+
+  #toolCall(choice: number, call: ToolCall): string {
+    const index = this.#calls.get(choice) ?? 0
+    const text = this.#delta(choice, JSON.stringify({ tool_calls: [{ index, ...renderToolCall(call) }] }))
+    this.#calls.set(choice, index + 1)
+    return text
+  }
+
+  #frame(choice: number, delta: string, finish: string, more: string): string {
+    return `${this.#head}{"index":${choice},"delta":${delta},"finish_reason":${finish}}]${more}${this.#tail}`
+  }
+}
+
+function headOf({ id, created, model, provider }: ReplyFacts): string {
+  const fields = { id, object: 'chat.completion.chunk', created, model, provider }
+  return `data: ${JSON.stringify(fields).slice(0, -1)},"choices":[`
+}
+
+function toldOnceOf({ performanceMode, warnings }: ReplyFacts): string {
+  const told = warnings.length > 0 ? { warnings } : {}
+  return `,${JSON.stringify({ performance_mode: performanceMode, ...told }).slice(1, -1)}`
+}
+
+function tierField(tier: 'default' | 'priority' | null | undefined): string {
+  return tier === undefined ? '' : `,"service_tier":${JSON.stringify(tier)}`
+}

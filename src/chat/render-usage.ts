@@ -1,0 +1,23 @@
+import type { Usage } from '../generation/usage.ts'
+import type { Usage as RenderedUsage } from './reply-schema.ts'
+
+/** The token counts as the interface tells them. */
+export function renderUsage(usage: Usage): RenderedUsage {
+  const { promptTokens, completionTokens } = usage
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: {
+      cached_tokens: Math.min(usage.cachedTokens ?? 0, promptTokens),
+      audio_tokens: usage.promptAudioTokens,
+    },
+    completion_tokens_details: {
+      reasoning_tokens: Math.min(usage.reasoningTokens ?? 0, completionTokens),
+      audio_tokens: usage.completionAudioTokens,
+    },
+  }
+}
+
+/** The sentence beside counts that no provider told. */
+export const estimatedUsage = 'The provider told no usage; the token counts are estimated.'

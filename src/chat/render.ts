@@ -1,0 +1,42 @@
+import type { Answer, AnswerChoice } from '../generation/answer.ts'
+import type { ToolCall } from '../generation/events.ts'
+import type { Usage } from '../generation/usage.ts'
+import type { ReplyFacts } from './facts.ts'
+import { renderUsage } from './render-usage.ts'
+import type { ChatCompletion } from './reply-schema.ts'
+
+/** A whole answer as a chat completion. */
+export function renderCompletion(answer: Answer, usage: Usage, facts: ReplyFacts): ChatCompletion {
+  return {
+    id: facts.id,
+    object: 'chat.completion',
+    created: facts.created,
+    model: facts.model,
+    choices: answer.choices.map(renderChoice),
+    usage: renderUsage(usage),
+    provider: facts.provider,
+    warnings: facts.warnings.length > 0 ? [...facts.warnings] : undefined,
+    service_tier: answer.tier,
+    performance_mode: facts.performanceMode,
+  }
+}
+
+function renderChoice(choice: AnswerChoice, index: number): ChatCompletion['choices'][number] {
+  const { text, reasoning, toolCalls, finish } = choice
+  const message = {
+    role: 'assistant',
+    content: text === '' && toolCalls.length > 0 ? null : text,
+    tool_calls: toolCalls.length > 0 ? toolCalls.map(renderToolCall) : undefined,
+    reasoning: reasoning === '' ? undefined : reasoning,
+  }
+  return { index, message, finish_reason: finish, logprobs: null }
+}
+
+/** A call as the interface writes it. */
+export function renderToolCall(call: ToolCall) {
+  return {
+    id: call.id,
+    type: 'function' as const,
+    function: { name: call.name, arguments: call.arguments },
+  }
+}

@@ -1,0 +1,44 @@
+import { version } from '../../package.json'
+import type { Runtime } from '../runtime.ts'
+
+/** What a start tells: the address, what is on, and on the very first one the key and a call to paste. */
+export function banner(runtime: Runtime, url: string, dataFolder: string): string {
+  const { enabled } = runtime.models.current()
+  const providers = [...runtime.providers.configured.keys()].join(', ')
+  const lines = [
+    `weir ${version} listens on ${url}`,
+    '',
+    `  data       ${dataFolder}`,
+    `  providers  ${providers}`,
+    `  models     ${enabled.length} on; weir models lists them`,
+  ]
+  const { firstKey } = runtime
+  if (firstKey === undefined) return [...lines, '', 'weir keys create makes another API key.'].join('\n')
+  return [...lines, '', ...firstSteps(firstKey.key.reveal(), url, exampleModel(runtime))].join('\n')
+}
+
+function firstSteps(key: string, url: string, model: string): string[] {
+  const body = { model, stream: true, messages: [{ role: 'user', content: 'Hello from Weir' }] }
+  return [
+    'This is your API key. It is shown only this once:',
+    '',
+    `  ${key}`,
+    '',
+    'Try it:',
+    '',
+    `  curl -N ${url}/v1/chat/completions \\`,
+    `    -H "Authorization: Bearer ${key}" \\`,
+    '    -H "Content-Type: application/json" \\',
+    `    -d '${JSON.stringify(body)}'`,
+    '',
+    `An OpenAI SDK takes ${url}/v1 as its base URL and the same key.`,
+  ]
+}
+
+/** A model that surely answers: the one inside, else the cheapest. */
+function exampleModel(runtime: Runtime): string {
+  const { enabled } = runtime.models.current()
+  const priceOf = (price: number | undefined) => price ?? Number.POSITIVE_INFINITY
+  const cheapest = enabled.toSorted((a, b) => priceOf(a.pricing?.output) - priceOf(b.pricing?.output))
+  return (enabled.find(({ slug }) => slug === 'weir/echo') ?? cheapest[0])?.slug ?? 'weir/echo'
+}

@@ -1,0 +1,71 @@
+import { problemLine, type SettingsProblem } from '../config/problem.ts'
+import { table } from './output.ts'
+
+/** What `weir check` found; what needs sound settings is absent where they are not. */
+export type CheckReport = {
+  readonly ok: boolean
+  readonly file: string | null
+  readonly data_folder?: string
+  readonly problems: readonly SettingsProblem[]
+  readonly providers?: readonly CheckedProvider[]
+  readonly models?: CheckedModels
+}
+
+export type CheckedProvider = {
+  readonly name: string
+  readonly kind: string
+  /** Null where the provider is inside this program. */
+  readonly base_url: string | null
+  readonly key: boolean
+  /** Why it cannot be asked, in a sentence that says what to set; null where it can. */
+  readonly missing: string | null
+}
+
+export type CheckedModels = {
+  readonly on: number
+  readonly off: number
+  /** The models of the settings that nobody can serve, each with the reason. */
+  readonly without_service: readonly { readonly slug: string; readonly reason: string }[]
+}
+
+/** The report for a person. */
+export function reportText(report: CheckReport): string {
+  const data = report.data_folder === undefined ? [] : [`Data      ${report.data_folder}`]
+  return [
+    `Settings  ${report.file ?? 'no file; defaults and environment'}`,
+    ...data,
+    ...problemLines(report.problems),
+    ...providerLines(report.providers ?? []),
+    ...modelLines(report.models),
+  ].join('\n')
+}
+
+function problemLines(problems: readonly SettingsProblem[]): string[] {
+  return problems.length === 0 ? ['', 'No problems.'] : section('Problems', problems.map(problemLine))
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]
+}
+
+function providerLines(providers: readonly CheckedProvider[]): string[] {
+  if (providers.length === 0) return []
+  const text = table(providers, [
+    { title: 'PROVIDER', value: ({ name }) => name },
+    { title: 'KIND', value: ({ kind }) => kind },
+    { title: 'ADDRESS', value: ({ base_url }) => base_url ?? '-' },
+    { title: 'KEY', value: ({ key }) => (key ? 'yes' : 'no') },
+    { title: '', value: ({ missing }) => missing ?? '' },
+  ])
+  return ['', text]
+}
+
+function modelLines(models: CheckedModels | undefined): string[] {
+  if (models === undefined) return []
+  const reasons = models.without_service.map(({ slug, reason }) => `${slug}: ${reason}`)
+  return [
+    '',
+    `Models: ${models.on} on, ${models.off} off.`,
+    ...section('Named in the settings, but without service', reasons),
+  ]
+}

@@ -1,0 +1,55 @@
+import { nearMatch } from '../lib/near-match.ts'
+import { type Command, UsageError } from './command.ts'
+
+/** A command by name, and how to load it: help must not wait for the code of a server. */
+export type CommandEntry = {
+  readonly name: string
+  readonly summary: string
+  load(): Promise<Command>
+}
+
+/** Every command, in the order in which help lists them. */
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'serve',
+    summary: 'serve the gateway; what weir does without a command',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'check',
+    summary: 'say what is wrong with the settings, and which providers have keys',
+    load: async () => (await import('./check.ts')).check,
+  },
+  {
+    name: 'orgs',
+    summary: 'create, list and delete organizations',
+    load: async () => (await import('./orgs.ts')).orgs,
+  },
+  {
+    name: 'keys',
+    summary: 'create, list, revoke and rotate API keys',
+    load: async () => (await import('./keys.ts')).keys,
+  },
+  {
+    name: 'models',
+    summary: 'list the models that are on, with prices and routes',
+    load: async () => (await import('./models.ts')).models,
+  },
+  {
+    name: 'version',
+    summary: 'print the version',
+    load: async () => (await import('./version.ts')).version,
+  },
+]
+
+/** The command of that name; a mistyped one is wrong usage. */
+export async function findCommand(name: string): Promise<Command> {
+  const entry = commands.find((entry) => entry.name === name)
+  if (entry !== undefined) return entry.load()
+  const near = nearMatch(
+    name,
+    commands.map(({ name }) => name),
+  )
+  const guess = near === undefined ? '' : ` Did you mean ${near}?`
+  throw new UsageError(`There is no command “${name}”.${guess} See weir --help.`)
+}

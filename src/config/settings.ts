@@ -1,0 +1,122 @@
+import { type Static, Type } from 'typebox'
+import { ModelFacts } from './model-facts.ts'
+
+/** Not `0s`: nothing here is meant to last no time at all. */
+const Duration = Type.String({
+  pattern: '^(?=.*[1-9])\\d+(\\.\\d+)?(ms|s|m|h|d)$',
+  description: 'a duration such as 30s, 5m, 24h or 30d',
+})
+const Size = Type.Union(
+  [
+    Type.Integer({ minimum: 1 }),
+    Type.String({ pattern: '^(?=.*[1-9])\\d+(\\.\\d+)?(B|KiB|MiB|GiB|kB|MB|GB)$' }),
+  ],
+  { description: 'a size such as 32MiB, 500kB or a number of bytes' },
+)
+const Text = Type.String({ minLength: 1, description: 'a text' })
+const Url = Type.String({
+  pattern: '^https?://[^/\\s]',
+  description: 'an address that begins with http:// or https://',
+})
+/** What a browser sends as `Origin`, or `*` for any. */
+const Origin = Type.String({
+  pattern: '^(\\*|null|[a-z][a-z0-9+.-]*://[^/\\s]+)$',
+  description: 'an origin such as https://app.example.com (no path, no slash at the end), or *',
+})
+const closed = { additionalProperties: false } as const
+
+export type ProviderSettings = Static<typeof ProviderSettings>
+const ProviderSettings = Type.Object(
+  {
+    kind: Type.Optional(Text),
+    base_url: Type.Optional(Url),
+    api_key: Type.Optional(Text),
+    /** `responses`: speak the Responses API upstream. */
+    api: Type.Optional(Type.Enum(['chat', 'responses'])),
+    /** Azure: the api-version of the older URL forms. */
+    api_version: Type.Optional(Text),
+    /** Vertex: the project and location, and the file of a service account. */
+    project: Type.Optional(Text),
+    location: Type.Optional(Text),
+    credentials: Type.Optional(Text),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    discover: Type.Optional(Type.Boolean()),
+    timeouts: Type.Optional(
+      Type.Object(
+        {
+          connect: Type.Optional(Duration),
+          first_byte: Type.Optional(Duration),
+          idle: Type.Optional(Duration),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+)
+
+/** weir.yaml, as it is written. */
+export type SettingsFile = Static<typeof SettingsFile>
+export const SettingsFile = Type.Object(
+  {
+    host: Type.Optional(Text),
+    port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
+    providers: Type.Optional(Type.Record(Type.String(), ProviderSettings)),
+    models: Type.Optional(Type.Array(ModelFacts)),
+    retries: Type.Optional(
+      Type.Object({ attempts: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })) }, closed),
+    ),
+    breaker: Type.Optional(
+      Type.Object(
+        { failures: Type.Optional(Type.Integer({ minimum: 1 })), cooldown: Type.Optional(Duration) },
+        closed,
+      ),
+    ),
+    limits: Type.Optional(
+      Type.Object(
+        {
+          requests_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
+          tokens_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
+          concurrent_requests: Type.Optional(Type.Integer({ minimum: 1 })),
+        },
+        closed,
+      ),
+    ),
+    unsupported_parameters: Type.Optional(Type.Enum(['reject', 'drop'])),
+    retention: Type.Optional(
+      Type.Object({ completions: Type.Optional(Duration), responses: Type.Optional(Duration) }, closed),
+    ),
+    background: Type.Optional(
+      Type.Object({ concurrency: Type.Optional(Type.Integer({ minimum: 1 })) }, closed),
+    ),
+    compatibility: Type.Optional(Type.Object({ open_responses: Type.Optional(Type.Boolean()) }, closed)),
+    max_body: Type.Optional(Size),
+    cors: Type.Optional(Type.Array(Origin)),
+    tls: Type.Optional(Type.Object({ cert: Text, key: Text }, closed)),
+  },
+  closed,
+)
+
+/** The settings as the program reads them: defaults filled in, durations in milliseconds, sizes in bytes. */
+export type Settings = {
+  readonly host: string
+  readonly port: number
+  /** As written, but for `kind`: a name that is also a kind needs none. */
+  readonly providers: Readonly<Record<string, ProviderSettings>>
+  readonly models: readonly ModelFacts[]
+  readonly retries: { readonly attempts: number }
+  readonly breaker: { readonly failures: number; readonly cooldown: number }
+  readonly limits: {
+    readonly requestsPerMinute: number
+    readonly tokensPerMinute: number
+    readonly concurrentRequests: number
+  }
+  readonly unsupportedParameters: 'reject' | 'drop'
+  /** Milliseconds after which stored objects go; absent: kept until deleted. */
+  readonly retention: { readonly completions?: number; readonly responses?: number }
+  readonly background: { readonly concurrency: number }
+  readonly compatibility: { readonly openResponses: boolean }
+  readonly maxBody: number
+  readonly cors: readonly string[]
+  readonly tls?: { readonly cert: string; readonly key: string }
+}

@@ -1,0 +1,27 @@
+import { toParameters } from '../generation/parameters.ts'
+import { unsupportedParameter } from '../lib/errors.ts'
+import type { Model, Models } from './model.ts'
+
+/** How a request in fast mode is served. */
+export type FastService = {
+  /** The model that is asked, with the prices of the fast mode. */
+  readonly model: Model
+  readonly serviceTier?: 'priority'
+}
+
+/** What serves the model in `performance_mode: fast`; 400 where it has none. */
+export function fastServiceOf(models: Models, model: Model): FastService {
+  const { fast } = model
+  const target = fast?.strategy === 'model_variant' ? models.find(fast.target_slug) : model
+  if (fast === undefined || target === undefined || target.disabled !== undefined) {
+    const message = `Unsupported parameter: ${model.slug} has no fast mode; leave performance_mode out.`
+    throw unsupportedParameter(message, 'performance_mode')
+  }
+  const supportedParameters = fast.supported_parameters
+    ? toParameters(fast.supported_parameters)
+    : target.supportedParameters
+  return {
+    model: { ...target, pricing: fast.pricing, supportedParameters },
+    serviceTier: fast.strategy === 'service_tier' ? fast.service_tier : undefined,
+  }
+}

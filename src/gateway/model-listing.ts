@@ -1,0 +1,47 @@
+import { isObject, listOf, parseJson, textOf } from '../lib/json.ts'
+import type { Provider, RemoteKind } from '../providers/provider.ts'
+
+const deadline = 10_000
+const largestBody = 8 * 1024 * 1024
+
+/** The ids of the models that the provider says it has, each once. Throws a sentence that says why it cannot. */
+export async function listModels(
+  provider: Provider,
+  kind: RemoteKind,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const response = await fetch(`${provider.baseUrl}/models`, {
+    headers: {
+      accept: 'application/json',
+      'user-agent': 'weir',
+      ...(provider.key ? kind.authorize(provider.key.reveal()) : {}),
+      ...provider.headers,
+    },
+    // A redirect would carry the key to a host that nobody configured.
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(deadline)]),
+  })
+  const text = await readText(response)
+  if (!response.ok) throw new Error(`It answered with status ${response.status}.`)
+  return modelIds(parseJson(text))
+}
+
+async function readText(response: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    // Leaving the loop cancels the rest of the body.
+    if (text.length > largestBody) throw new Error('Its list is too long.')
+  }
+  return text
+}
+
+function modelIds(body: unknown): string[] {
+  if (!isObject(body) || !Array.isArray(body.data)) throw new Error('It answered with no list of models.')
+  const ids = listOf(body.data).flatMap((entry) => {
+    const id = isObject(entry) ? textOf(entry.id) : undefined
+    return id !== undefined && /^\S+$/.test(id) ? [id] : []
+  })
+  return [...new Set(ids)]
+}

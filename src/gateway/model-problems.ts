@@ -1,0 +1,69 @@
+import type { SettingsProblem } from '../config/problem.ts'
+import { alwaysTaken, parameters } from '../generation/parameters.ts'
+import type { KnownModel } from './model-sources.ts'
+import type { Model } from './model.ts'
+import type { ConfiguredProviders } from './models.ts'
+
+/** A model that the settings describe, at a place that a problem can name. */
+type Described = KnownModel & { readonly path: string }
+
+/** What is wrong with the models of the settings, that only the catalog and the providers can show. */
+export function modelProblems(
+  known: readonly KnownModel[],
+  names: ReadonlyMap<string, Model>,
+  providers: ConfiguredProviders,
+): SettingsProblem[] {
+  const slugs = new Set(known.map(({ facts }) => facts.slug))
+  return known.flatMap((model) => {
+    const { path } = model
+    if (path === undefined) return []
+    const described = { ...model, path }
+    return [
+      ...routeProblems(described, providers),
+      ...parameterProblems(described),
+      ...aliasProblems(described, names),
+      ...variantProblems(described, slugs),
+    ]
+  })
+}
+
+function routeProblems(
+  { facts, path, unlisted }: Described,
+  { configured, missing }: ConfiguredProviders,
+): SettingsProblem[] {
+  if (!facts.routes && unlisted === undefined)
+    return [{ path, message: `needs routes: ${facts.slug} is not in the built-in catalog.` }]
+  return (facts.routes ?? []).flatMap(({ provider }, index) => {
+    if (configured.has(provider) || missing.has(provider)) return []
+    return [{ path: `${path}.routes[${index}].provider`, message: `names no provider: “${provider}”.` }]
+  })
+}
+
+function parameterProblems({ facts, path }: Described): SettingsProblem[] {
+  const words: ReadonlySet<string> = new Set([...parameters, ...alwaysTaken])
+  return (facts.supported_parameters ?? []).flatMap((word, index) => {
+    if (words.has(word)) return []
+    const message = `“${word}” is not one of ${parameters.join(', ')}.`
+    return [{ path: `${path}.supported_parameters[${index}]`, message }]
+  })
+}
+
+function aliasProblems({ facts, path }: Described, names: ReadonlyMap<string, Model>): SettingsProblem[] {
+  return (facts.aliases ?? []).flatMap((alias, index) => {
+    const holder = names.get(alias)?.slug
+    if (holder === undefined || holder === facts.slug) return []
+    return [{ path: `${path}.aliases[${index}]`, message: `“${alias}” already names ${holder}.` }]
+  })
+}
+
+function variantProblems({ facts, path }: Described, slugs: ReadonlySet<string>): SettingsProblem[] {
+  const target = facts.fast?.strategy === 'model_variant' ? facts.fast.target_slug : undefined
+  return [
+    ...unknownModel(slugs, target, `${path}.fast.target_slug`),
+    ...unknownModel(slugs, facts.variant_of, `${path}.variant_of`),
+  ]
+}
+
+function unknownModel(slugs: ReadonlySet<string>, slug: string | undefined, path: string): SettingsProblem[] {
+  return slug === undefined || slugs.has(slug) ? [] : [{ path, message: `names no model: “${slug}”.` }]
+}

@@ -1,0 +1,75 @@
+import type { Route } from '../config/model-facts.ts'
+import { parameters, toParameters } from '../generation/parameters.ts'
+import type { Kind } from '../providers/provider.ts'
+import type { KnownModel } from './model-sources.ts'
+import type { Model, ModelRoute } from './model.ts'
+import type { ConfiguredProviders } from './models.ts'
+
+/** The model as callers see it: the routes that are left, and whether it is on. */
+export function resolveModel(
+  known: KnownModel,
+  providers: ConfiguredProviders,
+  firstSeen: (slug: string) => number,
+): Model {
+  const { facts } = known
+  const author = facts.author ?? facts.slug.slice(0, facts.slug.indexOf('/'))
+  const routes = servedRoutes(facts.routes ?? [], providers)
+  return {
+    slug: facts.slug,
+    displayName: facts.display_name ?? facts.slug.slice(facts.slug.indexOf('/') + 1),
+    author,
+    ownedBy: author,
+    created: facts.released ? Date.parse(facts.released) / 1000 : firstSeen(facts.slug),
+    contextWindow: facts.context_window,
+    maxOutputTokens: facts.max_output_tokens,
+    pricing: facts.pricing,
+    inputModalities: facts.input_modalities ?? ['text'],
+    outputModalities: facts.output_modalities ?? ['text'],
+    supportedParameters: toParameters(
+      facts.supported_parameters ?? carriedParameters(routes[0]?.provider.kind),
+    ),
+    reasoning: facts.reasoning,
+    fast: facts.fast,
+    variantOf: facts.variant_of,
+    aliases: facts.aliases ?? [],
+    routes,
+    ...stateOf(known, routes, providers),
+  }
+}
+
+function servedRoutes(routes: readonly Route[], { configured }: ConfiguredProviders): ModelRoute[] {
+  return routes.flatMap(({ provider: name, model, weight }) => {
+    const provider = configured.get(name)
+    return provider ? [{ provider, model, weight }] : []
+  })
+}
+
+function carriedParameters(kind: Kind | undefined): Iterable<string> {
+  if (!kind) return parameters
+  return 'wire' in kind ? kind.wire.parameters : kind.parameters
+}
+
+/** On, off with a reason, or on without a key. */
+function stateOf(
+  { facts, switched, unlisted }: KnownModel,
+  routes: readonly ModelRoute[],
+  { missing }: ConfiguredProviders,
+): Pick<Model, 'disabled' | 'keyMissing'> {
+  if (facts.enabled === false) return { disabled: switched === false ? switchedOff : noChat(facts.slug) }
+  if (routes.length > 0) return {}
+  const wanted = facts.routes ?? []
+  const keyMissing = wanted.map(({ provider }) => missing.get(provider)).find((sentence) => sentence)
+  if (keyMissing === undefined) return { disabled: unlisted ?? unserved(wanted) }
+  return switched ? { keyMissing } : { disabled: keyMissing }
+}
+
+const switchedOff = 'It is switched off in weir.yaml.'
+
+function noChat(slug: string): string {
+  return `It is not made to hold a chat. Add { slug: ${slug}, enabled: true } to models in weir.yaml to try it.`
+}
+
+function unserved([first]: readonly Route[]): string {
+  if (!first) return 'It has no routes: say in weir.yaml which provider serves it.'
+  return `There is no provider ${first.provider}: add it to providers in weir.yaml.`
+}

@@ -1,0 +1,49 @@
+import type { ModelFacts } from '../config/model-facts.ts'
+import { echoFacts } from './echo-model.ts'
+import type { ConfiguredProviders, ModelsInput } from './models.ts'
+
+/** What is known of a model from all sources together. */
+export type KnownModel = {
+  readonly facts: ModelFacts
+  /** What the settings say of `enabled`. */
+  readonly switched?: boolean
+  /** Where the settings describe it; absent where they do not. */
+  readonly path?: string
+  /** Why it has no routes, where that is not a mistake. */
+  readonly unlisted?: string
+}
+
+/** Every model by its slug: built in, then listed by providers, then as the settings change them. */
+export function gatherModels(input: ModelsInput): KnownModel[] {
+  const known = new Map<string, KnownModel>()
+  for (const facts of [...input.catalog, ...echoFacts(input.providers.configured), ...discoveredFacts(input)])
+    if (!known.has(facts.slug)) known.set(facts.slug, { facts })
+  for (const [index, entry] of input.settings.entries())
+    known.set(entry.slug, withEntry(known.get(entry.slug), entry, `models[${index}]`, input.providers))
+  return [...known.values()]
+}
+
+function discoveredFacts({ discovered }: ModelsInput): ModelFacts[] {
+  return [...discovered].flatMap(([provider, ids]) =>
+    ids.map((id) => ({ slug: `${provider}/${id}`, routes: [{ provider, model: id }] })),
+  )
+}
+
+/** The entry over what was known: it changes what it names, prices one by one. */
+function withEntry(
+  before: KnownModel | undefined,
+  entry: ModelFacts,
+  path: string,
+  providers: ConfiguredProviders,
+): KnownModel {
+  const facts = { ...before?.facts, ...entry }
+  if (entry.pricing) facts.pricing = { ...before?.facts.pricing, ...entry.pricing }
+  const unlisted = facts.routes ? undefined : unlistedYet(entry.slug, providers)
+  return { facts, switched: entry.enabled, path, unlisted }
+}
+
+/** A model without routes may be one that its provider has yet to list. */
+function unlistedYet(slug: string, { configured }: ConfiguredProviders): string | undefined {
+  const name = slug.slice(0, slug.indexOf('/'))
+  return configured.get(name)?.discover ? `Provider ${name} does not list it at the moment.` : undefined
+}

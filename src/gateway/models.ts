@@ -1,0 +1,49 @@
+import type { ModelFacts } from '../config/model-facts.ts'
+import type { SettingsProblem } from '../config/problem.ts'
+import type { ProviderSet } from '../providers/configure.ts'
+import { indexModels } from './model-index.ts'
+import { modelProblems } from './model-problems.ts'
+import { resolveModel } from './model-resolve.ts'
+import { gatherModels } from './model-sources.ts'
+import type { Model, Models } from './model.ts'
+
+/** What the list of models is made from. */
+export type ModelsInput = {
+  readonly catalog: readonly ModelFacts[]
+  /** `models` of the settings. */
+  readonly settings: readonly ModelFacts[]
+  readonly providers: ConfiguredProviders
+  /** The provider's own model ids, by the name of the provider that listed them. */
+  readonly discovered: ReadonlyMap<string, readonly string[]>
+  /** Unix seconds at which a slug without a release date was first seen. */
+  readonly firstSeen: (slug: string) => number
+}
+
+/** The providers that can be asked, and what the others lack. */
+export type ConfiguredProviders = Pick<ProviderSet, 'configured' | 'missing'>
+
+/** The models, and what is wrong with the settings that describe them. */
+export type RegisteredModels = Models & { readonly problems: readonly SettingsProblem[] }
+
+/** All models that the catalog, the settings and the providers know of, on or off. */
+export function createModels(input: ModelsInput): RegisteredModels {
+  const known = gatherModels(input)
+  const models = known.map((one) => resolveModel(one, input.providers, input.firstSeen))
+  const all = withServedVariants(models).toSorted((a, b) => (a.slug < b.slug ? -1 : 1))
+  const names = indexModels(all)
+  return {
+    find: (name) => names.get(name),
+    enabled: all.filter(({ disabled }) => disabled === undefined),
+    all,
+    problems: modelProblems(known, names, input.providers),
+  }
+}
+
+/** A fast mode that another model serves goes with that model. */
+function withServedVariants(models: readonly Model[]): Model[] {
+  const on = new Set(models.filter(({ disabled }) => disabled === undefined).map(({ slug }) => slug))
+  return models.map((model) => {
+    const { fast, ...slow } = model
+    return fast?.strategy === 'model_variant' && !on.has(fast.target_slug) ? slow : model
+  })
+}

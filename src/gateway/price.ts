@@ -1,0 +1,49 @@
+import type { Usage } from '../generation/usage.ts'
+import type { Pricing } from '../config/model-facts.ts'
+
+/** Nano-dollars: a billionth of a US dollar, the unit of every amount inside. */
+export type Nanos = bigint
+
+/** Anthropic takes twice the input price for a cache write that is kept for an hour. */
+const longWriteFactor = 2
+
+/** The exact cost of a request, rounded once, up at a half. `images` are those of the prompt. */
+export function costOf(usage: Usage, pricing: Pricing, images = 0): Nanos {
+  const prices = pricesFor(usage.promptTokens, pricing)
+  const input = prices.input ?? 0
+  const { cachedTokens: cached = 0, cacheWriteTokens: written = 0, longCacheWriteTokens: long = 0 } = usage
+  const millionths =
+    product(Math.max(0, usage.promptTokens - cached - written), input) +
+    product(Math.min(cached, usage.promptTokens), prices.cache_read ?? input) +
+    product(written - long, prices.cache_write ?? input) +
+    product(long, input * longWriteFactor) +
+    product(usage.completionTokens, prices.output ?? 0)
+  const fixed = toNanos(prices.request ?? 0) + toNanos(prices.image ?? 0) * BigInt(images)
+  return (millionths + 500_000n) / 1_000_000n + fixed
+}
+
+/** `0.000123456`, the amount in USD. */
+export function toDollars(amount: Nanos): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(10, '0')
+  const sign = amount < 0n ? '-' : ''
+  return `${sign}${digits.slice(0, -9)}.${digits.slice(-9)}`
+}
+
+/** The highest tier that the prompt has passed replaces the prices that it names. */
+function pricesFor(promptTokens: number, pricing: Pricing): Pricing {
+  const passed = (pricing.tiers ?? []).filter((tier) => promptTokens > tier.above)
+  const highest = passed.reduce((best, tier) => (tier.above > best.above ? tier : best), passed[0] ?? none)
+  return highest === none ? pricing : { ...pricing, ...highest }
+}
+
+const none = { above: 0 }
+
+/** Tokens times a price in USD per million, in millionths of a nano-dollar. */
+function product(tokens: number, price: number): bigint {
+  return BigInt(tokens) * toNanos(price)
+}
+
+/** USD to nano-dollars. The rounding undoes what binary fractions add to a price such as 0.1. */
+function toNanos(dollars: number): bigint {
+  return BigInt(Math.round(dollars * 1e9))
+}

@@ -1,0 +1,17 @@
+const longest = 1000
+
+/** A provider's sentence without what providers echo: keys, organization ids, and the address it came from. */
+export function scrubbed(message: string, host: string): string {
+  let text = message.slice(0, longest)
+  if (host !== '') text = text.replaceAll(host, '[provider]')
+  for (const [pattern, replacement] of echoes) text = text.replace(pattern, replacement)
+  return text
+}
+
+const echoes: readonly (readonly [RegExp, string])[] = [
+  [/(api key(?: provided)?: )[^\s"]+/gi, '$1[key]'],
+  [/\b(?:sk|gsk|xai|pplx|fw|csk|hf|key)[-_][\w*.-]{6,}/g, '[key]'],
+  [/\bAIza[\w-]{10,}/g, '[key]'],
+  [/\borg[-_]\w+/g, '[organization]'],
+  [/\bproj_\w+/g, '[project]'],
+]

@@ -1,0 +1,66 @@
+import type { FinishReason, GenerationEvent, ToolCall } from './events.ts'
+import type { Usage } from './usage.ts'
+
+/** A whole answer: what the events of a stream add up to. */
+export type Answer = {
+  readonly choices: readonly AnswerChoice[]
+  readonly usage?: Usage
+  readonly tier: 'default' | 'priority' | null
+}
+
+export type AnswerChoice = {
+  readonly text: string
+  readonly reasoning: string
+  readonly toolCalls: readonly ToolCall[]
+  readonly finish: FinishReason | null
+}
+
+/** Adds events up to the answer that they tell. */
+export function createAnswerFold(): { add(event: GenerationEvent): void; answer(): Answer } {
+  const choices: OpenChoice[] = []
+  let usage: Usage | undefined
+  let tier: Answer['tier'] = null
+
+  function add(event: GenerationEvent): void {
+    switch (event.type) {
+      case 'usage':
+        usage = event.usage
+        return
+      case 'tier':
+        tier = event.tier
+        return
+      case 'failure':
+        return
+      default:
+        addToChoice(choiceAt(choices, event.choice), event)
+    }
+  }
+
+  return { add, answer: () => ({ choices: Array.from(choices, (choice) => choice ?? open()), usage, tier }) }
+}
+
+type OpenChoice = { text: string; reasoning: string; toolCalls: ToolCall[]; finish: FinishReason | null }
+
+const open = (): OpenChoice => ({ text: '', reasoning: '', toolCalls: [], finish: null })
+
+function choiceAt(choices: OpenChoice[], index: number): OpenChoice {
+  return (choices[index] ??= open())
+}
+
+type ChoiceEvent = Extract<GenerationEvent, { readonly choice: number }>
+
+function addToChoice(choice: OpenChoice, event: ChoiceEvent): void {
+  switch (event.type) {
+    case 'text':
+      choice.text += event.text
+      return
+    case 'reasoning':
+      choice.reasoning += event.text
+      return
+    case 'tool-call':
+      choice.toolCalls.push(event.call)
+      return
+    case 'finish':
+      choice.finish = event.reason
+  }
+}

@@ -1,0 +1,21 @@
+/** Runs the task now and then until it is stopped; a run that takes longer than the interval is not doubled. */
+export function repeatEvery(
+  milliseconds: number,
+  task: () => Promise<unknown>,
+  failed: (error: unknown) => void,
+): { stop(): void } {
+  let stopped = false
+  let timer = setTimeout(run, milliseconds)
+
+  async function run(): Promise<void> {
+    await task().catch(failed)
+    if (!stopped) timer = setTimeout(run, milliseconds)
+  }
+
+  return {
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import type { FinishReason, GenerationEvent } from '../../generation/events.ts'
+import { type Parameter, parameters } from '../../generation/parameters.ts'
+import type { Generation, Message, Tool } from '../../generation/request.ts'
+import type { Usage } from '../../generation/usage.ts'
+import { randomText } from '../../lib/id.ts'
+import type { LocalKind } from '../provider.ts'
+import { sampleOf } from './sample.ts'
+
+/** The kind that needs no network: it says back what it was told, word by word. A word counts as a token. */
+export const echo: LocalKind = {
+  name: 'echo',
+  parameters: new Set<Parameter>(parameters),
+  answer,
+}
+
+async function* answer(
+  generation: Generation,
+  signal: AbortSignal,
+): AsyncGenerator<readonly GenerationEvent[]> {
+  const said = composed(generation)
+  const choices = generation.choices ?? 1
+  for (let choice = 0; choice < choices; choice++) {
+    for (const word of wordsOf(said.reasoning)) yield [{ type: 'reasoning', choice, text: word }]
+    for (const word of wordsOf(said.text)) {
+      signal.throwIfAborted()
+      yield [{ type: 'text', choice, text: word }]
+    }
+    yield closing(choice, said)
+  }
+  yield [{ type: 'usage', usage: usageOf(generation, said, choices) }]
+}
+
+function closing(choice: number, { tool, finish }: Composed): GenerationEvent[] {
+  const call = tool && { id: `call_${randomText(24)}`, name: tool.name, arguments: tool.arguments }
+  return [
+    ...(call ? [{ type: 'tool-call' as const, choice, call }] : []),
+    { type: 'finish', choice, reason: finish },
+  ]
+}
+
+type Composed = {
+  readonly reasoning: string
+  readonly text: string
+  readonly tool?: { readonly name: string; readonly arguments: string }
+  readonly finish: FinishReason
+}
+
+/** What there is to say, within the limit of tokens: the reasoning takes its share first. */
+function composed(generation: Generation): Composed {
+  const { effort, maxTokens = Number.POSITIVE_INFINITY } = generation
+  const thought =
+    effort && effort !== 'none' ? `I was asked to reason with ${effort} effort, so I repeat.` : ''
+  const reasoning = firstWords(thought, maxTokens)
+  const left = maxTokens - wordsOf(reasoning).length
+  const forced = forcedTool(generation)
+  if (forced && left > 0)
+    return { reasoning, text: '', tool: filledIn(forced, generation), finish: 'tool_calls' }
+  const whole = forced ? '' : beforeStop(contentFor(generation), generation.stop ?? [])
+  const text = firstWords(whole, left)
+  const cut = reasoning !== thought || text !== whole || (forced !== undefined && left <= 0)
+  return { reasoning, text, finish: cut ? 'length' : 'stop' }
+}
+
+function contentFor(generation: Generation): string {
+  const heard = lastHeard(generation.messages)
+  switch (generation.format?.type) {
+    case 'json_object':
+      return JSON.stringify({ echo: heard })
+    case 'json_schema':
+      return JSON.stringify(sampleOf(generation.format.schema, heard))
+    default:
+      return heard
+  }
+}
+
+function lastHeard(messages: readonly Message[]): string {
+  const last = messages.findLast((message) => message.role === 'user') ?? messages.at(-1)
+  return last === undefined ? '' : textIn(last)
+}
+
+function textIn(message: Message): string {
+  return message.parts.map((part) => (part.type === 'text' ? part.text : `[${partName(part)}]`)).join(' ')
+}
+
+function partName(part: Exclude<Message['parts'][number], { readonly type: 'text' }>): string {
+  return part.type === 'image' ? 'image' : part.value.type
+}
+
+function forcedTool({ toolChoice, tools }: Generation): Tool | undefined {
+  if (toolChoice === 'required') return tools[0]
+  return typeof toolChoice === 'object' ? tools.find((tool) => tool.name === toolChoice.name) : undefined
+}
+
+function filledIn(tool: Tool, generation: Generation): { name: string; arguments: string } {
+  const values = sampleOf({ type: 'object', ...tool.parameters }, lastHeard(generation.messages))
+  return { name: tool.name, arguments: JSON.stringify(values) }
+}
+
+function beforeStop(text: string, stops: readonly string[]): string {
+  const places = stops.map((stop) => (stop === '' ? -1 : text.indexOf(stop))).filter((place) => place >= 0)
+  return text.slice(0, Math.min(text.length, ...places))
+}
+
+function firstWords(text: string, count: number): string {
+  return wordsOf(text).slice(0, Math.max(0, count)).join('')
+}
+
+/** The words, each with the space behind it. */
+function wordsOf(text: string): string[] {
+  return text.match(/\s*\S+\s*?(?=\s\S|$)|\s+$/g) ?? []
+}
+
+function usageOf(generation: Generation, said: Composed, choices: number): Usage {
+  const reasoningTokens = wordsOf(said.reasoning).length * choices
+  const answered = wordsOf(said.text + (said.tool?.arguments ?? '')).length * choices
+  const promptTokens = generation.messages.reduce((sum, message) => sum + wordsOf(textIn(message)).length, 0)
+  return { promptTokens, completionTokens: reasoningTokens + answered, reasoningTokens }
+}

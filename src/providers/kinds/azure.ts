@@ -1,0 +1,28 @@
+import type { Address, RemoteKind } from '../provider.ts'
+import { openai } from '../wires/openai-chat/dialects/openai.ts'
+import { openaiChat } from '../wires/openai-chat/wire.ts'
+import type { Target } from '../wires/wire.ts'
+
+/** Azure OpenAI and Azure AI Foundry, by the address of the resource; a model is named by its deployment. */
+export const azure: RemoteKind = {
+  name: 'azure',
+  keyVariables: ['AZURE_OPENAI_API_KEY', 'AZURE_API_KEY'],
+  wire: openaiChat(openai('azure')),
+  path,
+  authorize: (key) => ({ 'api-key': key }),
+}
+
+/** The versions in which each of the older URLs takes all that the wire sends. */
+const deploymentVersion = '2024-10-21'
+const foundryVersion = '2024-05-01-preview'
+
+function path({ model }: Target, { baseUrl, apiVersion }: Address): string {
+  const base = baseUrl.replace(/\/+$/, '')
+  if (base.endsWith('/models')) return `/chat/completions?api-version=${apiVersion ?? foundryVersion}`
+  if (base.includes('/openai/deployments/'))
+    return `/chat/completions?api-version=${apiVersion ?? deploymentVersion}`
+  const openaiPath = base.endsWith('/openai') ? '' : '/openai'
+  if (base.endsWith('/openai/v1')) return '/chat/completions'
+  if (apiVersion === undefined) return `${openaiPath}/v1/chat/completions`
+  return `${openaiPath}/deployments/${encodeURIComponent(model)}/chat/completions?api-version=${apiVersion}`
+}

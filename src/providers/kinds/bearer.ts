@@ -1,0 +1,4 @@
+/** The key as most providers take it. */
+export function bearer(key: string): Record<string, string> {
+  return { authorization: `Bearer ${key}` }
+}

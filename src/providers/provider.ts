@@ -1,0 +1,51 @@
+import type { GenerationEvent } from '../generation/events.ts'
+import type { Parameter } from '../generation/parameters.ts'
+import type { Generation } from '../generation/request.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { Target, Wire } from './wires/wire.ts'
+
+/** A configured provider: where to ask, with which key, in which language. All of it is data. */
+export type Provider = {
+  readonly name: string
+  readonly kind: Kind
+  readonly baseUrl: string
+  /** Azure: the api-version of its older URLs. */
+  readonly apiVersion?: string
+  readonly key?: Secret
+  readonly headers: Readonly<Record<string, string>>
+  /** In milliseconds. */
+  readonly timeouts: Timeouts
+  /** Its models are listed at start and every minute, and enabled. */
+  readonly discover: boolean
+}
+
+/** Where a provider is, as far as it decides a path. */
+export type Address = Pick<Provider, 'baseUrl' | 'apiVersion'>
+
+/** In milliseconds: until the connection stands, until the first event, between two pieces of a stream. */
+export type Timeouts = { readonly connect: number; readonly firstByte: number; readonly idle: number }
+
+/** How a kind of provider is reached. */
+export type Kind = RemoteKind | LocalKind
+
+export type RemoteKind = {
+  readonly name: string
+  /** What the provider's documentation calls the base; absent where only the operator knows it. */
+  readonly baseUrl?: string
+  /** The environment variables that usually hold the key, in order; none for engines that want no key. */
+  readonly keyVariables: readonly string[]
+  /** True where the provider works without a key. */
+  readonly keyless?: boolean
+  readonly wire: Wire
+  /** The path behind the base URL, with a leading slash. */
+  path(target: Target, provider: Address): string
+  /** The headers that carry the key. */
+  authorize(key: string): Record<string, string>
+}
+
+/** A kind that answers inside this process. */
+export type LocalKind = {
+  readonly name: string
+  readonly parameters: ReadonlySet<Parameter>
+  answer(generation: Generation, signal: AbortSignal): AsyncGenerator<readonly GenerationEvent[]>
+}

@@ -1,0 +1,30 @@
+import { type Fields, fieldsOf, type Json, textOf } from '../../../lib/json.ts'
+
+/** What goes back with a turn's tool calls, with one more piece of it: text, or a list of reasoning details. */
+export function keepPiece(kept: Json | undefined, piece: unknown): Json | undefined {
+  if (typeof piece === 'string') return piece === '' ? kept : (typeof kept === 'string' ? kept : '') + piece
+  if (!Array.isArray(piece)) return kept
+  return piece.reduce(addDetail, Array.isArray(kept) ? kept : [])
+}
+
+/** A detail comes in pieces that are to go back as one, but for encrypted ones, which come whole. */
+function addDetail(details: readonly Json[], piece: Fields): readonly Json[] {
+  const last = fieldsOf(details.at(-1))
+  const field = typeof last.text === 'string' ? 'text' : 'summary'
+  const text = last[field]
+  const same = last.type === piece.type && last.index === piece.index && typeof text === 'string'
+  if (!same) return [...details, asJson(piece)]
+  const longer = { ...last, ...told(piece), [field]: text + (textOf(piece[field]) ?? '') }
+  return [...details.slice(0, -1), asJson(longer)]
+}
+
+function told(piece: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(piece).filter(([, value]) => value !== null && value !== undefined),
+  )
+}
+
+/** It came out of JSON, so JSON can say it. */
+function asJson(fields: Fields): Json {
+  return fields as Json
+}

@@ -1,0 +1,77 @@
+import type { AssistantMessage, Message, Part, PastToolCall } from '../../../generation/request.ts'
+import { type Fields, isObject } from '../../../lib/json.ts'
+import type { Warn } from '../wire.ts'
+import type { Body, Dialect } from './dialect.ts'
+
+/** The conversation as chat completions have it. */
+export function renderMessages(messages: readonly Message[], dialect: Dialect, warn: Warn): readonly Body[] {
+  return messages.map((message) => renderMessage(message, dialect, warn))
+}
+
+function renderMessage(message: Message, dialect: Dialect, warn: Warn): Body {
+  return {
+    ...fitting(message.extras, 'messages[]', dialect, warn),
+    role: message.role === 'developer' && dialect.noDeveloper ? 'system' : message.role,
+    content: renderContent(message, dialect, warn),
+    ...(message.name === undefined ? {} : fitting({ name: message.name }, 'messages[]', dialect, warn)),
+    ...(message.role === 'tool' ? { tool_call_id: renderCallId(message.callId, dialect) } : {}),
+    ...(message.role === 'assistant' ? renderCalls(message, dialect) : {}),
+  }
+}
+
+/** The fields, if the dialect takes any beyond the common ones. */
+function fitting(fields: Fields | undefined, place: string, dialect: Dialect, warn: Warn): Fields {
+  if (!fields) return {}
+  if (!dialect.bareMessages) return fields
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== null && value !== undefined)
+      warn(`${dialect.name} takes no ${place}.${name}; it was left out.`)
+  }
+  return {}
+}
+
+/** Text alone goes as a string: every provider takes that, and not every one a list. */
+function renderContent(message: Message, dialect: Dialect, warn: Warn): unknown {
+  const parts = message.parts.map((part) => renderPart(part, dialect, warn))
+  const [only] = parts
+  if (!only) return message.role === 'assistant' && message.toolCalls.length > 0 ? null : ''
+  const plain = parts.length === 1 && only.type === 'text' && Object.keys(only).length === 2
+  return plain ? only.text : parts
+}
+
+function renderPart(part: Part, dialect: Dialect, warn: Warn): Body {
+  if (part.type === 'foreign') return part.value
+  const extras = fitting(part.extras, 'messages[].content[]', dialect, warn)
+  if (part.type === 'text') return { ...extras, type: 'text', text: part.text }
+  const { url, detail } = part
+  return { ...extras, type: 'image_url', image_url: detail === undefined ? { url } : { url, detail } }
+}
+
+function renderCalls(message: AssistantMessage, dialect: Dialect): Body {
+  if (message.toolCalls.length === 0) return {}
+  return {
+    tool_calls: message.toolCalls.map((call) => renderCall(call, dialect)),
+    ...(dialect.echo?.on === 'message' ? echoOf(message.toolCalls, dialect.echo.field) : {}),
+  }
+}
+
+function renderCall(call: PastToolCall, dialect: Dialect): Body {
+  return {
+    ...(dialect.echo?.on === 'call' ? echoOf([call], dialect.echo.field) : {}),
+    id: renderCallId(call.id, dialect),
+    type: 'function',
+    function: { name: call.name, arguments: call.arguments },
+  }
+}
+
+/** Only under the dialect's own field: the turn may have been answered by another provider. */
+function echoOf(calls: readonly PastToolCall[], field: string): Body {
+  for (const { state } of calls) {
+    if (isObject(state) && state[field] !== undefined) return { [field]: state[field] }
+  }
+  return {}
+}
+
+function renderCallId(id: string, dialect: Dialect): string {
+  return dialect.callId?.(id) ?? id
+}

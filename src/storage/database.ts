@@ -1,0 +1,75 @@
+import { Database as Sqlite, SQLiteError } from 'bun:sqlite'
+import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import { createLog, type Log } from '../lib/log.ts'
+import { migrate } from './migrate.ts'
+import { migrations } from './migrations.ts'
+import { createPrivateFile } from './private-file.ts'
+
+/** An open database with the newest schema. */
+export type Database = {
+  /** For transactions and pragmas. */
+  readonly sqlite: Sqlite
+  /** For everything that is stored. */
+  readonly query: BunSQLiteDatabase
+  close(): void
+}
+
+/** The name of the database in the data folder. */
+export const databaseName = 'weir.db'
+
+const inMemory = ':memory:'
+const busyTimeout = 5000
+
+/** Opens the file or `:memory:`; makes it, readable by its owner alone, where it is missing. */
+export function openDatabase(file: string, log: Log = createLog()): Database {
+  const sqlite = openFile(file)
+  try {
+    prepare(sqlite, log)
+  } catch (error) {
+    sqlite.close()
+    throw inWords(error, file)
+  }
+  return { sqlite, query: drizzle({ client: sqlite }), close: () => sqlite.close() }
+}
+
+function openFile(file: string): Sqlite {
+  try {
+    if (file !== inMemory) createPrivateFile(file)
+    return new Sqlite(file)
+  } catch (error) {
+    throw inWords(error, file)
+  }
+}
+
+function prepare(sqlite: Sqlite, log: Log): void {
+  sqlite.run(`PRAGMA busy_timeout = ${busyTimeout}`)
+  sqlite.run('PRAGMA synchronous = FULL')
+  // First of all, because a database that is refused must stay as it is.
+  migrate(sqlite, migrations, log)
+  if (sqlite.filename !== inMemory) keepWriteAheadLog(sqlite)
+  sqlite.run('PRAGMA foreign_keys = ON')
+}
+
+/** Errors of SQLite and of the file system have a code, and name no file that would help. */
+function inWords(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error
+  return new Error(`The database ${file} cannot be opened: ${error.message}.`, { cause: error })
+}
+
+/** The change to WAL does not wait for locks of other processes that open the new file at the same moment. */
+function keepWriteAheadLog(sqlite: Sqlite): void {
+  const deadline = Date.now() + busyTimeout
+  for (;;) {
+    try {
+      sqlite.run('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > deadline) throw error
+      Bun.sleepSync(5)
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true
+}

@@ -1,0 +1,35 @@
+import { organizations, type Billing } from './tables.ts'
+
+/** Who a key belongs to, as a request needs it. */
+export type Organization = {
+  readonly id: string
+  readonly name: string
+  readonly billing: Billing
+  /** Its own limits; null where the settings decide. */
+  readonly limits: OrganizationLimits
+}
+
+export type OrganizationLimits = {
+  readonly requestsPerMinute: number | null
+  readonly tokensPerMinute: number | null
+  readonly concurrentRequests: number | null
+}
+
+/** The columns that `toOrganization` reads, for a query that selects from organizations. */
+export const organizationColumns = {
+  id: organizations.id,
+  name: organizations.name,
+  billing: organizations.billing,
+  requestsPerMinute: organizations.requests_per_minute,
+  tokensPerMinute: organizations.tokens_per_minute,
+  concurrentRequests: organizations.concurrent_requests,
+}
+
+type OrganizationRow = Pick<Organization, 'id' | 'name' | 'billing'> & OrganizationLimits
+
+/** The organization of a row that was selected with `organizationColumns`. */
+export function toOrganization(row: OrganizationRow): Organization {
+  const { id, name, billing, ...limits } = row
+  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits
+  return { id, name, billing, limits: { requestsPerMinute, tokensPerMinute, concurrentRequests } }
+}

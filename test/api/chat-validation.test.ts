@@ -1,0 +1,86 @@
+import { expect, test } from 'bun:test'
+import { chatRequest } from '../../src/chat/schema.ts'
+import { ApiError } from '../../src/lib/errors.ts'
+import { type Refused, plainRequest, wrongType } from './chat-validation-case.ts'
+import * as fields from './chat-validation-fields.ts'
+import * as messages from './chat-validation-messages.ts'
+import * as options from './chat-validation-options.ts'
+
+const accepted = [...fields.accepted, ...messages.accepted, ...options.accepted]
+const refused = [...fields.refused, ...messages.refused, ...options.refused]
+
+const roots: readonly Refused[] = [null, true, 5, 'text', [], [plainRequest]].map((root) => {
+  return [`a body ${JSON.stringify(root)}`, root as object, null, wrongType]
+})
+
+/** What the contract says of a body as it comes off the wire. */
+function validate(body: unknown): unknown {
+  return chatRequest['~standard'].validate(JSON.parse(toJson(body))).value
+}
+
+/** As a client may write it: an infinite number too. */
+function toJson(body: unknown): string {
+  return JSON.stringify(body, (_, value) => (value === Infinity ? '∞' : value)).replaceAll('"∞"', '1e999')
+}
+
+function laidOver(patch: object): object {
+  return { ...plainRequest, ...patch }
+}
+
+function refusalOf(body: unknown): ApiError {
+  try {
+    validate(body)
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+  throw new Error('The body was accepted.')
+}
+
+test('the plain request is accepted', () => {
+  expect(validate(plainRequest)).toEqual(plainRequest)
+})
+
+test.each([...accepted])('accepted as it is: %s', (_, patch) => {
+  const body = laidOver(patch)
+  expect(toJson(validate(body))).toBe(toJson(body))
+})
+
+test.each([...refused])('refused: %s', (_, patch, param, code) => {
+  expectRefusal(refusalOf(laidOver(patch)), param, code)
+})
+
+test.each([...roots])('refused: %s', (_, body, param, code) => {
+  expectRefusal(refusalOf(body), param, code)
+})
+
+function expectRefusal(error: ApiError, param: string | null, code: string): void {
+  const { message, ...facts } = error.toBody().error
+  expect(facts).toEqual({ type: 'invalid_request_error', param, code })
+  expect(error.status).toBe(400)
+  expect(message).toMatch(/^[^\n]{10,250}\.$/)
+  expect(message).toContain(param === null ? 'request body' : `'${param}'`)
+  expect(message).not.toMatch(/undefined|\[object|NaN/)
+}
+
+test('one wrong message among twenty thousand is named', () => {
+  const body = { ...plainRequest, messages: Array.from({ length: 20_000 }, () => plainRequest.messages[0]) }
+  const wrong = { ...body, messages: body.messages.with(19_999, { role: 'user', content: 5 as never }) }
+  expect(validate(body)).toEqual(body)
+  expectRefusal(refusalOf(wrong), 'messages[19999].content', wrongType)
+})
+
+test('what a prompt says is not repeated in an error', () => {
+  const secret = 'my medical history'
+  for (const patch of [{ temperature: secret }, { messages: secret }, { metadata: [secret] }])
+    expect(refusalOf(laidOver(patch)).message).not.toContain(secret)
+})
+
+test('validation leaves no prototype changed', () => {
+  const proto = '{"admin":true}'
+  const text = `{"model":"a","messages":[{"role":"user","__proto__":${proto}}],"__proto__":${proto}}`
+  const value = chatRequest['~standard'].validate(JSON.parse(text)).value
+  expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+  expect(Object.hasOwn(Object.prototype, 'admin')).toBe(false)
+  expect(JSON.stringify({ ...value })).toContain('"__proto__"')
+})

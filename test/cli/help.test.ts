@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'bun:test'
+import { commands } from '../../src/cli/commands.ts'
+import { table } from '../../src/cli/output.ts'
+import { temporaryHome } from '../config/temporary-home.ts'
+import { runWeir } from './run-weir.ts'
+
+test('help lists every command and the flags of all, and ends with 0', async () => {
+  using home = temporaryHome()
+  const { code, out, err } = await runWeir(['--help'], home.place('work'))
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  for (const { name, summary } of commands) expect(out).toMatch(new RegExp(`^  ${name} +${summary}$`, 'm'))
+  for (const flag of ['--config', '--data', '--json', '--help']) expect(out).toContain(`  ${flag} `)
+  for (const args of [['-h'], ['help'], ['help', '--help']])
+    expect((await runWeir(args, home.place('work'))).out).toBe(out)
+})
+
+test('help reads no settings: a broken file does not keep it from being shown', async () => {
+  using home = temporaryHome({ 'work/weir.yaml': ': [' })
+  const { code, err } = await runWeir(['check', '--help'], home.place('work'))
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+})
+
+describe('every command', () => {
+  for (const entry of commands)
+    test(`${entry.name} has the name and summary of the list, and tells how it is called`, async () => {
+      using home = temporaryHome()
+      const command = await entry.load()
+      expect(command.name).toBe(entry.name)
+      expect(command.summary).toBe(entry.summary)
+      expect(command.usage).toStartWith(`Usage\n  weir `)
+      expect(command.usage).toContain('--config FILE')
+      for (const line of command.usage.split('\n')) expect(line.length).toBeLessThanOrEqual(110)
+      const asked = await runWeir([entry.name, '--help'], home.place('work'))
+      expect(asked).toEqual({ code: 0, out: `${command.usage}\n`, err: '' })
+      expect((await runWeir(['help', entry.name], home.place('work'))).out).toBe(asked.out)
+    })
+})
+
+test('a table is aligned, without spaces at the ends and without lines broken by a value', () => {
+  const rows = [
+    { name: 'a', price: '1.5' },
+    { name: 'long\nname', price: '10' },
+  ]
+  const text = table(rows, [
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'PRICE', value: ({ price }) => price, align: 'right' },
+    { title: '', value: () => '' },
+  ])
+  expect(text.split('\n')).toEqual(['NAME       PRICE', 'a            1.5', 'long name     10'])
+})

@@ -1,0 +1,97 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { keys } from '../../src/cli/keys.ts'
+import { orgs } from '../../src/cli/orgs.ts'
+import { bootstrap } from '../../src/storage/bootstrap.ts'
+import { databaseName, openDatabase } from '../../src/storage/database.ts'
+import { createWriter } from '../../src/storage/writer.ts'
+import { storageWorld } from './storage-world.ts'
+
+const keyForm = /^sk-weir-[0-9A-Za-z]{12}-[0-9A-Za-z]{32}$/
+const day = 86_400_000
+
+/** A data folder as a first start leaves it, with the organization acme besides. */
+async function startedWorld() {
+  const world = storageWorld()
+  const database = openDatabase(join(world.data, databaseName))
+  await bootstrap(database, createWriter(database))
+  database.close()
+  await world.say(orgs, 'create', 'acme')
+  const list = async () => JSON.parse((await world.say(keys, 'list', '--json')).out)
+  return { ...world, list }
+}
+
+test('a new key stands alone on standard output, and is told nowhere again', async () => {
+  const { say } = await startedWorld()
+  const { code, out, err } = await say(keys, 'create', '--name', 'laptop')
+  expect(code).toBe(0)
+  expect(out).toMatch(keyForm)
+  expect(err).toContain('only time')
+  expect(err).not.toContain(out)
+  for (const listing of [await say(keys, 'list'), await say(keys, 'list', '--json')]) {
+    expect(listing.out).toContain('laptop')
+    expect(listing.out + listing.err).not.toContain(out.slice(21))
+  }
+})
+
+test('--json of a new key has its id, key, name, organization and expiry', async () => {
+  const { say } = await startedWorld()
+  const plain = JSON.parse((await say(keys, 'create', '--json')).out)
+  const { id } = plain
+  expect(plain).toEqual({
+    id,
+    key: expect.stringMatching(keyForm),
+    name: 'unnamed',
+    organization: 'default',
+    expires_at: null,
+  })
+  expect(plain.key).toStartWith(`sk-weir-${id}-`)
+  const args = ['--org', 'acme', '--name', 'ci', '--expires', '90d', '--json']
+  const limited = JSON.parse((await say(keys, 'create', ...args)).out)
+  expect(limited).toMatchObject({ name: 'ci', organization: 'acme' })
+  expect(Math.abs(Date.parse(limited.expires_at) - Date.now() - 90 * day)).toBeLessThan(day)
+})
+
+test('a revoked key is listed as revoked', async () => {
+  const { say, list } = await startedWorld()
+  const { id } = JSON.parse((await say(keys, 'create', '--json')).out)
+  expect((await say(keys, 'revoke', id)).out).toBe(`Revoked the key ${id} (unnamed).`)
+  const revoked = (await list()).find((key: { id: string }) => key.id === id)
+  expect(revoked.revoked_at).toStartWith('20')
+  expect((await say(keys, 'list')).out).toMatch(new RegExp(`${id} .*revoked`))
+})
+
+test('a rotated key works a day longer, or as long as the grace says', async () => {
+  const { say, list } = await startedWorld()
+  for (const [grace, milliseconds] of [
+    [[], day],
+    [['--grace', '2h'], 7_200_000],
+    [['--grace', '0s'], 0],
+  ] as const) {
+    const { id } = JSON.parse((await say(keys, 'create', '--org', 'acme', '--name', 'ci', '--json')).out)
+    const made = JSON.parse((await say(keys, 'rotate', id, ...grace, '--json')).out)
+    expect(made).toMatchObject({ name: 'ci', organization: 'acme', expires_at: null })
+    expect(made.key).toMatch(keyForm)
+    const old = (await list()).find((key: { id: string }) => key.id === id)
+    expect(old.replaced_by).toBe(made.id)
+    expect(Math.abs(Date.parse(old.expires_at) - Date.now() - milliseconds)).toBeLessThan(60_000)
+  }
+})
+
+test.each([
+  { args: ['rotte', 'x'], code: 2, says: 'Did you mean rotate?' },
+  { args: ['revoke'], code: 2, says: 'needs ID' },
+  { args: ['create', '--expires', '90'], code: 2, says: '--expires needs a duration such as 90d' },
+  { args: ['create', '--expires', '0d'], code: 2, says: '--expires needs a duration' },
+  { args: ['create', '--expires', '99999999999d'], code: 2, says: '--expires needs a duration' },
+  { args: ['rotate', 'x', '--grace', 'soon'], code: 2, says: '--grace needs a duration' },
+  { args: ['create', '--org', 'nobody'], code: 1, says: 'There is no organization with the name nobody.' },
+  { args: ['revoke', 'nosuchid'], code: 1, says: 'There is no key with the id nosuchid.' },
+  { args: ['rotate', 'nosuchid'], code: 1, says: 'There is no key with the id nosuchid.' },
+])('weir keys $args ends with $code and makes no key', async ({ args, code, says }) => {
+  const { say, list } = await startedWorld()
+  const said = await say(keys, ...args)
+  expect([said.code, said.out]).toEqual([code, ''])
+  expect(said.err).toContain(says)
+  expect(await list()).toHaveLength(1)
+})

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'bun:test'
+import manifest from '../../package.json'
+import { CommandError, parseFlags, UsageError, type World } from '../../src/cli/command.ts'
+import { run } from '../../src/cli/run.ts'
+import { temporaryHome } from '../config/temporary-home.ts'
+import { runWeir } from './run-weir.ts'
+
+const wrongUsage: readonly [args: string, message: string][] = [
+  ['check --jsn', 'Unknown flag --jsn. Did you mean --json? See weir check --help.'],
+  ['check --zzzzzz', 'Unknown flag --zzzzzz. See weir check --help.'],
+  ['check -x', 'Unknown flag -x. See weir check --help.'],
+  ['check --__proto__', 'Unknown flag --__proto__. See weir check --help.'],
+  ['check --json=yes', '--json takes no value. See weir check --help.'],
+  ['check --config', '--config needs a value. See weir check --help.'],
+  ['check --config --json', '--config needs a value. See weir check --help.'],
+  ['check now', 'weir check does not take the argument “now”. See weir check --help.'],
+  ['chekc', 'There is no command “chekc”. Did you mean check? See weir --help.'],
+  ['help zzzzzz', 'There is no command “zzzzzz”. See weir --help.'],
+]
+
+describe('wrong usage is one sentence on standard error and exit code 2', () => {
+  for (const [args, message] of wrongUsage)
+    test(args, async () => {
+      expect(await inProcess(args.split(' '))).toEqual({ code: 2, out: '', err: `${message}\n` })
+    })
+
+  test('as a program too', async () => {
+    using home = temporaryHome()
+    const { code, out, err } = await runWeir(['version', '--jsno'], home.place('work'))
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toBe('Unknown flag --jsno. Did you mean --json? See weir version --help.\n')
+  })
+})
+
+test('version names weir and Bun, and as JSON an object', async () => {
+  using home = temporaryHome()
+  const { code, out, err } = await runWeir(['version'], home.place('work'))
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(out).toStartWith(`weir ${manifest.version} (Bun ${Bun.version}, `)
+  expect((await runWeir(['--version'], home.place('work'))).out).toBe(out)
+  const json = await inProcess(['version', '--json'])
+  expect(JSON.parse(json.out)).toMatchObject({ version: manifest.version, bun: Bun.version })
+})
+
+test('a setting that is wrong ends a command with exit code 1 and says where', async () => {
+  using home = temporaryHome({ 'work/weir.yaml': 'prot: 1' })
+  const { code, out, err } = await runWeir(['models'], home.place('work'))
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  expect(err).toBe(`In ${home.place('work/weir.yaml')}: prot: unknown setting; did you mean port?\n`)
+})
+
+test('a value of a flag may follow it or an equals sign, and arguments may stand anywhere', () => {
+  const signature = {
+    command: 'keys create',
+    flags: { name: 'text', all: 'switch' },
+    operands: ['ID', 'MORE?'],
+  } as const
+  const { flags, operands } = parseFlags(
+    ['--name', 'one two', 'id', '--all', '--data=-odd', '--', '--more'],
+    signature,
+  )
+  expect(flags).toEqual({ name: 'one two', all: true, data: '-odd' })
+  expect(operands).toEqual(['id', '--more'])
+  expect(() => parseFlags([], signature)).toThrow(
+    new UsageError('weir keys create needs ID. See weir keys --help.'),
+  )
+})
+
+test('a failure that a command foresaw is its sentence, any other one is named without its stack', async () => {
+  const failing = (error: Error) => inProcess(['check'], { environment: throwing(error) })
+  expect(await failing(new CommandError('The disk is full.'))).toEqual({
+    code: 1,
+    out: '',
+    err: 'The disk is full.\n',
+  })
+  const { code, err } = await failing(new TypeError('x is\nno function'))
+  expect(code).toBe(1)
+  expect(err).toBe(
+    'Something unforeseen went wrong (TypeError: x is no function). WEIR_DEBUG=1 shows where.\n',
+  )
+})
+
+test('WEIR_DEBUG adds the stack', async () => {
+  const environment = throwing(new TypeError('broken'), { WEIR_DEBUG: '1' })
+  expect((await inProcess(['check'], { environment })).err).toContain('main.test.ts')
+})
+
+/** An environment whose WEIR_CONFIG cannot be read. */
+function throwing(error: Error, environment: World['environment'] = {}): World['environment'] {
+  return Object.defineProperty({ ...environment }, 'WEIR_CONFIG', {
+    get: () => {
+      throw error
+    },
+  })
+}
+
+async function inProcess(args: readonly string[], world: Partial<World> = {}) {
+  let out = ''
+  let err = ''
+  const code = await run(args, {
+    environment: {},
+    cwd: '/nowhere',
+    home: '/nowhere',
+    out: (text) => void (out += `${text}\n`),
+    err: (text) => void (err += `${text}\n`),
+    ...world,
+  })
+  return { code, out, err }
+}

@@ -1,0 +1,35 @@
+/** The layers of `src`, lowest first. Those of one row do not know each other. */
+const layers: readonly (readonly string[])[] = [
+  ['lib'],
+  ['generation'],
+  ['config'],
+  ['storage'],
+  ['providers'],
+  ['gateway'],
+  ['http'],
+  ['chat', 'responses', 'models', 'system'],
+  ['app.ts'],
+  ['runtime.ts'],
+  ['cli'],
+  ['main.ts'],
+  ['build'],
+]
+
+/** Why a file of `src` may not import another one, in a sentence; null where it may. Paths are from the root. */
+export function layerBreach(importing: string, imported: string): string | null {
+  if (!imported.startsWith('src/')) return null
+  const [from, to] = [layerOf(importing), layerOf(imported)]
+  const [height, depth] = [heightOf(from), heightOf(to)]
+  if (height < 0) return `${importing} is in no layer.`
+  if (depth < 0) return `${imported} is in no layer.`
+  if (from === to || depth < height) return null
+  return `${importing} imports ${imported}: ${from} may not know ${to}.`
+}
+
+function layerOf(path: string): string {
+  return path.split('/')[1] ?? ''
+}
+
+function heightOf(layer: string): number {
+  return layers.findIndex((row) => row.includes(layer))
+}

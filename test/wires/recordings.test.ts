@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { kinds } from '../../src/providers/kinds/kinds.ts'
+import type { Wire } from '../../src/providers/wires/wire.ts'
+import { answerOf, readStream } from './answer.ts'
+import { type Expected, expectedAnswers, expectedUsage, type Recording } from './recorded-facts.ts'
+
+const folder = join(import.meta.dir, '../../../shared/recordings')
+const kindOf: Record<string, string> = { 'openai-chat': 'openai', 'bedrock-mantle': 'bedrock' }
+
+if (!existsSync(folder)) {
+  test.skip('recordings of providers: there are none at ../shared/recordings', () => {})
+} else {
+  for (const recording of recordings()) {
+    test(`${recording.path} is read as its facts say`, () => check(recording))
+  }
+}
+
+function check(recording: Recording): void {
+  const { meta, body } = recording
+  const wire = wireOf(recording.family)
+  if (meta.status !== 200 || (meta.facts.error && !meta.stream)) return checkError(wire, recording)
+  const answer = answerOf(meta.stream ? readStream(wire, body) : wire.parse(JSON.parse(body.toString())))
+  const expected = expectedAnswers(recording)
+  expect(answer.failures.length).toBe(expected.broken ? 1 : 0)
+  expect(answer.choices.map(({ text, reasoning, calls }) => ({ text, reasoning, calls }))).toEqual(
+    expected.choices.map(({ text, reasoning, calls }) => ({ text, reasoning, calls })),
+  )
+  expect(answer.choices.map((choice) => choice.finish)).toEqual(
+    expected.choices.map(finishOf(expected.broken)),
+  )
+  if (meta.facts.usage) expect(answer.usage).toMatchObject(expectedUsage(meta.facts.usage))
+  if (!meta.facts.usage) expect(answer.usage).toBeUndefined()
+}
+
+function finishOf(broken: boolean): (choice: Expected) => string | undefined {
+  return (choice) => (broken ? undefined : choice.finish)
+}
+
+function checkError(wire: Wire, { body, meta }: Recording): void {
+  const parsed = tryJson(body.toString())
+  const complaint = wire.parseError(parsed)
+  expect(complaint.message.length).toBeGreaterThan(5)
+  if (meta.facts.error?.message) expect(complaint.message.length).toBeGreaterThan(10)
+  if (typeof meta.facts.error?.code === 'number') expect(complaint.status).toBe(meta.facts.error.code)
+  if (meta.status === 200) expect(wire.parse(parsed)).toEqual([{ type: 'failure', complaint }])
+}
+
+function wireOf(family: string): Wire {
+  const kind = kinds[kindOf[family] ?? family] ?? kinds['openai-compatible']
+  if (!kind || !('wire' in kind)) throw new Error(`there is no wire for ${family}`)
+  return kind.wire
+}
+
+function recordings(): Recording[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('/meta.json'),
+  )
+  return names.toSorted().flatMap((name) => {
+    const [family = '', exchange = ''] = name.split('/')
+    const meta = JSON.parse(readFileSync(join(folder, name), 'utf8'))
+    if (meta.api !== 'chat') return []
+    const body = readFileSync(join(folder, family, exchange, meta.response_file))
+    return [{ path: `${family}/${exchange}`, family, meta, body }]
+  })
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
