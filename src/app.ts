@@ -3,10 +3,13 @@ import { chatRoutes } from './chat/routes.ts'
 import { createChatService } from './chat/service.ts'
 import type { Settings } from './config/settings.ts'
 import type { Gateway } from './gateway/generate.ts'
+import type { Limits } from './gateway/limits.ts'
 import type { Models } from './gateway/model.ts'
 import { errorReplies, otherMethods } from './http/errors.ts'
 import { createGuard } from './http/guard.ts'
+import { openApi } from './http/openapi.ts'
 import { requestId } from './http/request-id.ts'
+import { timing } from './http/timing.ts'
 import type { Log } from './lib/log.ts'
 import { modelRoutes } from './models/routes.ts'
 import type { KeyDirectory } from './storage/key-directory.ts'
@@ -17,21 +20,25 @@ export type AppParts = {
   readonly models: () => Models
   readonly gateway: Gateway
   readonly keys: KeyDirectory
+  readonly limits: Limits
   readonly ready: Readiness
   readonly log: Log
 }
 
 /** The whole interface: what every request passes, then the features. */
 export function createApp(parts: AppParts) {
-  const { settings, models, gateway, log } = parts
-  const guard = createGuard(parts.keys, settings.maxBody)
+  const { settings, models, gateway, keys, limits, log } = parts
+  const guard = createGuard({ keys, limits, maxBody: settings.maxBody })
   const chat = createChatService({ gateway, models, unsupported: settings.unsupportedParameters })
   // Host names of any length, `ai` for one: Elysia would cut the path of a short one wrongly.
   const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: false } })
     .use(requestId())
+    .use(timing())
     .use(errorReplies(log))
     .use(systemRoutes(parts.ready))
     .use(modelRoutes(guard, models))
     .use(chatRoutes(guard, chat, log))
+  // These two go by the list of the routes.
+  app.use(openApi(app.routes))
   return app.use(otherMethods(app.routes))
 }

@@ -1,8 +1,10 @@
 import { createApp } from './app.ts'
 import { SettingsError } from './config/problem.ts'
 import type { Settings } from './config/settings.ts'
+import { createBooks } from './gateway/books.ts'
 import { createBreaker } from './gateway/breaker.ts'
 import { createGateway } from './gateway/generate.ts'
+import { createLimits } from './gateway/limits.ts'
 import { createModelRegistry, type ModelRegistry } from './gateway/model-registry.ts'
 import { createProviderStates } from './gateway/provider-states.ts'
 import { serviceUnavailable } from './lib/errors.ts'
@@ -13,6 +15,7 @@ import { bootstrap } from './storage/bootstrap.ts'
 import { openDatabase } from './storage/database.ts'
 import { createKeyDirectory } from './storage/key-directory.ts'
 import type { NewKey } from './storage/keys.ts'
+import { createLedger, type Ledger } from './storage/ledger.ts'
 import { probeWrites } from './storage/probe.ts'
 import { createProviderState, type ProviderState } from './storage/provider-state.ts'
 import { createWriter } from './storage/writer.ts'
@@ -27,6 +30,8 @@ export type RuntimeInput = {
   readonly log: Log
   /** Milliseconds; see `GatewayParts`. */
   readonly patience?: number
+  /** The steady clock of the limits. */
+  readonly clock?: () => number
 }
 
 /** A gateway with all that it holds: it serves until it is stopped. */
@@ -34,7 +39,7 @@ export type Runtime = {
   readonly app: ReturnType<typeof createApp>
   readonly models: ModelRegistry
   readonly providers: ProviderSet
-  /** The first key of a new database, to be shown once. */
+  /** The first key of a new database, to be shown once; not one that the operator gave. */
   readonly firstKey: NewKey | undefined
   /** From now on the gateway is not ready, though it serves what still comes. */
   drain(): void
@@ -55,10 +60,15 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   if (problems.length > 0) throw new SettingsError(problems, input.file)
   const database = openDatabase(input.database, log)
   const writer = createWriter(database)
-  const firstKey = await bootstrap(database, writer, environment.WEIR_BOOTSTRAP_KEY)
+  const given = environment.WEIR_BOOTSTRAP_KEY
+  const firstKey = await bootstrap(database, writer, given)
   const stored = createProviderState(database, writer)
   const sweeping = keepSwept(stored, log)
+  const ledger = createLedger(database, writer)
+  await recovered(ledger, log)
   const gateway = createGateway({
+    books: createBooks(ledger),
+    log,
     breaker: createBreaker(settings.breaker),
     retries: settings.retries.attempts,
     states: createProviderStates(stored),
@@ -70,12 +80,13 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     await probeWrites(database, writer)
   }
   const keys = createKeyDirectory(database)
+  const limits = createLimits(settings.limits, input.clock)
   await models.start()
   return {
-    app: createApp({ settings, models: models.current, gateway, keys, ready, log }),
+    app: createApp({ settings, models: models.current, gateway, keys, limits, ready, log }),
     models,
     providers,
-    firstKey,
+    firstKey: given ? undefined : firstKey,
     drain: () => void (draining = true),
     async stop() {
       sweeping.stop()
@@ -84,6 +95,12 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
       database.close()
     },
   }
+}
+
+/** What a killed process left open is charged before anything new is. */
+async function recovered(ledger: Ledger, log: Log): Promise<void> {
+  const settled = await ledger.recover()
+  if (settled > 0) log.warn('Requests that a killed process left open were settled.', { requests: settled })
 }
 
 function keepSwept(stored: ProviderState, log: Log) {

@@ -2,6 +2,12 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
+ * Names stay as they are: Elysia learns from the source text of hooks what they read of a request, and in renamed
+ * ones, of the bearer plugin for one, it reads wrong.
+ */
+export const minify = { whitespace: true, syntax: true, identifiers: false }
+
+/**
  * Makes one executable of a program and all that it imports. Without a runtime it is for this machine; another
  * platform's runtime is fetched once by Bun, from the registry that packages come from.
  */
@@ -13,7 +19,7 @@ export async function compile(entry: string, file: string, runtime?: Bun.Build.C
     // Bytecode alone picks CommonJS, which knows no top-level await.
     format: 'esm',
     bytecode: true,
-    minify: true,
+    minify,
     define: { 'process.env.NODE_ENV': '"production"' },
     compile: {
       outfile: file,

@@ -13,17 +13,20 @@ const FinishReason = Type.Union([
 
 export type Usage = Static<typeof Usage>
 /** The token counts of a reply. */
-export const Usage = Type.Object({
-  prompt_tokens: count,
-  completion_tokens: count,
-  total_tokens: count,
-  prompt_tokens_details: Type.Optional(
-    Type.Object({ cached_tokens: Type.Optional(count), audio_tokens: Type.Optional(count) }),
-  ),
-  completion_tokens_details: Type.Optional(
-    Type.Object({ reasoning_tokens: Type.Optional(count), audio_tokens: Type.Optional(count) }),
-  ),
-})
+export const Usage = Type.Object(
+  {
+    prompt_tokens: count,
+    completion_tokens: count,
+    total_tokens: count,
+    prompt_tokens_details: Type.Optional(
+      Type.Object({ cached_tokens: Type.Optional(count), audio_tokens: Type.Optional(count) }),
+    ),
+    completion_tokens_details: Type.Optional(
+      Type.Object({ reasoning_tokens: Type.Optional(count), audio_tokens: Type.Optional(count) }),
+    ),
+  },
+  { title: 'Usage' },
+)
 
 /** What a completion and each of its chunks tell beside the answer. */
 const circumstances = {
@@ -49,16 +52,19 @@ const Choice = Type.Object({
 
 export type ChatCompletion = Static<typeof ChatCompletion>
 /** A whole completion; `metadata` is told of a stored one only. */
-export const ChatCompletion = Type.Object({
-  id: text,
-  object: Type.Literal('chat.completion'),
-  created: count,
-  model: text,
-  choices: Type.Array(Choice),
-  usage: Usage,
-  ...circumstances,
-  metadata: Type.Optional(Type.Union([FreeObject, Type.Null()])),
-})
+export const ChatCompletion = Type.Object(
+  {
+    id: text,
+    object: Type.Literal('chat.completion'),
+    created: count,
+    model: text,
+    choices: Type.Array(Choice),
+    usage: Usage,
+    ...circumstances,
+    metadata: Type.Optional(Type.Union([FreeObject, Type.Null()])),
+  },
+  { title: 'ChatCompletion' },
+)
 
 /** A whole call in one chunk; clients put calls in their places by `index`. */
 const ToolCallOfChunk = Type.Object({ index: Type.Integer(), ...ToolCall.properties })
@@ -76,12 +82,15 @@ const ChoiceOfChunk = Type.Object({
 
 export type ChatCompletionChunk = Static<typeof ChatCompletionChunk>
 /** One frame of a streamed completion. */
-export const ChatCompletionChunk = Type.Object({
-  id: text,
-  object: Type.Literal('chat.completion.chunk'),
-  created: count,
-  model: text,
-  choices: Type.Array(ChoiceOfChunk),
-  usage: Type.Optional(Type.Union([Usage, Type.Null()])),
-  ...circumstances,
-})
+export const ChatCompletionChunk = Type.Object(
+  {
+    id: text,
+    object: Type.Literal('chat.completion.chunk'),
+    created: count,
+    model: text,
+    choices: Type.Array(ChoiceOfChunk),
+    usage: Type.Optional(Type.Union([Usage, Type.Null()])),
+    ...circumstances,
+  },
+  { title: 'ChatCompletionChunk' },
+)

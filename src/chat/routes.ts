@@ -1,26 +1,42 @@
 import { Elysia } from 'elysia'
 import { toDollars } from '../gateway/price.ts'
+import { bodyErrors, describe } from '../http/describe.ts'
 import { eventStream } from '../http/event-stream.ts'
 import { failureFrame } from '../http/failure-frame.ts'
 import type { Guard } from '../http/guard.ts'
+import { timing } from '../http/timing.ts'
 import type { Log } from '../lib/log.ts'
+import { ChatCompletion, ChatCompletionChunk } from './reply-schema.ts'
 import { chatRequest } from './schema.ts'
 import type { ChatService } from './service.ts'
 
+const createDetail = describe({
+  tag: 'Chat',
+  id: 'createChatCompletion',
+  summary: 'Create a chat completion',
+  reply: ChatCompletion,
+  frames: ChatCompletionChunk,
+  errors: [...bodyErrors, 402, 404, 502],
+})
+
 /** `POST /v1/chat/completions`. */
 export function chatRoutes(guard: Guard, service: ChatService, log: Log) {
-  return new Elysia({ name: 'chat' }).use(guard).post(
-    '/v1/chat/completions',
-    async ({ body, caller, request, set }) => {
-      const asker = { organization: caller.organization.id, signal: request.signal }
-      if (body.stream) {
-        const failed = (error: unknown) => failureFrame(error, log, String(set.headers['x-request-id']))
-        return eventStream(await service.stream(body, asker), failed)
-      }
-      const { completion, cost } = await service.complete(body, asker)
-      if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
-      return completion
-    },
-    { body: chatRequest, detail: { tags: ['Chat'], summary: 'Create a chat completion' } },
-  )
+  return new Elysia({ name: 'chat' })
+    .use(timing())
+    .use(guard)
+    .post(
+      '/v1/chat/completions',
+      async ({ body, caller, admission, request, set, timing }) => {
+        const requestId = String(set.headers['x-request-id'])
+        const asker = { requestId, ...caller, admission, signal: request.signal, upstream: timing.upstream }
+        if (body.stream) {
+          const failed = (error: unknown) => failureFrame(error, log, requestId)
+          return eventStream({ ...(await service.stream(body, asker)), failed })
+        }
+        const { completion, cost } = await service.complete(body, asker)
+        if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
+        return completion
+      },
+      { body: chatRequest, detail: createDetail },
+    )
 }

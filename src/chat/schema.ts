@@ -8,11 +8,14 @@ const someTokens = Type.Integer({ exclusiveMinimum: 0, maximum: largest })
 
 export type ToolCall = Static<typeof ToolCall>
 /** A call that a model made; `arguments` is JSON text. */
-export const ToolCall = Type.Object({
-  id: Type.String(),
-  type: Type.Literal('function'),
-  function: Type.Object({ name: Type.String(), arguments: Type.String() }),
-})
+export const ToolCall = Type.Object(
+  {
+    id: Type.String(),
+    type: Type.Literal('function'),
+    function: Type.Object({ name: Type.String(), arguments: Type.String() }),
+  },
+  { title: 'ToolCall' },
+)
 
 export type TextPart = Static<typeof TextPart>
 const TextPart = Type.Object({ type: Type.Literal('text'), text: Type.String() })
@@ -43,23 +46,29 @@ export function isImagePart(part: ContentPart): part is ImagePart {
 
 export type ChatMessage = Static<typeof ChatMessage>
 /** One message of a conversation; what its role needs beside the role is asked elsewhere. */
-export const ChatMessage = Type.Object({
-  role: words(['system', 'user', 'assistant', 'tool', 'developer']),
-  content: Type.Optional(Type.Union([Type.String(), Type.Array(ContentPart), Type.Null()])),
-  name: maybe(Type.String()),
-  tool_calls: maybe(Type.Array(ToolCall)),
-  tool_call_id: maybe(Type.String()),
-})
+export const ChatMessage = Type.Object(
+  {
+    role: words(['system', 'user', 'assistant', 'tool', 'developer']),
+    content: Type.Optional(Type.Union([Type.String(), Type.Array(ContentPart), Type.Null()])),
+    name: maybe(Type.String()),
+    tool_calls: maybe(Type.Array(ToolCall)),
+    tool_call_id: maybe(Type.String()),
+  },
+  { title: 'ChatMessage' },
+)
 
 export type ChatTool = Static<typeof ChatTool>
-const ChatTool = Type.Object({
-  type: Type.Literal('function'),
-  function: Type.Object({
-    name: Type.String(),
-    description: maybe(Type.String()),
-    parameters: maybe(FreeObject),
-  }),
-})
+const ChatTool = Type.Object(
+  {
+    type: Type.Literal('function'),
+    function: Type.Object({
+      name: Type.String(),
+      description: maybe(Type.String()),
+      parameters: maybe(FreeObject),
+    }),
+  },
+  { title: 'Tool' },
+)
 
 const ToolChoice = Type.Union([
   words(['auto', 'none', 'required']),
@@ -84,36 +93,39 @@ const Biases = Type.Unsafe<Readonly<Record<string, number>>>({
 
 export type ChatRequest = Static<typeof ChatRequest>
 /** The body of a chat completion request; properties beyond these pass. */
-export const ChatRequest = Type.Object({
-  model: Type.String(),
-  messages: Type.Array(ChatMessage, { minItems: 1 }),
-  temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
-  top_p: maybe(Type.Number({ minimum: 0, maximum: 1 })),
-  max_tokens: maybe(someTokens),
-  max_completion_tokens: maybe(someTokens),
-  n: maybe(someTokens),
-  stop: maybe(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
-  stream: maybe(Type.Boolean()),
-  stream_options: maybe(StreamOptions),
-  tools: maybe(Type.Array(ChatTool)),
-  tool_choice: maybe(ToolChoice),
-  response_format: maybe(ResponseFormat),
-  seed: maybe(Type.Integer({ minimum: -largest, maximum: largest })),
-  frequency_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
-  presence_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
-  logit_bias: maybe(Biases),
-  logprobs: maybe(Type.Boolean()),
-  top_logprobs: maybe(Type.Integer({ minimum: 0, maximum: 20 })),
-  user: maybe(Type.String()),
-  reasoning_effort: maybe(words(efforts)),
-  parallel_tool_calls: maybe(Type.Boolean()),
-  service_tier: maybe(words(['auto', 'default', 'flex', 'priority'])),
-  performance_mode: maybe(words(['standard', 'fast'])),
-  store: maybe(Type.Boolean()),
-  tags: maybe(Tags),
-  metadata: maybe(FreeObject),
-  trace: maybe(TraceContext),
-})
+export const ChatRequest = Type.Object(
+  {
+    model: Type.String(),
+    messages: Type.Array(ChatMessage, { minItems: 1 }),
+    temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
+    top_p: maybe(Type.Number({ minimum: 0, maximum: 1 })),
+    max_tokens: maybe(someTokens),
+    max_completion_tokens: maybe(someTokens),
+    n: maybe(someTokens),
+    stop: maybe(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
+    stream: maybe(Type.Boolean()),
+    stream_options: maybe(StreamOptions),
+    tools: maybe(Type.Array(ChatTool)),
+    tool_choice: maybe(ToolChoice),
+    response_format: maybe(ResponseFormat),
+    seed: maybe(Type.Integer({ minimum: -largest, maximum: largest })),
+    frequency_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
+    presence_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
+    logit_bias: maybe(Biases),
+    logprobs: maybe(Type.Boolean()),
+    top_logprobs: maybe(Type.Integer({ minimum: 0, maximum: 20 })),
+    user: maybe(Type.String()),
+    reasoning_effort: maybe(words(efforts)),
+    parallel_tool_calls: maybe(Type.Boolean()),
+    service_tier: maybe(words(['auto', 'default', 'flex', 'priority'])),
+    performance_mode: maybe(words(['standard', 'fast'])),
+    store: maybe(Type.Boolean()),
+    tags: maybe(Tags),
+    metadata: maybe(FreeObject),
+    trace: maybe(TraceContext),
+  },
+  { title: 'ChatCompletionRequest' },
+)
 
 /** The names of the request's properties that the interface knows. */
 export const knownProperties: ReadonlySet<string> = new Set(Object.keys(ChatRequest.properties))

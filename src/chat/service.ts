@@ -1,13 +1,17 @@
 import { createAnswerFold } from '../generation/answer.ts'
+import type { GenerationEvent } from '../generation/events.ts'
 import type { Answering } from '../gateway/answering.ts'
-import { fastServiceOf } from '../gateway/fast-mode.ts'
-import { fit } from '../gateway/fit.ts'
 import type { Gateway } from '../gateway/generate.ts'
+import type { Admission } from '../gateway/limits.ts'
 import type { Models } from '../gateway/model.ts'
 import type { Nanos } from '../gateway/price.ts'
-import { requireModel } from '../gateway/require-model.ts'
+import type { FrameSource } from '../http/event-stream.ts'
+import type { Json } from '../lib/json.ts'
+import type { Stopwatch } from '../lib/stopwatch.ts'
+import type { Organization } from '../storage/organization.ts'
+import type { RequestFacts } from '../storage/request-facts.ts'
 import { factsOf, type ReplyFacts } from './facts.ts'
-import { lower } from './lower.ts'
+import { prepare, type Prepared } from './prepare.ts'
 import { renderCompletion } from './render.ts'
 import { ChunkRenderer, done } from './render-chunks.ts'
 import { estimatedUsage } from './render-usage.ts'
@@ -20,15 +24,24 @@ export type ChatServiceParts = {
   readonly unsupported: 'reject' | 'drop'
 }
 
-/** Who asks, and how the answer ends when they leave. */
-export type Asker = { readonly organization: string; readonly signal: AbortSignal }
+/** Who asks and what they may use, how the answer ends when they leave, and what counts the wait for providers. */
+export type Asker = {
+  readonly requestId: string
+  readonly organization: Organization
+  readonly keyId: string
+  readonly admission: Admission
+  readonly signal: AbortSignal
+  readonly upstream?: Stopwatch
+}
 
 export type ChatService = {
   /** The whole completion, and its price where the model has one. */
   complete(request: ChatRequest, asker: Asker): Promise<Completed>
-  /** The frames of a streamed completion; resolves when the answer has begun. */
-  stream(request: ChatRequest, asker: Asker): Promise<AsyncGenerator<string>>
+  /** A streamed completion, whose frames are still to be taken; resolves when the answer has begun. */
+  stream(request: ChatRequest, asker: Asker): Promise<StreamedCompletion>
 }
+
+export type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, 'items' | 'frames' | 'end'>
 
 export type Completed = { readonly completion: ChatCompletion; readonly cost: Nanos | undefined }
 
@@ -41,7 +54,7 @@ export function createChatService(parts: ChatServiceParts): ChatService {
     },
     async stream(request, asker) {
       const { answering, facts } = await begin(request, asker, parts)
-      return frames(answering, facts, request.stream_options?.include_usage === true)
+      return streamed(answering, facts, request.stream_options?.include_usage === true)
     },
   }
 }
@@ -49,28 +62,54 @@ export function createChatService(parts: ChatServiceParts): ChatService {
 type Begun = { readonly answering: Answering; readonly facts: ReplyFacts }
 
 async function begin(request: ChatRequest, asker: Asker, parts: ChatServiceParts): Promise<Begun> {
-  const models = parts.models()
-  const model = requireModel(models, request.model)
-  const lowered = lower(request)
-  const fast = request.performance_mode === 'fast' ? fastServiceOf(models, model) : undefined
-  const serving = fast?.model ?? model
-  const warnings = [...lowered.warnings]
-  const warn = (sentence: string) => void warnings.push(sentence)
-  const fitted = fit(lowered.generation, serving, {
-    unsupported: parts.unsupported,
-    names: lowered.names,
-    warn,
+  const prepared = await preparedOrEntered(request, asker, parts)
+  const { model, generation, performanceMode, slug } = prepared
+  const { organization, admission, signal, upstream } = asker
+  const answering = await parts.gateway.generate({
+    facts: entryOf(request, asker, slug),
+    billing: organization.billing,
+    admission,
+    model,
+    generation,
+    stream: request.stream === true,
+    signal,
+    upstream,
   })
-  const generation = fast?.serviceTier ? { ...fitted, serviceTier: fast.serviceTier } : fitted
-  const stream = request.stream === true
-  const answering = await parts.gateway.generate({ ...asker, model: serving, generation, stream })
-  const facts = factsOf({
-    model: model.slug,
-    provider: answering.provider,
-    performanceMode: fast ? 'fast' : 'standard',
-    warnings: [...warnings, ...answering.warnings],
-  })
-  return { answering, facts }
+  const warnings = [...prepared.warnings, ...answering.warnings]
+  const { provider } = answering
+  return { answering, facts: factsOf({ model: slug, provider, performanceMode, warnings }) }
+}
+
+/** A request that comes to nothing is entered, too. */
+async function preparedOrEntered(
+  request: ChatRequest,
+  asker: Asker,
+  { models, unsupported, gateway }: ChatServiceParts,
+): Promise<Prepared> {
+  try {
+    return prepare(request, models(), unsupported)
+  } catch (error) {
+    await gateway.turnedAway(entryOf(request, asker, models().find(request.model)?.slug), error)
+    throw error
+  }
+}
+
+/** What the usage of a request says of it. */
+function entryOf(request: ChatRequest, asker: Asker, model: string | undefined): RequestFacts {
+  return {
+    id: asker.requestId,
+    organization: asker.organization.id,
+    key: asker.keyId,
+    createdAt: Date.now(),
+    api: 'chat',
+    model,
+    stream: request.stream === true,
+    performanceMode: request.performance_mode ?? undefined,
+    user: request.user ?? undefined,
+    tags: request.tags ?? undefined,
+    // It came as JSON.
+    trace: (request.trace as Json | null | undefined) ?? undefined,
+  }
 }
 
 async function completed(answering: Answering, facts: ReplyFacts): Promise<Completed> {
@@ -84,13 +123,15 @@ async function completed(answering: Answering, facts: ReplyFacts): Promise<Compl
   }
 }
 
-async function* frames(answering: Answering, facts: ReplyFacts, usageAsked: boolean): AsyncGenerator<string> {
+function streamed(answering: Answering, facts: ReplyFacts, usageAsked: boolean): StreamedCompletion {
   const renderer = new ChunkRenderer(facts, usageAsked)
-  for await (const batch of answering.events) {
-    const text = renderer.chunks(batch)
-    if (text !== '') yield text
+  return {
+    items: answering.events,
+    frames: (batch) => renderer.chunks(batch),
+    end() {
+      if (!usageAsked) return done
+      const usage = answering.usage()
+      return renderer.usage(usage, usage.estimated ? [estimatedUsage] : []) + done
+    },
   }
-  const usage = answering.usage()
-  if (usageAsked) yield renderer.usage(usage, usage.estimated ? [estimatedUsage] : [])
-  yield done
 }

@@ -22,7 +22,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'orgs',
-    summary: 'create, list and delete organizations',
+    summary: 'organizations: their balances, billing and limits',
     load: async () => (await import('./orgs.ts')).orgs,
   },
   {
@@ -34,6 +34,11 @@ export const commands: readonly CommandEntry[] = [
     name: 'models',
     summary: 'list the models that are on, with prices and routes',
     load: async () => (await import('./models.ts')).models,
+  },
+  {
+    name: 'usage',
+    summary: 'what requests took: tokens and costs by model, key, tag and more',
+    load: async () => (await import('./usage.ts')).usage,
   },
   {
     name: 'version',

@@ -1,36 +1,50 @@
-import { usdText } from '../lib/usd.ts'
-import type { OrganizationAccount } from '../storage/organizations.ts'
 import { runAction } from './actions.ts'
 import { type Command, commonFlagsHelp, parseFlags, UsageError, type World } from './command.ts'
-import { jsonText, table } from './output.ts'
+import { credit } from './orgs-credit.ts'
+import { organizationJson, organizationTable } from './orgs-output.ts'
+import { set } from './orgs-set.ts'
+import { jsonText } from './output.ts'
 import { withStorage } from './storage.ts'
 
 const usage = `Usage
   weir orgs create NAME          a new organization; it pays nothing until that is changed
-  weir orgs list                 all organizations
+  weir orgs list                 all organizations, with their balances and limits
+  weir orgs set NAME [flags]     changes how it pays and what it may do
+  weir orgs credit NAME USD [--note TEXT]
+                                 adds to its balance; “weir orgs credit -- NAME -5” takes back
   weir orgs delete NAME --yes    deletes it and all that is stored for it; its keys answer 403
+
+Flags of set
+  --billing prepaid              calls are paid from the balance, and refused without one
+  --billing unmetered            calls are counted, and never refused for money
+  --billing none                 calls are refused until that is changed
+  --requests-per-minute N        “default” instead of N leaves a limit to the settings
+  --tokens-per-minute N
+  --concurrent-requests N
 
 Works while a server runs, which sees the change within a second.
 
 Examples
   weir orgs create acme
-  weir keys create --org acme
+  weir orgs credit acme 12.50 --note "invoice 7"
+  weir orgs set acme --billing prepaid --requests-per-minute 600
 
 ${commonFlagsHelp}`
 
 /** `weir orgs`. */
 export const orgs: Command = {
   name: 'orgs',
-  summary: 'create, list and delete organizations',
+  summary: 'organizations: their balances, billing and limits',
   usage,
-  run: (args, world) => runAction('orgs', { create, list, delete: remove }, args, world),
+  run: (args, world) => runAction('orgs', { create, list, set, credit, delete: remove }, args, world),
 }
 
 async function create(args: readonly string[], world: World): Promise<number> {
   const { flags, operands } = parseFlags(args, { command: 'orgs create', flags: {}, operands: ['NAME'] })
   const [name = ''] = operands
   const account = await withStorage(flags, world, ({ organizations }) => organizations.create(name))
-  world.out(flags.json ? jsonText(toJson(account)) : `Created the organization ${name} (${account.id}).`)
+  const created = `Created the organization ${name} (${account.id}).`
+  world.out(flags.json ? jsonText(organizationJson(account)) : created)
   return 0
 }
 
@@ -38,8 +52,9 @@ async function list(args: readonly string[], world: World): Promise<number> {
   const { flags } = parseFlags(args, { command: 'orgs list', flags: {} })
   return withStorage(flags, world, async ({ organizations, file }) => {
     const accounts = await organizations.list()
-    if (flags.json) world.out(jsonText(accounts.map(toJson)))
-    else world.out(accounts.length > 0 ? tableOf(accounts) : `There are no organizations in ${file}.`)
+    if (flags.json) world.out(jsonText(accounts.map(organizationJson)))
+    else
+      world.out(accounts.length > 0 ? organizationTable(accounts) : `There are no organizations in ${file}.`)
     return 0
   })
 }
@@ -54,30 +69,7 @@ async function remove(args: readonly string[], world: World): Promise<number> {
   if (!flags.yes)
     throw new UsageError(`This deletes ${name} and all that is stored for it. Add --yes to do so.`)
   const account = await withStorage(flags, world, ({ organizations }) => organizations.delete(name))
-  world.out(
-    flags.json ? jsonText({ ...toJson(account), deleted: true }) : `Deleted the organization ${name}.`,
-  )
+  const deleted = { ...organizationJson(account), deleted: true }
+  world.out(flags.json ? jsonText(deleted) : `Deleted the organization ${name}.`)
   return 0
-}
-
-function toJson({ id, name, billing, balance, limits, createdAt }: OrganizationAccount) {
-  return {
-    id,
-    name,
-    billing,
-    balance_usd: usdText(balance),
-    requests_per_minute: limits.requestsPerMinute,
-    tokens_per_minute: limits.tokensPerMinute,
-    concurrent_requests: limits.concurrentRequests,
-    created_at: new Date(createdAt).toISOString(),
-  }
-}
-
-function tableOf(accounts: readonly OrganizationAccount[]): string {
-  return table(accounts, [
-    { title: 'NAME', value: ({ name }) => name },
-    { title: 'ID', value: ({ id }) => id },
-    { title: 'BILLING', value: ({ billing }) => billing },
-    { title: 'CREATED', value: ({ createdAt }) => new Date(createdAt).toISOString().slice(0, 10) },
-  ])
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { loadSettings } from '../config/load.ts'
-import type { Settings } from '../config/settings.ts'
 import { createLog } from '../lib/log.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 import { databaseName } from '../storage/database.ts'
 import { banner } from './banner.ts'
-import { type Command, CommandError, commonFlagsHelp, parseFlags, type World } from './command.ts'
+import { type Command, commonFlagsHelp, parseFlags, type World } from './command.ts'
+import { listen, type Server } from './listen.ts'
 import { liftRequestLimit } from './request-limit.ts'
 
 const usage = `Usage
@@ -48,27 +48,6 @@ export const serve: Command = {
     }
     return 0
   },
-}
-
-type Server = ReturnType<typeof listen>
-
-function listen(runtime: Runtime, settings: Settings) {
-  const { host, port, tls } = settings
-  try {
-    return Bun.serve({
-      hostname: host,
-      port,
-      fetch: runtime.app.fetch,
-      // A model may think for minutes; event streams send comments, and every upstream call has deadlines.
-      idleTimeout: 0,
-      // The bound that callers are told is checked, with an error that says so, where bodies are read.
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      ...(tls && { tls: { cert: Bun.file(tls.cert), key: Bun.file(tls.key) } }),
-    })
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new CommandError(`Cannot listen on ${host}:${port}: ${why} Choose another with --port or --host.`)
-  }
 }
 
 function addressOf(server: Server): string {

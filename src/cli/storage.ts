@@ -4,11 +4,17 @@ import { createLog } from '../lib/log.ts'
 import { databaseName, openDatabase } from '../storage/database.ts'
 import { createKeys, type Keys } from '../storage/keys.ts'
 import { createOrganizations, type Organizations } from '../storage/organizations.ts'
+import { type UsageQuestion, type UsageReport, usageReport } from '../storage/usage-report.ts'
 import { createWriter } from '../storage/writer.ts'
 import type { World } from './command.ts'
 
-/** What commands change in the database, also while a server uses it. */
-export type Storage = { readonly file: string; readonly organizations: Organizations; readonly keys: Keys }
+/** What commands read and change in the database, also while a server uses it. */
+export type Storage = {
+  readonly file: string
+  readonly organizations: Organizations
+  readonly keys: Keys
+  usage(question: UsageQuestion): Promise<UsageReport>
+}
 
 /**
  * Opens the database for the work and closes it after. The settings file is not read: a mistake in it must not keep
@@ -30,6 +36,7 @@ export async function withStorage<T>(
       file,
       organizations: createOrganizations(database, writer),
       keys: createKeys(database, writer),
+      usage: (question) => usageReport(database, question),
     })
   } finally {
     writer.close()

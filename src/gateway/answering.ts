@@ -1,11 +1,14 @@
 import type { GenerationEvent } from '../generation/events.ts'
+import { clientGone } from '../lib/errors.ts'
 import { wait } from '../lib/wait.ts'
+import type { Provider } from '../providers/provider.ts'
 import { ask } from './ask.ts'
-import { imagesIn } from './estimate.ts'
-import type { GatewayParts, Question } from './generate.ts'
-import { createMeter, type Meter, type MeteredUsage } from './meter.ts'
+import { leavable } from './ending.ts'
+import type { GatewayParts, OpenQuestion } from './generate.ts'
+import type { MeteredUsage } from './meter.ts'
 import type { ModelRoute } from './model.ts'
-import { costOf, type Nanos } from './price.ts'
+import { costOfCall } from './outcome.ts'
+import type { Nanos } from './price.ts'
 
 /** An answer that has begun. */
 export type Answering = {
@@ -24,12 +27,14 @@ export type Answering = {
 /** Asks the route once and resolves when its answer has begun, or rejects with its failure. */
 export async function openAnswer(
   route: ModelRoute,
-  question: Question,
+  question: OpenQuestion,
   parts: GatewayParts,
 ): Promise<Answering> {
-  const { model, organization, stream, signal } = question
+  const { model, facts, stream, signal, upstream, meter } = question
+  const { organization } = facts
   const { provider } = route
-  const generation = await parts.states.restore(organization, provider.name, question.generation)
+  const seen = takesOnlyBytes(provider) ? await question.inlined() : question.generation
+  const generation = await parts.states.restore(organization, provider.name, seen)
   const warnings: string[] = []
   const accepted = Promise.withResolvers<void>()
   const target = {
@@ -39,19 +44,22 @@ export async function openAnswer(
     efforts: model.reasoning?.supported_efforts,
   }
   const warn = (sentence: string) => void warnings.push(sentence)
-  const events = ask({ provider, target, generation, signal, warn, accepted: accepted.resolve })
+  const events = ask({ provider, target, generation, signal, upstream, warn, accepted: accepted.resolve })
   const first = events.next()
   await (stream ? firstOrPatience(first, accepted.promise, parts.patience) : first)
-  const meter = createMeter(generation)
   const keep = (batch: readonly GenerationEvent[]) => parts.states.keep(organization, provider.name, batch)
-  const cost = () => model.pricing && costOf(meter.usage(), model.pricing, imagesIn(generation))
   return {
     provider: provider.name,
     warnings,
-    events: delivered(first, events, meter, keep),
+    events: delivered(first, events, keep, question),
     usage: meter.usage,
-    cost,
+    cost: () => costOfCall({ meter, model, generation }),
   }
+}
+
+/** Whether an image has to be sent itself: the provider does not fetch it from its address. */
+function takesOnlyBytes({ kind }: Provider): boolean {
+  return 'wire' in kind && kind.wire.inlineImages === true
 }
 
 type Batch = IteratorResult<readonly GenerationEvent[]>
@@ -73,12 +81,32 @@ async function firstOrPatience(
   }
 }
 
-/** Passes the batches on, counted, and with what the provider wants back stored before the caller sees its call. */
-async function* delivered(
+/** Passes the batches on until the call ends, which leaving before the first batch does too. */
+function delivered(
   first: Promise<Batch>,
   rest: AsyncGenerator<readonly GenerationEvent[]>,
-  meter: Meter,
-  keep: (batch: readonly GenerationEvent[]) => Promise<void> | undefined,
+  keep: Keep,
+  question: OpenQuestion,
+): AsyncGenerator<readonly GenerationEvent[]> {
+  const left = () => {
+    // Its promise is also that of the call itself, which tells where the row could not be written.
+    question.ending.over(clientGone()).catch(() => {})
+    rest.return(undefined).catch(() => {})
+  }
+  return leavable(passedOn(first, rest, keep, question), left)
+}
+
+type Keep = (batch: readonly GenerationEvent[]) => Promise<void> | undefined
+
+/**
+ * Counts each batch, and stores what the provider wants back before the caller sees its call. The end comes after
+ * the books have it: what a reply promises is on disk.
+ */
+async function* passedOn(
+  first: Promise<Batch>,
+  rest: AsyncGenerator<readonly GenerationEvent[]>,
+  keep: Keep,
+  { meter, ending }: OpenQuestion,
 ): AsyncGenerator<readonly GenerationEvent[]> {
   try {
     for (let next = await first; !next.done; next = await rest.next()) {
@@ -87,6 +115,10 @@ async function* delivered(
       if (kept) await kept
       yield next.value
     }
+    await ending.over()
+  } catch (error) {
+    await ending.over(error)
+    throw error
   } finally {
     await rest.return(undefined)
   }

@@ -1,12 +1,14 @@
 import type { GenerationEvent } from '../generation/events.ts'
 import type { Generation } from '../generation/request.ts'
-import { ApiError } from '../lib/errors.ts'
+import { ApiError, clientGone } from '../lib/errors.ts'
 import { parseJson } from '../lib/json.ts'
+import { linkedAbort } from '../lib/linked-abort.ts'
 import { readText } from '../lib/read-text.ts'
-import { createWatchdog } from '../lib/watchdog.ts'
+import type { Stopwatch } from '../lib/stopwatch.ts'
 import type { Provider, RemoteKind } from '../providers/provider.ts'
 import type { Target, Wire } from '../providers/wires/wire.ts'
-import { timedOut, toApiError, unavailable } from './failure.ts'
+import { createDeadlines } from './deadlines.ts'
+import { toApiError, unavailable } from './failure.ts'
 import { post } from './fetch.ts'
 import { readAnswer } from './read-answer.ts'
 import { retryAfterOf } from './retry-after.ts'
@@ -17,6 +19,7 @@ export type Ask = {
   readonly target: Target
   readonly generation: Generation
   readonly signal: AbortSignal
+  readonly upstream?: Stopwatch | undefined
   readonly warn: (sentence: string) => void
   /** The provider has taken the call: its answer has begun, though nothing may have been said yet. */
   readonly accepted: () => void
@@ -27,57 +30,54 @@ export type Ask = {
  * that the caller would get, after the events that came before it. Leaving the generator, or the signal, ends
  * the upstream call.
  */
-export async function* ask(question: Ask): AsyncGenerator<readonly GenerationEvent[]> {
+export function ask(question: Ask): AsyncGenerator<readonly GenerationEvent[]> {
   const { kind } = question.provider
-  if ('answer' in kind) {
-    question.accepted()
-    yield* kind.answer(question.generation, question.signal)
-  } else yield* askRemote(question, kind)
+  if (!('answer' in kind)) return askRemote(question, kind)
+  question.accepted()
+  return kind.answer(question.generation, question.signal)
 }
 
 async function* askRemote(question: Ask, kind: RemoteKind): AsyncGenerator<readonly GenerationEvent[]> {
-  const { provider, target, signal } = question
+  const { provider, target, signal, upstream } = question
   const body = JSON.stringify(kind.wire.render(question.generation, target, question.warn))
-  const abort = new AbortController()
-  const leave = () => abort.abort(signal.reason)
-  if (signal.aborted) leave()
-  else signal.addEventListener('abort', leave, { once: true })
-  const expired = (why: string) => () => abort.abort(timedOut(provider.name, why))
-  let deadline = createWatchdog(provider.timeouts.firstByte, expired('no answer came'))
-  let begun = false
+  const { controller: abort, letGo } = linkedAbort(signal, clientGone)
+  const deadlines = createDeadlines(provider, abort)
+  const heard = () => {
+    upstream?.stop()
+    deadlines.heard()
+  }
   try {
+    upstream?.start()
     const response = await post(provider, kind, target, body, abort)
     if (!response.ok) throw await refusal(response, kind.wire, provider)
     question.accepted()
-    for await (const batch of readAnswer(response, kind.wire, () => begun && deadline.touch())) {
-      if (!begun) {
-        begun = true
-        deadline.stop()
-        deadline = createWatchdog(provider.timeouts.idle, expired('the answer stopped'))
-      }
-      yield* untilFailure(batch, provider, abort.signal)
+    for await (const batch of readAnswer(response, kind.wire, heard)) {
+      deadlines.begun()
+      const failure = batch.find(isFailure)
+      const said = failure ? batch.slice(0, batch.indexOf(failure)) : batch
+      if (said.length > 0) yield said
+      if (failure) throw errorOf(failure, provider, abort.signal)
+      upstream?.start()
     }
   } catch (error) {
     throw abort.signal.aborted ? abort.signal.reason : asFailure(error, provider)
   } finally {
-    deadline.stop()
-    signal.removeEventListener('abort', leave)
+    upstream?.stop()
+    deadlines.stop()
+    letGo()
     abort.abort()
   }
 }
 
-/** The batch as it is, or what came before the failure in it and then the failure as an error. */
-function* untilFailure(
-  batch: readonly GenerationEvent[],
-  provider: Provider,
-  aborted: AbortSignal,
-): Generator<readonly GenerationEvent[]> {
-  const place = batch.findIndex((event) => event.type === 'failure')
-  if (place < 0) return yield batch
-  if (place > 0) yield batch.slice(0, place)
-  const failure = batch[place]
-  if (aborted.aborted || failure?.type !== 'failure') throw aborted.reason
-  throw toApiError(failure.complaint, provider.name, hostOf(provider))
+type Failure = Extract<GenerationEvent, { readonly type: 'failure' }>
+
+function isFailure(event: GenerationEvent): event is Failure {
+  return event.type === 'failure'
+}
+
+/** An answer that ends because of us is told as what we did. */
+function errorOf({ complaint }: Failure, provider: Provider, aborted: AbortSignal): unknown {
+  return aborted.aborted ? aborted.reason : toApiError(complaint, provider.name, hostOf(provider))
 }
 
 /** In bytes. An error page can be any size; its beginning says enough. */

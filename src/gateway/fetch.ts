@@ -12,11 +12,17 @@ export async function post(
   abort: AbortController,
 ): Promise<Response> {
   const url = provider.baseUrl + kind.path(target, provider)
+  const key = provider.key?.reveal() ?? (await provider.credentials?.token(abort.signal))
   const probe = setTimeout(() => void checkConnection(url, provider, abort), provider.timeouts.connect / 2)
   try {
     return await fetch(url, {
       method: 'POST',
-      headers: headersFor(provider, kind, target),
+      headers: {
+        ...headersFor(target),
+        ...kind.headers,
+        ...(key ? kind.authorize(key) : {}),
+        ...provider.headers,
+      },
       body,
       signal: abort.signal,
       redirect: 'manual',
@@ -31,13 +37,11 @@ export async function post(
   }
 }
 
-function headersFor(provider: Provider, kind: RemoteKind, target: Target): Record<string, string> {
+function headersFor(target: Target): Record<string, string> {
   return {
     'content-type': 'application/json',
     accept: target.stream ? 'text/event-stream' : 'application/json',
     'user-agent': 'weir',
-    ...(provider.key ? kind.authorize(provider.key.reveal()) : {}),
-    ...provider.headers,
   }
 }
 

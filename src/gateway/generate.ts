@@ -1,34 +1,65 @@
 import type { Generation } from '../generation/request.ts'
 import { clientGone, providerKeyMissing } from '../lib/errors.ts'
+import { causeOf, type Log } from '../lib/log.ts'
+import { once } from '../lib/once.ts'
+import type { Stopwatch } from '../lib/stopwatch.ts'
 import { wait } from '../lib/wait.ts'
+import type { RequestFacts } from '../storage/request-facts.ts'
+import type { Billing } from '../storage/tables.ts'
 import { type Answering, openAnswer } from './answering.ts'
+import type { Books } from './books.ts'
 import type { Breaker } from './breaker.ts'
 import { candidates } from './candidates.ts'
+import { createEnding, type Ending } from './ending.ts'
 import { unavailable } from './failure.ts'
+import type { Admission, OpenCall } from './limits.ts'
+import { createMeter, type Meter } from './meter.ts'
 import type { Model, ModelRoute } from './model.ts'
+import { endOf, outcomeOf } from './outcome.ts'
 import type { ProviderStates } from './provider-states.ts'
+import { withInlineImages } from './remote-image.ts'
 import { blamesRoute, mayPass, othersMayAnswer, pauseBefore } from './retry.ts'
+import { spendingOf } from './spending.ts'
 
 /** A question of an organization to a model. */
 export type Question = {
-  readonly organization: string
+  readonly facts: RequestFacts
+  readonly billing: Billing
+  /** What lets the call out: it is opened before the first try, and closed however the call ends. */
+  readonly admission: Admission
   /** The model that serves it: for a fast variant, not the one that the caller named. */
   readonly model: Model
   readonly generation: Generation
   readonly stream: boolean
   /** Fires when the caller leaves. */
   readonly signal: AbortSignal
+  /** Runs while a provider is waited for, over all tries. */
+  readonly upstream?: Stopwatch
 }
 
-export type Gateway = { generate(question: Question): Promise<Answering> }
+/** A question that was let out. */
+export type OpenQuestion = Question & {
+  readonly meter: Meter
+  readonly ending: Ending
+  /** The generation with the bytes of its images, for providers that take no addresses; fetched once. */
+  readonly inlined: () => Promise<Generation>
+}
+
+export type Gateway = {
+  generate(question: Question): Promise<Answering>
+  /** Enters a request that came to nothing before there was a question. */
+  turnedAway(facts: RequestFacts, error: unknown): Promise<void>
+}
 
 export type GatewayParts = {
   readonly breaker: Breaker
+  readonly books: Books
   /** Further tries on each route. */
   readonly retries: number
   readonly states: ProviderStates
   /** Milliseconds for which an accepted stream may be silent before it is handed over all the same. */
   readonly patience: number
+  readonly log: Log
 }
 
 /**
@@ -36,12 +67,46 @@ export type GatewayParts = {
  * there, so that a failure before it is thrown here, and the next route tried.
  */
 export function createGateway(parts: GatewayParts): Gateway {
-  return { generate: (question) => firstAnswer(question, parts) }
+  return {
+    generate: (question) => accountedAnswer(question, parts),
+    turnedAway: (facts, error) => parts.books.close(facts, endOf(error)).catch(lost(parts.log)),
+  }
 }
 
-async function firstAnswer(question: Question, parts: GatewayParts): Promise<Answering> {
+/**
+ * Takes what the call needs of limits and balance, and sees to it that it is settled once, however it ends. Of the
+ * tokens only the prompt is taken: a guess at the answer would refuse callers who ask for much and get little.
+ */
+async function accountedAnswer(question: Question, parts: GatewayParts): Promise<Answering> {
+  const { model, generation, admission, facts, billing, signal } = question
+  const meter = createMeter(generation)
+  let call: OpenCall | undefined
+  const end = (error: unknown) => {
+    const outcome = outcomeOf({ meter, model, generation }, error)
+    call?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
+    return parts.books.close(facts, outcome)
+  }
+  const ending = createEnding(signal, end, lost(parts.log))
+  try {
+    if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
+    const spending = spendingOf(generation, model)
+    call = admission.open(spending.promptTokens)
+    await parts.books.open(facts, billing, spending)
+    const inlined = once(() => withInlineImages(generation, signal))
+    return await firstAnswer({ ...question, meter, ending, inlined }, parts)
+  } catch (error) {
+    await ending.over(error).catch(lost(parts.log))
+    throw error
+  }
+}
+
+/** For rows that could not be written while nothing was promised to anybody. */
+function lost(log: Log): (error: unknown) => void {
+  return (error) => log.error('The usage of a request was not written.', { cause: causeOf(error) })
+}
+
+async function firstAnswer(question: OpenQuestion, parts: GatewayParts): Promise<Answering> {
   const { model, signal } = question
-  if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
   let failure: unknown
   for (const route of candidates(model.routes)) {
     if (!parts.breaker.allows(route)) continue
@@ -57,8 +122,9 @@ async function firstAnswer(question: Question, parts: GatewayParts): Promise<Ans
 }
 
 /** Asks one route, and asks again after failures that may pass. */
-async function askRoute(route: ModelRoute, question: Question, parts: GatewayParts): Promise<Answering> {
+async function askRoute(route: ModelRoute, question: OpenQuestion, parts: GatewayParts): Promise<Answering> {
   for (let attempt = 0; ; attempt++) {
+    question.meter.asked(route)
     try {
       const answering = await openAnswer(route, question, parts)
       parts.breaker.succeeded(route)

@@ -2,18 +2,29 @@ import type { GenerationEvent } from '../generation/events.ts'
 import type { Generation } from '../generation/request.ts'
 import type { Usage } from '../generation/usage.ts'
 import { estimatedPrompt, estimatedTokens } from './estimate.ts'
+import type { ModelRoute } from './model.ts'
 
 /** Counts what a request takes while its answer passes by. */
 export type Meter = {
+  /** The route is asked: it is the one that answers, unless another follows. */
+  asked(route: ModelRoute): void
   add(batch: readonly GenerationEvent[]): void
   /** What the provider counted, else an estimate of what has passed. */
   usage(): MeteredUsage
+  route(): ModelRoute | undefined
+  /** Milliseconds since the meter was made, and until the first batch. */
+  elapsed(): number
+  firstToken(): number | undefined
 }
 
 export type MeteredUsage = Usage & { readonly estimated: boolean }
 
-export function createMeter(generation: Generation): Meter {
+export function createMeter(generation: Generation, now = () => performance.now()): Meter {
+  const startedAt = now()
+  let route: ModelRoute | undefined
+  let firstToken: number | undefined
   let told: Usage | undefined
+  let finished = false
   let characters = 0
   let reasoning = 0
 
@@ -21,19 +32,30 @@ export function createMeter(generation: Generation): Meter {
     if (event.type === 'text') characters += event.text.length
     else if (event.type === 'reasoning') reasoning += event.text.length
     else if (event.type === 'usage') told = event.usage
+    else if (event.type === 'finish') finished = true
     else if (event.type === 'tool-call') characters += event.call.name.length + event.call.arguments.length
   }
 
+  function usage(): MeteredUsage {
+    const completionTokens = estimatedTokens(characters + reasoning)
+    if (told && (finished || told.completionTokens >= completionTokens)) return { ...told, estimated: false }
+    // Until the end, what a provider has counted of its answer is of its beginning.
+    if (told) return { ...told, completionTokens, estimated: true }
+    const reasoningTokens = estimatedTokens(reasoning)
+    return { promptTokens: estimatedPrompt(generation), completionTokens, reasoningTokens, estimated: true }
+  }
+
   return {
-    add: (batch) => batch.forEach(addEvent),
-    usage() {
-      if (told) return { ...told, estimated: false }
-      return {
-        promptTokens: estimatedPrompt(generation),
-        completionTokens: estimatedTokens(characters + reasoning),
-        reasoningTokens: estimatedTokens(reasoning),
-        estimated: true,
-      }
+    asked(next) {
+      route = next
     },
+    add(batch) {
+      firstToken ??= now() - startedAt
+      for (const event of batch) addEvent(event)
+    },
+    usage,
+    route: () => route,
+    elapsed: () => now() - startedAt,
+    firstToken: () => firstToken,
   }
 }

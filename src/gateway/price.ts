@@ -1,8 +1,8 @@
 import type { Usage } from '../generation/usage.ts'
 import type { Pricing } from '../config/model-facts.ts'
+import { type Nanos, usdText } from '../lib/usd.ts'
 
-/** Nano-dollars: a billionth of a US dollar, the unit of every amount inside. */
-export type Nanos = bigint
+export type { Nanos }
 
 /** Anthropic takes twice the input price for a cache write that is kept for an hour. */
 const longWriteFactor = 2
@@ -24,9 +24,7 @@ export function costOf(usage: Usage, pricing: Pricing, images = 0): Nanos {
 
 /** `0.000123456`, the amount in USD. */
 export function toDollars(amount: Nanos): string {
-  const digits = (amount < 0n ? -amount : amount).toString().padStart(10, '0')
-  const sign = amount < 0n ? '-' : ''
-  return `${sign}${digits.slice(0, -9)}.${digits.slice(-9)}`
+  return usdText(amount, 9)
 }
 
 /** The highest tier that the prompt has passed replaces the prices that it names. */

@@ -9,22 +9,32 @@ const longestAnswer = 64 * 1024 * 1024
 
 /**
  * The events of an answer, a batch for each piece of the body that completes some. A connection that dies is
- * told like a body that ends: the wire knows whether the answer was whole.
+ * told like a body that ends: the wire knows whether the answer was whole. `heard` is called when bytes have come.
  */
-export async function* readAnswer(
+export function readAnswer(
   response: Response,
   wire: Wire,
   heard: () => void,
 ): AsyncGenerator<readonly GenerationEvent[]> {
   const streamed = response.headers.get('content-type')?.includes('event-stream')
-  if (streamed && response.body) yield* readStream(response.body, wire.stream, heard)
-  else yield readWhole(await readText(response, longestAnswer), wire)
+  if (streamed && response.body) return readStream(response.body, wire.stream, heard)
+  return readWhole(response, wire, heard)
 }
 
-function readWhole(text: string, wire: Wire): readonly GenerationEvent[] {
+async function* readWhole(
+  response: Response,
+  wire: Wire,
+  heard: () => void,
+): AsyncGenerator<readonly GenerationEvent[]> {
+  const text = await readText(response, longestAnswer)
+  heard()
   const body = parseJson(text)
-  if (body !== undefined) return wire.parse(body)
-  return [{ type: 'failure', complaint: { message: 'The answer is not JSON.', status: 502 } }]
+  yield body === undefined ? [notJson] : wire.parse(body)
+}
+
+const notJson: GenerationEvent = {
+  type: 'failure',
+  complaint: { message: 'The answer is not JSON.', status: 502 },
 }
 
 async function* readStream(

@@ -1,3 +1,4 @@
+import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import { invalidKey, missingKey, noOrganization } from '../lib/errors.ts'
 import { parseApiKey, provesKey } from '../storage/api-key.ts'
@@ -12,16 +13,20 @@ export type Caller = { readonly organization: Organization; readonly keyId: stri
  * 401 without a valid key, 403 where the organization of the key is gone.
  */
 export function authentication(keys: KeyDirectory, now: () => number = Date.now) {
-  // The request itself is read, not what Elysia takes from it: that it guesses from the source text of hooks, which
-  // a minified build changes. For the same reason the bearer plugin fails there, on every request without a key.
-  return new Elysia({ name: 'authentication' }).derive({ as: 'scoped' }, function authenticate({ request }) {
-    const token = tokenFrom(request.headers.get('authorization') ?? '')
-    return { caller: identify(keys, token, now()) }
-  })
+  return new Elysia({ name: 'authentication' })
+    .use(bearer({ extract: { header: 'Bearer', query: '', body: '' } }))
+    .derive({ as: 'scoped' }, function authenticate({ request, bearer }) {
+      const token = tokenFrom(request.headers.get('authorization') ?? '', bearer)
+      return { caller: identify(keys, token, now()) }
+    })
 }
 
-/** The token of a bearer header; the scheme is case-insensitive. */
-function tokenFrom(header: string): string {
+/**
+ * The plugin also finds tokens in `Bearer-…` and in a nameless query parameter, and none behind another spelling of
+ * the scheme, which is case-insensitive: only the header counts.
+ */
+function tokenFrom(header: string, found: string | undefined): string {
+  if (header.startsWith('Bearer ') && found !== undefined) return found.trim()
   const [, token] = /^bearer +(.*)$/i.exec(header) ?? []
   if (token === undefined) throw missingKey()
   return token.trim()

@@ -24,7 +24,7 @@ export function toApiError(error: unknown): ApiError {
 
 /** Says in the log what the caller was told, and the cause that it was not told. */
 export function report(log: Log, error: ApiError, requestId: string): void {
-  const fields = { request: requestId, status: error.status, code: error.code, message: error.message }
+  const fields = { request: requestId, status: error.status, code: error.code, told: error.message }
   const cause = error.cause === undefined ? undefined : causeOf(error.cause)
   log.error('A request failed.', { ...fields, cause })
 }

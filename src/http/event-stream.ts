@@ -13,47 +13,74 @@ const headers = {
   'x-accel-buffering': 'no',
 }
 
-/**
- * A reply that sends the frames as they come, each whole, and a comment where none has come for a while. Where
- * they fail, `failed` gives the last frame. When the client leaves, the frames are returned.
- */
-export function eventStream(frames: AsyncGenerator<string>, failed: (error: unknown) => string): Response {
-  // Bun takes an async generator as a body, keeps back-pressure on it and returns it when the client leaves.
-  return new Response(withKeepAlive(frames, failed) as unknown as ReadableStream, { headers })
+/** What an event stream is made of: items as they come, and what each of them, and the end, says in frames. */
+export type FrameSource<Item> = {
+  readonly items: AsyncGenerator<Item>
+  /** Whole frames; empty where the item says nothing. */
+  frames(item: Item): string
+  /** The last frames, once all items were read. */
+  end(): string
+  /** The last frame of a stream that breaks. */
+  failed(error: unknown): string
 }
 
-async function* withKeepAlive(
-  frames: AsyncGenerator<string>,
-  failed: (error: unknown) => string,
-): AsyncGenerator<string> {
+/**
+ * A reply that sends the frames of each item as it comes, and a comment where none has come for a while. When the
+ * client leaves, the items are returned.
+ */
+export function eventStream<Item>(source: FrameSource<Item>): Response {
+  // Bun takes an async generator as a body, keeps back-pressure on it and returns it when the client leaves.
+  return new Response(withKeepAlive(source) as unknown as ReadableStream, { headers })
+}
+
+async function* withKeepAlive<Item>(source: FrameSource<Item>): AsyncGenerator<string> {
+  const { items } = source
+  const silence = createSilence()
+  try {
+    for (;;) {
+      const next = items.next()
+      while (await silence.before(next)) yield keepAlive
+      const item = await next
+      const text = item.done ? source.end() : source.frames(item.value)
+      if (text !== '') yield text
+      if (item.done) return
+    }
+  } catch (error) {
+    yield source.failed(error)
+  } finally {
+    silence.end()
+    await items.return(undefined)
+  }
+}
+
+/** Tells when a stream has said nothing for too long. */
+function createSilence() {
   let wake = () => {}
   const watchdog = createWatchdog(firstSilence, () => {
     watchdog.touch(longestSilence)
     wake()
   })
-  try {
-    for (;;) {
-      const next = frames.next()
-      const wait = { over: false }
-      const arrived = () => {
-        wait.over = true
-        wake()
-      }
-      next.then(arrived, arrived)
-      // Not a race: on a frame that is long in coming it would leave a listener for each comment.
-      while (!wait.over) {
-        await new Promise<void>((resolve) => (wake = resolve))
-        if (!wait.over) yield keepAlive
-      }
-      const frame = await next
-      if (frame.done) return
-      watchdog.touch(longestSilence)
-      yield frame.value
-    }
-  } catch (error) {
-    yield failed(error)
-  } finally {
-    watchdog.stop()
-    await frames.return(undefined)
+  let awaited: Promise<unknown> | undefined
+  let settled = false
+
+  /** True when the silence came first, and then may be asked again; false once the promise is settled. */
+  async function before(next: Promise<unknown>): Promise<boolean> {
+    if (awaited !== next) listen(next)
+    if (!settled) await new Promise<void>((resolve) => (wake = resolve))
+    return !settled
   }
+
+  /** Once for each promise: a race would leave a listener on it for each comment. */
+  function listen(next: Promise<unknown>): void {
+    awaited = next
+    settled = false
+    const settle = () => {
+      settled = true
+      watchdog.touch(longestSilence)
+      wake()
+    }
+    next.then(settle, settle)
+  }
+
+  return { before, end: watchdog.stop }
 }

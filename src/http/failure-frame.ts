@@ -7,6 +7,7 @@ import { report, toApiError } from './errors.ts'
  */
 export function failureFrame(error: unknown, log: Log, requestId: string): string {
   const told = toApiError(error)
-  report(log, told, requestId)
+  // A client that left is none of the gateway's failures, and reads nothing of this.
+  if (told.status >= 500) report(log, told, requestId)
   return `data: ${JSON.stringify(told.toBody())}\n\n`
 }

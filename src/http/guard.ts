@@ -1,12 +1,24 @@
 import { Elysia } from 'elysia'
+import type { Limits } from '../gateway/limits.ts'
 import type { KeyDirectory } from '../storage/key-directory.ts'
 import { authentication } from './authentication.ts'
 import { jsonBody } from './json-body.ts'
+import { admission } from './limits.ts'
 
-/** What every route of the interface stands behind: first the key, then the body. */
+/** What every route of the interface stands behind: first the key, then the limits, then the body. */
 export type Guard = ReturnType<typeof createGuard>
 
-/** Routes of a plugin that uses the guard have a `caller`, and a body that was read after the caller was known. */
-export function createGuard(keys: KeyDirectory, maxBody: number) {
-  return new Elysia({ name: 'guard' }).use(authentication(keys)).use(jsonBody(maxBody)).as('scoped')
+export type GuardParts = {
+  readonly keys: KeyDirectory
+  readonly limits: Limits
+  readonly maxBody: number
+}
+
+/** Routes of a plugin that uses the guard have a `caller`, its `admission`, and a body that was read after both. */
+export function createGuard({ keys, limits, maxBody }: GuardParts) {
+  return new Elysia({ name: 'guard' })
+    .use(authentication(keys))
+    .derive(admission(limits))
+    .use(jsonBody(maxBody))
+    .as('scoped')
 }

@@ -24,15 +24,18 @@ export const TraceContext = Type.Object(
     source: maybe(Type.String({ maxLength: 256 })),
     metadata: maybe(FreeObject),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'TraceContext' },
 )
 
 /** The body of every error. */
-export const ErrorBody = Type.Object({
-  error: Type.Object({
-    message: Type.String(),
-    type: Type.String(),
-    param: Type.Union([Type.String(), Type.Null()]),
-    code: Type.Union([Type.String(), Type.Null()]),
-  }),
-})
+export const ErrorBody = Type.Object(
+  {
+    error: Type.Object({
+      message: Type.String(),
+      type: Type.String(),
+      param: Type.Union([Type.String(), Type.Null()]),
+      code: Type.Union([Type.String(), Type.Null()]),
+    }),
+  },
+  { title: 'Error' },
+)

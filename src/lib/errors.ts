@@ -73,6 +73,16 @@ function unauthorized(message: string, code: string | null): ApiError {
   return new ApiError(401, message, { type: invalidRequest, code, headers })
 }
 
+/** 402: nobody has said how the organization pays, or what the model costs. */
+export function billingNotConfigured(message: string): ApiError {
+  return new ApiError(402, message, { type: 'insufficient_quota', code: 'billing_not_configured' })
+}
+
+/** 402; waiting does not mend it, so there is no `retry-after`. */
+export function insufficientBalance(message: string): ApiError {
+  return new ApiError(402, message, { type: 'insufficient_quota', code: 'insufficient_balance' })
+}
+
 export function noOrganization(): ApiError {
   const message = 'The organization of this API key no longer exists.'
   return new ApiError(403, message, { type: invalidRequest, code: 'no_organization' })
@@ -100,6 +110,15 @@ export function bodyTooLarge(limit: number): ApiError {
 
 export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, message, { type: invalidRequest, code: 'unsupported_media_type' })
+}
+
+/** 429: `wait` in milliseconds until the same request will pass, if no other comes before it. */
+export function rateLimited(type: 'requests' | 'tokens', message: string, wait: number): ApiError {
+  const headers = {
+    'retry-after': String(Math.max(1, Math.ceil(wait / 1000))),
+    'retry-after-ms': String(wait),
+  }
+  return new ApiError(429, message, { type, code: 'rate_limit_exceeded', headers })
 }
 
 export function internalError(cause: unknown): ApiError {

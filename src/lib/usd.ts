@@ -1,7 +1,18 @@
-/** An amount of nano-dollars as a decimal number of USD, exact, with two decimals at least: `12.50`. */
-export function usdText(nanoDollars: number | bigint): string {
-  const amount = BigInt(nanoDollars)
-  const digits = String(amount < 0n ? -amount : amount).padStart(10, '0')
-  const decimals = digits.slice(-9).replace(/0{1,7}$/, '')
-  return `${amount < 0n ? '-' : ''}${digits.slice(0, -9)}.${decimals}`
+/** Nano-dollars: a billionth of a US dollar, the unit of every amount inside. */
+export type Nanos = bigint
+
+/** An amount as a decimal number of USD, exact, with so many decimals at least: `12.50`. */
+export function usdText(amount: Nanos | number, decimals = 2): string {
+  const nanos = BigInt(amount)
+  const digits = String(nanos < 0n ? -nanos : nanos).padStart(10, '0')
+  const fraction = digits.slice(-9).replace(/0+$/, '').padEnd(decimals, '0')
+  return `${nanos < 0n ? '-' : ''}${digits.slice(0, -9)}.${fraction}`
+}
+
+/** The amount that a decimal number of USD says, exact; undefined for another text or more than nine decimals. */
+export function nanosOf(usd: string): Nanos | undefined {
+  const [, sign, whole = '', fraction = ''] = /^([+-]?)(\d+)(?:\.(\d{1,9}))?$/.exec(usd) ?? []
+  if (sign === undefined) return undefined
+  const nanos = BigInt(whole + fraction.padEnd(9, '0'))
+  return sign === '-' ? -nanos : nanos
 }

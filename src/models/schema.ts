@@ -11,7 +11,7 @@ const closed = { additionalProperties: false } as const
 export type PricingObject = Static<typeof PricingObject>
 const PricingObject = Type.Object(
   { input: price, output: price, cache_read: price, cache_write: price, request: price, image: price },
-  closed,
+  { ...closed, title: 'Pricing' },
 )
 
 const fast = { pricing: PricingObject, supported_parameters: Type.Optional(Type.Array(Type.String())) }
@@ -68,8 +68,11 @@ export const ModelObject = Type.Object(
     reasoning: nullable(ReasoningObject),
     performance: nullable(PerformanceObject),
   },
-  closed,
+  { ...closed, title: 'Model' },
 )
 
 /** The enabled models. */
-export const ModelList = Type.Object({ object: Type.Literal('list'), data: Type.Array(ModelObject) }, closed)
+export const ModelList = Type.Object(
+  { object: Type.Literal('list'), data: Type.Array(ModelObject) },
+  { ...closed, title: 'ModelList' },
+)

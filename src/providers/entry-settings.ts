@@ -1,12 +1,13 @@
 import { durationOf } from '../config/duration.ts'
 import type { SettingsProblem } from '../config/problem.ts'
 import type { ProviderSettings } from '../config/settings.ts'
+import { responsesKinds } from './kinds/responses.ts'
 import type { Kind } from './provider.ts'
 
 const vertex = ['vertex', 'vertex-anthropic']
 /** The settings that only some kinds know what to do with. */
 const particular: Readonly<Record<string, readonly string[]>> = {
-  api: ['openai'],
+  api: responsesKinds,
   api_version: ['azure'],
   project: vertex,
   location: vertex,

@@ -8,7 +8,9 @@ import { settingProblems } from './entry-settings.ts'
 import { headerProblems, lowerCaseHeaders } from './headers.ts'
 import { findKey, keyProblems, missingKey } from './key.ts'
 import { kinds } from './kinds/kinds.ts'
+import { withResponsesApi } from './kinds/responses.ts'
 import type { Kind, LocalKind, Provider, RemoteKind, Timeouts } from './provider.ts'
+import { type Cloud, configureCloud } from './vertex/cloud.ts'
 
 /** What became of an entry: a provider, or else the sentence that says what would make it one. */
 export type Outcome = {
@@ -28,7 +30,8 @@ export function configureEntry(place: EntryPlace): Outcome {
 
 function kindOf({ name, entry }: EntryPlace): Kind | undefined {
   const kind = entry.kind ?? name
-  return Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
+  const known = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
+  return entry.api === 'responses' && known && 'wire' in known ? withResponsesApi(known) : known
 }
 
 function kindProblem({ name, entry, path }: EntryPlace): SettingsProblem {
@@ -53,22 +56,26 @@ function configureRemote(place: EntryPlace, kind: RemoteKind, found: readonly Se
   const byHeader =
     entry.api_key === undefined && Object.keys(lowerCaseHeaders(headers)).some((name) => keyHeaders.has(name))
   const key = byHeader ? undefined : findKey(place, kind)
-  const address = entry.base_url ?? kind.baseUrl
+  const cloud: Cloud = kind.googleCloud ? configureCloud(place, byHeader) : { problems: [] }
+  const address = entry.base_url ?? cloud.baseUrl ?? kind.baseUrl
   const problems = [
     ...found,
+    ...cloud.problems,
     ...keyProblems(key),
     ...headerProblems(headers, `${path}.headers`, byHeader ? new Set() : keyHeaders),
     ...(address === undefined ? [noAddress(path, kind)] : addressProblems(address, `${path}.base_url`)),
   ]
   if (address === undefined || problems.length > 0) return broken(place, ...problems)
-  if (key === undefined && !byHeader && kind.keyless !== true) return { missing: missingKey(path, kind) }
-  return { provider: { ...common(place), kind, baseUrl: baseAddress(address), key: key?.key } }
+  const { credentials } = cloud
+  if (!key && !credentials && !byHeader && kind.keyless !== true) return { missing: missingKey(path, kind) }
+  return { provider: { ...common(place), kind, baseUrl: baseAddress(address), key: key?.key, credentials } }
 }
 
 function noAddress(path: string, kind: RemoteKind): SettingsProblem {
+  const way = kind.googleCloud ? '; project and location give it one' : ''
   return {
     path: `${path}.base_url`,
-    message: `is missing: a provider of kind ${kind.name} has no usual address.`,
+    message: `is missing: a provider of kind ${kind.name} has no usual address${way}.`,
   }
 }
 

@@ -31,7 +31,8 @@ export function keyProblems(found: FoundKey | undefined): SettingsProblem[] {
 }
 
 /** What would give the provider its key. */
-export function missingKey(path: string, { keyVariables }: RemoteKind): string {
+export function missingKey(path: string, { keyVariables, googleCloud }: RemoteKind): string {
+  if (googleCloud) return `Set credentials or api_key of ${path} in weir.yaml.`
   const [variable] = keyVariables
   return variable === undefined
     ? `Set api_key of ${path} in weir.yaml.`

@@ -12,12 +12,17 @@ export type Provider = {
   /** Azure: the api-version of its older URLs. */
   readonly apiVersion?: string
   readonly key?: Secret
+  /** What gives a key for the moment where none is set. */
+  readonly credentials?: Credentials
   readonly headers: Readonly<Record<string, string>>
   /** In milliseconds. */
   readonly timeouts: Timeouts
   /** Its models are listed at start and every minute, and enabled. */
   readonly discover: boolean
 }
+
+/** Gives keys that end, and new ones in time. Rejects with the error that the caller gets. */
+export type Credentials = { token(signal: AbortSignal): Promise<string> }
 
 /** Where a provider is, as far as it decides a path. */
 export type Address = Pick<Provider, 'baseUrl' | 'apiVersion'>
@@ -36,9 +41,13 @@ export type RemoteKind = {
   readonly keyVariables: readonly string[]
   /** True where the provider works without a key. */
   readonly keyless?: boolean
+  /** True where a project and a location may stand for the address, and a service account for the key. */
+  readonly googleCloud?: boolean
   readonly wire: Wire
   /** The path behind the base URL, with a leading slash. */
   path(target: Target, provider: Address): string
+  /** What every request says beside the key; the operator's own headers come after. */
+  readonly headers?: Readonly<Record<string, string>>
   /** The headers that carry the key. */
   authorize(key: string): Record<string, string>
 }

@@ -18,7 +18,9 @@ export type Database = {
 export const databaseName = 'weir.db'
 
 const inMemory = ':memory:'
-const busyTimeout = 5000
+/** Milliseconds to wait for another process: long while it may be migrating, short once requests wait with us. */
+const openingTimeout = 5000
+const busyTimeout = 1000
 
 /** Opens the file or `:memory:`; makes it, readable by its owner alone, where it is missing. */
 export function openDatabase(file: string, log: Log = createLog()): Database {
@@ -48,6 +50,7 @@ function prepare(sqlite: Sqlite, log: Log): void {
   migrate(sqlite, migrations, log)
   if (sqlite.filename !== inMemory) keepWriteAheadLog(sqlite)
   sqlite.run('PRAGMA foreign_keys = ON')
+  sqlite.run(`PRAGMA busy_timeout = ${busyTimeout}`)
 }
 
 /** Errors of SQLite and of the file system have a code, and name no file that would help. */
@@ -58,7 +61,7 @@ function inWords(error: unknown, file: string): unknown {
 
 /** The change to WAL does not wait for locks of other processes that open the new file at the same moment. */
 function keepWriteAheadLog(sqlite: Sqlite): void {
-  const deadline = Date.now() + busyTimeout
+  const deadline = Date.now() + openingTimeout
   for (;;) {
     try {
       sqlite.run('PRAGMA journal_mode = WAL')

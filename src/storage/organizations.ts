@@ -1,22 +1,37 @@
 import { eq } from 'drizzle-orm'
 import { timeSortedId } from '../lib/id.ts'
+import { type Nanos, usdText } from '../lib/usd.ts'
+import { mostNanos } from './amount.ts'
 import type { Database } from './database.ts'
-import { type Organization, organizationColumns, toOrganization } from './organization.ts'
+import { prepareEntry } from './ledger-entries.ts'
+import {
+  type Organization,
+  organizationColumns,
+  type OrganizationLimits,
+  toOrganization,
+} from './organization.ts'
 import { read } from './outage.ts'
-import { organizations } from './tables.ts'
+import { type Billing, organizations } from './tables.ts'
 import type { Writer } from './writer.ts'
 
 /** An organization as the operator sees it. */
 export type OrganizationAccount = Organization & {
-  /** Nano-dollars. */
-  readonly balance: number
+  readonly balance: Nanos
+  /** The part of the balance that open requests may still take. */
+  readonly reserved: Nanos
   readonly createdAt: number
 }
+
+/** What the operator changes; what is absent stays. A limit of null leaves it to the settings. */
+export type OrganizationChange = Partial<OrganizationLimits> & { readonly billing?: Billing }
 
 /** The organizations of a gateway. Each rejects with a sentence for the operator. */
 export type Organizations = {
   create(name: string): Promise<OrganizationAccount>
   list(): Promise<readonly OrganizationAccount[]>
+  change(name: string, change: OrganizationChange): Promise<OrganizationAccount>
+  /** Adds to the balance; a negative amount corrects it, but takes nothing that open requests have reserved. */
+  credit(name: string, amount: Nanos, note?: string): Promise<OrganizationAccount>
   /** Its data goes with it; its keys stay, without an owner. */
   delete(name: string): Promise<OrganizationAccount>
 }
@@ -29,6 +44,9 @@ export function createOrganizations(
   return {
     create: (name) => writer.write(() => insertOrganization(database, name, now())),
     list: () => read(() => selectAccounts(database).orderBy(organizations.id).all().map(toAccount)),
+    change: (name, change) => writer.write(() => changeOrganization(database, name, change)),
+    credit: (name, amount, note) =>
+      writer.write(() => creditOrganization(database, name, amount, now(), note)),
     delete: (name) => writer.write(() => deleteOrganization(database, name)),
   }
 }
@@ -57,6 +75,52 @@ export function accountNamed(database: Database, name: string): OrganizationAcco
   return account
 }
 
+function changeOrganization(
+  database: Database,
+  name: string,
+  change: OrganizationChange,
+): OrganizationAccount {
+  const { id } = accountNamed(database, name)
+  const { billing, requestsPerMinute, tokensPerMinute, concurrentRequests } = change
+  database.query
+    .update(organizations)
+    .set({
+      billing,
+      requests_per_minute: requestsPerMinute,
+      tokens_per_minute: tokensPerMinute,
+      concurrent_requests: concurrentRequests,
+    })
+    .where(eq(organizations.id, id))
+    .run()
+  return accountNamed(database, name)
+}
+
+function creditOrganization(
+  database: Database,
+  name: string,
+  amount: Nanos,
+  now: number,
+  note?: string,
+): OrganizationAccount {
+  const account = accountNamed(database, name)
+  const balance = account.balance + amount
+  if (amount === 0n) throw new Error('A credit of nothing changes nothing.')
+  if (balance < account.reserved) throw new Error(tooLittle(account))
+  if (balance > mostNanos) throw new Error(`A balance is at most ${usdText(mostNanos)} USD.`)
+  database.query
+    .update(organizations)
+    .set({ balance: Number(balance) })
+    .where(eq(organizations.id, account.id))
+    .run()
+  prepareEntry(database)({ organization: account.id, createdAt: now, kind: 'credit', amount, note })
+  return { ...account, balance }
+}
+
+function tooLittle({ name, balance, reserved }: OrganizationAccount): string {
+  const held = reserved > 0n ? `, of which open requests hold ${usdText(reserved)}` : ''
+  return `The balance of ${name} is ${usdText(balance)} USD${held}: no more than the rest can be taken back.`
+}
+
 function deleteOrganization(database: Database, name: string): OrganizationAccount {
   const account = accountNamed(database, name)
   // What it owns goes by its foreign keys.
@@ -70,9 +134,9 @@ function findAccount(database: Database, name: string): OrganizationAccount | un
 }
 
 function selectAccounts(database: Database) {
-  const { balance, created_at } = organizations
+  const { balance, reserved, created_at } = organizations
   return database.query
-    .select({ ...organizationColumns, balance, createdAt: created_at })
+    .select({ ...organizationColumns, balance, reserved, createdAt: created_at })
     .from(organizations)
     .$dynamic()
 }
@@ -80,5 +144,6 @@ function selectAccounts(database: Database) {
 type AccountRow = NonNullable<ReturnType<ReturnType<typeof selectAccounts>['get']>>
 
 function toAccount(row: AccountRow): OrganizationAccount {
-  return { ...toOrganization(row), balance: row.balance, createdAt: row.createdAt }
+  const { balance, reserved, createdAt, ...organization } = row
+  return { ...toOrganization(organization), balance: BigInt(balance), reserved: BigInt(reserved), createdAt }
 }

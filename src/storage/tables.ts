@@ -1,12 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { blob, check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Json } from '../lib/json.ts'
+import type { Api, RequestFacts } from './request-facts.ts'
 
 // Timestamps are milliseconds since 1970, amounts are nano-dollars. A balance stays between nothing and 2^53 - 1
 // (9 million USD, held by a check), so both are exact as numbers; a sum over many rows must be read as a bigint.
 
 /** How an organization pays: with a balance, not at all, or not yet: its calls are refused. */
-export type Billing = 'unmetered' | 'prepaid' | 'none'
+export const billings = ['unmetered', 'prepaid', 'none'] as const
+export type Billing = (typeof billings)[number]
 
 /** Who owns keys, data, limits and a balance. */
 export const organizations = sqliteTable(
@@ -16,6 +18,8 @@ export const organizations = sqliteTable(
     name: text().notNull().unique(),
     billing: text().$type<Billing>().notNull().default('unmetered'),
     balance: integer().notNull().default(0),
+    /** The part of the balance that open requests may still take. */
+    reserved: integer().notNull().default(0),
     requests_per_minute: integer(),
     tokens_per_minute: integer(),
     concurrent_requests: integer(),
@@ -24,6 +28,7 @@ export const organizations = sqliteTable(
   (table) => [
     check('organizations_billing', sql`${table.billing} in ('unmetered', 'prepaid', 'none')`),
     check('organizations_balance', sql`${table.balance} between 0 and 9007199254740991`),
+    check('organizations_reserved', sql`${table.reserved} between 0 and ${table.balance}`),
   ],
 )
 
@@ -50,9 +55,7 @@ export const api_keys = sqliteTable(
 export const provider_state = sqliteTable(
   'provider_state',
   {
-    organization_id: text()
-      .notNull()
-      .references(() => organizations.id, { onDelete: 'cascade' }),
+    organization_id: ownerId(),
     call_id: text().notNull(),
     provider: text().notNull(),
     value: text({ mode: 'json' }).$type<Json>().notNull(),
@@ -63,3 +66,84 @@ export const provider_state = sqliteTable(
     index('provider_state_by_expiry').on(table.expires_at),
   ],
 )
+
+/** What open requests may still take; a row that is found at start was left by a process that died. */
+export const reservations = sqliteTable('reservations', {
+  request_id: text().primaryKey(),
+  organization_id: ownerId(),
+  amount: integer().notNull(),
+  /** What the request is charged where nothing more is known than that it was sent. */
+  prompt_cost: integer().notNull(),
+  prompt_tokens: integer().notNull(),
+  /** What its usage row says of the request itself. */
+  request: text({ mode: 'json' }).$type<RequestFacts>().notNull(),
+})
+
+/** What a ledger entry stands for: money added, the cost of a request, or the part of it that was not there. */
+export type EntryKind = 'credit' | 'charge' | 'write_off'
+
+/** Every change of a balance; the entries of an organization sum to its balance. */
+export const ledger = sqliteTable(
+  'ledger',
+  {
+    id: text().primaryKey(),
+    organization_id: ownerId(),
+    created_at: integer().notNull(),
+    kind: text().$type<EntryKind>().notNull(),
+    /** What it adds to the balance. */
+    amount: integer().notNull(),
+    request_id: text(),
+    note: text(),
+  },
+  (table) => [
+    check(
+      'ledger_amount',
+      sql`(${table.kind} = 'credit' and ${table.amount} <> 0) or (${table.kind} = 'charge' and ${table.amount} < 0) or (${table.kind} = 'write_off' and ${table.amount} > 0)`,
+    ),
+  ],
+)
+
+/** One row a request, also where it failed. */
+export const usage = sqliteTable(
+  'usage',
+  {
+    /** That of the request. */
+    id: text().primaryKey(),
+    organization_id: ownerId(),
+    key_id: text().notNull(),
+    created_at: integer().notNull(),
+    api: text().$type<Api>().notNull(),
+    /** The slug that serves it; null where the request names no model that exists. */
+    model: text(),
+    provider: text(),
+    upstream_model: text(),
+    stream: integer({ mode: 'boolean' }).notNull(),
+    prompt_tokens: integer().notNull(),
+    completion_tokens: integer().notNull(),
+    cached_tokens: integer().notNull(),
+    cache_write_tokens: integer().notNull(),
+    reasoning_tokens: integer().notNull(),
+    /** Whether the tokens are an estimate, because the provider told none. */
+    estimated: integer({ mode: 'boolean' }).notNull(),
+    /** Null where the model has no price. */
+    cost: integer(),
+    latency_ms: integer(),
+    first_token_ms: integer(),
+    /** Of the reply; 499 where the caller left first, 0 where the process died before it could be told. */
+    status: integer().notNull(),
+    error: text(),
+    performance_mode: text(),
+    user: text(),
+    tags: text({ mode: 'json' }).$type<readonly string[]>(),
+    trace: text({ mode: 'json' }).$type<Json>(),
+  },
+  // None by organization: reports read a span of time, and it would take a third of the time of a row's insert.
+  (table) => [index('usage_by_time').on(table.created_at)],
+)
+
+/** The organization that a row belongs to, and goes with. */
+function ownerId() {
+  return text()
+    .notNull()
+    .references(() => organizations.id, { onDelete: 'cascade' })
+}

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { chatRequest } from '../../src/chat/schema.ts'
 import { ApiError } from '../../src/lib/errors.ts'
+import { startApp } from '../support/app.ts'
+import { readError } from '../support/chat-reply.ts'
 import { type Refused, plainRequest, wrongType } from './chat-validation-case.ts'
 import * as fields from './chat-validation-fields.ts'
 import * as messages from './chat-validation-messages.ts'
@@ -83,4 +85,18 @@ test('validation leaves no prototype changed', () => {
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
   expect(Object.hasOwn(Object.prototype, 'admin')).toBe(false)
   expect(JSON.stringify({ ...value })).toContain('"__proto__"')
+})
+
+test('over HTTP a refusal is a 400 with what the contract says, and nothing more', async () => {
+  await using app = await startApp()
+  const sample = [...refused.filter((_, index) => index % 7 === 0), ...roots]
+  for (const [name, patch, param, code] of sample) {
+    const body = toJson(roots.some(([root]) => root === name) ? patch : laidOver(patch))
+    const { message, ...facts } = await readError(
+      await app.request('/v1/chat/completions', { method: 'POST', body }),
+    )
+    expect([name, facts]).toEqual([name, { status: 400, type: 'invalid_request_error', param, code }])
+    expect(message).toMatch(/^[^\n]{10,250}\.$/)
+  }
+  expect(app.lines).toEqual([])
 })

@@ -3,6 +3,8 @@ import { Elysia } from 'elysia'
 import { Compile } from 'typebox/compile'
 import type { ModelFacts } from '../../src/config/model-facts.ts'
 import { catalog as builtIn } from '../../src/config/catalog.ts'
+import { toSettings } from '../../src/config/defaults.ts'
+import { createLimits } from '../../src/gateway/limits.ts'
 import { errorReplies } from '../../src/http/errors.ts'
 import { createGuard } from '../../src/http/guard.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -27,9 +29,9 @@ const { key } = insertKey(database, { organization: 'default', name: 'test', exp
 
 /** Asks for a path of these models, with a good key unless another header is given. */
 function ask(models: () => Models) {
-  const app = new Elysia()
-    .use(errorReplies(createLog(() => {})))
-    .use(modelRoutes(createGuard(createKeyDirectory(database), 1000), models))
+  const { limits } = toSettings({}, null)
+  const parts = { keys: createKeyDirectory(database), limits: createLimits(limits), maxBody: 1000 }
+  const app = new Elysia().use(errorReplies(createLog(() => {}))).use(modelRoutes(createGuard(parts), models))
   return async (path: string, authorization = `Bearer ${key.reveal()}`) => {
     const headers = { authorization }
     const response = await app.handle(new Request(`http://localhost${path}`, { headers }))

@@ -3,13 +3,18 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keys } from '../../src/cli/keys.ts'
 import { orgs } from '../../src/cli/orgs.ts'
+import { databaseName, openDatabase } from '../../src/storage/database.ts'
+import { createLedger } from '../../src/storage/ledger.ts'
+import { createWriter } from '../../src/storage/writer.ts'
+import { expectSoundBooks, requestOf } from '../storage/money-world.ts'
+import { runWeir } from './run-weir.ts'
 import { storageWorld } from './storage-world.ts'
 
 test('an organization is created, listed and deleted', async () => {
   const { say } = storageWorld()
   const created = await say(orgs, 'create', 'acme')
   expect(created).toMatchObject({ code: 0, err: '' })
-  expect(created.out).toMatch(/^Created the organization acme \(org_\w{24}\)\.$/)
+  expect(created.out).toMatch(/^Created the organization acme \(org_\w+\)\.$/)
   expect((await say(orgs, 'list')).out).toContain('acme')
   expect(await say(orgs, 'delete', 'acme', '--yes')).toEqual({
     code: 0,
@@ -27,6 +32,7 @@ test('--json tells the billing, the balance in USD and the limits', async () => 
     name: 'acme',
     billing: 'unmetered',
     balance_usd: '0.00',
+    reserved_usd: '0.00',
     requests_per_minute: null,
     tokens_per_minute: null,
     concurrent_requests: null,
@@ -36,6 +42,53 @@ test('--json tells the billing, the balance in USD and the limits', async () => 
   const deleted = await say(orgs, 'delete', 'acme', '--yes', '--json')
   expect(JSON.parse(deleted.out)).toEqual({ ...created, deleted: true })
   expect(JSON.parse((await say(orgs, 'list', '--json')).out)).toEqual([])
+})
+
+test('a credit is exact, a correction takes back, and the list shows the balance', async () => {
+  const { say } = storageWorld()
+  await say(orgs, 'create', 'acme')
+  expect(await say(orgs, 'credit', 'acme', '12.50', '--note', 'invoice 7')).toEqual({
+    code: 0,
+    out: 'The balance of acme is 12.50 USD.',
+    err: 'The billing of acme is unmetered. Calls are paid from the balance after: weir orgs set acme --billing prepaid',
+  })
+  await say(orgs, 'set', 'acme', '--billing', 'prepaid')
+  const credited = await say(orgs, 'credit', '--json', '--', 'acme', '-0.000000001')
+  expect(credited.err).toBe('')
+  expect(JSON.parse(credited.out)).toMatchObject({
+    name: 'acme',
+    billing: 'prepaid',
+    balance_usd: '12.499999999',
+  })
+  expect((await say(orgs, 'list')).out).toMatch(/^acme +org_\w+ +prepaid +12\.499999999 /m)
+  const refused = await say(orgs, 'credit', '--', 'acme', '-20')
+  expect([refused.code, refused.out]).toEqual([1, ''])
+  expect(refused.err).toContain('The balance of acme is 12.499999999 USD')
+})
+
+test('billing and limits are set one by one, and default gives a limit back to the settings', async () => {
+  const { say } = storageWorld()
+  await say(orgs, 'create', 'acme')
+  const set = async (...args: string[]) => JSON.parse((await say(orgs, 'set', 'acme', ...args, '--json')).out)
+  const limited = await set('--requests-per-minute', '600', '--tokens-per-minute', '1000000')
+  expect(limited).toMatchObject({
+    billing: 'unmetered',
+    requests_per_minute: 600,
+    tokens_per_minute: 1_000_000,
+  })
+  expect(limited.concurrent_requests).toBeNull()
+  const changed = await set(
+    '--requests-per-minute',
+    'default',
+    '--concurrent-requests',
+    '3',
+    '--billing',
+    'none',
+  )
+  expect(changed).toMatchObject({ billing: 'none', requests_per_minute: null, tokens_per_minute: 1_000_000 })
+  expect(changed.concurrent_requests).toBe(3)
+  expect(JSON.parse((await say(orgs, 'list', '--json')).out)).toEqual([changed])
+  expect((await say(orgs, 'list')).out).toMatch(/^acme .* default +1,000,000 +3 /m)
 })
 
 test('nothing is deleted without --yes', async () => {
@@ -57,12 +110,22 @@ test('the keys of a deleted organization stay in the list, without an owner', as
 })
 
 test.each([
-  { args: [], code: 2, says: 'weir orgs needs one of: create, list, delete.' },
+  { args: [], code: 2, says: 'weir orgs needs one of: create, list, set, credit, delete.' },
   { args: ['crate', 'x'], code: 2, says: 'Did you mean create?' },
   { args: ['toString'], code: 2, says: 'There is no weir orgs toString.' },
   { args: ['create'], code: 2, says: 'needs NAME' },
   { args: ['create', 'a', 'b'], code: 2, says: '“b”' },
   { args: ['list', '--jsn'], code: 2, says: '--json' },
+  { args: ['set', 'acme'], code: 2, says: 'needs one of: --billing, --requests-per-minute' },
+  { args: ['set', 'acme', '--billing', 'free'], code: 2, says: 'unmetered, prepaid, none, not “free”' },
+  { args: ['set', 'acme', '--requests-per-minute', '0'], code: 2, says: 'a whole number from 1' },
+  { args: ['set', 'acme', '--tokens-per-minute', '1e3'], code: 2, says: 'a whole number from 1' },
+  { args: ['set', 'acme', '--concurrent-requests', '9'.repeat(20)], code: 2, says: 'a whole number from 1' },
+  { args: ['set', 'nobody', '--billing', 'none'], code: 1, says: 'There is no organization' },
+  { args: ['credit', 'acme'], code: 2, says: 'needs USD' },
+  { args: ['credit', 'acme', '1,5'], code: 2, says: 'USD is an amount such as 25 or 12.50' },
+  { args: ['credit', 'acme', '0.0000000001'], code: 2, says: 'nine decimals at most' },
+  { args: ['credit', 'nobody', '5'], code: 1, says: 'There is no organization with the name nobody.' },
   { args: ['create', 'a/b'], code: 1, says: 'has 1 to 64 letters' },
   { args: ['delete', 'nobody', '--yes'], code: 1, says: 'There is no organization with the name nobody.' },
 ])('weir orgs $args ends with $code and says what is wrong', async ({ args, code, says }) => {
@@ -75,4 +138,23 @@ test('a mistake in weir.yaml keeps nobody from the commands', async () => {
   const { say, data } = storageWorld()
   writeFileSync(join(data, '..', 'weir.yaml'), 'no such setting: true')
   expect((await say(orgs, 'create', 'acme')).code).toBe(0)
+})
+
+test('a change that is made while another process has the database open is seen there at once', async () => {
+  const { say, data } = storageWorld()
+  await say(orgs, 'create', 'acme')
+  const database = openDatabase(join(data, databaseName))
+  const writer = createWriter(database)
+  const { id } = JSON.parse((await say(orgs, 'list', '--json')).out)[0]
+  const ledger = createLedger(database, writer)
+  const reservation = { request: requestOf(id), amount: 2_000_000_000n, promptCost: 0n, promptTokens: 1 }
+  expect(await ledger.reserve(reservation)).toBe(false)
+  const outcome = await runWeir(['orgs', 'credit', 'acme', '2', '--json'], data, { WEIR_DATA: data })
+  expect(JSON.parse(outcome.out)).toMatchObject({ balance_usd: '2.00', reserved_usd: '0.00' })
+  expect(await ledger.reserve(reservation)).toBe(true)
+  const refused = await runWeir(['orgs', 'credit', '--', 'acme', '-1'], data, { WEIR_DATA: data })
+  expect([refused.code, refused.out]).toEqual([1, ''])
+  expect(refused.err).toContain('of which open requests hold 2.00')
+  expectSoundBooks(database.sqlite)
+  database.close()
 })

@@ -16,7 +16,7 @@ test('an empty database gets an unmetered organization and one key, told once', 
   expect(await bootstrap(database, writer)).toBeUndefined()
   const [organization, ...others] = await createOrganizations(database, writer).list()
   expect(others).toEqual([])
-  expect(organization).toMatchObject({ name: 'default', billing: 'unmetered', balance: 0 })
+  expect(organization).toMatchObject({ name: 'default', billing: 'unmetered', balance: 0n })
   expect(await createKeys(database, writer).list()).toHaveLength(1)
 })
 

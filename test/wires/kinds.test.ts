@@ -33,7 +33,7 @@ test('Azure takes its key as api-key and the others as a bearer token', () => {
 })
 
 test('every kind goes by its own name, and says where it is or leaves that to the operator', () => {
-  const given = ['azure', 'snowflake', 'bedrock', 'openai-compatible']
+  const given = ['azure', 'vertex', 'vertex-anthropic', 'snowflake', 'bedrock', 'openai-compatible']
   for (const [name, kind] of Object.entries(kinds)) {
     expect(kind.name).toBe(name)
     if ('wire' in kind && kind.baseUrl === undefined) expect(given).toContain(name)

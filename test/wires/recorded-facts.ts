@@ -54,9 +54,18 @@ function expectedChoice(choice: FactChoice): Expected {
 /** The words of all recordings; a forced call ends with `stop` at some providers. */
 function finishOf(native: string, calls: boolean): string {
   if (calls) return 'tool_calls'
-  return (
-    { stop: 'stop', eos: 'stop', length: 'length', content_filter: 'content_filter' }[native] ?? 'unknown'
-  )
+  return words[native] ?? 'unknown'
+}
+
+const words: Readonly<Record<string, string | undefined>> = {
+  stop: 'stop',
+  eos: 'stop',
+  length: 'length',
+  content_filter: 'content_filter',
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  refusal: 'content_filter',
 }
 
 /** Parts are limited to their whole. */

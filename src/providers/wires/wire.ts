@@ -11,6 +11,8 @@ import type { SseEvent } from '../../lib/sse.ts'
 export type Wire<State = unknown> = {
   /** The generation parameters that the format can carry, by the names of `supported_parameters`. */
   readonly parameters: ReadonlySet<Parameter>
+  /** The format takes images by their bytes only: those at an https address have to be fetched before. */
+  readonly inlineImages?: boolean
   /** The request body. What cannot be carried is left out and told to `warn` in one sentence. */
   render(generation: Generation, target: Target, warn: Warn): Record<string, unknown>
   /** The events of a whole answer, `finish` and usage included. */

@@ -14,7 +14,8 @@ function refusedByModel(target: Target, generation: Generation): readonly string
   return reasons(target.model, generation.effort) ? samplingFields : []
 }
 
-function reasons(model: string, effort: string | undefined): boolean {
+/** True where a model of OpenAI reasons before it answers. */
+export function reasons(model: string, effort: string | undefined): boolean {
   if (/^(o\d|gpt-5(?![.\d])(?!-chat))/.test(model)) return true
   const minor = /^gpt-5\.(\d+)(?!.*chat)/.exec(model)?.[1]
   if (minor === undefined || effort === 'none') return false

@@ -1,0 +1,25 @@
+import type { Settings } from '../config/settings.ts'
+import type { Runtime } from '../runtime.ts'
+import { CommandError } from './command.ts'
+
+export type Server = ReturnType<typeof listen>
+
+/** Serves the runtime at the address of the settings; throws a sentence where that is not to be had. */
+export function listen(runtime: Pick<Runtime, 'app'>, settings: Pick<Settings, 'host' | 'port' | 'tls'>) {
+  const { host, port, tls } = settings
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      fetch: runtime.app.fetch,
+      // A model may think for minutes; event streams send comments, and every upstream call has deadlines.
+      idleTimeout: 0,
+      // The bound that callers are told is checked, with an error that says so, where bodies are read.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      ...(tls && { tls: { cert: Bun.file(tls.cert), key: Bun.file(tls.key) } }),
+    })
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new CommandError(`Cannot listen on ${host}:${port}: ${why} Choose another with --port or --host.`)
+  }
+}

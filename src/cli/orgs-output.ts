@@ -1,0 +1,37 @@
+import { usdText } from '../lib/usd.ts'
+import type { OrganizationAccount } from '../storage/organizations.ts'
+import { table } from './output.ts'
+
+/** An organization as `--json` prints it. */
+export function organizationJson(account: OrganizationAccount) {
+  const { id, name, billing, balance, reserved, limits, createdAt } = account
+  return {
+    id,
+    name,
+    billing,
+    balance_usd: usdText(balance),
+    reserved_usd: usdText(reserved),
+    requests_per_minute: limits.requestsPerMinute,
+    tokens_per_minute: limits.tokensPerMinute,
+    concurrent_requests: limits.concurrentRequests,
+    created_at: new Date(createdAt).toISOString(),
+  }
+}
+
+/** Organizations as a table for people. */
+export function organizationTable(accounts: readonly OrganizationAccount[]): string {
+  return table(accounts, [
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'ID', value: ({ id }) => id },
+    { title: 'BILLING', value: ({ billing }) => billing },
+    { title: 'BALANCE USD', value: ({ balance }) => usdText(balance), align: 'right' },
+    { title: 'REQUESTS/MIN', value: ({ limits }) => limitText(limits.requestsPerMinute), align: 'right' },
+    { title: 'TOKENS/MIN', value: ({ limits }) => limitText(limits.tokensPerMinute), align: 'right' },
+    { title: 'CONCURRENT', value: ({ limits }) => limitText(limits.concurrentRequests), align: 'right' },
+    { title: 'CREATED', value: ({ createdAt }) => new Date(createdAt).toISOString().slice(0, 10) },
+  ])
+}
+
+function limitText(limit: number | null): string {
+  return limit?.toLocaleString('en-US') ?? 'default'
+}

@@ -1,0 +1,82 @@
+import { Bucket } from '../lib/bucket.ts'
+import { rateLimited } from '../lib/errors.ts'
+
+/** What an organization may use. */
+export type LimitValues = {
+  readonly requestsPerMinute: number
+  readonly tokensPerMinute: number
+  readonly concurrentRequests: number
+}
+
+/** How much of its limits an organization has left. */
+export type Standing = { readonly requests: Level; readonly tokens: Level }
+
+/** `untilFull` is milliseconds. */
+export type Level = { readonly limit: number; readonly remaining: number; readonly untilFull: number }
+
+/**
+ * What one organization has left of its limits. `now` is milliseconds of a steady clock. Nothing here waits:
+ * between the look and the debit no other request can come.
+ */
+export class Allowance {
+  readonly #requests: Bucket
+  readonly #tokens: Bucket
+  #mostOpen: number
+  #open = 0
+
+  constructor(limits: LimitValues, now: number) {
+    this.#requests = new Bucket(limits.requestsPerMinute, now)
+    this.#tokens = new Bucket(limits.tokensPerMinute, now)
+    this.#mostOpen = limits.concurrentRequests
+  }
+
+  /** Puts other limits in force, which gives nothing back of what was spent. */
+  adopt(limits: LimitValues, now: number): void {
+    this.#requests.resize(limits.requestsPerMinute, now)
+    this.#tokens.resize(limits.tokensPerMinute, now)
+    this.#mostOpen = limits.concurrentRequests
+  }
+
+  /** Counts a request, or throws the 429. */
+  takeRequest(now: number): void {
+    const wait = this.#requests.take(1, now)
+    if (wait > 0) throw exhausted('requests', this.#requests.limit, wait)
+  }
+
+  /** Takes a place among the open calls, and tokens, or neither and throws the 429. */
+  openCall(tokens: number, now: number): void {
+    if (this.#open >= this.#mostOpen) throw tooManyOpen(this.#mostOpen)
+    const wait = this.#tokens.take(tokens, now)
+    if (wait > 0) throw exhausted('tokens', this.#tokens.limit, wait)
+    this.#open += 1
+  }
+
+  /** Frees the place, and debits what was used beyond the tokens that were taken, or gives back the rest. */
+  closeCall(taken: number, used: number, now: number): void {
+    this.#open -= 1
+    this.#tokens.charge(used - taken, now)
+  }
+
+  standing(now: number): Standing {
+    return { requests: levelOf(this.#requests, now), tokens: levelOf(this.#tokens, now) }
+  }
+
+  /** True where nothing would be lost if this was forgotten: all is full, and no call is open. */
+  idle(now: number): boolean {
+    return this.#open === 0 && this.#requests.untilFull(now) === 0 && this.#tokens.untilFull(now) === 0
+  }
+}
+
+function levelOf(bucket: Bucket, now: number): Level {
+  return { limit: bucket.limit, remaining: bucket.remaining(now), untilFull: bucket.untilFull(now) }
+}
+
+function exhausted(type: 'requests' | 'tokens', limit: number, wait: number): Error {
+  const reached = `The organization has reached its limit of ${type} per minute, ${limit}.`
+  return rateLimited(type, `${reached} Try again in ${wait / 1000} seconds.`, wait)
+}
+
+function tooManyOpen(limit: number): Error {
+  const message = `The organization has reached its limit of requests at once, ${limit}. Try again when one has ended.`
+  return rateLimited('requests', message, 1000)
+}

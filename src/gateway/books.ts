@@ -1,0 +1,34 @@
+import { billingNotConfigured, insufficientBalance } from '../lib/errors.ts'
+import { usdText } from '../lib/usd.ts'
+import type { Ledger } from '../storage/ledger.ts'
+import type { RequestFacts } from '../storage/request-facts.ts'
+import type { Billing } from '../storage/tables.ts'
+import type { Outcome } from '../storage/usage.ts'
+import type { Spending } from './spending.ts'
+
+/** The account of what requests cost. */
+export type Books = {
+  /** Sets aside what the call may cost, where its organization pays before; throws the 402. */
+  open(request: RequestFacts, billing: Billing, spending: Spending): Promise<void>
+  /** Writes how a request ended, and charges it; resolves once that is on disk. */
+  close(request: RequestFacts, outcome: Outcome): Promise<void>
+}
+
+export function createBooks(ledger: Ledger): Books {
+  return {
+    async open(request, billing, { promptTokens, promptCost, mostCost }) {
+      if (billing === 'unmetered') return
+      if (billing === 'none') throw billingNotConfigured('The organization of this API key has no billing.')
+      // A model without a price is never taken as free.
+      if (promptCost === undefined || mostCost === undefined) {
+        throw billingNotConfigured(`The model ${request.model} has no price, so no balance can pay for it.`)
+      }
+      if (await ledger.reserve({ request, amount: mostCost, promptCost, promptTokens })) return
+      const needed = `This request may cost up to ${usdText(mostCost)} USD, and the balance does not hold that.`
+      throw insufficientBalance(`${needed} A smaller max_tokens asks for less.`)
+    },
+    async close(request, outcome) {
+      await ledger.settle(request, outcome)
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import { clientGone } from '../lib/errors.ts'
+
+/** How a call comes to its end. */
+export type Ending = {
+  /**
+   * It is over: whole, or with this error. Resolves once that is in the books. Only the first word counts; whoever
+   * comes later waits for the same.
+   */
+  over(error?: unknown): Promise<void>
+}
+
+/**
+ * Calls `end` once, on whichever way out comes first; a caller who leaves is one, wherever the call then is, and
+ * then `end` is awaited by nobody: what it throws goes to `failed`.
+ */
+export function createEnding(
+  signal: AbortSignal,
+  end: (error: unknown) => Promise<void>,
+  failed: (error: unknown) => void,
+): Ending {
+  let ended: Promise<void> | undefined
+  const over = (error?: unknown) => {
+    signal.removeEventListener('abort', left)
+    return (ended ??= end(error))
+  }
+  const left = () => void over(clientGone()).catch(failed)
+  if (signal.aborted) left()
+  else signal.addEventListener('abort', left)
+  return { over }
+}
+
+/**
+ * The generator, with `left` called where it is returned: before its first step its own `finally` does not run.
+ */
+export function leavable<Item>(generator: AsyncGenerator<Item>, left: () => void): AsyncGenerator<Item> {
+  const ownReturn = generator.return.bind(generator)
+  generator.return = (value) => {
+    left()
+    return ownReturn(value)
+  }
+  return generator
+}

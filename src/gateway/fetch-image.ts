@@ -1,0 +1,69 @@
+import { ImageRefused } from './image-refused.ts'
+import { imageTypeOf } from './image-type.ts'
+import { pinnedFetch, type Surroundings } from './pinned-fetch.ts'
+
+/** How many bytes may still be fetched for one question; it gets less with every piece. */
+export type Allowance = { bytes: number }
+
+const megabyte = 1024 * 1024
+const largestImage = 20 * megabyte
+const mostRedirects = 3
+
+/** The image at an https URL as a data URL; rejects with `ImageRefused` where there is none that can be used. */
+export async function fetchImage(
+  url: string,
+  allowance: Allowance,
+  signal: AbortSignal,
+  surroundings: Surroundings,
+): Promise<string> {
+  const response = await followRedirects(url, signal, surroundings)
+  if (!response.ok)
+    throw await refusal(response, `the host of the image answered with status ${response.status}`)
+  const claimed = response.headers.get('content-type') ?? ''
+  if (!/^image\//i.test(claimed)) throw await refusal(response, noImage)
+  const bytes = await readBytes(response, allowance)
+  const type = imageTypeOf(bytes)
+  if (type === undefined) throw new ImageRefused(noImage)
+  return `data:${type};base64,${bytes.toString('base64')}`
+}
+
+const noImage = 'there is no image at this address (png, jpeg, webp, gif, heic or heif)'
+
+/** Every address on the way is held to the same rules. */
+async function followRedirects(
+  url: string,
+  signal: AbortSignal,
+  surroundings: Surroundings,
+): Promise<Response> {
+  let place: URL | null = URL.parse(url)
+  for (let redirects = 0; place !== null && redirects <= mostRedirects; redirects++) {
+    const response = await pinnedFetch(place, signal, surroundings)
+    if (![301, 302, 303, 307, 308].includes(response.status)) return response
+    await response.body?.cancel()
+    place = URL.parse(response.headers.get('location') ?? 'nowhere://', place.href)
+  }
+  throw new ImageRefused(place === null ? 'this is not an address' : 'the address redirects too often')
+}
+
+async function refusal(response: Response, sentence: string): Promise<ImageRefused> {
+  await response.body?.cancel()
+  return new ImageRefused(sentence)
+}
+
+async function readBytes(response: Response, allowance: Allowance): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  let length = Number(response.headers.get('content-length') ?? 0)
+  // Leaving the loop cancels the rest of the body.
+  if (length > largestImage) throw await refusal(response, tooLarge)
+  length = 0
+  for await (const piece of response.body ?? []) {
+    length += piece.byteLength
+    allowance.bytes -= piece.byteLength
+    if (length > largestImage) throw new ImageRefused(tooLarge)
+    if (allowance.bytes < 0) throw new ImageRefused('the images of this request are too large together')
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+const tooLarge = `the image is larger than ${largestImage / megabyte} MiB`

@@ -1,0 +1,45 @@
+import type { Generation } from '../generation/request.ts'
+import { ApiError } from '../lib/errors.ts'
+import type { Outcome } from '../storage/usage.ts'
+import { imagesIn } from './estimate.ts'
+import type { Meter, MeteredUsage } from './meter.ts'
+import type { Model } from './model.ts'
+import { costOf, type Nanos } from './price.ts'
+
+/** A call as far as it has come. */
+export type Call = { readonly meter: Meter; readonly model: Model; readonly generation: Generation }
+
+/** How a call ended, whole or with an error, and what it took until then. */
+export function outcomeOf(call: Call, error: unknown): Outcome {
+  const { meter } = call
+  const route = meter.route()
+  return {
+    ...endOf(error),
+    provider: route?.provider.name,
+    upstreamModel: route?.model,
+    usage: used(meter, error) ? meter.usage() : nothing,
+    cost: used(meter, error) ? costOfCall(call) : call.model.pricing && 0n,
+    latency: meter.elapsed(),
+    firstToken: meter.firstToken(),
+  }
+}
+
+/** The end of a request that asked nobody. */
+export function endOf(error: unknown): Pick<Outcome, 'status' | 'error'> {
+  if (error === undefined) return { status: 200 }
+  if (error instanceof ApiError) return { status: error.status, error: error.code ?? error.type }
+  return { status: 500, error: 'internal_error' }
+}
+
+/** The price of what was used; undefined for a model without one. */
+export function costOfCall({ meter, model, generation }: Call): Nanos | undefined {
+  return model.pricing && costOf(meter.usage(), model.pricing, imagesIn(generation))
+}
+
+const nothing: MeteredUsage = { promptTokens: 0, completionTokens: 0, estimated: false }
+
+/** A provider that refuses takes nothing; one that was asked by a caller who left has taken the prompt. */
+function used(meter: Meter, error: unknown): boolean {
+  if (meter.firstToken() !== undefined || error === undefined) return true
+  return meter.route() !== undefined && error instanceof ApiError && error.code === 'client_gone'
+}

@@ -1,0 +1,84 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { unlessAborted } from '../lib/unless-aborted.ts'
+import { ImageRefused } from './image-refused.ts'
+import { publicAddress } from './public-address.ts'
+
+/** What a test puts in the place of the internet, to reach a server of its own. */
+export type Surroundings = {
+  /** Whether an address may be reached. */
+  readonly allow?: (address: string) => boolean
+  /** All addresses of a host. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>
+  /** The certificate to trust. */
+  readonly ca?: string
+  /** Milliseconds for all images of a question. */
+  readonly deadline?: number
+}
+
+/**
+ * Fetches an https URL from an address that was found to be public. The connection goes to that very address, so
+ * that a name which resolves to another one a moment later leads nowhere else. Redirects are not followed.
+ */
+export async function pinnedFetch(
+  url: URL,
+  signal: AbortSignal,
+  surroundings: Surroundings,
+): Promise<Response> {
+  if (url.protocol !== 'https:') throw new ImageRefused('the address must begin with https://')
+  if (url.username !== '' || url.password !== '')
+    throw new ImageRefused('the address must not hold a name or password')
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const addresses = await unlessAborted(publicAddresses(host, surroundings), signal)
+  for (const address of addresses.slice(0, mostTries)) {
+    const response = await fetchFrom(address, host, url, signal, surroundings)
+    if (response) return response
+  }
+  throw new ImageRefused('the host of the image could not be reached')
+}
+
+/** A host with addresses of both versions may be reachable by one of them only. */
+const mostTries = 3
+
+/** All of them must be public, or its owner could wait for the others to be tried. */
+async function publicAddresses(
+  host: string,
+  { allow = publicAddress, resolve = resolveHost }: Surroundings,
+): Promise<readonly string[]> {
+  const addresses = isIP(host) > 0 ? [host] : await resolve(host).catch(() => [])
+  if (addresses.length > 0 && addresses.every(allow)) return addresses
+  // The same words for a name that is unknown: which names there are inside is nobody's business.
+  throw new ImageRefused('the host of the image is not on the public internet')
+}
+
+async function resolveHost(host: string): Promise<readonly string[]> {
+  const found = await lookup(host, { all: true })
+  return found.map(({ address }) => address)
+}
+
+/** Undefined where the connection failed. */
+async function fetchFrom(
+  address: string,
+  host: string,
+  url: URL,
+  signal: AbortSignal,
+  { ca }: Surroundings,
+): Promise<Response | undefined> {
+  const place = new URL(url)
+  place.hostname = isIP(address) === 6 ? `[${address}]` : address
+  // The certificate has to be that of the name, for which the connection is told the name apart.
+  const serverName = isIP(host) > 0 ? {} : { serverName: host }
+  try {
+    return await fetch(place, {
+      headers: { host: url.host, accept: 'image/*', 'accept-encoding': 'identity', 'user-agent': 'weir' },
+      redirect: 'manual',
+      signal,
+      tls: { ...serverName, ...(ca === undefined ? {} : { ca }) },
+      // A connection that was made for another name must not be taken for this one.
+      keepalive: false,
+    })
+  } catch {
+    if (signal.aborted) throw signal.reason
+    return undefined
+  }
+}

@@ -1,0 +1,42 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Whether an IP address is one of the public internet: nothing of this machine, its networks or its cloud. */
+export function publicAddress(address: string): boolean {
+  const version = isIP(address)
+  if (version === 4) return !reserved.check(address, 'ipv4')
+  return version === 6 && global.check(address, 'ipv6') && !reserved.check(address, 'ipv6')
+}
+
+// The registries of special-purpose addresses of IANA.
+const reservedRanges: readonly (readonly [string, number])[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+  // The host of every machine in Azure, though it looks public.
+  ['168.63.129.16', 32],
+  // Teredo, 6to4 and the documentation's; an address of version 4 may hide in the first two.
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+]
+
+const reserved = new BlockList()
+for (const [network, bits] of reservedRanges)
+  reserved.addSubnet(network, bits, network.includes(':') ? 'ipv6' : 'ipv4')
+
+/** Beyond it are the loopback, mapped, translated, local, link-local and multicast addresses. */
+const global = new BlockList()
+global.addSubnet('2000::', 3, 'ipv6')

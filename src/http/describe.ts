@@ -1,0 +1,81 @@
+import type { DocumentDecoration } from 'elysia'
+import { type TSchema, Type } from 'typebox'
+import { ErrorBody } from './schema.ts'
+
+/** What a route says of itself in the document of the interface. */
+export type Description = {
+  readonly tag: Tag
+  /** The name of the operation, for clients that are generated. */
+  readonly id: string
+  readonly summary: string
+  /** The body of a whole reply. */
+  readonly reply: TSchema
+  /** What each frame holds, where the route can answer with an event stream. */
+  readonly frames?: TSchema
+  /** The parameters in the path by name, a sentence each, in the order of the path. */
+  readonly path?: Readonly<Record<string, string>>
+  readonly errors: readonly ErrorStatus[]
+  /** No key is asked for. */
+  readonly open?: boolean
+}
+
+export type Tag = 'Models' | 'Chat' | 'Responses' | 'System'
+
+export type ErrorStatus = keyof typeof errorMeanings
+
+/** The errors of every route that wants a key. */
+export const keyedErrors = [401, 403, 429, 500, 503] as const satisfies readonly ErrorStatus[]
+/** The errors of every route that also reads a body. */
+export const bodyErrors = [400, 413, 415, ...keyedErrors] as const satisfies readonly ErrorStatus[]
+
+const errorMeanings = {
+  400: 'The request is not valid, or asks for something that is not supported.',
+  401: 'The API key is missing or not valid.',
+  402: 'The balance of the organization does not suffice, or its billing is not set up.',
+  403: 'The API key has no organization.',
+  404: 'What the request names does not exist.',
+  413: 'The request body is too large.',
+  415: 'The request body is not plain JSON.',
+  429: 'The organization has reached a limit.',
+  500: 'Something went wrong inside the gateway.',
+  502: 'The provider failed, or has no key.',
+  503: 'The gateway cannot serve at the moment.',
+} as const
+
+/** The description as a route takes it. The request body is not in it: the contract of the route has its schema. */
+export function describe(description: Description): DocumentDecoration {
+  const { tag, id, summary, open, path = {} } = description
+  const parameters = Object.entries(path).map(([name, description]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: Type.String(),
+  }))
+  return {
+    tags: [tag],
+    summary,
+    operationId: id,
+    ...(parameters.length > 0 && { parameters }),
+    responses: { 200: success(description), ...Object.fromEntries(description.errors.map(errorReply)) },
+    ...(open && { security: [] }),
+  }
+}
+
+type Reply = NonNullable<DocumentDecoration['responses']>[string]
+
+function success({ reply, frames }: Description): Reply {
+  if (frames === undefined) return { description: 'Done.', content: jsonOf(reply) }
+  return {
+    description: 'The whole answer, or frames of it that end with `data: [DONE]`.',
+    content: { ...jsonOf(reply), 'text/event-stream': { schema: frames } },
+  }
+}
+
+function errorReply(status: ErrorStatus): [status: string, reply: Reply] {
+  return [String(status), { description: errorMeanings[status], content: jsonOf(ErrorBody) }]
+}
+
+function jsonOf(schema: TSchema) {
+  return { 'application/json': { schema } }
+}

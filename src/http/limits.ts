@@ -1,0 +1,36 @@
+import type { Level, Standing } from '../gateway/allowance.ts'
+import type { Admission, Limits } from '../gateway/limits.ts'
+import type { Caller } from './authentication.ts'
+
+/**
+ * The step of the guard that gives a request its `admission`, or refuses it with 429 before its body is read. It
+ * also puts the headers about the limits on the reply, whatever that will be.
+ */
+export function admission(limits: Limits) {
+  return function admit(context: Admitted): { readonly admission: Admission } {
+    const { headers } = context.set
+    return { admission: limits.admit(context.caller.organization, (standing) => tell(headers, standing)) }
+  }
+}
+
+type Admitted = { readonly caller: Caller; readonly set: { readonly headers: ReplyHeaders } }
+
+type ReplyHeaders = Record<string, string | number>
+
+function tell(headers: ReplyHeaders, { requests, tokens }: Standing): void {
+  headers['x-ratelimit-limit-requests'] = String(requests.limit)
+  headers['x-ratelimit-remaining-requests'] = String(requests.remaining)
+  headers['x-ratelimit-reset-requests'] = resetOf(requests)
+  headers['x-ratelimit-limit-tokens'] = String(tokens.limit)
+  headers['x-ratelimit-remaining-tokens'] = String(tokens.remaining)
+  headers['x-ratelimit-reset-tokens'] = resetOf(tokens)
+}
+
+/** The time until all is there again, as Go writes it: `0s`, `150ms`, `1.5s`, `6m0s`, `1h0m0.25s`. */
+function resetOf({ untilFull }: Level): string {
+  if (untilFull > 0 && untilFull < 1000) return `${untilFull}ms`
+  const seconds = `${(untilFull % 60_000) / 1000}s`
+  const minutes = Math.floor(untilFull / 60_000)
+  if (minutes === 0) return seconds
+  return minutes < 60 ? `${minutes}m${seconds}` : `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}`
+}

@@ -1,0 +1,32 @@
+import type { RemoteKind } from '../provider.ts'
+import { gemini } from '../wires/gemini/wire.ts'
+import type { Target } from '../wires/wire.ts'
+import { bearer } from './bearer.ts'
+
+/** Google's models by the key of a developer, and in a project of Google Cloud. */
+export const geminiKinds: readonly RemoteKind[] = [
+  {
+    name: 'gemini',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    wire: gemini({ name: 'gemini', callIds: true, serviceTier: true }),
+    path: (target) => pathIn('/models', target),
+    authorize: (key) => ({ 'x-goog-api-key': key }),
+  },
+  {
+    name: 'vertex',
+    keyVariables: [],
+    googleCloud: true,
+    // Its older models refuse ids, and its tiers are asked for by a header.
+    wire: gemini({ name: 'vertex' }),
+    path: (target) => pathIn('/publishers/google/models', target),
+    authorize: bearer,
+  },
+]
+
+/** A name with slashes says itself where the model is, such as `tunedModels/mine` or `endpoints/123`. */
+function pathIn(folder: string, { model, stream }: Target): string {
+  const name = model.split('/').map(encodeURIComponent).join('/')
+  const place = model.includes('/') ? `/${name}` : `${folder}/${name}`
+  return stream ? `${place}:streamGenerateContent?alt=sse` : `${place}:generateContent`
+}

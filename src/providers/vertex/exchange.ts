@@ -1,0 +1,51 @@
+import { type ApiError, upstreamBroken, upstreamFailed } from '../../lib/errors.ts'
+import { fieldsOf, numberOf, parseJson, textOf } from '../../lib/json.ts'
+import { readText } from '../../lib/read-text.ts'
+import { signedAssertion } from './assertion.ts'
+import type { ServiceAccount } from './service-account.ts'
+
+/** `endsAt` is in milliseconds. */
+export type AccessToken = { readonly text: string; readonly endsAt: number }
+
+/** In milliseconds. */
+const deadline = 10_000
+/** In bytes; a token has some hundred. */
+const longestAnswer = 64 * 1024
+
+/** A new access token for the account; rejects with the error that a caller of the provider gets. */
+export async function exchangeToken(
+  account: ServiceAccount,
+  provider: string,
+  now: () => number,
+): Promise<AccessToken> {
+  const begun = now()
+  const { status, text } = await post(account, signedAssertion(account, begun)).catch(() => {
+    throw unreachable(provider, 'could not be reached')
+  })
+  const answer = fieldsOf(parseJson(text))
+  if (status >= 500 || status === 429) throw unreachable(provider, `answered with status ${status}`)
+  const token = textOf(answer.access_token)
+  if (status !== 200 || token === undefined || !/^[\x21-\x7e]+$/.test(token)) throw refused(provider)
+  return { text: token, endsAt: begun + (numberOf(answer.expires_in) ?? 3600) * 1000 }
+}
+
+async function post(account: ServiceAccount, assertion: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(account.tokenUri, {
+    method: 'POST',
+    headers: { accept: 'application/json', 'user-agent': 'weir' },
+    body: new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(deadline),
+  })
+  return { status: response.status, text: await readText(response, longestAnswer) }
+}
+
+function unreachable(provider: string, why: string): ApiError {
+  const message = `The provider ${provider} failed: the server that gives out its access tokens ${why}.`
+  return upstreamFailed('upstream_unavailable', message)
+}
+
+function refused(provider: string): ApiError {
+  const message = `The provider ${provider} gives this gateway's service account no access token.`
+  return upstreamBroken('provider_key_rejected', message)
+}

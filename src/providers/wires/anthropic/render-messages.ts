@@ -1,0 +1,85 @@
+import type { AssistantMessage, Message, PastToolCall, ToolMessage } from '../../../generation/request.ts'
+import { fieldsOf, isObject, listOf, parseJson } from '../../../lib/json.ts'
+import type { Warn } from '../wire.ts'
+import { renderCallId } from './call-id.ts'
+import { tellExtras } from './left-out.ts'
+import { renderAnswerParts, renderParts, textsOf } from './render-parts.ts'
+import { addTurn, type Block, resultsFirst, type Turn } from './turns.ts'
+
+/** A conversation as Anthropic has it: instructions apart, and turns that alternate, the user's first. */
+export type Conversation = { readonly system: readonly string[]; readonly turns: readonly Turn[] }
+
+/** The conversation, with the thoughts of its tool turns wherever they were kept. */
+export function renderConversation(messages: readonly Message[], warn: Warn): Conversation {
+  const system: string[] = []
+  const turns: Turn[] = []
+  for (const message of messages) {
+    tellExtras('messages[]', { ...message.extras, name: message.name }, warn)
+    if (message.role === 'system' || message.role === 'developer') {
+      if (turns.length > 0)
+        warn('anthropic takes instructions only at the beginning; later ones were moved there.')
+      system.push(...textsOf(message.parts, warn))
+    } else addTurn(turns, message.role === 'assistant' ? 'assistant' : 'user', renderMessage(message, warn))
+  }
+  return withUserFirst({ system, turns: turns.map(resultsFirst) }, warn)
+}
+
+function renderMessage(message: Message, warn: Warn): Block[] {
+  switch (message.role) {
+    case 'assistant':
+      return renderAssistant(message, warn)
+    case 'tool':
+      return [renderResult(message, warn)]
+    default:
+      return renderParts(message.parts, warn)
+  }
+}
+
+/** Thoughts come before what they led to. */
+function renderAssistant({ parts, toolCalls }: AssistantMessage, warn: Warn): Block[] {
+  const [first, ...others] = toolCalls
+  const text = renderAnswerParts(parts, warn)
+  if (!first) return text
+  const calls = others.flatMap((call) => [...thoughtsOf(call), renderCall(call, warn)])
+  return [...thoughtsOf(first), ...text, renderCall(first, warn), ...calls]
+}
+
+/** Only under the field that this wire told them by: the turn may have been another provider's. */
+function thoughtsOf({ state }: PastToolCall): Block[] {
+  return listOf(fieldsOf(state).thinking_blocks).filter((block): block is Block => {
+    return isObject(block) && typeof block.type === 'string'
+  })
+}
+
+function renderCall(call: PastToolCall, warn: Warn): Block {
+  return { type: 'tool_use', id: renderCallId(call.id), name: call.name, input: renderInput(call, warn) }
+}
+
+function renderInput({ name, arguments: text }: PastToolCall, warn: Warn): unknown {
+  if (text.trim() === '') return {}
+  const input = parseJson(text)
+  if (isObject(input)) return input
+  warn(`anthropic takes only JSON objects as arguments; those of a call of ${name} were wrapped in one.`)
+  return { arguments: input ?? text }
+}
+
+function renderResult(message: ToolMessage, warn: Warn): Block {
+  const [only, another] = message.parts
+  const plain = only?.type === 'text' && another === undefined && only.extras === undefined
+  const content = plain && only.text.trim() !== '' ? only.text : renderParts(message.parts, warn)
+  const tool_use_id = renderCallId(message.callId)
+  return { type: 'tool_result', tool_use_id, content: content.length > 0 ? content : undefined }
+}
+
+/** Instructions alone are what the user says; a conversation that the model began needs a word before it. */
+function withUserFirst({ system, turns }: Conversation, warn: Warn): Conversation {
+  const [first] = turns
+  if (first?.role === 'user') return { system, turns }
+  if (!first && system.length > 0) return { system: [], turns: [userTurn(system.join('\n\n'))] }
+  warn('anthropic needs a user message first; one that says “.” was put there.')
+  return { system, turns: [userTurn('.'), ...turns] }
+}
+
+function userTurn(text: string): Turn {
+  return { role: 'user', content: [{ type: 'text', text }] }
+}

@@ -1,0 +1,70 @@
+import type { ForeignPart, ImagePart, Part } from '../../../generation/request.ts'
+import { fieldsOf, textOf } from '../../../lib/json.ts'
+import type { Warn } from '../wire.ts'
+import type { Block } from './turns.ts'
+import { tellExtras } from './left-out.ts'
+import { renderSource } from './source.ts'
+
+/** What a user or a tool says. Text that says nothing is refused, so it is left out. */
+export function renderParts(parts: readonly Part[], warn: Warn): Block[] {
+  return parts.flatMap((part) => renderPart(part, warn))
+}
+
+/** What a model said: text alone, its refusals included. */
+export function renderAnswerParts(parts: readonly Part[], warn: Warn): Block[] {
+  return parts.flatMap((part) => {
+    if (part.type === 'text') return renderPart(part, warn)
+    const refusal = part.type === 'foreign' ? textOf(part.value.refusal) : undefined
+    if (refusal !== undefined) return renderText(refusal)
+    return unknownPart(part.type === 'foreign' ? part.value.type : 'image_url', warn)
+  })
+}
+
+/** The text of the parts, for a place that takes nothing else. */
+export function textsOf(parts: readonly Part[], warn: Warn): string[] {
+  return renderAnswerParts(parts, warn).flatMap((block) => textOf(block.text) ?? [])
+}
+
+function renderPart(part: Part, warn: Warn): Block[] {
+  if (part.type === 'foreign') return renderForeign(part, warn)
+  tellExtras('messages[].content[]', part.extras, warn)
+  return part.type === 'text' ? renderText(part.text) : [renderImage(part, warn)]
+}
+
+function renderText(text: string): Block[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text }]
+}
+
+function renderImage({ url, detail }: ImagePart, warn: Warn): Block {
+  if (detail !== undefined && detail !== 'auto')
+    warn('anthropic chooses the detail of an image itself; detail was ignored.')
+  return { type: 'image', source: renderSource(url) }
+}
+
+function renderForeign({ value }: ForeignPart, warn: Warn): Block[] {
+  const file = fieldsOf(value.file)
+  const url = textOf(file.file_data) ?? textOf(file.file_url)
+  if (value.type !== 'file' || url === undefined) return unknownPart(value.type, warn)
+  return renderFile(url, textOf(file.filename)) ?? unknownFile(warn)
+}
+
+function unknownPart(type: string, warn: Warn): Block[] {
+  warn(`anthropic takes no content part of type ${type} here; it was left out.`)
+  return []
+}
+
+/** Undefined for a kind of file that Claude does not read. */
+function renderFile(url: string, title: string | undefined): Block[] | undefined {
+  const source = renderSource(url)
+  if (source.type === 'url') return [{ type: 'document', source, title }]
+  if (source.media_type.startsWith('image/')) return [{ type: 'image', source }]
+  if (source.media_type === 'application/pdf') return [{ type: 'document', source, title }]
+  if (!source.media_type.startsWith('text/')) return undefined
+  const data = Buffer.from(source.data, 'base64').toString()
+  return [{ type: 'document', source: { type: 'text', media_type: 'text/plain', data }, title }]
+}
+
+function unknownFile(warn: Warn): Block[] {
+  warn('anthropic reads PDF, text and image files only; a file of another kind was left out.')
+  return []
+}

@@ -1,0 +1,34 @@
+import type { Parameter } from '../../../generation/parameters.ts'
+import type { Wire } from '../wire.ts'
+import { parseError } from './error.ts'
+import { type Traits, traitsOf } from './models.ts'
+import { parseAnswer } from './parse-answer.ts'
+import { type MessageState, messageStream } from './parse-stream.ts'
+import { renderRequest } from './render-request.ts'
+
+/** The generation parameters that Anthropic has. */
+const carried: readonly Parameter[] = [
+  'temperature',
+  'top_p',
+  'max_tokens',
+  'stop',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'reasoning_effort',
+  'parallel_tool_calls',
+]
+
+/** The Messages wire, as Anthropic speaks it. */
+export const anthropicMessages = messagesWire(traitsOf)
+
+/** The Messages wire for models with the traits that their host leaves them. */
+export function messagesWire(traits: (model: string) => Traits): Wire<MessageState> {
+  return {
+    parameters: new Set(carried),
+    render: (generation, target, warn) => renderRequest(traits(target.model), generation, target, warn),
+    parse: parseAnswer,
+    stream: messageStream,
+    parseError,
+  }
+}

@@ -1,0 +1,67 @@
+import type { GenerationEvent, ToolCallEvent } from '../../../generation/events.ts'
+import { randomText } from '../../../lib/id.ts'
+import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json.ts'
+import { finishFor } from './finish.ts'
+
+/** One of the answers to a request, as far as it will still be needed. */
+export type Candidate = {
+  /** The ids of its tool calls. */
+  readonly ids: readonly string[]
+  /** Gemini's word for the finish. */
+  readonly finish?: string
+}
+
+/** A candidate of which nothing has come. */
+export const emptyCandidate: Candidate = { ids: [] }
+
+/** No model gives more than 128 candidates; a number from nowhere must not make a huge list. */
+export function candidateNumber(index: unknown): number {
+  return typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < 128 ? index : 0
+}
+
+/** Adds what a piece of the candidate says; the same object where nothing of it needs remembering. */
+export function readCandidate(
+  known: Candidate,
+  piece: Fields,
+  choice: number,
+  events: GenerationEvent[],
+): Candidate {
+  let ids = known.ids
+  for (const item of listOf(fieldsOf(piece.content).parts)) {
+    const part = fieldsOf(item)
+    if (typeof part.text === 'string') addText(part.text, part.thought === true, choice, events)
+    const call = isObject(part.functionCall) ? toCall(part.functionCall, part, ids, choice) : undefined
+    if (!call) continue
+    ids = [...ids, call.call.id]
+    events.push(call)
+  }
+  const finish = textOf(piece.finishReason) ?? known.finish
+  return ids === known.ids && finish === known.finish ? known : { ids, finish }
+}
+
+/** The end of a finished candidate. */
+export function toFinish({ ids }: Candidate, choice: number, word: string): GenerationEvent {
+  return { type: 'finish', choice, reason: finishFor(word, ids.length > 0) }
+}
+
+function addText(text: string, thought: boolean, choice: number, events: GenerationEvent[]): void {
+  if (text !== '') events.push({ type: thought ? 'reasoning' : 'text', choice, text })
+}
+
+/** Calls come whole. Many models give them no id, and one that is taken would name two calls. */
+function toCall(
+  called: Fields,
+  part: Fields,
+  taken: readonly string[],
+  choice: number,
+): ToolCallEvent | undefined {
+  const name = textOf(called.name)
+  if (name === undefined) return undefined
+  const own = textOf(called.id)
+  const id = own === undefined || taken.includes(own) ? `call_${randomText(24)}` : own
+  const call = { id, name, arguments: JSON.stringify(called.args ?? {}) }
+  const thoughtSignature = textOf(part.thoughtSignature)
+  if (thoughtSignature === undefined) return { type: 'tool-call', choice, call }
+  const state: Json = { thoughtSignature }
+  return { type: 'tool-call', choice, call, state }
+}

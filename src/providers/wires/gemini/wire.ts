@@ -1,0 +1,21 @@
+import { parameters } from '../../../generation/parameters.ts'
+import type { Wire } from '../wire.ts'
+import type { Dialect } from './dialect.ts'
+import { parseError } from './error.ts'
+import { parseAnswer } from './parse-answer.ts'
+import { type AnswerState, streamParser } from './parse-stream.ts'
+import { renderRequest } from './render-request.ts'
+
+/** The `generateContent` wire of Google's models in one of its dialects. */
+export function gemini(dialect: Dialect): Wire<AnswerState> {
+  return {
+    parameters: new Set(parameters.filter((name) => !missing.has(name))),
+    inlineImages: true,
+    render: (generation, target, warn) => renderRequest(dialect, generation, target, warn),
+    parse: parseAnswer,
+    stream: streamParser,
+    parseError,
+  }
+}
+
+const missing: ReadonlySet<string> = new Set(['logit_bias', 'parallel_tool_calls'])

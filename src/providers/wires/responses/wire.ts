@@ -1,0 +1,28 @@
+import type { Parameter } from '../../../generation/parameters.ts'
+import type { Wire } from '../wire.ts'
+import type { AnswerState } from './answer-state.ts'
+import { parseError } from './error.ts'
+import { parseAnswer } from './parse-answer.ts'
+import { stream } from './parse-stream.ts'
+import { renderRequest } from './render-request.ts'
+
+/** The generation parameters that the Responses API has. */
+const carried: readonly Parameter[] = [
+  'temperature',
+  'top_p',
+  'max_tokens',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'reasoning_effort',
+  'parallel_tool_calls',
+]
+
+/** The Responses API, asked without any state: every call brings its whole conversation and stores nothing. */
+export const responses: Wire<AnswerState> = {
+  parameters: new Set(carried),
+  render: renderRequest,
+  parse: parseAnswer,
+  stream,
+  parseError,
+}

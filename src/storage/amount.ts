@@ -1,0 +1,10 @@
+import type { Nanos } from '../lib/usd.ts'
+
+/** The most that a column holds and a number says exactly: 9 million USD. */
+export const mostNanos = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** The nearest amount that a column can hold: a provider may report any number of tokens. */
+export function keepable(amount: Nanos): Nanos {
+  if (amount < 0n) return 0n
+  return amount > mostNanos ? mostNanos : amount
+}

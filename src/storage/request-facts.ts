@@ -1,0 +1,23 @@
+import type { Json } from '../lib/json.ts'
+
+/** The interface that a request came by. */
+export type Api = 'chat' | 'responses'
+
+/** What is known of a request before its answer, kept with its usage. */
+export type RequestFacts = {
+  readonly id: string
+  /** The id of the organization. */
+  readonly organization: string
+  /** The public id of the key. */
+  readonly key: string
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  readonly api: Api
+  /** The slug; absent where the request names no model that exists. */
+  readonly model?: string
+  readonly stream: boolean
+  readonly performanceMode?: string
+  readonly user?: string
+  readonly tags?: readonly string[]
+  readonly trace?: Json
+}

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLog } from '../../src/lib/log.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { createKeys } from '../../src/storage/keys.ts'
+import { createOrganizations } from '../../src/storage/organizations.ts'
+import { createWriter } from '../../src/storage/writer.ts'
+import { type App, firstKey, startApp } from '../support/app.ts'
+import { readError } from '../support/chat-reply.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-auth-'))
+const file = join(folder, 'weir.db')
+const question = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }] }
+
+let app: App
+let keys: Awaited<ReturnType<typeof prepareKeys>>
+beforeAll(async () => {
+  app = await startApp({ database: file })
+  keys = await prepareKeys()
+})
+afterAll(async () => {
+  await app.stop()
+  rmSync(folder, { recursive: true })
+})
+
+/** Keys that the command line would make while the gateway runs. */
+async function prepareKeys() {
+  const database = openDatabase(
+    file,
+    createLog(() => {}),
+  )
+  const writer = createWriter(database)
+  const organizations = createOrganizations(database, writer)
+  const store = createKeys(database, writer)
+  const make = (organization: string, expiresAt: number | null = null) =>
+    store.create({ organization, name: 'test', expiresAt })
+  await organizations.create('leaving')
+  const [good, expired, revoked, orphan] = await Promise.all([
+    make('default', Date.now() + 60_000),
+    make('default', Date.now() - 1),
+    make('default'),
+    make('leaving'),
+  ])
+  await store.revoke(revoked.record.id)
+  await organizations.delete('leaving')
+  writer.close()
+  database.close()
+  return {
+    good: good.key.reveal(),
+    expired: expired.key.reveal(),
+    revoked: revoked.key.reveal(),
+    orphan: orphan.key.reveal(),
+  }
+}
+
+const protectedPaths = ['/v1/models', '/v1/chat/completions'] as const
+
+function ask(
+  path: string,
+  authorization: string | null,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const body = path.includes('completions') ? question : undefined
+  return app.request(path, { body, headers: { ...headers, authorization } })
+}
+
+async function expectUnauthorized(response: Response, code: string | null): Promise<void> {
+  expect(response.headers.get('www-authenticate')).toBe('Bearer realm="weir"')
+  expect(await readError(response)).toEqual({
+    status: 401,
+    message: expect.stringMatching(/API key/),
+    type: 'invalid_request_error',
+    param: null,
+    code,
+  })
+}
+
+describe.each([...protectedPaths])('%s', (path) => {
+  test.each(['Bearer', 'bearer', 'BEARER'])('is open to a key behind “%s”', async (scheme) => {
+    expect((await ask(path, `${scheme} ${firstKey}`)).status).toBe(200)
+    expect((await ask(path, `${scheme} ${keys.good}`)).status).toBe(200)
+  })
+
+  test('is closed without a key', async () => {
+    for (const header of [
+      null,
+      '',
+      'Bearer',
+      'Basic c2stOng=',
+      firstKey,
+      `Token ${firstKey}`,
+      `Bearer-${firstKey}`,
+    ])
+      await expectUnauthorized(await ask(path, header), null)
+  })
+
+  test.each(['access_token', 'key', 'api_key', 'token', 'authorization', ''])(
+    'is closed to a key in the address: ?%s=',
+    async (name) => {
+      await expectUnauthorized(await ask(`${path}?${name}=${firstKey}`, null), null)
+    },
+  )
+
+  test('is closed to a key in another header or a cookie', async () => {
+    const headers = { 'x-api-key': firstKey, 'api-key': firstKey, cookie: `access_token=${firstKey}` }
+    await expectUnauthorized(await ask(path, null, headers), null)
+  })
+
+  test('is closed to what is no key of this gateway', async () => {
+    const near = firstKey.slice(0, -1)
+    const wrong = [
+      'x',
+      'sk-proj-abc',
+      near,
+      `${near}X`,
+      `${firstKey}0`,
+      firstKey.toUpperCase(),
+      `${firstKey} x`,
+    ]
+    const unknown = firstKey.replace('Test', 'Nope')
+    for (const key of [...wrong, unknown, `sk-weir-${'a'.repeat(5000)}`])
+      await expectUnauthorized(await ask(path, `Bearer ${key}`), 'invalid_api_key')
+  })
+
+  test('is closed to a key that has expired or was revoked', async () => {
+    await expectUnauthorized(await ask(path, `Bearer ${keys.expired}`), 'invalid_api_key')
+    await expectUnauthorized(await ask(path, `Bearer ${keys.revoked}`), 'invalid_api_key')
+  })
+
+  test('is forbidden to a key whose organization is gone', async () => {
+    expect(await readError(await ask(path, `Bearer ${keys.orphan}`))).toEqual({
+      status: 403,
+      message: expect.stringContaining('organization'),
+      type: 'invalid_request_error',
+      param: null,
+      code: 'no_organization',
+    })
+  })
+})
+
+test.each(['/livez', '/readyz'])('%s asks for no key', async (path) => {
+  expect((await ask(path, null)).status).toBe(200)
+})
+
+test('nothing of a key is in a reply or in the log', async () => {
+  const replies = await Promise.all(
+    [firstKey, keys.expired, keys.revoked, keys.orphan].map(async (key) => {
+      const response = await ask('/v1/models', `Bearer ${key}`)
+      return JSON.stringify(response.headers.toJSON()) + (await response.text())
+    }),
+  )
+  expect(replies.join() + app.lines.join()).not.toMatch(/sk-weir-[0-9A-Za-z]/)
+})
+
+test('a gateway that is stopping is not ready, but serves', async () => {
+  app.runtime.drain()
+  expect(await readError(await ask('/readyz', null))).toMatchObject({
+    status: 503,
+    type: 'service_unavailable_error',
+    code: 'service_unavailable',
+  })
+  expect((await ask('/livez', null)).status).toBe(200)
+  expect((await ask('/v1/models', `Bearer ${firstKey}`)).status).toBe(200)
+})

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'bun:test'
+import { readPieces } from '../support/body-reader.ts'
+import { chunks, delta, doneFrame, said, streamed, whole } from '../support/chat-answers.ts'
+import { fold, readStreamed } from '../support/chat-reply.ts'
+import { question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { breakOff, type End, finish, hang, type Piece } from '../support/script.ts'
+
+const begun = [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' })]
+const error = (rest: object = {}) => ({
+  error: { message: 'Key sk-abcdefghij of org-ACME9 failed.', ...rest },
+})
+
+/** What comes after the first words and breaks the stream, and the code of the error that the caller reads. */
+type Broken = readonly [name: string, code: string, pieces: readonly (object | Piece)[], end?: End]
+
+const broken: readonly Broken[] = [
+  ['an error event', 'upstream_unavailable', [error()]],
+  ['an error event and [DONE]', 'upstream_unavailable', [error(), doneFrame]],
+  ['an error event and more text', 'upstream_unavailable', [error(), delta({ content: 'x' }, 'stop')]],
+  ['an error of status 429', 'upstream_rate_limited', [error({ code: 429 })]],
+  ['an error of status 401', 'provider_key_rejected', [error({ code: 401 })]],
+  ['an error of the caller', 'upstream_rejected', [error({ code: 400 })]],
+  ['a choice that ends with an error', 'upstream_unavailable', [delta({}, 'error'), doneFrame]],
+  ['the end of the body', 'upstream_unavailable', []],
+  ['[DONE] without a finish reason', 'upstream_unavailable', [doneFrame]],
+  ['a connection that breaks', 'upstream_unavailable', [], breakOff],
+  ['half a frame', 'upstream_unavailable', ['data: {"choices":[{"index":0,"del'], breakOff],
+  ['an event that is not JSON', 'upstream_unavailable', ['data: <html>\n\n']],
+  [
+    'a second choice that has no end',
+    'upstream_unavailable',
+    [{ choices: [{ index: 1, delta: { content: 'b' } }] }, delta({}, 'stop'), doneFrame],
+  ],
+]
+
+/** All of a row: what a row leaves out, the test runner fills with a callback of its own. */
+function withEnd([name, code, pieces, end = finish]: Broken): Required<Broken> {
+  return [name, code, pieces, end]
+}
+
+/** The reply to a stream that goes on like this once its first words have reached the caller. */
+async function replyTo(
+  rest: readonly (object | Piece)[],
+  end?: End,
+  options: ScenarioOptions = {},
+  body = {},
+) {
+  const told = Promise.withResolvers<void>()
+  await using scenario = await startScenario(chunks([...begun, told.promise, ...rest], end), options)
+  const response = await scenario.app.chat({ ...question, stream: true, ...body })
+  const copy = response.clone()
+  await readPieces(copy).until('It is ')
+  told.resolve()
+  const reply = await readStreamed(response)
+  const asked = [scenario.acme.requests.length, scenario.other.requests.length]
+  return { ...reply, lines: scenario.app.lines, asked }
+}
+
+describe('a stream that breaks after its first words', () => {
+  test.each(broken.map(withEnd))(
+    'ends with an error and never with [DONE]: %s',
+    async (_, code, rest, end) => {
+      const reply = await replyTo(rest, end)
+      expect(reply.status).toBe(200)
+      expect(fold(reply.chunks)[0]).toMatchObject({ text: 'It is ', finish: null })
+      expect(reply.error).toEqual({
+        message: expect.stringMatching(/\S/),
+        type: code === 'upstream_rejected' ? 'invalid_request_error' : 'server_error',
+        param: null,
+        code,
+      })
+      expect(reply.done).toBe(false)
+      expect(reply.text).not.toMatch(/\[DONE\]|"finish_reason":"|abcdefghij|ACME9/)
+    },
+  )
+
+  test('tells no usage, even if it was asked for', async () => {
+    const { text } = await replyTo([], breakOff, {}, { stream_options: { include_usage: true } })
+    expect(text).toContain('"error"')
+    expect(text).not.toContain('"usage":{')
+  })
+
+  test('is not asked for again, of this provider or another', async () => {
+    const options = { settings: { retries: { attempts: 2 } }, other: [streamed()] }
+    expect((await replyTo([], breakOff, options)).asked).toEqual([1, 0])
+  })
+
+  test('is logged once, with the request id of the reply', async () => {
+    const { lines, headers } = await replyTo([], breakOff)
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        level: 'error',
+        request: headers.get('x-request-id'),
+        status: 502,
+        code: 'upstream_unavailable',
+      }),
+    ])
+  })
+})
+
+describe('a stream that does not break', () => {
+  test('needs no [DONE] of the provider once every choice has its finish reason', async () => {
+    const { done, chunks: told } = await replyTo([delta({}, 'stop')])
+    expect(done).toBe(true)
+    expect(fold(told)[0]?.finish).toBe('stop')
+  })
+
+  test('is whole at [DONE], though the provider never ends the body', async () => {
+    const { done, error } = await replyTo([delta({}, 'stop'), doneFrame], hang)
+    expect([done, error]).toEqual([true, undefined])
+  })
+
+  test('takes no notice of an error field that says nothing', async () => {
+    const { done } = await replyTo([{ ...delta({}, 'stop'), error: null }, doneFrame])
+    expect(done).toBe(true)
+  })
+
+  test('says nothing to the log', async () => {
+    expect((await replyTo([delta({}, 'stop'), doneFrame])).lines).toEqual([])
+  })
+
+  test('reads nothing that comes after [DONE]', async () => {
+    const { text, done } = await replyTo([delta({}, 'stop'), doneFrame, delta({ content: 'late' })])
+    expect(text).not.toContain('late')
+    expect(done).toBe(true)
+  })
+})
+
+test('a [DONE] without a finish reason is enough from a provider known to leave it out', async () => {
+  const provider = { kind: 'snowflake' }
+  const { done, chunks: told } = await replyTo([doneFrame], finish, { provider })
+  expect(fold(told)[0]).toMatchObject({ text: 'It is ', finish: 'stop' })
+  expect(done).toBe(true)
+})
+
+test('an answer that is whole but has no finish reason counts as stopped', async () => {
+  await using scenario = await startScenario(whole(said({ finish: undefined })))
+  const reply = (await (await scenario.app.chat(question)).json()) as { choices: { finish_reason: string }[] }
+  expect(reply.choices[0]?.finish_reason).toBe('stop')
+})

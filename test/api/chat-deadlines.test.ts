@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'bun:test'
+import { readPieces } from '../support/body-reader.ts'
+import { chunks, delta, framesOf, said, whole } from '../support/chat-answers.ts'
+import { fold, readError, readStreamed } from '../support/chat-reply.ts'
+import { question, startScenario } from '../support/scenario.ts'
+import { events, hang, jsonPieces, silence } from '../support/script.ts'
+
+const streamQuestion = { ...question, stream: true }
+const firstByte = { timeouts: { first_byte: '50ms' } }
+const idle = { timeouts: { idle: '50ms' } }
+const first = delta({ role: 'assistant', content: 'It ' })
+
+describe('a provider that says nothing in time', () => {
+  test.each([
+    ['takes the request and stays silent', silence, question],
+    ['sends its headers and no body', jsonPieces([], hang), question],
+    ['sends half of its answer', jsonPieces(['{"choices":'], hang), question],
+    ['takes the request and stays silent', silence, streamQuestion],
+    ['sends the headers of a stream and no event', events([], hang), streamQuestion],
+    ['sends comments and no event', events([': hello\n\n', ': hello\n\n'], hang), streamQuestion],
+    ['sends a role and no word', chunks([delta({ role: 'assistant', content: '' })], hang), streamQuestion],
+  ])('is a 502 and hears of it: %s', async (_, script, body) => {
+    await using scenario = await startScenario(script, { provider: firstByte })
+    expect(await readError(await scenario.app.chat(body))).toMatchObject({
+      status: 502,
+      type: 'server_error',
+      code: 'upstream_timeout',
+    })
+    expect(await scenario.acme.requests[0]?.left).toBe(true)
+    expect(scenario.acme.requests).toHaveLength(1)
+  })
+
+  test('is not asked again, but the next route is', async () => {
+    const settings = { retries: { attempts: 2 } }
+    await using scenario = await startScenario(silence, { settings, provider: firstByte, other: [whole()] })
+    expect(await (await scenario.app.chat(question)).json()).toMatchObject({ provider: 'other' })
+    expect(scenario.acme.requests).toHaveLength(1)
+  })
+
+  test('in the middle of a stream ends it with an error', async () => {
+    await using scenario = await startScenario(chunks([first], hang), { provider: idle })
+    const reply = await readStreamed(await scenario.app.chat(streamQuestion))
+    expect(reply.error).toMatchObject({ code: 'upstream_timeout' })
+    expect([reply.status, reply.done, fold(reply.chunks)[0]?.text]).toEqual([200, false, 'It '])
+    expect(await scenario.acme.requests[0]?.left).toBe(true)
+  })
+
+  test('keeps its stream as long as something comes, though all of it takes longer than the deadline', async () => {
+    const frames = framesOf(said({ text: [...'abcdefgh'] }))
+    const paced = events(frames.flatMap((frame, index) => [Bun.sleep(30 * index), frame]))
+    await using scenario = await startScenario(paced, { provider: { timeouts: { idle: '200ms' } } })
+    const reply = await readStreamed(await scenario.app.chat(streamQuestion))
+    expect([fold(reply.chunks)[0]?.text, reply.done]).toEqual(['abcdefgh', true])
+  })
+
+  test('has all the time until its first event, whatever the idle deadline', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using scenario = await startScenario(events([gate.promise, ...framesOf(said())]), {
+      provider: idle,
+    })
+    const reply = scenario.app.chat(streamQuestion)
+    await scenario.acme.request(0)
+    setTimeout(gate.resolve, 120)
+    expect((await readStreamed(await reply)).done).toBe(true)
+  })
+})
+
+test('a host that takes no connection is a 502 long before the operating system gives up', async () => {
+  // An address that is reserved for examples: no host answers, or the network says so at once.
+  const acme = { base_url: 'http://192.0.2.1:81/v1', timeouts: { connect: '200ms' } }
+  await using scenario = await startScenario([], { acme })
+  expect(await readError(await scenario.app.chat(question))).toMatchObject({
+    status: 502,
+    code: expect.stringMatching(/^upstream_(timeout|unavailable)$/),
+  })
+})
+
+describe('a provider that takes a stream and then thinks for long', () => {
+  const answer = framesOf(said())
+
+  test('has its stream begin with a comment, and its answer follows', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using scenario = await startScenario(events([gate.promise, ...answer]), { patience: 20 })
+    const response = await scenario.app.chat(streamQuestion)
+    const reader = readPieces(response)
+    expect([response.status, await reader.next()]).toEqual([200, ': keep-alive\n\n'])
+    gate.resolve()
+    expect(await reader.rest()).toEndWith('data: [DONE]\n\n')
+  })
+
+  test('has its late failure told in the stream, and no other is asked', async () => {
+    const gate = Promise.withResolvers<void>()
+    const failing = events([gate.promise, 'data: {"error":{"message":"No."}}\n\n'])
+    await using scenario = await startScenario(failing, { patience: 20, other: [whole()] })
+    const response = await scenario.app.chat(streamQuestion)
+    gate.resolve()
+    const reply = await readStreamed(response)
+    expect(reply).toMatchObject({ status: 200, done: false, error: { code: 'upstream_unavailable' } })
+    expect(scenario.other.requests).toEqual([])
+  })
+
+  test('still has its deadline', async () => {
+    await using scenario = await startScenario(events([], hang), { patience: 20, provider: firstByte })
+    const reply = await readStreamed(await scenario.app.chat(streamQuestion))
+    expect(reply).toMatchObject({ status: 200, done: false, error: { code: 'upstream_timeout' } })
+    expect(await scenario.acme.requests[0]?.left).toBe(true)
+  })
+
+  test('is waited for where no stream was asked for', async () => {
+    const late = jsonPieces([Bun.sleep(80), JSON.stringify({ error: { message: 'No.' } })])
+    await using scenario = await startScenario(late, { patience: 20, other: [whole()] })
+    expect(await (await scenario.app.chat(question)).json()).toMatchObject({ provider: 'other' })
+  })
+})

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'bun:test'
+import { readPieces } from '../support/body-reader.ts'
+import { chunks, delta, framesOf, said, streamed, whole } from '../support/chat-answers.ts'
+import { openConnection } from '../support/connection.ts'
+import { question, type Scenario, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { events, hang, json, jsonPieces, type Script, silence } from '../support/script.ts'
+
+const streamQuestion = { ...question, stream: true }
+const begun = [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' })]
+
+/** Asks, leaves once the provider has the request, and returns when the provider has seen that. */
+async function leaveEarly(scenario: Scenario, body: object): Promise<boolean | undefined> {
+  const leaving = new AbortController()
+  const asked = scenario.app.chat(body, { signal: leaving.signal })
+  const request = await scenario.acme.request(0)
+  leaving.abort()
+  await expect(asked).rejects.toThrow(/abort/)
+  return await request.left
+}
+
+/** Nothing is open, nothing more was asked for, and nobody was blamed in the log. */
+async function expectNothingLeft({ app, acme, other }: Scenario): Promise<void> {
+  await acme.quiet()
+  expect([acme.requests.length, other.requests.length]).toEqual([1, 0])
+  expect(app.lines).toEqual([])
+  expect((await app.request('/livez')).status).toBe(200)
+}
+
+describe('a client that leaves before the first byte of its reply ends the upstream call', () => {
+  const cases: readonly (readonly [name: string, script: Script, body: object])[] = [
+    ['the provider has said nothing', silence, question],
+    ['the provider has sent its headers', jsonPieces([], hang), question],
+    ['half of the answer is there', jsonPieces(['{"choices":[{"index":0,'], hang), question],
+    ['a stream that has not begun', silence, streamQuestion],
+    ['a stream of which only the headers have come', events([], hang), streamQuestion],
+    [
+      'a stream that has only a role',
+      chunks([delta({ role: 'assistant', content: '' })], hang),
+      streamQuestion,
+    ],
+  ]
+
+  test.each([...cases])('%s', async (_, script, body) => {
+    const options: ScenarioOptions = { settings: { retries: { attempts: 2 } }, other: [whole()] }
+    await using scenario = await startScenario(script, options)
+    expect(await leaveEarly(scenario, body)).toBe(true)
+    await expectNothingLeft(scenario)
+  })
+})
+
+describe('a client that leaves in the middle of its stream ends the upstream call', () => {
+  test('by cancelling the body', async () => {
+    await using scenario = await startScenario(chunks(begun, hang))
+    const reader = readPieces(await scenario.app.chat(streamQuestion))
+    await reader.until('It is ')
+    await reader.leave()
+    expect(await scenario.acme.requests[0]?.left).toBe(true)
+    await expectNothingLeft(scenario)
+  })
+
+  test('by breaking the connection', async () => {
+    await using scenario = await startScenario(chunks(begun, hang))
+    const connection = await openConnection(scenario.app.url)
+    connection.post(streamQuestion)
+    await connection.until('It is ')
+    connection.reset()
+    expect(await scenario.acme.requests[0]?.left).toBe(true)
+    await expectNothingLeft(scenario)
+  })
+
+  test('while the provider goes on talking', async () => {
+    const frame = `data: ${JSON.stringify(delta({ content: 'x'.repeat(10_000) }))}\n\n`
+    const flood = events([...framesOf(said()).slice(0, 2), ...Array.from({ length: 500 }, () => frame)], hang)
+    await using scenario = await startScenario(flood)
+    const reader = readPieces(await scenario.app.chat(streamQuestion))
+    await reader.until('xxx')
+    await reader.leave()
+    expect(await scenario.acme.requests[0]?.left).toBe(true)
+    await expectNothingLeft(scenario)
+  })
+
+  test('before a first word that is long in coming', async () => {
+    await using scenario = await startScenario(events([], hang), { patience: 10 })
+    const reader = readPieces(await scenario.app.chat(streamQuestion))
+    await reader.until(': keep-alive')
+    await reader.leave()
+    expect(await scenario.acme.requests[0]?.left).toBe(true)
+    await expectNothingLeft(scenario)
+  })
+
+  test('a hundred at once', async () => {
+    await using scenario = await startScenario(chunks(begun, hang))
+    const readers = await Promise.all(
+      Array.from({ length: 100 }, async () => readPieces(await scenario.app.chat(streamQuestion))),
+    )
+    await Promise.all(readers.map((reader) => reader.until('It is ')))
+    await Promise.all(readers.map((reader) => reader.leave()))
+    await scenario.acme.quiet()
+    expect(await Promise.all(scenario.acme.requests.map(({ left }) => left))).not.toContain(false)
+    expect(scenario.app.lines).toEqual([])
+  })
+})
+
+describe('a client that leaves', () => {
+  test('during the pause before another try ends the tries', async () => {
+    const settings = { retries: { attempts: 10 } }
+    const failing = json({ error: { message: 'No.' } }, { status: 500 })
+    await using scenario = await startScenario(failing, { settings, other: [whole()] })
+    const leaving = new AbortController()
+    const asked = scenario.app.chat(question, { signal: leaving.signal })
+    await (
+      await scenario.acme.request(0)
+    ).left
+    leaving.abort()
+    await expect(asked).rejects.toThrow(/abort/)
+    await Bun.sleep(300)
+    await expectNothingLeft(scenario)
+  })
+
+  test('does not count as a failure of the route', async () => {
+    const settings = { retries: { attempts: 0 }, breaker: { failures: 1, cooldown: '10m' } }
+    await using scenario = await startScenario(silence, { settings })
+    await leaveEarly(scenario, question)
+    scenario.acme.answer(whole())
+    expect((await scenario.app.chat(question)).status).toBe(200)
+  })
+
+  test('with its whole answer read leaves nothing open either', async () => {
+    await using scenario = await startScenario(streamed())
+    await (await scenario.app.chat(streamQuestion)).text()
+    expect(await scenario.acme.requests[0]?.left).toBe(false)
+    await expectNothingLeft(scenario)
+  })
+
+  test('in the middle of its request is never heard of upstream', async () => {
+    await using scenario = await startScenario(whole())
+    const connection = await openConnection(scenario.app.url)
+    connection.write('POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\n')
+    connection.write(`authorization: Bearer ${scenario.app.key}\r\ncontent-length: 500\r\n\r\n{"model":`)
+    await Bun.sleep(20)
+    connection.reset()
+    await Bun.sleep(20)
+    expect(scenario.acme.requests).toEqual([])
+    expect(scenario.app.lines).toEqual([])
+  })
+})
+
+test('clients that leave keep no process from its end, and leave no rejection behind', async () => {
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/leave-and-stop.ts`], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  expect([out, err, await child.exited]).toEqual(['stopped\n', '', 0])
+})

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'bun:test'
+import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { fold, readCompletion, readError, readStreamed } from '../support/chat-reply.ts'
+import { question, type Scenario, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { breakOff, events, json, reset, type Script } from '../support/script.ts'
+
+const failed = (status: number, headers: Record<string, string> = {}) =>
+  json({ error: { message: 'No.' } }, { status, headers })
+
+const retries = (attempts: number): ScenarioOptions => ({ settings: { retries: { attempts } } })
+
+function asked({ acme, other }: Scenario): number[] {
+  return [acme.requests.length, other.requests.length]
+}
+
+describe('a route that fails', () => {
+  const passing: readonly (readonly [string, Script])[] = [
+    ['500', failed(500)],
+    ['429', failed(429)],
+    ['429 with a short pause', failed(429, { 'retry-after': '2' })],
+    ['a broken connection', reset],
+    ['an unreadable answer', json('<html>')],
+  ]
+  const lasting: readonly (readonly [string, Script])[] = [
+    ['429 with a long pause', failed(429, { 'retry-after': '3' })],
+    ['401', failed(401)],
+    ['402', failed(402)],
+    ['404', failed(404)],
+  ]
+
+  test.each([...passing])('is asked again: %s', async (_, script) => {
+    await using scenario = await startScenario([script, whole()], { ...retries(2), other: [whole()] })
+    expect((await readCompletion(await scenario.app.chat(question))).provider).toBe('acme')
+    expect(asked(scenario)).toEqual([2, 0])
+  })
+
+  test.each([...lasting])('is not asked again, but the next one is asked: %s', async (_, script) => {
+    await using scenario = await startScenario([script, whole()], { ...retries(2), other: [whole()] })
+    const completion = await readCompletion(await scenario.app.chat(question))
+    expect(completion).toMatchObject({ provider: 'other', model: 'acme/river' })
+    expect(scenario.other.requests[0]?.body.model).toBe('river-2')
+    expect(asked(scenario)).toEqual([1, 1])
+  })
+
+  test.each([400, 413, 422])(
+    'is not asked again, nor another, where the caller is at fault: %d',
+    async (status) => {
+      await using scenario = await startScenario(failed(status), { ...retries(2), other: [whole()] })
+      expect((await scenario.app.chat(question)).status).toBe(400)
+      expect(asked(scenario)).toEqual([1, 0])
+    },
+  )
+
+  test('has its retries, and so has the next one; the caller gets the failure of the last', async () => {
+    await using scenario = await startScenario(failed(500), { ...retries(1), other: [failed(429)] })
+    expect(await readError(await scenario.app.chat(question))).toMatchObject({
+      code: 'upstream_rate_limited',
+    })
+    expect(asked(scenario)).toEqual([2, 2])
+  })
+
+  test('is asked once where the settings allow no retries', async () => {
+    await using scenario = await startScenario([failed(500), whole()], retries(0))
+    expect((await scenario.app.chat(question)).status).toBe(502)
+    expect(asked(scenario)).toEqual([1, 0])
+  })
+})
+
+describe('a stream that fails before its first event', () => {
+  const early: readonly (readonly [string, Script])[] = [
+    ['a status', failed(503)],
+    ['an error event', events(['data: {"error":{"message":"No."}}\n\n'])],
+    ['no event', events([])],
+    ['a role and nothing more', chunks([delta({ role: 'assistant', content: '' })], breakOff)],
+  ]
+
+  test.each([...early])(
+    'is answered by the next route, and nothing of the first shows: %s',
+    async (_, script) => {
+      await using scenario = await startScenario(script, {
+        other: [streamed(said({ text: ['From the other.'] }))],
+      })
+      const reply = await readStreamed(await scenario.app.chat({ ...question, stream: true }))
+      expect(fold(reply.chunks)[0]).toMatchObject({ text: 'From the other.', finish: 'stop' })
+      expect(new Set(reply.chunks.map(({ provider }) => provider))).toEqual(new Set(['other']))
+      expect(reply.error).toBeUndefined()
+      expect(asked(scenario)).toEqual([1, 1])
+    },
+  )
+
+  test('is a status where there is no other route', async () => {
+    await using scenario = await startScenario(events([]))
+    expect((await scenario.app.chat({ ...question, stream: true })).status).toBe(502)
+  })
+})
+
+test('the warnings are those of the route that answered', async () => {
+  const strict = { acme: { kind: 'mistral' }, other: [whole()] }
+  await using scenario = await startScenario([failed(500), whole()], strict)
+  const body = { ...question, top_k: 5 }
+  const second = await readCompletion(await scenario.app.chat(body))
+  expect(second.provider).toBe('other')
+  expect(second).not.toHaveProperty('warnings')
+  const first = await readCompletion(await scenario.app.chat(body))
+  expect(first).toMatchObject({ provider: 'acme', warnings: [expect.stringContaining('top_k')] })
+})
+
+describe('a route that failed again and again', () => {
+  const breaker = { retries: { attempts: 0 }, breaker: { failures: 2, cooldown: '10m' } }
+
+  test('is left alone, and the next one is asked at once', async () => {
+    await using scenario = await startScenario(failed(500), { settings: breaker, other: [whole()] })
+    for (let call = 0; call < 4; call++) expect((await scenario.app.chat(question)).status).toBe(200)
+    expect(asked(scenario)).toEqual([2, 4])
+  })
+
+  test('is a 502 with a pause where there is no other', async () => {
+    await using scenario = await startScenario(failed(500), { settings: breaker })
+    await scenario.app.chat(question)
+    await scenario.app.chat(question)
+    const response = await scenario.app.chat(question)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(await readError(response)).toMatchObject({ status: 502, code: 'upstream_unavailable' })
+    expect(asked(scenario)).toEqual([2, 0])
+  })
+
+  test.each([400, 401, 404, 429])('is not one that answered %d', async (status) => {
+    await using scenario = await startScenario(failed(status), { settings: breaker })
+    for (let call = 0; call < 3; call++) await scenario.app.chat(question)
+    expect(asked(scenario)).toEqual([3, 0])
+  })
+
+  test('does not count failures that a success came between', async () => {
+    const scripts = [failed(500), whole(), failed(500), whole()]
+    await using scenario = await startScenario(scripts, { settings: breaker })
+    for (let call = 0; call < 4; call++) await scenario.app.chat(question)
+    expect((await scenario.app.chat(question)).status).toBe(200)
+  })
+})
+
+test('routes with weights are drawn by them', async () => {
+  const routes = [
+    { provider: 'acme', model: 'a', weight: 0 },
+    { provider: 'other', model: 'b', weight: 5 },
+  ]
+  await using scenario = await startScenario(whole(), { model: { routes }, other: [whole()] })
+  for (let call = 0; call < 3; call++) await scenario.app.chat(question)
+  expect(asked(scenario)).toEqual([0, 3])
+})

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'bun:test'
+import { firstKey } from '../support/app.ts'
+import { streamed, whole } from '../support/chat-answers.ts'
+import { providerKey, question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+
+/** What the provider is sent for this request. */
+async function sentFor(body: object, options: ScenarioOptions = {}) {
+  await using scenario = await startScenario('stream' in body ? streamed() : whole(), options)
+  const response = await scenario.app.chat({ ...question, ...body })
+  const reply = await response.text()
+  const [request] = scenario.acme.requests
+  if (!request) throw new Error(`Nothing went upstream: ${reply}`)
+  return { ...request, reply }
+}
+
+const tools = [
+  {
+    type: 'function',
+    function: {
+      name: 'read_level',
+      description: 'Reads a level.',
+      parameters: { type: 'object', properties: { place: { type: 'string' } } },
+      strict: true,
+    },
+  },
+]
+
+describe('what the provider is sent', () => {
+  test('a plain question goes with the name that the provider has for the model, and nothing else', async () => {
+    const { body, method, path } = await sentFor({})
+    expect(body).toEqual({ model: 'river-1', messages: question.messages })
+    expect([method, path]).toEqual(['POST', '/v1/chat/completions'])
+  })
+
+  const carried: readonly (readonly [name: string, body: object])[] = [
+    ['sampling', { temperature: 0.3, top_p: 0.9, seed: -7, frequency_penalty: 1, presence_penalty: -1 }],
+    ['limits', { max_tokens: 77, n: 3, stop: ['a', 'b'] }],
+    ['biases', { logit_bias: { '42': -100 } }],
+    ['tools', { tools, tool_choice: 'required', parallel_tool_calls: false }],
+    ['a forced tool', { tools, tool_choice: { type: 'function', function: { name: 'read_level' } } }],
+    ['json mode', { response_format: { type: 'json_object' } }],
+    [
+      'a schema for the answer',
+      {
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'level', strict: true, schema: { type: 'object', properties: { m: {} } } },
+        },
+      },
+    ],
+    ['an effort', { reasoning_effort: 'high' }],
+    ['a tier and a user', { service_tier: 'flex', user: 'user-1' }],
+    [
+      'an image',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'What is it?' },
+              { type: 'image_url', image_url: { url: 'data:image/png;base64,QUJD', detail: 'low' } },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      'a tool loop',
+      {
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: 'Read it.', name: 'ada' },
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'c1', type: 'function', function: { name: 'read_level', arguments: '{}' } }],
+          },
+          { role: 'tool', tool_call_id: 'c1', content: '4 m' },
+        ],
+      },
+    ],
+    ['properties that the interface does not name', { top_k: 5, verbosity: 'low', a: { b: [null] } }],
+  ]
+
+  test.each([...carried])('as the caller wrote it: %s', async (_, body) => {
+    expect((await sentFor(body)).body).toEqual({ model: 'river-1', messages: question.messages, ...body })
+  })
+
+  test('one word to stop at goes as a list, and max_completion_tokens under its common name', async () => {
+    const { body } = await sentFor({ stop: 'END', max_completion_tokens: 9 })
+    expect(body).toMatchObject({ stop: ['END'], max_tokens: 9 })
+    expect(body).not.toHaveProperty('max_completion_tokens')
+  })
+
+  test.each([[{}], [{ stream_options: null }], [{ stream_options: { include_usage: false } }]])(
+    'a stream always asks for usage: %j',
+    async (options) => {
+      const { body } = await sentFor({ stream: true, ...options })
+      expect(body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+    },
+  )
+
+  test('what is for the gateway alone stays in it', async () => {
+    const secret = 'for-the-gateway'
+    const { text, body, headers } = await sentFor({
+      tags: [secret],
+      metadata: { secret },
+      trace: { id: secret, name: secret },
+      store: true,
+      performance_mode: 'standard',
+      logprobs: true,
+      top_logprobs: 3,
+    })
+    expect(Object.keys(body).toSorted()).toEqual(['messages', 'model'])
+    expect(text).not.toContain(secret)
+    expect(JSON.stringify(headers.toJSON())).not.toContain(secret)
+  })
+
+  test('null and neutral values say nothing', async () => {
+    const { body } = await sentFor({
+      temperature: null,
+      tools: [],
+      tool_choice: 'auto',
+      parallel_tool_calls: true,
+      n: 1,
+      response_format: { type: 'text' },
+      stop: [],
+      max_tokens: null,
+      stream_options: null,
+      user: null,
+    })
+    expect(body).toEqual({ model: 'river-1', messages: question.messages })
+  })
+
+  test('unknown properties replace nothing that the gateway sets', async () => {
+    const { body } = await sentFor({ Model: 'other', stream_option: 1, ['__proto__']: { model: 'other' } })
+    expect(body.model).toBe('river-1')
+    expect(Object.getPrototypeOf(body)).toBe(Object.prototype)
+    expect(body).toMatchObject({ Model: 'other', stream_option: 1 })
+  })
+})
+
+describe('who the provider hears of', () => {
+  test('it is sent its own key and never that of the caller', async () => {
+    const { headers, text } = await sentFor({})
+    expect(headers.get('authorization')).toBe(`Bearer ${providerKey}`)
+    expect(JSON.stringify(headers.toJSON()) + text).not.toContain(firstKey.slice(0, 12))
+  })
+
+  test('headers of the caller stay behind', async () => {
+    await using scenario = await startScenario(whole())
+    const headers = {
+      'x-api-key': firstKey,
+      'openai-organization': 'org-1',
+      cookie: 'a=b',
+      'x-forwarded-for': '1.2.3.4',
+    }
+    await scenario.app.chat(question, { headers })
+    const sent = scenario.acme.requests[0]?.headers.toJSON() ?? {}
+    expect(Object.keys(sent).toSorted()).toEqual([
+      'accept',
+      'accept-encoding',
+      'authorization',
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+      'user-agent',
+    ])
+  })
+
+  test('headers of the settings go along, and without a key there is no authorization', async () => {
+    const provider = { headers: { 'x-team': 'research' } }
+    expect((await sentFor({}, { provider })).headers.get('x-team')).toBe('research')
+    const keyless = await sentFor({}, { provider: { api_key: undefined } })
+    expect(keyless.headers.has('authorization')).toBe(false)
+  })
+})

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { errorReplies } from '../../src/http/errors.ts'
+import { requestId } from '../../src/http/request-id.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { type App, startApp } from '../support/app.ts'
+import { readError } from '../support/chat-reply.ts'
+import { openConnection } from '../support/connection.ts'
+
+let app: App
+beforeAll(async () => {
+  app = await startApp()
+})
+afterAll(() => app.stop())
+
+const notFound = { status: 404, type: 'invalid_request_error', param: null, code: null }
+const notAllowed = { status: 405, type: 'invalid_request_error', param: null, code: 'method_not_supported' }
+
+describe('a path that is not there', () => {
+  test.each([
+    ['GET', '/'],
+    ['GET', '/nowhere'],
+    ['POST', '/nowhere'],
+    ['OPTIONS', '/nowhere'],
+    ['GET', '/v1'],
+    ['GET', '/V1/models'],
+    ['GET', '/v1/chat/completions/x/y/z'],
+    ['GET', '/%2e%2e/etc/passwd'],
+  ])('is a 404 that names it: %s %s', async (method, path) => {
+    const response = await app.request(path, { method, headers: { authorization: null } })
+    expect(response.headers.get('content-type')).toStartWith('application/json')
+    expect(await readError(response)).toEqual({
+      ...notFound,
+      message: expect.stringContaining(`${method} ${new URL(response.url).pathname}`),
+    })
+  })
+
+  test('does not repeat the query, where a key may stand by mistake', async () => {
+    const response = await app.request(`/nowhere?key=${app.key}`)
+    expect(await response.text()).not.toContain('sk-weir')
+  })
+})
+
+describe('a method that a path does not have', () => {
+  test.each([
+    ['GET', '/v1/chat/completions', 'POST'],
+    ['DELETE', '/v1/chat/completions', 'POST'],
+    ['PATCH', '/v1/chat/completions', 'POST'],
+    ['POST', '/v1/models', 'GET'],
+    ['OPTIONS', '/v1/models', 'GET'],
+    ['PROPFIND', '/v1/models', 'GET'],
+    ['POST', '/livez', 'GET'],
+  ])('is a 405 that says which it has: %s %s', async (method, path, allowed) => {
+    const response = await app.request(path, { method })
+    expect(response.headers.get('allow')).toContain(allowed)
+    expect(await readError(response)).toEqual({ ...notAllowed, message: expect.stringContaining(allowed) })
+  })
+})
+
+describe('HEAD', () => {
+  test.each([
+    ['/livez', 200],
+    ['/v1/models', 200],
+    ['/v1/chat/completions', 405],
+    ['/nowhere', 404],
+  ])('is GET without a body: %s', async (path, status) => {
+    const response = await app.request(path, { method: 'HEAD' })
+    expect([response.status, await response.text()]).toEqual([status, ''])
+  })
+
+  test('needs a key where GET does', async () => {
+    const response = await app.request('/v1/models', { method: 'HEAD', headers: { authorization: null } })
+    expect(response.status).toBe(401)
+  })
+})
+
+describe('every reply has a request id of its own', () => {
+  const requests: readonly (readonly [status: number, path: string, body?: unknown, key?: null])[] = [
+    [200, '/livez'],
+    [200, '/v1/models'],
+    [200, '/v1/chat/completions', { model: 'weir/echo', messages: [{ role: 'user', content: 'a' }] }],
+    [400, '/v1/chat/completions', '{'],
+    [400, '/v1/chat/completions', {}],
+    [401, '/v1/models', undefined, null],
+    [401, '/v1/chat/completions', {}, null],
+    [404, '/nowhere'],
+    [404, '/v1/chat/completions', { model: 'a/b', messages: [{ role: 'user', content: 'a' }] }],
+    [405, '/v1/models', {}],
+    [413, '/v1/chat/completions', ' '.repeat(33 * 1024 ** 2)],
+  ]
+
+  test('whatever its status', async () => {
+    const ids: (string | null)[] = []
+    for (const [status, path, body, key] of requests) {
+      const headers: Record<string, null> = key === null ? { authorization: null } : {}
+      const response = await app.request(path, { body, headers })
+      await response.body?.cancel()
+      expect([path, response.status]).toEqual([path, status])
+      ids.push(response.headers.get('x-request-id'))
+    }
+    expect(ids.filter((id) => !/^req_[0-9A-Za-z]{16,}$/.test(id ?? ''))).toEqual([])
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('also where the client names one', async () => {
+    const response = await app.request('/livez', { headers: { 'x-request-id': 'mine' } })
+    expect(response.headers.get('x-request-id')).toStartWith('req_')
+  })
+})
+
+test.each(['x', 'ai', 'a.b', 'localhost', '[::1]:99', 'a-very-long-name.of-a.host.example.com:8080', ''])(
+  'the host name may be of any length: “%s”',
+  async (host) => {
+    const connection = await openConnection(app.url)
+    connection.write(`GET /v1/models HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n`)
+    connection.write(`authorization: Bearer ${app.key}\r\n\r\n`)
+    const reply = await connection.end()
+    expect(reply).toStartWith('HTTP/1.1 200')
+    expect(reply).toContain('"object":"list"')
+  },
+)
+
+test('an error that nobody expected tells its cause to the log and not to the caller', async () => {
+  const lines: string[] = []
+  const broken = new Elysia()
+    .use(requestId())
+    .use(errorReplies(createLog((line) => void lines.push(line))))
+    .get('/broken', () => {
+      throw new TypeError('the cause')
+    })
+  const response = await broken.handle(new Request('http://localhost/broken'))
+  const id = response.headers.get('x-request-id')
+  expect(await readError(response)).toEqual({
+    status: 500,
+    message: expect.stringMatching(/^Something went wrong/),
+    type: 'server_error',
+    param: null,
+    code: 'internal_error',
+  })
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      level: 'error',
+      message: 'A request failed.',
+      request: id,
+      status: 500,
+      cause: 'TypeError: the cause',
+    }),
+  ])
+})
+
+test('what the caller did wrong is not logged', () => {
+  expect(app.lines).toEqual([])
+})

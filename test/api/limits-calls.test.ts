@@ -1,0 +1,166 @@
+import { connect } from 'node:net'
+import { describe, expect, test } from 'bun:test'
+import type { App } from '../support/app.ts'
+import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { readError, readStreamed } from '../support/chat-reply.ts'
+import { question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { breakOff, json, type Script, silence } from '../support/script.ts'
+
+/** The prompt of `question`, as it is estimated: 4 for the message and 4 for its 15 characters. */
+const prompt = 8
+const perMinute = 1000
+
+const used = { usage: { prompt_tokens: 100, completion_tokens: 200, total_tokens: 300 } }
+
+/** A gateway that allows 1000 tokens a minute and two calls at once, on a clock that stands. */
+function startLimited(scripts: Script | readonly Script[], options: ScenarioOptions = {}) {
+  const limits = { tokens_per_minute: perMinute, concurrent_requests: 2, requests_per_minute: 100_000 }
+  return startScenario(scripts, { settings: { limits }, clock: () => 0, ...options })
+}
+
+/** What another request is told of the tokens that are left. */
+async function tokensLeft(app: App): Promise<number> {
+  return toldTokens(await app.request('/v1/models'))
+}
+
+function toldTokens({ headers }: Response): number {
+  return Number(headers.get('x-ratelimit-remaining-tokens'))
+}
+
+describe('tokens', () => {
+  test('of a whole answer are told on its reply as they were counted', async () => {
+    await using scenario = await startLimited(whole(said({}, used)))
+    const reply = await scenario.app.chat(question)
+    expect(toldTokens(reply)).toBe(perMinute - 300)
+    expect(reply.headers.get('x-ratelimit-reset-tokens')).toBe('18s')
+    expect(await tokensLeft(scenario.app)).toBe(perMinute - 300)
+  })
+
+  test('of a stream are told as estimated when it begins, and corrected when it has ended', async () => {
+    await using scenario = await startLimited(streamed(said({}, used)))
+    const reply = await scenario.app.chat({ ...question, stream: true })
+    expect(toldTokens(reply)).toBe(perMinute - prompt)
+    expect((await readStreamed(reply)).done).toBe(true)
+    expect(await tokensLeft(scenario.app)).toBe(perMinute - 300)
+  })
+
+  test('that were asked for but not used are not debited', async () => {
+    await using scenario = await startLimited(whole(said({}, used)))
+    expect(toldTokens(await scenario.app.chat({ ...question, max_tokens: 900 }))).toBe(perMinute - 300)
+  })
+
+  test('that are used up refuse the call before the provider is asked', async () => {
+    await using scenario = await startLimited(
+      whole(said({}, { usage: { ...used.usage, completion_tokens: 900 } })),
+    )
+    expect((await scenario.app.chat(question)).status).toBe(200)
+    const refused = await scenario.app.chat(question)
+    expect(refused.headers.get('retry-after-ms')).toBe(String((prompt * 60_000) / perMinute))
+    expect(await readError(refused)).toMatchObject({
+      status: 429,
+      type: 'tokens',
+      code: 'rate_limit_exceeded',
+    })
+    expect(scenario.acme.requests.length).toBe(1)
+    expect((await scenario.app.request('/v1/models')).status).toBe(200)
+  })
+
+  test.each<[string, Script, boolean]>([
+    ['of a call that failed are given back', json({ error: { message: 'No.' } }, { status: 400 }), false],
+    ['of a stream that failed before it began are given back', json('', { status: 500 }), true],
+  ])('%s', async (_, script, stream) => {
+    await using scenario = await startLimited(script)
+    await (await scenario.app.chat({ ...question, stream })).text()
+    expect(await tokensLeft(scenario.app)).toBe(perMinute)
+  })
+
+  test('of a stream that broke are its prompt and what came', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using scenario = await startLimited(
+      chunks([delta({ content: 'eight ch' }), gate.promise], breakOff),
+    )
+    const reply = await scenario.app.chat({ ...question, stream: true })
+    // The reply is there once the first piece has come.
+    gate.resolve()
+    expect((await readStreamed(reply)).done).toBe(false)
+    expect(await tokensLeft(scenario.app)).toBe(perMinute - prompt - 2)
+  })
+
+  test('of a call that another route answers are debited once', async () => {
+    const options = { other: [whole(said({}, used))] }
+    await using scenario = await startLimited(json('', { status: 500 }), options)
+    expect(toldTokens(await scenario.app.chat(question))).toBe(perMinute - 300)
+  })
+})
+
+describe('calls at once', () => {
+  test('are bounded, and one that has ended makes room', async () => {
+    const gate = Promise.withResolvers<void>()
+    const held = chunks([delta({ content: 'It ' }), gate.promise, delta({}, 'stop'), 'data: [DONE]\n\n'])
+    await using scenario = await startLimited([held, held, whole(said())])
+    const { app } = scenario
+    const streams = await Promise.all([1, 2].map(() => app.chat({ ...question, stream: true })))
+    const refused = await app.chat(question)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(await readError(refused)).toMatchObject({
+      status: 429,
+      type: 'requests',
+      code: 'rate_limit_exceeded',
+    })
+    expect((await app.request('/v1/models')).status).toBe(200)
+    gate.resolve()
+    for (const stream of streams) expect((await readStreamed(stream)).done).toBe(true)
+    expect((await app.chat(question)).status).toBe(200)
+  })
+
+  test.each<[string, Script, object, number]>([
+    ['before the first byte', silence, { stream: true }, prompt],
+    ['during a whole answer', silence, {}, prompt],
+    [
+      'in the middle of a stream',
+      chunks([delta({ content: 'eight ch' }), Promise.withResolvers<void>().promise]),
+      { stream: true },
+      prompt + 2,
+    ],
+  ])(
+    'a client that leaves %s gives its place back, and its tokens count',
+    async (_, script, more, debited) => {
+      await using scenario = await startLimited([script, script, whole(said({}, used))])
+      const { app, acme } = scenario
+      const leaving = new AbortController()
+      for (const place of [0, 1]) {
+        const reply = app.chat({ ...question, ...more }, { signal: leaving.signal })
+        reply.catch(() => {})
+        await acme.request(place)
+        if (script !== silence) await (await reply).body?.getReader().read()
+      }
+      expect((await app.chat(question)).status).toBe(429)
+      leaving.abort()
+      expect(await Promise.all(acme.requests.map(({ left }) => left))).toEqual([true, true])
+      expect(await tokensLeft(app)).toBe(perMinute - 2 * debited)
+      expect((await app.chat(question)).status).toBe(200)
+    },
+  )
+
+  test('clients that leave at any moment give every place back', async () => {
+    const limits = { concurrent_requests: 1, tokens_per_minute: 1e9, requests_per_minute: 1e6 }
+    await using scenario = await startScenario(streamed(), { settings: { limits }, clock: () => 0 })
+    const { app } = scenario
+    for (let round = 0; round < 120; round++) await leaveAfter(round, app)
+    await scenario.acme.quiet()
+    expect((await app.chat({ ...question, stream: true })).status).toBe(200)
+  })
+})
+
+/** Sends a question and breaks the connection so many turns of the loop later. */
+async function leaveAfter(turns: number, app: App): Promise<void> {
+  const body = JSON.stringify({ ...question, stream: true })
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${app.key}\r\n`
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+  await new Promise((resolve) => socket.once('connect', resolve))
+  socket.on('error', () => {})
+  socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`)
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
+  socket.destroy()
+  await new Promise((resolve) => socket.once('close', resolve))
+}

@@ -1,0 +1,120 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { APICallError, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai'
+import { describe, expect, test } from 'bun:test'
+import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { breakOff } from '../support/script.ts'
+import { startScenario } from '../support/scenario.ts'
+
+const prompt = 'How high is it?'
+const text = 'It is four metres.'
+
+test('a text', async () => {
+  await using world = await startWithModel(whole())
+  const result = await generateText({ model: world.model, prompt })
+  expect(result.text).toBe(text)
+  expect(result.finishReason).toBe('stop')
+  expect(result.usage).toMatchObject({ inputTokens: 12, outputTokens: 5, totalTokens: 17 })
+})
+
+test('a streamed text', async () => {
+  await using world = await startWithModel(streamed())
+  const result = streamText({ model: world.model, prompt })
+  expect(await Array.fromAsync(result.textStream)).toEqual(['It is ', 'four metres.'])
+  expect(await result.finishReason).toBe('stop')
+  expect(await result.usage).toMatchObject({ inputTokens: 12, outputTokens: 5 })
+})
+
+describe('reasoning is told apart from the text', () => {
+  const thoughtful = said({ reasoning: ['A gauge ', 'would know.'] })
+
+  test('whole', async () => {
+    await using world = await startWithModel(whole(thoughtful))
+    const result = await generateText({ model: world.model, prompt })
+    expect(result.reasoningText).toBe('A gauge would know.')
+    expect(result.text).toBe(text)
+  })
+
+  test('streamed', async () => {
+    await using world = await startWithModel(streamed(thoughtful))
+    const result = streamText({ model: world.model, prompt })
+    expect(await result.reasoningText).toBe('A gauge would know.')
+    expect(await result.text).toBe(text)
+  })
+})
+
+describe('a tool is run and its result sent back', () => {
+  const calls = [{ id: 'call_a', name: 'measure', arguments: ['{"river"', ':"Elbe"}'] }]
+  const calling = said({ text: undefined, calls, finish: 'tool_calls' })
+  const measured: unknown[] = []
+  const measure = tool({
+    description: 'Measures a river.',
+    inputSchema: jsonSchema<{ river: string }>({ type: 'object', properties: { river: { type: 'string' } } }),
+    execute: (input) => {
+      measured.push(input)
+      return '4.0'
+    },
+  })
+  const params = { prompt, tools: { measure }, stopWhen: stepCountIs(2) }
+
+  test.each([
+    ['whole', whole],
+    ['streamed', streamed],
+  ])('%s', async (form, answerOf) => {
+    measured.length = 0
+    await using world = await startWithModel([answerOf(calling), answerOf(said())])
+    const { model } = world
+    const result = form === 'whole' ? generateText({ model, ...params }) : streamText({ model, ...params })
+    expect(await (await result).text).toBe(text)
+    expect(measured).toEqual([{ river: 'Elbe' }])
+    expect(world.acme.requests[1]?.body.messages).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', tool_calls: [{ id: 'call_a', function: { arguments: '{"river":"Elbe"}' } }] },
+      { role: 'tool', tool_call_id: 'call_a', content: '4.0' },
+    ])
+  })
+})
+
+test('a stream that breaks has an error behind what was said', async () => {
+  const heard = Promise.withResolvers<void>()
+  await using world = await startWithModel(
+    chunks(
+      [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' }), heard.promise],
+      breakOff,
+    ),
+  )
+  const result = streamText({ model: world.model, prompt, onError: () => {} })
+  const parts: { readonly type: string; readonly error?: unknown; readonly text?: string }[] = []
+  for await (const part of result.fullStream) {
+    parts.push(part)
+    if (part.type === 'text-delta') heard.resolve()
+  }
+  expect(parts.flatMap((part) => (part.type === 'text-delta' ? [part.text] : []))).toEqual(['It is '])
+  const errors = parts.filter((part) => part.type === 'error')
+  expect(errors).toHaveLength(1)
+  expect(JSON.stringify(errors[0]?.error)).toContain('acme')
+  expect(parts.findLast((part) => part.type === 'finish')).not.toMatchObject({ finishReason: 'stop' })
+})
+
+test('a refusal is an APICallError that says what was wrong and is not to be repeated', async () => {
+  await using world = await startWithModel(whole())
+  const error = await generateText({ model: world.river('acme/sea'), prompt }).catch(
+    (error: unknown) => error,
+  )
+  expect(APICallError.isInstance(error)).toBe(true)
+  expect(error).toMatchObject({ statusCode: 404, isRetryable: false })
+  expect(error).toHaveProperty('data.error.code', 'model_not_found')
+  expect(world.acme.requests).toEqual([])
+})
+
+/** A gateway with a scripted provider behind it, and its model as the SDK has it. */
+async function startWithModel(...args: Parameters<typeof startScenario>) {
+  const scenario = await startScenario(...args)
+  const { url, key } = scenario.app
+  const river = createOpenAICompatible({
+    name: 'weir',
+    baseURL: `${url}/v1`,
+    apiKey: key,
+    includeUsage: true,
+  })
+  return { ...scenario, river, model: river('acme/river') }
+}

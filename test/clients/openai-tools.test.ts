@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'bun:test'
+import { type Said, said, streamed, whole } from '../support/chat-answers.ts'
+import { asked, startWithOpenai } from './openai-client.ts'
+
+const measure = {
+  type: 'function' as const,
+  function: {
+    name: 'measure',
+    description: 'Measures a river.',
+    parameters: { type: 'object', properties: { river: { type: 'string' } }, required: ['river'] },
+  },
+}
+const forced = { type: 'function' as const, function: { name: 'measure' } }
+
+const twoCalls = said({
+  text: undefined,
+  calls: [
+    { id: 'call_a', name: 'measure', arguments: ['{"riv', 'er":"Elbe"}'] },
+    { id: 'call_b', name: 'measure', arguments: ['{"river":', '"Rhine"}'] },
+  ],
+  finish: 'tool_calls',
+})
+
+const expectedCalls = [
+  { id: 'call_a', type: 'function', function: { name: 'measure', arguments: '{"river":"Elbe"}' } },
+  { id: 'call_b', type: 'function', function: { name: 'measure', arguments: '{"river":"Rhine"}' } },
+]
+
+const oneCall = said({
+  text: undefined,
+  calls: [{ id: 'call_a', name: 'measure', arguments: ['{"river"', ':"Elbe"}'] }],
+  finish: 'tool_calls',
+})
+
+describe('parallel calls of tools', () => {
+  test('come whole', async () => {
+    await using world = await startWithOpenai(whole(twoCalls))
+    const { choices } = await world.openai.chat.completions.create({ ...asked, tools: [measure] })
+    expect(choices[0]?.message.tool_calls).toMatchObject(expectedCalls)
+    expect(choices[0]?.message.content).toBeNull()
+    expect(choices[0]?.finish_reason).toBe('tool_calls')
+  })
+
+  test('of a stream are put together by the helper', async () => {
+    await using world = await startWithOpenai(streamed(twoCalls))
+    const stream = world.openai.chat.completions.stream({ ...asked, tools: [measure] })
+    const { choices } = await stream.finalChatCompletion()
+    expect(choices[0]?.message.tool_calls).toMatchObject(expectedCalls)
+    expect(choices[0]?.message.tool_calls).toHaveLength(2)
+    expect(choices[0]?.finish_reason).toBe('tool_calls')
+  })
+})
+
+describe.each([
+  ['whole', whole, false],
+  ['streamed', streamed, true],
+] as const)('a forced tool, %s', (_, answerOf: (said: Said) => ReturnType<typeof whole>, stream) => {
+  test('is called, and the provider was told to', async () => {
+    await using world = await startWithOpenai(answerOf(oneCall))
+    const params = { ...asked, tools: [measure], tool_choice: forced }
+    const message = stream
+      ? await world.openai.chat.completions.stream(params).finalMessage()
+      : (await world.openai.chat.completions.create(params)).choices[0]?.message
+    expect(message?.tool_calls).toMatchObject([expectedCalls[0]])
+    expect(world.acme.requests[0]?.body.tool_choice).toEqual(forced)
+  })
+
+  test('is run by the client, which is told the last word of the model', async () => {
+    await using world = await startWithOpenai([answerOf(oneCall), answerOf(said())])
+    const measured: unknown[] = []
+    const tool = {
+      ...measure,
+      function: {
+        ...measure.function,
+        parse: JSON.parse,
+        function: (argument: unknown) => {
+          measured.push(argument)
+          return '4.0'
+        },
+      },
+    }
+    const runner = stream
+      ? world.openai.chat.completions.runTools({ ...asked, tools: [tool], stream })
+      : world.openai.chat.completions.runTools({ ...asked, tools: [tool] })
+    expect(await runner.finalContent()).toBe('It is four metres.')
+    expect(measured).toEqual([{ river: 'Elbe' }])
+    expect(world.acme.requests[1]?.body.messages).toMatchObject([
+      ...asked.messages,
+      { role: 'assistant', tool_calls: [expectedCalls[0]] },
+      { role: 'tool', tool_call_id: 'call_a', content: '4.0' },
+    ])
+  })
+})

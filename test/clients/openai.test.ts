@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'bun:test'
+import { said, streamed, usage, whole } from '../support/chat-answers.ts'
+import { asked, startWithOpenai } from './openai-client.ts'
+
+const text = 'It is four metres.'
+
+describe('a completion', () => {
+  test('has the answer, the model that was asked for and the usage', async () => {
+    await using world = await startWithOpenai(whole())
+    const completion = await world.openai.chat.completions.create(asked)
+    expect(completion).toMatchObject({ object: 'chat.completion', model: 'acme/river', usage })
+    expect(completion.id).toStartWith('chatcmpl-')
+    expect(completion.choices.map(({ message }) => message.content)).toEqual([text])
+    expect(completion.choices[0]).toMatchObject({ finish_reason: 'stop', logprobs: null })
+  })
+
+  test('knows the id of its request', async () => {
+    await using world = await startWithOpenai(whole())
+    const completion = await world.openai.chat.completions.create(asked)
+    expect(completion._request_id).toStartWith('req_')
+    const { request_id } = await world.openai.chat.completions.create(asked).withResponse()
+    expect(request_id).toStartWith('req_')
+    expect(request_id).not.toBe(completion._request_id ?? null)
+  })
+
+  test('of several choices has them all', async () => {
+    const choices = ['Four.', 'Five.'].map((piece) => ({ text: [piece], finish: 'stop' }))
+    await using world = await startWithOpenai(whole({ choices, usage }))
+    const completion = await world.openai.chat.completions.create({ ...asked, n: 2 })
+    expect(completion.choices.map(({ index, message }) => [index, message.content])).toEqual([
+      [0, 'Four.'],
+      [1, 'Five.'],
+    ])
+  })
+
+  test('of a question with an image reaches the provider with it', async () => {
+    await using world = await startWithOpenai(whole())
+    const url = 'data:image/png;base64,iVBORw0KGgo='
+    const content = [
+      { type: 'text' as const, text: 'What is this?' },
+      { type: 'image_url' as const, image_url: { url, detail: 'low' as const } },
+    ]
+    await world.openai.chat.completions.create({ ...asked, messages: [{ role: 'user', content }] })
+    expect(world.acme.requests[0]?.body.messages).toEqual([{ role: 'user', content }])
+  })
+
+  test('with a schema is parsed', async () => {
+    await using world = await startWithOpenai(whole(said({ text: ['{"metres"', ':4}'] })))
+    const completion = await world.openai.chat.completions.parse({ ...asked, response_format: heightFormat })
+    expect<unknown>(completion.choices[0]?.message.parsed).toEqual({ metres: 4 })
+    expect(world.acme.requests[0]?.body.response_format).toEqual(heightFormat)
+  })
+})
+
+describe('a streamed completion', () => {
+  test('can be read chunk by chunk', async () => {
+    await using world = await startWithOpenai(streamed())
+    const stream = await world.openai.chat.completions.create({ ...asked, stream: true })
+    const chunks = await Array.fromAsync(stream)
+    const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta.content ?? ''))
+    expect(deltas.filter((piece) => piece !== '')).toEqual(['It is ', 'four metres.'])
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1)
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop')
+    expect(chunks.every((chunk) => chunk.usage === undefined)).toBe(true)
+  })
+
+  test('tells its usage last to those who ask for it', async () => {
+    await using world = await startWithOpenai(streamed())
+    const stream_options = { include_usage: true }
+    const stream = await world.openai.chat.completions.create({ ...asked, stream: true, stream_options })
+    const chunks = await Array.fromAsync(stream)
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage })
+    expect(chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true)
+  })
+
+  test('is put together by the helper', async () => {
+    await using world = await startWithOpenai(streamed())
+    const stream_options = { include_usage: true }
+    const stream = world.openai.chat.completions.stream({ ...asked, stream_options })
+    let heard = ''
+    stream.on('content', (piece) => void (heard += piece))
+    const completion = await stream.finalChatCompletion()
+    expect(heard).toBe(text)
+    expect(completion.choices[0]?.message).toMatchObject({ role: 'assistant', content: text })
+    expect(completion.choices[0]?.finish_reason).toBe('stop')
+    expect(completion).toMatchObject({ model: 'acme/river', usage })
+  })
+
+  test('with a schema is parsed by the helper', async () => {
+    await using world = await startWithOpenai(streamed(said({ text: ['{"metres"', ':4}'] })))
+    const stream = world.openai.chat.completions.stream({ ...asked, response_format: heightFormat })
+    const completion = await stream.finalChatCompletion()
+    expect<unknown>(completion.choices[0]?.message.parsed).toEqual({ metres: 4 })
+  })
+})
+
+describe('the models', () => {
+  test('can be listed', async () => {
+    await using world = await startWithOpenai(whole(), { models: [{ slug: 'acme/lake', routes }] })
+    const models = await Array.fromAsync(world.openai.models.list())
+    expect(models.map(({ id }) => id).toSorted()).toEqual(['acme/lake', 'acme/river'])
+    expect(models[0]).toMatchObject({ object: 'model', owned_by: 'acme' })
+  })
+
+  test('can be shown, though their ids have a slash', async () => {
+    await using world = await startWithOpenai(whole())
+    const model = await world.openai.models.retrieve('acme/river')
+    expect(model).toMatchObject({ id: 'acme/river', object: 'model' })
+    expect(model._request_id).toStartWith('req_')
+  })
+})
+
+const routes = [{ provider: 'acme', model: 'lake-1' }]
+
+const heightFormat = {
+  type: 'json_schema' as const,
+  json_schema: {
+    name: 'height',
+    strict: true,
+    schema: {
+      type: 'object',
+      properties: { metres: { type: 'number' } },
+      required: ['metres'],
+      additionalProperties: false,
+    },
+  },
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test'
+import { toApiError } from '../../src/gateway/failure.ts'
+import type { Complaint } from '../../src/generation/complaint.ts'
+
+function codeOf(complaint: Complaint): string | null {
+  return toApiError(complaint, 'acme', 'acme.example').code
+}
+
+describe('the words of a 400 say what it is about', () => {
+  const words: readonly (readonly [message: string, code: string])[] = [
+    [
+      "This model's maximum context length is 128000 tokens. However, you requested 130000.",
+      'context_length_exceeded',
+    ],
+    ['prompt is too long: 213462 tokens > 200000 maximum', 'context_length_exceeded'],
+    [
+      'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+      'context_length_exceeded',
+    ],
+    ['Input is longer than the context window.', 'context_length_exceeded'],
+    [
+      'The response was filtered due to the prompt triggering our content management policy.',
+      'content_filter',
+    ],
+    ['Blocked by Responsible AI.', 'content_filter'],
+    ["The model 'gpt-9' does not exist", 'upstream_model_not_found'],
+    ['Incorrect API key provided.', 'provider_key_rejected'],
+    ["Invalid schema for function 'read_level'.", 'upstream_rejected'],
+    ["Unsupported parameter: 'max_tokens' is not supported with this model.", 'upstream_rejected'],
+    ['The token count must be a number.', 'upstream_rejected'],
+  ]
+
+  test.each([...words])('%s', (message, code) => {
+    expect(codeOf({ message, status: 400 })).toBe(code)
+  })
+
+  test.each([...words])('and of a 500 they say nothing: %s', (message) => {
+    expect(codeOf({ message, status: 500 })).toBe('upstream_unavailable')
+  })
+})
+
+test.each([
+  [{ code: 'context_length_exceeded' }, 'context_length_exceeded'],
+  [{ code: 'content_filter' }, 'content_filter'],
+  [{ code: 'model_not_found' }, 'upstream_model_not_found'],
+  [{ type: 'invalid_request_error' }, 'upstream_rejected'],
+])('so do its code and its type: %j', (facts, code) => {
+  expect(codeOf({ message: 'No.', status: 400, ...facts })).toBe(code)
+})
+
+test.each([
+  [{ code: 'insufficient_quota' }, 'provider_quota_exhausted'],
+  [{ message: 'You exceeded your current quota, please check your plan.' }, 'provider_quota_exhausted'],
+  [{ code: 'rate_limit_exceeded' }, 'upstream_rate_limited'],
+  [{ message: 'Quota of requests per minute.' }, 'upstream_rate_limited'],
+])('a 429 is about the quota or about the rate: %j', (facts, code) => {
+  expect(codeOf({ message: 'No.', status: 429, ...facts })).toBe(code)
+})
+
+test('a complaint without a status is one that may pass', () => {
+  const error = toApiError({ message: 'No.' }, 'acme', 'acme.example')
+  expect([error.status, error.code, error.headers['x-should-retry']]).toEqual([
+    502,
+    'upstream_unavailable',
+    undefined,
+  ])
+})
+
+test.each([401, 402, 404, 429, 500])(
+  'only of a fault of the caller are the words handed on: %d',
+  (status) => {
+    const error = toApiError({ message: 'Secret words.', status }, 'acme', 'acme.example')
+    expect(JSON.stringify(error.toBody())).not.toContain('Secret')
+    expect(error.message).toContain('acme')
+  },
+)

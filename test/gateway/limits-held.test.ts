@@ -1,0 +1,117 @@
+import { expect, test } from 'bun:test'
+import type { Answering } from '../../src/gateway/answering.ts'
+import { createBooks } from '../../src/gateway/books.ts'
+import { createBreaker } from '../../src/gateway/breaker.ts'
+import { createGateway } from '../../src/gateway/generate.ts'
+import { createLimits } from '../../src/gateway/limits.ts'
+import { createProviderStates } from '../../src/gateway/provider-states.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { createLedger } from '../../src/storage/ledger.ts'
+import { createProviderState } from '../../src/storage/provider-state.ts'
+import { testStorage } from '../storage/folder.ts'
+import { chunks, delta, streamed } from '../support/chat-answers.ts'
+import { breakOff, reset, type Script } from '../support/script.ts'
+import { createUpstream } from '../support/upstream.ts'
+import { modelsWith, provider, providersOf } from './model-world.ts'
+import { organization } from './organization.ts'
+
+const gate = Promise.withResolvers<void>()
+const endless = chunks([delta({ content: 'It is' }), new Promise(() => {})])
+
+async function read(answering: Answering): Promise<void> {
+  for await (const batch of answering.events) expect(batch.length).toBeGreaterThan(0)
+}
+
+/** Each gets the answer and what makes the caller leave. */
+type Way = (answering: Answering, leave: () => void) => unknown
+
+const ways: readonly (readonly [string, Script, Way])[] = [
+  ['was read to its end', streamed(), read],
+  [
+    'broke in the middle',
+    chunks([delta({ content: 'It is' }), gate.promise], breakOff),
+    (answer) => {
+      gate.resolve()
+      return read(answer).catch(() => {})
+    },
+  ],
+  ['was returned before it was read', endless, (answer) => answer.events.return(undefined)],
+  [
+    'was returned after a part',
+    endless,
+    (answer) => answer.events.next().then(() => answer.events.return(undefined)),
+  ],
+  ['was left before it was read', endless, (_, leave) => leave()],
+  [
+    'was left while it was awaited',
+    endless,
+    async (answer, leave) => {
+      await answer.events.next()
+      const next = answer.events.next()
+      leave()
+      await next.catch(() => {})
+    },
+  ],
+]
+
+test.each(ways)(
+  'an answer that %s holds no place any more, and its upstream call has ended',
+  async (_, script, way) => {
+    await using world = await startWorld(script)
+    const leaving = new AbortController()
+    const answer = await world.ask(leaving.signal)
+    expect(world.opened()).toBe(false)
+    await way(answer, () => leaving.abort())
+    expect(world.opened()).toBe(true)
+    await world.upstream.quiet()
+  },
+)
+
+test('a call that no provider answers holds no place', async () => {
+  await using world = await startWorld(reset)
+  await expect(world.ask(new AbortController().signal)).rejects.toMatchObject({ status: 502 })
+  await world.upstream.quiet()
+  expect(world.opened()).toBe(true)
+})
+
+/** A gateway that allows one call at once, and whether it is free. */
+async function startWorld(script: Script) {
+  const upstream = await createUpstream(script)
+  const { database, writer } = testStorage()
+  const limits = createLimits(
+    { requestsPerMinute: 100, tokensPerMinute: 1000, concurrentRequests: 1 },
+    () => 0,
+  )
+  const gateway = createGateway({
+    books: createBooks(createLedger(database, writer)),
+    log: createLog(() => {}),
+    breaker: createBreaker({ failures: 5, cooldown: 1000 }),
+    retries: 0,
+    states: createProviderStates(createProviderState(database, writer)),
+    patience: 10_000,
+  })
+  // So long that no deadline ends a call here.
+  const timeouts = { connect: 60_000, firstByte: 60_000, idle: 60_000 }
+  const providers = providersOf(provider('alpha', { baseUrl: upstream.url, timeouts }))
+  const [model] = modelsWith([], { providers }).enabled
+  if (!model) throw new Error('There is no model.')
+  const admit = () => limits.admit(organization(), () => {})
+  const generation = { messages: [], tools: [], extras: {} }
+  const { id, billing } = organization()
+  const facts = { organization: id, key: 'k', createdAt: 0, api: 'chat' as const, stream: true }
+  const common = { facts: { id: 'req_1', ...facts }, billing, model, generation, stream: true }
+
+  return {
+    upstream,
+    ask: (signal: AbortSignal) => gateway.generate({ ...common, admission: admit(), signal }),
+    opened() {
+      try {
+        admit().open(1).close(1)
+        return true
+      } catch {
+        return false
+      }
+    },
+    [Symbol.asyncDispose]: upstream[Symbol.asyncDispose],
+  }
+}

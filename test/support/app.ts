@@ -1,0 +1,103 @@
+import { listen } from '../../src/cli/listen.ts'
+import { checkModels } from '../../src/config/check-models.ts'
+import { checkShape } from '../../src/config/check-shape.ts'
+import { toSettings } from '../../src/config/defaults.ts'
+import { SettingsError, type SettingsProblem } from '../../src/config/problem.ts'
+import { type Settings, SettingsFile } from '../../src/config/settings.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { createRuntime, type Runtime } from '../../src/runtime.ts'
+
+export type AppOptions = {
+  /** As weir.yaml would say it. Nothing: the model inside answers. */
+  readonly settings?: SettingsFile
+  readonly environment?: Readonly<Record<string, string>>
+  /** The path of the database; one in memory otherwise. */
+  readonly database?: string
+  /** Milliseconds of silence after which an accepted stream is handed over. */
+  readonly patience?: number
+  /** The clock of the limits, in milliseconds. */
+  readonly clock?: () => number
+}
+
+/** A running gateway on a socket of its own. */
+export type App = {
+  readonly url: string
+  readonly key: string
+  readonly runtime: Runtime
+  /** What it has logged, a JSON object a line. */
+  readonly lines: readonly string[]
+  /** Asks it with its first key. */
+  request(path: string, options?: RequestOptions): Promise<Response>
+  chat(body: object, options?: RequestOptions): Promise<Response>
+  stop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export type RequestOptions = {
+  readonly method?: string
+  /** A header; null leaves one out that would be sent. */
+  readonly headers?: Readonly<Record<string, string | null>>
+  /** An object is sent as JSON, anything else as it is. */
+  readonly body?: unknown
+  readonly signal?: AbortSignal
+}
+
+/** The first key of every app. */
+export const firstKey = 'sk-weir-Test00000000-SecretSecretSecretSecretSecret00'
+
+/** Starts the whole gateway with these settings, by the way that `weir serve` takes. */
+export async function startApp(options: AppOptions = {}): Promise<App> {
+  const lines: string[] = []
+  const settings = checkedSettings(options.settings ?? {})
+  const runtime = await createRuntime({
+    settings,
+    file: null,
+    environment: { WEIR_BOOTSTRAP_KEY: firstKey, ...options.environment },
+    database: options.database ?? ':memory:',
+    log: createLog((line) => void lines.push(line)),
+    patience: options.patience,
+    clock: options.clock,
+  })
+  const server = listen(runtime, settings)
+  const url = `http://127.0.0.1:${server.port}`
+  const request = (path: string, options: RequestOptions = {}) => fetch(url + path, toInit(options))
+
+  async function stop(): Promise<void> {
+    await server.stop(true)
+    await runtime.stop()
+  }
+
+  return {
+    url,
+    key: firstKey,
+    runtime,
+    lines,
+    request,
+    chat: (body, options) => request('/v1/chat/completions', { method: 'POST', body, ...options }),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+/** As they come out of a file, which cannot say undefined. */
+function checkedSettings(given: SettingsFile): Settings {
+  const written: unknown = JSON.parse(JSON.stringify(given))
+  const problems: SettingsProblem[] = []
+  const shapely = checkShape(SettingsFile, written, problems)
+  if (shapely) problems.push(...checkModels(written.models ?? []))
+  if (!shapely || problems.length > 0) throw new SettingsError(problems, null)
+  return toSettings({ port: 0, ...written }, null)
+}
+
+function toInit({ method, headers = {}, body, signal }: RequestOptions): RequestInit {
+  const all = { authorization: `Bearer ${firstKey}`, 'content-type': 'application/json', ...headers }
+  const kept = Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [[name, value]]))
+  const plain = typeof body === 'object' && body?.constructor === Object
+  return {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: Object.fromEntries(kept),
+    body: plain ? JSON.stringify(body) : (body as RequestInit['body']),
+    signal,
+    keepalive: false,
+  }
+}

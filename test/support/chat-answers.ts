@@ -1,0 +1,112 @@
+import { type End, events, finish, json, type Piece, type Script } from './script.ts'
+
+/** What a provider of chat completions says, told once for both of its forms. */
+export type Said = {
+  readonly choices: readonly SaidChoice[]
+  readonly usage?: object
+  readonly tier?: string
+}
+
+export type SaidChoice = {
+  /** Piece by piece, as it is streamed. */
+  readonly text?: readonly string[]
+  readonly reasoning?: readonly string[]
+  readonly calls?: readonly SaidCall[]
+  readonly finish: string
+}
+
+/** `arguments` piece by piece. */
+export type SaidCall = { readonly id: string; readonly name: string; readonly arguments: readonly string[] }
+
+export const usage = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 }
+
+/** An answer of one choice. */
+export function said(choice: Partial<SaidChoice> = {}, rest: Partial<Said> = {}): Said {
+  return { choices: [{ text: ['It is ', 'four metres.'], finish: 'stop', ...choice }], usage, ...rest }
+}
+
+/** The answer in one piece. */
+export function whole(answer: Said = said()): Script {
+  return json(completionOf(answer))
+}
+
+/** The answer as a stream. */
+export function streamed(answer: Said = said()): Script {
+  return events(framesOf(answer))
+}
+
+/** A stream of these chunks; anything but an object is a piece as it is. */
+export function chunks(pieces: readonly (object | Piece)[], end: End = finish): Script {
+  const literal = (piece: object | Piece): piece is Piece =>
+    typeof piece === 'string' || piece instanceof Uint8Array || piece instanceof Promise
+  return events(
+    pieces.map((piece) => (literal(piece) ? piece : frame(piece))),
+    end,
+  )
+}
+
+/** A chunk of choice 0 that says this. */
+export function delta(fields: object, finish_reason: string | null = null): object {
+  return choiceChunk(0, fields, finish_reason)
+}
+
+export const doneFrame = 'data: [DONE]\n\n'
+
+/** All frames of the stream, one string each. */
+export function framesOf(answer: Said): string[] {
+  const opening = answer.choices.map((_, index) => choiceChunk(index, { role: 'assistant', content: '' }))
+  const usage = answer.usage ? [{ ...common, choices: [], usage: answer.usage }] : []
+  const tier = answer.tier === undefined ? {} : { service_tier: answer.tier }
+  const objects = [...opening, ...answer.choices.flatMap(chunksOf), ...usage]
+  return [...objects.map((object) => frame({ ...object, ...tier })), doneFrame]
+}
+
+const common = { id: 'upstream-1', created: 1, model: 'upstream-model' }
+
+function frame(object: object): string {
+  return `data: ${JSON.stringify(object)}\n\n`
+}
+
+function choiceChunk(index: number, delta: object, finish_reason: string | null = null): object {
+  return { ...common, object: 'chat.completion.chunk', choices: [{ index, delta, finish_reason }] }
+}
+
+function chunksOf({ text = [], reasoning = [], calls = [], finish }: SaidChoice, index: number): object[] {
+  const pieces = [
+    ...reasoning.map((piece) => ({ reasoning_content: piece })),
+    ...text.map((content) => ({ content })),
+    ...calls.flatMap(callPieces),
+  ]
+  return [...pieces.map((piece) => choiceChunk(index, piece)), choiceChunk(index, {}, finish)]
+}
+
+function callPieces({ id, name, arguments: [first = '', ...rest] }: SaidCall, index: number): object[] {
+  const begin = { index, id, type: 'function', function: { name, arguments: first } }
+  const more = rest.map((text) => ({ index, function: { arguments: text } }))
+  return [begin, ...more].map((call) => ({ tool_calls: [call] }))
+}
+
+/** The whole answer as its provider would send it. */
+export function completionOf({ choices, usage, tier }: Said): object {
+  return {
+    ...common,
+    object: 'chat.completion',
+    choices: choices.map(choiceOf),
+    ...(usage && { usage }),
+    ...(tier && { service_tier: tier }),
+  }
+}
+
+function choiceOf({ text, reasoning, calls, finish }: SaidChoice, index: number): object {
+  const message = {
+    role: 'assistant',
+    content: text?.join('') ?? null,
+    ...(reasoning && { reasoning_content: reasoning.join('') }),
+    ...(calls && { tool_calls: calls.map(callOf) }),
+  }
+  return { index, message, finish_reason: finish }
+}
+
+function callOf({ id, name, arguments: pieces }: SaidCall): object {
+  return { id, type: 'function', function: { name, arguments: pieces.join('') } }
+}
