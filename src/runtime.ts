@@ -1,30 +1,18 @@
 import { createApp } from './app.ts'
-import { SettingsError } from './config/problem.ts'
-import type { Settings } from './config/settings.ts'
 import { createBooks } from './gateway/books.ts'
 import { createBreaker } from './gateway/breaker.ts'
+import { type Configuration, type ConfigurationInput, configure } from './gateway/configuration.ts'
 import { createGateway } from './gateway/generate.ts'
-import { createLimits } from './gateway/limits.ts'
-import { createModelRegistry, type ModelRegistry } from './gateway/model-registry.ts'
+import { createLimits, type Limits } from './gateway/limits.ts'
 import { createProviderStates } from './gateway/provider-states.ts'
 import { serviceUnavailable } from './lib/errors.ts'
 import { causeOf, type Log } from './lib/log.ts'
 import { repeatEvery } from './lib/repeating.ts'
-import { configureProviders, type ProviderSet } from './providers/configure.ts'
-import { bootstrap } from './storage/bootstrap.ts'
-import { openDatabase } from './storage/database.ts'
-import { createKeyDirectory } from './storage/key-directory.ts'
+import type { Ledger } from './storage/ledger.ts'
 import type { NewKey } from './storage/keys.ts'
-import { createLedger, type Ledger } from './storage/ledger.ts'
-import { probeWrites } from './storage/probe.ts'
-import { createProviderState, type ProviderState } from './storage/provider-state.ts'
-import { createWriter } from './storage/writer.ts'
+import { openStorage, type Storage } from './storage/storage.ts'
 
-export type RuntimeInput = {
-  readonly settings: Settings
-  /** Where the settings came from, for what is said of them. */
-  readonly file: string | null
-  readonly environment: Readonly<Record<string, string | undefined>>
+export type RuntimeInput = ConfigurationInput & {
   /** The path of the database, or `:memory:`. */
   readonly database: string
   readonly log: Log
@@ -36,9 +24,13 @@ export type RuntimeInput = {
 
 /** A gateway with all that it holds: it serves until it is stopped. */
 export type Runtime = {
-  readonly app: ReturnType<typeof createApp>
-  readonly models: ModelRegistry
-  readonly providers: ProviderSet
+  fetch(request: Request): Response | Promise<Response>
+  /** Every route that is served. */
+  routes(): readonly Route[]
+  /** What is served now. */
+  configuration(): Configuration
+  /** Puts other settings in force, all at once; throws, and changes nothing, where they are not good. */
+  reload(input: ConfigurationInput): Promise<void>
   /** The first key of a new database, to be shown once; not one that the operator gave. */
   readonly firstKey: NewKey | undefined
   /** From now on the gateway is not ready, though it serves what still comes. */
@@ -47,63 +39,88 @@ export type Runtime = {
   stop(): Promise<void>
 }
 
-/** Seconds of silence from a provider that has accepted a stream, until the caller gets the status all the same. */
-const patience = 10_000
-const sweepInterval = 10 * 60_000
+export type Route = { readonly method: string; readonly path: string }
 
-/** Opens the database, configures the providers and puts the application together. */
+/** Milliseconds of silence from a provider that accepted a stream, until the caller gets the status all the same. */
+const patience = 10_000
+
+/** Checks the settings, opens the database and begins to serve. */
 export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
-  const { settings, environment, log } = input
-  const providers = configureProviders(settings, environment)
-  const models = createModelRegistry(settings.models, providers, log)
-  const problems = [...providers.problems, ...models.current().problems]
-  if (problems.length > 0) throw new SettingsError(problems, input.file)
-  const database = openDatabase(input.database, log)
-  const writer = createWriter(database)
-  const given = environment.WEIR_BOOTSTRAP_KEY
-  const firstKey = await bootstrap(database, writer, given)
-  const stored = createProviderState(database, writer)
-  const sweeping = keepSwept(stored, log)
-  const ledger = createLedger(database, writer)
-  await recovered(ledger, log)
-  const gateway = createGateway({
-    books: createBooks(ledger),
-    log,
-    breaker: createBreaker(settings.breaker),
-    retries: settings.retries.attempts,
-    states: createProviderStates(stored),
-    patience: input.patience ?? patience,
-  })
+  const { log, environment } = input
+  const first = configure(input, log)
+  const storage = openStorage(input.database, log)
+  const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
+  await recover(storage.ledger, log)
+  const sweeping = keepSwept(storage, log)
   let draining = false
-  const ready = async () => {
-    if (draining) throw serviceUnavailable('The gateway is stopping.')
-    await probeWrites(database, writer)
-  }
-  const keys = createKeyDirectory(database)
-  const limits = createLimits(settings.limits, input.clock)
-  await models.start()
+  const limits = createLimits(() => serving.configuration.settings.limits, input.clock)
+  const shared = { storage, limits, draining: () => draining, patience: input.patience ?? patience, log }
+  let serving = await serve(first, shared)
   return {
-    app: createApp({ settings, models: models.current, gateway, keys, limits, ready, log }),
-    models,
-    providers,
-    firstKey: given ? undefined : firstKey,
+    fetch: (request) => serving.fetch(request),
+    routes: () => serving.routes,
+    configuration: () => serving.configuration,
+    async reload(next) {
+      const { models } = serving.configuration
+      serving = await serve(configure(next, log), shared)
+      await models.stop()
+    },
+    firstKey: environment.WEIR_BOOTSTRAP_KEY ? undefined : firstKey,
     drain: () => void (draining = true),
     async stop() {
       sweeping.stop()
-      await models.stop()
-      writer.close()
-      database.close()
+      await serving.configuration.models.stop()
+      storage.close()
     },
   }
 }
 
+/** What outlives a change of settings. */
+type Shared = {
+  readonly storage: Storage
+  readonly limits: Limits
+  readonly draining: () => boolean
+  readonly patience: number
+  readonly log: Log
+}
+
+type Serving = {
+  readonly configuration: Configuration
+  readonly routes: readonly Route[]
+  fetch(request: Request): Response | Promise<Response>
+}
+
+/** An application of these settings. Calls that an earlier one has begun end as they began. */
+async function serve(configuration: Configuration, shared: Shared): Promise<Serving> {
+  const { settings, models } = configuration
+  const { storage, limits, log } = shared
+  await models.start()
+  const gateway = createGateway({
+    books: createBooks(storage.ledger),
+    breaker: createBreaker(settings.breaker),
+    retries: settings.retries.attempts,
+    states: createProviderStates(storage.states),
+    patience: shared.patience,
+    log,
+  })
+  const ready = async () => {
+    if (shared.draining()) throw serviceUnavailable('The gateway is stopping.')
+    await storage.probe()
+  }
+  const { keys } = storage
+  const app = createApp({ settings, models: models.current, gateway, keys, limits, ready, log })
+  return { configuration, routes: app.routes, fetch: app.fetch }
+}
+
 /** What a killed process left open is charged before anything new is. */
-async function recovered(ledger: Ledger, log: Log): Promise<void> {
+async function recover(ledger: Ledger, log: Log): Promise<void> {
   const settled = await ledger.recover()
   if (settled > 0) log.warn('Requests that a killed process left open were settled.', { requests: settled })
 }
 
-function keepSwept(stored: ProviderState, log: Log) {
+const sweepInterval = 10 * 60_000
+
+function keepSwept({ states }: Storage, log: Log) {
   const failed = (error: unknown) => log.warn('Expired rows were not deleted.', { cause: causeOf(error) })
-  return repeatEvery(sweepInterval, () => stored.sweep(), failed)
+  return repeatEvery(sweepInterval, () => states.sweep(), failed)
 }

@@ -3,13 +3,14 @@ import type { Runtime } from '../runtime.ts'
 
 /** What a start tells: the address, what is on, and on the very first one the key and a call to paste. */
 export function banner(runtime: Runtime, url: string, dataFolder: string): string {
-  const { enabled } = runtime.models.current()
-  const providers = [...runtime.providers.configured.keys()].join(', ')
+  const { models, providers } = runtime.configuration()
+  const { enabled } = models.current()
+  const names = [...providers.configured.keys()].join(', ')
   const lines = [
     `weir ${version} listens on ${url}`,
     '',
     `  data       ${dataFolder}`,
-    `  providers  ${providers}`,
+    `  providers  ${names}`,
     `  models     ${enabled.length} on; weir models lists them`,
   ]
   const { firstKey } = runtime
@@ -37,7 +38,7 @@ function firstSteps(key: string, url: string, model: string): string[] {
 
 /** A model that surely answers: the one inside, else the cheapest. */
 function exampleModel(runtime: Runtime): string {
-  const { enabled } = runtime.models.current()
+  const { enabled } = runtime.configuration().models.current()
   const priceOf = (price: number | undefined) => price ?? Number.POSITIVE_INFINITY
   const cheapest = enabled.toSorted((a, b) => priceOf(a.pricing?.output) - priceOf(b.pricing?.output))
   return (enabled.find(({ slug }) => slug === 'weir/echo') ?? cheapest[0])?.slug ?? 'weir/echo'

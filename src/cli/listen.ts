@@ -5,13 +5,13 @@ import { CommandError } from './command.ts'
 export type Server = ReturnType<typeof listen>
 
 /** Serves the runtime at the address of the settings; throws a sentence where that is not to be had. */
-export function listen(runtime: Pick<Runtime, 'app'>, settings: Pick<Settings, 'host' | 'port' | 'tls'>) {
+export function listen(runtime: Pick<Runtime, 'fetch'>, settings: Pick<Settings, 'host' | 'port' | 'tls'>) {
   const { host, port, tls } = settings
   try {
     return Bun.serve({
       hostname: host,
       port,
-      fetch: runtime.app.fetch,
+      fetch: runtime.fetch,
       // A model may think for minutes; event streams send comments, and every upstream call has deadlines.
       idleTimeout: 0,
       // The bound that callers are told is checked, with an error that says so, where bodies are read.

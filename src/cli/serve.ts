@@ -6,6 +6,7 @@ import { databaseName } from '../storage/database.ts'
 import { banner } from './banner.ts'
 import { type Command, commonFlagsHelp, parseFlags, type World } from './command.ts'
 import { listen, type Server } from './listen.ts'
+import { reloadWhenTold } from './reload.ts'
 import { liftRequestLimit } from './request-limit.ts'
 
 const usage = `Usage
@@ -37,10 +38,12 @@ export const serve: Command = {
     if (exitCode !== undefined) return exitCode
     const { environment } = world
     const database = join(dataFolder, databaseName)
-    const runtime = await createRuntime({ settings, file, environment, database, log: createLog() })
+    const log = createLog()
+    const runtime = await createRuntime({ settings, file, environment, database, log })
     try {
       const server = listen(runtime, settings)
       world.out(banner(runtime, addressOf(server), dataFolder))
+      reloadWhenTold(runtime, () => loadSettings({ flags, ...world }), environment, log)
       await untilToldToStop(world)
       await drained(runtime, server)
     } finally {

@@ -25,14 +25,18 @@ export type OpenCall = {
 }
 
 /** `clock` is milliseconds that never go back. Beyond `most` organizations, those that rest are forgotten. */
-export function createLimits(defaults: LimitValues, clock = () => performance.now(), most = 100_000): Limits {
+export function createLimits(
+  defaults: () => LimitValues,
+  clock = () => performance.now(),
+  most = 100_000,
+): Limits {
   const allowances = new Map<string, Allowance>()
 
   function allowanceOf(organization: Organization, now: number): Allowance {
     const known = allowances.get(organization.id)
     if (known) return known
     if (allowances.size >= most) forgetIdle(allowances, now)
-    const fresh = new Allowance(limitsOf(organization, defaults), now)
+    const fresh = new Allowance(limitsOf(organization, defaults()), now)
     allowances.set(organization.id, fresh)
     return fresh
   }
@@ -41,7 +45,7 @@ export function createLimits(defaults: LimitValues, clock = () => performance.no
     admit(organization, tell) {
       const now = clock()
       const allowance = allowanceOf(organization, now)
-      allowance.adopt(limitsOf(organization, defaults), now)
+      allowance.adopt(limitsOf(organization, defaults()), now)
       telling(allowance, now, tell, () => allowance.takeRequest(now))
       // Looked up again: while a body was read, the allowance may have been idle, and forgotten.
       return { open: (tokens) => openCall(allowanceOf(organization, clock()), tokens, clock, tell) }

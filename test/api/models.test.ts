@@ -30,7 +30,7 @@ const { key } = insertKey(database, { organization: 'default', name: 'test', exp
 /** Asks for a path of these models, with a good key unless another header is given. */
 function ask(models: () => Models) {
   const { limits } = toSettings({}, null)
-  const parts = { keys: createKeyDirectory(database), limits: createLimits(limits), maxBody: 1000 }
+  const parts = { keys: createKeyDirectory(database), limits: createLimits(() => limits), maxBody: 1000 }
   const app = new Elysia().use(errorReplies(createLog(() => {}))).use(modelRoutes(createGuard(parts), models))
   return async (path: string, authorization = `Bearer ${key.reveal()}`) => {
     const headers = { authorization }

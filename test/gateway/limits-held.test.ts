@@ -79,7 +79,7 @@ async function startWorld(script: Script) {
   const upstream = await createUpstream(script)
   const { database, writer } = testStorage()
   const limits = createLimits(
-    { requestsPerMinute: 100, tokensPerMinute: 1000, concurrentRequests: 1 },
+    () => ({ requestsPerMinute: 100, tokensPerMinute: 1000, concurrentRequests: 1 }),
     () => 0,
   )
   const gateway = createGateway({

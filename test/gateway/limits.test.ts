@@ -12,7 +12,11 @@ const other = organization('org_other')
 function gateway({ requests = 10, tokens = 1000, open = 2, most = 100 } = {}) {
   const clock = { now: 0 }
   const values = { requestsPerMinute: requests, tokensPerMinute: tokens, concurrentRequests: open }
-  const limits = createLimits(values, () => clock.now, most)
+  const limits = createLimits(
+    () => values,
+    () => clock.now,
+    most,
+  )
   const told: { latest: Standing | undefined } = { latest: undefined }
   const admit = (who: Organization = acme) => limits.admit(who, (standing) => (told.latest = standing))
   const left = () => [told.latest?.requests.remaining, told.latest?.tokens.remaining]

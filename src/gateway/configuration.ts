@@ -1,0 +1,28 @@
+import { SettingsError } from '../config/problem.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Log } from '../lib/log.ts'
+import { configureProviders, type ProviderSet } from '../providers/configure.ts'
+import { createModelRegistry, type ModelRegistry } from './model-registry.ts'
+
+/** Settings that were found good, with what they bring in. */
+export type Configuration = {
+  readonly settings: Settings
+  readonly providers: ProviderSet
+  readonly models: ModelRegistry
+}
+
+export type ConfigurationInput = {
+  readonly settings: Settings
+  /** Where the settings came from, for what is said of them. */
+  readonly file: string | null
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** Checks all of it before any of it counts: throws `SettingsError`. */
+export function configure({ settings, file, environment }: ConfigurationInput, log: Log): Configuration {
+  const providers = configureProviders(settings, environment)
+  const models = createModelRegistry(settings.models, providers, log)
+  const problems = [...providers.problems, ...models.current().problems]
+  if (problems.length > 0) throw new SettingsError(problems, file)
+  return { settings, providers, models }
+}

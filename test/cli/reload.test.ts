@@ -1,0 +1,77 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { projectFolder } from '../support/source.ts'
+
+const key = 'sk-weir-Test00000000-SecretSecretSecretSecretSecret00'
+const home = await mkdtemp(join(tmpdir(), 'weir-reload-'))
+afterAll(() => rm(home, { recursive: true }))
+
+const write = (yaml: string) => Bun.write(join(home, 'weir.yaml'), yaml)
+const withAlias = (alias: string) => `providers: { echo: {} }
+models: [{ slug: acme/mirror, aliases: [${alias}], routes: [{ provider: echo, model: echo }] }]
+limits: { requests_per_minute: ${alias.length * 100} }
+`
+
+test('SIGHUP puts the settings in force as they are now, and bad ones change nothing', async () => {
+  await write(withAlias('one'))
+  await using child = start()
+  const url = await child.said(child.output, /listens on (\S+)\n/)
+  const ask = (model: string) =>
+    fetch(`${url}/v1/models/${model}`, { headers: { authorization: `Bearer ${key}` } })
+
+  const before = await ask('one')
+  expect([before.status, before.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '300'])
+  expect((await ask('three')).status).toBe(404)
+
+  await write(withAlias('three'))
+  process.kill(child.pid, 'SIGHUP')
+  await child.said(child.log, /(The settings were read anew)/)
+  const after = await ask('three')
+  expect([after.status, after.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '500'])
+  expect((await ask('one')).status).toBe(404)
+
+  await write('retries: { attempt: 3 }\n')
+  process.kill(child.pid, 'SIGHUP')
+  expect(await child.said(child.log, /The settings were not changed.*(retries\.attempt)/)).toBe(
+    'retries.attempt',
+  )
+  expect((await ask('three')).status).toBe(200)
+})
+
+function start() {
+  const child = Bun.spawn([process.execPath, join(projectFolder, 'src/main.ts'), 'serve', '--port', '0'], {
+    cwd: home,
+    env: { HOME: home, WEIR_BOOTSTRAP_KEY: key },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  return {
+    pid: child.pid,
+    output: textOf(child.stdout),
+    log: textOf(child.stderr),
+    said: whatMatches,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}
+
+async function* textOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const bytes of stream) yield decoder.decode(bytes, { stream: true })
+}
+
+/** Reads on until the pattern is there, and gives its first group. */
+async function whatMatches(text: AsyncGenerator<string>, pattern: RegExp): Promise<string> {
+  let said = ''
+  for (let next = await text.next(); !next.done; next = await text.next()) {
+    said += next.value
+    const [, found] = pattern.exec(said) ?? []
+    if (found !== undefined) return found
+  }
+  throw new Error(`The program ended without saying ${pattern}. It said: ${said}`)
+}
