@@ -5,6 +5,7 @@ import type { Settings } from './config/settings.ts'
 import type { Gateway } from './gateway/generate.ts'
 import type { Limits } from './gateway/limits.ts'
 import type { Models } from './gateway/model.ts'
+import { crossOrigin } from './http/cross-origin.ts'
 import { errorReplies, otherMethods } from './http/errors.ts'
 import { createGuard } from './http/guard.ts'
 import { openApi } from './http/openapi.ts'
@@ -16,7 +17,7 @@ import type { KeyDirectory } from './storage/key-directory.ts'
 import { type Readiness, systemRoutes } from './system/routes.ts'
 
 export type AppParts = {
-  readonly settings: Pick<Settings, 'maxBody' | 'unsupportedParameters'>
+  readonly settings: Pick<Settings, 'cors' | 'maxBody' | 'unsupportedParameters'>
   readonly models: () => Models
   readonly gateway: Gateway
   readonly keys: KeyDirectory
@@ -33,6 +34,7 @@ export function createApp(parts: AppParts) {
   // Host names of any length, `ai` for one: Elysia would cut the path of a short one wrongly.
   const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: false } })
     .use(requestId())
+    .use(crossOrigin(settings.cors))
     .use(timing())
     .use(errorReplies(log))
     .use(systemRoutes(parts.ready))
