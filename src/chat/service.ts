@@ -73,7 +73,8 @@ async function begin(request: ChatRequest, asker: Asker, parts: ChatServiceParts
     generation,
     stream: request.stream === true,
     signal,
-    upstream,
+    // A stream does not tell how long it waited.
+    upstream: request.stream ? undefined : upstream,
   })
   const warnings = [...prepared.warnings, ...answering.warnings]
   const { provider } = answering

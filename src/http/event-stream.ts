@@ -64,10 +64,12 @@ function createSilence() {
   let settled = false
 
   /** True when the silence came first, and then may be asked again; false once the promise is settled. */
-  async function before(next: Promise<unknown>): Promise<boolean> {
+  function before(next: Promise<unknown>): Promise<boolean> {
     if (awaited !== next) listen(next)
-    if (!settled) await new Promise<void>((resolve) => (wake = resolve))
-    return !settled
+    return new Promise((resolve) => {
+      wake = () => resolve(!settled)
+      if (settled) wake()
+    })
   }
 
   /** Once for each promise: a race would leave a listener on it for each comment. */

@@ -38,7 +38,8 @@ export function createSseParser(): SseParser {
     let start = 0
     // What was pending has no line end, but for a CR at its very end that waited for its LF.
     let from = Math.max(0, pending.length - 1)
-    for (let end = lineEnd(text, from); end >= 0; end = lineEnd(text, from)) {
+    const nextEnd = text.includes('\r') ? lineEnd : feedIn
+    for (let end = nextEnd(text, from); end >= 0; end = nextEnd(text, from)) {
       if (!last && text[end] === '\r' && end === text.length - 1) break
       takeLine(text.slice(start, end), events)
       start = text[end] === '\r' && text[end + 1] === '\n' ? end + 2 : end + 1
@@ -54,6 +55,10 @@ export function createSseParser(): SseParser {
     push: (bytes) => takeLines(decoder.decode(bytes, { stream: true }), false),
     end: () => takeLines(`${decoder.decode()}\n\n`, true),
   }
+}
+
+function feedIn(text: string, from: number): number {
+  return text.indexOf('\n', from)
 }
 
 /** A loop, because searching for CR and LF apart would run to the end of the text for each line. */
