@@ -4,6 +4,7 @@ import { createBreaker } from './gateway/breaker.ts'
 import { type Configuration, type ConfigurationInput, configure } from './gateway/configuration.ts'
 import { createGateway } from './gateway/generate.ts'
 import { createLimits, type Limits } from './gateway/limits.ts'
+import type { Surroundings } from './gateway/pinned-fetch.ts'
 import { createProviderStates } from './gateway/provider-states.ts'
 import { serviceUnavailable } from './lib/errors.ts'
 import { causeOf, type Log } from './lib/log.ts'
@@ -20,6 +21,8 @@ export type RuntimeInput = ConfigurationInput & {
   readonly patience?: number
   /** The steady clock of the limits. */
   readonly clock?: () => number
+  /** See `GatewayParts`. */
+  readonly images?: Surroundings
 }
 
 /** A gateway with all that it holds: it serves until it is stopped. */
@@ -54,7 +57,15 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const sweeping = keepSwept(storage, log)
   let draining = false
   const limits = createLimits(() => serving.configuration.settings.limits, input.clock)
-  const shared = { storage, limits, draining: () => draining, patience: input.patience ?? patience, log }
+  const { images } = input
+  const shared = {
+    storage,
+    limits,
+    draining: () => draining,
+    patience: input.patience ?? patience,
+    images,
+    log,
+  }
   let serving = await serve(first, shared)
   return {
     fetch: (request) => serving.fetch(request),
@@ -81,6 +92,7 @@ type Shared = {
   readonly limits: Limits
   readonly draining: () => boolean
   readonly patience: number
+  readonly images?: Surroundings | undefined
   readonly log: Log
 }
 
@@ -101,6 +113,7 @@ async function serve(configuration: Configuration, shared: Shared): Promise<Serv
     retries: settings.retries.attempts,
     states: createProviderStates(storage.states),
     patience: shared.patience,
+    images: shared.images,
     log,
   })
   const ready = async () => {

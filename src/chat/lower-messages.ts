@@ -11,7 +11,7 @@ export function lowerMessages(messages: readonly ChatMessage[]): Message[] {
 function lowerMessage(message: ChatMessage, path: string): Message {
   const { role, content, name, tool_calls, tool_call_id, ...rest } = message
   const parts = lowerContent(content, `${path}.content`)
-  const said = { parts, name: name ?? undefined, extras: nonEmpty(rest) }
+  const said = { parts, name: name ?? undefined, extras: nonEmpty(withoutReplyFields(rest)) }
   switch (role) {
     case 'assistant':
       return { role, ...said, toolCalls: (tool_calls ?? []).map(lowerToolCall) }
@@ -68,6 +68,19 @@ function refuseFileId(part: Fields, path: string): void {
     'Files are not kept here: send the content itself instead of a file_id.',
     `${found[1]}.file_id`,
   )
+}
+
+/**
+ * Programs send the message of a reply back as it came: with the reasoning, which goes back by another way, and with
+ * fields that say nothing.
+ */
+function withoutReplyFields({ reasoning: _, ...fields }: Fields): Fields {
+  const told = Object.entries(fields).filter(([, value]) => value != null && !isEmptyList(value))
+  return Object.fromEntries(told)
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
 }
 
 function nonEmpty(fields: Fields): Fields | undefined {

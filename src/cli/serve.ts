@@ -61,8 +61,9 @@ function addressOf(server: Server): string {
 
 function untilToldToStop({ signal }: World): Promise<void> {
   return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve())
-    process.once('SIGTERM', () => resolve())
+    // Not once: without a listener, the same signal right behind the first one would kill the process.
+    process.on('SIGINT', () => resolve())
+    process.on('SIGTERM', () => resolve())
     signal?.addEventListener('abort', () => resolve(), { once: true })
   })
 }

@@ -9,6 +9,7 @@ import type { MeteredUsage } from './meter.ts'
 import type { ModelRoute } from './model.ts'
 import { costOfCall } from './outcome.ts'
 import type { Nanos } from './price.ts'
+import { blamesRoute } from './retry.ts'
 
 /** An answer that has begun. */
 export type Answering = {
@@ -46,6 +47,11 @@ export async function openAnswer(
   const warn = (sentence: string) => void warnings.push(sentence)
   const events = ask({ provider, target, generation, signal, upstream, warn, accepted: accepted.resolve })
   const first = events.next()
+  // A stream that is handed over before its first event has not succeeded yet.
+  first.then(
+    () => parts.breaker.succeeded(route),
+    (error) => blamesRoute(error) && parts.breaker.failed(route),
+  )
   await (stream ? firstOrPatience(first, accepted.promise, parts.patience) : first)
   const keep = (batch: readonly GenerationEvent[]) => parts.states.keep(organization, provider.name, batch)
   return {

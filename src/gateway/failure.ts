@@ -5,12 +5,13 @@ import { scrubbed } from './scrub.ts'
 /** The error that a caller gets for what the provider complained about. */
 export function toApiError(complaint: Complaint, provider: string, host: string): ApiError {
   const { status = 502 } = complaint
-  const words = `${complaint.code ?? ''} ${complaint.type ?? ''} ${complaint.message}`
+  const facts = `${complaint.code ?? ''} ${complaint.type ?? ''}`
+  const words = `${facts} ${complaint.message}`
   const refused = status === 400 || status === 413 || status === 422
-  if (status === 401 || status === 403 || (refused && aboutKey.test(words))) {
+  if (status === 401 || status === 403 || (refused && aboutKey(facts, complaint.message))) {
     return upstreamBroken('provider_key_rejected', `The provider ${provider} rejected this gateway's key.`)
   }
-  if (status === 402 || (status === 429 && aboutQuota.test(words))) {
+  if (status === 402 || (status === 429 && quotaCode.test(facts))) {
     return upstreamBroken('provider_quota_exhausted', `The gateway's quota at ${provider} is used up.`)
   }
   if (status === 404 || (refused && aboutModel.test(words))) {
@@ -38,10 +39,18 @@ function rejectionOf(words: string): 'context_length_exceeded' | 'content_filter
   return aboutFilter.test(words) ? 'content_filter' : 'upstream_rejected'
 }
 
+/** A sentence counts from its beginning on: further in it may quote what the caller wrote. */
+function aboutKey(facts: string, message: string): boolean {
+  return keyCode.test(facts) || keySentence.test(message)
+}
+
 // The words of the providers, as recorded and documented; each list ends where it would catch other errors.
-const aboutKey = /\bapi[ _]?key\b|API_KEY_INVALID/i
-const aboutQuota =
-  /insufficient_quota|exceeded your current quota|credit_balance|spend_limit|billing_hard_limit/i
+const keyCode = /\b(invalid_api_key|API_KEY_INVALID|authentication_error)\b/i
+const keySentence =
+  /^(the )?((incorrect|invalid|missing|no) api[ _]key|api[ _]key (is )?(not valid|invalid|expired|missing))/i
+// Google says in the same sentence as OpenAI that a quota is used up, and means the rate: only codes tell.
+const quotaCode =
+  /insufficient_(quota|balance|credits?)|credit_balance|spend_limit|billing_(hard_limit|not_active)/i
 const aboutModel = /model_not_found|model '[^']*' does not exist/i
 const aboutContext =
   /context_length_exceeded|context.?(length|window|size)|prompt is too long|too many (input )?tokens|(input|prompt) token count|exceeds? the (model's )?max(imum)? .{0,20}tokens/i

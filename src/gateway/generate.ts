@@ -16,9 +16,10 @@ import type { Admission, OpenCall } from './limits.ts'
 import { createMeter, type Meter } from './meter.ts'
 import type { Model, ModelRoute } from './model.ts'
 import { endOf, outcomeOf } from './outcome.ts'
+import type { Surroundings } from './pinned-fetch.ts'
 import type { ProviderStates } from './provider-states.ts'
 import { withInlineImages } from './remote-image.ts'
-import { blamesRoute, mayPass, othersMayAnswer, pauseBefore } from './retry.ts'
+import { mayPass, othersMayAnswer, pauseBefore } from './retry.ts'
 import { spendingOf } from './spending.ts'
 
 /** A question of an organization to a model. */
@@ -59,6 +60,8 @@ export type GatewayParts = {
   readonly states: ProviderStates
   /** Milliseconds for which an accepted stream may be silent before it is handed over all the same. */
   readonly patience: number
+  /** Where images are fetched; the internet unless a test says otherwise. */
+  readonly images?: Surroundings
   readonly log: Log
 }
 
@@ -88,11 +91,13 @@ async function accountedAnswer(question: Question, parts: GatewayParts): Promise
   }
   const ending = createEnding(signal, end, lost(parts.log))
   try {
+    // Its end is in the books already: what is taken from now on would never be given back.
+    if (signal.aborted) throw clientGone()
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
     const spending = spendingOf(generation, model)
     call = admission.open(spending.promptTokens)
     await parts.books.open(facts, billing, spending)
-    const inlined = once(() => withInlineImages(generation, signal))
+    const inlined = once(() => withInlineImages(generation, signal, parts.images))
     return await firstAnswer({ ...question, meter, ending, inlined }, parts)
   } catch (error) {
     await ending.over(error).catch(lost(parts.log))
@@ -126,11 +131,8 @@ async function askRoute(route: ModelRoute, question: OpenQuestion, parts: Gatewa
   for (let attempt = 0; ; attempt++) {
     question.meter.asked(route)
     try {
-      const answering = await openAnswer(route, question, parts)
-      parts.breaker.succeeded(route)
-      return answering
+      return await openAnswer(route, question, parts)
     } catch (error) {
-      if (blamesRoute(error)) parts.breaker.failed(route)
       if (question.signal.aborted || attempt >= parts.retries || !mayPass(error)) throw error
       await wait(pauseBefore(attempt), question.signal)
     }

@@ -11,15 +11,23 @@ const longWriteFactor = 2
 export function costOf(usage: Usage, pricing: Pricing, images = 0): Nanos {
   const prices = pricesFor(usage.promptTokens, pricing)
   const input = prices.input ?? 0
-  const { cachedTokens: cached = 0, cacheWriteTokens: written = 0, longCacheWriteTokens: long = 0 } = usage
+  const { cached, written, long } = partsOfPrompt(usage)
   const millionths =
-    product(Math.max(0, usage.promptTokens - cached - written), input) +
-    product(Math.min(cached, usage.promptTokens), prices.cache_read ?? input) +
+    product(usage.promptTokens - cached - written, input) +
+    product(cached, prices.cache_read ?? input) +
     product(written - long, prices.cache_write ?? input) +
     product(long, input * longWriteFactor) +
     product(usage.completionTokens, prices.output ?? 0)
   const fixed = toNanos(prices.request ?? 0) + toNanos(prices.image ?? 0) * BigInt(images)
   return (millionths + 500_000n) / 1_000_000n + fixed
+}
+
+/** The tokens of the prompt that have a price of their own: never more than there are, whatever was counted. */
+function partsOfPrompt(usage: Usage) {
+  const { promptTokens, cachedTokens = 0, cacheWriteTokens = 0, longCacheWriteTokens = 0 } = usage
+  const cached = Math.min(cachedTokens, promptTokens)
+  const written = Math.min(cacheWriteTokens, promptTokens - cached)
+  return { cached, written, long: Math.min(longCacheWriteTokens, written) }
 }
 
 /** `0.000123456`, the amount in USD. */

@@ -1,3 +1,4 @@
+import type { Pricing } from '../config/model-facts.ts'
 import type { Generation } from '../generation/request.ts'
 import { estimatedPrompt, imagesIn } from './estimate.ts'
 import type { Model } from './model.ts'
@@ -19,7 +20,7 @@ const longAnswer = 32_768
 export function spendingOf(generation: Generation, model: Model): Spending {
   const promptTokens = estimatedPrompt(generation)
   const { pricing } = model
-  if (pricing === undefined) return { promptTokens, promptCost: undefined, mostCost: undefined }
+  if (!tellsCost(pricing)) return { promptTokens, promptCost: undefined, mostCost: undefined }
   const answer = generation.maxTokens ?? model.maxOutputTokens ?? longAnswer
   const completionTokens = answer * (generation.choices ?? 1)
   const images = imagesIn(generation)
@@ -31,6 +32,12 @@ export function spendingOf(generation: Generation, model: Model): Spending {
     promptCost: costOf({ promptTokens, completionTokens: 0 }, pricing, images),
     mostCost: larger(costOf(plain, pricing, images), costOf(cached, pricing, images)),
   }
+}
+
+/** A price that leaves out half of a call would make the other half free. */
+function tellsCost(pricing: Pricing | undefined): pricing is Pricing {
+  if (pricing === undefined) return false
+  return pricing.request !== undefined || (pricing.input !== undefined && pricing.output !== undefined)
 }
 
 function larger(one: Nanos, other: Nanos): Nanos {

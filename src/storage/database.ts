@@ -17,7 +17,9 @@ export type Database = {
 /** The name of the database in the data folder. */
 export const databaseName = 'weir.db'
 
-const inMemory = ':memory:'
+/** The path of a database that is not kept. */
+export const inMemory = ':memory:'
+
 /** Milliseconds to wait for another process: long while it may be migrating, short once requests wait with us. */
 const openingTimeout = 5000
 const busyTimeout = 1000

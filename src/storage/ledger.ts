@@ -1,4 +1,5 @@
 import type { Database } from './database.ts'
+import { createLateSettling } from './late-settling.ts'
 import type { RequestFacts } from './request-facts.ts'
 import { type OpenReservation, prepareReservations, type Reservation } from './reservations.ts'
 import { prepareSettling, type Settlement } from './settling.ts'
@@ -12,11 +13,14 @@ export type Ledger = {
   /**
    * Writes the usage of a request that has ended and, where money was set aside for it, charges it. Only the first
    * settlement of a request counts. `alongside` writes, in the same transaction, what the reply promises; where it
-   * throws, the request is not settled.
+   * throws, the request is not settled. Where it cannot be written it rejects, and is tried again, alone, until it
+   * is: with the status of the reply that is then left.
    */
   settle(request: RequestFacts, outcome: Outcome, alongside?: () => void): Promise<Settlement>
   /** Settles what a killed process has left open, and tells how much. For the start, before any request. */
   recover(): Promise<number>
+  /** Begins to write, a last time, what could not be written. For the end, before the writer is closed. */
+  close(): void
 }
 
 /** The most reservations that one transaction of a recovery settles. */
@@ -25,11 +29,25 @@ export const recoverySize = 500
 export function createLedger(database: Database, writer: Writer, now: () => number = Date.now): Ledger {
   const reservations = prepareReservations(database)
   const settleNow = prepareSettling(database, reservations, now)
+  const late = createLateSettling((request, outcome) => writer.write(() => settleNow(request, outcome)))
 
   function settleWith(request: RequestFacts, outcome: Outcome, alongside?: () => void): Settlement {
     const settlement = settleNow(request, outcome)
     if (settlement.recorded) alongside?.()
     return settlement
+  }
+
+  async function settle(
+    request: RequestFacts,
+    outcome: Outcome,
+    alongside?: () => void,
+  ): Promise<Settlement> {
+    try {
+      return await writer.write(() => settleWith(request, outcome, alongside))
+    } catch (error) {
+      late.keep(request, outcome)
+      throw error
+    }
   }
 
   function settleAfter(id: string): readonly OpenReservation[] {
@@ -46,8 +64,9 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
 
   return {
     reserve: (reservation) => writer.write(() => reservations.hold(reservation)),
-    settle: (request, outcome, alongside) => writer.write(() => settleWith(request, outcome, alongside)),
+    settle,
     recover: () => recoverAfter(''),
+    close: late.close,
   }
 }
 

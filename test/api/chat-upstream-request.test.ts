@@ -132,6 +132,23 @@ describe('what the provider is sent', () => {
     expect(body).toEqual({ model: 'river-1', messages: question.messages })
   })
 
+  test('the message of a reply that comes back as it was keeps what it says, and loses what only replies have', async () => {
+    const said = { role: 'assistant', content: 'It stands at 3 m.' }
+    const reply = {
+      ...said,
+      reasoning: 'The gauge said so.',
+      refusal: null,
+      annotations: [],
+      cache_control: { x: 1 },
+    }
+    const { body } = await sentFor({ messages: [...question.messages, reply, ...question.messages] })
+    expect(body.messages).toEqual([
+      ...question.messages,
+      { ...said, cache_control: { x: 1 } },
+      ...question.messages,
+    ])
+  })
+
   test('unknown properties replace nothing that the gateway sets', async () => {
     const { body } = await sentFor({ Model: 'other', stream_option: 1, ['__proto__']: { model: 'other' } })
     expect(body.model).toBe('river-1')

@@ -25,7 +25,13 @@ describe('the words of a 400 say what it is about', () => {
     ['Blocked by Responsible AI.', 'content_filter'],
     ["The model 'gpt-9' does not exist", 'upstream_model_not_found'],
     ['Incorrect API key provided.', 'provider_key_rejected'],
+    ['API key not valid. Please pass a valid API key.', 'provider_key_rejected'],
+    ['API key expired. Please renew the API key.', 'provider_key_rejected'],
+    ['Invalid API key in the request.', 'provider_key_rejected'],
     ["Invalid schema for function 'read_level'.", 'upstream_rejected'],
+    ["Invalid schema for function 'read_api_key'.", 'upstream_rejected'],
+    ["Unknown property 'api key' of the tool 'invalid_api_key'.", 'upstream_rejected'],
+    ["tools.0.name: 'API key not valid' is not a name.", 'upstream_rejected'],
     ["Unsupported parameter: 'max_tokens' is not supported with this model.", 'upstream_rejected'],
     ['The token count must be a number.', 'upstream_rejected'],
   ]
@@ -43,6 +49,8 @@ test.each([
   [{ code: 'context_length_exceeded' }, 'context_length_exceeded'],
   [{ code: 'content_filter' }, 'content_filter'],
   [{ code: 'model_not_found' }, 'upstream_model_not_found'],
+  [{ code: 'invalid_api_key' }, 'provider_key_rejected'],
+  [{ code: 'API_KEY_INVALID', type: 'INVALID_ARGUMENT' }, 'provider_key_rejected'],
   [{ type: 'invalid_request_error' }, 'upstream_rejected'],
 ])('so do its code and its type: %j', (facts, code) => {
   expect(codeOf({ message: 'No.', status: 400, ...facts })).toBe(code)
@@ -50,7 +58,12 @@ test.each([
 
 test.each([
   [{ code: 'insufficient_quota' }, 'provider_quota_exhausted'],
-  [{ message: 'You exceeded your current quota, please check your plan.' }, 'provider_quota_exhausted'],
+  [{ type: 'credit_balance_exhausted' }, 'provider_quota_exhausted'],
+  [{ code: 'organization_spend_limit_exceeded' }, 'provider_quota_exhausted'],
+  [
+    { message: 'You exceeded your current quota, check your billing details.', type: 'RESOURCE_EXHAUSTED' },
+    'upstream_rate_limited',
+  ],
   [{ code: 'rate_limit_exceeded' }, 'upstream_rate_limited'],
   [{ message: 'Quota of requests per minute.' }, 'upstream_rate_limited'],
 ])('a 429 is about the quota or about the rate: %j', (facts, code) => {

@@ -74,6 +74,13 @@ test('a call that no provider answers holds no place', async () => {
   expect(world.opened()).toBe(true)
 })
 
+test('a caller who had left before the call began holds no place, and nobody is asked', async () => {
+  await using world = await startWorld(streamed())
+  await expect(world.ask(AbortSignal.abort())).rejects.toMatchObject({ code: 'client_gone' })
+  expect(world.opened()).toBe(true)
+  expect(world.upstream.requests).toEqual([])
+})
+
 /** A gateway that allows one call at once, and whether it is free. */
 async function startWorld(script: Script) {
   const upstream = await createUpstream(script)

@@ -13,8 +13,9 @@ export type Serving = AsyncDisposable & {
 export async function startServing(
   script: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  stderr: 'inherit' | 'ignore' = 'inherit',
 ): Promise<Serving> {
-  const child = spawn(script, environment)
+  const child = spawn(script, environment, stderr)
   const stop = () => {
     child.kill('SIGTERM')
     return child.exited
@@ -33,13 +34,17 @@ export async function outputOf(
   return out
 }
 
-function spawn([file = '', ...args]: readonly string[], environment: Readonly<Record<string, string>>) {
+function spawn(
+  [file = '', ...args]: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  stderr: 'inherit' | 'ignore' = 'inherit',
+) {
   return Bun.spawn([process.execPath, join(projectFolder, file), ...args], {
     cwd: environment.HOME ?? projectFolder,
     env: { HOME: projectFolder, ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
-    stderr: 'inherit',
+    stderr,
   })
 }
 

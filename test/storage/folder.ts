@@ -25,7 +25,9 @@ export function testDatabase(
 /** A new database with its writer. */
 export function testStorage(): { database: Database & { readonly file: string }; writer: Writer } {
   const database = testDatabase()
-  return { database, writer: createWriter(database) }
+  const writer = createWriter(database)
+  onTestFinished(() => writer.close())
+  return { database, writer }
 }
 
 /** A log that nobody reads. */

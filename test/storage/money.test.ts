@@ -171,7 +171,7 @@ test('a credit is exact, and a correction takes nothing that is reserved', async
 })
 
 test('while the database is locked nothing is reserved or settled, and afterwards it can be', async () => {
-  const { database, ledger, reservation, account } = await fundedStorage(100n)
+  const { database, writer, ledger, reservation, account } = await fundedStorage(100n)
   const { request } = reservation(50n)
   await ledger.reserve(reservation(50n, request))
   database.sqlite.run('PRAGMA busy_timeout = 0')
@@ -185,6 +185,10 @@ test('while the database is locked nothing is reserved or settled, and afterward
   other.close()
   expect(await account()).toEqual([100n, 50n])
   expect((await ledger.settle(request, { status: 200, cost: 5n })).recorded).toBe(true)
+  // The one that failed comes too late.
+  ledger.close()
+  await writer.write(() => {})
   expect(await account()).toEqual([95n, 0n])
+  expect(database.sqlite.prepare('SELECT status, cost FROM usage').values()).toEqual([[200, 5]])
   expectSoundBooks(database.sqlite)
 })

@@ -4,6 +4,7 @@ import { checkShape } from '../../src/config/check-shape.ts'
 import { toSettings } from '../../src/config/defaults.ts'
 import { SettingsError, type SettingsProblem } from '../../src/config/problem.ts'
 import { type Settings, SettingsFile } from '../../src/config/settings.ts'
+import type { Surroundings } from '../../src/gateway/pinned-fetch.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createRuntime, type Runtime } from '../../src/runtime.ts'
 
@@ -17,6 +18,8 @@ export type AppOptions = {
   readonly patience?: number
   /** The clock of the limits, in milliseconds. */
   readonly clock?: () => number
+  /** What stands in the place of the internet where images are fetched. */
+  readonly images?: Surroundings
 }
 
 /** A running gateway on a socket of its own. */
@@ -57,6 +60,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     log: createLog((line) => void lines.push(line)),
     patience: options.patience,
     clock: options.clock,
+    images: options.images,
   })
   const server = listen(runtime, settings)
   const url = `http://127.0.0.1:${server.port}`

@@ -26,7 +26,7 @@ const end = (stop_reason: string | null, usage: object = { output_tokens: 9 }) =
 })
 const stop = { type: 'message_stop' }
 const call = (name: string, ...pieces: string[]) => [
-  open({ type: 'tool_use', id: `toolu_${name}`, name, input: {} }),
+  open({ type: 'tool_use', id: `toolu_01${name}9x7`, name, input: {} }),
   ...pieces.map((partial_json) => delta({ type: 'input_json_delta', partial_json })),
   close,
 ]
@@ -95,7 +95,7 @@ describe('the tool calls of a streamed message', () => {
   test('are told when their block ends', () => {
     const events = read(start(), ...call('f', '', '{"x"', ':1}'), ...call('g').slice(0, 1))
     expect(callsIn(events)).toEqual([
-      { type: 'tool-call', choice: 0, call: { id: 'toolu_f', name: 'f', arguments: '{"x":1}' } },
+      { type: 'tool-call', choice: 0, call: { id: 'toolu_01f9x7', name: 'f', arguments: '{"x":1}' } },
     ])
   })
 
@@ -126,13 +126,13 @@ describe('the tool calls of a streamed message', () => {
 
   test('in a whole message are the same', () => {
     const thought = { type: 'thinking', thinking: 'Hm', signature: 'c2ln' }
-    const content = [thought, { type: 'tool_use', id: 'toolu_f', name: 'f', input: { x: 1 } }]
+    const content = [thought, { type: 'tool_use', id: 'toolu_01f9x7', name: 'f', input: { x: 1 } }]
     const events = wire.parse({ type: 'message', content, stop_reason: 'tool_use' })
     expect(callsIn(events)).toEqual([
       {
         type: 'tool-call',
         choice: 0,
-        call: { id: 'toolu_f', name: 'f', arguments: '{"x":1}' },
+        call: { id: 'toolu_01f9x7', name: 'f', arguments: '{"x":1}' },
         state: { thinking_blocks: [thought] },
       },
     ])
@@ -143,7 +143,7 @@ describe('the tool calls of a streamed message', () => {
     const streamed = answerOf(
       read(start(), ...call(name, '{"x"', ':1}'), ...call(name, '{}'), end('tool_use'), stop),
     )
-    const content = [{ type: 'tool_use', id: 'toolu_f', name, input: { x: 1 } }]
+    const content = [{ type: 'tool_use', id: 'toolu_01f9x7', name, input: { x: 1 } }]
     const whole = answerOf(wire.parse({ type: 'message', content, stop_reason: 'tool_use' }))
     for (const { choices } of [streamed, whole])
       expect(choices).toEqual([{ text: '{"x":1}', reasoning: '', calls: [], ids: [], finish: 'stop' }])

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { GenerationEvent, ToolCallEvent } from '../../src/generation/events.ts'
+import type { Effort } from '../../src/generation/request.ts'
 import { answerOf } from './answer.ts'
 import { delta, eventsOf, wireOf } from './chunks.ts'
 
@@ -148,19 +149,45 @@ describe('what belongs to the next turn of a tool loop', () => {
     expect(assistantOf(kind, state)).toMatchObject(expected)
   })
 
+  test('is said to be empty to DeepSeek where it was lost, with a warning, unless it is not to think', () => {
+    const warnings: string[] = []
+    expect(assistantOf('deepseek', undefined, { warnings })).toMatchObject({ reasoning_content: '' })
+    expect(warnings).toEqual([
+      'The reasoning behind an earlier tool call is not known here; deepseek goes on without it.',
+    ])
+    const silent = assistantOf('deepseek', undefined, { effort: 'none' })
+    expect(silent).not.toHaveProperty('reasoning_content')
+  })
+
+  test("is said to be lost to Google's newer models at OpenRouter, and to no others", () => {
+    const warnings: string[] = []
+    const lost = assistantOf('openrouter', undefined, { warnings, model: 'google/gemini-3-pro' })
+    expect(lost).toMatchObject({
+      reasoning_details: [{ data: 'skip_thought_signature_validator', id: 'call_1' }],
+    })
+    expect(warnings).toHaveLength(1)
+    expect(assistantOf('openrouter', undefined)).not.toHaveProperty('reasoning_details')
+  })
+
   test.each(['openai', 'mistral', 'groq'])('does not go to %s, which asked for nothing', (kind) => {
     const text = JSON.stringify(assistantOf(kind, { reasoning_content: 'secret', extra_content: 'secret' }))
     expect(text).not.toContain('secret')
   })
 })
 
-function assistantOf(kind: string, state: object): unknown {
-  const toolCalls = [{ id: 'call_1', name: 'f', arguments: '{}', state: JSON.parse(JSON.stringify(state)) }]
+type Telling = { readonly effort?: Effort; readonly warnings?: string[]; readonly model?: string }
+
+function assistantOf(kind: string, state?: object, telling: Telling = {}): unknown {
+  const { effort, warnings = [], model = 'm' } = telling
+  const kept = state && JSON.parse(JSON.stringify(state))
+  const toolCalls = [{ id: 'call_1', name: 'f', arguments: '{}', state: kept }]
   const generation = {
     messages: [{ role: 'assistant', parts: [], toolCalls }],
     tools: [],
+    effort,
     extras: {},
   } as const
-  const body = wireOf(kind).render(generation, { model: 'm', stream: false }, () => {})
+  const target = { model, stream: false }
+  const body = wireOf(kind).render(generation, target, (sentence) => warnings.push(sentence))
   return (body.messages as unknown[])[0]
 }

@@ -1,6 +1,6 @@
 import type { GenerationEvent, ToolCallEvent } from '../../../generation/events.ts'
-import { randomText } from '../../../lib/id.ts'
 import { type Fields, type Json, isObject, parseJson, textOf } from '../../../lib/json.ts'
+import { newCallId, onlyCounts } from '../call-id.ts'
 import { answerTool } from './answer-tool.ts'
 
 /** What must be remembered of the blocks of an answer while they are read. */
@@ -95,14 +95,11 @@ function closeCall(blocks: Blocks, open: OpenBlock, events: GenerationEvent[]): 
 }
 
 function toEvent(open: OpenBlock, thoughts: readonly Json[]): ToolCallEvent {
-  const { id, name } = open.block
-  const call = {
-    id: textOf(id) ?? `toolu_${randomText(24)}`,
-    name: textOf(name) ?? '',
-    arguments: inputOf(open),
-  }
-  const event = { type: 'tool-call', choice: 0, call } as const
-  return thoughts.length === 0 ? event : { ...event, state: { thinking_blocks: thoughts } }
+  const name = textOf(open.block.name) ?? ''
+  const call = { id: textOf(open.block.id) ?? newCallId(), name, arguments: inputOf(open) }
+  if (thoughts.length === 0) return { type: 'tool-call', choice: 0, call }
+  const id = onlyCounts(call) ? newCallId() : call.id
+  return { type: 'tool-call', choice: 0, call: { ...call, id }, state: { thinking_blocks: thoughts } }
 }
 
 /** A stream tells the input in pieces, of which there are none for an empty one; a whole answer in the block. */

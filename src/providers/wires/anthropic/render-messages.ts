@@ -2,23 +2,24 @@ import type { AssistantMessage, Message, PastToolCall, ToolMessage } from '../..
 import { fieldsOf, isObject, listOf, parseJson } from '../../../lib/json.ts'
 import type { Warn } from '../wire.ts'
 import { renderCallId } from './call-id.ts'
+import { takeMarks } from './cache-mark.ts'
 import { tellExtras } from './left-out.ts'
-import { renderAnswerParts, renderParts, textsOf } from './render-parts.ts'
+import { renderAnswerParts, renderParts } from './render-parts.ts'
 import { addTurn, type Block, resultsFirst, type Turn } from './turns.ts'
 
 /** A conversation as Anthropic has it: instructions apart, and turns that alternate, the user's first. */
-export type Conversation = { readonly system: readonly string[]; readonly turns: readonly Turn[] }
+export type Conversation = { readonly system: readonly Block[]; readonly turns: readonly Turn[] }
 
 /** The conversation, with the thoughts of its tool turns wherever they were kept. */
 export function renderConversation(messages: readonly Message[], warn: Warn): Conversation {
-  const system: string[] = []
+  const system: Block[] = []
   const turns: Turn[] = []
   for (const message of messages) {
     tellExtras('messages[]', { ...message.extras, name: message.name }, warn)
     if (message.role === 'system' || message.role === 'developer') {
       if (turns.length > 0)
         warn('anthropic takes instructions only at the beginning; later ones were moved there.')
-      system.push(...textsOf(message.parts, warn))
+      system.push(...renderAnswerParts(message.parts, warn))
     } else addTurn(turns, message.role === 'assistant' ? 'assistant' : 'user', renderMessage(message, warn))
   }
   return withUserFirst({ system, turns: turns.map(resultsFirst) }, warn)
@@ -64,22 +65,20 @@ function renderInput({ name, arguments: text }: PastToolCall, warn: Warn): unkno
 }
 
 function renderResult(message: ToolMessage, warn: Warn): Block {
-  const [only, another] = message.parts
-  const plain = only?.type === 'text' && another === undefined && only.extras === undefined
-  const content = plain && only.text.trim() !== '' ? only.text : renderParts(message.parts, warn)
+  const { blocks, mark } = takeMarks(renderParts(message.parts, warn))
+  const [only, another] = blocks
+  const content = only?.type === 'text' && !another ? only.text : blocks
   const tool_use_id = renderCallId(message.callId)
-  return { type: 'tool_result', tool_use_id, content: content.length > 0 ? content : undefined }
+  return { type: 'tool_result', tool_use_id, content: blocks.length > 0 ? content : undefined, ...mark }
 }
 
 /** Instructions alone are what the user says; a conversation that the model began needs a word before it. */
 function withUserFirst({ system, turns }: Conversation, warn: Warn): Conversation {
   const [first] = turns
   if (first?.role === 'user') return { system, turns }
-  if (!first && system.length > 0) return { system: [], turns: [userTurn(system.join('\n\n'))] }
+  if (!first && system.length > 0) return { system: [], turns: [{ role: 'user', content: system }] }
   warn('anthropic needs a user message first; one that says “.” was put there.')
-  return { system, turns: [userTurn('.'), ...turns] }
+  return { system, turns: [aWord, ...turns] }
 }
 
-function userTurn(text: string): Turn {
-  return { role: 'user', content: [{ type: 'text', text }] }
-}
+const aWord: Turn = { role: 'user', content: [{ type: 'text', text: '.' }] }

@@ -1,9 +1,10 @@
 import type { ForeignPart, ImagePart, Part } from '../../../generation/request.ts'
 import { fieldsOf, textOf } from '../../../lib/json.ts'
 import type { Warn } from '../wire.ts'
-import type { Block } from './turns.ts'
+import { withMark, withoutMark } from './cache-mark.ts'
 import { tellExtras } from './left-out.ts'
 import { renderSource } from './source.ts'
+import type { Block } from './turns.ts'
 
 /** What a user or a tool says. Text that says nothing is refused, so it is left out. */
 export function renderParts(parts: readonly Part[], warn: Warn): Block[] {
@@ -20,15 +21,11 @@ export function renderAnswerParts(parts: readonly Part[], warn: Warn): Block[] {
   })
 }
 
-/** The text of the parts, for a place that takes nothing else. */
-export function textsOf(parts: readonly Part[], warn: Warn): string[] {
-  return renderAnswerParts(parts, warn).flatMap((block) => textOf(block.text) ?? [])
-}
-
 function renderPart(part: Part, warn: Warn): Block[] {
   if (part.type === 'foreign') return renderForeign(part, warn)
-  tellExtras('messages[].content[]', part.extras, warn)
-  return part.type === 'text' ? renderText(part.text) : [renderImage(part, warn)]
+  tellExtras('messages[].content[]', withoutMark(part.extras), warn)
+  const blocks = part.type === 'text' ? renderText(part.text) : [renderImage(part, warn)]
+  return blocks.map((block) => withMark(block, part.extras))
 }
 
 function renderText(text: string): Block[] {
@@ -45,7 +42,8 @@ function renderForeign({ value }: ForeignPart, warn: Warn): Block[] {
   const file = fieldsOf(value.file)
   const url = textOf(file.file_data) ?? textOf(file.file_url)
   if (value.type !== 'file' || url === undefined) return unknownPart(value.type, warn)
-  return renderFile(url, textOf(file.filename)) ?? unknownFile(warn)
+  const blocks = renderFile(url, textOf(file.filename)) ?? unknownFile(warn)
+  return blocks.map((block) => withMark(block, value))
 }
 
 function unknownPart(type: string, warn: Warn): Block[] {

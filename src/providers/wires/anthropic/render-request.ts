@@ -1,7 +1,7 @@
 import type { Generation } from '../../../generation/request.ts'
 import { onlyOnce } from '../only-once.ts'
 import type { Target, Warn } from '../wire.ts'
-import { planFormat } from './format.ts'
+import { type FormatPlan, planFormat } from './format.ts'
 import { tellLeftOut } from './left-out.ts'
 import type { Traits } from './models.ts'
 import { type Conversation, renderConversation } from './render-messages.ts'
@@ -30,7 +30,7 @@ export function renderRequest(
   return {
     model: target.model,
     max_tokens: maxTokens,
-    system: renderSystem(conversation, plan.by === 'words' ? [plan.words] : []),
+    system: renderSystem(conversation, plan),
     messages: renderTurns(conversation.turns, on),
     stream: target.stream || undefined,
     ...tools,
@@ -54,9 +54,11 @@ function renderMaxTokens({ maxTokens }: Generation, traits: Traits, target: Targ
   return limit
 }
 
-function renderSystem({ system }: Conversation, more: readonly string[]): string | undefined {
-  const all = [...system, ...more]
-  return all.length > 0 ? all.join('\n\n') : undefined
+/** One text, unless parts of it are to be cached. */
+function renderSystem({ system }: Conversation, plan: FormatPlan): string | readonly Block[] | undefined {
+  const all = plan.by === 'words' ? [...system, { type: 'text', text: plan.words }] : system
+  if (all.some((block) => block.cache_control)) return all
+  return all.length > 0 ? all.map((block) => block.text).join('\n\n') : undefined
 }
 
 function renderTurns(turns: readonly Turn[], withThoughts: boolean): readonly Turn[] {

@@ -1,6 +1,6 @@
 import type { GenerationEvent, ToolCallEvent } from '../../../generation/events.ts'
-import { randomText } from '../../../lib/id.ts'
 import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json.ts'
+import { newCallId, onlyCounts } from '../call-id.ts'
 import { finishFor } from './finish.ts'
 
 /** One of the answers to a request, as far as it will still be needed. */
@@ -58,10 +58,10 @@ function toCall(
   const name = textOf(called.name)
   if (name === undefined) return undefined
   const own = textOf(called.id)
-  const id = own === undefined || taken.includes(own) ? `call_${randomText(24)}` : own
+  const id = own === undefined || taken.includes(own) ? newCallId() : own
   const call = { id, name, arguments: JSON.stringify(called.args ?? {}) }
   const thoughtSignature = textOf(part.thoughtSignature)
   if (thoughtSignature === undefined) return { type: 'tool-call', choice, call }
   const state: Json = { thoughtSignature }
-  return { type: 'tool-call', choice, call, state }
+  return { type: 'tool-call', choice, call: onlyCounts(call) ? { ...call, id: newCallId() } : call, state }
 }

@@ -1,7 +1,8 @@
 import type { GenerationEvent, ToolCallEvent } from '../../../generation/events.ts'
 import { type Fields, type Json, listOf, textOf } from '../../../lib/json.ts'
+import { newCallId, onlyCounts } from '../call-id.ts'
 import type { Dialect, Echo } from './dialect.ts'
-import { keepPiece } from './echo.ts'
+import { keepPiece, renamedIn } from './echo.ts'
 import { finishFor } from './finish.ts'
 import { addPiece, complete, type OpenCall, toToolCall } from './tool-calls.ts'
 
@@ -81,6 +82,9 @@ function messageState(choice: Choice, dialect: Dialect): Json | undefined {
 
 function toEvent(call: OpenCall, choice: number, ofMessage: Json | undefined): ToolCallEvent {
   const state = ofMessage ?? call.state
-  const event = { type: 'tool-call', choice, call: toToolCall(call) } as const
-  return state === undefined ? event : { ...event, state }
+  const told = toToolCall(call)
+  if (state === undefined) return { type: 'tool-call', choice, call: told }
+  if (!onlyCounts(told)) return { type: 'tool-call', choice, call: told, state }
+  const id = newCallId()
+  return { type: 'tool-call', choice, call: { ...told, id }, state: renamedIn(state, told.id, id) }
 }

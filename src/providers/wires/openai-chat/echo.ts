@@ -1,10 +1,21 @@
-import { type Fields, fieldsOf, type Json, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, type Json, listOf, textOf } from '../../../lib/json.ts'
 
 /** What goes back with a turn's tool calls, with one more piece of it: text, or a list of reasoning details. */
 export function keepPiece(kept: Json | undefined, piece: unknown): Json | undefined {
   if (typeof piece === 'string') return piece === '' ? kept : (typeof kept === 'string' ? kept : '') + piece
   if (!Array.isArray(piece)) return kept
   return piece.reduce(addDetail, Array.isArray(kept) ? kept : [])
+}
+
+/** The state with the new id of its call: details of reasoning may say by an id which call they led to. */
+export function renamedIn(state: Json, from: string, to: string): Json {
+  const fields = Object.entries(fieldsOf(state)).map(([field, kept]) => {
+    const details = listOf(kept).map((detail) =>
+      fieldsOf(detail).id === from ? { ...fieldsOf(detail), id: to } : detail,
+    )
+    return [field, Array.isArray(kept) ? details : kept]
+  })
+  return asJson(Object.fromEntries(fields))
 }
 
 /** A detail comes in pieces that are to go back as one, but for encrypted ones, which come whole. */

@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../../generation/events.ts'
-import { randomText } from '../../../lib/id.ts'
 import { type Fields, fieldsOf, type Json, numberOf, parseJson, textOf } from '../../../lib/json.ts'
+import { newCallId } from '../call-id.ts'
 
 /** A tool call as far as it has come. `id` is empty where the provider gave none of its own. */
 export type OpenCall = ToolCall & {
@@ -29,7 +29,7 @@ export function addPiece(calls: readonly OpenCall[], piece: unknown, echo?: stri
 /** The call with an id and with arguments, whatever it came with. */
 export function toToolCall(call: OpenCall): ToolCall {
   const { id, name, arguments: text } = call
-  return { id: id || `call_${randomText(24)}`, name, arguments: text.trim() === '' ? '{}' : text }
+  return { id: id || newCallId(), name, arguments: text.trim() === '' ? '{}' : text }
 }
 
 /** True when the arguments are whole: nothing that continues them would be JSON. */

@@ -1,6 +1,6 @@
 import type { GenerationEvent } from '../../../generation/events.ts'
 import { type Fields, type Json, textOf } from '../../../lib/json.ts'
-import { parseCallId } from './call-id.ts'
+import { newCallId, onlyCounts } from '../call-id.ts'
 import { keptReasoning, keptState } from './call-state.ts'
 
 /** What is known of the finished items of an answer, as far as the next ones need it. */
@@ -36,7 +36,8 @@ export function addItem(turn: Turn, item: Fields, events: GenerationEvent[]): Tu
 function addCall(turn: Turn, item: Fields, events: GenerationEvent[]): Turn {
   const name = textOf(item.name)
   if (name === undefined || item.status === 'incomplete') return turn
-  const id = parseCallId(textOf(item.call_id) ?? '', turn.callIds)
+  const own = textOf(item.call_id) ?? ''
+  const id = onlyCounts({ id: own, name }) || turn.callIds.includes(own) ? newCallId() : own
   const event = { type: 'tool-call', choice: 0, call: { id, name, arguments: argumentsOf(item) } } as const
   const state = keptState(turn.reasoning, turn.phase)
   events.push(state === undefined ? event : { ...event, state })

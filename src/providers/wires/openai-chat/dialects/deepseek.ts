@@ -1,5 +1,5 @@
 import type { Effort, Format, Generation } from '../../../../generation/request.ts'
-import { listOf } from '../../../../lib/json.ts'
+import { fieldsOf, listOf } from '../../../../lib/json.ts'
 import type { Target, Warn } from '../../wire.ts'
 import type { Body, Dialect } from '../dialect.ts'
 
@@ -20,15 +20,20 @@ function effort(effort: Effort): Body {
 }
 
 function adapt(body: Body, generation: Generation, _target: Target, warn: Warn): Body {
-  const { format } = generation
-  if (format?.type !== 'json_schema') return body
+  const { format, effort } = generation
+  const told = listOf(body.messages)
+  const messages = effort === 'none' ? told : told.map((message) => withReasoning(fieldsOf(message), warn))
+  if (format?.type !== 'json_schema') return { ...body, messages }
   warn('deepseek takes no response_format json_schema; the model was asked to follow the schema instead.')
   const instruction = { role: 'system', content: schemaInstruction(format) }
-  return {
-    ...body,
-    messages: [instruction, ...listOf(body.messages)],
-    response_format: { type: 'json_object' },
-  }
+  return { ...body, messages: [instruction, ...messages], response_format: { type: 'json_object' } }
+}
+
+/** While it thinks, it refuses a tool turn without its reasoning, and takes one where that is empty. */
+function withReasoning(message: Body, warn: Warn): Body {
+  if (message.tool_calls === undefined || typeof message.reasoning_content === 'string') return message
+  warn('The reasoning behind an earlier tool call is not known here; deepseek goes on without it.')
+  return { ...message, reasoning_content: '' }
 }
 
 /** The word JSON has to be in the prompt, or DeepSeek refuses `json_object`. */

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'bun:test'
+import { framesOf, said, whole } from '../support/chat-answers.ts'
+import { readStreamed } from '../support/chat-reply.ts'
+import { question, startScenario } from '../support/scenario.ts'
+import { events, json } from '../support/script.ts'
+
+const streamQuestion = { ...question, stream: true }
+const settings = { retries: { attempts: 0 }, breaker: { failures: 2, cooldown: '10m' } }
+const options = { patience: 20, settings, other: [whole()] }
+
+/** A stream that is silent until the caller has its first byte, and then says this. */
+function silentUntil(gate: Promise<void>, frames: readonly string[]) {
+  return events([gate, ...frames])
+}
+
+const failing = ['data: {"error":{"message":"No.","code":503}}\n\n']
+
+describe('a route whose stream was handed over before its first event', () => {
+  test('has failed when that is a failure, and is left alone after as many as the settings say', async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const scripts = gates.map(({ promise }) => silentUntil(promise, failing))
+    await using scenario = await startScenario(scripts, options)
+    for (const gate of gates) {
+      const response = await scenario.app.chat(streamQuestion)
+      gate.resolve()
+      const reply = await readStreamed(response)
+      expect([reply.status, reply.error?.code]).toEqual([200, 'upstream_unavailable'])
+    }
+    expect(await (await scenario.app.chat(question)).json()).toMatchObject({ provider: 'other' })
+    expect(scenario.acme.requests).toHaveLength(2)
+  })
+
+  test('does not make up for earlier failures by having been taken', async () => {
+    const gate = Promise.withResolvers<void>()
+    const refused = json({ error: { message: 'No.' } }, { status: 500 })
+    const scripts = [refused, silentUntil(gate.promise, framesOf(said())), refused, whole()]
+    await using scenario = await startScenario(scripts, options)
+    await scenario.app.chat(question)
+    const response = await scenario.app.chat(streamQuestion)
+    expect(response.status).toBe(200)
+    await scenario.app.chat(question)
+    expect(await (await scenario.app.chat(question)).json()).toMatchObject({ provider: 'other' })
+    expect(scenario.acme.requests).toHaveLength(3)
+    gate.resolve()
+    expect((await readStreamed(response)).done).toBe(true)
+    expect(await (await scenario.app.chat(question)).json()).toMatchObject({ provider: 'acme' })
+  })
+
+  test('makes up for them with its first event', async () => {
+    const refused = json({ error: { message: 'No.' } }, { status: 500 })
+    const scripts = [refused, events(framesOf(said())), refused, whole()]
+    await using scenario = await startScenario(scripts, options)
+    await scenario.app.chat(question)
+    await readStreamed(await scenario.app.chat(streamQuestion))
+    await scenario.app.chat(question)
+    expect(await (await scenario.app.chat(question)).json()).toMatchObject({ provider: 'acme' })
+  })
+})

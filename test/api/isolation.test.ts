@@ -1,0 +1,131 @@
+import { expect, test } from 'bun:test'
+import { randomText } from '../../src/lib/id.ts'
+import { type Paid, startPaid } from '../money/paid.ts'
+import { said, whole } from '../support/chat-answers.ts'
+import { question } from '../support/scenario.ts'
+
+type Headers = { readonly authorization: string }
+
+/** All that an answer depends on: the reply, and what was asked upstream for it. */
+type Seen = { readonly status: number; readonly text: string; readonly upstream: readonly string[] }
+
+type Endpoint = {
+  /** As the OpenAPI document has it. */
+  readonly path: string
+  ask(paid: Paid, id: string, headers: Headers): Promise<Response>
+  /** Whether an organization has ids of its own here, for which it gets something else than others do. */
+  readonly owns: boolean
+}
+
+/** Every endpoint that takes an id or a cursor. */
+const endpoints: readonly Endpoint[] = [
+  {
+    path: '/v1/models/{id}',
+    owns: false,
+    ask: (paid, id, headers) => get(paid, `/v1/models/${id}`, headers),
+  },
+  { path: '/v1/chat/completions', owns: true, ask: afterCall },
+]
+
+const call = { name: 'height', arguments: ['{}'] }
+const secret = 'The gauge at the bridge says so.'
+
+/** The next turn of a tool loop, which brings back what is kept of the call with this id. */
+function afterCall({ app }: Paid, id: string, headers: Headers): Promise<Response> {
+  const past = { id, type: 'function', function: { name: call.name, arguments: '{}' } }
+  const messages = [
+    ...question.messages,
+    { role: 'assistant', content: null, tool_calls: [past] },
+    { role: 'tool', tool_call_id: id, content: '4' },
+  ]
+  return app.chat({ ...question, messages }, { headers })
+}
+
+function get({ app }: Paid, path: string, headers: Headers): Promise<Response> {
+  return app.request(path, { headers })
+}
+
+/** A gateway in which `acme` has had a tool call with something to keep, which `globex` knows nothing of. */
+async function startShared() {
+  const answer = said({ text: [], reasoning: [secret], calls: [{ id: 'call_own_0001', ...call }] })
+  const paid = await startPaid(whole(answer), { acme: { kind: 'deepseek' } })
+  await paid.books.fund('acme', '1')
+  await paid.books.fund('globex', '1')
+  const [acme, globex] = [await paid.books.keyOf('acme'), await paid.books.keyOf('globex')].map(bearer)
+  const reply = await paid.app.chat(question, { headers: acme })
+  const { id } = (await reply.json()) as { readonly id: string }
+  paid.acme.answer(whole())
+  const ids = [id, ...idsOf(paid)]
+  return { paid, acme: acme!, globex: globex!, ids, [Symbol.asyncDispose]: paid[Symbol.asyncDispose] }
+}
+
+function bearer(key: string): Headers {
+  return { authorization: `Bearer ${key}` }
+}
+
+/** Every id that the database holds. */
+function idsOf({ books: { sqlite } }: Paid): string[] {
+  const columns = {
+    organizations: 'id',
+    api_keys: 'public_id',
+    usage: 'id',
+    ledger: 'id',
+    provider_state: 'call_id',
+  }
+  return Object.entries(columns).flatMap(([table, column]) =>
+    sqlite
+      .query<Record<string, string>, []>(`SELECT ${column} id FROM ${table}`)
+      .all()
+      .map((row) => row.id!),
+  )
+}
+
+async function see({ ask }: Endpoint, paid: Paid, id: string, headers: Headers): Promise<Seen> {
+  const before = paid.acme.requests.length
+  const reply = await ask(paid, id, headers)
+  const text = await reply.text()
+  const upstream = paid.acme.requests.slice(before).map(({ body }) => JSON.stringify(body))
+  const told = [text, ...upstream].map((part) =>
+    part.replaceAll(id, 'ID').replace(/"(id|created)":("chat[^"]*"|\d+)/g, ''),
+  )
+  return { status: reply.status, text: told[0]!, upstream: told.slice(1) }
+}
+
+/** An id of the same form that nothing has. */
+function unknownLike(id: string): string {
+  const [prefix] = /^([a-z]+[_-])?/.exec(id) ?? ['']
+  return prefix + randomText(id.length - prefix.length)
+}
+
+test.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))(
+  '%s answers the ids of another organization as ids that do not exist',
+  async (_, endpoint) => {
+    await using shared = await startShared()
+    const { paid, acme, globex, ids } = shared
+    expect(ids).toContain('call_own_0001')
+    expect(ids.length).toBeGreaterThan(8)
+    let own = 0
+    for (const id of ids) {
+      const unknown = await see(endpoint, paid, unknownLike(id), globex)
+      const foreign = await see(endpoint, paid, id, globex)
+      expect([id, foreign]).toEqual([id, unknown])
+      expect(JSON.stringify(foreign)).not.toContain(secret)
+      const owner = await see(endpoint, paid, id, acme)
+      if (JSON.stringify(owner) !== JSON.stringify(unknown)) own++
+    }
+    expect(own > 0).toBe(endpoint.owns)
+  },
+)
+
+test('every path with a parameter or a cursor is among those that are tried here', async () => {
+  await using paid = await startPaid(whole())
+  const document = (await (await paid.app.request('/openapi.json')).json()) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: object[] }>>>>
+  }
+  const taking = Object.entries(document.paths).filter(([path, operations]) => {
+    const queries = Object.values(operations).flatMap(({ parameters = [] }) => parameters)
+    return path.includes('{') || queries.some((parameter) => 'in' in parameter && parameter.in === 'query')
+  })
+  const tried = endpoints.map(({ path }) => path)
+  expect(taking.map(([path]) => path).filter((path) => !tried.includes(path))).toEqual([])
+})

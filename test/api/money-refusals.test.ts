@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'bun:test'
+import type { Pricing } from '../../src/config/model-facts.ts'
+import { mostCost, type Paid, promptCost, startPaid, usualCost } from '../money/paid.ts'
+import { chunks, delta, doneFrame, streamed, whole } from '../support/chat-answers.ts'
+import { readError } from '../support/chat-reply.ts'
+import { openConnection } from '../support/connection.ts'
+import { question } from '../support/scenario.ts'
+
+/** As an amount of `weir orgs credit`. */
+function usd(nanos: number): string {
+  return (nanos / 1e9).toFixed(9)
+}
+
+/** The reply is the 402 of this code, nobody was asked, nothing is reserved, and one row says so. */
+async function expectRefused({ acme, books }: Paid, reply: Response, code: string, words: string) {
+  expect(reply.headers.get('content-type')).toContain('application/json')
+  for (const header of ['retry-after', 'retry-after-ms', 'x-weir-cost'])
+    expect([header, reply.headers.get(header)]).toEqual([header, null])
+  const error = await readError(reply)
+  expect(error).toMatchObject({ status: 402, type: 'insufficient_quota', code, param: null })
+  expect(error.message).toContain(words)
+  expect(acme.requests).toEqual([])
+  expect([books.open(), books.account()[1]]).toEqual([0, 0])
+  const row = books.row(reply.headers.get('x-request-id') ?? '')
+  expect(row).toMatchObject({ status: 402, error: code, model: 'acme/river', provider: null })
+  expect(row).toMatchObject({ prompt_tokens: 0, completion_tokens: 0, first_token_ms: null })
+  expect(row?.cost ?? 0).toBe(0)
+  books.expectSound()
+}
+
+describe.each([
+  ['whole', {}],
+  ['streamed', { stream: true }],
+])('before the first token, %s, an organization is refused', (_, more) => {
+  test('whose balance does not hold what the call may cost', async () => {
+    await using paid = await startPaid(whole(), { balance: usd(mostCost - 1) })
+    const reply = await paid.app.chat({ ...question, ...more })
+    await expectRefused(paid, reply, 'insufficient_balance', 'may cost up to 0.001008 USD')
+  })
+
+  test('that has no billing', async () => {
+    await using paid = await startPaid(whole())
+    await paid.books.fund('default', '0', 'none')
+    const reply = await paid.app.chat({ ...question, ...more })
+    await expectRefused(paid, reply, 'billing_not_configured', 'has no billing')
+  })
+
+  test.each([
+    ['a price', undefined],
+    ['any price in its pricing', {}],
+    ['a price of its answers', { input: 1 }],
+    ['a price of its prompts', { output: 1, cache_read: 1 }],
+  ])('that pays before, for a model without %s', async (_, pricing) => {
+    await using paid = await startPaid(whole(), { model: { pricing } })
+    const reply = await paid.app.chat({ ...question, ...more })
+    await expectRefused(paid, reply, 'billing_not_configured', 'The model acme/river has no price')
+  })
+})
+
+test('an exact balance is enough, and a smaller max_tokens asks for less', async () => {
+  await using paid = await startPaid(whole(), { balance: usd(promptCost + 5 * 10_000) })
+  expect((await paid.app.chat({ ...question, max_tokens: 6 })).status).toBe(402)
+  expect((await paid.app.chat({ ...question, max_tokens: 5, n: 2 })).status).toBe(402)
+  expect((await paid.app.chat({ ...question, max_tokens: 5 })).status).toBe(200)
+  // The provider counted more of the prompt than was estimated.
+  expect(paid.books.account()).toEqual([0, 0])
+  expect(paid.books.entries().slice(1)).toEqual([
+    ['charge', -usualCost],
+    ['write_off', 4 * 1000],
+  ])
+  paid.books.expectSound()
+})
+
+test('a model without a price serves whoever does not pay, and the reply names no cost', async () => {
+  await using paid = await startPaid(whole(), { model: { pricing: undefined } })
+  await paid.books.fund('default', '0', 'unmetered')
+  const reply = await paid.app.chat(question)
+  expect([reply.status, reply.headers.get('x-weir-cost')]).toEqual([200, null])
+  expect(paid.books.rows()[0]).toMatchObject({ status: 200, cost: null, prompt_tokens: 12 })
+})
+
+test.each<[string, Pricing, string]>([
+  ['nothing', { input: 0, output: 0 }, '0.000000000'],
+  ['so much a request and no more', { request: 0.001 }, '0.001000000'],
+])('a model whose price is %s can be paid for', async (_, pricing, cost) => {
+  await using paid = await startPaid(whole(), { model: { pricing }, balance: '0.001' })
+  expect((await paid.app.chat(question)).headers.get('x-weir-cost')).toBe(cost)
+  paid.books.expectSound()
+})
+
+test('a wrong request and an unknown model are told as such, also without a balance', async () => {
+  await using paid = await startPaid(whole(), { balance: '0' })
+  expect((await paid.app.chat({ ...question, temperature: 9 })).status).toBe(400)
+  expect((await paid.app.chat({ ...question, model: 'acme/sea' })).status).toBe(404)
+  expect((await paid.app.chat(question)).status).toBe(402)
+  expect((await paid.app.request('/v1/models')).status).toBe(200)
+})
+
+test('of 500 requests at once exactly those pass that the balance holds, and it ends where they leave it', async () => {
+  const held = 37
+  const answered = Promise.withResolvers<void>()
+  const answer = chunks([
+    delta({ role: 'assistant', content: 'It is ' }),
+    answered.promise,
+    delta({}, 'stop'),
+    { choices: [], usage: { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 } },
+    doneFrame,
+  ])
+  const balance = held * mostCost + mostCost - 1
+  await using paid = await startPaid(answer, { balance: usd(balance) })
+  const clients = await Promise.all(Array.from({ length: 500 }, () => openConnection(paid.app.url)))
+  for (const client of clients) client.post({ ...question, stream: true })
+  const replies = await Promise.all(clients.map((client) => client.until('\r\n\r\n')))
+  const statuses = replies.map((text) => text.slice(9, 12))
+  expect(Object.groupBy(statuses, (status) => status)['200']?.length).toBe(held)
+  expect(Object.groupBy(statuses, (status) => status)['402']?.length).toBe(500 - held)
+  expect(paid.acme.requests).toHaveLength(held)
+  expect(paid.books.account()).toEqual([balance, held * mostCost])
+  paid.books.expectSound()
+  answered.resolve()
+  const rows = await paid.books.settled(500)
+  expect(rows.filter(({ status, cost }) => status === 200 && cost === usualCost)).toHaveLength(held)
+  expect(paid.books.account()).toEqual([balance - held * usualCost, 0])
+  for (const client of clients) client.reset()
+  paid.books.expectSound()
+})
+
+test('calls at once that cost more than was thought take no more than there is', async () => {
+  const usage = { prompt_tokens: 12, completion_tokens: 300, total_tokens: 312 }
+  const frames = [delta({ role: 'assistant', content: 'It is ' }), delta({}, 'stop'), { choices: [], usage }]
+  await using paid = await startPaid(chunks([...frames, doneFrame]), { balance: usd(10 * mostCost) })
+  const cost = 12 * 1000 + 300 * 10_000
+  const replies = await Promise.all(
+    Array.from({ length: 10 }, async () => (await paid.app.chat({ ...question, stream: true })).text()),
+  )
+  const passed = replies.filter((text) => text.endsWith(doneFrame)).length
+  expect(passed).toBeWithin(3, 11)
+  const rows = await paid.books.settled(10)
+  expect(rows.filter((row) => row.cost === cost)).toHaveLength(passed)
+  expect(paid.books.account()[0]).toBe(Math.max(0, 10 * mostCost - passed * cost))
+  paid.books.expectSound()
+})
+
+test('an organization without its balance is no concern of the others', async () => {
+  await using paid = await startPaid([whole(), streamed()], { balance: '0' })
+  await paid.books.fund('rich', '1')
+  const headers = { authorization: `Bearer ${await paid.books.keyOf('rich')}` }
+  expect((await paid.app.chat(question)).status).toBe(402)
+  expect((await paid.app.chat(question, { headers })).status).toBe(200)
+  expect((await paid.app.chat(question)).status).toBe(402)
+  expect(paid.books.account('rich')).toEqual([1e9 - usualCost, 0])
+  expect(paid.books.account()).toEqual([0, 0])
+})

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'bun:test'
+import { mostCost, type Paid, promptCost, startPaid, usualCost } from '../money/paid.ts'
+import { readPieces } from '../support/body-reader.ts'
+import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { readStreamed } from '../support/chat-reply.ts'
+import { question } from '../support/scenario.ts'
+import { breakOff, hang, json, jsonPieces, reset, type Script, silence } from '../support/script.ts'
+
+const start = 1_000_000_000
+const streamQuestion = { ...question, stream: true }
+const failure = json({ error: { message: 'Down.' } }, { status: 500 })
+const begun = delta({ role: 'assistant', content: 'eight ch' })
+/** The two tokens of `begun` are an estimate. */
+const begunCost = promptCost + 2 * 10_000
+
+/** What the books say of the only request once it has ended. */
+type Ended = { readonly status: number; readonly error?: string; readonly cost: number }
+
+async function expectEnd({ books }: Paid, { status, error, cost }: Ended) {
+  const rows = await books.settled(1)
+  expect(rows.map((row) => [row.status, row.error, row.cost])).toEqual([[status, error ?? null, cost]])
+  expect(books.account()).toEqual([start - cost, 0])
+  expect(books.entries()).toEqual([['credit', start], ...(cost > 0 ? [['charge', -cost]] : [])])
+  books.expectSound()
+}
+
+describe('a call is charged its exact cost', () => {
+  test('when it was answered, which the reply tells too', async () => {
+    await using paid = await startPaid(whole())
+    const reply = await paid.app.chat(question)
+    expect(reply.headers.get('x-weir-cost')).toBe('0.000062000')
+    // The reply is there, so the row must be: no wait here.
+    expect(paid.books.account()).toEqual([start - usualCost, 0])
+    await expectEnd(paid, { status: 200, cost: usualCost })
+  })
+
+  test('when it was streamed, before the stream says that it is done', async () => {
+    await using paid = await startPaid(streamed())
+    const reply = await paid.app.chat(streamQuestion)
+    expect(reply.headers.get('x-weir-cost')).toBeNull()
+    const reader = readPieces(reply)
+    await reader.until('[DONE]')
+    expect(paid.books.account()).toEqual([start - usualCost, 0])
+    await expectEnd(paid, { status: 200, cost: usualCost })
+  })
+
+  test('when the second route has answered', async () => {
+    await using paid = await startPaid(failure, { other: [whole()] })
+    expect((await paid.app.chat(question)).headers.get('x-weir-cost')).toBe('0.000062000')
+    await expectEnd(paid, { status: 200, cost: usualCost })
+  })
+
+  test('as it is estimated where the provider told no usage', async () => {
+    await using paid = await startPaid(whole(said({ text: ['eight ch'] }, { usage: undefined })))
+    expect((await paid.app.chat(question)).headers.get('x-weir-cost')).toBe('0.000028000')
+    await expectEnd(paid, { status: 200, cost: begunCost })
+    expect(paid.books.rows()[0]?.estimated).toBe(1)
+  })
+})
+
+describe('a call that a provider did not answer costs nothing', () => {
+  test.each<[string, Script, object, number, string]>([
+    ['an error of the provider', failure, question, 502, 'upstream_unavailable'],
+    ['an error before a stream', failure, streamQuestion, 502, 'upstream_unavailable'],
+    ['a connection that breaks', reset, question, 502, 'upstream_unavailable'],
+    [
+      'a whole answer that breaks off',
+      jsonPieces(['{"cho'], breakOff),
+      question,
+      502,
+      'upstream_unavailable',
+    ],
+    [
+      'a refusal of what the caller sent',
+      json({ error: { message: 'No.' } }, { status: 400 }),
+      question,
+      400,
+      'upstream_rejected',
+    ],
+  ])('%s', async (_, script, body, status, error) => {
+    await using paid = await startPaid(script)
+    const reply = await paid.app.chat(body)
+    expect([reply.status, reply.headers.get('x-weir-cost')]).toEqual([status, null])
+    expect(paid.books.account()).toEqual([start, 0])
+    await expectEnd(paid, { status, error, cost: 0 })
+  })
+})
+
+test('a stream that breaks is charged its prompt and what was said', async () => {
+  const heard = Promise.withResolvers<void>()
+  await using paid = await startPaid(chunks([begun, heard.promise], breakOff))
+  const reply = await paid.app.chat(streamQuestion)
+  heard.resolve()
+  expect((await readStreamed(reply)).done).toBe(false)
+  await expectEnd(paid, { status: 502, error: 'upstream_unavailable', cost: begunCost })
+})
+
+describe('a caller who leaves is charged', () => {
+  test.each([
+    ['a whole answer', question],
+    ['a stream', streamQuestion],
+  ])('the prompt before anything of %s was said', async (_, body) => {
+    await using paid = await startPaid(silence)
+    const leaving = new AbortController()
+    const asked = paid.app.chat(body, { signal: leaving.signal })
+    await paid.acme.request(0)
+    expect(paid.books.account()).toEqual([start, mostCost])
+    leaving.abort()
+    await expect(asked).rejects.toThrow(/abort/)
+    await expectEnd(paid, { status: 499, error: 'client_gone', cost: promptCost })
+  })
+
+  test('the prompt and what was said in the middle of a stream', async () => {
+    await using paid = await startPaid(chunks([begun], hang))
+    const reader = readPieces(await paid.app.chat(streamQuestion))
+    await reader.until('eight ch')
+    await reader.leave()
+    await expectEnd(paid, { status: 499, error: 'client_gone', cost: begunCost })
+  })
+
+  test('the prompt where an accepted stream was handed over and has said nothing', async () => {
+    await using paid = await startPaid(chunks([], hang), { patience: 5 })
+    const reader = readPieces(await paid.app.chat(streamQuestion))
+    await reader.until(': keep-alive')
+    await reader.leave()
+    await expectEnd(paid, { status: 499, error: 'client_gone', cost: promptCost })
+  })
+})
+
+test('calls that the gateway cuts off when it stops are charged what was said', async () => {
+  await using paid = await startPaid(chunks([begun], hang))
+  const readers = await Promise.all(
+    Array.from({ length: 10 }, async () => readPieces(await paid.app.chat(streamQuestion))),
+  )
+  await Promise.all(readers.map((reader) => reader.until('eight ch')))
+  await paid.app.stop()
+  expect(paid.books.rows().map((row) => [row.status, row.cost])).toEqual(readers.map(() => [499, begunCost]))
+  expect(paid.books.account()).toEqual([start - 10 * begunCost, 0])
+  paid.books.expectSound()
+})
+
+test('a cost beyond the reservation takes what the balance holds, and the rest is written off', async () => {
+  const usage = { prompt_tokens: 12, completion_tokens: 400_000, total_tokens: 400_012 }
+  await using paid = await startPaid(whole(said({}, { usage })))
+  const cost = 12 * 1000 + 400_000 * 10_000
+  expect((await paid.app.chat(question)).headers.get('x-weir-cost')).toBe('4.000012000')
+  expect(paid.books.account()).toEqual([0, 0])
+  expect(paid.books.entries()).toEqual([
+    ['credit', start],
+    ['charge', -cost],
+    ['write_off', cost - start],
+  ])
+  expect(paid.books.rows()[0]?.cost).toBe(cost)
+  expect((await paid.app.chat(question)).status).toBe(402)
+  paid.books.expectSound()
+})
+
+test('an organization that does not pay is told the cost, and nothing is taken', async () => {
+  await using paid = await startPaid(whole())
+  await paid.books.fund('default', '0', 'unmetered')
+  expect((await paid.app.chat(question)).headers.get('x-weir-cost')).toBe('0.000062000')
+  expect(paid.books.rows()[0]?.cost).toBe(usualCost)
+  expect(paid.books.account()).toEqual([start, 0])
+  expect(paid.books.entries()).toEqual([['credit', start]])
+})

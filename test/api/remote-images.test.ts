@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test'
+import { imageReply, imageServer, png } from '../gateway/image-server.ts'
+import { said, whole } from '../support/chat-answers.ts'
+import { readError } from '../support/chat-reply.ts'
+import { question, startScenario } from '../support/scenario.ts'
+import { json } from '../support/script.ts'
+
+const bytes = png.toString('base64')
+const failed = json({ error: { message: 'No.' } }, { status: 500 })
+const candidates = [{ content: { parts: [{ text: 'A weir.' }] }, finishReason: 'STOP' }]
+const geminiAnswer = json({ candidates, usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 2 } })
+const claudeAnswer = json({
+  type: 'message',
+  content: [{ type: 'text', text: 'A weir.' }],
+  stop_reason: 'end_turn',
+})
+
+const gemini = { acme: { kind: 'gemini' } }
+
+function showing(...urls: readonly string[]) {
+  const images = urls.map((url) => ({ type: 'image_url', image_url: { url } }))
+  return {
+    ...question,
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, ...images] }],
+  }
+}
+
+describe('an image at an address', () => {
+  test('goes to Gemini as its bytes, which are fetched once for all tries', async () => {
+    using server = imageServer(() => imageReply())
+    const settings = { retries: { attempts: 1 } }
+    const options = { ...gemini, settings, images: server.surroundings }
+    await using scenario = await startScenario([failed, geminiAnswer], options)
+    const response = await scenario.app.chat(showing(server.url('/a.png'), server.url('/a.png')))
+    expect(response.status).toBe(200)
+    const image = { inlineData: { mimeType: 'image/png', data: bytes } }
+    const contents = [{ role: 'user', parts: [{ text: 'What is it?' }, image, image] }]
+    expect(scenario.acme.requests.map(({ body }) => body.contents)).toEqual([contents, contents])
+    expect(server.asked).toHaveLength(1)
+  })
+
+  test.each([
+    ['openai-compatible', whole(said())],
+    ['anthropic', claudeAnswer],
+  ])('goes to %s as its address, and nobody here fetches it', async (kind, answer) => {
+    using server = imageServer(() => imageReply())
+    await using scenario = await startScenario(answer, { acme: { kind }, images: server.surroundings })
+    expect((await scenario.app.chat(showing(server.url('/a.png')))).status).toBe(200)
+    expect(scenario.acme.requests[0]?.text).toContain(server.url('/a.png'))
+    expect(scenario.acme.requests[0]?.text).not.toContain(bytes)
+    expect(server.asked).toEqual([])
+  })
+
+  test('is fetched only where the route that needs its bytes is asked', async () => {
+    using server = imageServer(() => imageReply())
+    const routes = [
+      { provider: 'other', model: 'river-2' },
+      { provider: 'acme', model: 'river-1' },
+    ]
+    const options = { ...gemini, other: [whole(), failed], model: { routes }, images: server.surroundings }
+    await using scenario = await startScenario(geminiAnswer, options)
+    await scenario.app.chat(showing(server.url('/a.png')))
+    expect(server.asked).toEqual([])
+    expect(await (await scenario.app.chat(showing(server.url('/a.png')))).json()).toMatchObject({
+      provider: 'acme',
+    })
+    expect(server.asked).toHaveLength(1)
+  })
+})
+
+describe('an image that cannot be used', () => {
+  test.each([
+    ['is not public', 'https://127.0.0.1/a.png'],
+    ['is of the cloud itself', 'https://169.254.169.254/latest/meta-data'],
+    ['is not encrypted', 'http://images.test/a.png'],
+    ['is no address', 'a.png'],
+  ])('is a 400 that names it, and nobody is asked: it %s', async (_, url) => {
+    await using scenario = await startScenario(geminiAnswer, { ...gemini, other: [whole()] })
+    expect(await readError(await scenario.app.chat(showing(url)))).toMatchObject({
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'invalid_image_url',
+      param: 'messages[0].content[1].image_url.url',
+    })
+    expect([...scenario.acme.requests, ...scenario.other.requests]).toEqual([])
+  })
+
+  test('is a 400 before a stream begins, too', async () => {
+    using server = imageServer(() => new Response('gone', { status: 404 }))
+    await using scenario = await startScenario(geminiAnswer, { ...gemini, images: server.surroundings })
+    const response = await scenario.app.chat({ ...showing(server.url('/a.png')), stream: true })
+    expect(await readError(response)).toMatchObject({ status: 400, code: 'invalid_image_url' })
+    expect(scenario.acme.requests).toEqual([])
+  })
+})

@@ -1,0 +1,102 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { sharedDatabase } from '../support/limits.ts'
+import { deepseek, openrouter } from './tool-loop-chat.ts'
+import { anthropic, gemini } from './tool-loop-native.ts'
+import { startLoopProvider } from './tool-loop-provider.ts'
+import { answered, askModel, begun, startLoopApp } from './tool-loop.ts'
+
+const wires = { anthropic, gemini, deepseek, openrouter }
+
+describe.each(Object.entries(wires))('what %s wants back', (_, wire) => {
+  test('survives a restart of the gateway', async () => {
+    using provider = startLoopProvider(wire)
+    const { file } = sharedDatabase()
+    let messages = begun()
+    for (let turn = 0; turn < 3; turn++) {
+      await using app = await startLoopApp({ acme: [wire, provider] }, file)
+      const reply = await askModel(app, messages)
+      messages = answered(messages, reply)
+      expect(reply.warnings).toEqual([])
+    }
+    expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'The gate is open.' })
+  })
+
+  test('and has expired is left out, with a warning, and the loop goes on', async () => {
+    using provider = startLoopProvider(wire)
+    const { file } = sharedDatabase()
+    await using app = await startLoopApp({ acme: [wire, provider] }, file)
+    const first = await askModel(app, begun())
+    expire(file)
+    const afterFirst = answered(begun(), first)
+    const second = await askModel(app, afterFirst)
+    const last = await askModel(app, answered(afterFirst, second), { stream: true })
+    for (const { warnings } of [second, last])
+      expect(warnings).toEqual([expect.stringContaining('not known here')])
+    expect(last.message.content).toBe('The gate is open.')
+    const [lost = ''] = provider.issued
+    expect(provider.requests).toHaveLength(3)
+    expect(JSON.stringify(provider.requests)).not.toContain(lost)
+  })
+
+  test('is never told for another organization', async () => {
+    using provider = startLoopProvider(wire)
+    const shared = sharedDatabase()
+    await using app = await startLoopApp({ acme: [wire, provider] }, shared.file)
+    const key = (await shared.keyOf('other')).authorization.replace('Bearer ', '')
+    const messages = answered(begun(), await askModel(app, begun()))
+    const foreign = await askModel(app, messages, { key })
+    expect(foreign.warnings).toEqual([expect.stringContaining('not known here')])
+    const [ours = ''] = provider.issued
+    expect(JSON.stringify(provider.requests[1])).not.toContain(ours)
+    await askModel(app, messages)
+    expect(JSON.stringify(provider.requests[2])).toContain(ours)
+  })
+})
+
+test('two organizations whose calls have the same id each get their own thoughts back', async () => {
+  using provider = startLoopProvider(anthropic)
+  const shared = sharedDatabase()
+  await using app = await startLoopApp({ acme: [anthropic, provider] }, shared.file)
+  const key = (await shared.keyOf('other')).authorization.replace('Bearer ', '')
+  const first = await askModel(app, begun())
+  const second = await askModel(app, begun(), { key })
+  expect(second.message.tool_calls).toEqual(first.message.tool_calls ?? [])
+  const [ours = '', theirs = ''] = provider.issued
+  await askModel(app, answered(begun(), first))
+  await askModel(app, answered(begun(), second), { key })
+  const [, , ofOurs = {}, ofTheirs = {}] = provider.requests
+  expect(textsIn(ofOurs, ours, theirs)).toEqual([true, false])
+  expect(textsIn(ofTheirs, ours, theirs)).toEqual([false, true])
+})
+
+describe('a loop that goes on at another provider', () => {
+  test.each([
+    ['of the same language', anthropic, anthropic],
+    ['of another language', anthropic, gemini],
+    ['that wants reasoning back', gemini, deepseek],
+    ['that wants details back', deepseek, openrouter],
+    ['that signs', openrouter, anthropic],
+  ])('%s tells it nothing that was kept, and comes to its end', async (_, wire, otherWire) => {
+    using provider = startLoopProvider(wire)
+    using another = startLoopProvider(otherWire)
+    await using app = await startLoopApp({ acme: [wire, provider], other: [otherWire, another] })
+    let messages = answered(begun(), await askModel(app, begun()))
+    const second = await askModel(app, messages, { model: 'other/river' })
+    messages = answered(messages, second)
+    const last = await askModel(app, messages, { model: 'other/river' })
+    expect(second.warnings).toEqual([expect.stringContaining('not known here')])
+    expect(last.message.content).toBe('The gate is open.')
+    for (const signature of provider.issued) expect(JSON.stringify(another.requests)).not.toContain(signature)
+  })
+})
+
+function expire(file: string): void {
+  using database = new Database(file)
+  const { changes } = database.run('UPDATE provider_state SET expires_at = 1')
+  expect(changes).toBeGreaterThan(0)
+}
+
+function textsIn(body: object, ...texts: readonly string[]): boolean[] {
+  return texts.map((text) => JSON.stringify(body).includes(text))
+}

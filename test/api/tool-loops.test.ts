@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test'
+import type { Fields } from '../../src/lib/json.ts'
+import { deepseek, openrouter } from './tool-loop-chat.ts'
+import { anthropic, gemini } from './tool-loop-native.ts'
+import { startLoopProvider } from './tool-loop-provider.ts'
+import { answered, askModel, begun, type Reply, startLoopApp } from './tool-loop.ts'
+
+const wires = { anthropic, gemini, deepseek, openrouter }
+const ways = Object.entries(wires).flatMap(([name, wire]) => [
+  [name, 'whole', wire, false] as const,
+  [name, 'streamed', wire, true] as const,
+])
+
+describe.each(ways)('a tool loop of three turns at %s, %s', (_name, _way, wire, stream) => {
+  test('comes to its end by the plain client, and each turn brings back all that was thought', async () => {
+    using provider = startLoopProvider(wire)
+    await using app = await startLoopApp({ acme: [wire, provider] })
+    let messages = begun()
+    const replies: Reply[] = []
+    for (let turn = 0; turn < 3; turn++) {
+      const reply = await askModel(app, messages, { stream })
+      messages = answered(messages, reply)
+      replies.push(reply)
+    }
+    expect(replies.map(({ message }) => message.tool_calls?.length ?? 0)).toEqual([2, 1, 0])
+    expect(replies[2]?.message.content).toBe('The gate is open.')
+    expect(replies.flatMap(({ warnings }) => warnings)).toEqual([])
+    const [first = '', second = ''] = provider.issued
+    const [, ofSecond, ofThird] = provider.requests.map((body) => JSON.stringify(body))
+    expect(provider.requests).toHaveLength(3)
+    expect([ofSecond, ofThird].map((text) => text?.includes(first))).toEqual([true, true])
+    expect(ofThird).toContain(second)
+  })
+
+  test('names each call by itself and shows the caller nothing that is kept', async () => {
+    using provider = startLoopProvider(wire)
+    await using app = await startLoopApp({ acme: [wire, provider] })
+    const first = await askModel(app, begun(), { stream })
+    const later = await askModel(app, begun(), { stream })
+    const stateful = [first, later].map(({ message }) => message.tool_calls?.[0]?.id)
+    if (wire !== anthropic) expect(new Set(stateful).size).toBe(2)
+    expect(new Set(first.message.tool_calls?.map(({ id }) => id)).size).toBe(2)
+    // What DeepSeek wants back is the reasoning that the caller may read.
+    for (const text of wire === deepseek ? [] : [first.text, later.text]) {
+      for (const signature of provider.issued) expect(text).not.toContain(signature)
+    }
+  })
+})
+
+describe.each(Object.entries(wires))('the provider of these tests that speaks as %s does', (_, wire) => {
+  test.each([
+    ['altered', (body: Fields, signature: string) => JSON.stringify(body).replaceAll(signature, 'Zm9yZ2Vk')],
+    ['left out', (body: Fields) => JSON.stringify(withoutThoughts(body))],
+  ])('refuses a conversation whose thoughts were %s', async (_way, change) => {
+    using provider = startLoopProvider(wire)
+    await using app = await startLoopApp({ acme: [wire, provider] })
+    const messages = begun()
+    await askModel(app, answered(messages, await askModel(app, messages)))
+    const [signature = ''] = provider.issued
+    const [, good = {}] = provider.requests
+    expect(await statusOf(provider.url, JSON.stringify(good))).toBe(200)
+    expect(await statusOf(provider.url, change(good, signature))).toBe(400)
+  })
+})
+
+function withoutThoughts(body: Fields): unknown {
+  const fields = ['thoughtSignature', 'reasoning_content', 'reasoning_details']
+  return JSON.parse(JSON.stringify(body), (key, value) => {
+    if (fields.includes(key)) return undefined
+    return Array.isArray(value) ? value.filter((item) => item?.type !== 'thinking') : value
+  })
+}
+
+async function statusOf(url: string, body: string): Promise<number> {
+  return (await fetch(`${url}/again`, { method: 'POST', body })).status
+}

@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'bun:test'
+import type { UsageRow } from '../money/books.ts'
+import { type Paid, type PaidOptions, promptCost, startPaid, usualCost } from '../money/paid.ts'
+import { readPieces } from '../support/body-reader.ts'
+import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { firstKey, type RequestOptions } from '../support/app.ts'
+import { question } from '../support/scenario.ts'
+import { breakOff, hang, json, type Script, silence } from '../support/script.ts'
+
+const labels = { user: 'ada', tags: ['spring', 'flood'], trace: { id: 't1', name: 'é' } }
+const labelled = { ...question, ...labels }
+const keptLabels = {
+  user: 'ada',
+  tags: '["spring","flood"]',
+  trace: '{"id":"t1","name":"é"}',
+}
+const noTokens = {
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  cached_tokens: 0,
+  cache_write_tokens: 0,
+  reasoning_tokens: 0,
+  estimated: 0,
+}
+
+/** Asks and gives the row of the request, which must be there as soon as the reply is. */
+async function rowOf({ app, books }: Paid, body: object, options?: RequestOptions): Promise<UsageRow> {
+  const reply = await app.chat(body, options)
+  await reply.text()
+  const row = books.row(reply.headers.get('x-request-id') ?? '')
+  if (row === null) throw new Error(`There is no row of this ${reply.status}.`)
+  expect(books.rows().filter(({ id }) => id === row.id)).toHaveLength(1)
+  return row
+}
+
+const asked = { api: 'chat', model: 'acme/river', key_id: firstKey.split('-')[2] ?? '', ...keptLabels }
+
+describe.each([
+  ['whole', false],
+  ['streamed', true],
+])('the row of a request, %s,', (_, stream) => {
+  test('is there with its answer and tells all of it', async () => {
+    const usage = {
+      prompt_tokens: 50,
+      completion_tokens: 20,
+      prompt_tokens_details: { cached_tokens: 30 },
+      completion_tokens_details: { reasoning_tokens: 7 },
+    }
+    await using paid = await startPaid(stream ? streamed(said({}, { usage })) : whole(said({}, { usage })))
+    const before = Date.now()
+    const row = await rowOf(paid, { ...labelled, stream })
+    expect(row).toMatchObject({
+      ...asked,
+      ...noTokens,
+      prompt_tokens: 50,
+      completion_tokens: 20,
+      cached_tokens: 30,
+      reasoning_tokens: 7,
+      provider: 'acme',
+      upstream_model: 'river-1',
+      stream: Number(stream),
+      cost: 50 * 1000 + 20 * 10_000,
+      status: 200,
+      error: null,
+      performance_mode: null,
+    })
+    expect(row.created_at).toBeWithin(before, Date.now() + 1)
+    expect(row.first_token_ms).toBeWithin(0, Number(row.latency_ms) + 1)
+    expect(row.latency_ms).toBeLessThan(5000)
+  })
+
+  test('says in which mode it was asked', async () => {
+    const price = { input: 1, output: 10 }
+    const fast = { strategy: 'service_tier', service_tier: 'priority', pricing: price } as const
+    await using paid = await startPaid(stream ? streamed() : whole(), { model: { fast } })
+    expect(await rowOf(paid, { ...question, performance_mode: 'fast', stream })).toMatchObject({
+      performance_mode: 'fast',
+      user: null,
+      tags: null,
+      trace: null,
+    })
+  })
+})
+
+type Refusal = {
+  readonly of: string
+  readonly script?: Script
+  readonly options?: PaidOptions
+  readonly body?: object
+  readonly row: object
+}
+
+const provided = { provider: 'acme', upstream_model: 'river-1' }
+const unprovided = { provider: null, upstream_model: null }
+
+const refusals: readonly Refusal[] = [
+  {
+    of: 'that the model cannot take',
+    options: { model: { supported_parameters: ['max_tokens'] } },
+    body: { temperature: 0.5 },
+    row: { ...unprovided, status: 400, error: 'unsupported_parameter' },
+  },
+  {
+    of: 'to a model that does not exist',
+    body: { model: 'acme/sea' },
+    row: { ...unprovided, status: 404, error: 'model_not_found', model: null },
+  },
+  {
+    of: 'that the balance does not reach',
+    options: { balance: '0' },
+    row: { ...unprovided, status: 402, error: 'insufficient_balance' },
+  },
+  {
+    of: 'beyond the tokens of a minute',
+    options: { settings: { limits: { tokens_per_minute: 1 } }, clock: () => 0 },
+    body: { messages: [{ role: 'user', content: 'x'.repeat(100) }] },
+    row: { ...unprovided, status: 429, error: 'rate_limit_exceeded' },
+  },
+  {
+    of: 'to a provider that is down',
+    script: json({ error: { message: 'Down.' } }, { status: 503 }),
+    row: { ...provided, status: 502, error: 'upstream_unavailable' },
+  },
+  {
+    of: 'to a provider that refuses it',
+    script: json({ error: { message: 'No.' } }, { status: 400 }),
+    row: { ...provided, status: 400, error: 'upstream_rejected' },
+  },
+  {
+    of: 'to a provider without a key',
+    options: { model: { enabled: true }, acme: { kind: 'openai', api_key: undefined, base_url: undefined } },
+    row: { ...unprovided, status: 502, error: 'provider_key_missing' },
+  },
+]
+
+describe('a request that fails has a row with its reply', () => {
+  test.each(refusals.map((refusal) => [refusal.of, refusal] as const))('%s', async (_, refusal) => {
+    await using paid = await startPaid(refusal.script ?? whole(), refusal.options)
+    // The first takes what there is of the limits; no other refusal minds it.
+    if (refusal.options?.clock) await (await paid.app.chat(question)).text()
+    const row = await rowOf(paid, { ...labelled, ...refusal.body })
+    expect(row).toMatchObject({ ...asked, ...noTokens, first_token_ms: null, ...refusal.row })
+    expect(row.cost ?? 0).toBe(0)
+  })
+})
+
+test('a stream that breaks has a row with its last frame', async () => {
+  const heard = Promise.withResolvers<void>()
+  await using paid = await startPaid(chunks([delta({ content: 'eight ch' }), heard.promise], breakOff))
+  const reply = await paid.app.chat({ ...labelled, stream: true })
+  heard.resolve()
+  expect(await reply.text()).toContain('"upstream_unavailable"')
+  expect(paid.books.rows()).toEqual([
+    expect.objectContaining({
+      ...asked,
+      ...noTokens,
+      ...provided,
+      prompt_tokens: 8,
+      completion_tokens: 2,
+      estimated: 1,
+      status: 502,
+      error: 'upstream_unavailable',
+      cost: promptCost + 2 * 10_000,
+      first_token_ms: expect.any(Number),
+    }),
+  ])
+})
+
+test.each([
+  ['before its answer', silence, { completion_tokens: 0, first_token_ms: null, cost: promptCost }],
+  [
+    'in the middle of a stream',
+    chunks([delta({ content: 'eight ch' })], hang),
+    { completion_tokens: 2, first_token_ms: expect.any(Number), cost: promptCost + 2 * 10_000 },
+  ],
+])('a caller who leaves %s has a row', async (_, script, more) => {
+  await using paid = await startPaid(script)
+  const leaving = new AbortController()
+  const asking = paid.app.chat({ ...labelled, stream: true }, { signal: leaving.signal })
+  asking.catch(() => {})
+  await paid.acme.request(0)
+  if (script !== silence) await readPieces(await asking).until('eight ch')
+  leaving.abort()
+  expect(await paid.books.settled(1)).toEqual([
+    expect.objectContaining({ ...asked, ...provided, prompt_tokens: 8, estimated: 1, status: 499, ...more }),
+  ])
+})
+
+test('the provider of the row is the one that was asked last', async () => {
+  const down = json({ error: { message: 'Down.' } }, { status: 503 })
+  await using paid = await startPaid(down, { other: [whole()] })
+  expect(await rowOf(paid, question)).toMatchObject({ provider: 'other', upstream_model: 'river-2' })
+})
+
+test('every request has a row of its own, also when many are asked at once', async () => {
+  await using paid = await startPaid(whole(), { balance: '100' })
+  const ids = await Promise.all(
+    Array.from({ length: 200 }, async () => {
+      const reply = await paid.app.chat(question)
+      const id = reply.headers.get('x-request-id') ?? ''
+      expect(paid.books.row(id)).toMatchObject({ status: 200, cost: usualCost })
+      return id
+    }),
+  )
+  expect(paid.books.rows().map(({ id }) => id)).toEqual(ids.toSorted())
+  expect(paid.books.account()).toEqual([100e9 - 200 * usualCost, 0])
+})
+
+test('the model list and requests without a key have no row', async () => {
+  await using paid = await startPaid(whole())
+  await paid.app.request('/v1/models')
+  await paid.app.chat(question, { headers: { authorization: null } })
+  await paid.app.request('/v1/nowhere')
+  expect(paid.books.rows()).toEqual([])
+})

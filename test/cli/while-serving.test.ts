@@ -1,0 +1,114 @@
+import { expect, test } from 'bun:test'
+import { dirname } from 'node:path'
+import { until } from '../money/books.ts'
+import { type Paid, startPaid } from '../money/paid.ts'
+import { whole } from '../support/chat-answers.ts'
+import { question } from '../support/scenario.ts'
+import { runWeir } from './run-weir.ts'
+
+/** Runs a command as another process on the data of this gateway, and gives what it prints with `--json`. */
+async function weir({ file }: Paid, ...args: string[]) {
+  const folder = dirname(file)
+  const { code, out, err } = await runWeir([...args, '--json'], folder, { WEIR_DATA: folder })
+  if (code !== 0) throw new Error(`weir ${args.join(' ')} ended with ${code}: ${err}`)
+  return JSON.parse(out)
+}
+
+/** How long it may take until a running server minds what a command has changed. */
+const soon = 1000
+
+async function statusOf({ app }: Paid, key: string): Promise<number> {
+  const reply = await app.chat(question, { headers: { authorization: `Bearer ${key}` } })
+  await reply.text()
+  return reply.status
+}
+
+/** A gateway in use: its caches know the organization `acme` and its key. */
+async function startServed() {
+  const paid = await startPaid(whole())
+  const created = await weir(paid, 'orgs', 'create', 'acme')
+  expect(created).toMatchObject({ name: 'acme', billing: 'unmetered', balance_usd: '0.00' })
+  const { id, key } = await weir(paid, 'keys', 'create', '--org', 'acme')
+  expect(await statusOf(paid, key)).toBe(200)
+  return { ...paid, id, key }
+}
+
+test('how an organization pays, and what it has, is in force within a second', async () => {
+  await using paid = await startServed()
+  const { key } = paid
+  expect(await weir(paid, 'orgs', 'set', 'acme', '--billing', 'none')).toMatchObject({ billing: 'none' })
+  await until(async () => (await statusOf(paid, key)) === 402, 'no billing', soon)
+  const refusal = await paid.app.chat(question, { headers: { authorization: `Bearer ${key}` } })
+  expect(await refusal.json()).toMatchObject({ error: { code: 'billing_not_configured' } })
+
+  await weir(paid, 'orgs', 'set', 'acme', '--billing', 'prepaid')
+  expect(await statusOf(paid, key)).toBe(402)
+  expect(await weir(paid, 'orgs', 'credit', 'acme', '0.002')).toMatchObject({ balance_usd: '0.002' })
+  await until(async () => (await statusOf(paid, key)) === 200, 'a balance', soon)
+  const [acme] = (await weir(paid, 'orgs', 'list')).filter((org: { name: string }) => org.name === 'acme')
+  expect(acme).toMatchObject({ billing: 'prepaid', balance_usd: '0.001938', reserved_usd: '0.00' })
+  paid.books.expectSound()
+})
+
+test('a limit is in force within a second, and leaves again', async () => {
+  await using paid = await startServed()
+  const limit = async () => {
+    const headers = { authorization: `Bearer ${paid.key}` }
+    const reply = await paid.app.request('/v1/models', { headers })
+    return reply.headers.get('x-ratelimit-limit-requests')
+  }
+  await weir(paid, 'orgs', 'set', 'acme', '--requests-per-minute', '77')
+  await until(async () => (await limit()) === '77', 'the limit', soon)
+  await weir(paid, 'orgs', 'set', 'acme', '--requests-per-minute', 'default')
+  await until(async () => (await limit()) === '6000', 'no limit of its own', soon)
+})
+
+test('a key works when it is printed, and not a second after it was revoked', async () => {
+  await using paid = await startServed()
+  const rotated = await weir(paid, 'keys', 'rotate', paid.id, '--grace', '0s')
+  expect(await statusOf(paid, rotated.key)).toBe(200)
+  await until(async () => (await statusOf(paid, paid.key)) === 401, 'the end of the old key', soon)
+  await weir(paid, 'keys', 'revoke', rotated.id)
+  await until(async () => (await statusOf(paid, rotated.key)) === 401, 'the end of the new key', soon)
+})
+
+test('the keys of a deleted organization answer 403, and calls that run end in peace', async () => {
+  await using paid = await startServed()
+  await weir(paid, 'orgs', 'set', 'acme', '--billing', 'prepaid')
+  await weir(paid, 'orgs', 'credit', 'acme', '1')
+  const deleted = await weir(paid, 'orgs', 'delete', 'acme', '--yes')
+  expect(deleted).toMatchObject({ name: 'acme', deleted: true })
+  await until(async () => (await statusOf(paid, paid.key)) === 403, 'the end of the organization', soon)
+  expect(paid.books.rows()).toEqual([])
+  paid.books.expectSound()
+})
+
+test('usage is counted while requests go on, and says the same after the server has stopped', async () => {
+  await using paid = await startServed()
+  for (const tags of [['spring'], ['spring', 'flood'], undefined])
+    await (await paid.app.chat({ ...question, tags })).text()
+  await (await paid.app.chat({ ...question, model: 'acme/sea' })).text()
+  const ask = async (by: string) => {
+    const { groups, total } = await weir(paid, 'usage', '--by', by)
+    return { groups, total }
+  }
+  const groupings = ['model', 'provider', 'org', 'key', 'tag', 'day']
+  const serving = await Promise.all(groupings.map(ask))
+  await paid.app.stop()
+  expect(await Promise.all(groupings.map(ask))).toEqual(serving)
+  const counted = (by: string) => {
+    const { groups } = serving[groupings.indexOf(by)]!
+    const name = by === 'org' ? 'organization' : by
+    return groups.map((group: Record<string, unknown>) => [group[name], group.requests, group.failed])
+  }
+  expect(counted('model')).toEqual([
+    ['acme/river', 4, 0],
+    [null, 1, 1],
+  ])
+  expect(counted('org')).toEqual([
+    ['default', 4, 1],
+    ['acme', 1, 0],
+  ])
+  expect(counted('tag')).toContainEqual(['spring', 2, 0])
+  for (const { total } of serving) expect(total).toMatchObject({ requests: 5, cost_usd: '0.000248' })
+})

@@ -1,0 +1,112 @@
+import { expect, test } from 'bun:test'
+import { APIError, RateLimitError } from 'openai'
+import { nanosOf } from '../../src/lib/usd.ts'
+import { mostCost, type Paid, type PaidOptions, startPaid, usualCost } from '../money/paid.ts'
+import { streamed, whole } from '../support/chat-answers.ts'
+import type { Script } from '../support/script.ts'
+import { asked, countingOpenaiOf } from './openai-client.ts'
+
+/** A gateway with two organizations that pay, and a stock client of each. */
+async function startTwo(script: Script, options: PaidOptions = {}) {
+  const paid = await startPaid(script, options)
+  const clientOf = async (name: string, usd: string, retries = 0) => {
+    await paid.books.fund(name, usd)
+    return countingOpenaiOf(paid.app, { key: await paid.books.keyOf(name), retries })
+  }
+  return { ...paid, clientOf }
+}
+
+function limitRequests({ books }: Paid, name: string, limit: number): void {
+  books.sqlite.run('UPDATE organizations SET requests_per_minute = ? WHERE name = ?', [limit, name])
+}
+
+async function errorOf(promise: PromiseLike<unknown>): Promise<APIError> {
+  const error = await Promise.resolve(promise).catch((reason: unknown) => reason)
+  if (error instanceof APIError) return error
+  throw new Error(`This is no error of the client: ${error}`)
+}
+
+test.each([false, true])(
+  'too many requests are a RateLimitError with the headers of that organization, and no concern of the other; streamed: %p',
+  async (stream) => {
+    await using world = await startTwo(stream ? streamed() : whole(), { clock: () => 0 })
+    const acme = await world.clientOf('acme', '1')
+    const globex = await world.clientOf('globex', '1')
+    limitRequests(world, 'acme', 3)
+    for (let count = 0; count < 3; count++) await acme.openai.chat.completions.create({ ...asked, stream })
+    const error = await errorOf(acme.openai.chat.completions.create({ ...asked, stream }))
+    expect(error).toBeInstanceOf(RateLimitError)
+    expect(error).toMatchObject({ status: 429, type: 'requests', code: 'rate_limit_exceeded', param: null })
+    expect(error.requestID).toStartWith('req_')
+    const told = [
+      'retry-after',
+      'retry-after-ms',
+      'x-ratelimit-limit-requests',
+      'x-ratelimit-remaining-requests',
+    ]
+    expect(told.map((name) => error.headers?.get(name))).toEqual(['20', '20000', '3', '0'])
+    expect(world.acme.requests).toHaveLength(3)
+
+    const { response } = await globex.openai.chat.completions.create({ ...asked, stream }).withResponse()
+    expect(response.headers.get('x-ratelimit-limit-requests')).toBe('6000')
+    expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('5999')
+  },
+)
+
+test('the client comes back by itself when it was told to, and is answered', async () => {
+  await using world = await startTwo(whole())
+  const acme = await world.clientOf('acme', '1', 1)
+  limitRequests(world, 'acme', 120)
+  // The bucket fills while it is emptied, so that the number of the first refusal is not known.
+  const sentBefore = async () => {
+    const before = acme.sent()
+    await acme.openai.chat.completions.create({ ...asked, max_tokens: 1 })
+    return acme.sent() - before
+  }
+  const begunAt = performance.now()
+  const burst = await Promise.all(
+    Array.from({ length: 120 }, () => acme.openai.models.list({ maxRetries: 0 }).catch(() => undefined)),
+  )
+  expect(burst.filter(Boolean).length).toBeGreaterThan(100)
+  while ((await sentBefore()) === 1) expect(performance.now() - begunAt).toBeLessThan(5000)
+  expect(world.books.rows().every(({ status }) => status === 200)).toBe(true)
+})
+
+test('tokens beyond the limit are a RateLimitError that says so', async () => {
+  await using world = await startTwo(whole(), {
+    clock: () => 0,
+    settings: { limits: { tokens_per_minute: 20 } },
+  })
+  const acme = await world.clientOf('acme', '1')
+  await acme.openai.chat.completions.create(asked)
+  const error = await errorOf(acme.openai.chat.completions.create(asked))
+  expect(error).toBeInstanceOf(RateLimitError)
+  expect(error).toMatchObject({ status: 429, type: 'tokens', code: 'rate_limit_exceeded' })
+  expect(Number(error.headers?.get('retry-after'))).toBeGreaterThan(1)
+})
+
+test.each([false, true])('an empty balance is asked for once, streamed: %p', async (stream) => {
+  await using world = await startTwo(stream ? streamed() : whole())
+  const poor = await world.clientOf('poor', ((mostCost - 1) / 1e9).toFixed(9), 5)
+  const error = await errorOf(poor.openai.chat.completions.create({ ...asked, stream }))
+  expect(error).not.toBeInstanceOf(RateLimitError)
+  expect(error).toMatchObject({ status: 402, type: 'insufficient_quota', code: 'insufficient_balance' })
+  expect(error.headers?.get('retry-after')).toBeNull()
+  expect(poor.sent()).toBe(1)
+  expect(world.acme.requests).toEqual([])
+})
+
+test('the balance falls by exactly the costs that the replies print', async () => {
+  await using world = await startTwo(whole())
+  const acme = await world.clientOf('acme', '1')
+  await world.clientOf('globex', '1')
+  let left = 1_000_000_000n
+  for (let count = 0; count < 5; count++) {
+    const { response } = await acme.openai.chat.completions.create(asked).withResponse()
+    left -= nanosOf(response.headers.get('x-weir-cost') ?? '') ?? 0n
+    expect(world.books.account('acme')).toEqual([Number(left), 0])
+  }
+  expect(left).toBe(BigInt(1e9 - 5 * usualCost))
+  expect(world.books.account('globex')).toEqual([1e9, 0])
+  world.books.expectSound()
+})
