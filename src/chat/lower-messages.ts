@@ -74,8 +74,10 @@ function refuseFileId(part: Fields, path: string): void {
  * Programs send the message of a reply back as it came: with the reasoning, which goes back by another way, and with
  * fields that say nothing.
  */
-function withoutReplyFields({ reasoning: _, ...fields }: Fields): Fields {
-  const told = Object.entries(fields).filter(([, value]) => value != null && !isEmptyList(value))
+function withoutReplyFields(fields: Fields): Fields {
+  const told = Object.entries(fields).filter(
+    ([name, value]) => name !== 'reasoning' && value != null && !isEmptyList(value),
+  )
   return Object.fromEntries(told)
 }
 

@@ -1,8 +1,8 @@
 import type { Generation } from '../generation/request.ts'
-import { fastServiceOf } from '../gateway/fast-mode.ts'
+import { fastServiceOf } from '../gateway/models/fast-mode.ts'
 import { fit } from '../gateway/fit.ts'
-import type { Model, Models } from '../gateway/model.ts'
-import { requireModel } from '../gateway/require-model.ts'
+import type { Model, Models } from '../gateway/models/model.ts'
+import { requireModel } from '../gateway/models/require-model.ts'
 import { lower } from './lower.ts'
 import type { ChatRequest } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { toDollars } from '../gateway/price.ts'
+import { toDollars } from '../gateway/money/price.ts'
 import { bodyErrors, describe } from '../http/describe.ts'
 import { eventStream } from '../http/event-stream.ts'
 import { failureFrame } from '../http/failure-frame.ts'
@@ -19,13 +19,15 @@ const createDetail = describe({
   errors: [...bodyErrors, 402, 404, 502],
 })
 
+export const chatPath = '/v1/chat/completions'
+
 /** `POST /v1/chat/completions`. */
 export function chatRoutes(guard: Guard, service: ChatService, log: Log) {
   return new Elysia({ name: 'chat' })
     .use(timing())
     .use(guard)
     .post(
-      '/v1/chat/completions',
+      chatPath,
       async ({ body, caller, admission, request, set, timing }) => {
         const requestId = String(set.headers['x-request-id'])
         const asker = { requestId, ...caller, admission, signal: request.signal, upstream: timing.upstream }

@@ -1,10 +1,9 @@
 import { createAnswerFold } from '../generation/answer.ts'
 import type { GenerationEvent } from '../generation/events.ts'
-import type { Answering } from '../gateway/answering.ts'
-import type { Gateway } from '../gateway/generate.ts'
-import type { Admission } from '../gateway/limits.ts'
-import type { Models } from '../gateway/model.ts'
-import type { Nanos } from '../gateway/price.ts'
+import type { Answering, Gateway } from '../gateway/gateway.ts'
+import type { Admission } from '../gateway/limits/limits.ts'
+import type { Models } from '../gateway/models/model.ts'
+import type { Nanos } from '../gateway/money/price.ts'
 import type { FrameSource } from '../http/event-stream.ts'
 import type { Json } from '../lib/json.ts'
 import type { Stopwatch } from '../lib/stopwatch.ts'
@@ -24,11 +23,15 @@ export type ChatServiceParts = {
   readonly unsupported: 'reject' | 'drop'
 }
 
-/** Who asks and what they may use, how the answer ends when they leave, and what counts the wait for providers. */
-export type Asker = {
+/** Who sent a request. */
+export type Sender = {
   readonly requestId: string
   readonly organization: Organization
   readonly keyId: string
+}
+
+/** Who asks and what they may use, how the answer ends when they leave, and what counts the wait for providers. */
+export type Asker = Sender & {
   readonly admission: Admission
   readonly signal: AbortSignal
   readonly upstream?: Stopwatch
@@ -39,6 +42,8 @@ export type ChatService = {
   complete(request: ChatRequest, asker: Asker): Promise<Completed>
   /** A streamed completion, whose frames are still to be taken; resolves when the answer has begun. */
   stream(request: ChatRequest, asker: Asker): Promise<StreamedCompletion>
+  /** Enters a request whose body was refused; one that is entered already stays as it is. */
+  refused(sender: Sender, error: unknown): void
 }
 
 export type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, 'items' | 'frames' | 'end'>
@@ -56,6 +61,7 @@ export function createChatService(parts: ChatServiceParts): ChatService {
       const { answering, facts } = await begin(request, asker, parts)
       return streamed(answering, facts, request.stream_options?.include_usage === true)
     },
+    refused: (sender, error) => void parts.gateway.turnedAway(entryOf({}, sender), error),
   }
 }
 
@@ -96,11 +102,11 @@ async function preparedOrEntered(
 }
 
 /** What the usage of a request says of it. */
-function entryOf(request: ChatRequest, asker: Asker, model: string | undefined): RequestFacts {
+function entryOf(request: Partial<ChatRequest>, sender: Sender, model?: string): RequestFacts {
   return {
-    id: asker.requestId,
-    organization: asker.organization.id,
-    key: asker.keyId,
+    id: sender.requestId,
+    organization: sender.organization.id,
+    key: sender.keyId,
     createdAt: Date.now(),
     api: 'chat',
     model,

@@ -1,7 +1,7 @@
 import { catalog } from '../config/catalog.ts'
 import { type LoadedSettings, loadSettings } from '../config/load.ts'
 import { SettingsError, type SettingsProblem } from '../config/problem.ts'
-import { createModels, type RegisteredModels } from '../gateway/models.ts'
+import { createModels, type RegisteredModels } from '../gateway/models/models.ts'
 import { configureProviders, type ProviderSet } from '../providers/configure.ts'
 import { type CheckReport, type CheckedProvider, reportText } from './check-report.ts'
 import { type Command, commonFlagsHelp, parseFlags, type World } from './command.ts'

@@ -1,4 +1,4 @@
-import type { Model } from '../gateway/model.ts'
+import type { Model } from '../gateway/models/model.ts'
 import { type Column, table } from './output.ts'
 
 /** The models for a person; `reasons` adds why a model is off. */

@@ -2,28 +2,12 @@ import type { GenerationEvent } from '../generation/events.ts'
 import { clientGone } from '../lib/errors.ts'
 import { wait } from '../lib/wait.ts'
 import type { Provider } from '../providers/provider.ts'
-import { ask } from './ask.ts'
+import { ask } from './upstream/ask.ts'
 import { leavable } from './ending.ts'
-import type { GatewayParts, OpenQuestion } from './generate.ts'
-import type { MeteredUsage } from './meter.ts'
-import type { ModelRoute } from './model.ts'
-import { costOfCall } from './outcome.ts'
-import type { Nanos } from './price.ts'
+import type { Answering, GatewayParts, OpenQuestion } from './gateway.ts'
+import type { ModelRoute } from './models/model.ts'
+import { costOfCall } from './money/outcome.ts'
 import { blamesRoute } from './retry.ts'
-
-/** An answer that has begun. */
-export type Answering = {
-  /** The name of the provider that gives it. */
-  readonly provider: string
-  /** What the provider could not be told, a sentence each. */
-  readonly warnings: readonly string[]
-  /** Batches of events; a failure is thrown. Whoever takes the answer reads them or returns the generator. */
-  readonly events: AsyncGenerator<readonly GenerationEvent[]>
-  /** What has been used up to now. */
-  usage(): MeteredUsage
-  /** The price of that; undefined for a model without a price. */
-  cost(): Nanos | undefined
-}
 
 /** Asks the route once and resolves when its answer has begun, or rejects with its failure. */
 export async function openAnswer(

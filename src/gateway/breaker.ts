@@ -1,4 +1,4 @@
-import type { ModelRoute } from './model.ts'
+import type { ModelRoute } from './models/model.ts'
 
 /** Keeps callers from waiting on a route that fails again and again. */
 export type Breaker = {

@@ -1,4 +1,4 @@
-import type { ModelRoute } from './model.ts'
+import type { ModelRoute } from './models/model.ts'
 
 /**
  * The routes in the order in which they are to be tried: as written, or, where any has a weight, one drawn by

@@ -2,7 +2,7 @@ import { SettingsError } from '../config/problem.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../lib/log.ts'
 import { configureProviders, type ProviderSet } from '../providers/configure.ts'
-import { createModelRegistry, type ModelRegistry } from './model-registry.ts'
+import { createModelRegistry, type ModelRegistry } from './models/model-registry.ts'
 
 /** Settings that were found good, with what they bring in. */
 export type Configuration = {

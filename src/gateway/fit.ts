@@ -1,7 +1,7 @@
 import { type Parameter, parameters } from '../generation/parameters.ts'
 import { type Effort, efforts, type Generation } from '../generation/request.ts'
 import { unsupportedParameter } from '../lib/errors.ts'
-import type { Model } from './model.ts'
+import type { Model } from './models/model.ts'
 
 export type FitOptions = {
   /** What happens to a parameter that the model does not take. */

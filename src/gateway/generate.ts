@@ -1,69 +1,19 @@
-import type { Generation } from '../generation/request.ts'
 import { clientGone, providerKeyMissing } from '../lib/errors.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import { once } from '../lib/once.ts'
-import type { Stopwatch } from '../lib/stopwatch.ts'
 import { wait } from '../lib/wait.ts'
-import type { RequestFacts } from '../storage/request-facts.ts'
-import type { Billing } from '../storage/tables.ts'
-import { type Answering, openAnswer } from './answering.ts'
-import type { Books } from './books.ts'
-import type { Breaker } from './breaker.ts'
+import { openAnswer } from './answering.ts'
+import type { Answering, Gateway, GatewayParts, OpenQuestion, Question } from './gateway.ts'
 import { candidates } from './candidates.ts'
-import { createEnding, type Ending } from './ending.ts'
-import { unavailable } from './failure.ts'
-import type { Admission, OpenCall } from './limits.ts'
-import { createMeter, type Meter } from './meter.ts'
-import type { Model, ModelRoute } from './model.ts'
-import { endOf, outcomeOf } from './outcome.ts'
-import type { Surroundings } from './pinned-fetch.ts'
-import type { ProviderStates } from './provider-states.ts'
-import { withInlineImages } from './remote-image.ts'
+import { createEnding } from './ending.ts'
+import { unavailable } from './upstream/failure.ts'
+import type { OpenCall } from './limits/limits.ts'
+import { createMeter } from './money/meter.ts'
+import type { Model, ModelRoute } from './models/model.ts'
+import { endOf, outcomeOf } from './money/outcome.ts'
+import { withInlineImages } from './images/remote-image.ts'
 import { mayPass, othersMayAnswer, pauseBefore } from './retry.ts'
-import { spendingOf } from './spending.ts'
-
-/** A question of an organization to a model. */
-export type Question = {
-  readonly facts: RequestFacts
-  readonly billing: Billing
-  /** What lets the call out: it is opened before the first try, and closed however the call ends. */
-  readonly admission: Admission
-  /** The model that serves it: for a fast variant, not the one that the caller named. */
-  readonly model: Model
-  readonly generation: Generation
-  readonly stream: boolean
-  /** Fires when the caller leaves. */
-  readonly signal: AbortSignal
-  /** Runs while a provider is waited for, over all tries. */
-  readonly upstream?: Stopwatch
-}
-
-/** A question that was let out. */
-export type OpenQuestion = Question & {
-  readonly meter: Meter
-  readonly ending: Ending
-  /** The generation with the bytes of its images, for providers that take no addresses; fetched once. */
-  readonly inlined: () => Promise<Generation>
-}
-
-export type Gateway = {
-  generate(question: Question): Promise<Answering>
-  /** Enters a request that came to nothing before there was a question. */
-  turnedAway(facts: RequestFacts, error: unknown): Promise<void>
-}
-
-export type GatewayParts = {
-  readonly breaker: Breaker
-  readonly books: Books
-  /** Further tries on each route. */
-  readonly retries: number
-  readonly states: ProviderStates
-  /** Milliseconds for which an accepted stream may be silent before it is handed over all the same. */
-  readonly patience: number
-  /** Where images are fetched; the internet unless a test says otherwise. */
-  readonly images?: Surroundings
-  readonly log: Log
-}
+import { spendingOf } from './money/spending.ts'
 
 /**
  * Asks the model's routes in turn until one begins to answer. The answer is handed over when its first event is

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Limits } from '../gateway/limits.ts'
+import type { Limits } from '../gateway/limits/limits.ts'
 import type { KeyDirectory } from '../storage/key-directory.ts'
 import { authentication } from './authentication.ts'
 import { jsonBody } from './json-body.ts'

@@ -1,5 +1,5 @@
-import type { Level, Standing } from '../gateway/allowance.ts'
-import type { Admission, Limits } from '../gateway/limits.ts'
+import type { Level, Standing } from '../gateway/limits/allowance.ts'
+import type { Admission, Limits } from '../gateway/limits/limits.ts'
 import type { Caller } from './authentication.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { FastMode, Pricing, ReasoningFacts } from '../config/model-facts.ts'
-import type { Model, Models } from '../gateway/model.ts'
+import type { Model, Models } from '../gateway/models/model.ts'
 import type { FastObject, ModelObject, PerformanceObject, PricingObject, ReasoningObject } from './schema.ts'
 
 const lists = new WeakMap<Models, string>()

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
-import type { Models } from '../gateway/model.ts'
+import type { Models } from '../gateway/models/model.ts'
 import { describe, keyedErrors } from '../http/describe.ts'
 import type { Guard } from '../http/guard.ts'
-import { requireModel } from '../gateway/require-model.ts'
+import { requireModel } from '../gateway/models/require-model.ts'
 import { renderModel, renderModelList } from './render.ts'
 import { ModelList, ModelObject } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import { createDiscovery } from '../../src/gateway/discovery.ts'
+import { createDiscovery } from '../../src/gateway/models/discovery.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import type { Provider } from '../../src/providers/provider.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { toApiError } from '../../src/gateway/failure.ts'
+import { toApiError } from '../../src/gateway/upstream/failure.ts'
 import type { Complaint } from '../../src/generation/complaint.ts'
 
 function codeOf(complaint: Complaint): string | null {

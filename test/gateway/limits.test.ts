@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { Standing } from '../../src/gateway/allowance.ts'
-import { type Admission, createLimits } from '../../src/gateway/limits.ts'
+import type { Standing } from '../../src/gateway/limits/allowance.ts'
+import { type Admission, createLimits } from '../../src/gateway/limits/limits.ts'
 import { ApiError } from '../../src/lib/errors.ts'
 import type { Organization } from '../../src/storage/organization.ts'
 import { organization } from './organization.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { estimatedPrompt, imagesIn } from '../../src/gateway/estimate.ts'
-import { createMeter } from '../../src/gateway/meter.ts'
+import { estimatedPrompt, imagesIn } from '../../src/gateway/money/estimate.ts'
+import { createMeter } from '../../src/gateway/money/meter.ts'
 import type { GenerationEvent } from '../../src/generation/events.ts'
 import type { Generation, Part } from '../../src/generation/request.ts'
 

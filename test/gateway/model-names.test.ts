@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { requireModel } from '../../src/gateway/require-model.ts'
+import { requireModel } from '../../src/gateway/models/require-model.ts'
 import { ApiError } from '../../src/lib/errors.ts'
 import { modelsWith, provider, providersOf } from './model-world.ts'
 

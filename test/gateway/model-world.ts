@@ -1,5 +1,6 @@
 import type { ModelFacts } from '../../src/config/model-facts.ts'
-import { createModels, type ModelsInput } from '../../src/gateway/models.ts'
+import type { ModelsInput } from '../../src/gateway/models/models-input.ts'
+import { createModels } from '../../src/gateway/models/models.ts'
 import { kinds } from '../../src/providers/kinds/kinds.ts'
 import type { Kind, Provider } from '../../src/providers/provider.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Pricing } from '../../src/config/model-facts.ts'
-import { costOf, toDollars } from '../../src/gateway/price.ts'
+import { costOf, toDollars } from '../../src/gateway/money/price.ts'
 import type { Usage } from '../../src/generation/usage.ts'
 
 const usage = (promptTokens: number, completionTokens: number, rest: Partial<Usage> = {}): Usage => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { publicAddress } from '../../src/gateway/public-address.ts'
-import { withInlineImages } from '../../src/gateway/remote-image.ts'
+import { publicAddress } from '../../src/gateway/images/public-address.ts'
+import { withInlineImages } from '../../src/gateway/images/remote-image.ts'
 import type { Generation } from '../../src/generation/request.ts'
 import { imageReply, imageServer, png } from './image-server.ts'
 

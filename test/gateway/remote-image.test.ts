@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { Surroundings } from '../../src/gateway/pinned-fetch.ts'
-import { withInlineImages } from '../../src/gateway/remote-image.ts'
+import type { Surroundings } from '../../src/gateway/images/pinned-fetch.ts'
+import { withInlineImages } from '../../src/gateway/images/remote-image.ts'
 import type { Generation, Part } from '../../src/generation/request.ts'
 import { ApiError } from '../../src/lib/errors.ts'
 import { imageReply, imageServer, png } from './image-server.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { blamesRoute, mayPass, othersMayAnswer, pauseBefore } from '../../src/gateway/retry.ts'
-import { retryAfterOf } from '../../src/gateway/retry-after.ts'
+import { retryAfterOf } from '../../src/gateway/upstream/retry-after.ts'
 import {
   type ApiError,
   badRequest,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { scrubbed } from '../../src/gateway/scrub.ts'
+import { scrubbed } from '../../src/gateway/upstream/scrub.ts'
 
 const host = 'llm.internal:8000'
 

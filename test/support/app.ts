@@ -4,7 +4,7 @@ import { checkShape } from '../../src/config/check-shape.ts'
 import { toSettings } from '../../src/config/defaults.ts'
 import { SettingsError, type SettingsProblem } from '../../src/config/problem.ts'
 import { type Settings, SettingsFile } from '../../src/config/settings.ts'
-import type { Surroundings } from '../../src/gateway/pinned-fetch.ts'
+import type { Surroundings } from '../../src/gateway/images/pinned-fetch.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createRuntime, type Runtime } from '../../src/runtime.ts'
 

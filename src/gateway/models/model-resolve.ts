@@ -1,9 +1,9 @@
-import type { Route } from '../config/model-facts.ts'
-import { parameters, toParameters } from '../generation/parameters.ts'
-import type { Kind } from '../providers/provider.ts'
+import type { Route } from '../../config/model-facts.ts'
+import { parameters, toParameters } from '../../generation/parameters.ts'
+import type { Kind } from '../../providers/provider.ts'
 import type { KnownModel } from './model-sources.ts'
 import type { Model, ModelRoute } from './model.ts'
-import type { ConfiguredProviders } from './models.ts'
+import type { ConfiguredProviders } from './models-input.ts'
 
 /** The model as callers see it: the routes that are left, and whether it is on. */
 export function resolveModel(

@@ -1,8 +1,8 @@
-import type { SettingsProblem } from '../config/problem.ts'
-import { alwaysTaken, parameters } from '../generation/parameters.ts'
+import type { SettingsProblem } from '../../config/problem.ts'
+import { alwaysTaken, parameters } from '../../generation/parameters.ts'
 import type { KnownModel } from './model-sources.ts'
 import type { Model } from './model.ts'
-import type { ConfiguredProviders } from './models.ts'
+import type { ConfiguredProviders } from './models-input.ts'
 
 /** A model that the settings describe, at a place that a problem can name. */
 type Described = KnownModel & { readonly path: string }

@@ -1,7 +1,7 @@
-import type { Pricing } from '../config/model-facts.ts'
-import type { Generation } from '../generation/request.ts'
+import type { Pricing } from '../../config/model-facts.ts'
+import type { Generation } from '../../generation/request.ts'
 import { estimatedPrompt, imagesIn } from './estimate.ts'
-import type { Model } from './model.ts'
+import type { Model } from '../models/model.ts'
 import { costOf, type Nanos } from './price.ts'
 
 /** What a call will take, as far as it can be known before. */

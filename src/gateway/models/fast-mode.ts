@@ -1,5 +1,5 @@
-import { toParameters } from '../generation/parameters.ts'
-import { unsupportedParameter } from '../lib/errors.ts'
+import { toParameters } from '../../generation/parameters.ts'
+import { unsupportedParameter } from '../../lib/errors.ts'
 import type { Model, Models } from './model.ts'
 
 /** How a request in fast mode is served. */

@@ -1,26 +1,10 @@
-import type { ModelFacts } from '../config/model-facts.ts'
-import type { SettingsProblem } from '../config/problem.ts'
-import type { ProviderSet } from '../providers/configure.ts'
+import type { SettingsProblem } from '../../config/problem.ts'
 import { indexModels } from './model-index.ts'
 import { modelProblems } from './model-problems.ts'
 import { resolveModel } from './model-resolve.ts'
 import { gatherModels } from './model-sources.ts'
 import type { Model, Models } from './model.ts'
-
-/** What the list of models is made from. */
-export type ModelsInput = {
-  readonly catalog: readonly ModelFacts[]
-  /** `models` of the settings. */
-  readonly settings: readonly ModelFacts[]
-  readonly providers: ConfiguredProviders
-  /** The provider's own model ids, by the name of the provider that listed them. */
-  readonly discovered: ReadonlyMap<string, readonly string[]>
-  /** Unix seconds at which a slug without a release date was first seen. */
-  readonly firstSeen: (slug: string) => number
-}
-
-/** The providers that can be asked, and what the others lack. */
-export type ConfiguredProviders = Pick<ProviderSet, 'configured' | 'missing'>
+import type { ModelsInput } from './models-input.ts'
 
 /** The models, and what is wrong with the settings that describe them. */
 export type RegisteredModels = Models & { readonly problems: readonly SettingsProblem[] }

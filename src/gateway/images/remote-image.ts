@@ -1,5 +1,5 @@
-import type { Generation, Message, Part } from '../generation/request.ts'
-import { type ApiError, badRequest } from '../lib/errors.ts'
+import type { Generation, Message, Part } from '../../generation/request.ts'
+import { type ApiError, badRequest } from '../../lib/errors.ts'
 import { type Allowance, fetchImage } from './fetch-image.ts'
 import { ImageRefused } from './image-refused.ts'
 import type { Surroundings } from './pinned-fetch.ts'

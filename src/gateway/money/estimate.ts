@@ -1,4 +1,4 @@
-import type { Generation, Message, Part } from '../generation/request.ts'
+import type { Generation, Message, Part } from '../../generation/request.ts'
 
 /** Characters that make a token in English text, by the providers' own rule of thumb. */
 const charactersPerToken = 4

@@ -1,5 +1,5 @@
-import { createWatchdog } from '../lib/watchdog.ts'
-import type { Provider } from '../providers/provider.ts'
+import { createWatchdog } from '../../lib/watchdog.ts'
+import type { Provider } from '../../providers/provider.ts'
 import { timedOut } from './failure.ts'
 
 /** The deadlines of one answer: until its first event, and then between its pieces. */

@@ -1,8 +1,8 @@
-import type { GenerationEvent } from '../generation/events.ts'
-import { parseJson } from '../lib/json.ts'
-import { createSseParser } from '../lib/sse.ts'
-import type { StreamParser, Wire } from '../providers/wires/wire.ts'
-import { readText } from '../lib/read-text.ts'
+import type { GenerationEvent } from '../../generation/events.ts'
+import { parseJson } from '../../lib/json.ts'
+import { createSseParser } from '../../lib/sse.ts'
+import type { StreamParser, Wire } from '../../providers/wires/wire.ts'
+import { readText } from '../../lib/read-text.ts'
 
 /** In bytes. No model says more in one answer. */
 const longestAnswer = 64 * 1024 * 1024

@@ -1,6 +1,6 @@
-import type { FastMode, Pricing, ReasoningFacts } from '../config/model-facts.ts'
-import type { Parameter } from '../generation/parameters.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { FastMode, Pricing, ReasoningFacts } from '../../config/model-facts.ts'
+import type { Parameter } from '../../generation/parameters.ts'
+import type { Provider } from '../../providers/provider.ts'
 
 /** A model as callers see it, with the places that serve it. */
 export type Model = {

@@ -1,4 +1,4 @@
-import { modelNotFound } from '../lib/errors.ts'
+import { modelNotFound } from '../../lib/errors.ts'
 import type { Model, Models } from './model.ts'
 
 /** The model of that name, if it is on; else the 404 that says why not. */

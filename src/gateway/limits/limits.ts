@@ -1,4 +1,4 @@
-import type { Organization } from '../storage/organization.ts'
+import type { Organization } from '../../storage/organization.ts'
 import { Allowance, type LimitValues, type Standing } from './allowance.ts'
 
 /** The limits of all organizations, in this process. */

@@ -1,6 +1,6 @@
-import type { Usage } from '../generation/usage.ts'
-import type { Pricing } from '../config/model-facts.ts'
-import { type Nanos, usdText } from '../lib/usd.ts'
+import type { Usage } from '../../generation/usage.ts'
+import type { Pricing } from '../../config/model-facts.ts'
+import { type Nanos, usdText } from '../../lib/usd.ts'
 
 export type { Nanos }
 

@@ -1,6 +1,6 @@
-import type { ModelFacts } from '../config/model-facts.ts'
-import { efforts } from '../generation/request.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { ModelFacts } from '../../config/model-facts.ts'
+import { efforts } from '../../generation/request.ts'
+import type { Provider } from '../../providers/provider.ts'
 
 /** The facts of `weir/echo`, the model that answers inside this process, where such a provider is configured. */
 export function echoFacts(configured: ReadonlyMap<string, Provider>): ModelFacts[] {

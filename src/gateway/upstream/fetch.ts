@@ -1,6 +1,6 @@
-import type { Provider, RemoteKind } from '../providers/provider.ts'
-import type { Target } from '../providers/wires/wire.ts'
-import { reachable } from '../lib/reachable.ts'
+import type { Provider, RemoteKind } from '../../providers/provider.ts'
+import type { Target } from '../../providers/wires/wire.ts'
+import { reachable } from '../../lib/reachable.ts'
 import { timedOut, unavailable } from './failure.ts'
 
 /** Sends the body to the provider and resolves when the status and headers of the answer are there. */

@@ -1,5 +1,5 @@
-import { causeOf, type Log } from '../lib/log.ts'
-import type { Provider } from '../providers/provider.ts'
+import { causeOf, type Log } from '../../lib/log.ts'
+import type { Provider } from '../../providers/provider.ts'
 import { listModels } from './model-listing.ts'
 
 /** The models that one provider said it has. */

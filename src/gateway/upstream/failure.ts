@@ -1,5 +1,5 @@
-import type { Complaint } from '../generation/complaint.ts'
-import { type ApiError, upstreamBroken, upstreamFailed, upstreamRejected } from '../lib/errors.ts'
+import type { Complaint } from '../../generation/complaint.ts'
+import { type ApiError, upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/errors.ts'
 import { scrubbed } from './scrub.ts'
 
 /** The error that a caller gets for what the provider complained about. */

@@ -1,9 +1,9 @@
-import { billingNotConfigured, insufficientBalance } from '../lib/errors.ts'
-import { usdText } from '../lib/usd.ts'
-import type { Ledger } from '../storage/ledger.ts'
-import type { RequestFacts } from '../storage/request-facts.ts'
-import type { Billing } from '../storage/tables.ts'
-import type { Outcome } from '../storage/usage.ts'
+import { billingNotConfigured, insufficientBalance } from '../../lib/errors.ts'
+import { usdText } from '../../lib/usd.ts'
+import type { Ledger } from '../../storage/ledger.ts'
+import type { RequestFacts } from '../../storage/request-facts.ts'
+import type { Billing } from '../../storage/tables.ts'
+import type { Outcome } from '../../storage/usage.ts'
 import type { Spending } from './spending.ts'
 
 /** The account of what requests cost. */

@@ -1,6 +1,6 @@
-import type { ModelFacts } from '../config/model-facts.ts'
+import type { ModelFacts } from '../../config/model-facts.ts'
 import { echoFacts } from './echo-model.ts'
-import type { ConfiguredProviders, ModelsInput } from './models.ts'
+import type { ConfiguredProviders, ModelsInput } from './models-input.ts'
 
 /** What is known of a model from all sources together. */
 export type KnownModel = {

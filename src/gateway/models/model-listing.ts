@@ -1,5 +1,5 @@
-import { isObject, listOf, parseJson, textOf } from '../lib/json.ts'
-import type { Provider, RemoteKind } from '../providers/provider.ts'
+import { isObject, listOf, parseJson, textOf } from '../../lib/json.ts'
+import type { Provider, RemoteKind } from '../../providers/provider.ts'
 
 const deadline = 10_000
 const largestBody = 8 * 1024 * 1024

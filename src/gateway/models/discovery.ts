@@ -1,6 +1,6 @@
-import { causeOf, type Log } from '../lib/log.ts'
-import { wait } from '../lib/wait.ts'
-import type { Provider } from '../providers/provider.ts'
+import { causeOf, type Log } from '../../lib/log.ts'
+import { wait } from '../../lib/wait.ts'
+import type { Provider } from '../../providers/provider.ts'
 import { createProviderList, type ProviderList } from './provider-list.ts'
 
 /** What the providers that are asked for their models answered last. */

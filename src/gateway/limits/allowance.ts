@@ -1,5 +1,5 @@
-import { Bucket } from '../lib/bucket.ts'
-import { rateLimited } from '../lib/errors.ts'
+import { Bucket } from '../../lib/bucket.ts'
+import { rateLimited } from '../../lib/errors.ts'
 
 /** What an organization may use. */
 export type LimitValues = {

@@ -1,8 +1,8 @@
-import type { GenerationEvent } from '../generation/events.ts'
-import type { Generation } from '../generation/request.ts'
-import type { Usage } from '../generation/usage.ts'
+import type { GenerationEvent } from '../../generation/events.ts'
+import type { Generation } from '../../generation/request.ts'
+import type { Usage } from '../../generation/usage.ts'
 import { estimatedPrompt, estimatedTokens } from './estimate.ts'
-import type { ModelRoute } from './model.ts'
+import type { ModelRoute } from '../models/model.ts'
 
 /** Counts what a request takes while its answer passes by. */
 export type Meter = {

@@ -1,9 +1,9 @@
-import type { Generation } from '../generation/request.ts'
-import { ApiError } from '../lib/errors.ts'
-import type { Outcome } from '../storage/usage.ts'
+import type { Generation } from '../../generation/request.ts'
+import { ApiError } from '../../lib/errors.ts'
+import type { Outcome } from '../../storage/usage.ts'
 import { imagesIn } from './estimate.ts'
 import type { Meter, MeteredUsage } from './meter.ts'
-import type { Model } from './model.ts'
+import type { Model } from '../models/model.ts'
 import { costOf, type Nanos } from './price.ts'
 
 /** A call as far as it has come. */

@@ -1,0 +1,74 @@
+import type { GenerationEvent } from '../generation/events.ts'
+import type { Generation } from '../generation/request.ts'
+import type { Log } from '../lib/log.ts'
+import type { Stopwatch } from '../lib/stopwatch.ts'
+import type { RequestFacts } from '../storage/request-facts.ts'
+import type { Billing } from '../storage/tables.ts'
+import type { Breaker } from './breaker.ts'
+import type { Ending } from './ending.ts'
+import type { Surroundings } from './images/pinned-fetch.ts'
+import type { Admission } from './limits/limits.ts'
+import type { Model } from './models/model.ts'
+import type { Books } from './money/books.ts'
+import type { Meter, MeteredUsage } from './money/meter.ts'
+import type { Nanos } from './money/price.ts'
+import type { ProviderStates } from './provider-states.ts'
+
+/** What the features ask: one question in, one stream of events out. */
+export type Gateway = {
+  generate(question: Question): Promise<Answering>
+  /** Enters a request that came to nothing before there was a question. */
+  turnedAway(facts: RequestFacts, error: unknown): Promise<void>
+}
+
+/** An answer that has begun. */
+export type Answering = {
+  /** The name of the provider that gives it. */
+  readonly provider: string
+  /** What the provider could not be told, a sentence each. */
+  readonly warnings: readonly string[]
+  /** Batches of events; a failure is thrown. Whoever takes the answer reads them or returns the generator. */
+  readonly events: AsyncGenerator<readonly GenerationEvent[]>
+  /** What has been used up to now. */
+  usage(): MeteredUsage
+  /** The price of that; undefined for a model without a price. */
+  cost(): Nanos | undefined
+}
+
+/** A question of an organization to a model. */
+export type Question = {
+  readonly facts: RequestFacts
+  readonly billing: Billing
+  /** What lets the call out: it is opened before the first try, and closed however the call ends. */
+  readonly admission: Admission
+  /** The model that serves it: for a fast variant, not the one that the caller named. */
+  readonly model: Model
+  readonly generation: Generation
+  readonly stream: boolean
+  /** Fires when the caller leaves. */
+  readonly signal: AbortSignal
+  /** Runs while a provider is waited for, over all tries. */
+  readonly upstream?: Stopwatch
+}
+
+/** A question that was let out. */
+export type OpenQuestion = Question & {
+  readonly meter: Meter
+  readonly ending: Ending
+  /** The generation with the bytes of its images, for providers that take no addresses; fetched once. */
+  readonly inlined: () => Promise<Generation>
+}
+
+/** What the gateway works with. */
+export type GatewayParts = {
+  readonly breaker: Breaker
+  readonly books: Books
+  /** Further tries on each route. */
+  readonly retries: number
+  readonly states: ProviderStates
+  /** Milliseconds for which an accepted stream may be silent before it is handed over all the same. */
+  readonly patience: number
+  /** Where images are fetched; the internet unless a test says otherwise. */
+  readonly images?: Surroundings
+  readonly log: Log
+}
