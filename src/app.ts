@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
-import { chatPath, chatRoutes } from './chat/routes.ts'
-import { type ChatService, createChatService } from './chat/service.ts'
+import { chatRoutes } from './chat/routes.ts'
+import { createChatService } from './chat/service.ts'
 import type { Settings } from './config/settings.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import type { Limits } from './gateway/limits/limits.ts'
 import type { Models } from './gateway/models/model.ts'
 import { crossOrigin } from './http/cross-origin.ts'
-import { errorReplies, type FailedRequest, otherMethods } from './http/errors.ts'
+import { errorReplies, otherMethods } from './http/errors.ts'
 import { createGuard } from './http/guard.ts'
 import { openApi } from './http/openapi.ts'
 import { requestId } from './http/request-id.ts'
@@ -36,20 +36,11 @@ export function createApp(parts: AppParts) {
     .use(requestId())
     .use(crossOrigin(settings.cors))
     .use(timing())
-    .use(errorReplies(log, (request) => enterRefusal(chat, request)))
+    .use(errorReplies(log))
     .use(systemRoutes(parts.ready))
     .use(modelRoutes(guard, models))
     .use(chatRoutes(guard, chat, log))
   // These two go by the list of the routes.
   app.use(openApi(app.routes))
   return app.use(otherMethods(app.routes))
-}
-
-/**
- * A request that is refused before its feature sees it, for its body, is entered as well. One over the limit of
- * requests is not: what the limits keep out shall not fill the disk.
- */
-function enterRefusal(chat: ChatService, { error, path, requestId, caller }: FailedRequest): void {
-  if (caller === undefined || error.status === 429 || path !== chatPath) return
-  chat.refused({ requestId, ...caller }, error)
 }

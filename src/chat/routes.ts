@@ -19,15 +19,13 @@ const createDetail = describe({
   errors: [...bodyErrors, 402, 404, 502],
 })
 
-export const chatPath = '/v1/chat/completions'
-
 /** `POST /v1/chat/completions`. */
 export function chatRoutes(guard: Guard, service: ChatService, log: Log) {
   return new Elysia({ name: 'chat' })
     .use(timing())
     .use(guard)
     .post(
-      chatPath,
+      '/v1/chat/completions',
       async ({ body, caller, admission, request, set, timing }) => {
         const requestId = String(set.headers['x-request-id'])
         const asker = { requestId, ...caller, admission, signal: request.signal, upstream: timing.upstream }

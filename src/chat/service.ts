@@ -23,15 +23,11 @@ export type ChatServiceParts = {
   readonly unsupported: 'reject' | 'drop'
 }
 
-/** Who sent a request. */
-export type Sender = {
+/** Who asks and what they may use, how the answer ends when they leave, and what counts the wait for providers. */
+export type Asker = {
   readonly requestId: string
   readonly organization: Organization
   readonly keyId: string
-}
-
-/** Who asks and what they may use, how the answer ends when they leave, and what counts the wait for providers. */
-export type Asker = Sender & {
   readonly admission: Admission
   readonly signal: AbortSignal
   readonly upstream?: Stopwatch
@@ -42,8 +38,6 @@ export type ChatService = {
   complete(request: ChatRequest, asker: Asker): Promise<Completed>
   /** A streamed completion, whose frames are still to be taken; resolves when the answer has begun. */
   stream(request: ChatRequest, asker: Asker): Promise<StreamedCompletion>
-  /** Enters a request whose body was refused; one that is entered already stays as it is. */
-  refused(sender: Sender, error: unknown): void
 }
 
 export type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, 'items' | 'frames' | 'end'>
@@ -61,7 +55,6 @@ export function createChatService(parts: ChatServiceParts): ChatService {
       const { answering, facts } = await begin(request, asker, parts)
       return streamed(answering, facts, request.stream_options?.include_usage === true)
     },
-    refused: (sender, error) => void parts.gateway.turnedAway(entryOf({}, sender), error),
   }
 }
 
@@ -102,11 +95,11 @@ async function preparedOrEntered(
 }
 
 /** What the usage of a request says of it. */
-function entryOf(request: Partial<ChatRequest>, sender: Sender, model?: string): RequestFacts {
+function entryOf(request: ChatRequest, asker: Asker, model: string | undefined): RequestFacts {
   return {
-    id: sender.requestId,
-    organization: sender.organization.id,
-    key: sender.keyId,
+    id: asker.requestId,
+    organization: asker.organization.id,
+    key: asker.keyId,
     createdAt: Date.now(),
     api: 'chat',
     model,
