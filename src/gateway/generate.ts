@@ -13,6 +13,7 @@ import type { Model, ModelRoute } from './models/model.ts'
 import { endOf, outcomeOf } from './money/outcome.ts'
 import { withInlineImages } from './images/remote-image.ts'
 import { mayPass, othersMayAnswer, pauseBefore } from './retry.ts'
+import { estimatedPrompt } from './money/estimate.ts'
 import { spendingOf } from './money/spending.ts'
 
 /**
@@ -44,9 +45,9 @@ async function accountedAnswer(question: Question, parts: GatewayParts): Promise
     // Its end is in the books already: what is taken from now on would never be given back.
     if (signal.aborted) throw clientGone()
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
-    const spending = spendingOf(generation, model)
-    call = admission.open(spending.promptTokens)
-    await parts.books.open(facts, billing, spending)
+    const promptTokens = estimatedPrompt(generation)
+    call = admission.open(promptTokens)
+    await parts.books.open(facts, billing, () => spendingOf(generation, model, promptTokens))
     const inlined = once(() => withInlineImages(generation, signal, parts.images))
     return await firstAnswer({ ...question, meter, ending, inlined }, parts)
   } catch (error) {
@@ -55,9 +56,9 @@ async function accountedAnswer(question: Question, parts: GatewayParts): Promise
   }
 }
 
-/** For rows that could not be written while nothing was promised to anybody. */
+/** For rows that could not be written at once, while nothing was promised to anybody. */
 function lost(log: Log): (error: unknown) => void {
-  return (error) => log.error('The usage of a request was not written.', { cause: causeOf(error) })
+  return (error) => log.error('The usage of a request was not written at once.', { cause: causeOf(error) })
 }
 
 async function firstAnswer(question: OpenQuestion, parts: GatewayParts): Promise<Answering> {

@@ -26,7 +26,7 @@ export type ErrorStatus = keyof typeof errorMeanings
 /** The errors of every route that wants a key. */
 export const keyedErrors = [401, 403, 429, 500, 503] as const satisfies readonly ErrorStatus[]
 /** The errors of every route that also reads a body. */
-export const bodyErrors = [400, 413, 415, ...keyedErrors] as const satisfies readonly ErrorStatus[]
+export const bodyErrors = [400, 408, 413, 415, ...keyedErrors] as const satisfies readonly ErrorStatus[]
 
 const errorMeanings = {
   400: 'The request is not valid, or asks for something that is not supported.',
@@ -34,6 +34,7 @@ const errorMeanings = {
   402: 'The balance of the organization does not suffice, or its billing is not set up.',
   403: 'The API key has no organization.',
   404: 'What the request names does not exist.',
+  408: 'The request body did not come in time.',
   413: 'The request body is too large.',
   415: 'The request body is not plain JSON.',
   429: 'The organization has reached a limit.',

@@ -1,8 +1,18 @@
 import { Elysia } from 'elysia'
-import { bodyTooLarge, invalidJson, nestedTooDeeply, unsupportedMediaType } from '../lib/errors.ts'
+import {
+  bodyTooLarge,
+  bodyTooSlow,
+  invalidJson,
+  nestedTooDeeply,
+  unsupportedMediaType,
+} from '../lib/errors.ts'
 import { parseJson } from '../lib/json.ts'
 import { tooDeep } from '../lib/nesting.ts'
 import { readText, TooLong } from '../lib/read-text.ts'
+import { within } from '../lib/within.ts'
+
+/** Milliseconds for the whole body: enough for the largest one on a slow line. */
+const slowest = 5 * 60_000
 
 /** No request nests so deep; JSON can be read to any depth, but not written. */
 const deepest = 500
@@ -11,19 +21,19 @@ const deepest = 500
  * Gives every route of the plugin that uses it its JSON body. Elysia parses bodies before anything else runs:
  * here a parser that reads nothing takes its place, and the body is read after the caller is known.
  */
-export function jsonBody(maxBody: number) {
+export function jsonBody(maxBody: number, deadline = slowest) {
   return new Elysia({ name: 'json-body', seed: maxBody })
     .onParse({ as: 'scoped' }, () => notYetRead)
     .onTransform({ as: 'scoped' }, async function readBody(context) {
-      if (context.body === notYetRead) context.body = await jsonOf(context.request, maxBody)
+      if (context.body === notYetRead) context.body = await jsonOf(context.request, maxBody, deadline)
     })
 }
 
 const notYetRead = Symbol('a body that was not read yet')
 
-async function jsonOf(request: Request, maxBody: number): Promise<unknown> {
+async function jsonOf(request: Request, maxBody: number, deadline: number): Promise<unknown> {
   refuseForeignBody(request.headers)
-  const text = await boundedText(request, maxBody)
+  const text = await within(boundedText(request, maxBody), deadline, bodyTooSlow)
   if (tooDeep(text, deepest)) throw nestedTooDeeply(deepest)
   const value = parseJson(text)
   if (value === undefined) throw invalidJson()

@@ -108,6 +108,13 @@ export function bodyTooLarge(limit: number): ApiError {
   return new ApiError(413, message, { type: invalidRequest, code: 'request_too_large' })
 }
 
+/** 408: the body was promised and did not come. */
+export function bodyTooSlow(): ApiError {
+  const message = 'The request body did not come in time.'
+  const headers = { connection: 'close' }
+  return new ApiError(408, message, { type: invalidRequest, code: 'request_timeout', headers })
+}
+
 export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, message, { type: invalidRequest, code: 'unsupported_media_type' })
 }

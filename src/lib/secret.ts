@@ -1,5 +1,5 @@
-import { inspect } from 'node:util'
-
+/** Node's own name for how a value is printed. */
+const printed = Symbol.for('nodejs.util.inspect.custom')
 const hidden = '[secret]'
 
 /** A string that no log, message or JSON can show by accident: only `reveal()` gives it. */
@@ -22,7 +22,7 @@ export class Secret {
     return hidden
   }
 
-  [inspect.custom](): string {
+  [printed](): string {
     return hidden
   }
 }

@@ -27,7 +27,7 @@ const interfaceNow = {
   'GET /readyz': [200, 503],
   'GET /v1/models': [200, 401, 403, 429, 500, 503],
   'GET /v1/models/{id}': [200, 401, 403, 404, 429, 500, 503],
-  'POST /v1/chat/completions': [200, 400, 401, 402, 403, 404, 413, 415, 429, 500, 502, 503],
+  'POST /v1/chat/completions': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
 }
 
 test('the document needs no key and is JSON', () => {

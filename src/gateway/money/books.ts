@@ -9,20 +9,22 @@ import type { Spending } from './spending.ts'
 /** The account of what requests cost. */
 export type Books = {
   /** Sets aside what the call may cost, where its organization pays before; throws the 402. */
-  open(request: RequestFacts, billing: Billing, spending: Spending): Promise<void>
+  open(request: RequestFacts, billing: Billing, spending: () => Spending | undefined): Promise<void>
   /** Writes how a request ended, and charges it; resolves once that is on disk. */
   close(request: RequestFacts, outcome: Outcome): Promise<void>
 }
 
 export function createBooks(ledger: Ledger): Books {
   return {
-    async open(request, billing, { promptTokens, promptCost, mostCost }) {
+    async open(request, billing, spending) {
       if (billing === 'unmetered') return
       if (billing === 'none') throw billingNotConfigured('The organization of this API key has no billing.')
+      const expected = spending()
       // A model without a price is never taken as free.
-      if (promptCost === undefined || mostCost === undefined) {
+      if (expected === undefined) {
         throw billingNotConfigured(`The model ${request.model} has no price, so no balance can pay for it.`)
       }
+      const { mostCost, promptCost, promptTokens } = expected
       if (await ledger.reserve({ request, amount: mostCost, promptCost, promptTokens })) return
       const needed = `This request may cost up to ${usdText(mostCost)} USD, and the balance does not hold that.`
       throw insufficientBalance(`${needed} A smaller max_tokens asks for less.`)

@@ -1,6 +1,6 @@
 import type { Pricing } from '../../config/model-facts.ts'
 import type { Generation } from '../../generation/request.ts'
-import { estimatedPrompt, imagesIn } from './estimate.ts'
+import { imagesIn } from './estimate.ts'
 import type { Model } from '../models/model.ts'
 import { costOf, type Nanos } from './price.ts'
 
@@ -8,19 +8,18 @@ import { costOf, type Nanos } from './price.ts'
 export type Spending = {
   /** An estimate. */
   readonly promptTokens: number
-  /** The price of the prompt alone, and of the longest answer too; undefined for a model without a price. */
-  readonly promptCost: Nanos | undefined
-  readonly mostCost: Nanos | undefined
+  /** The price of the prompt alone, and of the longest answer too. */
+  readonly promptCost: Nanos
+  readonly mostCost: Nanos
 }
 
 /** In tokens; where neither the request nor the model says how long an answer can get. */
 const longAnswer = 32_768
 
-/** An estimate of the prompt, and the most that the answers to it can cost. */
-export function spendingOf(generation: Generation, model: Model): Spending {
-  const promptTokens = estimatedPrompt(generation)
+/** The most that the answers to a prompt of about so many tokens can cost; undefined where the model has no price. */
+export function spendingOf(generation: Generation, model: Model, promptTokens: number): Spending | undefined {
   const { pricing } = model
-  if (!tellsCost(pricing)) return { promptTokens, promptCost: undefined, mostCost: undefined }
+  if (!tellsCost(pricing)) return undefined
   const answer = generation.maxTokens ?? model.maxOutputTokens ?? longAnswer
   const completionTokens = answer * (generation.choices ?? 1)
   const images = imagesIn(generation)

@@ -1,0 +1,29 @@
+import { afterAll, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { errorReplies } from '../../src/http/errors.ts'
+import { jsonBody } from '../../src/http/json-body.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { openConnection } from '../support/connection.ts'
+
+const app = new Elysia()
+  .use(errorReplies(createLog(() => {})))
+  .use(jsonBody(1000, 50))
+  .post('/', ({ body }) => body)
+const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: app.fetch })
+afterAll(() => server.stop(true))
+
+test.each([
+  ['of a known length', 'content-length: 100\r\n\r\n{"half":'],
+  ['in pieces', 'transfer-encoding: chunked\r\n\r\n8\r\n{"half":\r\n'],
+])('a body %s that never ends is a 408, and ends the connection', async (_, rest) => {
+  const connection = await openConnection(server.url.href)
+  connection.write(`POST / HTTP/1.1\r\nhost: localhost\r\n${rest}`)
+  const reply = await connection.until('request_timeout')
+  expect(reply).toStartWith('HTTP/1.1 408 ')
+  expect(reply.toLowerCase()).toContain('connection: close')
+})
+
+test('a whole body is read', async () => {
+  const reply = await fetch(server.url, { method: 'POST', body: '{"whole":1}' })
+  expect(await reply.json()).toEqual({ whole: 1 })
+})
