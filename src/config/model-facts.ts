@@ -71,6 +71,8 @@ const Route = Type.Object(
     provider: Type.String({ minLength: 1 }),
     model: Type.String({ minLength: 1 }),
     weight: Type.Optional(Type.Number({ minimum: 0 })),
+    /** `responses`: this model is asked by the provider's Responses API. */
+    api: Type.Optional(Type.Enum(['responses'])),
   },
   { additionalProperties: false },
 )

@@ -5,6 +5,7 @@ import { toModelFacts } from '../../src/build/catalog/model.ts'
 import { selectModels } from '../../src/build/catalog/select.ts'
 import { catalog } from '../../src/config/catalog.ts'
 import { ModelFacts } from '../../src/config/model-facts.ts'
+import { withResponsesApi } from '../../src/providers/kinds/responses.ts'
 import { kinds } from '../../src/providers/kinds/kinds.ts'
 
 const shared = `${import.meta.dir}/../../../shared/catalog`
@@ -54,9 +55,11 @@ describe('the built-in catalog', () => {
 
   test('claims no parameter that the wire of its provider cannot carry', () => {
     const beyond = catalog.models.flatMap(({ slug, routes, supported_parameters }) => {
-      const kind = kinds[routes?.[0]?.provider ?? '']
-      if (!kind || !('wire' in kind)) return []
-      const carried: ReadonlySet<string> = kind.wire.parameters
+      const [route] = routes ?? []
+      const kind = kinds[route?.provider ?? '']
+      if (!kind || !('wire' in kind)) throw new Error(`There is no kind for ${slug}.`)
+      const { wire } = route?.api ? withResponsesApi(kind) : kind
+      const carried: ReadonlySet<string> = wire.parameters
       return (supported_parameters ?? [])
         .filter((word) => !carried.has(word))
         .map((word) => `${slug} ${word}`)

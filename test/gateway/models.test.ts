@@ -83,6 +83,23 @@ describe('an entry of the settings', () => {
     expect([...(modelsWith().find('alpha/one')?.supportedParameters ?? [])]).toEqual(['temperature'])
   })
 
+  test('asks a route by its Responses API where that says so, and takes what that carries', () => {
+    const providers = providersOf(provider('alpha', { kind: kindNamed('openai') }))
+    const route = { provider: 'alpha', model: 'a' } as const
+    const listed = [
+      { slug: 'acme/chat', routes: [route] },
+      { slug: 'acme/pro', routes: [{ ...route, api: 'responses' as const }] },
+    ]
+    const models = modelsWith(listed, { providers })
+    const [chat, pro] = [models.find('acme/chat'), models.find('acme/pro')]
+    expect([chat?.supportedParameters.has('stop'), pro?.supportedParameters.has('stop')]).toEqual([
+      true,
+      false,
+    ])
+    expect(pro?.routes.map(({ provider }) => provider.name)).toEqual(['alpha'])
+    expect(models.problems).toEqual([])
+  })
+
   const routes = [{ provider: 'alpha', model: 'x' }]
   const variant = { strategy: 'model_variant', target_slug: 'acme/none', pricing: {} } as const
   test.each([

@@ -1,5 +1,6 @@
 import { Compile } from 'typebox/compile'
 import { type FastMode, ModelFacts } from '../../config/model-facts.ts'
+import { onlyByResponses } from './api.ts'
 import { supportedParameters } from './parameters.ts'
 import { toPricing } from './pricing.ts'
 import { reasoningFacts } from './reasoning.ts'
@@ -25,7 +26,13 @@ export function toModelFacts({ provider, model }: Selected): ModelFacts {
     supported_parameters: supportedParameters(provider, model, reasoning),
     reasoning,
     fast: fastMode(model),
-    routes: [{ provider: provider.name, model: model.id }],
+    routes: [
+      {
+        provider: provider.name,
+        model: model.id,
+        api: onlyByResponses(provider, model) ? 'responses' : undefined,
+      },
+    ],
   }
   return checked(facts)
 }

@@ -1,5 +1,6 @@
 import type { ReasoningFacts } from '../../config/model-facts.ts'
 import { type Parameter, parameters } from '../../generation/parameters.ts'
+import { onlyByResponses } from './api.ts'
 import type { DirectProvider } from './direct-providers.ts'
 import { answersAtOnce } from './reasoning.ts'
 import type { SourceModel } from './source.ts'
@@ -12,11 +13,15 @@ export function supportedParameters(
 ): Parameter[] {
   const refused = new Set<Parameter>([
     ...refusedByFlags(model),
+    ...(onlyByResponses(provider, model) ? notAtResponses : []),
     ...(refusedByFamily[provider.name]?.(model) ?? []),
     ...(reasoning && reasoning.supported_efforts.length > 0 ? [] : (['reasoning_effort'] as const)),
   ])
   return parameters.filter((parameter) => provider.parameters.includes(parameter) && !refused.has(parameter))
 }
+
+/** What the Responses API has no word for. */
+const notAtResponses = ['n', 'stop', 'seed', 'frequency_penalty', 'presence_penalty', 'logit_bias'] as const
 
 function refusedByFlags(model: SourceModel): Parameter[] {
   const refused: Parameter[] = []

@@ -1,5 +1,6 @@
 import type { SettingsProblem } from '../../config/problem.ts'
 import { alwaysTaken, parameters } from '../../generation/parameters.ts'
+import { responsesKinds } from '../../providers/kinds/responses.ts'
 import type { KnownModel } from './model-sources.ts'
 import type { Model } from './model.ts'
 import type { ConfiguredProviders } from './models-input.ts'
@@ -33,8 +34,14 @@ function routeProblems(
 ): SettingsProblem[] {
   if (!facts.routes && unlisted === undefined)
     return [{ path, message: `needs routes: ${facts.slug} is not in the built-in catalog.` }]
-  return (facts.routes ?? []).flatMap(({ provider }, index) => {
-    if (configured.has(provider) || missing.has(provider)) return []
+  return (facts.routes ?? []).flatMap(({ provider, api }, index) => {
+    const kind = configured.get(provider)?.kind.name
+    if (api && kind !== undefined && !responsesKinds.includes(kind)) {
+      return [
+        { path: `${path}.routes[${index}].api`, message: `is not offered by a provider of kind ${kind}.` },
+      ]
+    }
+    if (kind !== undefined || missing.has(provider)) return []
     return [{ path: `${path}.routes[${index}].provider`, message: `names no provider: “${provider}”.` }]
   })
 }

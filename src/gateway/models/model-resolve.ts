@@ -1,6 +1,7 @@
 import type { Route } from '../../config/model-facts.ts'
 import { parameters, toParameters } from '../../generation/parameters.ts'
-import type { Kind } from '../../providers/provider.ts'
+import { withResponsesApi } from '../../providers/kinds/responses.ts'
+import type { Kind, Provider } from '../../providers/provider.ts'
 import type { KnownModel } from './model-sources.ts'
 import type { Model, ModelRoute } from './model.ts'
 import type { ConfiguredProviders } from './models-input.ts'
@@ -38,10 +39,16 @@ export function resolveModel(
 }
 
 function servedRoutes(routes: readonly Route[], { configured }: ConfiguredProviders): ModelRoute[] {
-  return routes.flatMap(({ provider: name, model, weight }) => {
+  return routes.flatMap(({ provider: name, model, weight, api }) => {
     const provider = configured.get(name)
-    return provider ? [{ provider, model, weight }] : []
+    return provider ? [{ provider: api ? byResponses(provider) : provider, model, weight }] : []
   })
+}
+
+/** The same provider, asked by its Responses API. */
+function byResponses(provider: Provider): Provider {
+  const { kind } = provider
+  return 'wire' in kind ? { ...provider, kind: withResponsesApi(kind) } : provider
 }
 
 function carriedParameters(kind: Kind | undefined): Iterable<string> {
