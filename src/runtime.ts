@@ -6,6 +6,7 @@ import { createGateway } from './gateway/generate.ts'
 import { createLimits, type Limits } from './gateway/limits/limits.ts'
 import type { Surroundings } from './gateway/images/pinned-fetch.ts'
 import { createProviderStates } from './gateway/provider-states.ts'
+import { atMost } from './lib/at-most.ts'
 import { serviceUnavailable } from './lib/errors.ts'
 import { causeOf, type Log } from './lib/log.ts'
 import { repeatEvery } from './lib/repeating.ts'
@@ -86,6 +87,9 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   }
 }
 
+/** Milliseconds. A provider that is slow to list its models must not keep the others waiting; its models come later. */
+const discoveryAtStart = 1000
+
 /** What outlives a change of settings. */
 type Shared = {
   readonly storage: Storage
@@ -106,7 +110,7 @@ type Serving = {
 async function serve(configuration: Configuration, shared: Shared): Promise<Serving> {
   const { settings, models } = configuration
   const { storage, limits, log } = shared
-  await models.start()
+  await atMost(models.start(), discoveryAtStart)
   const gateway = createGateway({
     books: createBooks(storage.ledger),
     breaker: createBreaker(settings.breaker),
