@@ -1,4 +1,5 @@
 import type { Format, Generation, Tool, ToolChoice } from '../../../generation/request.ts'
+import { onlyOnce } from '../only-once.ts'
 import type { Target, Warn } from '../wire.ts'
 import type { Body, Dialect } from './dialect.ts'
 import { keepTaken } from './left-out.ts'
@@ -22,15 +23,6 @@ export function renderRequest(dialect: Dialect, generation: Generation, target: 
   }
   const adapted = dialect.adapt?.(body, generation, target, warnOnce) ?? body
   return keepTaken(adapted, dialect, generation, target, warnOnce)
-}
-
-/** A long conversation may give the same reason many times. */
-function onlyOnce(warn: Warn): Warn {
-  const told = new Set<string>()
-  return (sentence) => {
-    if (!told.has(sentence)) warn(sentence)
-    told.add(sentence)
-  }
 }
 
 function renderStream(dialect: Dialect, target: Target): Body {
