@@ -75,6 +75,7 @@ function refuseFileId(part: Fields, path: string): void {
  * fields that say nothing.
  */
 function withoutReplyFields(fields: Fields): Fields {
+  if (Object.keys(fields).length === 0) return fields
   const told = Object.entries(fields).filter(
     ([name, value]) => name !== 'reasoning' && value != null && !isEmptyList(value),
   )

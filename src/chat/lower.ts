@@ -100,9 +100,14 @@ function lowerStop(stop: ChatRequest['stop']): readonly string[] | undefined {
   return list.length === 0 ? undefined : list
 }
 
+const noExtras: Fields = {}
+
 /** `fromEntries` and not assignments: a key named `__proto__` stays a key. */
 function extrasOf(request: ChatRequest): Fields {
-  return Object.fromEntries(Object.entries(request).filter(([name]) => !knownProperties.has(name)))
+  const names = Object.keys(request).filter((name) => !knownProperties.has(name))
+  if (names.length === 0) return noExtras
+  const fields: Fields = request
+  return Object.fromEntries(names.map((name) => [name, fields[name]]))
 }
 
 function warningsFor(request: ChatRequest): readonly string[] {
