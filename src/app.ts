@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { enterRefused } from './chat/refusals.ts'
 import { chatRoutes } from './chat/routes.ts'
 import { createChatService } from './chat/service.ts'
 import type { Settings } from './config/settings.ts'
@@ -36,7 +37,7 @@ export function createApp(parts: AppParts) {
     .use(requestId())
     .use(crossOrigin(settings.cors))
     .use(timing())
-    .use(errorReplies(log))
+    .use(errorReplies(log, (failed) => enterRefused(gateway, failed)))
     .use(systemRoutes(parts.ready))
     .use(modelRoutes(guard, models))
     .use(chatRoutes(guard, chat, log))

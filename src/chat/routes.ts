@@ -6,6 +6,7 @@ import { failureFrame } from '../http/failure-frame.ts'
 import type { Guard } from '../http/guard.ts'
 import { timing } from '../http/timing.ts'
 import type { Log } from '../lib/log.ts'
+import { chatPath } from './path.ts'
 import { ChatCompletion, ChatCompletionChunk } from './reply-schema.ts'
 import { chatRequest } from './schema.ts'
 import type { ChatService } from './service.ts'
@@ -25,7 +26,7 @@ export function chatRoutes(guard: Guard, service: ChatService, log: Log) {
     .use(timing())
     .use(guard)
     .post(
-      '/v1/chat/completions',
+      chatPath,
       async ({ body, caller, admission, request, set, timing }) => {
         const requestId = String(set.headers['x-request-id'])
         const asker = { requestId, ...caller, admission, signal: request.signal, upstream: timing.upstream }

@@ -1,20 +1,36 @@
 import { Elysia } from 'elysia'
 import { ApiError, internalError, methodNotAllowed, routeNotFound } from '../lib/errors.ts'
+import type { Admission } from '../gateway/limits/limits.ts'
+import type { Caller } from './authentication.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 
-/** Turns whatever is thrown into the error body of the interface; only here are errors logged. */
-export function errorReplies(log: Log) {
-  return new Elysia({ name: 'errors' }).onError(
-    { as: 'global' },
-    function reply({ code, error, request, set }) {
-      const known = code === 'NOT_FOUND' ? routeNotFound(request.method, pathOf(request)) : toApiError(error)
-      const requestId = String(set.headers['x-request-id'] ?? '')
-      if (known.status >= 500) report(log, known, requestId)
-      set.status = known.status
-      Object.assign(set.headers, known.headers)
-      return known.toBody()
-    },
-  )
+/** A request that ended with an error, and what is known of it: all of it is, once the guard has let it in. */
+export type FailedRequest = {
+  readonly error: ApiError
+  readonly path: string
+  readonly requestId: string
+  readonly caller?: Caller
+  readonly admission?: Admission
+}
+
+/**
+ * Turns whatever is thrown into the error body of the interface; only here are errors logged. `failed` hears of each:
+ * Elysia runs no error hook of a feature once this one has replied.
+ */
+export function errorReplies(log: Log, failed: (request: FailedRequest) => void = () => {}) {
+  return new Elysia({ name: 'errors' }).onError({ as: 'global' }, function reply(context) {
+    const { code, error, request, set } = context
+    const path = pathOf(request)
+    const known = code === 'NOT_FOUND' ? routeNotFound(request.method, path) : toApiError(error)
+    const requestId = String(set.headers['x-request-id'] ?? '')
+    if (known.status >= 500) report(log, known, requestId)
+    // Where the guard has put them, which the types of a global hook cannot know.
+    const { caller, admission } = context as Pick<FailedRequest, 'caller' | 'admission'>
+    failed({ error: known, path, requestId, caller, admission })
+    set.status = known.status
+    Object.assign(set.headers, known.headers)
+    return known.toBody()
+  })
 }
 
 /** The error as the caller may see it. */

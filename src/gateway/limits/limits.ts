@@ -16,6 +16,8 @@ export type Limits = {
 export type Admission = {
   /** Takes a place among the open calls, and about so many tokens, or throws the 429. */
   open(tokens: number): OpenCall
+  /** Whether it has: from then on the call is in the books, however it ends. */
+  opened(): boolean
 }
 
 /** A call that takes a place until it is closed. */
@@ -47,8 +49,16 @@ export function createLimits(
       const allowance = allowanceOf(organization, now)
       allowance.adopt(limitsOf(organization, defaults()), now)
       telling(allowance, now, tell, () => allowance.takeRequest(now))
-      // Looked up again: while a body was read, the allowance may have been idle, and forgotten.
-      return { open: (tokens) => openCall(allowanceOf(organization, clock()), tokens, clock, tell) }
+      let opened = false
+      return {
+        open(tokens) {
+          // Looked up again: while a body was read, the allowance may have been idle, and forgotten.
+          const call = openCall(allowanceOf(organization, clock()), tokens, clock, tell)
+          opened = true
+          return call
+        },
+        opened: () => opened,
+      }
     },
     size: () => allowances.size,
   }

@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+import { startPaid } from '../money/paid.ts'
+import { firstKey } from '../support/app.ts'
+import { whole } from '../support/chat-answers.ts'
+import { question } from '../support/scenario.ts'
+
+const refused = { api: 'chat', model: null, key_id: firstKey.split('-')[2] ?? '', cost: null, provider: null }
+
+test.each([
+  ['of the wrong type', { ...question, temperature: 'hot' }, 400, 'invalid_type'],
+  ['that is no JSON', '{', 400, 'invalid_request_error'],
+  ['that is too large', 'x'.repeat(2000), 413, 'request_too_large'],
+])('a body %s is entered as a request that failed', async (_, body, status, error) => {
+  await using paid = await startPaid(whole(), { settings: { max_body: 1000 } })
+  const reply = await paid.app.chat(body as object)
+  expect(reply.status).toBe(status)
+  const rows = await paid.books.settled(1)
+  expect(rows).toEqual([
+    expect.objectContaining({
+      ...refused,
+      id: reply.headers.get('x-request-id'),
+      status,
+      error,
+      prompt_tokens: 0,
+    }),
+  ])
+})
+
+test('what nobody is known to have sent, and what the limit of requests keeps out, is not entered', async () => {
+  const limits = { requests_per_minute: 2 }
+  await using paid = await startPaid(whole(), { settings: { limits }, clock: () => 0 })
+  expect((await paid.app.chat(question, { headers: { authorization: null } })).status).toBe(401)
+  await (await paid.app.chat(question)).text()
+  expect((await paid.app.request('/v1/models/none/such')).status).toBe(404)
+  expect((await paid.app.chat(question)).status).toBe(429)
+  expect((await paid.books.settled(1)).map(({ status }) => status)).toEqual([200])
+})
