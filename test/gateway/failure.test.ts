@@ -32,6 +32,11 @@ describe('the words of a 400 say what it is about', () => {
     ["Invalid schema for function 'read_api_key'.", 'upstream_rejected'],
     ["Unknown property 'api key' of the tool 'invalid_api_key'.", 'upstream_rejected'],
     ["tools.0.name: 'API key not valid' is not a name.", 'upstream_rejected'],
+    ["Invalid schema for function 'context_window': it has no type.", 'upstream_rejected'],
+    ['Unknown field "context length" in `content_filter`.', 'upstream_rejected'],
+    ["There is no function 'model_not_found'.", 'upstream_rejected'],
+    ["This model's maximum context length is 8192 tokens, and you've sent more.", 'context_length_exceeded'],
+    ["The model 'river-9' does not exist.", 'upstream_model_not_found'],
     ["Unsupported parameter: 'max_tokens' is not supported with this model.", 'upstream_rejected'],
     ['The token count must be a number.', 'upstream_rejected'],
   ]

@@ -6,7 +6,7 @@ import { scrubbed } from './scrub.ts'
 export function toApiError(complaint: Complaint, provider: string, host: string): ApiError {
   const { status = 502 } = complaint
   const facts = `${complaint.code ?? ''} ${complaint.type ?? ''}`
-  const words = `${facts} ${complaint.message}`
+  const words = `${facts} ${withoutQuotes(complaint.message)}`
   const refused = status === 400 || status === 413 || status === 422
   if (status === 401 || status === 403 || (refused && aboutKey(facts, complaint.message))) {
     return upstreamBroken('provider_key_rejected', `The provider ${provider} rejected this gateway's key.`)
@@ -39,6 +39,11 @@ function rejectionOf(words: string): 'context_length_exceeded' | 'content_filter
   return aboutFilter.test(words) ? 'content_filter' : 'upstream_rejected'
 }
 
+/** What stands in quotes is often the caller's own: the name of a tool, of a field of its schema. */
+function withoutQuotes(message: string): string {
+  return message.replace(/(^|[\s(:])(['"`])[^'"`]{1,200}\2(?=$|[\s).,:;])/g, '$1…')
+}
+
 /** A sentence counts from its beginning on: further in it may quote what the caller wrote. */
 function aboutKey(facts: string, message: string): boolean {
   return keyCode.test(facts) || keySentence.test(message)
@@ -51,7 +56,7 @@ const keySentence =
 // Google says in the same sentence as OpenAI that a quota is used up, and means the rate: only codes tell.
 const quotaCode =
   /insufficient_(quota|balance|credits?)|credit_balance|spend_limit|billing_(hard_limit|not_active)/i
-const aboutModel = /model_not_found|model '[^']*' does not exist/i
+const aboutModel = /model_not_found|model … does not exist/i
 const aboutContext =
   /context_length_exceeded|context.?(length|window|size)|prompt is too long|too many (input )?tokens|(input|prompt) token count|exceeds? the (model's )?max(imum)? .{0,20}tokens/i
 const aboutFilter = /content_filter|content_policy|content management policy|responsible ?ai/i
