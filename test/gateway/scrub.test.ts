@@ -28,6 +28,14 @@ test.each([
   expect(scrubbed(message, host)).toBe(message)
 })
 
+test('a key that was sent goes whatever its form, also where the end of a long message cuts it', () => {
+  const key = '0f9a1b2c3d4e5f60718293a4b5c6d7e8'
+  expect(scrubbed(`The subscription ${key} is disabled.`, host, [key])).toBe(
+    'The subscription [key] is disabled.',
+  )
+  expect(scrubbed(`${'x'.repeat(990)} ${key}`, host, [key])).not.toContain(key.slice(0, 4))
+})
+
 test('without a host nothing is taken for one, and a long message is cut', () => {
   expect(scrubbed('all of it', '')).toBe('all of it')
   expect(scrubbed('a b '.repeat(10_000), host)).toHaveLength(1000)

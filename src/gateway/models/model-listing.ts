@@ -1,7 +1,11 @@
 import { isObject, listOf, parseJson, textOf } from '../../lib/json.ts'
+import { readText, TooLong } from '../../lib/read-text.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
+import { upstreamHeaders } from '../upstream/headers.ts'
 
+/** Milliseconds. */
 const deadline = 10_000
+/** Bytes. */
 const largestBody = 8 * 1024 * 1024
 
 /** The ids of the models that the provider says it has, each once. Throws a sentence that says why it cannot. */
@@ -11,30 +15,22 @@ export async function listModels(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const response = await fetch(`${provider.baseUrl}/models`, {
-    headers: {
-      accept: 'application/json',
-      'user-agent': 'weir',
-      ...(provider.key ? kind.authorize(provider.key.reveal()) : {}),
-      ...provider.headers,
-    },
+    headers: { accept: 'application/json', ...upstreamHeaders(provider, kind) },
     // A redirect would carry the key to a host that nobody configured.
     redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(deadline)]),
   })
-  const text = await readText(response)
+  const text = await boundedText(response)
   if (!response.ok) throw new Error(`It answered with status ${response.status}.`)
   return modelIds(parseJson(text))
 }
 
-async function readText(response: Response): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const bytes of response.body ?? []) {
-    text += decoder.decode(bytes, { stream: true })
-    // Leaving the loop cancels the rest of the body.
-    if (text.length > largestBody) throw new Error('Its list is too long.')
+async function boundedText(response: Response): Promise<string> {
+  try {
+    return await readText(response, largestBody)
+  } catch (error) {
+    throw error instanceof TooLong ? new Error('Its list is too long.') : error
   }
-  return text
 }
 
 function modelIds(body: unknown): string[] {

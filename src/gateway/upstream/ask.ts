@@ -1,3 +1,4 @@
+import type { Complaint } from '../../generation/complaint.ts'
 import type { GenerationEvent } from '../../generation/events.ts'
 import type { Generation } from '../../generation/request.ts'
 import { ApiError, clientGone } from '../../lib/errors.ts'
@@ -10,6 +11,7 @@ import type { Target, Wire } from '../../providers/wires/wire.ts'
 import { createDeadlines } from './deadlines.ts'
 import { toApiError, unavailable } from './failure.ts'
 import { post } from './fetch.ts'
+import { keysOf } from './headers.ts'
 import { readAnswer } from './read-answer.ts'
 import { retryAfterOf } from './retry-after.ts'
 
@@ -77,7 +79,7 @@ function isFailure(event: GenerationEvent): event is Failure {
 
 /** An answer that ends because of us is told as what we did. */
 function errorOf({ complaint }: Failure, provider: Provider, aborted: AbortSignal): unknown {
-  return aborted.aborted ? aborted.reason : toApiError(complaint, provider.name, hostOf(provider))
+  return aborted.aborted ? aborted.reason : failureOf(complaint, provider)
 }
 
 /** In bytes. An error page can be any size; its beginning says enough. */
@@ -89,12 +91,16 @@ async function refusal(response: Response, wire: Wire, provider: Provider): Prom
   const complaint = body === undefined ? { message: text } : wire.parseError(body)
   const retryAfter = retryAfterOf(response.headers) ?? complaint.retryAfter
   // The status line is the provider's own word; one inside the body is often a copy of another's.
-  return toApiError({ ...complaint, status: response.status, retryAfter }, provider.name, hostOf(provider))
+  return failureOf({ ...complaint, status: response.status, retryAfter }, provider)
 }
 
 function asFailure(error: unknown, provider: Provider): unknown {
   if (error instanceof ApiError) return error
   return unavailable(provider.name, 'its answer could not be read')
+}
+
+function failureOf(complaint: Complaint, provider: Provider): ApiError {
+  return toApiError(complaint, provider.name, hostOf(provider), keysOf(provider))
 }
 
 function hostOf(provider: Provider): string {

@@ -2,8 +2,13 @@ import type { Complaint } from '../../generation/complaint.ts'
 import { type ApiError, upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/errors.ts'
 import { scrubbed } from './scrub.ts'
 
-/** The error that a caller gets for what the provider complained about. */
-export function toApiError(complaint: Complaint, provider: string, host: string): ApiError {
+/** The error that a caller gets for what the provider, which was sent these keys, complained about. */
+export function toApiError(
+  complaint: Complaint,
+  provider: string,
+  host: string,
+  keys: readonly string[] = [],
+): ApiError {
   const { status = 502 } = complaint
   const facts = `${complaint.code ?? ''} ${complaint.type ?? ''}`
   const words = `${facts} ${withoutQuotes(complaint.message)}`
@@ -22,7 +27,7 @@ export function toApiError(complaint: Complaint, provider: string, host: string)
     return upstreamFailed('upstream_rate_limited', message, complaint.retryAfter)
   }
   if (!refused) return unavailable(provider, `it answered with status ${status}`, complaint.retryAfter)
-  return upstreamRejected(scrubbed(complaint.message, host), rejectionOf(words))
+  return upstreamRejected(scrubbed(complaint.message, host, keys), rejectionOf(words))
 }
 
 /** 502: the provider cannot be reached, or answers with nothing that can be used. */

@@ -2,6 +2,7 @@ import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import type { Target } from '../../providers/wires/wire.ts'
 import { reachable } from '../../lib/reachable.ts'
 import { timedOut, unavailable } from './failure.ts'
+import { upstreamHeaders } from './headers.ts'
 
 /** Sends the body to the provider and resolves when the status and headers of the answer are there. */
 export async function post(
@@ -12,17 +13,12 @@ export async function post(
   abort: AbortController,
 ): Promise<Response> {
   const url = provider.baseUrl + kind.path(target, provider)
-  const key = provider.key?.reveal() ?? (await provider.credentials?.token(abort.signal))
+  const token = provider.key ? undefined : await provider.credentials?.token(abort.signal)
   const probe = setTimeout(() => void checkConnection(url, provider, abort), provider.timeouts.connect / 2)
   try {
     return await fetch(url, {
       method: 'POST',
-      headers: {
-        ...headersFor(target),
-        ...kind.headers,
-        ...(key ? kind.authorize(key) : {}),
-        ...provider.headers,
-      },
+      headers: { ...formatHeaders(target), ...upstreamHeaders(provider, kind, token) },
       body,
       signal: abort.signal,
       redirect: 'manual',
@@ -37,11 +33,10 @@ export async function post(
   }
 }
 
-function headersFor(target: Target): Record<string, string> {
+function formatHeaders({ stream }: Target): Record<string, string> {
   return {
     'content-type': 'application/json',
-    accept: target.stream ? 'text/event-stream' : 'application/json',
-    'user-agent': 'weir',
+    accept: stream ? 'text/event-stream' : 'application/json',
   }
 }
 

@@ -1,8 +1,14 @@
 const longest = 1000
 
-/** A provider's sentence without what providers echo: keys, organization ids, and the address it came from. */
-export function scrubbed(message: string, host: string): string {
-  let text = message.slice(0, longest)
+/**
+ * A provider's sentence without what providers echo: the keys that it was sent, whatever their form, others that look
+ * like one, organization ids, and the address it came from.
+ */
+export function scrubbed(message: string, host: string, keys: readonly string[] = []): string {
+  let text = message
+  for (const key of keys) text = text.replaceAll(key, '[key]')
+  // Cut after that: of a key that the end of the text cuts in two nothing would be recognised.
+  text = text.slice(0, longest)
   if (host !== '') text = text.replaceAll(host, '[provider]')
   for (const [pattern, replacement] of echoes) text = text.replace(pattern, replacement)
   return text
