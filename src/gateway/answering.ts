@@ -2,12 +2,12 @@ import type { GenerationEvent } from '../generation/events.ts'
 import { clientGone } from '../lib/errors.ts'
 import { wait } from '../lib/wait.ts'
 import type { Provider } from '../providers/provider.ts'
-import { ask } from './upstream/ask.ts'
 import { leavable } from './ending.ts'
 import type { Answering, GatewayParts, OpenQuestion } from './gateway.ts'
 import type { ModelRoute } from './models/model.ts'
 import { costOfCall } from './money/outcome.ts'
 import { blamesRoute } from './retry.ts'
+import { ask } from './upstream/ask.ts'
 
 /** Asks the route once and resolves when its answer has begun, or rejects with its failure. */
 export async function openAnswer(
