@@ -1,4 +1,4 @@
-import { clientGone } from '../lib/errors.ts'
+import { ApiError, clientGone } from '../lib/errors.ts'
 
 /** How a call comes to its end. */
 export type Ending = {
@@ -23,10 +23,15 @@ export function createEnding(
     signal.removeEventListener('abort', left)
     return (ended ??= end(error))
   }
-  const left = () => void over(clientGone()).catch(failed)
+  const left = () => void over(reasonOf(signal)).catch(failed)
   if (signal.aborted) left()
   else signal.addEventListener('abort', left)
   return { over }
+}
+
+/** Why the call was given up: its caller has left, unless whoever gave it up says more. */
+export function reasonOf(signal: AbortSignal): ApiError {
+  return signal.reason instanceof ApiError ? signal.reason : clientGone()
 }
 
 /**

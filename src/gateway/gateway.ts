@@ -7,7 +7,7 @@ import type { Billing } from '../storage/tables.ts'
 import type { Breaker } from './breaker.ts'
 import type { Ending } from './ending.ts'
 import type { Surroundings } from './images/pinned-fetch.ts'
-import type { Admission } from './limits/limits.ts'
+import type { Admission, OpenCall, QueuedCall } from './limits/limits.ts'
 import type { Model } from './models/model.ts'
 import type { Books } from './money/books.ts'
 import type { Meter, MeteredUsage } from './money/meter.ts'
@@ -17,6 +17,13 @@ import type { ProviderStates } from './provider-states.ts'
 /** What the features ask: one question in, one stream of events out. */
 export type Gateway = {
   generate(question: Question): Promise<Answering>
+  /**
+   * Takes of the limits and the balance what a call needs that is to be made later; `write` writes, in the same
+   * transaction, what stands for it. Throws what `generate` would.
+   */
+  book(booking: Booking, write: () => void): Promise<QueuedCall>
+  /** Enters a booked call that will not be made; `write` as above. */
+  dropped(facts: RequestFacts, error: unknown, write: () => void): Promise<void>
   /** Enters a request that came to nothing before there was a question. */
   turnedAway(facts: RequestFacts, error: unknown): Promise<void>
 }
@@ -35,8 +42,8 @@ export type Answering = {
   cost(): Nanos | undefined
 }
 
-/** A question of an organization to a model. */
-export type Question = {
+/** What a question takes of limits and money. */
+export type Booking = {
   readonly facts: RequestFacts
   readonly billing: Billing
   /** What lets the call out: it is opened before the first try, and closed however the call ends. */
@@ -44,7 +51,18 @@ export type Question = {
   /** The model that serves it: for a fast variant, not the one that the caller named. */
   readonly model: Model
   readonly generation: Generation
+}
+
+/** A question of an organization to a model. */
+export type Question = Booking & {
   readonly stream: boolean
+  /** What a booked call has taken already: it is closed, and nothing more is taken. */
+  readonly booked?: OpenCall
+  /**
+   * Hears once how the call ended, whole or with an error, when every event was taken that was given, and says what is
+   * to be written in the transaction that settles it.
+   */
+  readonly ended?: (error: unknown, usage: MeteredUsage) => (() => void) | undefined
   /** Fires when the caller leaves. */
   readonly signal: AbortSignal
   /** Runs while a provider is waited for, over all tries. */

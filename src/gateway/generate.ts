@@ -1,13 +1,13 @@
-import { clientGone, providerKeyMissing } from '../lib/errors.ts'
+import { providerKeyMissing } from '../lib/errors.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import { once } from '../lib/once.ts'
 import { wait } from '../lib/wait.ts'
 import { openAnswer } from './answering.ts'
 import { candidates } from './candidates.ts'
-import { createEnding } from './ending.ts'
-import type { Answering, Gateway, GatewayParts, OpenQuestion, Question } from './gateway.ts'
+import { createEnding, reasonOf } from './ending.ts'
+import type { Answering, Booking, Gateway, GatewayParts, OpenQuestion, Question } from './gateway.ts'
 import { withInlineImages } from './images/remote-image.ts'
-import type { OpenCall } from './limits/limits.ts'
+import type { OpenCall, QueuedCall } from './limits/limits.ts'
 import type { Model, ModelRoute } from './models/model.ts'
 import { estimatedPrompt } from './money/estimate.ts'
 import { createMeter } from './money/meter.ts'
@@ -23,7 +23,26 @@ import { unavailable } from './upstream/failure.ts'
 export function createGateway(parts: GatewayParts): Gateway {
   return {
     generate: (question) => accountedAnswer(question, parts),
+    book: (booking, write) => bookedCall(booking, write, parts),
+    dropped: (facts, error, write) => parts.books.close(facts, endOf(error), write),
     turnedAway: (facts, error) => parts.books.close(facts, endOf(error)).catch(lost(parts.log)),
+  }
+}
+
+async function bookedCall(booking: Booking, write: () => void, parts: GatewayParts): Promise<QueuedCall> {
+  const { books, log } = parts
+  const { facts, billing, admission, model, generation } = booking
+  let queued: QueuedCall | undefined
+  try {
+    if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
+    const promptTokens = estimatedPrompt(generation)
+    queued = admission.queue(promptTokens)
+    await books.open(facts, billing, () => spendingOf(generation, model, promptTokens), write)
+    return queued
+  } catch (error) {
+    queued?.drop()
+    await books.close(facts, endOf(error)).catch(lost(log))
+    throw error
   }
 }
 
@@ -32,22 +51,24 @@ export function createGateway(parts: GatewayParts): Gateway {
  * tokens only the prompt is taken: a guess at the answer would refuse callers who ask for much and get little.
  */
 async function accountedAnswer(question: Question, parts: GatewayParts): Promise<Answering> {
-  const { model, generation, admission, facts, billing, signal } = question
+  const { model, generation, admission, facts, billing, signal, booked } = question
   const meter = createMeter(generation)
-  let call: OpenCall | undefined
+  let call: OpenCall | undefined = booked
   const end = (error: unknown) => {
     const outcome = outcomeOf({ meter, model, generation }, error)
     call?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
-    return parts.books.close(facts, outcome)
+    return parts.books.close(facts, outcome, question.ended?.(error, meter.usage()))
   }
   const ending = createEnding(signal, end, lost(parts.log))
   try {
     // Its end is in the books already: what is taken from now on would never be given back.
-    if (signal.aborted) throw clientGone()
+    if (signal.aborted) throw reasonOf(signal)
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
-    const promptTokens = estimatedPrompt(generation)
-    call = admission.open(promptTokens)
-    await parts.books.open(facts, billing, () => spendingOf(generation, model, promptTokens))
+    if (!booked) {
+      const promptTokens = estimatedPrompt(generation)
+      call = admission.open(promptTokens)
+      await parts.books.open(facts, billing, () => spendingOf(generation, model, promptTokens))
+    }
     const inlined = once(() => withInlineImages(generation, signal, parts.images))
     return await firstAnswer({ ...question, meter, ending, inlined }, parts)
   } catch (error) {
@@ -69,7 +90,7 @@ async function firstAnswer(question: OpenQuestion, parts: GatewayParts): Promise
     try {
       return await askRoute(route, question, parts)
     } catch (error) {
-      if (signal.aborted) throw clientGone()
+      if (signal.aborted) throw reasonOf(signal)
       if (!othersMayAnswer(error)) throw error
       failure = error
     }

@@ -164,6 +164,17 @@ export function clientGone(): ApiError {
   return new ApiError(499, 'The client closed the connection.', { type: invalidRequest, code: 'client_gone' })
 }
 
+/** The run was cancelled by its organization, which reads this nowhere: the run tells it as its own end. */
+export function runCancelled(): ApiError {
+  return new ApiError(499, 'The run was cancelled.', { type: invalidRequest, code: 'cancelled' })
+}
+
+/** The gateway stopped in the middle of the call. */
+export function interrupted(cause?: unknown): ApiError {
+  const message = 'The gateway stopped before the answer was whole. Ask again.'
+  return new ApiError(503, message, { type: 'server_error', code: 'interrupted', cause })
+}
+
 /** 502 that may pass. `retryAfter` in seconds, as the provider gave it; at most 60 are handed on. */
 export function upstreamFailed(code: UpstreamFailure, message: string, retryAfter?: number): ApiError {
   const seconds = retryAfter === undefined ? undefined : Math.max(1, Math.ceil(Math.min(60, retryAfter)))

@@ -8,8 +8,11 @@ import type { Writer } from './writer.ts'
 
 /** What requests may take of the balances, and what they took; each promise resolves once that is on disk. */
 export type Ledger = {
-  /** Sets money aside for a request that is about to begin; false where the balance does not reach. */
-  reserve(reservation: Reservation): Promise<boolean>
+  /**
+   * Sets money aside for a request that is about to begin; false where the balance does not reach. `alongside`
+   * writes, in the same transaction, what the money is set aside for.
+   */
+  reserve(reservation: Reservation, alongside?: () => void): Promise<boolean>
   /**
    * Writes the usage of a request that has ended and, where money was set aside for it, charges it. Only the first
    * settlement of a request counts. `alongside` writes, in the same transaction, what the reply promises; where it
@@ -17,8 +20,13 @@ export type Ledger = {
    * is: with the status of the reply that is then left.
    */
   settle(request: RequestFacts, outcome: Outcome, alongside?: () => void): Promise<Settlement>
-  /** Settles what a killed process has left open, and tells how much. For the start, before any request. */
-  recover(): Promise<number>
+  /**
+   * Settles what a killed process has left open, but for the requests that go on, and tells how much. For the start,
+   * before any request.
+   */
+  recover(goesOn?: (request: string) => boolean): Promise<number>
+  /** Writes what is promised without money, in a transaction like all others. */
+  write(work: () => void): Promise<void>
   /** Begins to write, a last time, what could not be written. For the end, before the writer is closed. */
   close(): void
 }
@@ -50,22 +58,34 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
     }
   }
 
-  function settleAfter(id: string): readonly OpenReservation[] {
-    const open = reservations.openAfter(id, recoverySize)
-    for (const reservation of open) settleNow(reservation.request, interruption(reservation))
-    return open
+  function holdWith(reservation: Reservation, alongside?: () => void): boolean {
+    const held = reservations.hold(reservation)
+    if (held) alongside?.()
+    return held
   }
 
-  async function recoverAfter(id: string): Promise<number> {
-    const settled = await writer.write(() => settleAfter(id))
-    const last = settled.at(-1)
-    return last === undefined ? 0 : settled.length + (await recoverAfter(last.request.id))
+  function settleOpen(open: readonly OpenReservation[]): void {
+    for (const reservation of open) settleNow(reservation.request, interruption(reservation))
+  }
+
+  async function recover(goesOn: (request: string) => boolean = () => false): Promise<number> {
+    let settled = 0
+    for (let after = ''; ;) {
+      const found = reservations.openAfter(after, recoverySize)
+      const last = found.at(-1)
+      if (last === undefined) return settled
+      const open = found.filter(({ request }) => !goesOn(request.id))
+      await writer.write(() => settleOpen(open))
+      settled += open.length
+      after = last.request.id
+    }
   }
 
   return {
-    reserve: (reservation) => writer.write(() => reservations.hold(reservation)),
+    reserve: (reservation, alongside) => writer.write(() => holdWith(reservation, alongside)),
+    write: writer.write,
     settle,
-    recover: () => recoverAfter(''),
+    recover,
     close: late.close,
   }
 }

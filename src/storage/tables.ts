@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { blob, check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Json } from '../lib/json.ts'
+import type { Json, JsonObject } from '../lib/json.ts'
 import type { Api, RequestFacts } from './request-facts.ts'
 
 // Timestamps are milliseconds since 1970, amounts are nano-dollars. A balance stays between nothing and 2^53 - 1
@@ -139,6 +139,82 @@ export const usage = sqliteTable(
   },
   // None by organization: reports read a span of time, and it would take a third of the time of a row's insert.
   (table) => [index('usage_by_time').on(table.created_at)],
+)
+
+/**
+ * Chat completions that were asked to be kept. What their metadata and model say is also in `completion_terms`, an
+ * FTS5 table of posting lists with the same row ids: a trigger deletes from it what is deleted here.
+ */
+export const completions = sqliteTable(
+  'completions',
+  {
+    /** Made from the id, so that the order of both is that of creation. */
+    sequence: integer().primaryKey(),
+    id: text().notNull().unique(),
+    organization_id: ownerId(),
+    model: text().notNull(),
+    metadata: text({ mode: 'json' }).$type<JsonObject>().notNull(),
+    /** As it was told, without the metadata. */
+    completion: text({ mode: 'json' }).$type<JsonObject>().notNull(),
+    /** Those of the request. The last column: a list, which does not tell them, does not read them. */
+    messages: text({ mode: 'json' }).$type<readonly JsonObject[]>().notNull(),
+  },
+  (table) => [
+    index('completions_of_organization').on(table.organization_id, table.sequence),
+    index('completions_of_model').on(table.organization_id, table.model, table.sequence),
+  ],
+)
+
+/** Where a response stands. */
+export const responseStatuses = ['queued', 'in_progress', 'completed', 'failed', 'incomplete'] as const
+export type ResponseStatus = (typeof responseStatuses)[number]
+
+/** Responses that are kept: what was asked, and the log from which the answer and its events are told again. */
+export const responses = sqliteTable(
+  'responses',
+  {
+    /** Sorts by time of creation. */
+    id: text().primaryKey(),
+    organization_id: ownerId(),
+    /** The response that this one follows, which may be deleted. */
+    previous_id: text(),
+    status: text().$type<ResponseStatus>().notNull(),
+    /** From then on nobody can see it: it is there only for the responses that follow it. */
+    deleted_at: integer(),
+    /** What the response says of itself from its beginning to its end. */
+    head: text({ mode: 'json' }).$type<JsonObject>().notNull(),
+    /** What a background run needs to begin; null once it is over, and for all others. */
+    run: text({ mode: 'json' }).$type<JsonObject>(),
+    /** The items of the request, references resolved. */
+    input: text({ mode: 'json' }).$type<readonly JsonObject[]>().notNull(),
+    /** Everything that happened; while it runs, the beginning of it is in `response_log`. */
+    log: text().notNull(),
+  },
+  (table) => [
+    index('responses_of_organization').on(table.organization_id),
+    index('responses_that_follow')
+      .on(table.previous_id)
+      .where(sql`${table.previous_id} is not null`),
+    index('responses_in_sight')
+      .on(table.id)
+      .where(sql`${table.deleted_at} is null`),
+    index('responses_unfinished')
+      .on(table.id)
+      .where(sql`${table.status} in ('queued', 'in_progress')`),
+  ],
+)
+
+/** The log of a background run piece by piece, while it runs: after a kill, this is what is left of it. */
+export const response_log = sqliteTable(
+  'response_log',
+  {
+    response_id: text()
+      .notNull()
+      .references(() => responses.id, { onDelete: 'cascade' }),
+    position: integer().notNull(),
+    entries: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.response_id, table.position] })],
 )
 
 /** The organization that a row belongs to, and goes with. */

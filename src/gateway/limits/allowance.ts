@@ -46,9 +46,25 @@ export class Allowance {
   /** Takes a place among the open calls, and tokens, or neither and throws the 429. */
   openCall(tokens: number, now: number): void {
     if (this.#open >= this.#mostOpen) throw tooManyOpen(this.#mostOpen)
+    this.takeTokens(tokens, now)
+    this.#open += 1
+  }
+
+  /** Takes tokens, or throws the 429. */
+  takeTokens(tokens: number, now: number): void {
     const wait = this.#tokens.take(tokens, now)
     if (wait > 0) throw exhausted('tokens', this.#tokens.limit, wait)
+  }
+
+  giveBackTokens(tokens: number, now: number): void {
+    this.#tokens.charge(-tokens, now)
+  }
+
+  /** Takes a place among the open calls; false where none is free. */
+  takePlace(): boolean {
+    if (this.#open >= this.#mostOpen) return false
     this.#open += 1
+    return true
   }
 
   /** Frees the place, and debits what was used beyond the tokens that were taken, or gives back the rest. */

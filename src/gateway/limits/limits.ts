@@ -8,6 +8,8 @@ export type Limits = {
    * whenever this request changes it.
    */
   admit(organization: Organization, tell: (standing: Standing) => void): Admission
+  /** A call that an earlier process has let in, and that is still to be made. */
+  resume(organization: Organization): QueuedCall
   /** How many organizations are remembered. */
   size(): number
 }
@@ -16,8 +18,18 @@ export type Limits = {
 export type Admission = {
   /** Takes a place among the open calls, and about so many tokens, or throws the 429. */
   open(tokens: number): OpenCall
+  /** Takes about so many tokens for a call that is to be made later, or throws the 429. */
+  queue(tokens: number): QueuedCall
   /** Whether it has: from then on the call is in the books, however it ends. */
   opened(): boolean
+}
+
+/** A call that has its tokens, and waits for its place. */
+export type QueuedCall = {
+  /** Takes a place among the open calls; undefined while the organization has none that is free. */
+  start(): OpenCall | undefined
+  /** Gives the tokens back: the call will not be made. */
+  drop(): void
 }
 
 /** A call that takes a place until it is closed. */
@@ -57,9 +69,17 @@ export function createLimits(
           opened = true
           return call
         },
+        queue(tokens) {
+          const now = clock()
+          const allowance = allowanceOf(organization, now)
+          telling(allowance, now, tell, () => allowance.takeTokens(tokens, now))
+          opened = true
+          return queuedCall(() => allowanceOf(organization, clock()), tokens, clock)
+        },
         opened: () => opened,
       }
     },
+    resume: (organization) => queuedCall(() => allowanceOf(organization, clock()), 0, clock),
     size: () => allowances.size,
   }
 }
@@ -80,6 +100,26 @@ function openCall(
 ): OpenCall {
   const openedAt = clock()
   telling(allowance, openedAt, tell, () => allowance.openCall(taken, openedAt))
+  return closable(allowance, taken, clock, tell)
+}
+
+/** Its own request is long answered when it starts: nobody hears how the organization stands. */
+function queuedCall(allowance: () => Allowance, taken: number, clock: () => number): QueuedCall {
+  return {
+    start() {
+      const found = allowance()
+      return found.takePlace() ? closable(found, taken, clock, () => {}) : undefined
+    },
+    drop: () => allowance().giveBackTokens(taken, clock()),
+  }
+}
+
+function closable(
+  allowance: Allowance,
+  taken: number,
+  clock: () => number,
+  tell: (standing: Standing) => void,
+): OpenCall {
   let closed = false
   return {
     close(used) {

@@ -8,16 +8,24 @@ import type { Spending } from './spending.ts'
 
 /** The account of what requests cost. */
 export type Books = {
-  /** Sets aside what the call may cost, where its organization pays before; throws the 402. */
-  open(request: RequestFacts, billing: Billing, spending: () => Spending | undefined): Promise<void>
-  /** Writes how a request ended, and charges it; resolves once that is on disk. */
-  close(request: RequestFacts, outcome: Outcome): Promise<void>
+  /**
+   * Sets aside what the call may cost, where its organization pays before; throws the 402. `alongside` writes, in the
+   * same transaction, what stands for a call that is to be made later.
+   */
+  open(
+    request: RequestFacts,
+    billing: Billing,
+    spending: () => Spending | undefined,
+    alongside?: () => void,
+  ): Promise<void>
+  /** Writes how a request ended, and charges it; resolves once that, and what goes with it, is on disk. */
+  close(request: RequestFacts, outcome: Outcome, alongside?: () => void): Promise<void>
 }
 
 export function createBooks(ledger: Ledger): Books {
   return {
-    async open(request, billing, spending) {
-      if (billing === 'unmetered') return
+    async open(request, billing, spending, alongside) {
+      if (billing === 'unmetered') return alongside && ledger.write(alongside)
       if (billing === 'none') throw billingNotConfigured('The organization of this API key has no billing.')
       const expected = spending()
       // A model without a price is never taken as free.
@@ -25,12 +33,13 @@ export function createBooks(ledger: Ledger): Books {
         throw billingNotConfigured(`The model ${request.model} has no price, so no balance can pay for it.`)
       }
       const { mostCost, promptCost, promptTokens } = expected
-      if (await ledger.reserve({ request, amount: mostCost, promptCost, promptTokens })) return
+      const reservation = { request, amount: mostCost, promptCost, promptTokens }
+      if (await ledger.reserve(reservation, alongside)) return
       const needed = `This request may cost up to ${usdText(mostCost)} USD, and the balance does not hold that.`
       throw insufficientBalance(`${needed} A smaller max_tokens asks for less.`)
     },
-    async close(request, outcome) {
-      await ledger.settle(request, outcome)
+    async close(request, outcome, alongside) {
+      await ledger.settle(request, outcome, alongside)
     },
   }
 }

@@ -38,8 +38,10 @@ export function costOfCall({ meter, model, generation }: Call): Nanos | undefine
 
 const nothing: MeteredUsage = { promptTokens: 0, completionTokens: 0, estimated: false }
 
-/** A provider that refuses takes nothing; one that was asked by a caller who left has taken the prompt. */
+/** A provider that refuses takes nothing; one whose call we gave up has taken the prompt. */
 function used(meter: Meter, error: unknown): boolean {
   if (meter.firstToken() !== undefined || error === undefined) return true
-  return meter.route() !== undefined && error instanceof ApiError && error.code === 'client_gone'
+  return meter.route() !== undefined && error instanceof ApiError && givenUp.has(error.code)
 }
+
+const givenUp: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled', 'interrupted'])

@@ -1,13 +1,14 @@
 import type { Complaint } from '../../generation/complaint.ts'
 import type { GenerationEvent } from '../../generation/events.ts'
 import type { Generation } from '../../generation/request.ts'
-import { ApiError, clientGone } from '../../lib/errors.ts'
+import { ApiError } from '../../lib/errors.ts'
 import { parseJson } from '../../lib/json.ts'
 import { linkedAbort } from '../../lib/linked-abort.ts'
 import { readText } from '../../lib/read-text.ts'
 import type { Stopwatch } from '../../lib/stopwatch.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import type { Target, Wire } from '../../providers/wires/wire.ts'
+import { reasonOf } from '../ending.ts'
 import { createDeadlines } from './deadlines.ts'
 import { toApiError, unavailable } from './failure.ts'
 import { post } from './fetch.ts'
@@ -42,7 +43,7 @@ export function ask(question: Ask): AsyncGenerator<readonly GenerationEvent[]> {
 async function* askRemote(question: Ask, kind: RemoteKind): AsyncGenerator<readonly GenerationEvent[]> {
   const { provider, target, signal, upstream } = question
   const body = JSON.stringify(kind.wire.render(question.generation, target, question.warn))
-  const { controller: abort, letGo } = linkedAbort(signal, clientGone)
+  const { controller: abort, letGo } = linkedAbort(signal, () => reasonOf(signal))
   const deadlines = createDeadlines(provider, abort)
   const heard = () => {
     upstream?.stop()
