@@ -25,17 +25,18 @@ CREATE TABLE `responses` (
 	`organization_id` text NOT NULL,
 	`previous_id` text,
 	`status` text NOT NULL,
-	`deleted_at` integer,
+	`deletion` text,
 	`head` text NOT NULL,
 	`run` text,
-	`input` text NOT NULL,
 	`log` text NOT NULL,
-	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE cascade
+	`input` text NOT NULL,
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "responses_run" CHECK(("responses"."status" in ('queued', 'in_progress')) = ("responses"."run" is not null))
 );
 --> statement-breakpoint
-CREATE INDEX `responses_of_organization` ON `responses` (`organization_id`);--> statement-breakpoint
-CREATE INDEX `responses_that_follow` ON `responses` (`previous_id`) WHERE "responses"."previous_id" is not null;--> statement-breakpoint
-CREATE INDEX `responses_in_sight` ON `responses` (`id`) WHERE "responses"."deleted_at" is null;--> statement-breakpoint
+CREATE INDEX `responses_that_follow` ON `responses` (`organization_id`,`previous_id`);--> statement-breakpoint
+CREATE INDEX `responses_in_sight` ON `responses` (`id`) WHERE "responses"."deletion" is null and "responses"."status" in ('completed', 'failed', 'incomplete');--> statement-breakpoint
+CREATE INDEX `responses_to_erase` ON `responses` (`id`) WHERE "responses"."deletion" = 'due';--> statement-breakpoint
 CREATE INDEX `responses_unfinished` ON `responses` (`id`) WHERE "responses"."status" in ('queued', 'in_progress');--> statement-breakpoint
 CREATE VIRTUAL TABLE `completion_terms` USING fts5(terms, content='', contentless_delete=1, detail=none, tokenize='ascii');--> statement-breakpoint
 CREATE TRIGGER `completions_deleted` AFTER DELETE ON `completions` BEGIN DELETE FROM `completion_terms` WHERE rowid = old.sequence; END;

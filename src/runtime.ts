@@ -1,34 +1,46 @@
 import { createApp } from './app.ts'
 import { createBooks } from './gateway/money/books.ts'
-import { createBreaker } from './gateway/breaker.ts'
+import { createFoundation, type Foundation } from './foundation.ts'
+import { type Breaker, createBreaker } from './gateway/breaker.ts'
 import { type Configuration, type ConfigurationInput, configure } from './gateway/configuration.ts'
 import { createGateway } from './gateway/generate.ts'
-import { createLimits, type Limits } from './gateway/limits/limits.ts'
+import type { Limits } from './gateway/limits/limits.ts'
 import type { Surroundings } from './gateway/images/pinned-fetch.ts'
+import { countingCalls } from './gateway/open-calls.ts'
 import { createProviderStates } from './gateway/provider-states.ts'
 import { atMost } from './lib/at-most.ts'
-import { serviceUnavailable } from './lib/errors.ts'
-import { causeOf, type Log } from './lib/log.ts'
-import { repeatEvery } from './lib/repeating.ts'
-import type { Ledger } from './storage/ledger.ts'
+import { gatewayStopping } from './lib/errors.ts'
+import type { Log } from './lib/log.ts'
+import { type Observation, startObservation } from './observe/observation.ts'
+import type { LogOutput } from './observe/request-log.ts'
+import { recoverRuns } from './responses/runs/recovery.ts'
+import type { Run, RunEnvironment } from './responses/runs/run.ts'
 import type { NewKey } from './storage/keys.ts'
 import { openStorage, type Storage } from './storage/storage.ts'
+import { keepSwept } from './storage/sweeping.ts'
+import type { Peers } from './system/metrics-page.ts'
 
 export type RuntimeInput = ConfigurationInput & {
   /** The path of the database, or `:memory:`. */
   readonly database: string
   readonly log: Log
+  /** Where a line goes for each request; nowhere if absent. */
+  readonly requestLines?: LogOutput
   /** Milliseconds; see `GatewayParts`. */
   readonly patience?: number
   /** The steady clock of the limits. */
   readonly clock?: () => number
   /** See `GatewayParts`. */
   readonly images?: Surroundings
+  /** Milliseconds from one sweep of what has expired to the next. */
+  readonly sweepInterval?: number
 }
 
 /** A gateway with all that it holds: it serves until it is stopped. */
 export type Runtime = {
   fetch(request: Request): Response | Promise<Response>
+  /** Names the server that takes the requests: it knows who asks. */
+  servedBy(peers: Peers): void
   /** Every route that is served. */
   routes(): readonly Route[]
   /** What is served now. */
@@ -37,52 +49,58 @@ export type Runtime = {
   reload(input: ConfigurationInput): Promise<void>
   /** The first key of a new database, to be shown once; not one that the operator gave. */
   readonly firstKey: NewKey | undefined
-  /** From now on the gateway is not ready, though it serves what still comes. */
+  /** From now on the gateway is not ready and takes no new calls, though it serves all else. */
   drain(): void
+  /** Resolves when it was told to drain and no call is open. */
+  drained(): Promise<void>
+  /** Ends the calls that are open, streams with an error frame, and tells how many there were. */
+  cut(): number
   /** Lets go of everything; nothing is served after it. */
   stop(): Promise<void>
 }
 
 export type Route = { readonly method: string; readonly path: string }
 
-/** Milliseconds of silence from a provider that accepted a stream, until the caller gets the status all the same. */
-const patience = 10_000
+/** Milliseconds. */
+const usualSweepInterval = 10 * 60_000
 
 /** Checks the settings, opens the database and begins to serve. */
 export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
-  const { log, environment } = input
+  const { log, environment, sweepInterval = usualSweepInterval } = input
   const first = configure(input, log)
+  const observation = await observe(input, { shared: () => shared, serving: () => serving })
   const storage = openStorage(input.database, log)
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
-  await recover(storage.ledger, log)
-  const sweeping = keepSwept(storage, log)
-  let draining = false
-  const limits = createLimits(() => serving.configuration.settings.limits, input.clock)
-  const { images } = input
-  const shared = {
-    storage,
-    limits,
-    draining: () => draining,
-    patience: input.patience ?? patience,
-    images,
-    log,
-  }
+  const shared = createFoundation(input, storage, observation, () => serving)
+  const { calls, runs, metrics } = shared
+  const waiting = await recover(first, storage, shared.limits, log)
   let serving = await serve(first, shared)
+  waiting.forEach(runs.add)
+  const sweeping = keepSwept(storage, () => serving.configuration.settings.retention, sweepInterval, log)
   return {
     fetch: (request) => serving.fetch(request),
+    servedBy: metrics.servedBy,
     routes: () => serving.routes,
     configuration: () => serving.configuration,
     async reload(next) {
       const { models } = serving.configuration
       serving = await serve(configure(next, log), shared)
+      runs.lookAgain()
       await models.stop()
     },
     firstKey: environment.WEIR_BOOTSTRAP_KEY ? undefined : firstKey,
-    drain: () => void (draining = true),
+    drain() {
+      calls.refuseNew()
+      runs.hold()
+    },
+    drained: () => quiet(shared),
+    cut: calls.cut,
     async stop() {
       sweeping.stop()
+      await runs.stop()
       await serving.configuration.models.stop()
       storage.close()
+      await observation.stop()
     },
   }
 }
@@ -90,54 +108,95 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
 /** Milliseconds. A provider that is slow to list its models must not keep the others waiting; its models come later. */
 const discoveryAtStart = 1000
 
-/** What outlives a change of settings. */
-type Shared = {
-  readonly storage: Storage
-  readonly limits: Limits
-  readonly draining: () => boolean
-  readonly patience: number
-  readonly images?: Surroundings | undefined
-  readonly log: Log
+async function quiet({ calls, runs }: Foundation): Promise<void> {
+  await Promise.all([calls.quiet(), runs.quiet()])
 }
 
 type Serving = {
   readonly configuration: Configuration
+  /** What a background run begins with. */
+  readonly begin: RunEnvironment
   readonly routes: readonly Route[]
+  readonly breaker: Breaker
   fetch(request: Request): Response | Promise<Response>
 }
 
 /** An application of these settings. Calls that an earlier one has begun end as they began. */
-async function serve(configuration: Configuration, shared: Shared): Promise<Serving> {
+async function serve(configuration: Configuration, shared: Foundation): Promise<Serving> {
   const { settings, models } = configuration
-  const { storage, limits, log } = shared
+  const { storage, limits, metrics, requests, log } = shared
   await atMost(models.start(), discoveryAtStart)
-  const gateway = createGateway({
-    books: createBooks(storage.ledger),
-    breaker: createBreaker(settings.breaker),
+  const breaker = createBreaker(settings.breaker)
+  const answering = createGateway({
+    books: createBooks(storage.ledger, storage.readiness.ready),
+    breaker,
     retries: settings.retries.attempts,
     states: createProviderStates(storage.states),
     patience: shared.patience,
     images: shared.images,
+    observer: requests,
     log,
   })
-  const ready = async () => {
-    if (shared.draining()) throw serviceUnavailable('The gateway is stopping.')
-    await storage.probe()
+  const gateway = countingCalls(answering, shared.calls)
+  const { keys, completions, responses } = storage
+  const { live, runs } = shared
+  const stored = { keys, completions, responses, live, runs }
+  const app = createApp({
+    ...stored,
+    settings,
+    models: models.current,
+    gateway,
+    limits,
+    ready: readinessOf(shared),
+    metrics,
+    requests,
+    log,
+  })
+  const begin = {
+    gateway,
+    models: models.current,
+    unsupported: settings.unsupportedParameters,
+    concurrency: settings.background.concurrency,
   }
-  const { keys } = storage
-  const app = createApp({ settings, models: models.current, gateway, keys, limits, ready, log })
-  return { configuration, routes: app.routes, fetch: app.fetch }
+  return { configuration, begin, breaker, routes: app.routes, fetch: app.fetch }
 }
 
-/** What a killed process left open is charged before anything new is. */
-async function recover(ledger: Ledger, log: Log): Promise<void> {
-  const settled = await ledger.recover()
+function readinessOf({ calls, storage }: Foundation): () => Promise<void> {
+  return async () => {
+    if (calls.refusing()) throw gatewayStopping()
+    await storage.readiness.examine()
+  }
+}
+
+/** Begins before the database is opened: a bad address of a collector must not make or change one. */
+function observe(
+  { environment, log, requestLines }: RuntimeInput,
+  { shared, serving }: { readonly shared: () => Foundation; readonly serving: () => Serving },
+): Promise<Observation> {
+  return startObservation({
+    environment,
+    log,
+    output: requestLines,
+    logged: () => serving().configuration.settings.log,
+    figures: {
+      leftAlone: () => serving().breaker.leftAlone(),
+      database: () => shared().storage.figures(),
+      runs: () => shared().runs.counts(),
+    },
+  })
+}
+
+/** What a killed process left open is charged before anything new is; the runs that wait go on. */
+async function recover(
+  { models }: Configuration,
+  { responses, ledger, keys }: Storage,
+  limits: Limits,
+  log: Log,
+): Promise<readonly Run[]> {
+  const { waiting, failed } = await recoverRuns({ responses, ledger, keys, limits, models: models.current })
+  const goOn = new Set(waiting.map(({ facts }) => facts.id))
+  const settled = await ledger.recover((request) => goOn.has(request))
   if (settled > 0) log.warn('Requests that a killed process left open were settled.', { requests: settled })
-}
-
-const sweepInterval = 10 * 60_000
-
-function keepSwept({ states }: Storage, log: Log) {
-  const failed = (error: unknown) => log.warn('Expired rows were not deleted.', { cause: causeOf(error) })
-  return repeatEvery(sweepInterval, () => states.sweep(), failed)
+  if (failed > 0) log.warn('Background runs that a killed process left have failed.', { runs: failed })
+  return waiting
 }

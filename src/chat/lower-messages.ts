@@ -1,6 +1,7 @@
 import type { Message, Part, PastToolCall } from '../generation/request.ts'
-import { badRequest, unsupportedParameter } from '../lib/errors.ts'
-import { type Fields, fieldsOf } from '../lib/json.ts'
+import { refuseFileId } from '../http/file-ids.ts'
+import { badRequest } from '../lib/errors.ts'
+import type { Fields } from '../lib/json.ts'
 import { type ChatMessage, type ContentPart, isImagePart, isTextPart } from './schema.ts'
 
 /** The conversation, message by message. */
@@ -54,20 +55,6 @@ function lowerPart(part: ContentPart, path: string): Part {
   }
   refuseFileId(part, path)
   return { type: 'foreign', value: part }
-}
-
-/** A file id carries the meaning of its part, and names nothing: this gateway keeps no files. */
-function refuseFileId(part: Fields, path: string): void {
-  const places: readonly (readonly [Fields, string])[] = [
-    [part, path],
-    [fieldsOf(part.file), `${path}.file`],
-  ]
-  const found = places.find(([fields]) => typeof fields.file_id === 'string')
-  if (!found) return
-  throw unsupportedParameter(
-    'Files are not kept here: send the content itself instead of a file_id.',
-    `${found[1]}.file_id`,
-  )
 }
 
 /**

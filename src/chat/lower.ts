@@ -111,10 +111,6 @@ function extrasOf(request: ChatRequest): Fields {
 }
 
 function warningsFor(request: ChatRequest): readonly string[] {
-  const warnings: string[] = []
-  if (request.logprobs || request.top_logprobs) {
-    warnings.push('Log probabilities are not offered; logprobs is null in every choice.')
-  }
-  if (request.store) warnings.push('Completions are not stored yet; store was ignored.')
-  return warnings
+  if (!request.logprobs && !request.top_logprobs) return []
+  return ['Log probabilities are not offered; logprobs is null in every choice.']
 }

@@ -18,6 +18,3 @@ export function renderUsage(usage: Usage): RenderedUsage {
     },
   }
 }
-
-/** The sentence beside counts that no provider told. */
-export const estimatedUsage = 'The provider told no usage; the token counts are estimated.'

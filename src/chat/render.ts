@@ -1,12 +1,13 @@
 import type { Answer, AnswerChoice } from '../generation/answer.ts'
 import type { ToolCall } from '../generation/events.ts'
-import type { Usage } from '../generation/usage.ts'
+import { estimatedUsage, type MeteredUsage } from '../gateway/money/meter.ts'
 import type { ReplyFacts } from './facts.ts'
 import { renderUsage } from './render-usage.ts'
 import type { ChatCompletion } from './reply-schema.ts'
 
 /** A whole answer as a chat completion. */
-export function renderCompletion(answer: Answer, usage: Usage, facts: ReplyFacts): ChatCompletion {
+export function renderCompletion(answer: Answer, usage: MeteredUsage, facts: ReplyFacts): ChatCompletion {
+  const warnings = [...facts.warnings, ...(usage.estimated ? [estimatedUsage] : [])]
   return {
     id: facts.id,
     object: 'chat.completion',
@@ -15,7 +16,7 @@ export function renderCompletion(answer: Answer, usage: Usage, facts: ReplyFacts
     choices: answer.choices.map(renderChoice),
     usage: renderUsage(usage),
     provider: facts.provider,
-    warnings: facts.warnings.length > 0 ? [...facts.warnings] : undefined,
+    warnings: warnings.length > 0 ? warnings : undefined,
     service_tier: answer.tier,
     performance_mode: facts.performanceMode,
   }

@@ -16,7 +16,7 @@ const createDetail = describe({
   id: 'createChatCompletion',
   summary: 'Create a chat completion',
   reply: ChatCompletion,
-  frames: ChatCompletionChunk,
+  frames: { schema: ChatCompletionChunk, end: '`data: [DONE]`' },
   errors: [...bodyErrors, 402, 404, 502],
 })
 

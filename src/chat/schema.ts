@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../generation/request.ts'
-import { FreeObject, Tags, TraceContext, maybe } from '../http/schema.ts'
+import { FreeObject, Tags, TraceContext, maybe, words } from '../http/schema.ts'
 import { contract } from '../lib/contract.ts'
 
 const largest = Number.MAX_SAFE_INTEGER
@@ -132,7 +132,3 @@ export const knownProperties: ReadonlySet<string> = new Set(Object.keys(ChatRequ
 
 /** The request as a route takes it. */
 export const chatRequest = contract(ChatRequest)
-
-function words<const Words extends readonly string[]>(list: Words) {
-  return Type.Unsafe<Words[number]>({ type: 'string', enum: list })
-}

@@ -1,36 +1,26 @@
-import { createAnswerFold } from '../generation/answer.ts'
+import { type AnswerFold, createAnswerFold } from '../generation/answer.ts'
+import { takeAll } from '../lib/source.ts'
 import type { GenerationEvent } from '../generation/events.ts'
 import type { Answering, Gateway } from '../gateway/gateway.ts'
-import type { Admission } from '../gateway/limits/limits.ts'
 import type { Models } from '../gateway/models/model.ts'
+import { estimatedUsage } from '../gateway/money/meter.ts'
 import type { Nanos } from '../gateway/money/price.ts'
+import { type Asker, entryOf } from '../http/asker.ts'
 import type { FrameSource } from '../http/event-stream.ts'
-import type { Json } from '../lib/json.ts'
-import type { Stopwatch } from '../lib/stopwatch.ts'
-import type { Organization } from '../storage/organization.ts'
-import type { RequestFacts } from '../storage/request-facts.ts'
+import type { Completions } from '../storage/completions.ts'
 import { factsOf, type ReplyFacts } from './facts.ts'
+import { createKeeping } from './keeping.ts'
 import { prepare, type Prepared } from './prepare.ts'
 import { renderCompletion } from './render.ts'
 import { ChunkRenderer, done } from './render-chunks.ts'
-import { estimatedUsage } from './render-usage.ts'
 import type { ChatCompletion } from './reply-schema.ts'
 import type { ChatRequest } from './schema.ts'
 
 export type ChatServiceParts = {
   readonly gateway: Gateway
   readonly models: () => Models
+  readonly completions: Pick<Completions, 'insert'>
   readonly unsupported: 'reject' | 'drop'
-}
-
-/** Who asks and what they may use, how the answer ends when they leave, and what counts the wait for providers. */
-export type Asker = {
-  readonly requestId: string
-  readonly organization: Organization
-  readonly keyId: string
-  readonly admission: Admission
-  readonly signal: AbortSignal
-  readonly upstream?: Stopwatch
 }
 
 export type ChatService = {
@@ -44,40 +34,56 @@ export type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, '
 
 export type Completed = { readonly completion: ChatCompletion; readonly cost: Nanos | undefined }
 
-/** Chat completions for any model behind the gateway. */
+/** Chat completions for any model behind the gateway. Those that are to be kept are, before their end is told. */
 export function createChatService(parts: ChatServiceParts): ChatService {
   return {
     async complete(request, asker) {
-      const { answering, facts } = await begin(request, asker, parts)
-      return completed(answering, facts)
+      const fold = createAnswerFold()
+      const { answering, facts } = await begin(request, asker, fold, parts)
+      await takeAll(answering.events, (batch) => batch.forEach(fold.add))
+      const completion = renderCompletion(fold.answer(), answering.usage(), facts)
+      return { completion, cost: answering.cost() }
     },
     async stream(request, asker) {
-      const { answering, facts } = await begin(request, asker, parts)
-      return streamed(answering, facts, request.stream_options?.include_usage === true)
+      // Only what is kept has to be added up.
+      const fold = request.store ? createAnswerFold() : undefined
+      const { answering, facts } = await begin(request, asker, fold, parts)
+      return streamed(answering, facts, request.stream_options?.include_usage === true, fold)
     },
   }
 }
 
 type Begun = { readonly answering: Answering; readonly facts: ReplyFacts }
 
-async function begin(request: ChatRequest, asker: Asker, parts: ChatServiceParts): Promise<Begun> {
+/** The answer adds up in the fold, from which it is kept where the request says so. */
+async function begin(
+  request: ChatRequest,
+  asker: Asker,
+  fold: AnswerFold | undefined,
+  parts: ChatServiceParts,
+): Promise<Begun> {
   const prepared = await preparedOrEntered(request, asker, parts)
   const { model, generation, performanceMode, slug } = prepared
   const { organization, admission, signal, upstream } = asker
+  const keeping =
+    request.store && fold ? createKeeping(request, organization.id, fold, parts.completions) : undefined
   const answering = await parts.gateway.generate({
-    facts: entryOf(request, asker, slug),
+    facts: entryOf(request, asker, 'chat', slug),
     billing: organization.billing,
     admission,
     model,
     generation,
     stream: request.stream === true,
+    ended: keeping?.ended,
     signal,
     // A stream does not tell how long it waited.
     upstream: request.stream ? undefined : upstream,
   })
   const warnings = [...prepared.warnings, ...answering.warnings]
   const { provider } = answering
-  return { answering, facts: factsOf({ model: slug, provider, performanceMode, warnings }) }
+  const facts = factsOf({ model: slug, provider, performanceMode, warnings })
+  keeping?.begun(facts)
+  return { answering, facts }
 }
 
 /** A request that comes to nothing is entered, too. */
@@ -89,45 +95,25 @@ async function preparedOrEntered(
   try {
     return prepare(request, models(), unsupported)
   } catch (error) {
-    await gateway.turnedAway(entryOf(request, asker, models().find(request.model)?.slug), error)
+    const slug = models().find(request.model)?.slug
+    await gateway.turnedAway(entryOf(request, asker, 'chat', slug), error)
     throw error
   }
 }
 
-/** What the usage of a request says of it. */
-function entryOf(request: ChatRequest, asker: Asker, model: string | undefined): RequestFacts {
-  return {
-    id: asker.requestId,
-    organization: asker.organization.id,
-    key: asker.keyId,
-    createdAt: Date.now(),
-    api: 'chat',
-    model,
-    stream: request.stream === true,
-    performanceMode: request.performance_mode ?? undefined,
-    user: request.user ?? undefined,
-    tags: request.tags ?? undefined,
-    // It came as JSON.
-    trace: (request.trace as Json | null | undefined) ?? undefined,
-  }
-}
-
-async function completed(answering: Answering, facts: ReplyFacts): Promise<Completed> {
-  const fold = createAnswerFold()
-  for await (const batch of answering.events) batch.forEach(fold.add)
-  const usage = answering.usage()
-  const warnings = usage.estimated ? [...facts.warnings, estimatedUsage] : facts.warnings
-  return {
-    completion: renderCompletion(fold.answer(), usage, { ...facts, warnings }),
-    cost: answering.cost(),
-  }
-}
-
-function streamed(answering: Answering, facts: ReplyFacts, usageAsked: boolean): StreamedCompletion {
+function streamed(
+  answering: Answering,
+  facts: ReplyFacts,
+  usageAsked: boolean,
+  fold: AnswerFold | undefined,
+): StreamedCompletion {
   const renderer = new ChunkRenderer(facts, usageAsked)
   return {
     items: answering.events,
-    frames: (batch) => renderer.chunks(batch),
+    frames(batch) {
+      if (fold) batch.forEach(fold.add)
+      return renderer.chunks(batch)
+    },
     end() {
       if (!usageAsked) return done
       const usage = answering.usage()

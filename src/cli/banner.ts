@@ -5,7 +5,7 @@ import type { Runtime } from '../runtime.ts'
 export function banner(runtime: Runtime, url: string, dataFolder: string): string {
   const { models, providers } = runtime.configuration()
   const { enabled } = models.current()
-  const names = [...providers.configured.keys()].join(', ')
+  const names = [...providers.configured.keys(), ...models.engines()].join(', ')
   const lines = [
     `weir ${version} listens on ${url}`,
     '',

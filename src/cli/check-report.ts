@@ -9,6 +9,20 @@ export type CheckReport = {
   readonly problems: readonly SettingsProblem[]
   readonly providers?: readonly CheckedProvider[]
   readonly models?: CheckedModels
+  /** What the providers answered, where they were asked. */
+  readonly online?: readonly CheckedAnswer[]
+}
+
+export type CheckedAnswer = {
+  readonly provider: string
+  /** Null for one that has no list of its models, and was not asked. */
+  readonly ok: boolean | null
+  /** How many models it listed. */
+  readonly models: number | null
+  /** Why it gave no list. */
+  readonly error: string | null
+  /** The models of routes to it that it did not list. */
+  readonly unknown: readonly string[]
 }
 
 export type CheckedProvider = {
@@ -37,6 +51,7 @@ export function reportText(report: CheckReport): string {
     ...problemLines(report.problems),
     ...providerLines(report.providers ?? []),
     ...modelLines(report.models),
+    ...onlineLines(report.online ?? []),
   ].join('\n')
 }
 
@@ -68,4 +83,17 @@ function modelLines(models: CheckedModels | undefined): string[] {
     `Models: ${models.on} on, ${models.off} off.`,
     ...section('Named in the settings, but without service', reasons),
   ]
+}
+
+function onlineLines(answers: readonly CheckedAnswer[]): string[] {
+  const unknown = answers.flatMap(({ provider, unknown }) => unknown.map((model) => `${provider}: ${model}`))
+  return [
+    ...section('Asked for their models', answers.map(answerLine)),
+    ...section('Models of routes that their providers did not list', unknown),
+  ]
+}
+
+function answerLine({ provider, ok, models, error }: CheckedAnswer): string {
+  if (ok === null) return `${provider}: has no list; not asked`
+  return ok ? `${provider}: ${models} models` : `${provider}: failed. ${error}`
 }

@@ -3,19 +3,26 @@ import { type LoadedSettings, loadSettings } from '../config/load.ts'
 import { SettingsError, type SettingsProblem } from '../config/problem.ts'
 import { createModels, type RegisteredModels } from '../gateway/models/models.ts'
 import { configureProviders, type ProviderSet } from '../providers/configure.ts'
+import { askProviders } from './check-online.ts'
 import { type CheckReport, type CheckedProvider, reportText } from './check-report.ts'
 import { type Command, commonFlagsHelp, parseFlags, type World } from './command.ts'
 import { jsonText } from './output.ts'
 
 const usage = `Usage
-  weir check [--json]
+  weir check [--online] [--json]
 
 Reads the settings as “weir serve” would and says what is wrong and where, which providers
 have keys, how many models are on, and why a model that the settings name is off.
-Asks no provider anything. Exit code 0: nothing is wrong; 1: something is.
+Exit code 0: nothing is wrong; 1: something is.
+
+Flags
+  --online       also asks each provider for the list of its models: does it answer, does it
+                 take the key, does it know the models whose routes lead to it? Without this
+                 flag nobody is asked anything.
 
 Examples
   weir check
+  weir check --online
   weir check --config /etc/weir/weir.yaml
 
 ${commonFlagsHelp}`
@@ -26,25 +33,40 @@ export const check: Command = {
   summary: 'say what is wrong with the settings, and which providers have keys',
   usage,
   async run(args, world) {
-    const { flags } = parseFlags(args, { command: 'check', flags: {} })
-    const report = examine(flags, world)
+    const { flags } = parseFlags(args, { command: 'check', flags: { online: 'switch' } })
+    const report = await examine(flags, world)
     world.out(flags.json ? jsonText(report) : reportText(report))
     if (report.ok) return 0
-    world.err(`${report.problems.length} ${report.problems.length === 1 ? 'problem' : 'problems'} found.`)
+    const failed = report.online?.filter(({ ok }) => ok === false).length ?? 0
+    const parts = [
+      ...counted(report.problems.length, 'problem', 'found'),
+      ...counted(failed, 'provider', 'failed'),
+    ]
+    world.err(`${parts.join(', ')}.`)
     return 1
   },
 }
 
-function examine(flags: { readonly config?: string; readonly data?: string }, world: World): CheckReport {
+function counted(count: number, thing: string, claim: string): string[] {
+  return count === 0 ? [] : [`${count} ${thing}${count === 1 ? '' : 's'} ${claim}`]
+}
+
+type CheckFlags = { readonly config?: string; readonly data?: string; readonly online?: boolean }
+
+async function examine(flags: CheckFlags, world: World): Promise<CheckReport> {
   try {
-    return reportOf(loadSettings({ flags, ...world }), world)
+    return await reportOf(loadSettings({ flags, ...world }), flags.online === true, world)
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
     return { ok: false, file: error.file, problems: error.problems }
   }
 }
 
-function reportOf({ settings, file, dataFolder }: LoadedSettings, world: World): CheckReport {
+async function reportOf(
+  { settings, file, dataFolder }: LoadedSettings,
+  online: boolean,
+  world: World,
+): Promise<CheckReport> {
   const providers = configureProviders(settings, world.environment)
   const models = createModels({
     catalog: catalog.models,
@@ -54,8 +76,9 @@ function reportOf({ settings, file, dataFolder }: LoadedSettings, world: World):
     firstSeen: () => 0,
   })
   const problems: readonly SettingsProblem[] = [...providers.problems, ...models.problems]
+  const answers = online ? await askProviders(providers.configured.values(), models, world) : undefined
   return {
-    ok: problems.length === 0,
+    ok: problems.length === 0 && answers?.some(({ ok }) => ok === false) !== true,
     file,
     data_folder: dataFolder,
     problems,
@@ -65,6 +88,7 @@ function reportOf({ settings, file, dataFolder }: LoadedSettings, world: World):
       off: models.all.length - models.enabled.length,
       without_service: settings.models.flatMap(({ slug }) => withoutService(slug, models)),
     },
+    ...(answers && { online: answers }),
   }
 }
 

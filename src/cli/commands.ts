@@ -41,6 +41,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./usage.ts')).usage,
   },
   {
+    name: 'bench',
+    summary: 'measure what a gateway adds to a call, on this machine',
+    load: async () => (await import('./bench.ts')).bench,
+  },
+  {
+    name: 'backup',
+    summary: 'copy the database, also while a server uses it',
+    load: async () => (await import('./backup.ts')).backup,
+  },
+  {
     name: 'version',
     summary: 'print the version',
     load: async () => (await import('./version.ts')).version,

@@ -1,12 +1,11 @@
 import { catalog } from '../config/catalog.ts'
 import { loadSettings } from '../config/load.ts'
-import { createDiscovery } from '../gateway/models/discovery.ts'
-import { createFirstSeen } from '../gateway/models/first-seen.ts'
-import { createModels } from '../gateway/models/models.ts'
+import { createModelRegistry } from '../gateway/models/model-registry.ts'
 import type { Model, Models } from '../gateway/models/model.ts'
 import type { Log } from '../lib/log.ts'
 import { renderModel } from '../models/render.ts'
 import { configureProviders } from '../providers/configure.ts'
+import { localEngines } from '../providers/local-engines.ts'
 import { type Command, commonFlagsHelp, parseFlags, type World } from './command.ts'
 import { modelTable } from './model-table.ts'
 import { jsonText } from './output.ts'
@@ -15,7 +14,8 @@ const usage = `Usage
   weir models [--all] [--json]
 
 Lists the models that are on, as GET /v1/models does, with their prices in USD per million
-tokens and the routes that serve them. Providers with “discover: true” are asked for theirs.
+tokens and the routes that serve them. Providers with “discover: true” and an
+Ollama on this machine are asked for theirs.
 
 Flags
   --all          also the models that are off, and why
@@ -43,20 +43,11 @@ export const models: Command = {
 async function currentModels(flags: { readonly config?: string }, world: World): Promise<Models> {
   const { settings } = loadSettings({ flags, ...world })
   const providers = configureProviders(settings, world.environment)
-  const discovery = createDiscovery({
-    providers: providers.configured.values(),
-    log: spokenLog(world),
-    onChange: () => {},
-  })
-  await discovery.start()
-  await discovery.stop()
-  return createModels({
-    catalog: catalog.models,
-    settings: settings.models,
-    providers,
-    discovered: discovery.discovered(),
-    firstSeen: createFirstSeen(),
-  })
+  const engines = localEngines(settings, world.environment)
+  const registry = createModelRegistry(settings.models, providers, spokenLog(world), engines)
+  await registry.start()
+  await registry.stop()
+  return registry.current()
 }
 
 /** Only what went wrong, in a sentence. */

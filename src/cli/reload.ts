@@ -1,6 +1,7 @@
 import type { LoadedSettings } from '../config/load.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import type { Runtime } from '../runtime.ts'
+import { settingsChanges } from './settings-changes.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -19,8 +20,13 @@ export function reloadWhenTold(
   async function reload(): Promise<void> {
     try {
       const { settings, file } = load()
+      const { inForce, later } = settingsChanges(runtime.configuration().settings, settings)
       await runtime.reload({ settings, file, environment })
-      log.info('The settings were read anew.', { file })
+      log.info('The settings were read anew.', {
+        file,
+        changed: inForce.join(', ') || 'nothing',
+        at_next_start: later.length > 0 ? later.join(', ') : undefined,
+      })
     } catch (error) {
       log.error('The settings were not changed.', { cause: causeOf(error) })
     }

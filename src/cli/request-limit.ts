@@ -18,11 +18,15 @@ export async function liftRequestLimit({ environment }: World): Promise<number |
   return runChild(command, environmentAfter)
 }
 
-/** How this process was called: the arguments of a compiled program begin with two that Bun made up. */
 function ownCommand(): string[] {
+  return [...ownProgram(), ...process.argv.slice(2)]
+}
+
+/** How this program is called, without arguments: a compiled one is its own file, any other a script. */
+export function ownProgram(): string[] {
   const compiled = Bun.main.startsWith('/$bunfs/') || /^[A-Z]:[\\/]~BUN/.test(Bun.main)
-  const rest = process.argv.slice(compiled ? 2 : 1)
-  return [process.execPath, ...(compiled ? [] : process.execArgv), ...rest]
+  const [, script = ''] = process.argv
+  return compiled ? [process.execPath] : [process.execPath, ...process.execArgv, script]
 }
 
 function definedOnly(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { loadSettings } from '../config/load.ts'
-import { createLog } from '../lib/log.ts'
+import { type LoadedSettings, loadSettings } from '../config/load.ts'
+import { createLog, type Log } from '../lib/log.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 import { databaseName } from '../storage/database.ts'
 import { banner } from './banner.ts'
@@ -8,16 +8,19 @@ import { type Command, commonFlagsHelp, parseFlags, type World } from './command
 import { listen, type Server } from './listen.ts'
 import { reloadWhenTold } from './reload.ts'
 import { liftRequestLimit } from './request-limit.ts'
+import { drainOf, listenForStop, stopInOrder } from './stopping.ts'
 
 const usage = `Usage
-  weir [serve] [--host HOST] [--port PORT]
+  weir [serve] [--host HOST] [--port PORT] [--drain 30s]
 
 Serves the gateway until it is told to stop (Ctrl-C, SIGTERM). The first start makes the data
-folder and prints an API key, once.
+folder and prints an API key, once. A gateway that is told to stop takes no new calls and lets
+the open ones end; told again, it ends at once. SIGHUP reads the settings anew.
 
 Flags
   --host HOST    the address to listen on; 127.0.0.1 unless set, 0.0.0.0 for every interface
   --port PORT    the port to listen on; 9347 unless set, 0 for any that is free
+  --drain 30s    how long open calls may go on after it was told to stop; 30s unless set
 
 Examples
   weir
@@ -32,56 +35,66 @@ export const serve: Command = {
   summary: 'serve the gateway; what weir does without a command',
   usage,
   async run(args, world) {
-    const { flags } = parseFlags(args, { command: 'serve', flags: { host: 'text', port: 'text' } })
-    const { settings, file, dataFolder } = loadSettings({ flags, ...world })
+    const { flags } = parseFlags(args, {
+      command: 'serve',
+      flags: { host: 'text', port: 'text', drain: 'text' },
+    })
+    const drain = drainOf(flags.drain)
+    const load = () => loadSettings({ flags, ...world })
+    const loaded = load()
     const exitCode = await liftRequestLimit(world)
     if (exitCode !== undefined) return exitCode
-    const { environment } = world
-    const database = join(dataFolder, databaseName)
     const log = createLog()
-    const runtime = await createRuntime({ settings, file, environment, database, log })
+    const words = listenForStop(world)
+    const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
+    // First of all: a start that has no address must not make or change a database.
+    const server = listen(waitingFor(starting), loaded.settings)
     try {
-      const server = listen(runtime, settings)
-      world.out(banner(runtime, addressOf(server), dataFolder))
-      reloadWhenTold(runtime, () => loadSettings({ flags, ...world }), environment, log)
-      await untilToldToStop(world)
-      await drained(runtime, server)
+      const runtime = await start(loaded, world, log)
+      try {
+        runtime.servedBy(server)
+        started(runtime)
+        world.out(banner(runtime, addressOf(server), loaded.dataFolder))
+        reloadWhenTold(runtime, load, world.environment, log)
+        await words.first
+        await stopInOrder(runtime, server, drain, words.again, log)
+      } finally {
+        await runtime.stop()
+      }
     } finally {
-      await runtime.stop()
+      await server.stop(true)
     }
     return 0
   },
+}
+
+/** Requests that come while the database is opened wait for it. */
+function waitingFor(starting: Promise<Runtime>): Pick<Runtime, 'fetch'> {
+  let runtime: Runtime | undefined
+  void starting.then((started) => (runtime = started))
+  return {
+    fetch: (request) =>
+      runtime ? runtime.fetch(request) : starting.then((started) => started.fetch(request)),
+  }
+}
+
+function start(
+  { settings, file, dataFolder }: LoadedSettings,
+  { environment }: World,
+  log: Log,
+): Promise<Runtime> {
+  return createRuntime({
+    settings,
+    file,
+    environment,
+    database: join(dataFolder, databaseName),
+    log,
+    requestLines: { sink: process.stdout, readable: process.stdout.isTTY },
+  })
 }
 
 function addressOf(server: Server): string {
   const { protocol, port, hostname = '' } = server.url
   const host = hostname === '0.0.0.0' || hostname === '[::]' ? 'localhost' : hostname
   return `${protocol}//${host}:${port}`
-}
-
-function untilToldToStop({ signal }: World): Promise<void> {
-  return new Promise((resolve) => {
-    // Not once: without a listener, the same signal right behind the first one would kill the process.
-    process.on('SIGINT', () => resolve())
-    process.on('SIGTERM', () => resolve())
-    signal?.addEventListener('abort', () => resolve(), { once: true })
-  })
-}
-
-/** Milliseconds for which open calls may go on after the gateway was told to stop. */
-const grace = 10_000
-/** Milliseconds within which a second signal is the first one again: Ctrl-C reaches a script and what it runs. */
-const sameSignal = 1_000
-
-/** Takes no new call and lets the open ones end; a later signal, or the end of the grace, cuts them off. */
-async function drained(runtime: Runtime, server: Server): Promise<void> {
-  runtime.drain()
-  const cut = () => void server.stop(true)
-  const timer = setTimeout(cut, grace)
-  const toldAt = performance.now()
-  const toldAgain = () => performance.now() - toldAt > sameSignal && cut()
-  process.on('SIGINT', toldAgain)
-  process.on('SIGTERM', toldAgain)
-  await server.stop()
-  clearTimeout(timer)
 }

@@ -90,6 +90,8 @@ export const SettingsFile = Type.Object(
       Type.Object({ concurrency: Type.Optional(Type.Integer({ minimum: 1 })) }, closed),
     ),
     compatibility: Type.Optional(Type.Object({ open_responses: Type.Optional(Type.Boolean()) }, closed)),
+    /** Which requests have a line on standard output. */
+    log: Type.Optional(Type.Enum(['requests', 'errors', 'off'])),
     max_body: Type.Optional(Size),
     cors: Type.Optional(Type.Array(Origin)),
     tls: Type.Optional(Type.Object({ cert: Text, key: Text }, closed)),
@@ -116,6 +118,7 @@ export type Settings = {
   readonly retention: { readonly completions?: number; readonly responses?: number }
   readonly background: { readonly concurrency: number }
   readonly compatibility: { readonly openResponses: boolean }
+  readonly log: 'requests' | 'errors' | 'off'
   readonly maxBody: number
   readonly cors: readonly string[]
   readonly tls?: { readonly cert: string; readonly key: string }

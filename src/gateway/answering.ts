@@ -2,7 +2,7 @@ import type { GenerationEvent } from '../generation/events.ts'
 import { clientGone } from '../lib/errors.ts'
 import { wait } from '../lib/wait.ts'
 import type { Provider } from '../providers/provider.ts'
-import { leavable } from './ending.ts'
+import type { Source } from '../lib/source.ts'
 import type { Answering, GatewayParts, OpenQuestion } from './gateway.ts'
 import type { ModelRoute } from './models/model.ts'
 import { costOfCall } from './money/outcome.ts'
@@ -15,7 +15,8 @@ export async function openAnswer(
   question: OpenQuestion,
   parts: GatewayParts,
 ): Promise<Answering> {
-  const { model, facts, stream, signal, upstream, meter } = question
+  const { model, facts, stream, signal, meter } = question
+  const upstream = question.observed?.upstream ?? question.upstream
   const { organization } = facts
   const { provider } = route
   const seen = takesOnlyBytes(provider) ? await question.inlined() : question.generation
@@ -52,7 +53,7 @@ function takesOnlyBytes({ kind }: Provider): boolean {
   return 'wire' in kind && kind.wire.inlineImages === true
 }
 
-type Batch = IteratorResult<readonly GenerationEvent[]>
+type Batch = readonly GenerationEvent[] | undefined
 
 /** Resolves with the first event, or when the provider has accepted the call and then kept silent for so long. */
 async function firstOrPatience(
@@ -71,45 +72,42 @@ async function firstOrPatience(
   }
 }
 
-/** Passes the batches on until the call ends, which leaving before the first batch does too. */
-function delivered(
-  first: Promise<Batch>,
-  rest: AsyncGenerator<readonly GenerationEvent[]>,
-  keep: Keep,
-  question: OpenQuestion,
-): AsyncGenerator<readonly GenerationEvent[]> {
-  const left = () => {
-    // Its promise is also that of the call itself, which tells where the row could not be written.
-    question.ending.over(clientGone()).catch(() => {})
-    rest.return(undefined).catch(() => {})
-  }
-  return leavable(passedOn(first, rest, keep, question), left)
-}
-
 type Keep = (batch: readonly GenerationEvent[]) => Promise<void> | undefined
 
 /**
  * Counts each batch, and stores what the provider wants back before the caller sees its call. The end comes after
- * the books have it: what a reply promises is on disk.
+ * the books have it: what a reply promises is on disk. Closing it is leaving.
  */
-async function* passedOn(
+function delivered(
   first: Promise<Batch>,
-  rest: AsyncGenerator<readonly GenerationEvent[]>,
+  rest: Source<readonly GenerationEvent[]>,
   keep: Keep,
   { meter, ending }: OpenQuestion,
-): AsyncGenerator<readonly GenerationEvent[]> {
-  try {
-    for (let next = await first; !next.done; next = await rest.next()) {
-      meter.add(next.value)
-      const kept = keep(next.value)
-      if (kept) await kept
-      yield next.value
-    }
-    await ending.over()
-  } catch (error) {
-    await ending.over(error)
-    throw error
-  } finally {
-    await rest.return(undefined)
+): Source<readonly GenerationEvent[]> {
+  let begun = false
+  return {
+    async next() {
+      try {
+        const batch = await (begun ? rest.next() : first)
+        begun = true
+        if (batch === undefined) {
+          await ending.over()
+          return undefined
+        }
+        meter.add(batch)
+        const kept = keep(batch)
+        if (kept) await kept
+        return batch
+      } catch (error) {
+        rest.close()
+        await ending.over(error)
+        throw error
+      }
+    },
+    close() {
+      // Its promise is also that of the call itself, which tells where the row could not be written.
+      ending.over(clientGone()).catch(() => {})
+      rest.close()
+    },
   }
 }

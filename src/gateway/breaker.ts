@@ -6,6 +6,8 @@ export type Breaker = {
   allows(route: ModelRoute): boolean
   succeeded(route: ModelRoute): void
   failed(route: ModelRoute): void
+  /** The routes that are left alone now. */
+  leftAlone(): readonly { readonly provider: string; readonly model: string }[]
 }
 
 export type BreakerSettings = { readonly failures: number; readonly cooldown: number }
@@ -28,6 +30,15 @@ export function createBreaker(settings: BreakerSettings, now: () => number = per
     failed(route) {
       const failures = (records.get(nameOf(route))?.failures ?? 0) + 1
       records.set(nameOf(route), { failures, openUntil: now() + settings.cooldown })
+    },
+    leftAlone() {
+      const resting = [...records].filter(
+        ([, { failures, openUntil }]) => failures >= settings.failures && now() < openUntil,
+      )
+      return resting.map(([name]) => {
+        const [provider = '', model = ''] = name.split('\n')
+        return { provider, model }
+      })
     },
   }
 }

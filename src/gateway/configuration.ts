@@ -2,6 +2,7 @@ import { SettingsError } from '../config/problem.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../lib/log.ts'
 import { configureProviders, type ProviderSet } from '../providers/configure.ts'
+import { localEngines } from '../providers/local-engines.ts'
 import { createModelRegistry, type ModelRegistry } from './models/model-registry.ts'
 
 /** Settings that were found good, with what they bring in. */
@@ -21,7 +22,7 @@ export type ConfigurationInput = {
 /** Checks all of it before any of it counts: throws `SettingsError`. */
 export function configure({ settings, file, environment }: ConfigurationInput, log: Log): Configuration {
   const providers = configureProviders(settings, environment)
-  const models = createModelRegistry(settings.models, providers, log)
+  const models = createModelRegistry(settings.models, providers, log, localEngines(settings, environment))
   const problems = [...providers.problems, ...models.current().problems]
   if (problems.length > 0) throw new SettingsError(problems, file)
   return { settings, providers, models }

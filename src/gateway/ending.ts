@@ -33,15 +33,3 @@ export function createEnding(
 export function reasonOf(signal: AbortSignal): ApiError {
   return signal.reason instanceof ApiError ? signal.reason : clientGone()
 }
-
-/**
- * The generator, with `left` called where it is returned: before its first step its own `finally` does not run.
- */
-export function leavable<Item>(generator: AsyncGenerator<Item>, left: () => void): AsyncGenerator<Item> {
-  const ownReturn = generator.return.bind(generator)
-  generator.return = (value) => {
-    left()
-    return ownReturn(value)
-  }
-  return generator
-}

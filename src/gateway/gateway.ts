@@ -1,6 +1,7 @@
 import type { GenerationEvent } from '../generation/events.ts'
 import type { Generation } from '../generation/request.ts'
 import type { Log } from '../lib/log.ts'
+import type { Source } from '../lib/source.ts'
 import type { Stopwatch } from '../lib/stopwatch.ts'
 import type { RequestFacts } from '../storage/request-facts.ts'
 import type { Billing } from '../storage/tables.ts'
@@ -12,6 +13,7 @@ import type { Model } from './models/model.ts'
 import type { Books } from './money/books.ts'
 import type { Meter, MeteredUsage } from './money/meter.ts'
 import type { Nanos } from './money/price.ts'
+import type { CallObserver, Observer } from './observer.ts'
 import type { ProviderStates } from './provider-states.ts'
 
 /** What the features ask: one question in, one stream of events out. */
@@ -22,7 +24,7 @@ export type Gateway = {
    * transaction, what stands for it. Throws what `generate` would.
    */
   book(booking: Booking, write: () => void): Promise<QueuedCall>
-  /** Enters a booked call that will not be made; `write` as above. */
+  /** Enters a booked call that will not be made; `write` as above. Resolves once both are written, however late. */
   dropped(facts: RequestFacts, error: unknown, write: () => void): Promise<void>
   /** Enters a request that came to nothing before there was a question. */
   turnedAway(facts: RequestFacts, error: unknown): Promise<void>
@@ -34,8 +36,8 @@ export type Answering = {
   readonly provider: string
   /** What the provider could not be told, a sentence each. */
   readonly warnings: readonly string[]
-  /** Batches of events; a failure is thrown. Whoever takes the answer reads them or returns the generator. */
-  readonly events: AsyncGenerator<readonly GenerationEvent[]>
+  /** Batches of events. Whoever takes the answer reads or closes it. */
+  readonly events: Source<readonly GenerationEvent[]>
   /** What has been used up to now. */
   usage(): MeteredUsage
   /** The price of that; undefined for a model without a price. */
@@ -73,6 +75,7 @@ export type Question = Booking & {
 export type OpenQuestion = Question & {
   readonly meter: Meter
   readonly ending: Ending
+  readonly observed?: CallObserver | undefined
   /** The generation with the bytes of its images, for providers that take no addresses; fetched once. */
   readonly inlined: () => Promise<Generation>
 }
@@ -88,5 +91,6 @@ export type GatewayParts = {
   readonly patience: number
   /** Where images are fetched; the internet unless a test says otherwise. */
   readonly images?: Surroundings
+  readonly observer?: Observer
   readonly log: Log
 }

@@ -24,14 +24,21 @@ export function createGateway(parts: GatewayParts): Gateway {
   return {
     generate: (question) => accountedAnswer(question, parts),
     book: (booking, write) => bookedCall(booking, write, parts),
-    dropped: (facts, error, write) => parts.books.close(facts, endOf(error), write),
-    turnedAway: (facts, error) => parts.books.close(facts, endOf(error)).catch(lost(parts.log)),
+    async dropped(facts, error, write) {
+      await parts.books.closeAtLast(facts, endOf(error), write)
+      parts.observer?.call(facts, true).ended(endOf(error))
+    },
+    turnedAway(facts, error) {
+      parts.observer?.noted(facts)
+      return parts.books.close(facts, endOf(error)).catch(lost(parts.log))
+    },
   }
 }
 
 async function bookedCall(booking: Booking, write: () => void, parts: GatewayParts): Promise<QueuedCall> {
   const { books, log } = parts
   const { facts, billing, admission, model, generation } = booking
+  parts.observer?.noted(facts)
   let queued: QueuedCall | undefined
   try {
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
@@ -53,11 +60,14 @@ async function bookedCall(booking: Booking, write: () => void, parts: GatewayPar
 async function accountedAnswer(question: Question, parts: GatewayParts): Promise<Answering> {
   const { model, generation, admission, facts, billing, signal, booked } = question
   const meter = createMeter(generation)
+  const observed = parts.observer?.call(facts, booked !== undefined)
   let call: OpenCall | undefined = booked
   const end = (error: unknown) => {
     const outcome = outcomeOf({ meter, model, generation }, error)
+    observed?.ended(outcome)
     call?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
-    return parts.books.close(facts, outcome, question.ended?.(error, meter.usage()))
+    const close = booked ? parts.books.closeAtLast : parts.books.close
+    return close(facts, outcome, question.ended?.(error, meter.usage()))
   }
   const ending = createEnding(signal, end, lost(parts.log))
   try {
@@ -70,7 +80,7 @@ async function accountedAnswer(question: Question, parts: GatewayParts): Promise
       await parts.books.open(facts, billing, () => spendingOf(generation, model, promptTokens))
     }
     const inlined = once(() => withInlineImages(generation, signal, parts.images))
-    return await firstAnswer({ ...question, meter, ending, inlined }, parts)
+    return await firstAnswer({ ...question, meter, ending, inlined, observed }, parts)
   } catch (error) {
     await ending.over(error).catch(lost(parts.log))
     throw error
@@ -83,10 +93,13 @@ function lost(log: Log): (error: unknown) => void {
 }
 
 async function firstAnswer(question: OpenQuestion, parts: GatewayParts): Promise<Answering> {
-  const { model, signal } = question
+  const { model, signal, observed } = question
   let failure: unknown
   for (const route of candidates(model.routes)) {
-    if (!parts.breaker.allows(route)) continue
+    if (!parts.breaker.allows(route)) {
+      observed?.passedOver(route)
+      continue
+    }
     try {
       return await askRoute(route, question, parts)
     } catch (error) {
@@ -102,13 +115,23 @@ async function firstAnswer(question: OpenQuestion, parts: GatewayParts): Promise
 async function askRoute(route: ModelRoute, question: OpenQuestion, parts: GatewayParts): Promise<Answering> {
   for (let attempt = 0; ; attempt++) {
     question.meter.asked(route)
+    question.observed?.asked(route)
     try {
       return await openAnswer(route, question, parts)
     } catch (error) {
+      question.observed?.failed(error)
       if (question.signal.aborted || attempt >= parts.retries || !mayPass(error)) throw error
-      await wait(pauseBefore(attempt), question.signal)
+      await pause(attempt, error, question)
     }
   }
+}
+
+/** The provider is waited for, though nothing is under way. */
+async function pause(attempt: number, error: unknown, question: OpenQuestion): Promise<void> {
+  const { signal, observed } = question
+  observed?.upstream.start()
+  await wait(pauseBefore(attempt, error), signal)
+  observed?.upstream.stop()
 }
 
 function resting(model: Model): Error {

@@ -2,11 +2,12 @@ import { ApiError } from '../lib/errors.ts'
 
 /** Whether the same route may answer when it is asked again. */
 export function mayPass(error: unknown): boolean {
-  if (!(error instanceof ApiError)) return false
-  if (error.code === 'upstream_unavailable') return true
+  if (!(error instanceof ApiError) || !passing.includes(error.code ?? '')) return false
   // A provider that names a long pause will not answer before it.
-  return error.code === 'upstream_rate_limited' && Number(error.headers['retry-after'] ?? 0) <= longestPause
+  return namedPause(error) <= longestPause
 }
+
+const passing = ['upstream_unavailable', 'upstream_rate_limited']
 
 /** Whether another route may answer: not where the fault is the caller's or the gateway's own. */
 export function othersMayAnswer(error: unknown): boolean {
@@ -18,11 +19,20 @@ export function blamesRoute(error: unknown): boolean {
   return error instanceof ApiError && ['upstream_unavailable', 'upstream_timeout'].includes(error.code ?? '')
 }
 
-/** Seconds. */
-const longestPause = 2
+/** Milliseconds: the longest pause that is worth the caller's wait. */
+const longestPause = 2000
 
-/** Milliseconds before the next try: doubled each time, with half of it drawn so that callers spread out. */
-export function pauseBefore(attempt: number, random: () => number = Math.random): number {
-  const base = Math.min(200 * 2 ** attempt, longestPause * 1000)
-  return base / 2 + (random() * base) / 2
+/**
+ * Milliseconds before the next try: doubled each time, with half of it drawn so that callers spread out, and never less
+ * than what the provider asked for.
+ */
+export function pauseBefore(attempt: number, error: unknown, random: () => number = Math.random): number {
+  const half = Math.min(200 * 2 ** attempt, longestPause) / 2
+  const spread = random() * half
+  return Math.max(half, namedPause(error)) + spread
+}
+
+/** Milliseconds that the provider asked for, as the caller would be told; 0 where it did not. */
+function namedPause(error: unknown): number {
+  return error instanceof ApiError ? Number(error.headers['retry-after'] ?? 0) * 1000 : 0
 }

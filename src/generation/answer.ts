@@ -16,7 +16,9 @@ export type AnswerChoice = {
 }
 
 /** Adds events up to the answer that they tell. */
-export function createAnswerFold(): { add(event: GenerationEvent): void; answer(): Answer } {
+export type AnswerFold = { add(event: GenerationEvent): void; answer(): Answer }
+
+export function createAnswerFold(): AnswerFold {
   const choices: OpenChoice[] = []
   let usage: Usage | undefined
   let tier: Answer['tier'] = null

@@ -1,5 +1,6 @@
 import type { DocumentDecoration } from 'elysia'
-import { type TSchema, Type } from 'typebox'
+import { type TProperties, type TSchema, Type } from 'typebox'
+import { fieldsOf } from '../lib/json.ts'
 import { ErrorBody } from './schema.ts'
 
 /** What a route says of itself in the document of the interface. */
@@ -10,14 +11,21 @@ export type Description = {
   readonly summary: string
   /** The body of a whole reply. */
   readonly reply: TSchema
-  /** What each frame holds, where the route can answer with an event stream. */
-  readonly frames?: TSchema
+  /** The media type of the reply, where it is not JSON. */
+  readonly mediaType?: string
+  /** Where the route can answer with an event stream. */
+  readonly frames?: Frames
   /** The parameters in the path by name, a sentence each, in the order of the path. */
   readonly path?: Readonly<Record<string, string>>
+  /** The parameters of the query string by name; the sentence of each is the `description` of its schema. */
+  readonly query?: TProperties
   readonly errors: readonly ErrorStatus[]
   /** No key is asked for. */
   readonly open?: boolean
 }
+
+/** An event stream: what each frame holds, and the words that say what the last one is. */
+export type Frames = { readonly schema: TSchema; readonly end: string }
 
 export type Tag = 'Models' | 'Chat' | 'Responses' | 'System'
 
@@ -32,7 +40,7 @@ const errorMeanings = {
   400: 'The request is not valid, or asks for something that is not supported.',
   401: 'The API key is missing or not valid.',
   402: 'The balance of the organization does not suffice, or its billing is not set up.',
-  403: 'The API key has no organization.',
+  403: 'The API key has no organization, or this is not for its holder.',
   404: 'What the request names does not exist.',
   408: 'The request body did not come in time.',
   413: 'The request body is too large.',
@@ -45,14 +53,11 @@ const errorMeanings = {
 
 /** The description as a route takes it. The request body is not in it: the contract of the route has its schema. */
 export function describe(description: Description): DocumentDecoration {
-  const { tag, id, summary, open, path = {} } = description
-  const parameters = Object.entries(path).map(([name, description]) => ({
-    name,
-    in: 'path',
-    required: true,
-    description,
-    schema: Type.String(),
-  }))
+  const { tag, id, summary, open, path = {}, query = {} } = description
+  const parameters = [
+    ...Object.entries(path).map(pathParameter),
+    ...Object.entries(query).map(queryParameter),
+  ]
   return {
     tags: [tag],
     summary,
@@ -63,13 +68,32 @@ export function describe(description: Description): DocumentDecoration {
   }
 }
 
+function pathParameter([name, description]: [string, string]) {
+  return { name, in: 'path' as const, required: true, description, schema: Type.String() }
+}
+
+/** An object stands in a query string pair by pair: `name[key]=value`. */
+function queryParameter([name, field]: [string, TSchema]) {
+  const { description, ...schema } = fieldsOf(field)
+  const pairwise = schema.type === 'object' && { style: 'deepObject' as const, explode: true }
+  return {
+    name,
+    in: 'query' as const,
+    required: false,
+    description: String(description),
+    schema,
+    ...pairwise,
+  }
+}
+
 type Reply = NonNullable<DocumentDecoration['responses']>[string]
 
-function success({ reply, frames }: Description): Reply {
+function success({ reply, mediaType, frames }: Description): Reply {
+  if (mediaType !== undefined) return { description: 'Done.', content: { [mediaType]: { schema: reply } } }
   if (frames === undefined) return { description: 'Done.', content: jsonOf(reply) }
   return {
-    description: 'The whole answer, or frames of it that end with `data: [DONE]`.',
-    content: { ...jsonOf(reply), 'text/event-stream': { schema: frames } },
+    description: `The whole answer, or frames of it that end with ${frames.end}.`,
+    content: { ...jsonOf(reply), 'text/event-stream': { schema: frames.schema } },
   }
 }
 

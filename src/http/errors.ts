@@ -3,10 +3,12 @@ import { ApiError, internalError, methodNotAllowed, routeNotFound } from '../lib
 import type { Admission } from '../gateway/limits/limits.ts'
 import type { Caller } from './authentication.ts'
 import { causeOf, type Log } from '../lib/log.ts'
+import type { Timing } from './timing.ts'
 
 /** A request that ended with an error, and what is known of it: all of it is, once the guard has let it in. */
 export type FailedRequest = {
   readonly error: ApiError
+  readonly method: string
   readonly path: string
   readonly requestId: string
   readonly caller?: Caller
@@ -24,14 +26,17 @@ export function errorReplies(log: Log, failed: (request: FailedRequest) => void 
     const known = code === 'NOT_FOUND' ? routeNotFound(request.method, path) : toApiError(error)
     const requestId = String(set.headers['x-request-id'] ?? '')
     if (known.status >= 500) report(log, known, requestId)
-    // Where the guard has put them, which the types of a global hook cannot know.
-    const { caller, admission } = context as Pick<FailedRequest, 'caller' | 'admission'>
-    failed({ error: known, path, requestId, caller, admission })
+    // Where the timing and the guard have put them, which the types of a global hook cannot know.
+    const { caller, admission, timing } = context as Found
+    timing?.refused(known)
+    failed({ error: known, method: request.method, path, requestId, caller, admission })
     set.status = known.status
     Object.assign(set.headers, known.headers)
     return known.toBody()
   })
 }
+
+type Found = Pick<FailedRequest, 'caller' | 'admission'> & { readonly timing?: Timing }
 
 /** The error as the caller may see it. */
 export function toApiError(error: unknown): ApiError {

@@ -1,3 +1,4 @@
+import type { Source } from '../lib/source.ts'
 import { createWatchdog } from '../lib/watchdog.ts'
 
 /** Milliseconds. Proxies and clients cut a connection that is silent for a minute, some for less. */
@@ -15,7 +16,9 @@ const headers = {
 
 /** What an event stream is made of: items as they come, and what each of them, and the end, says in frames. */
 export type FrameSource<Item> = {
-  readonly items: AsyncGenerator<Item>
+  readonly items: Source<Item>
+  /** The first frames, before any item has come. */
+  begin?(): string
   /** Whole frames; empty where the item says nothing. */
   frames(item: Item): string
   /** The last frames, once all items were read. */
@@ -26,63 +29,61 @@ export type FrameSource<Item> = {
 
 /**
  * A reply that sends the frames of each item as it comes, and a comment where none has come for a while. When the
- * client leaves, the items are returned.
+ * client leaves, the items are closed.
  */
 export function eventStream<Item>(source: FrameSource<Item>): Response {
-  // Bun takes an async generator as a body, keeps back-pressure on it and returns it when the client leaves.
-  return new Response(withKeepAlive(source) as unknown as ReadableStream, { headers })
+  const stream: DirectStream = {
+    type: 'direct',
+    pull: (sink) => send(source, sink),
+    cancel: () => source.items.close(),
+  }
+  return new Response(
+    new ReadableStream(stream as unknown as ConstructorParameters<typeof ReadableStream>[0]),
+    { headers },
+  )
 }
 
-async function* withKeepAlive<Item>(source: FrameSource<Item>): AsyncGenerator<string> {
+/** What Bun takes in the place of a source that queues: it is pulled once, and writes to the socket itself. */
+type DirectStream = { readonly type: 'direct'; pull(sink: Sink): Promise<void>; cancel(): void }
+
+type Sink = {
+  /** A promise where the client does not keep up: it resolves when there is room again, or nobody any more. */
+  write(text: string): number | Promise<number>
+  flush(): void
+  close(): void
+}
+
+async function send<Item>(source: FrameSource<Item>, sink: Sink): Promise<void> {
   const { items } = source
-  const silence = createSilence()
-  try {
-    for (;;) {
-      const next = items.next()
-      while (await silence.before(next)) yield keepAlive
-      const item = await next
-      const text = item.done ? source.end() : source.frames(item.value)
-      if (text !== '') yield text
-      if (item.done) return
-    }
-  } catch (error) {
-    yield source.failed(error)
-  } finally {
-    silence.end()
-    await items.return(undefined)
-  }
-}
-
-/** Tells when a stream has said nothing for too long. */
-function createSilence() {
-  let wake = () => {}
-  const watchdog = createWatchdog(firstSilence, () => {
-    watchdog.touch(longestSilence)
-    wake()
+  const silence = createWatchdog(firstSilence, () => {
+    silence.touch(longestSilence)
+    void write(keepAlive)
   })
-  let awaited: Promise<unknown> | undefined
-  let settled = false
 
-  /** True when the silence came first, and then may be asked again; false once the promise is settled. */
-  function before(next: Promise<unknown>): Promise<boolean> {
-    if (awaited !== next) listen(next)
-    return new Promise((resolve) => {
-      wake = () => resolve(!settled)
-      if (settled) wake()
-    })
+  function write(text: string): number | Promise<number> {
+    const written = sink.write(text)
+    sink.flush()
+    return written
   }
 
-  /** Once for each promise: a race would leave a listener on it for each comment. */
-  function listen(next: Promise<unknown>): void {
-    awaited = next
-    settled = false
-    const settle = () => {
-      settled = true
-      watchdog.touch(longestSilence)
-      wake()
+  function tell(text: string): number | Promise<number> {
+    if (text === '') return 0
+    silence.touch(longestSilence)
+    return write(text)
+  }
+
+  try {
+    if (source.begin) await tell(source.begin())
+    for (let item = await items.next(); item !== undefined; item = await items.next()) {
+      const written = tell(source.frames(item))
+      if (typeof written !== 'number') await written
     }
-    next.then(settle, settle)
+    tell(source.end())
+  } catch (error) {
+    tell(source.failed(error))
+  } finally {
+    silence.stop()
+    items.close()
+    sink.close()
   }
-
-  return { before, end: watchdog.stop }
 }

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Limits } from '../gateway/limits/limits.ts'
 import type { KeyDirectory } from '../storage/key-directory.ts'
 import { authentication } from './authentication.ts'
+import { decodedPath } from './decoded-path.ts'
 import { jsonBody } from './json-body.ts'
 import { admission } from './limits.ts'
 
@@ -19,6 +20,7 @@ export function createGuard({ keys, limits, maxBody }: GuardParts) {
   return new Elysia({ name: 'guard' })
     .use(authentication(keys))
     .derive(admission(limits))
+    .use(decodedPath())
     .use(jsonBody(maxBody))
     .as('scoped')
 }

@@ -18,8 +18,9 @@ const slowest = 5 * 60_000
 const deepest = 500
 
 /**
- * Gives every route of the plugin that uses it its JSON body. Elysia parses bodies before anything else runs:
- * here a parser that reads nothing takes its place, and the body is read after the caller is known.
+ * Gives every route of the plugin that uses it its JSON body; none is undefined, which the contract of a route
+ * refuses. Elysia parses bodies before anything else runs: here a parser that reads nothing takes its place, and the
+ * body is read after the caller is known.
  */
 export function jsonBody(maxBody: number, deadline = slowest) {
   return new Elysia({ name: 'json-body', seed: maxBody })
@@ -34,6 +35,7 @@ const notYetRead = Symbol('a body that was not read yet')
 async function jsonOf(request: Request, maxBody: number, deadline: number): Promise<unknown> {
   refuseForeignBody(request.headers)
   const text = await within(boundedText(request, maxBody), deadline, bodyTooSlow)
+  if (text === '') return undefined
   if (tooDeep(text, deepest)) throw nestedTooDeeply(deepest)
   const value = parseJson(text)
   if (value === undefined) throw invalidJson()

@@ -65,7 +65,8 @@ function operationOf({ hooks }: Route): JsonObject {
 
 /** The path with its parameters in braces; a rest of any length goes by the name that the route gives its last one. */
 function templateOf(path: string, operation: JsonObject): string {
-  const last = fieldsOf(listOf(operation.parameters).at(-1)).name
+  const parameters = listOf(operation.parameters).map(fieldsOf)
+  const last = parameters.findLast((parameter) => parameter.in === 'path')?.name
   return path.replace(/:(\w+)/g, '{$1}').replace('*', `{${last}}`)
 }
 
@@ -73,7 +74,7 @@ const tagMeanings: Record<Tag, string> = {
   Models: 'What can be asked, at which price.',
   Chat: 'Chat completions.',
   Responses: 'Responses.',
-  System: 'Probes, and this document.',
+  System: 'Probes, metrics, and this document.',
 }
 
 function tagsOf(paths: Readonly<Record<string, JsonObject>>): Json[] {

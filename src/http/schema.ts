@@ -9,6 +9,11 @@ export function maybe<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Union([schema, Type.Null()]))
 }
 
+/** One of these words. */
+export function words<const Words extends readonly string[]>(list: Words) {
+  return Type.Unsafe<Words[number]>({ type: 'string', enum: list })
+}
+
 export type Tags = Static<typeof Tags>
 /** Words that a caller sorts its own usage by. */
 export const Tags = Type.Array(Type.String({ maxLength: 128 }), { maxItems: 32 })

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { invalidJson } from './errors.ts'
 import { explain } from './explain.ts'
 
 /** A schema as Elysia takes it (Standard Schema), with the static type of the schema. */
@@ -20,6 +21,8 @@ export type Contract<Output> = {
 export function contract<const Schema extends TSchema>(schema: Schema): Contract<Static<Schema>> {
   const validator = Compile(schema)
   const validate = (value: unknown) => {
+    // Of all that a body can be, only none at all is undefined.
+    if (value === undefined) throw invalidJson()
     // The compiled check has just proved the type.
     if (validator.Check(value)) return { value: value as Static<Schema> }
     throw explain(schema, value)

@@ -88,9 +88,20 @@ export function noOrganization(): ApiError {
   return new ApiError(403, message, { type: invalidRequest, code: 'no_organization' })
 }
 
+/** 403: metrics are the operator's. */
+export function metricsForbidden(): ApiError {
+  const message =
+    'Metrics are for programs on the machine of the gateway, or with its WEIR_ADMIN_KEY as the bearer.'
+  return new ApiError(403, message, { type: invalidRequest, code: 'metrics_forbidden' })
+}
+
 /** 404 for a model; the message says what to do about it. */
 export function modelNotFound(message: string): ApiError {
   return new ApiError(404, message, { type: invalidRequest, code: 'model_not_found', param: 'model' })
+}
+
+export function completionNotFound(id: string): ApiError {
+  return new ApiError(404, `Completion with id '${id}' not found.`, { type: invalidRequest })
 }
 
 export function routeNotFound(method: string, path: string): ApiError {
@@ -167,6 +178,13 @@ export function clientGone(): ApiError {
 /** The run was cancelled by its organization, which reads this nowhere: the run tells it as its own end. */
 export function runCancelled(): ApiError {
   return new ApiError(499, 'The run was cancelled.', { type: invalidRequest, code: 'cancelled' })
+}
+
+/** 503: the gateway takes no new calls any more; the next connection may reach another one. */
+export function gatewayStopping(): ApiError {
+  const facts = { type: 'service_unavailable_error', code: 'service_unavailable' }
+  const headers = { 'retry-after': '1', connection: 'close' }
+  return new ApiError(503, 'The gateway is stopping and takes no new requests.', { ...facts, headers })
 }
 
 /** The gateway stopped in the middle of the call. */

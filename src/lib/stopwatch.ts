@@ -5,6 +5,8 @@ export type Stopwatch = {
   stop(): void
   /** The sum of the waits that have ended. */
   milliseconds(): number
+  /** The same, with the wait that is under way. */
+  soFar(): number
 }
 
 export function createStopwatch(now: () => number = () => performance.now()): Stopwatch {
@@ -17,5 +19,6 @@ export function createStopwatch(now: () => number = () => performance.now()): St
       startedAt = undefined
     },
     milliseconds: () => sum,
+    soFar: () => (startedAt === undefined ? sum : sum + now() - startedAt),
   }
 }

@@ -2,6 +2,7 @@ import type { GenerationEvent } from '../generation/events.ts'
 import type { Parameter } from '../generation/parameters.ts'
 import type { Generation } from '../generation/request.ts'
 import type { Secret } from '../lib/secret.ts'
+import type { ModelListing } from './model-listing.ts'
 import type { Target, Wire } from './wires/wire.ts'
 
 /** A configured provider: where to ask, with which key, in which language. All of it is data. */
@@ -46,6 +47,8 @@ export type RemoteKind = {
   readonly wire: Wire
   /** The path behind the base URL, with a leading slash. */
   path(target: Target, provider: Address): string
+  /** Where it is not as usual. */
+  readonly listing?: ModelListing
   /** What every request says beside the key; the operator's own headers come after. */
   readonly headers?: Readonly<Record<string, string>>
   /** The headers that carry the key. */

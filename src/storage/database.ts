@@ -1,8 +1,10 @@
-import { Database as Sqlite, SQLiteError } from 'bun:sqlite'
+import { Database as Sqlite } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { createLog, type Log } from '../lib/log.ts'
+import { keepShrinkable } from './free-space.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
+import { isBusy } from './outage.ts'
 import { createPrivateFile } from './private-file.ts'
 
 /** An open database with the newest schema. */
@@ -20,9 +22,12 @@ export const databaseName = 'weir.db'
 /** The path of a database that is not kept. */
 export const inMemory = ':memory:'
 
-/** Milliseconds to wait for another process: long while it may be migrating, short once requests wait with us. */
+/**
+ * Milliseconds to wait for another process: long while it may be migrating, hardly at all once requests wait with us;
+ * whoever writes tries again.
+ */
 const openingTimeout = 5000
-const busyTimeout = 1000
+const busyTimeout = 20
 
 /** Opens the file or `:memory:`; makes it, readable by its owner alone, where it is missing. */
 export function openDatabase(file: string, log: Log = createLog()): Database {
@@ -46,9 +51,10 @@ function openFile(file: string): Sqlite {
 }
 
 function prepare(sqlite: Sqlite, log: Log): void {
-  sqlite.run(`PRAGMA busy_timeout = ${busyTimeout}`)
+  sqlite.run(`PRAGMA busy_timeout = ${openingTimeout}`)
   sqlite.run('PRAGMA synchronous = FULL')
-  // First of all, because a database that is refused must stay as it is.
+  keepShrinkable(sqlite)
+  // Before anything else is changed, because a database that is refused must stay as it is.
   migrate(sqlite, migrations, log)
   if (sqlite.filename !== inMemory) keepWriteAheadLog(sqlite)
   sqlite.run('PRAGMA foreign_keys = ON')
@@ -73,8 +79,4 @@ function keepWriteAheadLog(sqlite: Sqlite): void {
       Bun.sleepSync(5)
     }
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true
 }

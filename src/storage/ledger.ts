@@ -1,7 +1,10 @@
+import { serviceUnavailable } from '../lib/errors.ts'
+import { untilStored } from '../lib/until-stored.ts'
 import type { Database } from './database.ts'
+import { createRecovery } from './ledger-recovery.ts'
 import { createLateSettling } from './late-settling.ts'
 import type { RequestFacts } from './request-facts.ts'
-import { type OpenReservation, prepareReservations, type Reservation } from './reservations.ts'
+import { prepareReservations, type Reservation } from './reservations.ts'
 import { prepareSettling, type Settlement } from './settling.ts'
 import type { Outcome } from './usage.ts'
 import type { Writer } from './writer.ts'
@@ -21,6 +24,11 @@ export type Ledger = {
    */
   settle(request: RequestFacts, outcome: Outcome, alongside?: () => void): Promise<Settlement>
   /**
+   * The same for an end for which nobody waits: it is tried as a whole until it is written, and rejects only with what
+   * no other try would mend, or when the ledger is closed.
+   */
+  settleAtLast(request: RequestFacts, outcome: Outcome, alongside?: () => void): Promise<Settlement>
+  /**
    * Settles what a killed process has left open, but for the requests that go on, and tells how much. For the start,
    * before any request.
    */
@@ -31,12 +39,10 @@ export type Ledger = {
   close(): void
 }
 
-/** The most reservations that one transaction of a recovery settles. */
-export const recoverySize = 500
-
 export function createLedger(database: Database, writer: Writer, now: () => number = Date.now): Ledger {
   const reservations = prepareReservations(database)
   const settleNow = prepareSettling(database, reservations, now)
+  const closing = new AbortController()
   const late = createLateSettling((request, outcome) => writer.write(() => settleNow(request, outcome)))
 
   function settleWith(request: RequestFacts, outcome: Outcome, alongside?: () => void): Settlement {
@@ -45,11 +51,7 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
     return settlement
   }
 
-  async function settle(
-    request: RequestFacts,
-    outcome: Outcome,
-    alongside?: () => void,
-  ): Promise<Settlement> {
+  const settle: Ledger['settle'] = async (request, outcome, alongside) => {
     try {
       return await writer.write(() => settleWith(request, outcome, alongside))
     } catch (error) {
@@ -58,44 +60,24 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
     }
   }
 
+  const settleAtLast: Ledger['settleAtLast'] = (request, outcome, alongside) =>
+    untilStored(() => writer.write(() => settleWith(request, outcome, alongside)), closing.signal)
+
   function holdWith(reservation: Reservation, alongside?: () => void): boolean {
     const held = reservations.hold(reservation)
     if (held) alongside?.()
     return held
   }
 
-  function settleOpen(open: readonly OpenReservation[]): void {
-    for (const reservation of open) settleNow(reservation.request, interruption(reservation))
-  }
-
-  async function recover(goesOn: (request: string) => boolean = () => false): Promise<number> {
-    let settled = 0
-    for (let after = ''; ;) {
-      const found = reservations.openAfter(after, recoverySize)
-      const last = found.at(-1)
-      if (last === undefined) return settled
-      const open = found.filter(({ request }) => !goesOn(request.id))
-      await writer.write(() => settleOpen(open))
-      settled += open.length
-      after = last.request.id
-    }
-  }
-
   return {
     reserve: (reservation, alongside) => writer.write(() => holdWith(reservation, alongside)),
     write: writer.write,
     settle,
-    recover,
-    close: late.close,
-  }
-}
-
-/** Nothing is known of such a request but that it was sent. */
-function interruption({ promptTokens, promptCost }: OpenReservation): Outcome {
-  return {
-    usage: { promptTokens, completionTokens: 0, estimated: true },
-    cost: promptCost,
-    status: 0,
-    error: 'interrupted',
+    settleAtLast,
+    recover: createRecovery(reservations, settleNow, writer),
+    close() {
+      closing.abort(serviceUnavailable('The gateway is stopping.'))
+      late.close()
+    },
   }
 }

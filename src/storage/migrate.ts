@@ -1,6 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import type { Log } from '../lib/log.ts'
+import { makeShrinkable } from './free-space.ts'
 import { createPrivateFile } from './private-file.ts'
 
 /**
@@ -17,8 +18,9 @@ export function migrate(sqlite: Sqlite, migrations: readonly string[], log: Log)
     if (version < migrations.length) migrateFrom(version, sqlite, migrations, log)
     return version
   })
-  if (version > 0 && version < migrations.length)
-    log.info('database migrated', { from: version, to: migrations.length })
+  if (version === 0 || version === migrations.length) return
+  log.info('database migrated', { from: version, to: migrations.length })
+  makeShrinkable(sqlite, log)
 }
 
 function versionOf(sqlite: Sqlite, migrations: readonly string[]): number {
@@ -44,6 +46,8 @@ function migrateFrom(version: number, sqlite: Sqlite, migrations: readonly strin
     throw new Error(
       `The file ${sqlite.filename} is the database of another program. Choose another data folder.`,
     )
+  // Said beforehand, because both take long where there is much.
+  if (version > 0) log.info('database is copied and migrated', { from: version, to: migrations.length })
   const copy = version > 0 ? copyAside(sqlite.filename, version) : undefined
   try {
     for (const migration of migrations.slice(version)) runStatements(sqlite, migration)

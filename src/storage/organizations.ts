@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { timeSortedId } from '../lib/id.ts'
 import { type Nanos, usdText } from '../lib/usd.ts'
 import { mostNanos } from './amount.ts'
+import { prepareCompletionSteps } from './completion-steps.ts'
 import type { Database } from './database.ts'
 import { prepareEntry } from './ledger-entries.ts'
 import {
@@ -47,7 +48,10 @@ export function createOrganizations(
     change: (name, change) => writer.write(() => changeOrganization(database, name, change)),
     credit: (name, amount, note) =>
       writer.write(() => creditOrganization(database, name, amount, now(), note)),
-    delete: (name) => writer.write(() => deleteOrganization(database, name)),
+    async delete(name) {
+      await emptyInSteps(database, writer, name)
+      return writer.write(() => deleteOrganization(database, name))
+    },
   }
 }
 
@@ -119,6 +123,16 @@ function creditOrganization(
 function tooLittle({ name, balance, reserved }: OrganizationAccount): string {
   const held = reserved > 0n ? `, of which open requests hold ${usdText(reserved)}` : ''
   return `The balance of ${name} is ${usdText(balance)} USD${held}: no more than the rest can be taken back.`
+}
+
+/** Milliseconds between two steps, which belong to a gateway that serves at the same time. */
+const pause = 5
+
+/** All that an organization has kept may be much, and would keep the others waiting if it went at once. */
+async function emptyInSteps(database: Database, writer: Writer, name: string): Promise<void> {
+  const { id } = await read(() => accountNamed(database, name))
+  const { empty } = prepareCompletionSteps(database)
+  while ((await writer.write(() => empty(id))) > 0) await Bun.sleep(pause)
 }
 
 function deleteOrganization(database: Database, name: string): OrganizationAccount {

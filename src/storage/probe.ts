@@ -1,10 +1,20 @@
 import type { Database } from './database.ts'
-import type { Writer } from './writer.ts'
 
-/** Proves that the database takes writes: it commits the version of the schema that it has. Rejects where it does not. */
-export function probeWrites({ sqlite }: Database, writer: Writer): Promise<void> {
-  return writer.write(() => {
-    const { user_version: version } = sqlite.query('PRAGMA user_version').get() as { user_version: number }
-    sqlite.run(`PRAGMA user_version = ${version}`)
-  })
+/** In bytes: a database that has no room for so much is full. */
+const room = 64 * 1024
+
+/**
+ * Part of a transaction that proves that the database takes writes: a row of some size, made and taken away again. It
+ * stands among the keys because those belong to nobody else; one without an id opens nothing.
+ */
+export function prepareProbe({ sqlite }: Database): () => void {
+  const insert = sqlite.prepare(
+    'INSERT INTO api_keys (public_id, organization_id, name, secret_hash, last4, created_at) ' +
+      `VALUES ('', '', '', zeroblob(${room}), '', 0)`,
+  )
+  const remove = sqlite.prepare("DELETE FROM api_keys WHERE public_id = ''")
+  return () => {
+    insert.run()
+    remove.run()
+  }
 }

@@ -8,9 +8,7 @@ import { createPrivateFile } from './private-file.ts'
  */
 export function lockForServing(database: string): { release(): void } {
   const folder = dirname(database)
-  const file = join(folder, 'weir.lock')
-  createPrivateFile(file)
-  const sqlite = new Sqlite(file)
+  const sqlite = openLock(join(folder, 'weir.lock'), folder)
   try {
     // A lock of the operating system by way of SQLite, which knows how to take one on each of them.
     sqlite.run('BEGIN EXCLUSIVE')
@@ -19,6 +17,16 @@ export function lockForServing(database: string): { release(): void } {
     throw error instanceof SQLiteError && error.code === 'SQLITE_BUSY' ? inUse(folder) : error
   }
   return { release: () => sqlite.close() }
+}
+
+function openLock(file: string, folder: string): Sqlite {
+  try {
+    createPrivateFile(file)
+    return new Sqlite(file)
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error)
+    throw new Error(`The data folder ${folder} cannot be used: ${cause}.`, { cause: error })
+  }
 }
 
 function inUse(folder: string): Error {

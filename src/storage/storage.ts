@@ -1,23 +1,33 @@
 import type { Log } from '../lib/log.ts'
 import { bootstrap } from './bootstrap.ts'
+import { type Completions, createCompletions } from './completions.ts'
 import { inMemory, openDatabase } from './database.ts'
+import { createSpaceReturn } from './free-space.ts'
+import { createHealth } from './health.ts'
 import { createKeyDirectory, type KeyDirectory } from './key-directory.ts'
 import type { NewKey } from './keys.ts'
 import { createLedger, type Ledger } from './ledger.ts'
-import { probeWrites } from './probe.ts'
+import { outageSentence } from './outage.ts'
 import { createProviderState, type ProviderState } from './provider-state.ts'
+import { createReadiness, type Readiness } from './readiness.ts'
+import { createResponses } from './response-repository.ts'
+import type { Responses } from './responses.ts'
 import { lockForServing } from './serving-lock.ts'
-import { createWriter } from './writer.ts'
+import { createWriter, type WriterFigures } from './writer.ts'
 
 /** Everything that a serving gateway stores. */
 export type Storage = {
   readonly keys: KeyDirectory
   readonly states: ProviderState
   readonly ledger: Ledger
+  readonly completions: Completions
+  readonly responses: Responses
+  /** See `createSpaceReturn`. */
+  readonly space: () => Promise<number>
   /** See `bootstrap`. */
   bootstrap(given: string | undefined): Promise<NewKey | undefined>
-  /** Rejects where the database takes no writes. */
-  probe(): Promise<void>
+  readonly readiness: Readiness
+  figures(): WriterFigures
   /** Commits what waits, and lets go of the file. */
   close(): void
 }
@@ -26,19 +36,31 @@ export type Storage = {
 export function openStorage(file: string, log: Log): Storage {
   const lock = file === inMemory ? undefined : lockForServing(file)
   const database = openDatabase(file, log)
-  const writer = createWriter(database)
+  const health = createHealth(database, log)
+  const writer = createWriter(database, { health })
   const ledger = createLedger(database, writer)
   return {
     keys: createKeyDirectory(database),
     states: createProviderState(database, writer),
     ledger,
-    bootstrap: (given) => bootstrap(database, writer, given),
-    probe: () => probeWrites(database, writer),
+    completions: createCompletions(database, writer),
+    responses: createResponses(database, writer),
+    space: createSpaceReturn(database, writer),
+    bootstrap: (given) => bootstrap(database, writer, given).catch(throwInWords),
+    readiness: createReadiness(database, writer, health),
+    figures: writer.figures,
     close() {
+      health.close()
       ledger.close()
       writer.close()
       database.close()
       lock?.release()
     },
   }
+}
+
+/** The first write of a start says what is wrong with the database, to the operator alone. */
+function throwInWords(error: unknown): never {
+  const sentence = outageSentence(error)
+  throw sentence === undefined ? error : new Error(sentence, { cause: error })
 }

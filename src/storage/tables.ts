@@ -169,6 +169,9 @@ export const completions = sqliteTable(
 export const responseStatuses = ['queued', 'in_progress', 'completed', 'failed', 'incomplete'] as const
 export type ResponseStatus = (typeof responseStatuses)[number]
 
+/** What keeps a deleted response: the responses that follow it, or nothing any more but that there was no time yet. */
+export type ResponseDeletion = 'needed' | 'due'
+
 /** Responses that are kept: what was asked, and the log from which the answer and its events are told again. */
 export const responses = sqliteTable(
   'responses',
@@ -179,25 +182,26 @@ export const responses = sqliteTable(
     /** The response that this one follows, which may be deleted. */
     previous_id: text(),
     status: text().$type<ResponseStatus>().notNull(),
-    /** From then on nobody can see it: it is there only for the responses that follow it. */
-    deleted_at: integer(),
+    /** Null while it can be seen. */
+    deletion: text().$type<ResponseDeletion>(),
     /** What the response says of itself from its beginning to its end. */
     head: text({ mode: 'json' }).$type<JsonObject>().notNull(),
     /** What a background run needs to begin; null once it is over, and for all others. */
     run: text({ mode: 'json' }).$type<JsonObject>(),
-    /** The items of the request, references resolved. */
-    input: text({ mode: 'json' }).$type<readonly JsonObject[]>().notNull(),
-    /** Everything that happened; while it runs, the beginning of it is in `response_log`. */
+    /** Everything that happened; while it runs, only the beginning: the rest is in `response_log`. */
     log: text().notNull(),
+    /** The items of the request, references resolved. The last column: who does not ask for them does not read them. */
+    input: text({ mode: 'json' }).$type<readonly JsonObject[]>().notNull(),
   },
   (table) => [
-    index('responses_of_organization').on(table.organization_id),
-    index('responses_that_follow')
-      .on(table.previous_id)
-      .where(sql`${table.previous_id} is not null`),
+    check('responses_run', sql`(${table.status} in ('queued', 'in_progress')) = (${table.run} is not null)`),
+    index('responses_that_follow').on(table.organization_id, table.previous_id),
     index('responses_in_sight')
       .on(table.id)
-      .where(sql`${table.deleted_at} is null`),
+      .where(sql`${table.deletion} is null and ${table.status} in ('completed', 'failed', 'incomplete')`),
+    index('responses_to_erase')
+      .on(table.id)
+      .where(sql`${table.deletion} = 'due'`),
     index('responses_unfinished')
       .on(table.id)
       .where(sql`${table.status} in ('queued', 'in_progress')`),

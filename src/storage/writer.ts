@@ -1,7 +1,8 @@
-import type { Database as Sqlite } from 'bun:sqlite'
 import { serviceUnavailable } from '../lib/errors.ts'
 import type { Database } from './database.ts'
-import { databaseGone, toOutage } from './outage.ts'
+import type { Health } from './health.ts'
+import { databaseGone, isBusy, toOutage } from './outage.ts'
+import { prepareTransaction, type Transaction } from './transaction.ts'
 
 /** Commits writes in groups: a disk takes as long for one as for many. */
 export type Writer = {
@@ -10,8 +11,19 @@ export type Writer = {
    * throws undoes only itself; a transaction that fails rejects all of its works with 503.
    */
   write<T>(work: () => T): Promise<T>
+  /** How much waits, and what was committed since the start. */
+  figures(): WriterFigures
   /** Commits what waits and takes nothing more. */
   close(): void
+}
+
+export type WriterFigures = { readonly waiting: number } & Readonly<Transaction['tally']>
+
+export type WriterOptions = {
+  /** The most works that wait for a transaction. */
+  readonly mostWaiting?: number
+  /** What refuses writes while it is known that they would fail. */
+  readonly health?: Pick<Health, 'refusal' | 'wrote' | 'failed'>
 }
 
 type Job = {
@@ -21,23 +33,27 @@ type Job = {
   reject(error: Error): void
 }
 
-type Transaction = ReturnType<typeof prepareTransaction>
-
 /** Milliseconds. */
 const gathering = 1
+/** Milliseconds to wait for the lock of another process, and between two tries to take it. */
+const longestLock = 1000
+const lockPause = 10
 
 /**
  * The works of one turn of the event loop are one transaction. A work that comes alone waits for no other; while
  * they come together, each transaction waits a moment for more, because a commit costs as much as ten works.
  */
-export function createWriter(database: Database, mostWaiting = 10_000): Writer {
-  const transaction = prepareTransaction(database.sqlite)
+export function createWriter({ sqlite }: Database, options: WriterOptions = {}): Writer {
+  const { mostWaiting = 10_000, health } = options
+  const transaction = prepareTransaction(sqlite)
+  const mayPass = createPatience()
   let waiting: Job[] = []
   let closed = false
   let together = false
 
   function write<T>(work: () => T): Promise<T> {
-    if (closed) return Promise.reject(serviceUnavailable('The gateway is stopping.'))
+    const refusal = closed ? serviceUnavailable('The gateway is stopping.') : health?.refusal()
+    if (refusal) return Promise.reject(refusal)
     if (waiting.length >= mostWaiting)
       return Promise.reject(serviceUnavailable('Too many writes wait for the database.'))
     if (waiting.length === 0) schedule()
@@ -50,32 +66,69 @@ export function createWriter(database: Database, mostWaiting = 10_000): Writer {
   }
 
   function commitWaiting(): void {
+    if (waiting.length === 0) return
+    const refused = failureOf(transaction.begin)
+    if (mayPass(refused) && !closed) return void setTimeout(commitWaiting, lockPause)
     const jobs = waiting
     waiting = []
     together = jobs.length > 1
-    if (jobs.length > 0) commit(jobs, transaction)
+    const failure = refused ?? commit(jobs, transaction)
+    if (failure === undefined) health?.wrote()
+    else health?.failed(failure)
+    settle(jobs, failure)
   }
 
   function close(): void {
     closed = true
+    // Nobody else is held up by the wait any more.
+    if (waiting.length > 0) sqlite.run(`PRAGMA busy_timeout = ${longestLock}`)
     commitWaiting()
   }
 
-  return { write, close }
+  return { write, figures: () => ({ waiting: waiting.length, ...transaction.tally }), close }
 }
 
-function commit(jobs: readonly Job[], transaction: Transaction): void {
-  try {
-    transaction.begin()
+/**
+ * Tells of each failure to begin, or undefined, whether the next try may go better: the lock of another process is
+ * waited for in pauses, during which all else goes on, and SQLite's own wait would hold up every request.
+ */
+function createPatience(): (failure: unknown) => boolean {
+  let lockedSince: number | undefined
+  return (failure) => {
+    const now = performance.now()
+    lockedSince = isBusy(failure) ? (lockedSince ?? now) : undefined
+    if (lockedSince === undefined) return false
+    if (now - lockedSince < longestLock) return true
+    lockedSince = undefined
+    return false
+  }
+}
+
+/** What kept the whole transaction from being committed; undefined where nothing did. */
+function commit(jobs: readonly Job[], transaction: Transaction): unknown {
+  const failure = failureOf(() => {
     for (const job of jobs) job.run(transaction)
     transaction.commit()
+  })
+  if (failure !== undefined) transaction.abandon()
+  return failure
+}
+
+function failureOf(work: () => void): unknown {
+  try {
+    work()
+    return undefined
   } catch (error) {
-    const gone = databaseGone(error)
-    for (const job of jobs) job.reject(gone)
-    transaction.abandon()
-    return
+    return error
   }
-  for (const job of jobs) job.settle()
+}
+
+function settle(jobs: readonly Job[], failure: unknown): void {
+  const gone = failure === undefined ? undefined : databaseGone(failure)
+  for (const job of jobs) {
+    if (gone) job.reject(gone)
+    else job.settle()
+  }
 }
 
 function createJob<T>(work: () => T, resolve: (value: T) => void, reject: (error: unknown) => void): Job {
@@ -91,34 +144,4 @@ function createJob<T>(work: () => T, resolve: (value: T) => void, reject: (error
     }
   }
   return { run, settle: () => settle(), reject }
-}
-
-function prepareTransaction(sqlite: Sqlite) {
-  const [begin, commit, savepoint, release] = [
-    sqlite.prepare('BEGIN IMMEDIATE'),
-    sqlite.prepare('COMMIT'),
-    sqlite.prepare('SAVEPOINT work'),
-    sqlite.prepare('RELEASE work'),
-  ]
-  function attempt<T>(work: () => T): T {
-    savepoint.run()
-    try {
-      return work()
-    } catch (error) {
-      if (sqlite.inTransaction) sqlite.run('ROLLBACK TO work')
-      throw error
-    } finally {
-      if (sqlite.inTransaction) release.run()
-    }
-  }
-  function abandon(): void {
-    if (sqlite.inTransaction) sqlite.run('ROLLBACK')
-  }
-  return {
-    begin: () => begin.run(),
-    commit: () => commit.run(),
-    open: () => sqlite.inTransaction,
-    attempt,
-    abandon,
-  }
 }

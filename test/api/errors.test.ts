@@ -43,7 +43,7 @@ describe('a path that is not there', () => {
 
 describe('a method that a path does not have', () => {
   test.each([
-    ['GET', '/v1/chat/completions', 'POST'],
+    ['PUT', '/v1/chat/completions', 'POST'],
     ['DELETE', '/v1/chat/completions', 'POST'],
     ['PATCH', '/v1/chat/completions', 'POST'],
     ['POST', '/v1/models', 'GET'],
@@ -61,7 +61,8 @@ describe('HEAD', () => {
   test.each([
     ['/livez', 200],
     ['/v1/models', 200],
-    ['/v1/chat/completions', 405],
+    ['/v1/chat/completions', 200],
+    ['/v1/chat/completions/chatcmpl-1', 404],
     ['/nowhere', 404],
   ])('is GET without a body: %s', async (path, status) => {
     const response = await app.request(path, { method: 'HEAD' })

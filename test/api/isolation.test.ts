@@ -1,8 +1,13 @@
 import { expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { randomText } from '../../src/lib/id.ts'
 import { type Paid, startPaid } from '../money/paid.ts'
-import { said, whole } from '../support/chat-answers.ts'
+import { readPieces } from '../support/body-reader.ts'
+import { chunks, delta, said, whole } from '../support/chat-answers.ts'
 import { question } from '../support/scenario.ts'
+import { hang } from '../support/script.ts'
+import { respond, responded, responsesPath } from '../support/responses.ts'
+import { store, storedPath } from '../support/stored.ts'
 
 type Headers = { readonly authorization: string }
 
@@ -25,6 +30,71 @@ const endpoints: readonly Endpoint[] = [
     ask: (paid, id, headers) => get(paid, `/v1/models/${id}`, headers),
   },
   { path: '/v1/chat/completions', owns: true, ask: afterCall },
+  {
+    path: '/v1/chat/completions',
+    owns: true,
+    ask: (paid, id, headers) => get(paid, `${storedPath}?after=${id}`, headers),
+  },
+  {
+    path: '/v1/chat/completions',
+    owns: true,
+    ask: (paid, id, headers) => get(paid, `${storedPath}?order=desc&metadata[kept]=yes&after=${id}`, headers),
+  },
+  {
+    path: '/v1/chat/completions/{completion_id}',
+    owns: true,
+    ask: (paid, id, headers) => get(paid, `${storedPath}/${id}`, headers),
+  },
+  {
+    path: '/v1/chat/completions/{completion_id}',
+    owns: true,
+    ask: ({ app }, id, headers) => app.request(`${storedPath}/${id}`, { headers, body: { metadata: {} } }),
+  },
+  {
+    path: '/v1/chat/completions/{completion_id}',
+    owns: true,
+    ask: ({ app }, id, headers) => app.request(`${storedPath}/${id}`, { headers, method: 'DELETE' }),
+  },
+  {
+    path: '/v1/chat/completions/{completion_id}/messages',
+    owns: true,
+    ask: (paid, id, headers) => get(paid, `${storedPath}/${id}/messages?after=${id}-0`, headers),
+  },
+  {
+    path: '/v1/responses',
+    owns: true,
+    ask: ({ app }, id, headers) => respond(app, { previous_response_id: id }, { headers }),
+  },
+  {
+    path: '/v1/responses',
+    owns: true,
+    ask: ({ app }, id, headers) => respond(app, { input: [{ type: 'item_reference', id }] }, { headers }),
+  },
+  {
+    path: '/v1/responses/{id}',
+    owns: true,
+    ask: (paid, id, headers) => get(paid, `${responsesPath}/${id}`, headers),
+  },
+  {
+    path: '/v1/responses/{id}',
+    owns: true,
+    ask: (paid, id, headers) => get(paid, `${responsesPath}/${id}?stream=true`, headers),
+  },
+  {
+    path: '/v1/responses/{id}',
+    owns: true,
+    ask: ({ app }, id, headers) => app.request(`${responsesPath}/${id}`, { headers, method: 'DELETE' }),
+  },
+  {
+    path: '/v1/responses/{id}/cancel',
+    owns: true,
+    ask: ({ app }, id, headers) => app.request(`${responsesPath}/${id}/cancel`, { headers, method: 'POST' }),
+  },
+  {
+    path: '/v1/responses/{id}/input_items',
+    owns: true,
+    ask: (paid, id, headers) => get(paid, `${responsesPath}/${id}/input_items?after=${id}`, headers),
+  },
 ]
 
 const call = { name: 'height', arguments: ['{}'] }
@@ -52,10 +122,19 @@ async function startShared() {
   await paid.books.fund('acme', '1')
   await paid.books.fund('globex', '1')
   const [acme, globex] = [await paid.books.keyOf('acme'), await paid.books.keyOf('globex')].map(bearer)
+  // Each has completions of its own, those of the one between those of the other.
+  const foreign: string[] = []
+  for (const headers of [acme!, globex!, acme!, globex!, acme!]) {
+    paid.acme.answer(headers === globex ? whole() : whole(answer))
+    const { id } = await store(paid.app, { metadata: { kept: 'yes' } }, { headers })
+    if (headers === globex) foreign.push(id)
+  }
   const reply = await paid.app.chat(question, { headers: acme })
   const { id } = (await reply.json()) as { readonly id: string }
+  paid.acme.answer(whole(said({ text: [secret] })))
+  const items = (await responded(paid.app, {}, { headers: acme })).output.map((item) => item.id)
   paid.acme.answer(whole())
-  const ids = [id, ...idsOf(paid)]
+  const ids = [id, ...items, ...idsOf(paid)].filter((id) => !foreign.includes(id))
   return { paid, acme: acme!, globex: globex!, ids, [Symbol.asyncDispose]: paid[Symbol.asyncDispose] }
 }
 
@@ -71,6 +150,8 @@ function idsOf({ books: { sqlite } }: Paid): string[] {
     usage: 'id',
     ledger: 'id',
     provider_state: 'call_id',
+    completions: 'id',
+    responses: 'id',
   }
   return Object.entries(columns).flatMap(([table, column]) =>
     sqlite
@@ -91,8 +172,11 @@ async function see({ ask }: Endpoint, paid: Paid, id: string, headers: Headers):
   return { status: reply.status, text: told[0]!, upstream: told.slice(1) }
 }
 
-/** An id of the same form that nothing has. */
+/** An id of the same form, and of the same moment where it tells one, that nothing has. */
 function unknownLike(id: string): string {
+  if (/^chatcmpl-[0-9a-f]{32}$/.test(id)) return id.slice(0, -15) + randomBytes(8).toString('hex').slice(1)
+  const [, kind, place] = /^(resp_|msg_)[0-9a-f]{32}(\d*)$/.exec(id) ?? []
+  if (kind !== undefined) return `${kind}${randomBytes(16).toString('hex')}${place}`
   const [prefix] = /^([a-z]+[_-])?/.exec(id) ?? ['']
   return prefix + randomText(id.length - prefix.length)
 }
@@ -116,6 +200,23 @@ test.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))(
     expect(own > 0).toBe(endpoint.owns)
   },
 )
+
+test('a response that is still made for one organization is not there for another', async () => {
+  await using shared = await startShared()
+  const { paid, acme, globex } = shared
+  paid.acme.answer(chunks([delta({ content: secret })], hang))
+  const reader = readPieces(await respond(paid.app, { stream: true }, { headers: acme }))
+  let text = ''
+  while (!text.includes(secret)) text += await reader.next()
+  const [id] = /resp_[0-9a-f]{32}/.exec(text)!
+  for (const endpoint of endpoints.filter(({ path }) => path.startsWith('/v1/responses/'))) {
+    const foreign = await see(endpoint, paid, id, globex)
+    expect(foreign).toEqual(await see(endpoint, paid, unknownLike(id), globex))
+    expect(foreign.status).toBe(404)
+  }
+  expect((await get(paid, `${responsesPath}/${id}`, acme)).status).toBe(200)
+  await reader.leave()
+})
 
 test('every path with a parameter or a cursor is among those that are tried here', async () => {
   await using paid = await startPaid(whole())

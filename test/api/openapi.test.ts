@@ -5,7 +5,12 @@ import { chatRequest } from '../../src/chat/schema.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
 import { type Fields, fieldsOf, isObject, listOf } from '../../src/lib/json.ts'
 import { ModelList } from '../../src/models/schema.ts'
+import { ResponseStreamEvent } from '../../src/responses/render/event-schema.ts'
+import { ResponseObject } from '../../src/responses/render/reply-schema.ts'
+import { responseRequest } from '../../src/responses/request/schema.ts'
 import { startApp } from '../support/app.ts'
+import { responded } from '../support/responses.ts'
+import { store } from '../support/stored.ts'
 
 const app = await startApp()
 afterAll(app.stop)
@@ -23,11 +28,22 @@ const operations = Object.entries(fieldsOf(document.paths)).flatMap(([path, meth
 /** The operations with all the statuses that they tell; a change of the interface changes this list. */
 const interfaceNow = {
   'GET /livez': [200],
+  'GET /metrics': [200, 403],
   'GET /openapi.json': [200],
   'GET /readyz': [200, 503],
   'GET /v1/models': [200, 401, 403, 429, 500, 503],
   'GET /v1/models/{id}': [200, 401, 403, 404, 429, 500, 503],
+  'GET /v1/chat/completions': [200, 400, 401, 403, 429, 500, 503],
+  'GET /v1/chat/completions/{completion_id}': [200, 401, 403, 404, 429, 500, 503],
+  'POST /v1/chat/completions/{completion_id}': [200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503],
+  'DELETE /v1/chat/completions/{completion_id}': [200, 401, 403, 404, 429, 500, 503],
+  'GET /v1/chat/completions/{completion_id}/messages': [200, 400, 401, 403, 404, 429, 500, 503],
   'POST /v1/chat/completions': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
+  'POST /v1/responses': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
+  'GET /v1/responses/{id}': [200, 400, 401, 403, 404, 429, 500, 503],
+  'POST /v1/responses/{id}/cancel': [200, 400, 401, 403, 404, 429, 500, 503],
+  'DELETE /v1/responses/{id}': [200, 400, 401, 403, 404, 429, 500, 503],
+  'GET /v1/responses/{id}/input_items': [200, 400, 401, 403, 404, 429, 500, 503],
 }
 
 test('the document needs no key and is JSON', () => {
@@ -47,7 +63,9 @@ test('these operations exist, with these statuses', () => {
 
 test('every route is in the document, and nothing else', () => {
   const routes = app.runtime.routes().filter(({ method }) => method !== 'ALL')
-  const served = routes.map(({ method, path }) => `${method} ${path.replace('*', '{id}')}`)
+  const served = routes.map(
+    ({ method, path }) => `${method} ${path.replace('*', '{id}').replace(/:(\w+)/g, '{$1}')}`,
+  )
   expect(operations.map(({ name }) => name).toSorted()).toEqual(served.toSorted())
 })
 
@@ -70,19 +88,41 @@ describe.each(operations)('$name', ({ path, operation }) => {
   test('describes each parameter of its path', () => {
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
     const parameters = listOf(operation.parameters).map(fieldsOf)
-    expect(parameters.map(({ name }) => name)).toEqual(inPath)
-    for (const parameter of parameters) expect(parameter).toMatchObject({ in: 'path', required: true })
+    const ofPath = parameters.filter((parameter) => parameter.in === 'path')
+    expect(ofPath.map(({ name }) => name)).toEqual(inPath)
+    for (const parameter of ofPath) expect(parameter).toMatchObject({ required: true })
+  })
+
+  test('describes each parameter of its query in a sentence, with a schema that can be compiled', () => {
+    const parameters = listOf(operation.parameters).map(fieldsOf)
+    for (const parameter of parameters.filter(({ in: place }) => place !== 'path')) {
+      expect(parameter).toMatchObject({ in: 'query', required: false })
+      expect(parameter.description).toMatch(/^[A-Z].*\.$/)
+      expect(fieldsOf(parameter.schema)).not.toHaveProperty('description')
+      expect(Compile(fieldsOf(parameter.schema)).Check([])).toBe(false)
+    }
   })
 
   test('has a schema for every reply, that of the error body for errors', () => {
     for (const [status, reply] of Object.entries(fieldsOf(operation.responses))) {
       const { description, content } = fieldsOf(reply)
-      const { schema } = fieldsOf(fieldsOf(content)['application/json'])
+      const { schema } = fieldsOf(Object.values(fieldsOf(content))[0])
       expect(description).toMatch(/^[A-Z].*\.$/)
       if (Number(status) >= 400) expect(schema).toEqual({ $ref: '#/components/schemas/Error' })
       else expect(isObject(schema)).toBe(true)
     }
   })
+})
+
+test('the query of the stored completions is described as it is read', () => {
+  const { parameters } = operationOf('GET /v1/chat/completions')
+  const byName = Object.fromEntries(
+    listOf(parameters).map((parameter) => [fieldsOf(parameter).name, parameter]),
+  )
+  expect(Object.keys(byName)).toEqual(['model', 'after', 'limit', 'order', 'metadata'])
+  expect(byName.limit).toMatchObject({ schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } })
+  expect(byName.order).toMatchObject({ schema: { enum: ['asc', 'desc'], default: 'asc' } })
+  expect(byName.metadata).toMatchObject({ style: 'deepObject', explode: true, schema: { type: 'object' } })
 })
 
 test('names of operations are not given twice', () => {
@@ -96,38 +136,59 @@ test('a key is asked for by the interface, not by the system routes', () => {
   expect(schemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
   const open = operations.filter(({ operation }) => operation.security !== undefined)
   for (const { operation } of open) expect(operation.security).toEqual([])
-  expect(open.map(({ path }) => path).toSorted()).toEqual(['/livez', '/openapi.json', '/readyz'])
+  expect(open.map(({ path }) => path).toSorted()).toEqual(['/livez', '/metrics', '/openapi.json', '/readyz'])
 })
 
-test('the schema of a request is the one that validates it', () => {
-  const { requestBody } = operationOf('POST /v1/chat/completions')
+test.each([
+  ['POST /v1/chat/completions', chatRequest],
+  ['POST /v1/responses', responseRequest],
+])('the schema of %s is the one that validates it', (name, { schema }) => {
+  const { requestBody } = operationOf(name)
   expect(requestBody).toMatchObject({ required: true })
-  expect(resolved(jsonIn(requestBody))).toEqual(JSON.parse(JSON.stringify(chatRequest.schema)))
+  expect(resolved(jsonIn(requestBody))).toEqual(JSON.parse(JSON.stringify(schema)))
 })
 
-test('the schemas of the replies are those that the replies are checked with', () => {
-  const plain = (schema: object) => JSON.parse(JSON.stringify(schema))
-  const chat = fieldsOf(operationOf('POST /v1/chat/completions').responses)['200']
-  expect(resolved(jsonIn(chat))).toEqual(plain(ChatCompletion))
-  const frames = fieldsOf(fieldsOf(chat).content)['text/event-stream']
-  expect(resolved(fieldsOf(frames).schema)).toEqual(plain(ChatCompletionChunk))
+test.each([
+  ['POST /v1/chat/completions', ChatCompletion, ChatCompletionChunk, '`data: [DONE]`'],
+  ['POST /v1/responses', ResponseObject, ResponseStreamEvent, '`response.completed`'],
+  ['GET /v1/responses/{id}', ResponseObject, ResponseStreamEvent, '`response.completed`'],
+])(
+  'the reply of %s has the schemas that it is checked with, and tells its end',
+  (name, whole, frame, end) => {
+    const reply = fieldsOf(fieldsOf(operationOf(name).responses)['200'])
+    expect(resolved(jsonIn(reply))).toEqual(plain(whole))
+    const frames = fieldsOf(fieldsOf(reply.content)['text/event-stream'])
+    expect(resolved(frames.schema)).toEqual(plain(frame))
+    expect(reply.description).toContain(`frames of it that end with ${end}`)
+  },
+)
+
+test('the schema of the models is the one that they are checked with', () => {
   expect(resolved(jsonIn(fieldsOf(operationOf('GET /v1/models').responses)['200']))).toEqual(plain(ModelList))
 })
 
-test('every schema can be compiled, and only objects are named', () => {
+test('every schema can be compiled, and only objects and choices of them are named', () => {
   for (const schema of Object.values(fieldsOf(fieldsOf(document.components).schemas))) {
-    expect(schema).toMatchObject({ type: 'object' })
+    const { anyOf = [schema] } = fieldsOf(schema)
+    for (const choice of listOf(anyOf)) expect(resolved(choice)).toMatchObject({ type: 'object' })
     expect(Compile(fieldsOf(resolved(schema))).Check(null)).toBe(false)
   }
 })
 
 test('the replies of a real app fit what the document says of them', async () => {
+  const messages = [{ role: 'user', content: 'Hello' }]
+  const { id } = await store(app, { model: 'weir/echo', messages, metadata: { kept: 'yes' } })
+  const response = await responded(app, { model: 'weir/echo' })
   const operationsNow = Object.entries(interfaceNow).filter(([name]) => name.startsWith('GET '))
   for (const [name] of operationsNow) {
-    const answer = await app.request(name.slice(4).replace('{id}', 'weir/echo'))
-    const { responses } = operationOf(name)
-    const schema = resolved(jsonIn(fieldsOf(responses)[String(answer.status)]))
-    expect(Compile(fieldsOf(schema)).Check(await answer.json())).toBe(true)
+    const own = name.includes('responses') ? response.id : 'weir/echo'
+    const path = name.slice(4).replace('{id}', own).replace('{completion_id}', id)
+    const answer = await app.request(path)
+    const { content } = fieldsOf(fieldsOf(operationOf(name).responses)[String(answer.status)])
+    const [mediaType = '', told] = Object.entries(fieldsOf(content))[0] ?? []
+    expect(answer.headers.get('content-type')).toStartWith(mediaType)
+    const body = mediaType === 'application/json' ? await answer.json() : await answer.text()
+    expect(Compile(fieldsOf(resolved(fieldsOf(told).schema))).Check(body)).toBe(true)
   }
 })
 
@@ -141,6 +202,10 @@ test('two schemas of one title are refused, one schema twice is not', () => {
     components: { schemas: { One: { type: 'object' } } },
   })
 })
+
+function plain(schema: object): unknown {
+  return JSON.parse(JSON.stringify(schema))
+}
 
 function operationOf(name: string): Fields {
   return fieldsOf(operations.find((operation) => operation.name === name)?.operation)

@@ -73,7 +73,10 @@ async function thoughtOf(upstream: Upstream): Promise<void> {
 /** The figures of the header, in milliseconds; fails where it is not written as it should be. */
 function timesOf(reply: Response): { readonly gateway: number; readonly upstream: number } {
   const header = reply.headers.get('server-timing') ?? ''
-  const figures = /^gateway;dur=(\d+\.\d{3}), upstream;dur=(\d+\.\d{3})$/.exec(header)
+  const figures =
+    /^gateway;dur=(\d+\.\d{3}), upstream;dur=(\d+\.\d{3})(, attempt;desc="[\w:. -]+";dur=\d+\.\d{3})*$/.exec(
+      header,
+    )
   if (!figures) throw new Error(`This is no server-timing: ${header}`)
   return { gateway: Number(figures[1]), upstream: Number(figures[2]) }
 }

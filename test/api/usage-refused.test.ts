@@ -35,3 +35,10 @@ test('what nobody is known to have sent, and what the limit of requests keeps ou
   expect((await paid.app.chat(question)).status).toBe(429)
   expect((await paid.books.settled(1)).map(({ status }) => status)).toEqual([200])
 })
+
+test('a wrong question about stored completions, at the path where models are asked, is not entered', async () => {
+  await using paid = await startPaid(whole())
+  expect((await paid.app.request('/v1/chat/completions?limit=0')).status).toBe(400)
+  await paid.app.chat(question)
+  expect((await paid.books.settled(1)).map(({ status }) => status)).toEqual([200])
+})

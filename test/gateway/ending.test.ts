@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createEnding, leavable } from '../../src/gateway/ending.ts'
+import { createEnding } from '../../src/gateway/ending.ts'
 
 function call({ left = false, broken = false } = {}) {
   const ends: unknown[] = []
@@ -43,22 +43,4 @@ test('an end that fails is heard of, also where nobody waits for it', async () =
   leaving.abort()
   await expect(ending.over()).rejects.toThrow('The disk is full.')
   expect(failures).toEqual([expect.objectContaining({ message: 'The disk is full.' })])
-})
-
-test('a generator that is returned before its first step is left', async () => {
-  let left = 0
-  async function* numbers() {
-    yield 1
-    yield 2
-  }
-  const unread = leavable(numbers(), () => void (left += 1))
-  expect(await unread.return(undefined)).toEqual({ done: true, value: undefined })
-  expect([left, await unread.next()]).toEqual([1, { done: true, value: undefined }])
-
-  const read: number[] = []
-  for await (const number of leavable(numbers(), () => void (left += 1))) read.push(number)
-  expect([left, read]).toEqual([1, [1, 2]])
-
-  for await (const number of leavable(numbers(), () => void (left += 1))) if (number === 1) break
-  expect(left).toBe(2)
 })

@@ -5,6 +5,7 @@ import { createBreaker } from '../../src/gateway/breaker.ts'
 import { createGateway } from '../../src/gateway/generate.ts'
 import { createLimits } from '../../src/gateway/limits/limits.ts'
 import { createProviderStates } from '../../src/gateway/provider-states.ts'
+import { takeAll } from '../../src/lib/source.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createLedger } from '../../src/storage/ledger.ts'
 import { createProviderState } from '../../src/storage/provider-state.ts'
@@ -19,7 +20,7 @@ const gate = Promise.withResolvers<void>()
 const endless = chunks([delta({ content: 'It is' }), new Promise(() => {})])
 
 async function read(answering: Answering): Promise<void> {
-  for await (const batch of answering.events) expect(batch.length).toBeGreaterThan(0)
+  await takeAll(answering.events, (batch) => expect(batch.length).toBeGreaterThan(0))
 }
 
 /** Each gets the answer and what makes the caller leave. */
@@ -35,12 +36,8 @@ const ways: readonly (readonly [string, Script, Way])[] = [
       return read(answer).catch(() => {})
     },
   ],
-  ['was returned before it was read', endless, (answer) => answer.events.return(undefined)],
-  [
-    'was returned after a part',
-    endless,
-    (answer) => answer.events.next().then(() => answer.events.return(undefined)),
-  ],
+  ['was closed before it was read', endless, (answer) => answer.events.close()],
+  ['was closed after a part', endless, (answer) => answer.events.next().then(() => answer.events.close())],
   ['was left before it was read', endless, (_, leave) => leave()],
   [
     'was left while it was awaited',
@@ -90,7 +87,7 @@ async function startWorld(script: Script) {
     () => 0,
   )
   const gateway = createGateway({
-    books: createBooks(createLedger(database, writer)),
+    books: createBooks(createLedger(database, writer), () => undefined),
     log: createLog(() => {}),
     breaker: createBreaker({ failures: 5, cooldown: 1000 }),
     retries: 0,

@@ -28,6 +28,11 @@ const verdicts: readonly (readonly [name: string, error: unknown, verdict: Verdi
     upstreamFailed('upstream_rate_limited', 'x', 2.1),
     { again: false, others: true, blamed: false },
   ],
+  [
+    'unavailable, 2.1 s',
+    upstreamFailed('upstream_unavailable', 'x', 2.1),
+    { again: false, others: true, blamed: true },
+  ],
   ['key', upstreamBroken('provider_key_rejected', 'x'), { again: false, others: true, blamed: false }],
   ['quota', upstreamBroken('provider_quota_exhausted', 'x'), { again: false, others: true, blamed: false }],
   ['model', upstreamBroken('upstream_model_not_found', 'x'), { again: false, others: true, blamed: false }],
@@ -46,10 +51,22 @@ test.each([...verdicts])('whether to ask again, ask others, blame the route: %s'
 })
 
 test('the pause doubles from 0.2 to 2 seconds, half of it drawn', () => {
-  const longest = [0, 1, 2, 3, 4, 20].map((attempt) => pauseBefore(attempt, () => 1))
-  const shortest = [0, 1, 2, 3, 4, 20].map((attempt) => pauseBefore(attempt, () => 0))
+  const error = upstreamFailed('upstream_unavailable', 'x')
+  const longest = [0, 1, 2, 3, 4, 20].map((attempt) => pauseBefore(attempt, error, () => 1))
+  const shortest = [0, 1, 2, 3, 4, 20].map((attempt) => pauseBefore(attempt, error, () => 0))
   expect(longest).toEqual([200, 400, 800, 1600, 2000, 2000])
   expect(shortest).toEqual(longest.map((pause) => pause / 2))
+})
+
+test.each([
+  ['upstream_rate_limited', 1],
+  ['upstream_unavailable', 2],
+] as const)('the pause is never shorter than the one that the provider names: %s, %d s', (code, seconds) => {
+  const error = upstreamFailed(code, 'x', seconds)
+  for (const attempt of [0, 1]) {
+    expect(pauseBefore(attempt, error, () => 0)).toBe(seconds * 1000)
+    expect(pauseBefore(attempt, error, () => 1)).toBe(seconds * 1000 + 100 * 2 ** attempt)
+  }
 })
 
 describe('the pause that a provider names', () => {

@@ -25,3 +25,15 @@ test('a second start or stop changes nothing', () => {
   watch.stop()
   expect(watch.milliseconds()).toBe(5)
 })
+
+test('the wait that is under way counts only where that is asked for', () => {
+  let time = 10
+  const watch = createStopwatch(() => time)
+  watch.start()
+  time = 14
+  expect(watch.milliseconds()).toBe(0)
+  expect(watch.soFar()).toBe(4)
+  watch.stop()
+  time = 20
+  expect(watch.soFar()).toBe(4)
+})

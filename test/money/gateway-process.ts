@@ -1,4 +1,5 @@
 import type { Pricing } from '../../src/config/model-facts.ts'
+import type { SettingsFile } from '../../src/config/settings.ts'
 import { temporaryHome } from '../config/temporary-home.ts'
 import { type Serving, startServing } from '../load/program.ts'
 import { firstKey } from '../support/app.ts'
@@ -18,9 +19,16 @@ export type GatewayProcess = AsyncDisposable & {
   stop(): Promise<number>
 }
 
-/** The program in front of a provider at this address, with the model `acme/river`. It is not started yet. */
-export async function createGatewayProcess(provider: string, pricing: Pricing): Promise<GatewayProcess> {
-  const home = temporaryHome({ 'work/weir.yaml': settingsFor(provider, pricing) })
+/**
+ * The program in front of a provider at this address, with the model `acme/river` and with these settings beside that.
+ * It is not started yet.
+ */
+export async function createGatewayProcess(
+  provider: string,
+  pricing: Pricing,
+  settings: SettingsFile = {},
+): Promise<GatewayProcess> {
+  const home = temporaryHome({ 'work/weir.yaml': settingsFor(provider, pricing, settings) })
   const data = home.place('data')
   const books = openBooks(home.place('data/weir.db'))
   const command = ['src/main.ts', 'serve', '--host', '127.0.0.1', '--port', '0']
@@ -55,10 +63,11 @@ export async function createGatewayProcess(provider: string, pricing: Pricing): 
 }
 
 /** JSON is YAML. */
-function settingsFor(provider: string, pricing: Pricing): string {
+function settingsFor(provider: string, pricing: Pricing, settings: SettingsFile): string {
   const acme = { kind: 'openai-compatible', base_url: provider, api_key: 'sk-provider' }
   const routes = [{ provider: 'acme', model: 'river-1' }]
   return JSON.stringify({
+    ...settings,
     providers: { acme },
     models: [{ slug: 'acme/river', pricing, max_output_tokens: 100, routes }],
     retries: { attempts: 1 },

@@ -74,14 +74,19 @@ test('a second word to stop cuts the open streams off, and they are charged what
   const toldAt = performance.now()
   // The second one at once is the first one again.
   const stopped = Promise.all([gateway.stop(), gateway.stop()])
-  await Bun.sleep(1100)
+  await Bun.sleep(500)
   expect(books.rows()).toEqual([])
   void gateway.stop()
   expect(await stopped).toEqual([0, 0])
   expect(performance.now() - toldAt).toBeLessThan(5000)
   expect(books.rows().map(({ status, cost }) => [status, cost])).toEqual(
-    streams.map(() => [499, promptCost + 2 * 10_000]),
+    streams.map(() => [503, promptCost + 2 * 10_000]),
   )
+  for (const reader of readers) {
+    const rest = await reader.rest()
+    expect(rest).toContain('"code":"interrupted"')
+    expect(rest).not.toContain('[DONE]')
+  }
   expect(books.account('acme')).toEqual([start - 10 * (promptCost + 2 * 10_000), 0])
   books.expectSound()
 })

@@ -21,7 +21,7 @@ test('a new database writes ahead, syncs each commit, waits for locks and holds 
   const pragma = (name: string) => sqlite.prepare<unknown[], []>(`PRAGMA ${name}`).values()[0]?.[0]
   expect(pragma('journal_mode')).toBe('wal')
   expect(pragma('synchronous')).toBe(2)
-  expect(pragma('busy_timeout')).toBe(1000)
+  expect(pragma('busy_timeout')).toBe(20)
   expect(pragma('foreign_keys')).toBe(1)
   expect(pragma('user_version')).toBe(migrations.length)
 })

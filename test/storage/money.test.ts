@@ -1,6 +1,6 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { recoverySize } from '../../src/storage/ledger.ts'
+import { recoverySize } from '../../src/storage/ledger-recovery.ts'
 import { countOf, entriesOf, expectSoundBooks, fundedStorage, requestOf } from './money-world.ts'
 
 const nothing = { charged: 0n, writtenOff: 0n }

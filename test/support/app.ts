@@ -7,6 +7,7 @@ import { type Settings, SettingsFile } from '../../src/config/settings.ts'
 import type { Surroundings } from '../../src/gateway/images/pinned-fetch.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createRuntime, type Runtime } from '../../src/runtime.ts'
+import { createRequestLines, type RequestLines } from './request-lines.ts'
 
 export type AppOptions = {
   /** As weir.yaml would say it. Nothing: the model inside answers. */
@@ -20,6 +21,8 @@ export type AppOptions = {
   readonly clock?: () => number
   /** What stands in the place of the internet where images are fetched. */
   readonly images?: Surroundings
+  /** Milliseconds from one sweep to the next. */
+  readonly sweepInterval?: number
 }
 
 /** A running gateway on a socket of its own. */
@@ -29,6 +32,8 @@ export type App = {
   readonly runtime: Runtime
   /** What it has logged, a JSON object a line. */
   readonly lines: readonly string[]
+  /** A line for each of its requests. */
+  readonly requestLines: RequestLines
   /** Asks it with its first key. */
   request(path: string, options?: RequestOptions): Promise<Response>
   chat(body: object, options?: RequestOptions): Promise<Response>
@@ -51,18 +56,23 @@ export const firstKey = 'sk-weir-Test00000000-SecretSecretSecretSecretSecret00'
 /** Starts the whole gateway with these settings, by the way that `weir serve` takes. */
 export async function startApp(options: AppOptions = {}): Promise<App> {
   const lines: string[] = []
+  const requestLines = createRequestLines()
   const settings = checkedSettings(options.settings ?? {})
   const runtime = await createRuntime({
     settings,
     file: null,
-    environment: { WEIR_BOOTSTRAP_KEY: firstKey, ...options.environment },
+    // An Ollama of the developer is not to be found.
+    environment: { WEIR_BOOTSTRAP_KEY: firstKey, OLLAMA_HOST: 'elsewhere.test', ...options.environment },
     database: options.database ?? ':memory:',
     log: createLog((line) => void lines.push(line)),
+    requestLines: { sink: requestLines.sink, readable: false },
     patience: options.patience,
     clock: options.clock,
     images: options.images,
+    sweepInterval: options.sweepInterval,
   })
   const server = listen(runtime, settings)
+  runtime.servedBy(server)
   const url = `http://127.0.0.1:${server.port}`
   const request = (path: string, options: RequestOptions = {}) => fetch(url + path, toInit(options))
 
@@ -76,6 +86,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     key: firstKey,
     runtime,
     lines,
+    requestLines,
     request,
     chat: (body, options) => request('/v1/chat/completions', { method: 'POST', body, ...options }),
     stop,

@@ -61,26 +61,34 @@ export function createLimits(
       const allowance = allowanceOf(organization, now)
       allowance.adopt(limitsOf(organization, defaults()), now)
       telling(allowance, now, tell, () => allowance.takeRequest(now))
-      let opened = false
-      return {
-        open(tokens) {
-          // Looked up again: while a body was read, the allowance may have been idle, and forgotten.
-          const call = openCall(allowanceOf(organization, clock()), tokens, clock, tell)
-          opened = true
-          return call
-        },
-        queue(tokens) {
-          const now = clock()
-          const allowance = allowanceOf(organization, now)
-          telling(allowance, now, tell, () => allowance.takeTokens(tokens, now))
-          opened = true
-          return queuedCall(() => allowanceOf(organization, clock()), tokens, clock)
-        },
-        opened: () => opened,
-      }
+      // Looked up again: while a body was read, the allowance may have been idle, and forgotten.
+      return admitted(() => allowanceOf(organization, clock()), clock, tell)
     },
     resume: (organization) => queuedCall(() => allowanceOf(organization, clock()), 0, clock),
     size: () => allowances.size,
+  }
+}
+
+function admitted(
+  allowance: () => Allowance,
+  clock: () => number,
+  tell: (standing: Standing) => void,
+): Admission {
+  let opened = false
+  return {
+    open(tokens) {
+      const call = openCall(allowance(), tokens, clock, tell)
+      opened = true
+      return call
+    },
+    queue(tokens) {
+      const now = clock()
+      const found = allowance()
+      telling(found, now, tell, () => found.takeTokens(tokens, now))
+      opened = true
+      return queuedCall(allowance, tokens, clock)
+    },
+    opened: () => opened,
   }
 }
 

@@ -15,6 +15,8 @@ export type Discovery = {
 
 type DiscoveryInput = {
   readonly providers: Iterable<Provider>
+  /** Those that nobody configured. */
+  readonly engines?: readonly Provider[]
   readonly log: Log
   /** Called after a round that changed a list. */
   readonly onChange: () => void
@@ -23,8 +25,12 @@ type DiscoveryInput = {
 }
 
 /** Lists the models of the providers that want it, and keeps the last good list of each. */
-export function createDiscovery({ providers, log, onChange, interval = 60_000 }: DiscoveryInput): Discovery {
-  const lists = [...providers].flatMap((provider) => createProviderList(provider, log) ?? [])
+export function createDiscovery(input: DiscoveryInput): Discovery {
+  const { providers, engines = [], log, onChange, interval = 60_000 } = input
+  const lists = [
+    ...[...providers].flatMap((provider) => createProviderList(provider, log) ?? []),
+    ...engines.flatMap((engine) => createProviderList(engine, log, { unsure: true }) ?? []),
+  ]
   const stopping = new AbortController()
   const { signal } = stopping
   let rounds: Promise<void> = Promise.resolve()

@@ -1,20 +1,30 @@
-import { isObject, listOf, parseJson, textOf } from '../../lib/json.ts'
+import { parseJson, textOf } from '../../lib/json.ts'
 import { readText, TooLong } from '../../lib/read-text.ts'
+import { usualListing } from '../../providers/model-listing.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import { upstreamHeaders } from '../upstream/headers.ts'
 
 /** Milliseconds. */
-const deadline = 10_000
+const longestWait = 10_000
 /** Bytes. */
 const largestBody = 8 * 1024 * 1024
+
+/** Whether there is a list of its models that could be asked for. */
+export function isListed(provider: Provider, kind: RemoteKind): boolean {
+  return (kind.listing ?? usualListing).path(provider) !== undefined
+}
 
 /** The ids of the models that the provider says it has, each once. Throws a sentence that says why it cannot. */
 export async function listModels(
   provider: Provider,
   kind: RemoteKind,
   signal: AbortSignal,
+  deadline = longestWait,
 ): Promise<readonly string[]> {
-  const response = await fetch(`${provider.baseUrl}/models`, {
+  const { path, names } = kind.listing ?? usualListing
+  const place = path(provider)
+  if (place === undefined) throw new Error('It has no list of models that could be asked for.')
+  const response = await fetch(provider.baseUrl + place, {
     headers: { accept: 'application/json', ...upstreamHeaders(provider, kind) },
     // A redirect would carry the key to a host that nobody configured.
     redirect: 'manual',
@@ -22,7 +32,7 @@ export async function listModels(
   })
   const text = await boundedText(response)
   if (!response.ok) throw new Error(`It answered with status ${response.status}.`)
-  return modelIds(parseJson(text))
+  return modelIds(names(parseJson(text)))
 }
 
 async function boundedText(response: Response): Promise<string> {
@@ -33,11 +43,8 @@ async function boundedText(response: Response): Promise<string> {
   }
 }
 
-function modelIds(body: unknown): string[] {
-  if (!isObject(body) || !Array.isArray(body.data)) throw new Error('It answered with no list of models.')
-  const ids = listOf(body.data).flatMap((entry) => {
-    const id = isObject(entry) ? textOf(entry.id) : undefined
-    return id !== undefined && /^\S+$/.test(id) ? [id] : []
-  })
+function modelIds(names: readonly unknown[] | undefined): string[] {
+  if (names === undefined) throw new Error('It answered with no list of models.')
+  const ids = names.flatMap((name) => textOf(name) ?? []).filter((id) => /^\S+$/.test(id))
   return [...new Set(ids)]
 }

@@ -2,40 +2,65 @@ import { catalog } from '../../config/catalog.ts'
 import type { ModelFacts } from '../../config/model-facts.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ProviderSet } from '../../providers/configure.ts'
+import type { Provider } from '../../providers/provider.ts'
 import { createDiscovery } from './discovery.ts'
 import { createFirstSeen } from './first-seen.ts'
+import type { ConfiguredProviders } from './models-input.ts'
 import { createModels, type RegisteredModels } from './models.ts'
 
 /** The models as they are now: those of the catalog and the settings, and those that providers list. */
 export type ModelRegistry = {
   current(): RegisteredModels
+  /** The names of the engines that were found without being configured. */
+  engines(): readonly string[]
   /** Asks the providers that want it; resolves when each has answered once or failed to. */
   start(): Promise<void>
   stop(): Promise<void>
 }
 
-/** A discovery that finds something new makes a new list; whoever holds the old one keeps it. */
+/**
+ * A discovery that finds something new makes a new list; whoever holds the old one keeps it. Of the `engines`, those
+ * count that have answered.
+ */
 export function createModelRegistry(
   settings: readonly ModelFacts[],
   providers: ProviderSet,
   log: Log,
+  engines: readonly Provider[] = [],
 ): ModelRegistry {
   const firstSeen = createFirstSeen()
   const discovery = createDiscovery({
     providers: providers.configured.values(),
+    engines,
     log,
     onChange: () => {
       models = list()
     },
   })
+  const found = () => engines.filter(({ name }) => discovery.discovered().has(name))
   const list = () =>
     createModels({
       catalog: catalog.models,
       settings,
-      providers,
+      providers: withEngines(providers, found()),
       discovered: discovery.discovered(),
       firstSeen,
     })
   let models = list()
-  return { current: () => models, start: discovery.start, stop: discovery.stop }
+  return {
+    current: () => models,
+    engines: () => found().map(({ name }) => name),
+    start: discovery.start,
+    stop: discovery.stop,
+  }
+}
+
+function withEngines(
+  { configured, missing }: ProviderSet,
+  engines: readonly Provider[],
+): ConfiguredProviders {
+  return {
+    configured: new Map([...configured, ...engines.map((engine) => [engine.name, engine] as const)]),
+    missing,
+  }
 }

@@ -12,8 +12,20 @@ export type ProviderList = {
   renew(signal: AbortSignal): Promise<boolean>
 }
 
+export type ListOptions = {
+  /** Nobody configured the provider: that it does not answer is no news, and it is not waited for. */
+  readonly unsure?: boolean
+}
+
+/** Milliseconds: what runs on this machine answers at once. */
+const shortWait = 1000
+
 /** Absent for a provider that is not to be asked. The log hears of a change, not of each round. */
-export function createProviderList(provider: Provider, log: Log): ProviderList | undefined {
+export function createProviderList(
+  provider: Provider,
+  log: Log,
+  { unsure = false }: ListOptions = {},
+): ProviderList | undefined {
   const { name, kind, discover } = provider
   if (!discover || !('wire' in kind)) return undefined
   let known: readonly string[] | undefined
@@ -29,6 +41,7 @@ export function createProviderList(provider: Provider, log: Log): ProviderList |
   }
 
   function reject(cause: string): false {
+    if (unsure && known === undefined) return false
     if (failure !== cause) log.warn('A provider did not list its models.', { provider: name, cause })
     failure = cause
     return false
@@ -38,7 +51,10 @@ export function createProviderList(provider: Provider, log: Log): ProviderList |
     provider: name,
     ids: () => known,
     renew: (signal) =>
-      listModels(provider, kind, signal).then(accept, (error) => !signal.aborted && reject(causeOf(error))),
+      listModels(provider, kind, signal, unsure ? shortWait : undefined).then(
+        accept,
+        (error) => !signal.aborted && reject(causeOf(error)),
+      ),
   }
 }
 

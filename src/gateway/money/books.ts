@@ -20,12 +20,15 @@ export type Books = {
   ): Promise<void>
   /** Writes how a request ended, and charges it; resolves once that, and what goes with it, is on disk. */
   close(request: RequestFacts, outcome: Outcome, alongside?: () => void): Promise<void>
+  /** The same for a call that was booked: resolves once both are on disk, whenever the database lets that be. */
+  closeAtLast(request: RequestFacts, outcome: Outcome, alongside?: () => void): Promise<void>
 }
 
-export function createBooks(ledger: Ledger): Books {
+/** `ready` throws or rejects where the end of a call could not be written. */
+export function createBooks(ledger: Ledger, ready: () => Promise<void> | undefined): Books {
   return {
     async open(request, billing, spending, alongside) {
-      if (billing === 'unmetered') return alongside && ledger.write(alongside)
+      if (billing === 'unmetered') return alongside ? ledger.write(alongside) : ready()
       if (billing === 'none') throw billingNotConfigured('The organization of this API key has no billing.')
       const expected = spending()
       // A model without a price is never taken as free.
@@ -40,6 +43,9 @@ export function createBooks(ledger: Ledger): Books {
     },
     async close(request, outcome, alongside) {
       await ledger.settle(request, outcome, alongside)
+    },
+    async closeAtLast(request, outcome, alongside) {
+      await ledger.settleAtLast(request, outcome, alongside)
     },
   }
 }

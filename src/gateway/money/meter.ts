@@ -19,6 +19,9 @@ export type Meter = {
 
 export type MeteredUsage = Usage & { readonly estimated: boolean }
 
+/** The sentence beside counts that no provider told. */
+export const estimatedUsage = 'The provider told no usage; the token counts are estimated.'
+
 export function createMeter(generation: Generation, now = () => performance.now()): Meter {
   const startedAt = now()
   let route: ModelRoute | undefined

@@ -2,6 +2,7 @@ import type { GenerationEvent } from '../../generation/events.ts'
 import { parseJson } from '../../lib/json.ts'
 import { createSseParser } from '../../lib/sse.ts'
 import type { StreamParser, Wire } from '../../providers/wires/wire.ts'
+import type { Source } from '../../lib/source.ts'
 import { readText } from '../../lib/read-text.ts'
 
 /** In bytes. No model says more in one answer. */
@@ -15,21 +16,25 @@ export function readAnswer(
   response: Response,
   wire: Wire,
   heard: () => void,
-): AsyncGenerator<readonly GenerationEvent[]> {
+): Source<readonly GenerationEvent[]> {
   const streamed = response.headers.get('content-type')?.includes('event-stream')
   if (streamed && response.body) return readStream(response.body, wire.stream, heard)
   return readWhole(response, wire, heard)
 }
 
-async function* readWhole(
-  response: Response,
-  wire: Wire,
-  heard: () => void,
-): AsyncGenerator<readonly GenerationEvent[]> {
-  const text = await readText(response, longestAnswer)
-  heard()
-  const body = parseJson(text)
-  yield body === undefined ? [notJson] : wire.parse(body)
+function readWhole(response: Response, wire: Wire, heard: () => void): Source<readonly GenerationEvent[]> {
+  let read = false
+  return {
+    async next() {
+      if (read) return undefined
+      read = true
+      const text = await readText(response, longestAnswer)
+      heard()
+      const body = parseJson(text)
+      return body === undefined ? [notJson] : wire.parse(body)
+    },
+    close() {},
+  }
 }
 
 const notJson: GenerationEvent = {
@@ -37,43 +42,46 @@ const notJson: GenerationEvent = {
   complaint: { message: 'The answer is not JSON.', status: 502 },
 }
 
-async function* readStream(
+function readStream(
   body: ReadableStream<Uint8Array>,
   parser: StreamParser<unknown>,
   heard: () => void,
-): AsyncGenerator<readonly GenerationEvent[]> {
+): Source<readonly GenerationEvent[]> {
   const sse = createSseParser()
   const reader = body.getReader()
   let state = parser.initial()
-  try {
-    for (let ended = false; !ended;) {
-      const bytes = await nextBytes(reader)
-      heard()
-      const batch: GenerationEvent[] = []
-      ended = bytes === null
-      for (const event of bytes ? sse.push(bytes) : sse.end()) {
-        const step = parser.step(state, event)
-        state = step.state
-        batch.push(...step.events)
-        if (step.done) ended = true
-      }
-      if (ended) batch.push(...parser.end(state))
-      if (batch.length > 0) yield batch
+  let ended = false
+
+  /** Null at the end of the body. */
+  function take(bytes: Uint8Array | null): readonly GenerationEvent[] {
+    const batch: GenerationEvent[] = []
+    ended = bytes === null
+    for (const event of bytes ? sse.push(bytes) : sse.end()) {
+      const step = parser.step(state, event)
+      state = step.state
+      batch.push(...step.events)
+      if (step.done) ended = true
     }
-  } finally {
+    if (ended) batch.push(...parser.end(state))
+    return batch
+  }
+
+  return {
+    async next() {
+      while (!ended) {
+        let bytes: Uint8Array | null = null
+        try {
+          bytes = (await reader.read()).value ?? null
+        } catch {
+          // The connection broke. An abort of ours is told by whoever did it.
+        }
+        heard()
+        const batch = take(bytes)
+        if (batch.length > 0) return batch
+      }
+      return undefined
+    },
     // What is left after the last event, or after a caller who left, is nobody's.
-    reader.cancel().catch(() => {})
+    close: () => void reader.cancel().catch(() => {}),
   }
 }
-
-/** Null at the end, and where the connection broke. An abort of ours goes on as the error that it is. */
-async function nextBytes(reader: Reader): Promise<Uint8Array | null> {
-  try {
-    const { value } = await reader.read()
-    return value ?? null
-  } catch {
-    return null
-  }
-}
-
-type Reader = { read(): Promise<{ readonly value?: Uint8Array | undefined }> }

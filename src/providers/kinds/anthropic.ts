@@ -1,3 +1,4 @@
+import { listingAt, noListing } from '../model-listing.ts'
 import type { RemoteKind } from '../provider.ts'
 import { vertexMessages } from '../wires/anthropic/vertex.ts'
 import { anthropicMessages } from '../wires/anthropic/wire.ts'
@@ -11,6 +12,7 @@ export const anthropic: RemoteKind = {
   keyVariables: ['ANTHROPIC_API_KEY'],
   wire: anthropicMessages,
   path: () => '/v1/messages',
+  listing: listingAt('/v1/models?limit=1000'),
   headers: { 'anthropic-version': '2023-06-01' },
   authorize: (key) => ({ 'x-api-key': key }),
 }
@@ -22,6 +24,7 @@ export const vertexAnthropic: RemoteKind = {
   googleCloud: true,
   wire: vertexMessages,
   path: vertexPath,
+  listing: noListing,
   authorize: bearer,
 }
 

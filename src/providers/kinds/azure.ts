@@ -1,3 +1,4 @@
+import { noListing } from '../model-listing.ts'
 import type { Address, RemoteKind } from '../provider.ts'
 import { openai } from '../wires/openai-chat/dialects/openai.ts'
 import { openaiChat } from '../wires/openai-chat/wire.ts'
@@ -9,6 +10,8 @@ export const azure: RemoteKind = {
   keyVariables: ['AZURE_OPENAI_API_KEY', 'AZURE_API_KEY'],
   wire: openaiChat(openai('azure')),
   path,
+  // It lists what could be deployed, and a route names a deployment.
+  listing: noListing,
   authorize: (key) => ({ 'api-key': key }),
 }
 

@@ -1,4 +1,6 @@
+import { fieldsIn, noListing } from '../model-listing.ts'
 import type { RemoteKind } from '../provider.ts'
+import { isObject } from '../../lib/json.ts'
 import { gemini } from '../wires/gemini/wire.ts'
 import type { Target } from '../wires/wire.ts'
 import { bearer } from './bearer.ts'
@@ -11,6 +13,7 @@ export const geminiKinds: readonly RemoteKind[] = [
     keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     wire: gemini({ name: 'gemini', callIds: true, serviceTier: true }),
     path: (target) => pathIn('/models', target),
+    listing: { path: () => '/models?pageSize=1000', names: namesIn },
     authorize: (key) => ({ 'x-goog-api-key': key }),
   },
   {
@@ -20,6 +23,7 @@ export const geminiKinds: readonly RemoteKind[] = [
     // Its older models refuse ids, and its tiers are asked for by a header.
     wire: gemini({ name: 'vertex' }),
     path: (target) => pathIn('/publishers/google/models', target),
+    listing: noListing,
     authorize: bearer,
   },
 ]
@@ -29,4 +33,10 @@ function pathIn(folder: string, { model, stream }: Target): string {
   const name = model.split('/').map(encodeURIComponent).join('/')
   const place = model.includes('/') ? `/${name}` : `${folder}/${name}`
   return stream ? `${place}:streamGenerateContent?alt=sse` : `${place}:generateContent`
+}
+
+/** They are listed with the folder in which they are. */
+function namesIn(body: unknown): readonly unknown[] | undefined {
+  const names = fieldsIn(isObject(body) ? body.models : undefined, 'name')
+  return names?.map((name) => (typeof name === 'string' ? name.replace(/^models\//, '') : name))
 }

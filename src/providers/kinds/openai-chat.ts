@@ -1,3 +1,4 @@
+import { noListing } from '../model-listing.ts'
 import type { RemoteKind } from '../provider.ts'
 import { cerebras } from '../wires/openai-chat/dialects/cerebras.ts'
 import { deepseek } from '../wires/openai-chat/dialects/deepseek.ts'
@@ -26,12 +27,12 @@ export const openaiChatKinds: readonly RemoteKind[] = [
   service(plain('together'), 'https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
   service(plain('fireworks'), 'https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
   service(cerebras, 'https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
-  service(perplexity, 'https://api.perplexity.ai', 'PERPLEXITY_API_KEY'),
+  unlisted(service(perplexity, 'https://api.perplexity.ai', 'PERPLEXITY_API_KEY')),
   service(zai, 'https://api.z.ai/api/paas/v4', 'ZAI_API_KEY', 'ZHIPU_API_KEY'),
   service(plain('huggingface'), 'https://router.huggingface.co/v1', 'HF_TOKEN'),
   // The address of an account or a region is the operator's to give.
-  service(snowflake, undefined, 'SNOWFLAKE_CORTEX_PAT'),
-  service(plain('bedrock'), undefined, 'AWS_BEARER_TOKEN_BEDROCK'),
+  unlisted(service(snowflake, undefined, 'SNOWFLAKE_CORTEX_PAT')),
+  unlisted(service(plain('bedrock'), undefined, 'AWS_BEARER_TOKEN_BEDROCK')),
   engine(ollama, 'http://127.0.0.1:11434/v1'),
   engine(plain('lmstudio'), 'http://127.0.0.1:1234/v1'),
   engine(plain('vllm'), 'http://127.0.0.1:8000/v1'),
@@ -43,6 +44,11 @@ function service(dialect: Dialect, baseUrl: string | undefined, ...keyVariables:
   const { name } = dialect
   const path = () => '/chat/completions'
   return { name, baseUrl, keyVariables, wire: openaiChat(dialect), path, authorize: bearer }
+}
+
+/** One that lists its models nowhere behind its base. */
+function unlisted(kind: RemoteKind): RemoteKind {
+  return { ...kind, listing: noListing }
 }
 
 /** An engine of the operator's own, which may want a key or none. */

@@ -1,5 +1,5 @@
-import type { FinishReason } from '../generation/events.ts'
-import type { Usage } from '../generation/usage.ts'
+import type { FinishReason } from '../../generation/events.ts'
+import type { Usage } from '../../generation/usage.ts'
 
 /**
  * What happens to a response, in the order in which it happens. The object, its stream events and its stored log are

@@ -1,0 +1,67 @@
+import type { Models } from '../gateway/models/model.ts'
+import type { Page } from '../http/paging.ts'
+import { badRequest, completionNotFound } from '../lib/errors.ts'
+import type { Fields } from '../lib/json.ts'
+import type { Completions } from '../storage/completions.ts'
+import { sequenceOf } from '../storage/sequence.ts'
+import { renderCompletionList, renderStored } from './render-stored.ts'
+import type { ChatMessage } from './schema.ts'
+import { pageOfMessages } from './stored-messages.ts'
+import type { DeletedCompletion, ListRequest, MessageList } from './stored-schema.ts'
+
+export type StoredServiceParts = {
+  readonly completions: Completions
+  readonly models: () => Models
+}
+
+/** The completions that an organization has kept. What it does not have is a 404, whoever else may have it. */
+export type StoredService = {
+  /** A page, as JSON. */
+  list(organization: string, asked: ListRequest): Promise<string>
+  /** One, as JSON. */
+  find(organization: string, id: string): Promise<string>
+  /** Puts other metadata in the place of what it has; gives it as JSON. */
+  update(organization: string, id: string, metadata: Fields): Promise<string>
+  remove(organization: string, id: string): Promise<DeletedCompletion>
+  /** A page of the messages of its request. */
+  messages(organization: string, id: string, page: Page): Promise<MessageList>
+}
+
+export function createStoredService({ completions, models }: StoredServiceParts): StoredService {
+  return {
+    async list(organization, asked) {
+      if (asked.after !== undefined && sequenceOf(asked.after) === undefined) throw invalidCursor()
+      const model = asked.model === undefined ? undefined : slugOf(asked.model, models())
+      return renderCompletionList(await completions.list({ ...asked, organization, model }))
+    },
+    async find(organization, id) {
+      return renderStored(found(await completions.find(organization, id), id))
+    },
+    async update(organization, id, metadata) {
+      return renderStored(found(await completions.updateMetadata(organization, id, metadata), id))
+    },
+    async remove(organization, id) {
+      if (!(await completions.remove(organization, id))) throw completionNotFound(id)
+      return { id, object: 'chat.completion.deleted', deleted: true }
+    },
+    async messages(organization, id, page) {
+      const json = found(await completions.messages(organization, id), id)
+      // They were checked when they came.
+      return pageOfMessages(id, JSON.parse(json) as readonly ChatMessage[], page)
+    },
+  }
+}
+
+function found<Value>(value: Value | undefined, id: string): Value {
+  if (value === undefined) throw completionNotFound(id)
+  return value
+}
+
+/** Completions are kept under the slug; a model that is gone has only that. */
+function slugOf(name: string, models: Models): string {
+  return models.find(name)?.slug ?? name
+}
+
+function invalidCursor(): Error {
+  return badRequest("Invalid 'after': it is no id of a chat completion.", 'invalid_value', 'after')
+}

@@ -1,0 +1,56 @@
+import { measureOther } from './bench/against.ts'
+import { ownGateway } from './bench/gateway.ts'
+import { measure } from './bench/measure.ts'
+import { benchText } from './bench/report.ts'
+import { type Command, commonFlagsHelp, parseFlags, UsageError, type World } from './command.ts'
+import { jsonText } from './output.ts'
+
+const usage = `Usage
+  weir bench [--against URL]
+
+Starts a gateway of its own, in an empty folder and in front of a provider that answers at once,
+and measures calls directly and through it: what it adds to the time of a reply and to the time to
+the first token, and what processor time a request and a streamed chunk take. Needs no key and no
+network, changes nothing, and takes about ten seconds.
+
+Flags
+  --against URL  measures the gateway there instead, with the key in WEIR_KEY and its model
+                 weir/echo; a few thousand requests, which its limits count. What it adds is told
+                 in comparison with GET /livez, and nothing of its processor time.
+
+Examples
+  weir bench
+  WEIR_KEY=sk-weir-… weir bench --against http://10.0.0.5:9347
+
+${commonFlagsHelp}`
+
+/** `weir bench`. */
+export const bench: Command = {
+  name: 'bench',
+  summary: 'measure what a gateway adds to a call, on this machine',
+  usage,
+  async run(args, world) {
+    const { flags } = parseFlags(args, { command: 'bench', flags: { against: 'text' } })
+    const figures =
+      flags.against === undefined ? await measureOwn(world) : await measureThere(flags.against, world)
+    world.out(flags.json ? jsonText(figures) : benchText(figures))
+    return 0
+  },
+}
+
+async function measureOwn(world: World) {
+  world.err('Starting a gateway …')
+  await using gateway = await ownGateway()
+  return await measure(gateway, world.err)
+}
+
+function measureThere(against: string, world: World) {
+  const url = URL.parse(against)
+  if (!url?.protocol.startsWith('http'))
+    throw new UsageError(
+      `--against needs an address such as http://127.0.0.1:9347, not “${against}”. See weir bench --help.`,
+    )
+  const key = world.environment.WEIR_KEY
+  if (!key) throw new UsageError('--against needs a key in WEIR_KEY. See weir bench --help.')
+  return measureOther({ url: url.origin, key }, world.err)
+}

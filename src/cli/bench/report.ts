@@ -1,0 +1,36 @@
+import type { Times } from './figures.ts'
+import type { BenchFigures } from './measure.ts'
+import { type Column, table } from '../output.ts'
+
+/** What was measured, for people. */
+export function benchText({ milliseconds, processor_microseconds: cost }: BenchFigures): string {
+  const { reply, first_token } = milliseconds
+  const rows: Row[] = [
+    { name: 'whole reply, p50', ...timesAt(reply, 'p50') },
+    { name: 'whole reply, p99', ...timesAt(reply, 'p99') },
+    { name: 'first token, p50', ...timesAt(first_token, 'p50') },
+    { name: 'first token, p99', ...timesAt(first_token, 'p99') },
+  ]
+  const times = table(rows, columns)
+  if (cost === null) return times
+  const { request, chunk } = cost
+  return `${times}\n\nProcessor time: ${request.toFixed(0)} µs a request, ${chunk.toFixed(1)} µs a streamed chunk.`
+}
+
+type Row = {
+  readonly name: string
+  readonly direct: number
+  readonly through: number
+  readonly added: number
+}
+
+function timesAt({ direct, through, added }: Times, at: 'p50' | 'p99') {
+  return { direct: direct[at], through: through[at], added: added[at] }
+}
+
+const columns: readonly Column<Row>[] = [
+  { title: 'MILLISECONDS', value: ({ name }) => name },
+  { title: 'DIRECT', value: ({ direct }) => direct.toFixed(3), align: 'right' },
+  { title: 'THROUGH', value: ({ through }) => through.toFixed(3), align: 'right' },
+  { title: 'ADDED', value: ({ added }) => added.toFixed(3), align: 'right' },
+]

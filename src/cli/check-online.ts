@@ -1,0 +1,55 @@
+import { isListed, listModels } from '../gateway/models/model-listing.ts'
+import type { Models } from '../gateway/models/model.ts'
+import type { Provider, RemoteKind } from '../providers/provider.ts'
+import type { CheckedAnswer } from './check-report.ts'
+import type { World } from './command.ts'
+import { withProgress } from './progress.ts'
+
+/** Asks every provider that is not inside this program for the list of its models, all at once. */
+export async function askProviders(
+  providers: Iterable<Provider>,
+  models: Models,
+  world: World,
+): Promise<readonly CheckedAnswer[]> {
+  const silent = new Set<string>()
+  const answers = [...providers].flatMap((provider) => {
+    const { name, kind } = provider
+    if (!('wire' in kind)) return []
+    silent.add(name)
+    return answerOf(provider, kind, models).finally(() => silent.delete(name))
+  })
+  return withProgress(Promise.all(answers), world, () => `Waiting for ${[...silent].join(', ')}.`)
+}
+
+async function answerOf(provider: Provider, kind: RemoteKind, models: Models): Promise<CheckedAnswer> {
+  const answer = { provider: provider.name, models: null, error: null, unknown: [] }
+  if (!isListed(provider, kind)) return { ...answer, ok: null }
+  try {
+    // It has a deadline of its own.
+    const ids = await listModels(provider, kind, new AbortController().signal)
+    return { ...answer, ok: true, models: ids.length, unknown: notIn(ids, routesTo(provider, models)) }
+  } catch (error) {
+    return { ...answer, ok: false, error: sentenceOf(error) }
+  }
+}
+
+function routesTo(provider: Provider, { enabled }: Models): readonly string[] {
+  const routes = enabled.flatMap((model) => model.routes)
+  return [
+    ...new Set(routes.filter((route) => route.provider.name === provider.name).map(({ model }) => model)),
+  ]
+}
+
+/** Lists have the full names, with a date or a tag behind, of models that are also known by shorter ones. */
+function notIn(ids: readonly string[], models: readonly string[]): readonly string[] {
+  return models.filter(
+    (model) =>
+      !ids.some((id) => id === model || (/^[-:]/.test(id.slice(model.length)) && id.startsWith(model))),
+  )
+}
+
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'TimeoutError') return 'It did not answer in time.'
+  return 'code' in error ? `The connection failed (${String(error.code)}).` : error.message
+}

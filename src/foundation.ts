@@ -1,0 +1,75 @@
+import type { Settings } from './config/settings.ts'
+import type { Surroundings } from './gateway/images/pinned-fetch.ts'
+import { createLimits, type Limits } from './gateway/limits/limits.ts'
+import { createOpenCalls, type OpenCalls } from './gateway/open-calls.ts'
+import type { Log } from './lib/log.ts'
+import type { Observation } from './observe/observation.ts'
+import type { Requests } from './observe/requests.ts'
+import { createLiveResponses, type LiveResponses } from './responses/live-responses.ts'
+import type { RunEnvironment } from './responses/runs/run.ts'
+import { createRuns, type Runs } from './responses/runs/runs.ts'
+import type { Storage } from './storage/storage.ts'
+import { createMetricsPage, type MetricsPage } from './system/metrics-page.ts'
+
+/** What outlives a change of settings. */
+export type Foundation = {
+  readonly storage: Storage
+  readonly limits: Limits
+  readonly live: LiveResponses
+  readonly runs: Runs
+  readonly calls: OpenCalls
+  readonly metrics: MetricsPage
+  readonly requests: Requests
+  readonly patience: number
+  readonly images?: Surroundings | undefined
+  readonly log: Log
+}
+
+export type FoundationInput = {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly log: Log
+  readonly patience?: number
+  readonly clock?: () => number
+  readonly images?: Surroundings
+}
+
+/** What is in force at the moment. */
+type Current = {
+  readonly configuration: { readonly settings: Pick<Settings, 'limits'> }
+  /** What a background run begins with. */
+  readonly begin: RunEnvironment
+}
+
+/** Milliseconds of silence from a provider that accepted a stream, until the caller gets the status all the same. */
+const patience = 10_000
+
+/** `current` is asked only while something is served. */
+export function createFoundation(
+  input: FoundationInput,
+  storage: Storage,
+  observation: Observation,
+  current: () => Current,
+): Foundation {
+  const { environment, images, log } = input
+  const live = createLiveResponses()
+  const runs = createRuns({
+    current: () => current().begin,
+    responses: storage.responses,
+    live,
+    keys: storage.keys,
+    write: storage.ledger.write,
+    log,
+  })
+  return {
+    storage,
+    limits: createLimits(() => current().configuration.settings.limits, input.clock),
+    live,
+    runs,
+    calls: createOpenCalls(),
+    metrics: createMetricsPage(observation.metrics, environment.WEIR_ADMIN_KEY),
+    requests: observation.requests,
+    patience: input.patience ?? patience,
+    images,
+    log,
+  }
+}

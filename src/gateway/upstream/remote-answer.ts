@@ -1,0 +1,138 @@
+import type { Complaint } from '../../generation/complaint.ts'
+import type { GenerationEvent } from '../../generation/events.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { parseJson } from '../../lib/json.ts'
+import { linkedAbort } from '../../lib/linked-abort.ts'
+import { readText } from '../../lib/read-text.ts'
+import type { Source } from '../../lib/source.ts'
+import type { Provider, RemoteKind } from '../../providers/provider.ts'
+import type { Wire } from '../../providers/wires/wire.ts'
+import { reasonOf } from '../ending.ts'
+import type { Ask } from './ask.ts'
+import { createDeadlines, type Deadlines } from './deadlines.ts'
+import { toApiError, unavailable } from './failure.ts'
+import { post } from './fetch.ts'
+import { keysOf } from './headers.ts'
+import { readAnswer } from './read-answer.ts'
+import { retryAfterOf } from './retry-after.ts'
+
+type Batch = readonly GenerationEvent[]
+
+/** The answer of a provider on the network, which is asked when the first batch is wanted. */
+export class RemoteAnswer implements Source<Batch> {
+  readonly #question: Ask
+  readonly #kind: RemoteKind
+  readonly #abort: AbortController
+  readonly #letGo: () => void
+  readonly #deadlines: Deadlines
+  #batches: Source<Batch> | undefined
+  #failure: unknown
+  #closed = false
+
+  constructor(question: Ask, kind: RemoteKind) {
+    const { signal, provider } = question
+    const { controller, letGo } = linkedAbort(signal, () => reasonOf(signal))
+    this.#question = question
+    this.#kind = kind
+    this.#abort = controller
+    this.#letGo = letGo
+    this.#deadlines = createDeadlines(provider, controller)
+  }
+
+  async next(): Promise<Batch | undefined> {
+    if (this.#closed) return undefined
+    try {
+      const batch = await this.#read()
+      if (batch === undefined) this.close()
+      return batch
+    } catch (error) {
+      // What a call says that was closed is nobody's.
+      if (this.#closed) return undefined
+      const { aborted, reason } = this.#abort.signal
+      this.close()
+      throw aborted ? reason : asFailure(error, this.#question.provider)
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#question.upstream?.stop()
+    this.#deadlines.stop()
+    this.#letGo()
+    this.#batches?.close()
+    this.#abort.abort()
+  }
+
+  /** What the provider says before it fails comes before its failure. */
+  async #read(): Promise<Batch | undefined> {
+    const { provider, upstream } = this.#question
+    if (this.#failure) throw this.#failure
+    upstream?.start()
+    this.#batches ??= await this.#begin()
+    const batch = await this.#batches.next()
+    if (this.#closed) return undefined
+    this.#deadlines.begun()
+    const failure = batch?.find(isFailure)
+    if (batch === undefined || failure === undefined) return batch
+    this.#failure = errorOf(failure, provider, this.#abort.signal)
+    const said = batch.slice(0, batch.indexOf(failure))
+    if (said.length === 0) throw this.#failure
+    return said
+  }
+
+  async #begin(): Promise<Source<Batch>> {
+    const { provider, target, generation, warn, accepted } = this.#question
+    const { wire } = this.#kind
+    const body = JSON.stringify(wire.render(generation, target, warn))
+    const response = await post(provider, this.#kind, target, body, this.#abort)
+    if (!response.ok) throw await refusal(response, wire, provider)
+    accepted()
+    const batches = readAnswer(response, wire, this.#heard)
+    if (this.#closed) batches.close()
+    return batches
+  }
+
+  /** Of a call that is closed nothing that measures may be started again. */
+  readonly #heard = (): void => {
+    if (this.#closed) return
+    this.#question.upstream?.stop()
+    this.#deadlines.heard()
+  }
+}
+
+type Failure = Extract<GenerationEvent, { readonly type: 'failure' }>
+
+function isFailure(event: GenerationEvent): event is Failure {
+  return event.type === 'failure'
+}
+
+/** An answer that ends because of us is told as what we did. */
+function errorOf({ complaint }: Failure, provider: Provider, aborted: AbortSignal): unknown {
+  return aborted.aborted ? aborted.reason : failureOf(complaint, provider)
+}
+
+/** In bytes. An error page can be any size; its beginning says enough. */
+const longestRefusal = 1024 * 1024
+
+async function refusal(response: Response, wire: Wire, provider: Provider): Promise<ApiError> {
+  const text = await readText(response, longestRefusal).catch(() => '')
+  const body = parseJson(text)
+  const complaint = body === undefined ? { message: text } : wire.parseError(body)
+  const retryAfter = retryAfterOf(response.headers) ?? complaint.retryAfter
+  // The status line is the provider's own word; one inside the body is often a copy of another's.
+  return failureOf({ ...complaint, status: response.status, retryAfter }, provider)
+}
+
+function asFailure(error: unknown, provider: Provider): unknown {
+  if (error instanceof ApiError) return error
+  return unavailable(provider.name, 'its answer could not be read')
+}
+
+function failureOf(complaint: Complaint, provider: Provider): ApiError {
+  return toApiError(complaint, provider.name, hostOf(provider), keysOf(provider))
+}
+
+function hostOf(provider: Provider): string {
+  return URL.parse(provider.baseUrl)?.host ?? ''
+}

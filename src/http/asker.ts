@@ -1,0 +1,49 @@
+import type { Admission } from '../gateway/limits/limits.ts'
+import type { Json } from '../lib/json.ts'
+import type { Stopwatch } from '../lib/stopwatch.ts'
+import type { Organization } from '../storage/organization.ts'
+import type { Api, RequestFacts } from '../storage/request-facts.ts'
+import type { TraceContext } from './schema.ts'
+
+/** Who asks and what they may use, how the answer ends when they leave, and what counts the wait for providers. */
+export type Asker = {
+  readonly requestId: string
+  readonly organization: Organization
+  readonly keyId: string
+  readonly admission: Admission
+  readonly signal: AbortSignal
+  readonly upstream?: Stopwatch
+}
+
+/** What a request says of itself beside its question. */
+export type Labels = {
+  readonly stream?: boolean | null
+  readonly performance_mode?: string | null
+  readonly user?: string | null
+  readonly tags?: readonly string[] | null
+  readonly trace?: TraceContext | null
+}
+
+/** What the usage of a request says of it. */
+export function entryOf(
+  labels: Labels,
+  asker: Asker,
+  api: Api,
+  model: string | undefined,
+  now: number = Date.now(),
+): RequestFacts {
+  return {
+    id: asker.requestId,
+    organization: asker.organization.id,
+    key: asker.keyId,
+    createdAt: now,
+    api,
+    model,
+    stream: labels.stream === true,
+    performanceMode: labels.performance_mode ?? undefined,
+    user: labels.user ?? undefined,
+    tags: labels.tags ?? undefined,
+    // It came as JSON.
+    trace: (labels.trace as Json | null | undefined) ?? undefined,
+  }
+}

@@ -1,0 +1,83 @@
+import type { Responses, ChainLink } from '../storage/responses.ts'
+import { badRequest } from '../lib/errors.ts'
+import { type Item, inputItems } from './request/items.ts'
+import { outputOf } from './stored-response.ts'
+import { referencesIn, responsesOf, withReferences } from './request/references.ts'
+import type { ResponseRequest } from './request/schema.ts'
+
+/** What a model is to read, as items without references. */
+export type Conversation = {
+  /** Those of the responses that this one follows, the oldest first. */
+  readonly context: readonly Item[]
+  /** Those of the request itself, with what its references name in their places. */
+  readonly input: readonly Item[]
+}
+
+/** The conversation that a request of the organization goes on with, or the 400 or 404 that says what is missing. */
+export async function conversationOf(
+  request: Pick<ResponseRequest, 'input' | 'previous_response_id'>,
+  responseId: string,
+  organization: string,
+  responses: Responses,
+): Promise<Conversation> {
+  const given = inputItems(request.input, responseId)
+  const found = await referred(referencesIn(given), organization, responses)
+  const input = withReferences(given, found)
+  return { context: await contextOf(request.previous_response_id, organization, responses), input }
+}
+
+/** The items of the response with this id and of all that it follows; none without an id. */
+export async function contextOf(
+  previous: string | null | undefined,
+  organization: string,
+  responses: Responses,
+): Promise<readonly Item[]> {
+  if (previous == null) return []
+  const chain = await responses.chain(organization, previous)
+  if (chain === undefined) throw previousNotFound(previous)
+  return chain.flatMap(itemsOf)
+}
+
+/** What this response adds to a conversation: what was asked, and what was answered. */
+export function itemsOf(link: Pick<ChainLink, 'head' | 'input' | 'log'>): readonly Item[] {
+  // Stored as they were when they passed for items.
+  return [...(link.input as readonly Item[]), ...outputOf(link)]
+}
+
+/** The items that these ids name, of those responses of the organization that anybody can still see. */
+async function referred(
+  ids: ReadonlySet<string>,
+  organization: string,
+  responses: Responses,
+): Promise<ReadonlyMap<string, Item>> {
+  const found = new Map<string, Item>()
+  let characters = 0
+  // One after the other, so that no more is held than what is named.
+  for (const id of responsesOf(ids)) {
+    for (const item of await itemsIn(organization, id, responses)) {
+      if (!ids.has(item.id)) continue
+      characters += JSON.stringify(item).length
+      if (characters > mostCharacters) throw tooLong()
+      found.set(item.id, item)
+    }
+  }
+  return found
+}
+
+/** As much as a chain may have. */
+const mostCharacters = 64 * 1024 * 1024
+
+async function itemsIn(organization: string, id: string, responses: Responses): Promise<readonly Item[]> {
+  const [found, input] = [await responses.find(organization, id), await responses.findInput(organization, id)]
+  return found && input ? itemsOf({ ...found, input }) : []
+}
+
+function tooLong(): Error {
+  const message = "Invalid 'input': the items that its references name are too long together."
+  return badRequest(message, 'context_length_exceeded', 'input')
+}
+
+function previousNotFound(id: string): Error {
+  const message = `Previous response with id '${id}' not found. It may be deleted, not stored, or not finished yet.`
+  return badRequest(message, 'previous_response_not_found', 'previous_response_id')
+}

@@ -1,0 +1,80 @@
+import type { GenerationEvent } from '../generation/events.ts'
+import type { MeteredUsage } from '../gateway/money/meter.ts'
+import type { NewResponse, Responses } from '../storage/responses.ts'
+import type { Asked } from './asked.ts'
+import { LiveResponse } from './live-response.ts'
+import type { LiveResponses } from './live-responses.ts'
+import { heard } from './reduce/heard.ts'
+import { endOf } from './reduce/run-end.ts'
+import type { RunEnd, RunEvent } from './reduce/run-event.ts'
+import type { StreamEvent } from './reduce/stream-event.ts'
+import { storedHead, storedItems } from './stored-response.ts'
+
+/** The course of one response from the first word of its provider to its end. */
+export type Course = {
+  readonly live: LiveResponse
+  begin(answering: RunEvent): readonly StreamEvent[]
+  take(batch: readonly GenerationEvent[]): readonly StreamEvent[]
+  /** Hears of the end before it is stored, and says how it is to be. See `Question`. */
+  ended(error: unknown, usage: MeteredUsage): (() => void) | undefined
+  /** What tells the end, once it is stored. */
+  end(): readonly StreamEvent[]
+  fail(error: unknown): readonly StreamEvent[]
+}
+
+export type CourseParts = { readonly live: LiveResponses; readonly responses: Pick<Responses, 'insert'> }
+
+/** The course of the response to this question, which somebody waits for; others may follow it if it is stored. */
+export function createCourse(question: Asked, organization: string, parts: CourseParts): Course {
+  const { head } = question
+  const live = new LiveResponse(organization, head)
+  let begun = false
+  let ending: RunEnd | undefined
+
+  function over(end: RunEnd): readonly StreamEvent[] {
+    const told = live.apply(end)
+    parts.live.remove(live)
+    return told
+  }
+
+  return {
+    live,
+    begin(answering) {
+      begun = true
+      if (head.store) parts.live.add(live)
+      const events: readonly RunEvent[] = [{ type: 'created' }, { type: 'started' }, answering]
+      return events.flatMap((event) => live.apply(event))
+    },
+    take: (batch) => batch.flatMap((event) => toldOf(live, event)),
+    ended(error, usage) {
+      question.letGo()
+      // A question to which nobody began an answer has no response.
+      if (!begun) return undefined
+      const end = endOf(error, usage)
+      ending = end
+      // As it is now, whenever it is written.
+      const row = head.store ? rowOf(question, live, end) : undefined
+      // Whoever asked has left, and takes the end no more.
+      if (end.type === 'cancelled') over(end)
+      return row && (() => parts.responses.insert(row))
+    },
+    end: () => (ending ? over(ending) : []),
+    fail: (error) => over(endOf(error, ending?.usage ?? null)),
+  }
+}
+
+function toldOf(live: LiveResponse, event: GenerationEvent): readonly StreamEvent[] {
+  const happened = heard(event)
+  return happened ? live.apply(happened) : []
+}
+
+function rowOf({ head, conversation }: Asked, live: LiveResponse, end: RunEnd): NewResponse {
+  return {
+    id: head.id,
+    organization: live.organization,
+    previousId: head.previous_response_id ?? undefined,
+    head: storedHead(head),
+    input: storedItems(conversation.input),
+    ...live.endedBy(end),
+  }
+}

@@ -1,0 +1,86 @@
+import type { GenerationEvent } from '../generation/events.ts'
+import type { Answering } from '../gateway/gateway.ts'
+import type { Nanos } from '../gateway/money/price.ts'
+import type { Asker } from '../http/asker.ts'
+import type { FrameSource } from '../http/event-stream.ts'
+import { asked, type ServiceParts } from './asked.ts'
+import { takeAll } from '../lib/source.ts'
+import { type Course, type CourseParts, createCourse } from './course.ts'
+import { framesOf } from './render/frames.ts'
+import type { ResponseObject } from './render/reply-schema.ts'
+import { renderResponse, type RenderOptions } from './render/render.ts'
+import type { ResponseRequest } from './request/schema.ts'
+import type { StreamEvent } from './reduce/stream-event.ts'
+
+export type ForegroundParts = ServiceParts & CourseParts & { readonly options: RenderOptions }
+
+export type Completed = { readonly response: ResponseObject; readonly cost: Nanos | undefined }
+
+export type StreamedResponse = FrameSource<readonly GenerationEvent[]>
+
+/** The whole response to a request that waits for it, and its price where the model has one. */
+export async function completeResponse(
+  request: ResponseRequest,
+  asker: Asker,
+  parts: ForegroundParts,
+): Promise<Completed> {
+  const { course, answering } = await begin(request, asker, parts)
+  try {
+    await takeAll(answering.events, course.take)
+    course.end()
+  } catch (error) {
+    course.fail(error)
+    throw error
+  }
+  return { response: renderResponse(course.live.state, parts.options), cost: answering.cost() }
+}
+
+/** The stream events of a response, which are still to be taken; resolves when its answer has begun. */
+export async function streamResponse(
+  request: ResponseRequest,
+  asker: Asker,
+  parts: ForegroundParts,
+): Promise<StreamedResponse> {
+  const { course, answering, opening } = await begin(request, asker, parts)
+  const frames = (events: readonly StreamEvent[]) => framesOf(events, parts.options)
+  return {
+    items: answering.events,
+    begin: () => frames(opening),
+    frames: (batch) => frames(course.take(batch)),
+    end: () => frames(course.end()),
+    failed: (error) => frames(course.fail(error)),
+  }
+}
+
+type Begun = {
+  readonly course: Course
+  readonly answering: Answering
+  /** What tells that it has begun. */
+  readonly opening: readonly StreamEvent[]
+}
+
+async function begin(request: ResponseRequest, asker: Asker, parts: ForegroundParts): Promise<Begun> {
+  const question = await asked(request, asker, parts)
+  const { prepared, facts } = question
+  const { organization, admission, signal, upstream } = asker
+  const course = createCourse(question, organization.id, parts)
+  const generating = parts.gateway.generate({
+    facts,
+    billing: organization.billing,
+    admission,
+    model: prepared.model,
+    generation: prepared.generation,
+    stream: request.stream === true,
+    signal,
+    // A stream does not tell how long it waited.
+    upstream: request.stream ? undefined : upstream,
+    ended: course.ended,
+  })
+  const answering = await generating.catch((error: unknown) => {
+    // A question that is refused may have no end.
+    question.letGo()
+    throw error
+  })
+  const { provider, warnings } = answering
+  return { course, answering, opening: course.begin({ type: 'answering', provider, warnings }) }
+}

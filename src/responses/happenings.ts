@@ -1,0 +1,43 @@
+import type { Source } from '../lib/source.ts'
+import type { LiveResponse } from './live-response.ts'
+import type { RunEvent } from './reduce/run-event.ts'
+
+/** How much a reader takes at a time: more is made only when it has taken that. */
+export const mostAtOnce = 256
+
+/** What has happened to a response that is being made, and what still will. */
+export class Happenings implements Source<readonly RunEvent[]> {
+  readonly #live: LiveResponse
+  #from = 0
+  #closed = false
+  #wake = () => {}
+
+  constructor(live: LiveResponse) {
+    this.#live = live
+  }
+
+  async next(): Promise<readonly RunEvent[] | undefined> {
+    while (!this.#closed) {
+      const batch = this.#live.events.slice(this.#from, this.#from + mostAtOnce)
+      this.#from += batch.length
+      if (batch.length > 0) return batch
+      if (this.#live.over) return undefined
+      await this.#grown()
+    }
+    return undefined
+  }
+
+  /** Nothing may happen for long, and a reader who has left must not wait for it. */
+  close(): void {
+    this.#closed = true
+    this.#live.forget(this.#wake)
+    this.#wake()
+  }
+
+  #grown(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+      this.#live.whenGrown(resolve)
+    })
+  }
+}

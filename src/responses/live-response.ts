@@ -1,0 +1,71 @@
+import type { FinishedStatus, ResponseEnd } from '../storage/responses.ts'
+import { encodeEvents } from './reduce/log.ts'
+import type { ResponseHead } from './request/head.ts'
+import type { RunEnd, RunEvent } from './reduce/run-event.ts'
+import { initialState, over, type ResponseState } from './reduce/state.ts'
+import { step } from './reduce/step.ts'
+import type { StreamEvent } from './reduce/stream-event.ts'
+
+/** A response while it is made, with everything that has happened to it: whoever follows it reads along here. */
+export class LiveResponse {
+  readonly organization: string
+  readonly head: ResponseHead
+  #state: ResponseState
+  readonly #events: RunEvent[] = []
+  readonly #waiting = new Set<() => void>()
+
+  constructor(organization: string, head: ResponseHead) {
+    this.organization = organization
+    this.head = head
+    this.#state = initialState(head)
+  }
+
+  get id(): string {
+    return this.head.id
+  }
+
+  get state(): ResponseState {
+    return this.#state
+  }
+
+  get events(): readonly RunEvent[] {
+    return this.#events
+  }
+
+  /** Nothing more will happen. */
+  get over(): boolean {
+    return over(this.#state)
+  }
+
+  /** Lets it happen, and gives the stream events that tell it; nothing happens to a response that is over. */
+  apply(event: RunEvent): readonly StreamEvent[] {
+    if (this.over) return []
+    const [state, told] = step(this.#state, event)
+    this.#state = state
+    this.#events.push(event)
+    this.#wake()
+    return told
+  }
+
+  /** Calls once, when more has happened. */
+  whenGrown(wake: () => void): void {
+    this.#waiting.add(wake)
+  }
+
+  /** Does not call any more. */
+  forget(wake: () => void): void {
+    this.#waiting.delete(wake)
+  }
+
+  /** What is to be stored when this has happened, too; it has not yet. */
+  endedBy(end: RunEnd): ResponseEnd {
+    const [{ status }] = step(this.#state, end)
+    // Only an end changes it, and there is none yet.
+    return { status: status as FinishedStatus, log: encodeEvents([...this.#events, end]) }
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake()
+    this.#waiting.clear()
+  }
+}

@@ -1,0 +1,2 @@
+/** Where responses are asked for. */
+export const responsesPath = '/v1/responses'

@@ -1,0 +1,48 @@
+import { ApiError } from '../lib/errors.ts'
+import type { Responses, StoredResponse } from '../storage/responses.ts'
+import { type FollowedResponse, follow, retell } from './follow.ts'
+import type { LiveResponse } from './live-response.ts'
+import type { LiveResponses } from './live-responses.ts'
+import type { RenderOptions } from './render/render.ts'
+import type { ResponseState } from './reduce/state.ts'
+import { eventsOf, headIn, stateOf } from './stored-response.ts'
+
+/** Where responses are found: while they are made, and from then on. */
+export type Shelves = {
+  readonly live: LiveResponses
+  readonly responses: Responses
+}
+
+/** A response of the organization as it is now, or the 404. */
+export async function stateNow(organization: string, id: string, shelves: Shelves): Promise<ResponseState> {
+  const live = shelves.live.find(organization, id)
+  return live ? live.state : stateOf(await stored(organization, id, shelves))
+}
+
+/** Its events from the start, or those with numbers above `after`, or the 404. */
+export async function followed(
+  organization: string,
+  id: string,
+  after: number | undefined,
+  options: RenderOptions,
+  shelves: Shelves,
+): Promise<FollowedResponse> {
+  const following = { after, options }
+  const live: LiveResponse | undefined = shelves.live.find(organization, id)
+  if (live) return follow(live, following)
+  const found = await stored(organization, id, shelves)
+  return retell(headIn(found.head), eventsOf(found), following)
+}
+
+async function stored(organization: string, id: string, { responses }: Shelves): Promise<StoredResponse> {
+  const found = await responses.find(organization, id)
+  if (found === undefined) throw responseNotFound(id)
+  return found
+}
+
+/** 404 for a response that is not there, not stored, deleted, or another organization's. */
+export function responseNotFound(id: string): ApiError {
+  return new ApiError(404, `Response with id '${id.slice(0, 100)}' not found.`, {
+    type: 'invalid_request_error',
+  })
+}

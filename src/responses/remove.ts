@@ -1,0 +1,15 @@
+import { badRequest } from '../lib/errors.ts'
+import { responseNotFound, type Shelves } from './reading.ts'
+
+/** Deletes a response that is over: nobody sees it from then on. */
+export async function removeResponse(organization: string, id: string, shelves: Shelves): Promise<void> {
+  if (shelves.live.find(organization, id)) throw inFlight()
+  const removal = await shelves.responses.remove(organization, id)
+  if (removal === 'missing') throw responseNotFound(id)
+  if (removal === 'running') throw inFlight()
+}
+
+/** Not 409: clients repeat that by themselves. */
+function inFlight(): Error {
+  return badRequest('Cannot delete an in-flight response. Cancel it first, or wait for its end.', null, null)
+}

@@ -1,0 +1,46 @@
+import { Elysia } from 'elysia'
+import { toDollars } from '../gateway/money/price.ts'
+import { bodyErrors, describe } from '../http/describe.ts'
+import { eventStream } from '../http/event-stream.ts'
+import type { Guard } from '../http/guard.ts'
+import { timing } from '../http/timing.ts'
+import type { Log } from '../lib/log.ts'
+import { responseFrames } from './render/event-schema.ts'
+import { reported } from './failed-frames.ts'
+import { responsesPath } from './path.ts'
+import { ResponseObject } from './render/reply-schema.ts'
+import { responseRequest } from './request/schema.ts'
+import type { ResponseService } from './service.ts'
+
+const createDetail = describe({
+  tag: 'Responses',
+  id: 'createResponse',
+  summary: 'Create a response',
+  reply: ResponseObject,
+  frames: responseFrames,
+  errors: [...bodyErrors, 402, 404, 502],
+})
+
+/** `POST /v1/responses`. */
+export function responseRoutes(guard: Guard, service: ResponseService, log: Log) {
+  return new Elysia({ name: 'responses' })
+    .use(timing())
+    .use(guard)
+    .post(
+      responsesPath,
+      async ({ body, caller, admission, request, set, timing }) => {
+        const requestId = String(set.headers['x-request-id'])
+        const asker = { requestId, ...caller, admission, signal: request.signal, upstream: timing.upstream }
+        if (body.background) {
+          if (!body.stream) return service.queue(body, asker)
+          const source = await service.queueAndFollow(body, asker)
+          return eventStream(reported({ ...source, failed: () => '' }, log, requestId))
+        }
+        if (body.stream) return eventStream(reported(await service.stream(body, asker), log, requestId))
+        const { response, cost } = await service.complete(body, asker)
+        if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
+        return response
+      },
+      { body: responseRequest, detail: createDetail },
+    )
+}

@@ -1,0 +1,42 @@
+import { estimatedPrompt, imagesIn } from '../../gateway/money/estimate.ts'
+import type { Asker } from '../../http/asker.ts'
+import { asked, type ServiceParts } from '../asked.ts'
+import { encodeEvents } from '../reduce/log.ts'
+import { LiveResponse } from '../live-response.ts'
+import { storedOrder } from './run-order.ts'
+import type { Runs } from './runs.ts'
+import type { ResponseRequest } from '../request/schema.ts'
+import { storedHead, storedItems } from '../stored-response.ts'
+
+/**
+ * A response that is made in the background: it is queued, and stored so, when this resolves, and no longer depends on
+ * the request that asked for it.
+ */
+export async function queueResponse(
+  request: ResponseRequest,
+  asker: Asker,
+  parts: ServiceParts,
+  runs: Runs,
+): Promise<LiveResponse> {
+  runs.refuseWhenFull()
+  const { prepared, conversation, head, facts, letGo } = await asked(request, asker, parts)
+  const { model, generation } = prepared
+  const { organization, admission } = asker
+  const live = new LiveResponse(organization.id, head)
+  live.apply({ type: 'created' })
+  const order = { request, facts, promptTokens: estimatedPrompt(generation), images: imagesIn(generation) }
+  const row = {
+    id: head.id,
+    organization: organization.id,
+    previousId: head.previous_response_id ?? undefined,
+    head: storedHead(head),
+    input: storedItems(conversation.input),
+    log: encodeEvents(live.events),
+    status: 'queued' as const,
+    run: storedOrder(order),
+  }
+  const booking = { facts, billing: organization.billing, admission, model, generation }
+  const call = await parts.gateway.book(booking, () => parts.responses.insert(row)).finally(letGo)
+  runs.add({ live, facts, call })
+  return live
+}

@@ -1,0 +1,33 @@
+import { badRequest } from '../../lib/errors.ts'
+import type { Responses } from '../../storage/responses.ts'
+import { type Conversation, itemsOf } from '../conversation.ts'
+import type { Item } from '../request/items.ts'
+import { orderIn } from './run-order.ts'
+import type { ResponseRequest } from '../request/schema.ts'
+
+/** What a stored run asks: its request, and the conversation that it goes on with. */
+export async function readRun(
+  organization: string,
+  id: string,
+  responses: Responses,
+): Promise<{ readonly request: ResponseRequest; readonly conversation: Conversation }> {
+  const order = await responses.findRun(organization, id)
+  const chain = await responses.runContext(organization, id)
+  const own = chain?.at(-1)
+  if (order === undefined || chain === undefined || own === undefined) throw gone()
+  const context = chain.slice(0, -1).flatMap(itemsOf)
+  // Stored as they were when they passed for items.
+  return {
+    request: orderIn(order).request,
+    conversation: { context, input: own.input as readonly Item[] },
+  }
+}
+
+/** The organization was deleted at this moment, or an earlier response of the conversation just before this one. */
+function gone(): Error {
+  return badRequest(
+    'What this run goes on with was deleted.',
+    'previous_response_not_found',
+    'previous_response_id',
+  )
+}

@@ -1,0 +1,74 @@
+import { interrupted, runCancelled, serviceUnavailable } from '../../lib/errors.ts'
+import { within } from '../../lib/within.ts'
+import type { LiveResponse } from '../live-response.ts'
+import type { Run, RunParts } from './run.ts'
+import { createUnderwayRuns } from './underway-runs.ts'
+import { createWaitingRuns } from './waiting-runs.ts'
+
+/** The background runs of this process: so many at a time, the others wait in the order in which they came. */
+export type Runs = {
+  /** Throws 503 where too many wait already. */
+  refuseWhenFull(): void
+  add(run: Run): void
+  /** Begins those that may: other settings are in force. */
+  lookAgain(): void
+  /** Ends a run, and resolves when that is stored. One that has come to its end before stays as it ended. */
+  cancel(live: LiveResponse): Promise<void>
+  counts(): { readonly queued: number; readonly running: number }
+  /** From now on none begins. */
+  hold(): void
+  /** Resolves when those that are under way, or were cancelled, are over. */
+  quiet(): Promise<void>
+  /** Ends those that are under way; resolves when that is stored. Those that wait begin in the next process. */
+  stop(): Promise<void>
+}
+
+/** Each waiting run keeps a little memory. */
+const mostWaiting = 10_000
+/** Milliseconds for which a caller waits for the end of a run to be stored. */
+const longestWait = 10_000
+
+export function createRuns(parts: RunParts): Runs {
+  const underway = createUnderwayRuns(parts)
+  const waiting = createWaitingRuns(underway, () => parts.current().concurrency)
+  let stopping = false
+
+  function hold(): void {
+    stopping = true
+    waiting.hold()
+  }
+
+  return {
+    refuseWhenFull() {
+      if (stopping) throw serviceUnavailable('The gateway is stopping.')
+      if (waiting.size() >= mostWaiting)
+        throw serviceUnavailable('Too many background runs wait. Try again later.')
+    },
+    add(run) {
+      parts.live.add(run.live)
+      waiting.add(run)
+    },
+    lookAgain: waiting.beginSome,
+    async cancel(live) {
+      const run = waiting.take(live)
+      if (run) underway.drop(run, runCancelled())
+      else underway.abort(live, runCancelled())
+      await within(ending(live), longestWait, notStored)
+    },
+    counts: () => ({ queued: waiting.size(), running: underway.size() }),
+    hold,
+    quiet: underway.quiet,
+    async stop() {
+      hold()
+      await underway.stop(interrupted())
+    },
+  }
+}
+
+async function ending(live: LiveResponse): Promise<void> {
+  while (!live.over) await new Promise<void>((grown) => live.whenGrown(grown))
+}
+
+function notStored(): Error {
+  return serviceUnavailable('The end of the run could not be stored yet. Try again.')
+}

@@ -1,0 +1,58 @@
+import type { Asker } from '../http/asker.ts'
+import type { Page } from '../http/paging.ts'
+import { queueResponse } from './runs/background.ts'
+import { cancelResponse } from './cancel.ts'
+import { type FollowedResponse, follow } from './follow.ts'
+import {
+  type Completed,
+  completeResponse,
+  type ForegroundParts,
+  type StreamedResponse,
+  streamResponse,
+} from './foreground.ts'
+import { listInput } from './input-list.ts'
+import { followed, stateNow } from './reading.ts'
+import { removeResponse } from './remove.ts'
+import { renderResponse } from './render/render.ts'
+import type { InputItemList, ResponseObject } from './render/reply-schema.ts'
+import type { Runs } from './runs/runs.ts'
+import type { ResponseRequest } from './request/schema.ts'
+
+export type ResponseServiceParts = ForegroundParts & { readonly runs: Runs }
+
+/** Responses by any model behind the gateway. What is not the organization's is to it as if it were not there. */
+export type ResponseService = {
+  complete(request: ResponseRequest, asker: Asker): Promise<Completed>
+  /** Resolves when the answer has begun; its frames are still to be taken. */
+  stream(request: ResponseRequest, asker: Asker): Promise<StreamedResponse>
+  /** A background run, queued. */
+  queue(request: ResponseRequest, asker: Asker): Promise<ResponseObject>
+  /** The same, as a stream of what happens to it; the run goes on when the reader leaves. */
+  queueAndFollow(request: ResponseRequest, asker: Asker): Promise<FollowedResponse>
+  find(organization: string, id: string): Promise<ResponseObject>
+  follow(organization: string, id: string, after: number | undefined): Promise<FollowedResponse>
+  cancel(organization: string, id: string): Promise<ResponseObject>
+  remove(organization: string, id: string): Promise<void>
+  listInput(organization: string, id: string, page: Page): Promise<InputItemList>
+}
+
+export function createResponseService(parts: ResponseServiceParts): ResponseService {
+  const { options, runs } = parts
+  return {
+    complete: (request, asker) => completeResponse(request, asker, parts),
+    stream: (request, asker) => streamResponse(request, asker, parts),
+    async queue(request, asker) {
+      // It is still queued: to begin, it has to be stored once more.
+      return renderResponse((await queueResponse(request, asker, parts, runs)).state, options)
+    },
+    async queueAndFollow(request, asker) {
+      return follow(await queueResponse(request, asker, parts, runs), { after: undefined, options })
+    },
+    find: async (organization, id) => renderResponse(await stateNow(organization, id, parts), options),
+    follow: (organization, id, after) => followed(organization, id, after, options, parts),
+    cancel: async (organization, id) =>
+      renderResponse(await cancelResponse(organization, id, runs, parts), options),
+    remove: (organization, id) => removeResponse(organization, id, parts),
+    listInput: (organization, id, page) => listInput(organization, id, page, parts),
+  }
+}

@@ -1,0 +1,29 @@
+import { type Stats, statSync } from 'node:fs'
+import { Misplaced } from './outage.ts'
+
+/**
+ * Looks where the files of an open database lie, and gives a check that throws where the files of an open database do not lie any more where they were: what is
+ * written then lands in files that no later start reads.
+ */
+export function watchPlace(file: string): () => void {
+  const checks = [file, `${file}-wal`].map(watchFile)
+  const check = () => checks.forEach((checkFile) => checkFile())
+  check()
+  return check
+}
+
+/** Two looks at a file cost a microsecond: `fs.watch` would wake up at every commit. */
+function watchFile(file: string): () => void {
+  let first: Stats | undefined
+  return () => {
+    const now = statSync(file, { throwIfNoEntry: false })
+    // The log may be made by the first write only.
+    first ??= now
+    if (first === undefined || same(first, now)) return
+    throw new Misplaced(`${file} ${now === undefined ? 'is gone' : 'is another file now'}.`)
+  }
+}
+
+function same(first: Stats, now: Stats | undefined): boolean {
+  return now !== undefined && now.ino === first.ino && now.dev === first.dev
+}

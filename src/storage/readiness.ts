@@ -1,0 +1,58 @@
+import { serviceUnavailable } from '../lib/errors.ts'
+import type { Database } from './database.ts'
+import type { Health } from './health.ts'
+import { outageSentence } from './outage.ts'
+import { prepareProbe } from './probe.ts'
+import type { Writer } from './writer.ts'
+
+/** Tells beforehand whether the database will take a write. */
+export type Readiness = {
+  /**
+   * Before a call whose end must be written: throws or rejects with 503 where that could not be done. Writes only where
+   * nothing was written for a while, and waits only where another process has the lock.
+   */
+  ready(): Promise<void> | undefined
+  /** Writes something; rejects with a 503 that says what is wrong. */
+  examine(): Promise<void>
+}
+
+/** Milliseconds for which a commit proves that the next one will succeed. */
+const longestTrust = 1000
+
+export function createReadiness(database: Database, writer: Writer, health: Health): Readiness {
+  const isLocked = prepareLockCheck(database)
+  const probe = prepareProbe(database)
+
+  function ready(): Promise<void> | undefined {
+    const refusal = health.refusal()
+    if (refusal) throw refusal
+    return health.age() > longestTrust || isLocked() ? writer.write(probe) : undefined
+  }
+
+  async function examine(): Promise<void> {
+    try {
+      if (health.refusal()) health.retry()
+      await writer.write(probe)
+    } catch (error) {
+      const sentence = outageSentence(error)
+      throw sentence === undefined ? error : serviceUnavailable(sentence, error)
+    }
+  }
+
+  return { ready, examine }
+}
+
+/** Takes the lock of a transaction and gives it back, which the disk does not hear of. */
+function prepareLockCheck({ sqlite }: Database): () => boolean {
+  const begin = sqlite.prepare('BEGIN IMMEDIATE')
+  const end = sqlite.prepare('ROLLBACK')
+  return () => {
+    try {
+      begin.run()
+    } catch {
+      return true
+    }
+    end.run()
+    return false
+  }
+}

@@ -1,0 +1,76 @@
+import type { JsonObject } from '../lib/json.ts'
+import type { Database } from './database.ts'
+import type { ResponseEnd, UnfinishedRun, UnfinishedStatus } from './responses.ts'
+
+/** Parts of transactions on responses that are not finished; each does nothing where the response is another's. */
+export type Runs = {
+  start(organization: string, id: string): boolean
+  append(organization: string, id: string, position: number, entries: string): void
+  finish(organization: string, id: string, end: ResponseEnd): boolean
+  unfinished(after: string, limit: number): readonly UnfinishedRun[]
+}
+
+/** SQL for the whole log of a row of `responses`. */
+export const wholeLog =
+  "CASE status WHEN 'in_progress' THEN log || coalesce((SELECT group_concat(entries, '' ORDER BY position) " +
+  "FROM response_log WHERE response_id = responses.id), '') ELSE log END"
+
+export function prepareRuns(database: Database): Runs {
+  const statements = prepareStatements(database)
+
+  function finish(organization: string, id: string, { status, log }: ResponseEnd): boolean {
+    if (statements.finish.run(status, log, id, organization).changes === 0) return false
+    statements.clear.run(id)
+    return true
+  }
+
+  return {
+    start: (organization, id) => statements.start.run(id, organization).changes > 0,
+    append: (organization, id, position, entries) => {
+      statements.append.run(position, entries, id, organization)
+    },
+    finish,
+    unfinished: (after, limit) => statements.unfinished.all(after, limit).map(toRun),
+  }
+}
+
+type RunRow = {
+  readonly id: string
+  readonly organization: string
+  readonly status: UnfinishedStatus
+  readonly head: string
+  readonly run: string
+  readonly input: string
+  readonly log: string
+}
+
+function prepareStatements({ sqlite }: Database) {
+  return {
+    start: sqlite.prepare(
+      "UPDATE responses SET status = 'in_progress' WHERE id = ? AND organization_id = ? AND status = 'queued'",
+    ),
+    append: sqlite.prepare(
+      'INSERT INTO response_log (response_id, position, entries) SELECT id, ?, ? FROM responses ' +
+        "WHERE id = ? AND organization_id = ? AND status = 'in_progress'",
+    ),
+    finish: sqlite.prepare(
+      'UPDATE responses SET status = ?, log = ?, run = NULL ' +
+        "WHERE id = ? AND organization_id = ? AND status IN ('queued', 'in_progress')",
+    ),
+    clear: sqlite.prepare('DELETE FROM response_log WHERE response_id = ?'),
+    unfinished: sqlite.prepare<RunRow, [string, number]>(
+      `SELECT id, organization_id organization, status, head, run, input, ${wholeLog} log FROM responses ` +
+        "WHERE id > ? AND status IN ('queued', 'in_progress') ORDER BY id LIMIT ?",
+    ),
+  }
+}
+
+function toRun(row: RunRow): UnfinishedRun {
+  // All were written by `insert`.
+  return {
+    ...row,
+    head: JSON.parse(row.head) as JsonObject,
+    run: JSON.parse(row.run) as JsonObject,
+    input: JSON.parse(row.input) as JsonObject[],
+  }
+}

@@ -1,0 +1,121 @@
+import { expect, test } from 'bun:test'
+import { createKeys } from '../../src/storage/keys.ts'
+import { createOrganizations } from '../../src/storage/organizations.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { createWriter } from '../../src/storage/writer.ts'
+import { mostCost, type Paid, startPaid, usualCost } from '../money/paid.ts'
+import { gatedAnswer, queueRequest, queueRun, runOver, startedRun } from '../support/background.ts'
+import { streamed } from '../support/chat-answers.ts'
+import { replayed, retrieved } from '../support/responses.ts'
+import { startScenario } from '../support/scenario.ts'
+import { quietLog } from '../storage/folder.ts'
+
+const start = 1e9
+const oneAtATime = { settings: { background: { concurrency: 1 } } }
+
+/** Puts the settings in force without one of its models. */
+async function removeModel({ app }: Pick<Paid, 'app'>, slug: string): Promise<void> {
+  const { settings } = app.runtime.configuration()
+  const models = settings.models.filter((model) => model.slug !== slug)
+  await app.runtime.reload({ settings: { ...settings, models }, file: null, environment: {} })
+}
+
+/** What the operator does with the command line, in another process. */
+function operator({ file }: Paid) {
+  const database = openDatabase(file, quietLog)
+  const writer = createWriter(database)
+  const [keys, organizations] = [createKeys(database, writer), createOrganizations(database, writer)]
+  return { keys, organizations, [Symbol.dispose]: () => database.close() }
+}
+
+test('a run whose model is gone when its turn comes fails, says so, and costs nothing', async () => {
+  const gate = Promise.withResolvers<void>()
+  await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], oneAtATime)
+  await startedRun(paid)
+  const { id, request } = await queueRequest(paid.app)
+  expect(paid.books.account()).toEqual([start, 2 * mostCost])
+  await removeModel(paid, 'acme/river')
+  expect((await retrieved(paid.app, id)).status).toBe('queued')
+  gate.resolve()
+  const run = await runOver(paid.app, id)
+  expect(run).toMatchObject({ status: 'failed', output: [], usage: null, model: 'acme/river' })
+  expect(run.error?.message).toContain('acme/river')
+  expect((await replayed(paid.app, id)).text).toContain('"code":"model_not_found"')
+  await paid.books.settled(2)
+  expect(paid.books.row(request)).toMatchObject({ status: 404, error: 'model_not_found', prompt_tokens: 0 })
+  expect(paid.books.entriesOf(request)).toEqual({})
+  // The one that was under way has ended as it began.
+  expect(paid.books.account()).toEqual([start - usualCost, 0])
+  expect(paid.acme.requests.length).toBe(1)
+  paid.books.expectSound()
+})
+
+test('a run whose model has another price when its turn comes pays that one', async () => {
+  const gate = Promise.withResolvers<void>()
+  await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], oneAtATime)
+  await startedRun(paid)
+  const { id, request } = await queueRequest(paid.app)
+  const { settings } = paid.app.runtime.configuration()
+  const models = settings.models.map((model) => ({ ...model, pricing: { input: 2, output: 20 } }))
+  await paid.app.runtime.reload({ settings: { ...settings, models }, file: null, environment: {} })
+  gate.resolve()
+  expect((await runOver(paid.app, id)).status).toBe('completed')
+  await paid.books.settled(2)
+  expect(paid.books.row(request)?.cost).toBe(2 * usualCost)
+  expect(paid.books.account()).toEqual([start - 3 * usualCost, 0])
+})
+
+test('a run whose key was revoked is its organization’s all the same, and comes to its end', async () => {
+  const gate = Promise.withResolvers<void>()
+  await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], oneAtATime)
+  await paid.books.fund('acme', '1')
+  const key = await paid.books.keyOf('acme')
+  const headers = { authorization: `Bearer ${key}` }
+  const running = await queueRun(paid.app, {}, { headers })
+  await paid.acme.request(0)
+  const queued = await queueRun(paid.app, {}, { headers })
+  using cli = operator(paid)
+  await cli.keys.revoke(key.split('-')[2]!)
+  const other = { headers: { authorization: `Bearer ${await paid.books.keyOf('acme')}` } }
+  while ((await paid.app.request('/v1/models', { headers })).status !== 401) await Bun.sleep(20)
+  gate.resolve()
+  for (const { id } of [running, queued])
+    expect((await runOver(paid.app, id, other)).status).toBe('completed')
+  await paid.books.settled(2)
+  expect(paid.books.account('acme')).toEqual([start - 2 * usualCost, 0])
+})
+
+test('the runs of a deleted organization are gone: one under way ends for nobody, and none begins', async () => {
+  const gate = Promise.withResolvers<void>()
+  await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], oneAtATime)
+  await paid.books.fund('acme', '1')
+  const headers = { authorization: `Bearer ${await paid.books.keyOf('acme')}` }
+  const running = await queueRun(paid.app, {}, { headers })
+  await paid.acme.request(0)
+  const reader = replayed(paid.app, running.id, '', { headers })
+  await queueRun(paid.app, {}, { headers })
+  const mine = await queueRun(paid.app, { input: 'mine' })
+  using cli = operator(paid)
+  await cli.organizations.delete('acme')
+  gate.resolve()
+  expect((await runOver(paid.app, mine.id)).status).toBe('completed')
+  expect((await reader).last?.status).toBe('completed')
+  // Of its two runs the queued one was never asked for.
+  expect(paid.acme.requests.length).toBe(2)
+  expect(JSON.stringify(paid.acme.requests[1]?.body)).toContain('mine')
+  expect(paid.books.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[1]])
+  expect(await paid.books.settled(1)).toHaveLength(1)
+  paid.books.expectSound()
+})
+
+test('a run takes as many tokens of the minute as it used', async () => {
+  await using scenario = await startScenario(streamed(), {
+    settings: { limits: { tokens_per_minute: 1000 } },
+    clock: () => 0,
+  })
+  // Eight tokens of the prompt are taken at once, and the 17 that it took when it is over.
+  const { id } = await queueRun(scenario.app)
+  await runOver(scenario.app, id)
+  const reply = await scenario.app.request('/v1/models')
+  expect(reply.headers.get('x-ratelimit-remaining-tokens')).toBe(String(1000 - 17))
+})

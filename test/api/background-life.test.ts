@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'bun:test'
+import { Compile } from 'typebox/compile'
+import { ResponseObject } from '../../src/responses/render/reply-schema.ts'
+import { startPaid, usualCost } from '../money/paid.ts'
+import {
+  begun,
+  gatedAnswer,
+  queueRequest,
+  queueRun,
+  runOver,
+  runTells,
+  startedRun,
+} from '../support/background.ts'
+import { chunks, delta, said, streamed } from '../support/chat-answers.ts'
+import { readError } from '../support/chat-reply.ts'
+import { replayed, respond, retrieved, textOf } from '../support/responses.ts'
+import { startScenario } from '../support/scenario.ts'
+import { breakOff, json } from '../support/script.ts'
+
+const form = Compile(ResponseObject)
+const two = { settings: { background: { concurrency: 1 } } }
+
+test('a run is queued at once, then in progress, then completed, whoever looks', async () => {
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await using scenario = await startScenario([gatedAnswer(first.promise), gatedAnswer(second.promise)], two)
+  const { app, acme } = scenario
+  const ahead = await queueRun(app)
+  const run = await queueRun(app, { metadata: { lake: 'north' } })
+  expect(form.Check(run)).toBe(true)
+  expect(run).toMatchObject({ status: 'queued', background: true, output: [], usage: null, error: null })
+  expect(run).not.toHaveProperty('provider')
+  await runTells(app, ahead.id, 'It is ')
+  expect(await retrieved(app, run.id)).toEqual(run)
+  expect(acme.requests.length).toBe(1)
+
+  first.resolve()
+  await runTells(app, run.id, 'It is ')
+  const underway = await retrieved(app, run.id)
+  expect(form.Check(underway)).toBe(true)
+  expect(underway).toMatchObject({ id: run.id, status: 'in_progress', provider: 'acme', usage: null })
+  expect([textOf(underway), underway.completed_at]).toEqual(['It is ', null])
+
+  second.resolve()
+  const whole = await runOver(app, run.id)
+  expect(whole).toMatchObject({ status: 'completed', metadata: { lake: 'north' }, background: true })
+  expect(textOf(whole)).toBe('It is four metres.')
+  expect(whole.usage).toMatchObject({ input_tokens: 12, output_tokens: 5 })
+  expect(await retrieved(app, run.id)).toEqual(whole)
+  expect((await retrieved(app, ahead.id)).status).toBe('completed')
+})
+
+test('its events are those of a stream, with the queue in front of them', async () => {
+  await using scenario = await startScenario(streamed())
+  const { id } = await queueRun(scenario.app)
+  const { types, events } = await replayed(scenario.app, id)
+  expect(types).toEqual([
+    'response.created',
+    'response.queued',
+    'response.in_progress',
+    'response.output_item.added',
+    'response.content_part.added',
+    'response.output_text.delta',
+    'response.output_text.delta',
+    'response.output_text.done',
+    'response.content_part.done',
+    'response.output_item.done',
+    'response.completed',
+  ])
+  expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...types.keys()])
+  expect(scenario.acme.requests[0]?.body).toMatchObject({ stream: true })
+})
+
+test('a finished run tells the same when the gateway was started again', async () => {
+  await using paid = await startPaid(streamed())
+  const { id } = await queueRun(paid.app)
+  const [told, found] = [await replayed(paid.app, id), await retrieved(paid.app, id)]
+  const rows = paid.books.sqlite.query('SELECT status, run, deletion FROM responses').values()
+  expect(rows).toEqual([['completed', null, null]])
+  expect(paid.books.sqlite.query('SELECT count(*) FROM response_log').values()).toEqual([[0]])
+  await paid.app.stop()
+  await using again = await startScenario(streamed(), { database: paid.file })
+  expect((await replayed(again.app, id)).text).toBe(told.text)
+  expect(await retrieved(again.app, id)).toEqual(found)
+  expect(again.acme.requests).toEqual([])
+})
+
+test('it has one row of usage, one charge and one line, under the id of the request that asked for it', async () => {
+  await using paid = await startPaid(streamed())
+  const { id, request } = await queueRequest(paid.app, { tags: ['night'] })
+  await runOver(paid.app, id)
+  expect(await paid.books.settled(1)).toEqual([
+    expect.objectContaining({
+      id: request,
+      api: 'responses',
+      status: 200,
+      error: null,
+      cost: usualCost,
+      provider: 'acme',
+      tags: '["night"]',
+      prompt_tokens: 12,
+      completion_tokens: 5,
+    }),
+  ])
+  expect(paid.books.entriesOf(request)).toEqual({ charge: -usualCost })
+  paid.books.expectSound()
+  const lines = paid.app.requestLines.all.map((line) => JSON.parse(line))
+  const ofRun = lines.filter((line) => line.request === request)
+  expect(ofRun.map(({ status, background, cost_usd }) => [status, background, cost_usd])).toEqual([
+    [200, undefined, undefined],
+    [200, true, '0.000062000'],
+  ])
+  expect(JSON.stringify(lines)).not.toContain('four metres')
+})
+
+describe('a run ends', () => {
+  test('incomplete where the answer was cut at its limit', async () => {
+    await using scenario = await startScenario(streamed(said({ finish: 'length' })))
+    const run = await runOver(scenario.app, (await queueRun(scenario.app)).id)
+    expect(run).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } })
+    expect(textOf(run)).toBe('It is four metres.')
+  })
+
+  test('failed where no provider begins to answer, with no word of its own and no charge', async () => {
+    await using paid = await startPaid(json({ error: { message: 'Down.' } }, { status: 503 }))
+    const { id, request } = await queueRequest(paid.app)
+    const run = await runOver(paid.app, id)
+    expect(run).toMatchObject({ status: 'failed', output: [], error: { code: 'server_error' } })
+    const { types, text } = await replayed(paid.app, id)
+    expect(text).toContain('"code":"upstream_unavailable"')
+    expect(types).toEqual([
+      'response.created',
+      'response.queued',
+      'response.in_progress',
+      'error',
+      'response.failed',
+    ])
+    const [row] = await paid.books.settled(1)
+    expect(row).toMatchObject({ id: request, status: 502, error: 'upstream_unavailable', cost: 0 })
+    expect(paid.books.account()).toEqual([1e9, 0])
+    expect(await retrieved(paid.app, id)).toEqual(run)
+  })
+
+  test('failed where the answer breaks, with what was said and its price', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using paid = await startPaid(chunks([...begun, gate.promise], breakOff))
+    const id = await startedRun(paid)
+    gate.resolve()
+    const run = await runOver(paid.app, id)
+    expect(run).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+    expect(textOf(run)).toBe('It is ')
+    expect(run.output).toMatchObject([{ status: 'incomplete' }])
+    const [row] = await paid.books.settled(1)
+    expect(row).toMatchObject({
+      status: 502,
+      error: 'upstream_unavailable',
+      completion_tokens: 2,
+      estimated: 1,
+    })
+    expect(paid.books.account()).toEqual([1e9 - row!.cost!, 0])
+    paid.books.expectSound()
+  })
+
+  test('well by the next route where the first one fails', async () => {
+    await using scenario = await startScenario(json({ error: { message: 'Down.' } }, { status: 503 }), {
+      other: [streamed()],
+    })
+    const run = await runOver(scenario.app, (await queueRun(scenario.app)).id)
+    expect(run).toMatchObject({ status: 'completed', provider: 'other' })
+  })
+
+  test('completed where the model said nothing', async () => {
+    await using scenario = await startScenario(
+      chunks([delta({ role: 'assistant' }), delta({}, 'stop'), 'data: [DONE]\n\n']),
+    )
+    const run = await runOver(scenario.app, (await queueRun(scenario.app)).id)
+    expect(run).toMatchObject({ status: 'completed', output: [] })
+  })
+})
+
+test('a run that is not kept is refused, like a question that is not valid; nothing is queued', async () => {
+  await using paid = await startPaid(streamed())
+  const refused = await readError(await respond(paid.app, { background: true, store: false }))
+  expect(refused).toMatchObject({ status: 400, param: 'background' })
+  expect((await respond(paid.app, { background: true, temperature: 9 })).status).toBe(400)
+  expect((await respond(paid.app, { background: true, model: 'acme/sea' })).status).toBe(404)
+  expect(paid.books.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
+  expect((await paid.books.settled(3)).map(({ status }) => status)).toEqual([400, 400, 404])
+  expect(paid.acme.requests).toEqual([])
+})

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'bun:test'
+import { mostCost, startPaid, usualCost } from '../money/paid.ts'
+import { cancelled, gatedAnswer, queueRequest, queueRun, runOver, startedRun } from '../support/background.ts'
+import { said, streamed } from '../support/chat-answers.ts'
+import { readError } from '../support/chat-reply.ts'
+import { respond } from '../support/responses.ts'
+import { silence } from '../support/script.ts'
+
+const start = 1e9
+const oneAtATime = { settings: { background: { concurrency: 1 } } }
+const run = { background: true }
+
+test('what a run may cost is reserved when it is created, and held while it waits', async () => {
+  const gate = Promise.withResolvers<void>()
+  await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], oneAtATime)
+  await startedRun(paid)
+  const waiting = await queueRequest(paid.app)
+  const small = await queueRequest(paid.app, { max_output_tokens: 10 })
+  expect(paid.books.account()).toEqual([start, 2 * mostCost + 8000 + 10 * 10_000])
+  expect(paid.books.open()).toBe(3)
+  paid.books.expectSound()
+  gate.resolve()
+  for (const { id } of [waiting, small]) expect((await runOver(paid.app, id)).status).toBe('completed')
+  await paid.books.settled(3)
+  expect(paid.books.account()).toEqual([start - 3 * usualCost, 0])
+  for (const { request } of [waiting, small])
+    expect(paid.books.entriesOf(request)).toEqual({ charge: -usualCost })
+  paid.books.expectSound()
+})
+
+test('a run that the balance does not hold is refused with 402 at once; those before it go on', async () => {
+  const gate = Promise.withResolvers<void>()
+  // Enough for two of them, and not for three.
+  await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], {
+    balance: '0.0025',
+    settings: { background: { concurrency: 1 } },
+  })
+  await startedRun(paid)
+  const { id } = await queueRun(paid.app)
+  const refused = await respond(paid.app, run)
+  expect(await readError(refused)).toMatchObject({
+    status: 402,
+    type: 'insufficient_quota',
+    code: 'insufficient_balance',
+  })
+  expect(paid.books.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[2]])
+  expect(paid.books.account()).toEqual([2_500_000, 2 * mostCost])
+  gate.resolve()
+  await runOver(paid.app, id)
+  // What they did not take is free again.
+  expect((await respond(paid.app, run)).status).toBe(200)
+  await paid.books.settled(4)
+  expect(paid.books.account()).toEqual([2_500_000 - 3 * usualCost, 0])
+  paid.books.expectSound()
+})
+
+test('a run that costs more than was reserved takes what is there, and the rest is written off', async () => {
+  const usage = { prompt_tokens: 12, completion_tokens: 900, total_tokens: 912 }
+  await using paid = await startPaid(streamed(said({}, { usage })), { balance: '0.0015' })
+  const { id, request } = await queueRequest(paid.app)
+  expect((await runOver(paid.app, id)).status).toBe('completed')
+  await paid.books.settled(1)
+  const cost = 12 * 1000 + 900 * 10_000
+  expect(paid.books.entriesOf(request)).toEqual({ charge: -cost, write_off: cost - 1_500_000 })
+  expect(paid.books.account()).toEqual([0, 0])
+  paid.books.expectSound()
+})
+
+describe('a run is refused before anything is stored', () => {
+  test('without billing, or with a model that has no price', async () => {
+    await using paid = await startPaid(streamed(), { model: { pricing: undefined } })
+    expect(await readError(await respond(paid.app, run))).toMatchObject({
+      status: 402,
+      code: 'billing_not_configured',
+    })
+    await paid.books.fund('none', '0', 'none')
+    const headers = { authorization: `Bearer ${await paid.books.keyOf('none')}` }
+    expect(await readError(await respond(paid.app, run, { headers }))).toMatchObject({
+      status: 402,
+      code: 'billing_not_configured',
+    })
+    expect(paid.books.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
+  })
+
+  test('beyond the limit of requests or tokens, and its tokens are given back where it is refused for another reason', async () => {
+    await using paid = await startPaid(silence, {
+      balance: '0.0011',
+      settings: { limits: { tokens_per_minute: 20, requests_per_minute: 4 } },
+      clock: () => 0,
+    })
+    const tokensLeft = ({ headers }: Response) => headers.get('x-ratelimit-remaining-tokens')
+    await queueRun(paid.app)
+    for (let count = 0; count < 2; count++) expect((await respond(paid.app, run)).status).toBe(402)
+    const models = await paid.app.request('/v1/models')
+    expect(tokensLeft(models)).toBe('12')
+    expect((await respond(paid.app, run)).status).toBe(429)
+    expect(paid.books.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[1]])
+  })
+
+  test('with too many tokens in its prompt for the minute', async () => {
+    await using paid = await startPaid(silence, {
+      settings: { limits: { tokens_per_minute: 20 } },
+      clock: () => 0,
+    })
+    const { id } = await queueRun(paid.app)
+    await queueRun(paid.app)
+    const refused = await respond(paid.app, run)
+    expect(refused.status).toBe(429)
+    expect(await refused.text()).toContain('tokens per minute')
+    expect(paid.books.account()).toEqual([start, 2 * mostCost])
+    expect(refused.headers.get('x-ratelimit-remaining-tokens')).toBe('4')
+    // The prompt is what it took.
+    await cancelled(paid.app, id)
+    expect((await paid.app.request('/v1/models')).headers.get('x-ratelimit-remaining-tokens')).toBe('4')
+  })
+})
+
+test('a queued run that is cancelled gives its tokens back', async () => {
+  await using paid = await startPaid(silence, {
+    settings: { limits: { tokens_per_minute: 100 }, background: { concurrency: 1 } },
+    clock: () => 0,
+  })
+  await queueRun(paid.app)
+  const { id } = await queueRun(paid.app)
+  const remaining = async () =>
+    (await paid.app.request('/v1/models')).headers.get('x-ratelimit-remaining-tokens')
+  expect(await remaining()).toBe('84')
+  await cancelled(paid.app, id)
+  expect(await remaining()).toBe('92')
+})

@@ -1,0 +1,128 @@
+import { expect, test } from 'bun:test'
+import type { RequestOptions } from '../support/app.ts'
+import { type Paid, startPaid } from '../money/paid.ts'
+import { begun, gatedAnswer, queueRun, runOver, runTells, startedRun } from '../support/background.ts'
+import { chunks, streamed } from '../support/chat-answers.ts'
+import { retrieved } from '../support/responses.ts'
+import { question, startScenario } from '../support/scenario.ts'
+import { hang, silence } from '../support/script.ts'
+
+function gates(count: number) {
+  return Array.from({ length: count }, () => Promise.withResolvers<void>())
+}
+
+/** What each upstream request so far has asked. */
+function questions({ acme }: Pick<Paid, 'acme'>): unknown[] {
+  return acme.requests.map(
+    ({ body }) => (body as { messages: { content: unknown }[] }).messages.at(-1)?.content,
+  )
+}
+
+/** The organization of this name may have so many calls open; the header of a key of it. */
+async function organizationOf(paid: Paid, name: string, concurrent: number): Promise<RequestOptions> {
+  await paid.books.fund(name, '0', 'unmetered')
+  paid.books.sqlite.run('UPDATE organizations SET concurrent_requests = ? WHERE name = ?', [concurrent, name])
+  return { headers: { authorization: `Bearer ${await paid.books.keyOf(name)}` } }
+}
+
+test('so many runs are under way as the settings say, and the others begin in the order in which they came', async () => {
+  const [one, two, ...rest] = gates(6)
+  await using scenario = await startScenario(
+    [one!, two!, ...rest].map(({ promise }) => gatedAnswer(promise)),
+    { settings: { background: { concurrency: 2 } } },
+  )
+  const { app } = scenario
+  const runs: string[] = []
+  for (const input of ['0', '1', '2', '3', '4', '5']) runs.push((await queueRun(app, { input })).id)
+  await Promise.all([runTells(app, runs[0]!, 'It is '), runTells(app, runs[1]!, 'It is ')])
+  expect(questions(scenario).toSorted()).toEqual(['0', '1'])
+  for (const id of runs.slice(2)) expect((await retrieved(app, id)).status).toBe('queued')
+
+  // The younger one ends first, and the oldest that waits takes its place.
+  two!.resolve()
+  await runTells(app, runs[2]!, 'It is ')
+  expect(questions(scenario)).toHaveLength(3)
+  expect((await retrieved(app, runs[0]!)).status).toBe('in_progress')
+  expect((await retrieved(app, runs[3]!)).status).toBe('queued')
+  one!.resolve()
+  rest.forEach(({ resolve }) => resolve())
+  for (const id of runs) expect((await runOver(app, id)).status).toBe('completed')
+  expect(questions(scenario).slice(2)).toEqual(['2', '3', '4', '5'])
+})
+
+test('runs of an organization without a free place wait, and those of others pass them', async () => {
+  const [first, second] = gates(2)
+  await using paid = await startPaid([gatedAnswer(first!.promise), gatedAnswer(second!.promise), streamed()])
+  const [narrow, wide] = [await organizationOf(paid, 'narrow', 1), await organizationOf(paid, 'wide', 10)]
+  const ahead = await queueRun(paid.app, { input: 'narrow 1' }, narrow)
+  await paid.acme.request(0)
+  const waiting = await queueRun(paid.app, { input: 'narrow 2' }, narrow)
+  const passing = await queueRun(paid.app, { input: 'wide' }, wide)
+  await paid.acme.request(1)
+  expect(questions(paid)).toEqual(['narrow 1', 'wide'])
+  expect((await retrieved(paid.app, waiting.id, narrow)).status).toBe('queued')
+  first!.resolve()
+  expect((await runOver(paid.app, waiting.id, narrow)).status).toBe('completed')
+  expect((await runOver(paid.app, ahead.id, narrow)).status).toBe('completed')
+  second!.resolve()
+  expect((await runOver(paid.app, passing.id, wide)).status).toBe('completed')
+})
+
+test('a run waits for a place that a call in the foreground has, and takes it when that ends', async () => {
+  await using paid = await startPaid([chunks(begun, hang), streamed()])
+  const narrow = await organizationOf(paid, 'narrow', 1)
+  const leaving = new AbortController()
+  await paid.app.chat({ ...question, stream: true }, { ...narrow, signal: leaving.signal })
+  const { id } = await queueRun(paid.app, {}, narrow)
+  expect((await retrieved(paid.app, id, narrow)).status).toBe('queued')
+  expect(paid.acme.requests.length).toBe(1)
+  leaving.abort()
+  expect((await runOver(paid.app, id, narrow)).status).toBe('completed')
+})
+
+test('a run under way counts among the open calls; a queued one and its readers do not', async () => {
+  const [gate] = gates(1)
+  await using paid = await startPaid([gatedAnswer(gate!.promise), streamed()])
+  const narrow = await organizationOf(paid, 'narrow', 1)
+  const { id } = await queueRun(paid.app, {}, narrow)
+  await paid.acme.request(0)
+  const queued = await queueRun(paid.app, {}, narrow)
+  const readers = [id, queued.id].map((id) => runOver(paid.app, id, narrow))
+  const refused = await paid.app.chat(question, narrow)
+  expect(refused.status).toBe(429)
+  expect(await refused.text()).toContain('requests at once')
+  gate!.resolve()
+  for (const reader of readers) expect((await reader).status).toBe('completed')
+  expect((await paid.app.chat({ ...question, stream: true }, narrow)).status).toBe(200)
+})
+
+test('more runs begin as soon as the settings allow more', async () => {
+  await using scenario = await startScenario(silence, { settings: { background: { concurrency: 1 } } })
+  const { app, acme } = scenario
+  const ids = [(await queueRun(app)).id, (await queueRun(app)).id, (await queueRun(app)).id]
+  await acme.request(0)
+  expect(app.runtime.configuration().settings.background.concurrency).toBe(1)
+  const { settings } = app.runtime.configuration()
+  await app.runtime.reload({
+    settings: { ...settings, background: { concurrency: 3 } },
+    file: null,
+    environment: {},
+  })
+  await acme.request(2)
+  for (const id of ids) expect((await retrieved(app, id)).status).toBe('in_progress')
+})
+
+test('a run that fails or is cancelled makes room for the next one', async () => {
+  await using scenario = await startScenario([chunks(begun, hang), silence, streamed()], {
+    settings: { background: { concurrency: 1 } },
+  })
+  const { app, acme } = scenario
+  const first = await startedRun(scenario)
+  const [second, third] = [(await queueRun(app)).id, (await queueRun(app)).id]
+  for (const [index, id] of [first, second].entries()) {
+    const request = await acme.request(index)
+    expect((await app.request(`/v1/responses/${id}/cancel`, { method: 'POST' })).status).toBe(200)
+    expect(await request.left).toBe(true)
+  }
+  expect((await runOver(app, third)).status).toBe('completed')
+})

@@ -1,0 +1,94 @@
+import { expect, test } from 'bun:test'
+import { type Paid, startPaid } from '../money/paid.ts'
+import { cancelRun, deleteRun, gatedAnswer, queueRequest, runTells } from '../support/background.ts'
+import { streamed } from '../support/chat-answers.ts'
+import { replayed, responsesPath } from '../support/responses.ts'
+import { randomFrom } from '../wires/random.ts'
+
+type Found = { readonly status: string; readonly error?: unknown }
+
+/** What is stored of a run agrees with what is told of it, with its usage and with its events. */
+async function expectConsistent(paid: Paid, id: string, request: string): Promise<string> {
+  const { last, events } = await replayed(paid.app, id)
+  expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
+  const found = (await (await paid.app.request(`${responsesPath}/${id}`)).json()) as Found
+  expect<unknown>(last).toEqual(found)
+  const stored = paid.books.sqlite.query('SELECT status, run FROM responses WHERE id = ?').values(id)
+  expect(stored).toEqual([[found.status, null]])
+  const row = paid.books.row(request)
+  expect([found.status, row?.error ?? null]).toEqual(
+    found.status === 'completed' ? ['completed', null] : ['incomplete', 'cancelled'],
+  )
+  expect(1 + (row?.cost ?? 0) + (paid.books.entriesOf(request).charge ?? 0)).toBe(1)
+  return found.status
+}
+
+test('a cancel at the moment of the end leaves one of both, and says which', async () => {
+  await using paid = await startPaid(streamed())
+  const random = randomFrom('ends')
+  const seen = { completed: 0, incomplete: 0 }
+  for (let round = 0; round < 60; round++) {
+    const gate = Promise.withResolvers<void>()
+    paid.acme.answer(gatedAnswer(gate.promise))
+    const { id, request } = await queueRequest(paid.app)
+    await runTells(paid.app, id, 'It is ')
+    gate.resolve()
+    // Somewhere between the last words and the moment when the end is stored.
+    for (let turn = Math.floor(random() * 12); turn > 0; turn--) await new Promise(setImmediate)
+    const replies = await Promise.all([cancelRun(paid.app, id), cancelRun(paid.app, id)])
+    const status = await expectConsistent(paid, id, request)
+    for (const reply of replies)
+      expect([status, reply.status]).toEqual([status, status === 'completed' ? 400 : 200])
+    seen[status as keyof typeof seen]++
+  }
+  expect(seen.completed + seen.incomplete).toBe(60)
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
+  expect(paid.books.account()[1]).toBe(0)
+  paid.books.expectSound()
+})
+
+test('a cancel at the moment of the beginning stops the run, whether it had begun or not', async () => {
+  await using paid = await startPaid(streamed(), { settings: { background: { concurrency: 1 } } })
+  const random = randomFrom('begins')
+  for (let round = 0; round < 40; round++) {
+    const gate = Promise.withResolvers<void>()
+    paid.acme.answer(gatedAnswer(gate.promise), gatedAnswer(new Promise(() => {})))
+    const ahead = await queueRequest(paid.app)
+    const { id, request } = await queueRequest(paid.app)
+    await runTells(paid.app, ahead.id, 'It is ')
+    gate.resolve()
+    for (let turn = Math.floor(random() * 16); turn > 0; turn--) await new Promise(setImmediate)
+    expect((await cancelRun(paid.app, id)).status).toBe(200)
+    expect(await expectConsistent(paid, id, request)).toBe('incomplete')
+    expect(await expectConsistent(paid, ahead.id, ahead.request)).toBe('completed')
+  }
+  expect(paid.books.account()[1]).toBe(0)
+  paid.books.expectSound()
+  await paid.acme.quiet()
+})
+
+test('a delete at the moment of the end deletes what is over, or says that it is not', async () => {
+  await using paid = await startPaid(streamed())
+  const random = randomFrom('deletes')
+  const seen = { 200: 0, 400: 0 }
+  for (let round = 0; round < 40; round++) {
+    const gate = Promise.withResolvers<void>()
+    paid.acme.answer(gatedAnswer(gate.promise))
+    const { id, request } = await queueRequest(paid.app)
+    await runTells(paid.app, id, 'It is ')
+    gate.resolve()
+    for (let turn = Math.floor(random() * 16); turn > 0; turn--) await new Promise(setImmediate)
+    const [removal, cancel] = await Promise.all([deleteRun(paid.app, id), cancelRun(paid.app, id)])
+    seen[removal.status as keyof typeof seen]++
+    if (removal.status === 400) await expectConsistent(paid, id, request)
+    else {
+      expect((await paid.app.request(`${responsesPath}/${id}`)).status).toBe(404)
+      expect([400, 404, 200]).toContain(cancel.status)
+      expect(paid.books.sqlite.query('SELECT 1 FROM responses WHERE id = ?').values(id)).toEqual([])
+    }
+  }
+  expect(seen[200] + seen[400]).toBe(40)
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
+  paid.books.expectSound()
+  expect(paid.books.account()[1]).toBe(0)
+})

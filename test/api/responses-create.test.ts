@@ -1,0 +1,248 @@
+import { describe, expect, test } from 'bun:test'
+import { Compile } from 'typebox/compile'
+import { ResponseObject } from '../../src/responses/render/reply-schema.ts'
+import { said, whole } from '../support/chat-answers.ts'
+import { asked, respond, responded, textOf } from '../support/responses.ts'
+import { startScenario } from '../support/scenario.ts'
+
+const form = Compile(ResponseObject)
+
+/** What was asked upstream, and the response, for a question with this laid over it. */
+async function answerTo(body: object, ...options: Parameters<typeof startScenario> | []) {
+  await using scenario = await startScenario(options[0] ?? whole(), options[1])
+  const response = await responded(scenario.app, body)
+  return { response, upstream: scenario.acme.requests[0]!.body, lines: scenario.app.lines }
+}
+
+test('a response tells everything that the interface names, and what clients expect beside it', async () => {
+  const { response } = await answerTo({})
+  const digits = response.id.slice('resp_'.length)
+  expect(digits).toMatch(/^[0-9a-f]{32}$/)
+  const content = [{ type: 'output_text', text: 'It is four metres.', annotations: [], logprobs: [] }]
+  expect<object>(response).toEqual({
+    id: `resp_${digits}`,
+    object: 'response',
+    created_at: expect.any(Number),
+    status: 'completed',
+    background: false,
+    completed_at: expect.any(Number),
+    error: null,
+    incomplete_details: null,
+    instructions: null,
+    max_output_tokens: null,
+    model: 'acme/river',
+    provider: 'acme',
+    output: [{ id: `msg_${digits}00`, type: 'message', status: 'completed', role: 'assistant', content }],
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    reasoning: null,
+    store: true,
+    temperature: null,
+    top_p: null,
+    truncation: null,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
+    service_tier: 'default',
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    top_logprobs: 0,
+    max_tool_calls: null,
+    safety_identifier: null,
+    prompt_cache_key: null,
+    user: null,
+    usage: {
+      input_tokens: 12,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: 5,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 17,
+    },
+    metadata: {},
+  })
+  expect(Math.abs(response.created_at - Date.now() / 1000)).toBeLessThan(60)
+})
+
+test('a response has the headers of every reply that is not a stream', async () => {
+  const model = { pricing: { input: 1, output: 10 } }
+  await using scenario = await startScenario(whole(), { model })
+  const { status, headers } = await respond(scenario.app)
+  expect(status).toBe(200)
+  expect(headers.get('content-type')).toStartWith('application/json')
+  expect(headers.get('x-request-id')).toMatch(/^req_/)
+  expect(headers.get('x-weir-cost')).toBe('0.000062000')
+  expect(headers.get('server-timing')).toMatch(/^gateway;dur=[\d.]+, upstream;dur=[\d.]+$/)
+  expect(headers.get('x-ratelimit-limit-requests')).toBe('6000')
+})
+
+describe('what was asked is told again', () => {
+  const echoes: readonly object[] = [
+    { instructions: 'Be brief.' },
+    { max_output_tokens: 50 },
+    { temperature: 0.5 },
+    { top_p: 0 },
+    { parallel_tool_calls: false },
+    { store: false },
+    { tool_choice: 'none' },
+    { truncation: 'disabled' },
+    { user: 'u-1' },
+    { metadata: { a: 'b', c: [1] } },
+    { text: { format: { type: 'json_object' }, verbosity: 'low' } },
+  ]
+
+  test.each(echoes.map((body) => [JSON.stringify(body), body] as const))('%s', async (_, body) => {
+    const { response } = await answerTo(body)
+    expect(response).toMatchObject(body)
+    expect(response).not.toHaveProperty('warnings')
+    expect(form.Check(response)).toBe(true)
+  })
+
+  test.each<[object, object]>([
+    [{ reasoning: { effort: 'high' } }, { reasoning: { effort: 'high', summary: null } }],
+    [{ reasoning: { summary: 'auto' } }, { reasoning: { effort: null, summary: 'auto' } }],
+    [{ reasoning: {} }, { reasoning: { effort: null, summary: null } }],
+    [{ reasoning: null }, { reasoning: null }],
+    [{ metadata: null }, { metadata: {} }],
+    [{ text: {} }, { text: { format: { type: 'text' } } }],
+    [{ tools: [] }, { tools: [] }],
+    [{ service_tier: 'flex' }, { service_tier: 'default' }],
+  ])('%j as %j', async (body, told) => {
+    expect((await answerTo(body)).response).toMatchObject(told)
+  })
+})
+
+describe('the input reaches the provider', () => {
+  const user = { role: 'user', content: 'How high is it?' }
+
+  test.each<[string, unknown, readonly object[]]>([
+    ['a text', 'How high is it?', [user]],
+    ['a message', [{ type: 'message', ...user }], [user]],
+    ['a message without a type', [user], [user]],
+    [
+      'a message with an id and a status',
+      [{ ...user, id: 'msg_1', status: 'completed', phase: 'final_answer' }],
+      [user],
+    ],
+    ['parts of text', [{ role: 'user', content: [{ type: 'input_text', text: user.content }] }], [user]],
+    [
+      'other roles',
+      [{ role: 'system', content: 'A.' }, { role: 'developer', content: 'B.' }, user],
+      [{ role: 'system', content: 'A.' }, { role: 'developer', content: 'B.' }, user],
+    ],
+    [
+      'an echoed answer with its reasoning',
+      [
+        user,
+        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm.' }] },
+        {
+          type: 'message',
+          id: 'msg_1',
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_text', text: 'Four.', annotations: [], logprobs: [] }],
+        },
+        user,
+      ],
+      [user, { role: 'assistant', content: 'Four.' }, user],
+    ],
+    [
+      'an image',
+      [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'What?' },
+            { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'low' },
+          ],
+        },
+      ],
+      [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What?' },
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail: 'low' } },
+          ],
+        },
+      ],
+    ],
+  ])('%s', async (_, input, messages) => {
+    const { response, upstream } = await answerTo({ input })
+    expect<unknown>(upstream.messages).toEqual(messages)
+    expect(response).not.toHaveProperty('warnings')
+  })
+
+  test('instructions come first', async () => {
+    const { upstream } = await answerTo({ instructions: 'Be brief.', input: [user] })
+    expect<unknown>(upstream.messages).toEqual([{ role: 'system', content: 'Be brief.' }, user])
+  })
+})
+
+test('parameters reach the provider under its names, and what is for the gateway alone does not', async () => {
+  const schema = { type: 'object', properties: { metres: { type: 'number' } } }
+  const { upstream } = await answerTo({
+    max_output_tokens: 50,
+    temperature: 0.5,
+    top_p: 0.9,
+    reasoning: { effort: 'low', summary: 'auto' },
+    text: { format: { type: 'json_schema', name: 'height', schema, strict: true } },
+    user: 'u-1',
+    top_k: 3,
+    metadata: { secret: 'a' },
+    tags: ['t'],
+    trace: { id: 'trace-1' },
+    store: true,
+  })
+  expect(upstream).toMatchObject({
+    model: 'river-1',
+    temperature: 0.5,
+    top_p: 0.9,
+    reasoning_effort: 'low',
+    response_format: { type: 'json_schema', json_schema: { name: 'height', schema, strict: true } },
+    top_k: 3,
+  })
+  expect(upstream.max_tokens ?? upstream.max_completion_tokens).toBe(50)
+  expect(JSON.stringify(upstream)).not.toMatch(/secret|trace|tags|metadata|"store":true|instructions|"input"/)
+})
+
+describe('what is lost is told, once for each', () => {
+  test.each<[object, RegExp]>([
+    [{ input: [...items(asked.input), { type: 'telegram', text: 'a' }] }, /items.*'telegram'/],
+    [{ truncation: 'auto' }, /truncation/],
+    [{ include: ['reasoning.encrypted_content'] }, /include/],
+    [{ conversation: 'conv_1' }, /conversation/],
+    [{ stop: ['a'] }, /stop/],
+  ])('%j', async (body, sentence) => {
+    const { response, upstream } = await answerTo(body)
+    expect(response.warnings).toHaveLength(1)
+    expect(response.warnings?.[0]).toMatch(sentence)
+    expect(JSON.stringify(upstream)).not.toMatch(/telegram|truncation|include|conv_1|"stop"/)
+  })
+
+  test('counts that no provider told are estimated, and a warning says so', async () => {
+    const { response } = await answerTo({}, whole(said({}, { usage: undefined })))
+    expect(response.warnings).toEqual([expect.stringContaining('estimated')])
+    expect(response.usage?.input_tokens).toBeGreaterThan(0)
+    expect(response.usage?.output_tokens).toBeGreaterThan(0)
+  })
+})
+
+test.each([
+  ['the output limit', 'length', 'max_output_tokens'],
+  ['a filter', 'content_filter', 'content_filter'],
+])('an answer that %s cut short is incomplete', async (_, finish, reason) => {
+  const { response } = await answerTo({}, whole(said({ finish })))
+  expect(response).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, completed_at: null })
+  expect(response.output).toMatchObject([{ status: 'incomplete' }])
+  expect(textOf(response)).toBe('It is four metres.')
+  expect(form.Check(response)).toBe(true)
+})
+
+test('an alias is asked for, and the slug is told', async () => {
+  const { response } = await answerTo({ model: 'stream' }, whole(), { model: { aliases: ['stream'] } })
+  expect(response.model).toBe('acme/river')
+})
+
+function items(text: string): object[] {
+  return [{ role: 'user', content: text }]
+}

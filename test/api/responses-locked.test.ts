@@ -1,0 +1,98 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { type Paid, startPaid, usualCost } from '../money/paid.ts'
+import { assemble } from '../responses/step-order.ts'
+import { readPieces } from '../support/body-reader.ts'
+import { chunks, completionOf, delta, framesOf, said, whole } from '../support/chat-answers.ts'
+import { readError } from '../support/chat-reply.ts'
+import { readEvents, respond, responded, responsesPath, retrieved, textOf } from '../support/responses.ts'
+import { startScenario } from '../support/scenario.ts'
+import { hang, jsonPieces, type Script } from '../support/script.ts'
+
+const start = 1_000_000_000
+
+/** Another process, for the gateway, that keeps the database locked. */
+function lock({ file }: Paid) {
+  const other = new Sqlite(file)
+  other.run('BEGIN IMMEDIATE')
+  return { release: () => other.close(), [Symbol.dispose]: () => other.close() }
+}
+
+// Each waits a second for the lock: they wait together.
+test.concurrent('while the database is locked nothing is asked and nothing deleted', async () => {
+  await using paid = await startPaid(whole())
+  const { id } = await responded(paid.app)
+  {
+    using _lock = lock(paid)
+    const removal = paid.app.request(`${responsesPath}/${id}`, { method: 'DELETE' })
+    for (const reply of [await respond(paid.app), await respond(paid.app, { stream: true }), await removal]) {
+      expect(reply.headers.get('retry-after')).toBe('1')
+      expect(await readError(reply)).toMatchObject({ status: 503, code: 'service_unavailable' })
+    }
+  }
+  expect(paid.acme.requests).toHaveLength(1)
+  expect((await retrieved(paid.app, id)).status).toBe('completed')
+})
+
+/** The usual answer, which waits before its end. */
+function waiting(stream: boolean, gate: Promise<void>): Script {
+  const frames = framesOf(said())
+  return stream
+    ? chunks([...frames.slice(0, 2), gate, ...frames.slice(2)])
+    : jsonPieces([gate, JSON.stringify(completionOf(said()))])
+}
+
+describe('a response whose end cannot be written is not told to be complete, and is not there afterwards', () => {
+  const late = { api: 'responses', status: 503, error: 'service_unavailable', cost: usualCost }
+
+  test.concurrent('whole', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using paid = await startPaid(waiting(false, gate.promise))
+    const asking = respond(paid.app)
+    await paid.acme.request(0)
+    using locked = lock(paid)
+    gate.resolve()
+    expect(await readError(await asking)).toMatchObject({ status: 503, code: 'service_unavailable' })
+    locked.release()
+    expect(await paid.books.settled(1)).toEqual([expect.objectContaining(late)])
+    expect(paid.books.account()).toEqual([start - usualCost, 0])
+    expect(paid.books.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
+    paid.books.expectSound()
+  })
+
+  test.concurrent('streamed', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using paid = await startPaid(waiting(true, gate.promise))
+    const reply = await respond(paid.app, { stream: true })
+    using locked = lock(paid)
+    gate.resolve()
+    const { types, events, last } = await readEvents(reply)
+    expect(types.slice(-2)).toEqual(['error', 'response.failed'])
+    expect(types).not.toContain('response.completed')
+    expect(assemble(events).end).toEqual(last)
+    expect(last).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+    locked.release()
+    expect(await paid.books.settled(1)).toEqual([expect.objectContaining(late)])
+    expect((await paid.app.request(`${responsesPath}/${last!.id}`)).status).toBe(404)
+    const next = await respond(paid.app, { previous_response_id: last!.id })
+    expect(await readError(next)).toMatchObject({ status: 400, code: 'previous_response_not_found' })
+    paid.books.expectSound()
+  })
+})
+
+test('a stream that the gateway cuts off has failed, and is stored so', async () => {
+  await using scenario = await startScenario(chunks([delta({ content: 'It is ' })], hang))
+  const reader = readPieces(await respond(scenario.app, { stream: true }))
+  let text = ''
+  while (!text.includes('"delta":"It is "')) text += await reader.next()
+  expect(scenario.app.runtime.cut()).toBe(1)
+  const { types, last, events } = await readEvents(new Response(text + (await reader.rest()), eventHeaders))
+  expect(types.slice(-2)).toEqual(['error', 'response.failed'])
+  expect(events.at(-2)).toMatchObject({ code: 'interrupted', error: { type: 'server_error' } })
+  expect(last).toMatchObject({ status: 'failed', output: [{ status: 'incomplete' }] })
+  expect(textOf(last!)).toBe('It is ')
+  expect(await retrieved(scenario.app, last!.id)).toEqual(last!)
+  expect(await scenario.acme.requests[0]?.left).toBe(true)
+})
+
+const eventHeaders = { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }

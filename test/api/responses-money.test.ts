@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'bun:test'
+import type { ResponseObject } from '../../src/responses/render/reply-schema.ts'
+import { until } from '../money/books.ts'
+import { mostCost, type Paid, promptCost, startPaid, usualCost } from '../money/paid.ts'
+import { readPieces } from '../support/body-reader.ts'
+import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { replayed, respond, retrieved, streamedResponse, textOf } from '../support/responses.ts'
+import { hang, json, type Script, silence } from '../support/script.ts'
+
+const start = 1_000_000_000
+const failure = json({ error: { message: 'Down.' } }, { status: 500 })
+const begun = delta({ role: 'assistant', content: 'eight ch' })
+/** The two tokens of `begun` are an estimate. */
+const begunCost = promptCost + 2 * 10_000
+
+type Ended = { readonly status: number; readonly error?: string; readonly cost: number }
+
+/** What the books say of the only request once it has ended. */
+async function expectEnd({ books }: Paid, { status, error, cost }: Ended) {
+  const rows = await books.settled(1)
+  expect(rows.map((row) => [row.api, row.status, row.error, row.cost])).toEqual([
+    ['responses', status, error ?? null, cost],
+  ])
+  expect(books.account()).toEqual([start - cost, 0])
+  expect(books.entries()).toEqual([['credit', start], ...(cost > 0 ? [['charge', -cost]] : [])])
+  books.expectSound()
+}
+
+/** How many are stored. */
+function storedIn({ books }: Paid): number {
+  return Number(books.sqlite.query('SELECT count(*) FROM responses').values()[0]?.[0])
+}
+
+/** Reads up to the first word, and gives the id of the response. */
+async function begin({ app }: Paid, more: object = {}) {
+  const reader = readPieces(await respond(app, { stream: true, ...more }))
+  let text = ''
+  while (!text.includes('"delta":"eight ch"')) text += await reader.next()
+  return { reader, id: /resp_[0-9a-f]{32}/.exec(text)![0] }
+}
+
+describe('a response is charged its exact cost', () => {
+  test('when it was answered, which the reply tells too', async () => {
+    await using paid = await startPaid(whole())
+    const reply = await respond(paid.app)
+    expect(reply.headers.get('x-weir-cost')).toBe('0.000062000')
+    expect(paid.books.account()).toEqual([start - usualCost, 0])
+    await expectEnd(paid, { status: 200, cost: usualCost })
+  })
+
+  test('when it was streamed, before the stream tells its end, with which it is stored', async () => {
+    await using paid = await startPaid(streamed())
+    const reader = readPieces(await respond(paid.app, { stream: true }))
+    await reader.until('event: response.completed')
+    expect(paid.books.account()).toEqual([start - usualCost, 0])
+    expect(storedIn(paid)).toBe(1)
+    await expectEnd(paid, { status: 200, cost: usualCost })
+  })
+
+  test('also where it is not stored', async () => {
+    await using paid = await startPaid(whole())
+    await respond(paid.app, { store: false })
+    await expectEnd(paid, { status: 200, cost: usualCost })
+    expect(storedIn(paid)).toBe(0)
+  })
+
+  test('as it is estimated where the provider told no usage', async () => {
+    await using paid = await startPaid(whole(said({ text: ['eight ch'] }, { usage: undefined })))
+    const { usage } = (await (await respond(paid.app)).json()) as ResponseObject
+    expect(usage).toMatchObject({ input_tokens: 8, output_tokens: 2 })
+    await expectEnd(paid, { status: 200, cost: begunCost })
+  })
+})
+
+test('what may not be paid is refused before the provider is asked, and not stored', async () => {
+  await using paid = await startPaid(whole(), { balance: '0.001' })
+  for (const stream of [true, false]) {
+    const reply = await respond(paid.app, { stream })
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([402, null])
+    expect(await reply.json()).toMatchObject({
+      error: { type: 'insufficient_quota', code: 'insufficient_balance', param: null },
+    })
+  }
+  expect([paid.acme.requests.length, storedIn(paid)]).toEqual([0, 0])
+  expect((await respond(paid.app, { max_output_tokens: 50 })).status).toBe(200)
+})
+
+describe('a response that no provider answered costs nothing and is not stored', () => {
+  test.each([true, false])('streamed: %p', async (stream) => {
+    await using paid = await startPaid(failure)
+    expect((await respond(paid.app, { stream })).status).toBe(502)
+    await expectEnd(paid, { status: 502, error: 'upstream_unavailable', cost: 0 })
+    expect(storedIn(paid)).toBe(0)
+  })
+})
+
+test('a stream that breaks is charged its prompt and what was said, and tells that usage', async () => {
+  await using paid = await startPaid(chunks([begun]))
+  const { last } = await streamedResponse(paid.app)
+  expect(last).toMatchObject({ status: 'failed', usage: { input_tokens: 8, output_tokens: 2 } })
+  await expectEnd(paid, { status: 502, error: 'upstream_unavailable', cost: begunCost })
+})
+
+describe('whoever leaves a stream', () => {
+  test('is charged the prompt and what was said, and the response is kept so far', async () => {
+    await using paid = await startPaid(chunks([begun], hang))
+    const { reader, id } = await begin(paid)
+    expect(paid.books.account()).toEqual([start, mostCost])
+    await reader.leave()
+    await expectEnd(paid, { status: 499, error: 'client_gone', cost: begunCost })
+    const response = await retrieved(paid.app, id)
+    expect(response).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'cancelled' },
+      output: [{ status: 'incomplete' }],
+      usage: { input_tokens: 8, output_tokens: 2, total_tokens: 10 },
+      completed_at: null,
+      error: null,
+    })
+    expect(textOf(response)).toBe('eight ch')
+    const { last, types } = await replayed(paid.app, id)
+    expect(last).toEqual(response)
+    expect(types.at(-1)).toBe('response.incomplete')
+    expect(await paid.acme.requests[0]?.left).toBe(true)
+    expect(paid.app.lines).toEqual([])
+  })
+
+  test('that is not stored is charged alike', async () => {
+    await using paid = await startPaid(chunks([begun], hang))
+    const { reader } = await begin(paid, { store: false })
+    await reader.leave()
+    await expectEnd(paid, { status: 499, error: 'client_gone', cost: begunCost })
+    expect(storedIn(paid)).toBe(0)
+  })
+
+  test('before its first word is charged the prompt', async () => {
+    await using paid = await startPaid(chunks([], hang), { patience: 5 })
+    const reader = readPieces(await respond(paid.app, { stream: true }))
+    await reader.until('response.in_progress')
+    await reader.leave()
+    await expectEnd(paid, { status: 499, error: 'client_gone', cost: promptCost })
+    expect(storedIn(paid)).toBe(1)
+  })
+
+  test.each<[string, Script, boolean]>([
+    ['a whole answer', silence, false],
+    ['a stream', silence, true],
+  ])('before %s has begun is charged the prompt, and nothing is stored', async (_, script, stream) => {
+    await using paid = await startPaid(script)
+    const leaving = new AbortController()
+    const asking = respond(paid.app, { stream }, { signal: leaving.signal })
+    await paid.acme.request(0)
+    leaving.abort()
+    await expect(asking).rejects.toThrow(/abort/)
+    await expectEnd(paid, { status: 499, error: 'client_gone', cost: promptCost })
+    expect(storedIn(paid)).toBe(0)
+  })
+
+  test('a hundred at once are each charged and kept', async () => {
+    await using paid = await startPaid(chunks([begun], hang))
+    const streams = await Promise.all(Array.from({ length: 100 }, () => begin(paid)))
+    await Promise.all(streams.map(({ reader }) => reader.leave()))
+    await paid.books.settled(100)
+    expect(paid.books.account()).toEqual([start - 100 * begunCost, 0])
+    await until(() => storedIn(paid) === 100, 'a hundred stored responses')
+    for (const { id } of streams)
+      expect(await retrieved(paid.app, id)).toMatchObject({ status: 'incomplete' })
+    paid.books.expectSound()
+  })
+})
+
+test('streams that the gateway cuts off when it stops are charged and kept', async () => {
+  await using paid = await startPaid(chunks([begun], hang))
+  await Promise.all(Array.from({ length: 10 }, () => begin(paid)))
+  await paid.app.stop()
+  expect(paid.books.account()).toEqual([start - 10 * begunCost, 0])
+  expect(storedIn(paid)).toBe(10)
+  paid.books.expectSound()
+})

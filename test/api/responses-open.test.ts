@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test'
+import { efforts } from '../../src/generation/request.ts'
+import { openResponse } from '../responses/open-response.ts'
+import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { replayed, responded, respond, retrieved, streamedResponse } from '../support/responses.ts'
+import { startScenario } from '../support/scenario.ts'
+import type { Script } from '../support/script.ts'
+
+const settings = { compatibility: { open_responses: true } }
+
+/** Nothing, where it is what Open Responses asks for. */
+function unlike(response: unknown): unknown[] {
+  return openResponse.Errors(response).map(({ instancePath, message }) => [instancePath, message])
+}
+
+const answers: Record<string, readonly [whole: Script, streamed: Script]> = {
+  'text with reasoning': [whole(said({ reasoning: ['Hm.'] })), streamed(said({ reasoning: ['Hm.'] }))],
+  'a cut answer': [whole(said({ finish: 'length' })), streamed(said({ finish: 'length' }))],
+  'no usage': [whole(said({}, { usage: undefined })), streamed(said({}, { usage: undefined }))],
+  'nothing said': [whole(said({ text: [] })), streamed(said({ text: [] }))],
+  'a broken stream': [whole(), chunks([delta({ content: 'It is ' })])],
+}
+
+const asked: readonly object[] = [
+  {},
+  { reasoning: { summary: 'auto' }, max_output_tokens: 5, instructions: 'a', metadata: { a: 'b' } },
+  { temperature: 0, top_p: 0.5, truncation: 'auto', tool_choice: { type: 'none' }, user: 'u', store: true },
+]
+
+describe('with the switch on, every response is an Open Responses object', () => {
+  test.each(Object.entries(answers))('%s', async (_, [single, stream]) => {
+    for (const body of asked) {
+      await using scenario = await startScenario([single, stream], { settings })
+      const response = await responded(scenario.app, body)
+      const { events, last, text } = await streamedResponse(scenario.app, body)
+      const snapshots = events.flatMap((event) => ('response' in event ? [event.response] : []))
+      const again = await replayed(scenario.app, last!.id)
+      const read = [await retrieved(scenario.app, response.id), await retrieved(scenario.app, last!.id)]
+      expect([response, ...snapshots, ...read].flatMap(unlike)).toEqual([])
+      expect(snapshots.length).toBe(3)
+      expect(again.text).toBe(text)
+      expect(read).toEqual([response, last!])
+    }
+  })
+
+  test.each([...efforts])('with the effort %s', async (effort) => {
+    await using scenario = await startScenario(whole(), { settings })
+    expect(unlike(await responded(scenario.app, { reasoning: { effort } }))).toEqual([])
+  })
+})
+
+test('the switch shows what is in force, and changes nothing of what is asked upstream', async () => {
+  await using scenario = await startScenario(whole(), { settings })
+  const shown = await responded(scenario.app)
+  expect(shown).toMatchObject({ temperature: 1, top_p: 1, truncation: 'disabled' })
+  expect(await responded(scenario.app, { temperature: 0.5 })).toMatchObject({ temperature: 0.5, top_p: 1 })
+  expect(Object.keys(scenario.acme.requests[0]!.body).toSorted()).toEqual(['messages', 'model'])
+})
+
+test('the switch changes how responses are shown that were stored before it', async () => {
+  await using scenario = await startScenario(whole())
+  const { id } = await responded(scenario.app)
+  expect((await retrieved(scenario.app, id)).temperature).toBeNull()
+})
+
+test('a queued run is one, too', async () => {
+  await using scenario = await startScenario(streamed(), { settings })
+  const reply = await respond(scenario.app, { background: true })
+  const queued = (await reply.json()) as { readonly id: string; readonly status: string }
+  expect(queued.status).toBe('queued')
+  expect(unlike(queued)).toEqual([])
+  const { events } = await replayed(scenario.app, queued.id)
+  const snapshots = events.flatMap((event) => ('response' in event ? [event.response] : []))
+  expect(snapshots.map(({ status }) => status)).toEqual(['queued', 'queued', 'in_progress', 'completed'])
+  expect(snapshots.flatMap(unlike)).toEqual([])
+})

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ProviderSettings } from '../../src/config/settings.ts'
+import { assemble } from '../responses/step-order.ts'
+import { foldWhole, readCompletion } from '../support/chat-reply.ts'
+import { reasoningOf, responded, retrieved, streamedResponse, textOf } from '../support/responses.ts'
+import { question, startScenario } from '../support/scenario.ts'
+import { events, json } from '../support/script.ts'
+
+/** Who speaks which wire; the folder of its fixtures has the wire's name. */
+const wires: Record<string, Partial<ProviderSettings>> = {
+  'openai-chat': { kind: 'openai-compatible' },
+  anthropic: { kind: 'anthropic' },
+  gemini: { kind: 'gemini' },
+  responses: { kind: 'openai', api: 'responses' },
+}
+
+const fixtures = ['text', 'reasoning', 'schema', 'limit', 'filter', 'empty']
+const cases = Object.keys(wires).flatMap((wire) => fixtures.map((fixture) => [wire, fixture] as const))
+
+const ends: Readonly<Record<string, readonly [status: string, reason: string | undefined]>> = {
+  length: ['incomplete', 'max_output_tokens'],
+  content_filter: ['incomplete', 'content_filter'],
+  stop: ['completed', undefined],
+}
+
+describe('a provider says the same here as in a chat completion', () => {
+  test.each(cases)('%s: %s', async (wire, fixture) => {
+    const file = (form: string) =>
+      readFileSync(join(import.meta.dir, '../fixtures', wire, `${fixture}.${form}`)).toString()
+    const [stream, single] = [events([file('sse')]), json(file('json'))]
+    await using scenario = await startScenario([single, single, stream], { acme: wires[wire]! })
+    const completion = await readCompletion(await scenario.app.chat(question))
+    const chat = foldWhole(completion)[0]!
+    const plain = await responded(scenario.app)
+    const { last, events: told } = await streamedResponse(scenario.app)
+    expect(assemble(told).end).toEqual(last)
+    for (const response of [plain, last!]) {
+      expect(textOf(response)).toBe(chat.text)
+      expect(reasoningOf(response)).toBe(chat.reasoning)
+      expect([response.status, response.incomplete_details?.reason]).toEqual([...ends[chat.finish!]!])
+      expect(response).toMatchObject({ provider: 'acme', model: 'acme/river', error: null })
+      expect<object | null>(response.usage).toEqual(usageOf(completion))
+      expect(await retrieved(scenario.app, response.id)).toEqual(response)
+    }
+  })
+
+  /** The counts of a completion, as a response tells them. */
+  function usageOf({ usage }: Awaited<ReturnType<typeof readCompletion>>): object {
+    return {
+      input_tokens: usage.prompt_tokens,
+      input_tokens_details: { cached_tokens: usage.prompt_tokens_details?.cached_tokens },
+      output_tokens: usage.completion_tokens,
+      output_tokens_details: { reasoning_tokens: usage.completion_tokens_details?.reasoning_tokens },
+      total_tokens: usage.total_tokens,
+    }
+  }
+})
+
+describe('what providers keep is not asked for', () => {
+  test.each(Object.keys(wires))('%s', async (wire) => {
+    const file = readFileSync(join(import.meta.dir, '../fixtures', wire, 'text.json')).toString()
+    await using scenario = await startScenario(json(file), { acme: wires[wire]! })
+    const { id } = await responded(scenario.app)
+    await responded(scenario.app, { previous_response_id: id, input: 'And now?' })
+    const asked = JSON.stringify(scenario.acme.requests[1]?.body)
+    expect(asked).not.toContain('previous_response_id')
+    expect(asked).not.toContain('"store":true')
+    expect(asked).not.toContain(id)
+    for (const text of ['How high is it?', 'A weir measures the river', 'And now?'])
+      expect(asked).toContain(text)
+  })
+})
+
+describe('a provider that dies fails the response, whoever it is', () => {
+  test.each(Object.keys(wires))('%s', async (wire) => {
+    const file = readFileSync(join(import.meta.dir, '../fixtures', wire, 'stream-error.sse')).toString()
+    await using scenario = await startScenario(events([file]), { acme: wires[wire]! })
+    const { last, types } = await streamedResponse(scenario.app)
+    expect(types.slice(-2)).toEqual(['error', 'response.failed'])
+    expect(textOf(last!)).toBe('The gate')
+    expect(last).toMatchObject({ status: 'failed', output: [{ status: 'incomplete' }] })
+    expect(await retrieved(scenario.app, last!.id)).toEqual(last!)
+  })
+})

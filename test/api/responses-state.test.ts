@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'bun:test'
+import { readPieces } from '../support/body-reader.ts'
+import { readError } from '../support/chat-reply.ts'
+import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { respond, responded, responsesPath, retrieved, streamedResponse } from '../support/responses.ts'
+import { type Scenario, startScenario } from '../support/scenario.ts'
+import { hang } from '../support/script.ts'
+
+const turn = (content: string) => ({ role: 'user', content })
+const answer = (content: string) => ({ role: 'assistant', content })
+const saying = (text: string) => said({ text: [text] })
+
+/** What the last question upstream was. */
+function lastAsked({ acme }: Pick<Scenario, 'acme'>): unknown {
+  return acme.requests.at(-1)?.body.messages
+}
+
+async function remove({ app }: Scenario, id: string): Promise<number> {
+  return (await app.request(`${responsesPath}/${id}`, { method: 'DELETE' })).status
+}
+
+/** Says it, and gives the id of the answer. */
+async function say({ app }: Scenario, input: string, more: object = {}): Promise<string> {
+  return (await responded(app, { input, ...more })).id
+}
+
+describe('previous_response_id', () => {
+  test('goes on where a response has ended, and is told again', async () => {
+    await using scenario = await startScenario([whole(saying('Four.')), whole(saying('Five.'))])
+    const first = await say(scenario, 'How high?')
+    const second = await responded(scenario.app, { input: 'And now?', previous_response_id: first })
+    expect(second.previous_response_id).toBe(first)
+    expect(lastAsked(scenario)).toEqual([turn('How high?'), answer('Four.'), turn('And now?')])
+  })
+
+  test('is good from the terminal event on, before the stream has closed', async () => {
+    await using scenario = await startScenario([streamed(saying('Four.')), whole()])
+    const reply = await respond(scenario.app, { stream: true })
+    const id = /resp_[0-9a-f]{32}/
+    const reader = readPieces(reply)
+    let text = ''
+    while (!text.includes('event: response.completed')) text += await reader.next()
+    const next = await respond(scenario.app, { input: 'And?', previous_response_id: id.exec(text)?.[0] })
+    expect(next.status).toBe(200)
+    expect(lastAsked(scenario)).toEqual([turn('How high is it?'), answer('Four.'), turn('And?')])
+    await reader.leave()
+  })
+
+  test('is not good while its response is still made', async () => {
+    await using scenario = await startScenario([chunks([delta({ content: 'Fo' })], hang), whole()])
+    const reader = readPieces(await respond(scenario.app, { stream: true }))
+    let text = ''
+    while (!text.includes('"delta":"Fo"')) text += await reader.next()
+    const id = /resp_[0-9a-f]{32}/.exec(text)?.[0]
+    expect(await readError(await respond(scenario.app, { previous_response_id: id }))).toMatchObject({
+      status: 400,
+      code: 'previous_response_not_found',
+    })
+    await reader.leave()
+  })
+
+  test('leads through a hundred responses', async () => {
+    await using scenario = await startScenario(whole(saying('a')))
+    let previous: string | null = null
+    for (let number = 0; number < 100; number++)
+      previous = await say(scenario, `q${number}`, { previous_response_id: previous })
+    const turns = Array.from({ length: 99 }, (_, number) => [turn(`q${number}`), answer('a')])
+    expect(lastAsked(scenario)).toEqual([...turns.flat(), turn('q99')])
+  })
+
+  test('goes on with another model of another provider', async () => {
+    const model = { slug: 'other/lake', routes: [{ provider: 'other', model: 'lake-1' }] }
+    await using scenario = await startScenario(whole(saying('Four.')), { models: [model], other: [] })
+    scenario.other.answer(whole(saying('Deep.')))
+    const first = await say(scenario, 'How high?')
+    const second = await say(scenario, 'How deep?', { model: 'other/lake', previous_response_id: first })
+    expect(scenario.other.requests.at(-1)?.body.messages).toEqual([
+      turn('How high?'),
+      answer('Four.'),
+      turn('How deep?'),
+    ])
+    await say(scenario, 'Thanks.', { previous_response_id: second })
+    expect(lastAsked(scenario)).toHaveLength(5)
+  })
+
+  test('branches: two may follow the same one', async () => {
+    await using scenario = await startScenario(whole(saying('a')))
+    const first = await say(scenario, 'q')
+    for (const input of ['left', 'right']) {
+      await say(scenario, input, { previous_response_id: first })
+      expect(lastAsked(scenario)).toEqual([turn('q'), answer('a'), turn(input)])
+    }
+  })
+
+  test('hands on neither instructions nor parameters', async () => {
+    await using scenario = await startScenario(whole())
+    const given = { instructions: 'Be brief.', temperature: 0.5, metadata: { a: 'b' } }
+    const first = await say(scenario, 'q', given)
+    const second = await responded(scenario.app, { previous_response_id: first })
+    expect(second).toMatchObject({ instructions: null, temperature: null, metadata: {} })
+    expect(JSON.stringify(scenario.acme.requests.at(-1)?.body)).not.toMatch(/brief|temperature/)
+  })
+
+  test('is good after what it follows was deleted, and itself was not', async () => {
+    await using scenario = await startScenario(whole(saying('a')))
+    const first = await say(scenario, 'q1')
+    const second = await say(scenario, 'q2', { previous_response_id: first })
+    const third = await say(scenario, 'q3', { previous_response_id: second })
+    expect([await remove(scenario, first), await remove(scenario, second)]).toEqual([200, 200])
+    await say(scenario, 'q4', { previous_response_id: third })
+    const turns = ['q1', 'q2', 'q3'].flatMap((text) => [turn(text), answer('a')])
+    expect(lastAsked(scenario)).toEqual([...turns, turn('q4')])
+    expect((await respond(scenario.app, { previous_response_id: second })).status).toBe(400)
+  })
+
+  test('may be followed by a response that is not stored, which itself may not', async () => {
+    await using scenario = await startScenario(whole(saying('a')))
+    const first = await say(scenario, 'q1')
+    const second = await say(scenario, 'q2', { previous_response_id: first, store: false })
+    expect(lastAsked(scenario)).toHaveLength(3)
+    const reply = await respond(scenario.app, { previous_response_id: second })
+    expect((await readError(reply)).message).toContain(second)
+  })
+
+  test('follows what was cut short with what there is of it', async () => {
+    await using scenario = await startScenario([chunks([delta({ content: 'Fo' })]), whole()])
+    const { last } = await streamedResponse(scenario.app)
+    expect(last?.status).toBe('failed')
+    await say(scenario, 'Go on.', { previous_response_id: last?.id })
+    expect(lastAsked(scenario)).toEqual([turn('How high is it?'), answer('Fo'), turn('Go on.')])
+  })
+
+  test.each([
+    ['one that never was', `resp_${'0'.repeat(32)}`],
+    ['what is no id', 'abc'],
+    ['an id of another kind', 'chatcmpl-1'],
+  ])('of %s is a 400 that names it, and nothing is asked', async (_, previous) => {
+    await using scenario = await startScenario(whole())
+    const error = await readError(await respond(scenario.app, { previous_response_id: previous }))
+    expect(error).toMatchObject({
+      status: 400,
+      type: 'invalid_request_error',
+      param: 'previous_response_id',
+      code: 'previous_response_not_found',
+    })
+    expect(error.message).toStartWith(`Previous response with id '${previous}' not found.`)
+    expect(scenario.acme.requests).toEqual([])
+  })
+})
+
+describe('item_reference', () => {
+  test('stands for what was answered and what was asked, in its place', async () => {
+    await using scenario = await startScenario(whole(said({ reasoning: ['Hm.'], text: ['Four.'] })))
+    const first = await responded(scenario.app)
+    const [thought, message] = first.output.map(({ id }) => id)
+    const question = `msg_${first.id.slice(5)}i0`
+    const input = [
+      { type: 'item_reference', id: question },
+      { type: 'item_reference', id: thought },
+      { id: message },
+      turn('And now?'),
+    ]
+    const second = await responded(scenario.app, { input })
+    const conversation = [turn('How high is it?'), answer('Four.'), turn('And now?')]
+    expect(lastAsked(scenario)).toEqual(conversation)
+    expect(second).not.toHaveProperty('warnings')
+    // What was referred to is the second response's own from then on.
+    await remove(scenario, first.id)
+    await say(scenario, 'Thanks.', { previous_response_id: second.id })
+    expect(lastAsked(scenario)).toEqual([...conversation, answer('Four.'), turn('Thanks.')])
+  })
+
+  test('finds an item by the id that its sender gave it in no other response', async () => {
+    await using scenario = await startScenario(whole())
+    await responded(scenario.app, { input: [{ ...turn('q'), id: 'msg_mine' }] })
+    const reply = await respond(scenario.app, { input: [{ type: 'item_reference', id: 'msg_mine' }] })
+    expect(await readError(reply)).toMatchObject({ status: 404, param: 'input', code: null })
+  })
+
+  test('to an item of a response that was deleted, or not stored, is a 404', async () => {
+    await using scenario = await startScenario(whole())
+    const kept = await responded(scenario.app)
+    const unkept = await responded(scenario.app, { store: false })
+    await remove(scenario, kept.id)
+    for (const { output } of [kept, unkept]) {
+      const reply = await respond(scenario.app, { input: [{ type: 'item_reference', id: output[0]!.id }] })
+      const { message, ...facts } = await readError(reply)
+      expect(facts).toEqual({ status: 404, type: 'invalid_request_error', param: 'input', code: null })
+      expect(message).toStartWith(`Item with id '${output[0]!.id}' not found.`)
+    }
+    expect(scenario.acme.requests).toHaveLength(2)
+  })
+})
+
+test('a response is stored before its reply is there', async () => {
+  await using scenario = await startScenario(whole())
+  const response = await responded(scenario.app)
+  expect(await retrieved(scenario.app, response.id)).toEqual(response)
+})

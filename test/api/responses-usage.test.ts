@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'bun:test'
+import { startPaid } from '../money/paid.ts'
+import { firstKey } from '../support/app.ts'
+import { said, streamed, whole } from '../support/chat-answers.ts'
+import { readError } from '../support/chat-reply.ts'
+import {
+  asked,
+  respond,
+  responded,
+  responsesPath,
+  retrieved,
+  streamedResponse,
+} from '../support/responses.ts'
+
+const key = firstKey.split('-')[2] ?? ''
+
+describe('a response is entered in the usage', () => {
+  test.each([
+    ['whole', false],
+    ['streamed', true],
+  ])('%s', async (_, stream) => {
+    await using paid = await startPaid(stream ? streamed() : whole())
+    const labels = { user: 'u-1', tags: ['a', 'b'], trace: { id: 'trace-1', name: 'n' } }
+    const reply = await respond(paid.app, { stream, ...labels, service_tier: 'flex' })
+    await reply.text()
+    const [row] = await paid.books.settled(1)
+    expect(row).toMatchObject({
+      id: reply.headers.get('x-request-id'),
+      api: 'responses',
+      key_id: key,
+      model: 'acme/river',
+      provider: 'acme',
+      stream: stream ? 1 : 0,
+      status: 200,
+      error: null,
+      prompt_tokens: 12,
+      completion_tokens: 5,
+    })
+    expect(JSON.stringify(row)).toMatch(/u-1.*trace-1|trace-1.*u-1/)
+    expect(JSON.parse(String(row!.tags))).toEqual(['a', 'b'])
+    expect(JSON.stringify(row)).not.toContain(asked.input)
+  })
+
+  test('with the tokens of the whole conversation', async () => {
+    const usage = { prompt_tokens: 40, completion_tokens: 7, total_tokens: 47 }
+    await using paid = await startPaid([whole(), whole(said({}, { usage }))])
+    const { id } = await responded(paid.app)
+    expect((await responded(paid.app, { previous_response_id: id })).usage?.input_tokens).toBe(40)
+    expect((await paid.books.settled(2)).map((row) => row.prompt_tokens)).toEqual([12, 40])
+  })
+})
+
+describe('a request that is refused is entered, too', () => {
+  const nothing = { api: 'responses', cost: null, provider: null, prompt_tokens: 0 }
+
+  test.each([
+    ['of the wrong type', { ...asked, temperature: 'hot' }, 400, 'invalid_type', null],
+    ['that is no JSON', '{', 400, 'invalid_request_error', null],
+    ['that is too large', 'x'.repeat(2000), 413, 'request_too_large', null],
+    ['with tools', { ...asked, tools: [{ type: 'function' }] }, 400, 'unsupported_parameter', 'acme/river'],
+    ['for no model', { ...asked, model: 'acme/sea' }, 404, 'model_not_found', null],
+    [
+      'that follows nothing',
+      { ...asked, previous_response_id: 'resp_1' },
+      400,
+      'previous_response_not_found',
+      'acme/river',
+    ],
+    [
+      'that refers to nothing',
+      { ...asked, input: [{ type: 'item_reference', id: 'msg_1' }] },
+      404,
+      'invalid_request_error',
+      'acme/river',
+    ],
+  ])('for a body %s', async (_, body, status, error, model) => {
+    await using paid = await startPaid(whole(), { settings: { max_body: 1000 } })
+    const reply = await paid.app.request(responsesPath, { method: 'POST', body })
+    expect(reply.status).toBe(status)
+    const rows = await paid.books.settled(1)
+    const id = reply.headers.get('x-request-id')
+    expect(rows).toEqual([expect.objectContaining({ ...nothing, id, status, error, model })])
+    expect(paid.acme.requests).toEqual([])
+  })
+})
+
+test.each([responsesPath, '/v1/chat/completions'])(
+  'so it is where %s has a slash behind it',
+  async (path) => {
+    await using paid = await startPaid(whole())
+    const reply = await paid.app.request(`${path}/`, { method: 'POST', body: {} })
+    expect(reply.status).toBe(400)
+    const api = path === responsesPath ? 'responses' : 'chat'
+    expect(await paid.books.settled(1)).toEqual([expect.objectContaining({ api, status: 400 })])
+  },
+)
+
+test('what is done with stored responses is not entered, whatever comes of it', async () => {
+  await using paid = await startPaid(whole())
+  const { id } = await responded(paid.app)
+  const path = `${responsesPath}/${id}`
+  const requests: readonly (readonly [string, string])[] = [
+    ['GET', path],
+    ['GET', `${path}?stream=true`],
+    ['GET', `${path}?stream=true&starting_after=x`],
+    ['GET', `${path}/input_items`],
+    ['POST', `${path}/cancel`],
+    ['PUT', responsesPath],
+    ['GET', responsesPath],
+    ['DELETE', path],
+    ['DELETE', path],
+  ]
+  const statuses = []
+  for (const [method, address] of requests) {
+    const reply = await paid.app.request(address, { method })
+    await reply.text()
+    statuses.push(reply.status)
+  }
+  expect(statuses).toEqual([200, 200, 400, 200, 400, 405, 405, 200, 404])
+  expect(await paid.books.settled(1)).toHaveLength(1)
+})
+
+describe('limits', () => {
+  const limited = (limits: object) => ({ settings: { limits }, clock: () => 0 })
+
+  test('of requests count every request, and refuse with the time to wait', async () => {
+    await using paid = await startPaid(whole(), limited({ requests_per_minute: 2 }))
+    const { id } = await responded(paid.app)
+    await retrieved(paid.app, id)
+    for (const reply of [await respond(paid.app), await paid.app.request(`${responsesPath}/${id}`)]) {
+      expect(await readError(reply)).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
+      expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(reply.headers.get('x-ratelimit-remaining-requests')).toBe('0')
+    }
+    expect(paid.acme.requests).toHaveLength(1)
+  })
+
+  test('of tokens are debited what was counted, and refuse before the provider is asked', async () => {
+    const usage = { prompt_tokens: 100, completion_tokens: 895, total_tokens: 995 }
+    await using paid = await startPaid(whole(said({}, { usage })), limited({ tokens_per_minute: 1000 }))
+    const reply = await respond(paid.app)
+    expect(reply.headers.get('x-ratelimit-remaining-tokens')).toBe('5')
+    const { id } = (await reply.json()) as { readonly id: string }
+    const refused = await readError(await respond(paid.app, { previous_response_id: id }))
+    expect(refused).toMatchObject({ status: 429, type: 'tokens' })
+    expect(paid.acme.requests).toHaveLength(1)
+    // To read costs no tokens.
+    await retrieved(paid.app, id)
+  })
+
+  test('of open calls do not count those who read', async () => {
+    await using paid = await startPaid(streamed(), limited({ concurrent_requests: 1 }))
+    const { last } = await streamedResponse(paid.app)
+    const path = `${responsesPath}/${last!.id}?stream=true`
+    const readers = await Promise.all([1, 2, 3].map(() => paid.app.request(path)))
+    expect((await respond(paid.app, { stream: true })).status).toBe(200)
+    expect(readers.map(({ status }) => status)).toEqual([200, 200, 200])
+    await Promise.all(readers.map((reader) => reader.text()))
+  })
+})

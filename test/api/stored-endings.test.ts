@@ -1,0 +1,111 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { type Paid, startPaid } from '../money/paid.ts'
+import { readPieces } from '../support/body-reader.ts'
+import { chunks, completionOf, delta, framesOf, said, streamed, whole } from '../support/chat-answers.ts'
+import { readError, readStreamed } from '../support/chat-reply.ts'
+import { question } from '../support/scenario.ts'
+import { breakOff, hang, json, jsonPieces, type Script } from '../support/script.ts'
+import { idsListed, listed, store, storedPath } from '../support/stored.ts'
+
+const kept = { ...question, store: true, metadata: { kept: 'yes' } }
+const begun = [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' })]
+
+/** Nothing is kept, in none of the tables, once so many calls are in the books. */
+async function expectNothingKept(paid: Paid, calls: number): Promise<void> {
+  await paid.books.settled(calls)
+  expect(await idsListed(paid.app)).toEqual([])
+  expect(await idsListed(paid.app, 'metadata[kept]=yes')).toEqual([])
+  const { sqlite } = paid.books
+  expect(sqlite.query('SELECT count(*) FROM completions').values()).toEqual([[0]])
+  expect(sqlite.query('SELECT count(*) FROM completion_terms').values()).toEqual([[0]])
+}
+
+describe('nothing is kept', () => {
+  test('of a stream that its client has left', async () => {
+    await using paid = await startPaid(chunks(begun, hang))
+    const reader = readPieces(await paid.app.chat({ ...kept, stream: true }))
+    await reader.until('It is ')
+    await reader.leave()
+    expect(await paid.acme.requests[0]?.left).toBe(true)
+    await expectNothingKept(paid, 1)
+  })
+
+  test('of a stream that breaks', async () => {
+    const told = Promise.withResolvers<void>()
+    await using paid = await startPaid(chunks([...begun, told.promise], breakOff))
+    const reply = await paid.app.chat({ ...kept, stream: true })
+    const copy = readPieces(reply.clone())
+    await copy.until('It is ')
+    told.resolve()
+    const { done, error } = await readStreamed(reply)
+    expect([done, error?.code]).toEqual([false, 'upstream_unavailable'])
+    await expectNothingKept(paid, 1)
+  })
+
+  test.each<[name: string, script: Script, status: number]>([
+    ['an answer that breaks', jsonPieces(['{"choices":[{'], breakOff), 502],
+    ['a call that the provider refuses', json({ error: { message: 'No.' } }, { status: 400 }), 400],
+  ])('of %s', async (_, script, status) => {
+    await using paid = await startPaid(script)
+    expect((await paid.app.chat(kept)).status).toBe(status)
+    await expectNothingKept(paid, 1)
+  })
+
+  test('of a request that is not valid', async () => {
+    await using paid = await startPaid(whole())
+    expect((await paid.app.chat({ ...kept, metadata: 'x' })).status).toBe(400)
+    await expectNothingKept(paid, 1)
+  })
+})
+
+describe.each([[false], [true]])('with stream %p', (stream) => {
+  /** The usual answer, which waits before its end. */
+  function waiting(gate: Promise<void>): Script {
+    const frames = framesOf(said())
+    return stream
+      ? chunks([...frames.slice(0, 3), gate, ...frames.slice(3)])
+      : jsonPieces([gate, JSON.stringify(completionOf(said()))])
+  }
+
+  test('an answer that cannot be kept is an error, and stays lost', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using paid = await startPaid(waiting(gate.promise))
+    const asking = paid.app.chat({ ...kept, stream })
+    await paid.acme.request(0)
+    if (stream) await asking
+    const other = new Sqlite(paid.file)
+    other.run('BEGIN IMMEDIATE')
+    gate.resolve()
+    const reply = await asking
+    if (stream) {
+      const { done, error } = await readStreamed(reply)
+      expect([done, error?.code]).toEqual([false, 'service_unavailable'])
+    } else expect(await readError(reply)).toMatchObject({ status: 503, code: 'service_unavailable' })
+    other.close()
+    await expectNothingKept(paid, 1)
+  })
+
+  test('the end is told when it is kept, and not before', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using paid = await startPaid(waiting(gate.promise))
+    const asking = paid.app.chat({ ...kept, stream })
+    await paid.acme.request(0)
+    if (stream) await readPieces((await asking).clone()).until('It is ')
+    expect(await idsListed(paid.app)).toEqual([])
+    gate.resolve()
+    await readPieces(await asking).until(stream ? '[DONE]' : 'usage')
+    const rows = paid.books.sqlite.query('SELECT metadata FROM completions').values()
+    expect(rows).toEqual([['{"kept":"yes"}']])
+  })
+})
+
+test('what is asked of kept completions leaves no row among the calls of models, also where it is refused', async () => {
+  await using paid = await startPaid([whole(), streamed()])
+  const { id } = await store(paid.app)
+  await listed(paid.app, 'metadata[a]=b')
+  expect((await paid.app.request(`${storedPath}?limit=0`)).status).toBe(400)
+  expect((await paid.app.request(`${storedPath}/${id}`, { body: {} })).status).toBe(400)
+  expect((await paid.app.request(`${storedPath}/x`)).status).toBe(404)
+  expect(paid.books.rows()).toHaveLength(1)
+})

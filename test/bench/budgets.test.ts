@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startPaid } from '../money/paid.ts'
+import { streamed, whole } from '../support/chat-answers.ts'
+import { question, type Scenario, startScenario } from '../support/scenario.ts'
+import { type CountedStatements, countStatements } from './counted-statements.ts'
+
+const forms = [
+  ['whole', question, whole()],
+  ['streamed', { ...question, stream: true }, streamed()],
+] as const
+
+let counted: CountedStatements
+let unmetered: Scenario
+let prepaid: Scenario
+
+beforeAll(async () => {
+  counted = countStatements()
+  unmetered = await startScenario(whole())
+  prepaid = await startPaid(whole(), { balance: '1000' })
+})
+
+afterAll(async () => {
+  await unmetered[Symbol.asyncDispose]()
+  await prepaid[Symbol.asyncDispose]()
+  counted[Symbol.dispose]()
+})
+
+describe('what a request asks of the database', () => {
+  test.each(forms)('a %s answer is one commit, of the row of its usage', async (_, body, script) => {
+    unmetered.acme.answer(script)
+    const counts = await counted.during(() => ask(unmetered, body))
+    expectWithin(counts, { commits: 1, writes: 2 })
+    expect(allOf(counts)).toBeLessThanOrEqual(10)
+  })
+
+  test.each(forms)('a %s answer that is paid is two commits, with the balance', async (_, body, script) => {
+    prepaid.acme.answer(script)
+    const counts = await counted.during(() => ask(prepaid, body))
+    expectWithin(counts, { commits: 2, writes: 6 })
+    expect(allOf(counts)).toBeLessThanOrEqual(19)
+  })
+
+  test('answers that end at the same moment share commits', async () => {
+    const together = 48
+    unmetered.acme.answer(whole())
+    const work = () => Promise.all(Array.from({ length: together }, () => ask(unmetered, question)))
+    const { commits, writes } = costsOf(await counted.during(work))
+    expect(writes).toBeGreaterThanOrEqual(together)
+    expect(writes).toBeLessThanOrEqual(2 * together)
+    expect(commits).toBeLessThanOrEqual(together / 2)
+  })
+
+  test('a list of models writes nothing', async () => {
+    const counts = await counted.during(() =>
+      unmetered.app.request('/v1/models').then((reply) => reply.text()),
+    )
+    expect(costsOf(counts)).toEqual({ commits: 0, writes: 0 })
+  })
+})
+
+async function ask({ app }: Scenario, body: object): Promise<void> {
+  const reply = await app.chat(body)
+  await reply.text()
+  expect(reply.status).toBe(200)
+}
+
+/** A budget of writes may be kept by fewer; a promise to the caller needs its commit. */
+function expectWithin(counts: Counts, budget: Costs): void {
+  const { commits, writes } = costsOf(counts)
+  expect(commits).toBe(budget.commits)
+  expect(writes).toBeLessThanOrEqual(budget.writes)
+}
+
+type Costs = { readonly commits: number; readonly writes: number }
+
+type Counts = ReadonlyMap<string, number>
+
+function costsOf(counts: Counts): Costs {
+  return {
+    commits: matching(counts, /^commit/i),
+    writes: matching(counts, /^(insert|update|delete|replace)/i),
+  }
+}
+
+function allOf(counts: Counts): number {
+  return matching(counts, /./)
+}
+
+function matching(counts: Counts, pattern: RegExp): number {
+  const found = [...counts].filter(([text]) => pattern.test(text.trim()))
+  return found.reduce((sum, [, count]) => sum + count, 0)
+}

@@ -1,0 +1,15 @@
+// The clients of one measurement: bun test/bench/client.ts JOB. What they heard is told as JSON, of the type Measured.
+import { requestBytes } from '../../src/cli/bench/connection.ts'
+import { runClosed } from './closed-load.ts'
+import type { Job } from './job.ts'
+import { runPaced } from './paced-load.ts'
+
+const job = JSON.parse(await Bun.stdin.text()) as Job
+const url = new URL(job.url)
+const request = requestBytes(url, job.headers, job.body)
+console.log(
+  JSON.stringify(
+    await (job.load.type === 'closed' ? runClosed(url, request, job) : runPaced(url, request, job)),
+  ),
+)
+process.exit(0)

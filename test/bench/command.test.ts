@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'bun:test'
+import { measureOther } from '../../src/cli/bench/against.ts'
+import { ownGateway } from '../../src/cli/bench/gateway.ts'
+import { measure } from '../../src/cli/bench/measure.ts'
+import { benchText } from '../../src/cli/bench/report.ts'
+import { temporaryHome } from '../config/temporary-home.ts'
+import { runWeir } from '../cli/run-weir.ts'
+import { startApp } from '../support/app.ts'
+import { projectFolder } from '../support/source.ts'
+
+const program = [process.execPath, join(projectFolder, 'src/main.ts')]
+const silent = () => {}
+
+describe('weir bench', () => {
+  test('measures a gateway of its own and leaves nothing behind', async () => {
+    const gateway = await ownGateway(program)
+    const figures = await measure(gateway, silent, 50)
+    await gateway[Symbol.asyncDispose]()
+    const { reply, first_token } = figures.milliseconds
+    for (const { direct, through, added } of [reply, first_token]) {
+      expect(direct.p50).toBeGreaterThan(0)
+      expect(through.p99).toBeGreaterThanOrEqual(through.p50)
+      expect(added.p50).toBeCloseTo(through.p50 - direct.p50, 9)
+    }
+    if (process.platform === 'linux') expect(figures.processor_microseconds?.chunk).toBeGreaterThan(0)
+    expect(benchText(figures)).toMatch(/^MILLISECONDS +DIRECT +THROUGH +ADDED\nwhole reply, p50 /)
+    expect(fetch(`${gateway.url}/livez`)).rejects.toThrow()
+    expect(existsSync(`/proc/${gateway.pid}`)).toBe(false)
+  })
+
+  test('takes no key and no provider of this environment', async () => {
+    await using gateway = await ownGateway(program)
+    const reply = await fetch(`${gateway.url}/v1/models`, {
+      headers: { authorization: `Bearer ${gateway.key}` },
+    })
+    const { data } = (await reply.json()) as { readonly data: readonly { readonly id: string }[] }
+    expect(data.map(({ id }) => id).toSorted()).toEqual(['bench/burst', 'bench/paced', 'bench/whole'])
+  })
+
+  test('a program that does not serve is told with what it said', () => {
+    const broken = [process.execPath, '-e', 'console.log("out of order")', '--']
+    expect(ownGateway(broken)).rejects.toThrow('did not start. It said: out of order')
+  })
+})
+
+describe('weir bench --against', () => {
+  test('measures a gateway that serves, with few requests and nothing of its process', async () => {
+    await using app = await startApp()
+    const figures = await measureOther(app, silent, 20)
+    expect(figures).toMatchObject({ gateway: app.url, processor_microseconds: null })
+    expect(figures.milliseconds.first_token.through.p50).toBeGreaterThan(0)
+    expect(benchText(figures)).not.toContain('Processor')
+  })
+
+  test('says what is missing where the key or the model is', async () => {
+    await using app = await startApp({
+      settings: { providers: { acme: { kind: 'vllm', base_url: 'http://127.0.0.1:9/v1' } } },
+    })
+    expect(measureOther(app, silent, 20)).rejects.toThrow('its settings name the provider echo')
+    const other = { url: app.url, key: 'sk-weir-000000000000-00000000000000000000000000000000' }
+    expect(measureOther(other, silent, 20)).rejects.toThrow('got status 401')
+  })
+
+  test.each([
+    [['--against', 'acme'], '--against needs an address'],
+    [['--against', 'http://127.0.0.1:9'], '--against needs a key in WEIR_KEY'],
+  ])('%p is wrong usage', async (args, sentence) => {
+    using home = temporaryHome()
+    const { code, out, err } = await runWeir(['bench', ...args], home.place('work'))
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toStartWith(sentence)
+  })
+})

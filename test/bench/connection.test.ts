@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test'
+import { openConnection, requestBytes } from '../../src/cli/bench/connection.ts'
+import { send } from '../../src/cli/bench/load.ts'
+import { median, percentilesOf } from '../../src/cli/bench/figures.ts'
+import { chatFrames, jsonReply, streamReply } from '../../src/cli/bench/replies.ts'
+import { createReplyReader } from '../../src/cli/bench/reply.ts'
+import { startUpstream } from '../../src/cli/bench/upstream.ts'
+
+const whole = Buffer.from(jsonReply({ said: 'é'.repeat(400) }))
+const stream = Buffer.concat(streamReply(chatFrames(5)))
+
+test.each([
+  ['a whole reply', whole, 'é"}'],
+  ['a stream', stream, 'data: [DONE]'],
+])('%s is read wherever its bytes are cut', async (_, bytes, ending) => {
+  for (const size of [1, 7, 100, bytes.length]) {
+    const reader = createReplyReader()
+    const reply = reader.expect()
+    for (let start = 0; start < bytes.length; start += size) reader.push(bytes.subarray(start, start + size))
+    expect((await reply).status).toBe(200)
+    expect((await reply).ending).toContain(ending)
+  }
+})
+
+test('a reply that is not whole is no reply', async () => {
+  const reader = createReplyReader()
+  const reply = reader.expect()
+  reader.push(stream.subarray(0, -5))
+  reader.fail(new Error('The connection was closed.'))
+  expect(reply).rejects.toThrow('closed')
+})
+
+test('the time of the first token is not that of a comment', async () => {
+  const reader = createReplyReader()
+  const heard: number[] = []
+  const reply = reader.expect((_, at) => void heard.push(at))
+  reader.push(
+    Buffer.from('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'),
+  )
+  reader.push(Buffer.from('e\r\n: keep-alive\n\n\r\n'))
+  reader.push(Buffer.from('d\r\ndata: [DONE]\n\n\r\n0\r\n\r\n'))
+  expect((await reply).firstAt).toBe(heard[2] ?? 0)
+})
+
+test('requests of many connections get the answers that they name, and the load ends where it is told to', async () => {
+  const heads: string[] = []
+  const upstream = startUpstream((head) => {
+    heads.push(head.slice(0, head.indexOf('\r\n')))
+    return head.includes('/stream') ? { first: stream } : { first: whole }
+  })
+  const load = (path: string, body?: string) => {
+    const url = new URL(path, upstream.url)
+    return { url, request: requestBytes(url, {}, body), connections: 3, duration: 10_000, most: 30 }
+  }
+  const { latencies } = await send({ ...load('/whole', 'x'.repeat(300_000)), ending: '"}' })
+  expect(latencies).toHaveLength(30)
+  await send({ ...load('/stream'), ending: 'data: [DONE]' })
+  expect(new Set(heads)).toEqual(new Set(['POST /whole HTTP/1.1', 'GET /stream HTTP/1.1']))
+  expect(send({ ...load('/stream'), ending: 'response.completed' })).rejects.toThrow('ended without')
+  upstream.stop()
+})
+
+test('an answer at a pace begins when so many are open, and is whole', async () => {
+  const [first = new Uint8Array(), ...pieces] = streamReply(chatFrames(4))
+  const upstream = startUpstream(() => ({ first, paced: { pieces, interval: 4, together: 2 } }))
+  const url = new URL(upstream.url)
+  const [one, other] = [await openConnection(url), await openConnection(url)]
+  const begun = Promise.withResolvers<void>()
+  const replies = [one.exchange(requestBytes(url, {}), () => begun.resolve())]
+  await begun.promise
+  expect(await Promise.race([replies[0], Bun.sleep(40).then(() => 'silent')])).toBe('silent')
+  replies.push(other.exchange(requestBytes(url, {})))
+  for (const { ending } of await Promise.all(replies)) expect(ending).toContain('data: [DONE]')
+  upstream.stop()
+})
+
+test('percentiles and medians are those of the sorted values', () => {
+  const values = Array.from({ length: 1000 }, (_, index) => (index * 7) % 1000)
+  expect(percentilesOf(values)).toEqual({ p50: 500, p99: 990 })
+  expect([median([3, 1, 2]), median([4, 1, 2, 3]), median([])]).toEqual([2, 2.5, Number.NaN])
+})

@@ -1,0 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { outputOf } from '../load/program.ts'
+
+const rows = 1_000_000
+
+/** The times of the questions to so many stored completions, a line each; seeding them takes a minute or two. */
+export async function listStored(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-bench-stored-'))
+  try {
+    const file = join(folder, 'weir.db')
+    await outputOf(['test/bench/seed-completions.ts', file, String(rows)])
+    return await outputOf(['test/bench/list-completions.ts', file])
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

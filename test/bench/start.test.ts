@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { projectFolder } from '../support/source.ts'
+
+test('help and mistakes wait for a handful of modules, and for no package', async () => {
+  const { atOnce: first } = await modulesOf('src/main.ts')
+  expect(first).toContain('src/main.ts')
+  expect(first.length).toBeLessThanOrEqual(20)
+  expect(first.filter((path) => path.includes('node_modules'))).toEqual([])
+})
+
+test('what a server loads stays within its budget', async () => {
+  const server = await modulesOf('src/cli/serve.ts')
+  const ours = server.all.filter((path) => path.startsWith('src/'))
+  expect(ours.length).toBeGreaterThan(50)
+  expect(ours.length).toBeLessThanOrEqual(450)
+  expect(server.all.length - ours.length).toBeLessThanOrEqual(1500)
+  expect(server.bytes).toBeLessThanOrEqual(2.5e6)
+})
+
+test('the measuring and the building of Weir are no part of a server', async () => {
+  const { all } = await modulesOf('src/cli/serve.ts')
+  expect(all.filter((path) => /\/bench|^src\/build\/|^test\//.test(path))).toEqual([])
+})
+
+type Modules = {
+  /** The modules that run before anything else can. */
+  readonly atOnce: readonly string[]
+  /** All that may be loaded. */
+  readonly all: readonly string[]
+  /** Their size once they are bundled, and not minified. */
+  readonly bytes: number
+}
+
+type Metafile = {
+  readonly inputs: Readonly<Record<string, ModuleFacts>>
+}
+type ModuleFacts = { readonly imports: readonly { readonly path: string; readonly kind: string }[] }
+
+async function modulesOf(entry: string): Promise<Modules> {
+  const built = await Bun.build({
+    entrypoints: [join(projectFolder, entry)],
+    root: projectFolder,
+    target: 'bun',
+    metafile: true,
+  })
+  const { inputs } = built.metafile as Metafile
+  const bytes = built.outputs.reduce((sum, { size }) => sum + size, 0)
+  return { atOnce: [...reached(entry, inputs)], all: Object.keys(inputs), bytes }
+}
+
+/** Without what is only loaded when it is asked for. */
+function reached(entry: string, inputs: Metafile['inputs'], seen = new Set<string>()): Set<string> {
+  if (seen.has(entry)) return seen
+  seen.add(entry)
+  for (const { path, kind } of inputs[entry]?.imports ?? [])
+    if (kind !== 'dynamic-import' && path in inputs) reached(path, inputs, seen)
+  return seen
+}

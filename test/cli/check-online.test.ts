@@ -1,0 +1,119 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import type { CheckReport } from '../../src/cli/check-report.ts'
+import { temporaryHome } from '../config/temporary-home.ts'
+import { runWeir } from './run-weir.ts'
+
+/** A provider that answers every request so, and tells what it was asked. */
+function startProvider(answer: () => Response | Promise<Response>) {
+  const asked: { path: string; headers: Headers }[] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ url, headers }) => {
+      const { pathname, search } = new URL(url)
+      asked.push({ path: pathname + search, headers: new Headers(headers) })
+      return answer()
+    },
+  })
+  onTestFinished(() => void server.stop(true))
+  return { url: `http://127.0.0.1:${server.port}`, asked }
+}
+
+const openai = (...ids: string[]) => Response.json({ object: 'list', data: ids.map((id) => ({ id })) })
+
+async function check(settings: object, ...flags: string[]) {
+  using home = temporaryHome({ 'work/weir.yaml': JSON.stringify(settings) })
+  return await runWeir(['check', ...flags], home.place('work'))
+}
+
+const routeTo = (provider: string, model: string) => ({
+  slug: `acme/${model}`,
+  routes: [{ provider, model }],
+})
+
+test('every provider is asked in its own way for its models, with its key, and what it does not know is told', async () => {
+  const box = startProvider(() => openai('known', 'dated-2026-01-01'))
+  const claude = startProvider(() => openai('claude-1'))
+  const google = startProvider(() => Response.json({ models: [{ name: 'models/gemini-1' }] }))
+  const plain = startProvider(() => Response.json([{ id: 'bare' }]))
+  const settings = {
+    providers: {
+      box: { kind: 'vllm', base_url: `${box.url}/v1`, api_key: 'sk-canary-box' },
+      claude: { kind: 'anthropic', base_url: claude.url, api_key: 'sk-canary-claude' },
+      google: { kind: 'gemini', base_url: `${google.url}/v1beta`, api_key: 'canary-google' },
+      plain: { kind: 'openai-compatible', base_url: plain.url },
+      quiet: { kind: 'perplexity', base_url: plain.url, api_key: 'sk-canary-quiet' },
+    },
+    models: [
+      routeTo('box', 'known'),
+      routeTo('box', 'dated'),
+      routeTo('box', 'unheard'),
+      routeTo('google', 'gemini-1'),
+      routeTo('quiet', 'anything'),
+    ],
+  }
+  const { code, out, err } = await check(settings, '--online', '--json')
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const { ok, online } = JSON.parse(out) as CheckReport
+  expect(ok).toBe(true)
+  const answer = { ok: true, error: null, unknown: [] }
+  expect(online?.toSorted((a, b) => (a.provider < b.provider ? -1 : 1))).toEqual([
+    { ...answer, provider: 'box', models: 2, unknown: ['unheard'] },
+    { ...answer, provider: 'claude', models: 1 },
+    { ...answer, provider: 'google', models: 1 },
+    { ...answer, provider: 'plain', models: 1 },
+    { ...answer, provider: 'quiet', ok: null, models: null },
+  ])
+  expect(box.asked.map(({ path }) => path)).toEqual(['/v1/models'])
+  expect(box.asked[0]?.headers.get('authorization')).toBe('Bearer sk-canary-box')
+  expect(claude.asked.map(({ path }) => path)).toEqual(['/v1/models?limit=1000'])
+  expect(claude.asked[0]?.headers.get('x-api-key')).toBe('sk-canary-claude')
+  expect(google.asked.map(({ path }) => path)).toEqual(['/v1beta/models?pageSize=1000'])
+  expect(plain.asked.map(({ path }) => path)).toEqual(['/models'])
+  const text = await check(settings, '--online')
+  expect(text.out).toContain('Models of routes that their providers did not list\n  box: unheard')
+  expect(text.out).toContain('  quiet: has no list; not asked')
+  expect(out + text.out).not.toContain('canary')
+})
+
+test.each([
+  ['refuses the key', () => new Response('no', { status: 401 }), 'It answered with status 401.'],
+  ['answers something else', () => new Response('<html>'), 'It answered with no list of models.'],
+])('one that %s is a failure, told with its reason', async (_, answer, reason) => {
+  const bad = startProvider(answer)
+  const good = startProvider(() => openai('known'))
+  const providers = {
+    bad: { kind: 'vllm', base_url: bad.url, api_key: 'sk-canary' },
+    good: { kind: 'vllm', base_url: good.url },
+  }
+  const { code, out, err } = await check({ providers }, '--online')
+  expect({ code, err }).toEqual({ code: 1, err: '1 provider failed.\n' })
+  expect(out).toContain(`  bad: failed. ${reason}\n`)
+  expect(out).toContain('  good: 1 models')
+  expect(out).not.toContain('canary')
+})
+
+test('one that is not there is a failure, and one that is slow is waited for with a word', async () => {
+  const gone = startProvider(() => openai())
+  const slow = startProvider(async () => {
+    await Bun.sleep(1500)
+    return openai('known')
+  })
+  const providers = {
+    gone: { kind: 'vllm', base_url: 'http://127.0.0.1:1/v1' },
+    slow: { kind: 'vllm', base_url: slow.url },
+  }
+  const { code, out, err } = await check({ providers }, '--online')
+  expect(code).toBe(1)
+  expect(err).toBe('Waiting for slow.\n1 provider failed.\n')
+  expect(out).toMatch(/ {2}gone: failed\. The connection failed \(\w+\)\.\n/)
+  expect(gone.asked).toEqual([])
+})
+
+test('without the flag nobody is asked', async () => {
+  const box = startProvider(() => openai('known'))
+  const { code, out } = await check({ providers: { box: { kind: 'vllm', base_url: box.url } } })
+  expect(code).toBe(0)
+  expect(out).not.toContain('Asked')
+  expect(box.asked).toEqual([])
+})

@@ -1,0 +1,60 @@
+import { Agent, Runner } from '@openai/agents-core'
+import { OpenAIProvider } from '@openai/agents-openai'
+import { describe, expect, test } from 'bun:test'
+import { said, streamed, whole } from '../support/chat-answers.ts'
+import { startWithOpenai } from './openai-client.ts'
+
+const text = 'It is four metres.'
+const thoughtful = said({ reasoning: ['A gauge would know.'] })
+const conversation = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'How high is it?' },
+  { role: 'assistant', content: text },
+  { role: 'user', content: 'And now?' },
+]
+
+/** A gateway with a scripted provider behind it, and an agent on it that knows no tools. */
+async function startWithAgent(...args: Parameters<typeof startWithOpenai>) {
+  const world = await startWithOpenai(...args)
+  const modelProvider = new OpenAIProvider({ openAIClient: world.openai, useResponses: true })
+  const runner = new Runner({ modelProvider, tracingDisabled: true })
+  const agent = new Agent({ name: 'gauge', instructions: 'Be brief.', model: 'acme/river' })
+  return { ...world, runner, agent }
+}
+
+describe('a conversation of two turns', () => {
+  test('with its history', async () => {
+    await using world = await startWithAgent(whole(thoughtful))
+    const first = await world.runner.run(world.agent, 'How high is it?')
+    expect(first.finalOutput).toBe(text)
+    const second = await world.runner.run(world.agent, [
+      ...first.history,
+      { role: 'user', content: 'And now?' },
+    ])
+    expect(second.finalOutput).toBe(text)
+    expect(world.acme.requests[1]?.body.messages).toEqual(conversation)
+  })
+
+  test('by the id of the response before', async () => {
+    await using world = await startWithAgent(whole(thoughtful))
+    const first = await world.runner.run(world.agent, 'How high is it?')
+    const previousResponseId = first.lastResponseId!
+    expect(previousResponseId).toStartWith('resp_')
+    await world.runner.run(world.agent, 'And now?', { previousResponseId })
+    const [instructions, ...rest] = conversation
+    expect(world.acme.requests[1]?.body.messages).toEqual([instructions!, ...rest])
+  })
+
+  test('streamed', async () => {
+    await using world = await startWithAgent(streamed(thoughtful))
+    const first = await world.runner.run(world.agent, 'How high is it?', { stream: true })
+    const pieces = await Array.fromAsync(first.toTextStream())
+    await first.completed
+    expect(pieces.map(String)).toEqual(['It is ', 'four metres.'])
+    const previousResponseId = first.lastResponseId!
+    const second = await world.runner.run(world.agent, 'And now?', { stream: true, previousResponseId })
+    await Array.fromAsync(second)
+    expect(second.finalOutput).toBe(text)
+    expect(world.acme.requests[1]?.body.messages).toEqual(conversation)
+  })
+})

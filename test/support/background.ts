@@ -1,0 +1,80 @@
+import type { ResponseObject } from '../../src/responses/render/reply-schema.ts'
+import type { App, RequestOptions } from './app.ts'
+import { chunks, delta, doneFrame, usage } from './chat-answers.ts'
+import { replayed, respond, responded, responsesPath } from './responses.ts'
+import type { Scenario } from './scenario.ts'
+import type { Script } from './script.ts'
+
+/** Asks for a background run, and gives what was told at once. */
+export async function queueRun(
+  app: App,
+  body: object = {},
+  options: RequestOptions = {},
+): Promise<ResponseObject> {
+  const told = await responded(app, { background: true, ...body }, options)
+  if (told.status !== 'queued') throw new Error(`It is ${told.status} at once.`)
+  return told
+}
+
+/** The same, and the id of the request, which is that of its usage. */
+export async function queueRequest(app: App, body: object = {}, options: RequestOptions = {}) {
+  const reply = await respond(app, { background: true, ...body }, options)
+  if (reply.status !== 200) throw new Error(`It was refused: ${await reply.text()}`)
+  const { id } = (await reply.json()) as ResponseObject
+  return { id, request: reply.headers.get('x-request-id') ?? '' }
+}
+
+export function cancelRun(app: App, id: string, options: RequestOptions = {}): Promise<Response> {
+  return app.request(`${responsesPath}/${id}/cancel`, { method: 'POST', ...options })
+}
+
+/** Cancels it, and gives what is left of it. */
+export async function cancelled(app: App, id: string): Promise<ResponseObject> {
+  const reply = await cancelRun(app, id)
+  if (reply.status !== 200) throw new Error(`It was not cancelled: ${await reply.text()}`)
+  return (await reply.json()) as ResponseObject
+}
+
+export function deleteRun(app: App, id: string, options: RequestOptions = {}): Promise<Response> {
+  return app.request(`${responsesPath}/${id}`, { method: 'DELETE', ...options })
+}
+
+/** Follows its events to their end, and gives the response that they end with. */
+export async function runOver(app: App, id: string, options: RequestOptions = {}): Promise<ResponseObject> {
+  const { last, text } = await replayed(app, id, '', options)
+  if (last === undefined) throw new Error(`Its events have no end: ${text.slice(-300)}`)
+  return last
+}
+
+/** Follows its events until this is in them, and leaves. */
+export async function runTells(app: App, id: string, part: string): Promise<void> {
+  const reader = (await app.request(`${responsesPath}/${id}?stream=true`)).body!.getReader()
+  const decoder = new TextDecoder()
+  for (let text = ''; !text.includes(part);) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`“${part}” never came: ${text.slice(-300)}`)
+    text += decoder.decode(value, { stream: true })
+  }
+  await reader.cancel()
+}
+
+/** The usual answer, which waits for the gate in the middle. */
+export function gatedAnswer(gate: Promise<unknown>): Script {
+  return chunks([...begun, gate, ...ended])
+}
+
+/** How the usual answer begins, and how it goes on. */
+export const begun = [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' })]
+export const ended = [
+  delta({ content: 'four metres.' }),
+  delta({}, 'stop'),
+  { choices: [], usage },
+  doneFrame,
+]
+
+/** A run that is under way, and has said its first words. */
+export async function startedRun({ app }: Pick<Scenario, 'app'>, body: object = {}): Promise<string> {
+  const { id } = await queueRun(app, body)
+  await runTells(app, id, 'It is ')
+  return id
+}

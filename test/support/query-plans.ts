@@ -1,0 +1,28 @@
+import type { Database } from '../../src/storage/database.ts'
+
+/** How SQLite goes about a statement, by its text. */
+export type QueryPlans = ReadonlyMap<string, string>
+
+/** The plans of all statements that `prepare` prepares on a database. */
+export function plansOf(database: Database, prepare: (database: Database) => unknown): QueryPlans {
+  const texts: string[] = []
+  const sqlite = new Proxy(database.sqlite, {
+    get(target, name) {
+      if (name === 'prepare') {
+        return (text: string) => {
+          texts.push(text)
+          return target.prepare(text)
+        }
+      }
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  prepare({ ...database, sqlite })
+  return new Map(texts.map((text) => [text, planOf(database, text)]))
+}
+
+function planOf({ sqlite }: Database, text: string): string {
+  const steps = sqlite.prepare<{ readonly detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`).all()
+  return steps.map(({ detail }) => detail).join('; ')
+}

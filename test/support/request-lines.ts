@@ -1,0 +1,34 @@
+import type { Sink } from '../../src/observe/line-writer.ts'
+import { type Fields, fieldsOf } from '../../src/lib/json.ts'
+
+/** The lines of requests, as they would come on standard output. */
+export type RequestLines = {
+  readonly sink: Sink
+  readonly all: readonly string[]
+  /** Resolves with the last line of the request that got this reply, once there are so many of it. */
+  of(reply: Response, count?: number): Promise<Fields>
+}
+
+export function createRequestLines(): RequestLines {
+  const all: string[] = []
+  let wake = () => {}
+  let next = new Promise<void>((resolve) => (wake = resolve))
+
+  function write(text: string, written: () => void): void {
+    all.push(...text.trimEnd().split('\n'))
+    wake()
+    next = new Promise((resolve) => (wake = resolve))
+    written()
+  }
+
+  async function of({ headers }: Response, count = 1): Promise<Fields> {
+    const id = headers.get('x-request-id')
+    for (;;) {
+      const found = all.map((line) => fieldsOf(JSON.parse(line))).filter(({ request }) => request === id)
+      if (found.length >= count) return fieldsOf(found.at(-1))
+      await next
+    }
+  }
+
+  return { sink: { write }, all, of }
+}

@@ -1,0 +1,117 @@
+import type { ResponseStreamEvent } from '../../src/responses/render/event-schema.ts'
+import type { InputItemList, ResponseObject } from '../../src/responses/render/reply-schema.ts'
+import type { App, RequestOptions } from './app.ts'
+
+export const responsesPath = '/v1/responses'
+
+/** A question that says no more than it must. */
+export const asked = { model: 'acme/river', input: 'How high is it?' }
+
+/** Asks for a response; `body` is laid over the plain question. */
+export function respond(app: App, body: object = {}, options: RequestOptions = {}): Promise<Response> {
+  return app.request(responsesPath, { method: 'POST', body: { ...asked, ...body }, ...options })
+}
+
+/** The same, and the response that was told; throws where there is none. */
+export async function responded(
+  app: App,
+  body: object = {},
+  options: RequestOptions = {},
+): Promise<ResponseObject> {
+  return await bodyOf<ResponseObject>(await respond(app, body, options))
+}
+
+/** A streamed response, taken apart. */
+export type StreamedEvents = {
+  readonly status: number
+  readonly headers: Headers
+  /** All of the body. */
+  readonly text: string
+  readonly events: readonly ResponseStreamEvent[]
+  readonly types: readonly string[]
+  /** The response that the last event tells; undefined where that tells none. */
+  readonly last: ResponseObject | undefined
+}
+
+/** Asks for a stream, and reads it to its end. */
+export async function streamedResponse(
+  app: App,
+  body: object = {},
+  options: RequestOptions = {},
+): Promise<StreamedEvents> {
+  return await readEvents(await respond(app, { stream: true, ...body }, options))
+}
+
+/** The events of a stored response; `query` is what else stands behind the question mark. */
+export async function replayed(
+  app: App,
+  id: string,
+  query = '',
+  options: RequestOptions = {},
+): Promise<StreamedEvents> {
+  return await readEvents(await app.request(`${responsesPath}/${id}?stream=true&${query}`, options))
+}
+
+/** What one request says of a stored response. */
+export async function retrieved(app: App, id: string, options: RequestOptions = {}): Promise<ResponseObject> {
+  return await bodyOf<ResponseObject>(await app.request(`${responsesPath}/${id}`, options))
+}
+
+/** The input items of a stored response; `query` is what stands behind the question mark. */
+export async function inputOf(
+  app: App,
+  id: string,
+  query = '',
+  options: RequestOptions = {},
+): Promise<InputItemList> {
+  return await bodyOf<InputItemList>(
+    await app.request(`${responsesPath}/${id}/input_items?${query}`, options),
+  )
+}
+
+/** Reads the stream to its end; throws where a frame is not written as the interface has it. */
+export async function readEvents(response: Response): Promise<StreamedEvents> {
+  const text = await response.text()
+  const type = response.headers.get('content-type')
+  if (type !== 'text/event-stream; charset=utf-8') throw new Error(`This is no stream but ${type}: ${text}`)
+  const frames = text.split('\n\n')
+  if (frames.pop() !== '') throw new Error(`The last frame is not ended: ${text.slice(-200)}`)
+  const events = frames.filter((frame) => frame !== ': keep-alive').map(eventOf)
+  const last = events.at(-1)
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    events,
+    types: events.map((event) => event.type),
+    last: last && 'response' in last ? last.response : undefined,
+  }
+}
+
+function eventOf(frame: string): ResponseStreamEvent {
+  const [, type, data] = /^event: ([a-z_.]+)\ndata: ([^\n]+)$/.exec(frame) ?? []
+  const event = JSON.parse(data ?? 'null') as ResponseStreamEvent | null
+  if (event === null || event.type !== type) throw new Error(`This is not a frame: ${frame.slice(0, 200)}`)
+  return event
+}
+
+/** What its output says. */
+export function textOf({ output }: Pick<ResponseObject, 'output'>): string {
+  return output
+    .flatMap((item) => (item.type === 'message' ? item.content : []))
+    .map(({ text }) => text)
+    .join('')
+}
+
+/** What its reasoning says. */
+export function reasoningOf({ output }: Pick<ResponseObject, 'output'>): string {
+  return output
+    .flatMap((item) => (item.type === 'reasoning' ? item.summary : []))
+    .map(({ text }) => text)
+    .join('')
+}
+
+async function bodyOf<Body>(reply: Response): Promise<Body> {
+  if (reply.status !== 200) throw new Error(`There is none: ${await reply.text()}`)
+  return (await reply.json()) as Body
+}

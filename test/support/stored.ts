@@ -1,0 +1,46 @@
+import type { ChatCompletion } from '../../src/chat/reply-schema.ts'
+import type { App, RequestOptions } from './app.ts'
+import { question } from './scenario.ts'
+
+/** A page as it comes. */
+export type ListBody<Item> = {
+  readonly object: string
+  readonly data: readonly Item[]
+  readonly first_id: string | null
+  readonly last_id: string | null
+  readonly has_more: boolean
+}
+
+export const storedPath = '/v1/chat/completions'
+
+/** Asks for a completion that is kept, and gives what was told of it. */
+export async function store(
+  app: App,
+  more: object = {},
+  options: RequestOptions = {},
+): Promise<ChatCompletion> {
+  const reply = await app.chat({ ...question, store: true, ...more }, options)
+  if (reply.status !== 200) throw new Error(`It was not stored: ${await reply.text()}`)
+  return (await reply.json()) as ChatCompletion
+}
+
+/** A list of completions; `query` is what stands behind the question mark. */
+export async function listed(
+  app: App,
+  query = '',
+  options: RequestOptions = {},
+): Promise<ListBody<ChatCompletion>> {
+  const reply = await app.request(`${storedPath}?${query}`, options)
+  if (reply.status !== 200) throw new Error(`There is no list: ${await reply.text()}`)
+  return (await reply.json()) as ListBody<ChatCompletion>
+}
+
+/** The ids of such a list. */
+export async function idsListed(app: App, query = '', options: RequestOptions = {}): Promise<string[]> {
+  return (await listed(app, query, options)).data.map(({ id }) => id)
+}
+
+/** What one request says of a stored completion. */
+export async function readStored(app: App, id: string, options: RequestOptions = {}): Promise<unknown> {
+  return await (await app.request(`${storedPath}/${id}`, options)).json()
+}
