@@ -1,24 +1,36 @@
 import type { Settings } from '../config/settings.ts'
+import { internalError } from '../lib/errors.ts'
+import { causeOf, type Log } from '../lib/log.ts'
 import type { Runtime } from '../runtime.ts'
 import { CommandError } from './command.ts'
 
-/** Seconds for which a connection may be open without a whole request. */
+/** Seconds for which a connection may be open without a request, or without taking anything of a reply. */
 const silentConnection = 60
 
 export type Server = ReturnType<typeof listen>
 
 /** Serves the runtime at the address of the settings; throws a sentence where that is not to be had. */
-export function listen(runtime: Pick<Runtime, 'fetch'>, settings: Pick<Settings, 'host' | 'port' | 'tls'>) {
+export function listen(
+  runtime: Pick<Runtime, 'fetch'>,
+  settings: Pick<Settings, 'host' | 'port' | 'tls'>,
+  log: Log,
+) {
   const { host, port, tls } = settings
   try {
     return Bun.serve({
       hostname: host,
       port,
-      fetch(request, server) {
+      async fetch(request, server) {
         // A model may think for minutes; event streams send comments, and bodies and upstream calls have deadlines.
         server.timeout(request, 0)
-        return runtime.fetch(request)
+        const reply = await runtime.fetch(withHost(request))
+        // It holds for the connection: left at 0, one whose client says nothing more would stay for ever.
+        server.timeout(request, silentConnection)
+        return reply
       },
+      error: (cause) => lastResort(cause, log),
+      // Its page for errors would show the program to a caller.
+      development: false,
       idleTimeout: silentConnection,
       // The bound that callers are told is checked, with an error that says so, where bodies are read.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -28,4 +40,15 @@ export function listen(runtime: Pick<Runtime, 'fetch'>, settings: Pick<Settings,
     const why = error instanceof Error ? error.message : String(error)
     throw new CommandError(`Cannot listen on ${host}:${port}: ${why} Choose another with --port or --host.`)
   }
+}
+
+/** A request of HTTP/1.0 need not name the host, and then has only the path for its URL. */
+function withHost(request: Request): Request {
+  return request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
+}
+
+/** For what is thrown where no request is known any more. */
+function lastResort(cause: Error, log: Log): Response {
+  log.error('A request failed outside of the interface.', { cause: causeOf(cause) })
+  return Response.json(internalError(cause).toBody(), { status: 500 })
 }

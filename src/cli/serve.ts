@@ -48,7 +48,7 @@ export const serve: Command = {
     const words = listenForStop(world)
     const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
     // First of all: a start that has no address must not make or change a database.
-    const server = listen(waitingFor(starting), loaded.settings)
+    const server = listen(waitingFor(starting), loaded.settings, log)
     try {
       const runtime = await start(loaded, world, log)
       try {

@@ -5,9 +5,11 @@ import type { Provider } from '../providers/provider.ts'
 import type { Source } from '../lib/source.ts'
 import type { Answering, GatewayParts, OpenQuestion } from './gateway.ts'
 import type { ModelRoute } from './models/model.ts'
+import type { Meter } from './money/meter.ts'
 import { costOfCall } from './money/outcome.ts'
 import { blamesRoute } from './retry.ts'
 import { ask } from './upstream/ask.ts'
+import { unavailable } from './upstream/failure.ts'
 
 /** Asks the route once and resolves when its answer has begun, or rejects with its failure. */
 export async function openAnswer(
@@ -72,6 +74,13 @@ async function firstOrPatience(
   }
 }
 
+/** In characters. What goes on after them is no answer of a model, and would fill the memory of who keeps it. */
+const longestAnswer = 64 * 1024 * 1024
+
+function endless(meter: Meter): Error {
+  return unavailable(meter.route()?.provider.name ?? '', 'its answer does not end')
+}
+
 type Keep = (batch: readonly GenerationEvent[]) => Promise<void> | undefined
 
 /**
@@ -95,6 +104,7 @@ function delivered(
           return undefined
         }
         meter.add(batch)
+        if (meter.said() > longestAnswer) throw endless(meter)
         const kept = keep(batch)
         if (kept) await kept
         return batch

@@ -1,10 +1,14 @@
+import { clientGone } from '../lib/errors.ts'
 import type { Source } from '../lib/source.ts'
 import { createWatchdog } from '../lib/watchdog.ts'
+import { within } from '../lib/within.ts'
 
 /** Milliseconds. Proxies and clients cut a connection that is silent for a minute, some for less. */
 const longestSilence = 15_000
 /** Milliseconds. The headers go out with the first bytes: a stream with nothing to say yet sends a comment. */
 const firstSilence = 100
+/** Milliseconds. A client who takes nothing for so long has left in all but name, and keeps a provider at work. */
+const longestStandstill = 60_000
 
 const keepAlive = ': keep-alive\n\n'
 
@@ -29,12 +33,12 @@ export type FrameSource<Item> = {
 
 /**
  * A reply that sends the frames of each item as it comes, and a comment where none has come for a while. When the
- * client leaves, the items are closed.
+ * client leaves, or takes nothing for `standstill` milliseconds while there is more, the items are closed.
  */
-export function eventStream<Item>(source: FrameSource<Item>): Response {
+export function eventStream<Item>(source: FrameSource<Item>, standstill = longestStandstill): Response {
   const stream: DirectStream = {
     type: 'direct',
-    pull: (sink) => send(source, sink),
+    pull: (sink) => send(source, sink, standstill),
     cancel: () => source.items.close(),
   }
   return new Response(
@@ -53,7 +57,7 @@ type Sink = {
   close(): void
 }
 
-async function send<Item>(source: FrameSource<Item>, sink: Sink): Promise<void> {
+async function send<Item>(source: FrameSource<Item>, sink: Sink, standstill: number): Promise<void> {
   const { items } = source
   const silence = createWatchdog(firstSilence, () => {
     silence.touch(longestSilence)
@@ -76,7 +80,7 @@ async function send<Item>(source: FrameSource<Item>, sink: Sink): Promise<void> 
     if (source.begin) await tell(source.begin())
     for (let item = await items.next(); item !== undefined; item = await items.next()) {
       const written = tell(source.frames(item))
-      if (typeof written !== 'number') await written
+      if (typeof written !== 'number') await within(written, standstill, clientGone)
     }
     tell(source.end())
   } catch (error) {

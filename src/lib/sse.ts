@@ -18,6 +18,8 @@ const longestEvent = 32 * 1024 * 1024
 export function createSseParser(): SseParser {
   const decoder = new TextDecoder()
   let pending = ''
+  /** Whether it ends with a CR whose LF may still come. */
+  let waiting = false
   let event = ''
   let data: string | undefined
 
@@ -34,6 +36,12 @@ export function createSseParser(): SseParser {
 
   function takeLines(added: string, last: boolean): SseEvent[] {
     const events: SseEvent[] = []
+    // Put together once its line ends: looking through it for each piece would take ever longer.
+    if (!last && !waiting && !/[\r\n]/.test(added)) {
+      pending += added
+      refuseTooLong()
+      return events
+    }
     const text = pending + added
     let start = 0
     // What was pending has no line end, but for a CR at its very end that waited for its LF.
@@ -46,9 +54,14 @@ export function createSseParser(): SseParser {
       from = start
     }
     pending = text.slice(start)
+    waiting = pending.endsWith('\r')
+    refuseTooLong()
+    return events
+  }
+
+  function refuseTooLong(): void {
     if (pending.length + (data?.length ?? 0) > longestEvent)
       throw new Error('A server-sent event is too long.')
-    return events
   }
 
   return {

@@ -57,6 +57,8 @@ function prepare(sqlite: Sqlite, log: Log): void {
   // Before anything else is changed, because a database that is refused must stay as it is.
   migrate(sqlite, migrations, log)
   if (sqlite.filename !== inMemory) keepWriteAheadLog(sqlite)
+  // From here on the writer sees to the disk.
+  sqlite.run('PRAGMA synchronous = NORMAL')
   sqlite.run('PRAGMA foreign_keys = ON')
   sqlite.run(`PRAGMA busy_timeout = ${busyTimeout}`)
 }

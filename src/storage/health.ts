@@ -1,5 +1,6 @@
 import type { ApiError } from '../lib/errors.ts'
 import { causeOf, type Log } from '../lib/log.ts'
+import { spaced } from '../lib/spaced.ts'
 import { type Database, inMemory } from './database.ts'
 import { databaseGone } from './outage.ts'
 import { watchPlace } from './place.ts'
@@ -26,18 +27,21 @@ export type Health = {
 
 /** Milliseconds between two tries: a database that is back is used again after at most so long. */
 const pause = 250
+/** Milliseconds for which files that lay in their place are taken to lie there still: each look asks the system. */
+const longestTrust = 50
 
 export function createHealth(database: Database, log: Log): Health {
   const { checkPlace, tryWrite } = prepareChecks(database)
   let writtenAt: number | undefined
   let outage: ApiError | undefined
   let timer: Timer | undefined
+  const look = spaced(longestTrust, () => attempt(checkPlace))
 
   function wrote(): void {
     writtenAt = performance.now()
     if (outage) log.info('The database is available again.')
     outage = undefined
-    attempt(checkPlace)
+    look()
   }
 
   function failed(cause: unknown): void {
@@ -64,7 +68,7 @@ export function createHealth(database: Database, log: Log): Health {
   }
 
   function refusal(): ApiError | undefined {
-    if (!outage) attempt(checkPlace)
+    if (!outage) look()
     return outage
   }
 

@@ -1,6 +1,5 @@
-import type { RequestFacts } from './request-facts.ts'
 import type { OpenReservation, Reservations } from './reservations.ts'
-import type { Settlement } from './settling.ts'
+import type { Settling } from './settling.ts'
 import type { Outcome } from './usage.ts'
 import type { Writer } from './writer.ts'
 
@@ -10,11 +9,11 @@ export const recoverySize = 500
 /** Settles what a killed process has left open, but for the requests that go on, and tells how much. */
 export function createRecovery(
   reservations: Reservations,
-  settleNow: (request: RequestFacts, outcome: Outcome) => Settlement,
+  settleNow: Settling,
   writer: Writer,
 ): (goesOn?: (request: string) => boolean) => Promise<number> {
   function settleOpen(open: readonly OpenReservation[]): void {
-    for (const reservation of open) settleNow(reservation.request, interruption(reservation))
+    for (const reservation of open) settleNow(reservation.request, interruption(reservation), true)
   }
 
   return async (goesOn = () => false) => {

@@ -4,10 +4,16 @@ import type { Database } from './database.ts'
 import { createRecovery } from './ledger-recovery.ts'
 import { createLateSettling } from './late-settling.ts'
 import type { RequestFacts } from './request-facts.ts'
-import { prepareReservations, type Reservation } from './reservations.ts'
+import { prepareReservations, type Reservation, type Reservations } from './reservations.ts'
 import { prepareSettling, type Settlement } from './settling.ts'
 import type { Outcome } from './usage.ts'
 import type { Writer } from './writer.ts'
+
+export type SettlingOptions = {
+  readonly alongside?: (() => void) | undefined
+  /** False where it is known that nothing was set aside. */
+  readonly reserved?: boolean
+}
 
 /** What requests may take of the balances, and what they took; each promise resolves once that is on disk. */
 export type Ledger = {
@@ -22,7 +28,7 @@ export type Ledger = {
    * throws, the request is not settled. Where it cannot be written it rejects, and is tried again, alone, until it
    * is: with the status of the reply that is then left.
    */
-  settle(request: RequestFacts, outcome: Outcome, alongside?: () => void): Promise<Settlement>
+  settle(request: RequestFacts, outcome: Outcome, how?: SettlingOptions): Promise<Settlement>
   /**
    * The same for an end for which nobody waits: it is tried as a whole until it is written, and rejects only with what
    * no other try would mend, or when the ledger is closed.
@@ -43,17 +49,18 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
   const reservations = prepareReservations(database)
   const settleNow = prepareSettling(database, reservations, now)
   const closing = new AbortController()
-  const late = createLateSettling((request, outcome) => writer.write(() => settleNow(request, outcome)))
+  const late = createLateSettling((request, outcome) => writer.write(() => settleNow(request, outcome, true)))
 
-  function settleWith(request: RequestFacts, outcome: Outcome, alongside?: () => void): Settlement {
-    const settlement = settleNow(request, outcome)
+  function settleWith(request: RequestFacts, outcome: Outcome, how: SettlingOptions): Settlement {
+    const { alongside, reserved = true } = how
+    const settlement = settleNow(request, outcome, reserved)
     if (settlement.recorded) alongside?.()
     return settlement
   }
 
-  const settle: Ledger['settle'] = async (request, outcome, alongside) => {
+  const settle: Ledger['settle'] = async (request, outcome, how = {}) => {
     try {
-      return await writer.write(() => settleWith(request, outcome, alongside))
+      return await writer.write(() => settleWith(request, outcome, how), lasting(how))
     } catch (error) {
       late.keep(request, outcome)
       throw error
@@ -61,16 +68,10 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
   }
 
   const settleAtLast: Ledger['settleAtLast'] = (request, outcome, alongside) =>
-    untilStored(() => writer.write(() => settleWith(request, outcome, alongside)), closing.signal)
-
-  function holdWith(reservation: Reservation, alongside?: () => void): boolean {
-    const held = reservations.hold(reservation)
-    if (held) alongside?.()
-    return held
-  }
+    untilStored(() => writer.write(() => settleWith(request, outcome, { alongside })), closing.signal)
 
   return {
-    reserve: (reservation, alongside) => writer.write(() => holdWith(reservation, alongside)),
+    reserve: createReserve(reservations, writer),
     write: writer.write,
     settle,
     settleAtLast,
@@ -80,4 +81,23 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
       late.close()
     },
   }
+}
+
+function createReserve(reservations: Reservations, writer: Writer): Ledger['reserve'] {
+  function holdWith(reservation: Reservation, alongside?: () => void): boolean {
+    const held = reservations.hold(reservation)
+    if (held) alongside?.()
+    return held
+  }
+
+  // Money that is set aside and lost in a power cut was not taken.
+  return (reservation, alongside) => {
+    const promised = () => alongside !== undefined
+    return writer.write(() => holdWith(reservation, alongside), promised)
+  }
+}
+
+/** A row that nobody was promised may be lost in a power cut. */
+function lasting({ alongside }: SettlingOptions): (settlement: Settlement) => boolean {
+  return ({ charged }) => alongside !== undefined || charged > 0n
 }

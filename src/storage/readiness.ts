@@ -16,8 +16,9 @@ export type Readiness = {
   examine(): Promise<void>
 }
 
-/** Milliseconds for which a commit proves that the next one will succeed. */
+/** Milliseconds for which a commit proves that the next one will succeed, but for a lock; and for that, too. */
 const longestTrust = 1000
+const unlockedTrust = 5
 
 export function createReadiness(database: Database, writer: Writer, health: Health): Readiness {
   const isLocked = prepareLockCheck(database)
@@ -26,7 +27,9 @@ export function createReadiness(database: Database, writer: Writer, health: Heal
   function ready(): Promise<void> | undefined {
     const refusal = health.refusal()
     if (refusal) throw refusal
-    return health.age() > longestTrust || isLocked() ? writer.write(probe) : undefined
+    const age = health.age()
+    if (age < unlockedTrust) return undefined
+    return age > longestTrust || isLocked() ? writer.write(probe) : undefined
   }
 
   async function examine(): Promise<void> {

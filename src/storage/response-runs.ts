@@ -40,7 +40,6 @@ type RunRow = {
   readonly status: UnfinishedStatus
   readonly head: string
   readonly run: string
-  readonly input: string
   readonly log: string
 }
 
@@ -59,7 +58,7 @@ function prepareStatements({ sqlite }: Database) {
     ),
     clear: sqlite.prepare('DELETE FROM response_log WHERE response_id = ?'),
     unfinished: sqlite.prepare<RunRow, [string, number]>(
-      `SELECT id, organization_id organization, status, head, run, input, ${wholeLog} log FROM responses ` +
+      `SELECT id, organization_id organization, status, head, run, ${wholeLog} log FROM responses ` +
         "WHERE id > ? AND status IN ('queued', 'in_progress') ORDER BY id LIMIT ?",
     ),
   }
@@ -67,10 +66,5 @@ function prepareStatements({ sqlite }: Database) {
 
 function toRun(row: RunRow): UnfinishedRun {
   // All were written by `insert`.
-  return {
-    ...row,
-    head: JSON.parse(row.head) as JsonObject,
-    run: JSON.parse(row.run) as JsonObject,
-    input: JSON.parse(row.input) as JsonObject[],
-  }
+  return { ...row, head: JSON.parse(row.head) as JsonObject, run: JSON.parse(row.run) as JsonObject }
 }

@@ -96,7 +96,6 @@ export type UnfinishedRun = {
   readonly head: JsonObject
   /** What the run needs to begin. */
   readonly run: JsonObject
-  readonly input: readonly JsonObject[]
   /** All that has happened so far, pieces joined. */
   readonly log: string
 }

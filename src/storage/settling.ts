@@ -16,25 +16,23 @@ export type Settlement = {
 }
 
 const unrecorded: Settlement = { recorded: false, charged: 0n, writtenOff: 0n }
+const uncharged: Settlement = { ...unrecorded, recorded: true }
 
-/** Part of a transaction: ends a request, once. */
-export function prepareSettling(
-  database: Database,
-  reservations: Reservations,
-  now: () => number,
-): (request: RequestFacts, outcome: Outcome) => Settlement {
+/** Part of a transaction: ends a request, once; `reserved` is false where it is known that nothing was set aside. */
+export type Settling = (request: RequestFacts, outcome: Outcome, reserved: boolean) => Settlement
+
+export function prepareSettling(database: Database, reservations: Reservations, now: () => number): Settling {
   const record = prepareUsage(database)
   const charge = prepareCharge(database, now)
   const account = database.sqlite.prepare<Account, [string]>(
     'SELECT balance, reserved FROM organizations WHERE id = ?',
   )
 
-  return (request, outcome) => {
-    const found = account.get(request.organization)
-    // The organization may be deleted while its call runs, which is no fault of that call.
-    if (found === null || !record(request, outcome)) return unrecorded
-    const amount = reservations.take(request.id)
-    if (amount === undefined) return { ...unrecorded, recorded: true }
+  return (request, outcome, reserved) => {
+    if (!record(request, outcome)) return unrecorded
+    const amount = reserved ? reservations.take(request.id) : undefined
+    const found = amount === undefined ? null : account.get(request.organization)
+    if (amount === undefined || found === null) return uncharged
     return charge(request, keepable(outcome.cost ?? 0n), amount, found)
   }
 }

@@ -1,46 +1,71 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Database as Sqlite, Statement } from 'bun:sqlite'
 
-/** A transaction that writes, and works in it of which each can be undone alone. */
-export type Transaction = ReturnType<typeof prepareTransaction>
+/** Of the transactions since the start: how many are committed, the time that they took, and how many were undone. */
+export type Tally = { commits: number; seconds: number; failed: number }
 
-export function prepareTransaction(sqlite: Sqlite) {
-  const [begin, commit, savepoint, release] = [
-    sqlite.prepare('BEGIN IMMEDIATE'),
-    sqlite.prepare('COMMIT'),
-    sqlite.prepare('SAVEPOINT work'),
-    sqlite.prepare('RELEASE work'),
-  ]
-  const tally = { commits: 0, seconds: 0, failed: 0 }
-  let begunAt = 0
-  function attempt<T>(work: () => T): T {
-    savepoint.run()
+/** A transaction that writes, one after the other, and works in it of which each can be undone alone. */
+export class Transaction {
+  readonly tally: Tally = { commits: 0, seconds: 0, failed: 0 }
+  readonly #sqlite: Sqlite
+  readonly #begin: Statement
+  readonly #commit: Statement
+  readonly #savepoint: Statement
+  readonly #release: Statement
+  #begunAt = 0
+  /** Its only work has failed, and nothing is left of it that could be committed. */
+  #undone = false
+
+  constructor(sqlite: Sqlite) {
+    this.#sqlite = sqlite
+    this.#begin = sqlite.prepare('BEGIN IMMEDIATE')
+    this.#commit = sqlite.prepare('COMMIT')
+    this.#savepoint = sqlite.prepare('SAVEPOINT work')
+    this.#release = sqlite.prepare('RELEASE work')
+  }
+
+  begin(): void {
+    this.#undone = false
+    this.#begunAt = performance.now()
+    this.#begin.run()
+  }
+
+  attempt<T>(work: () => T): T {
+    this.#savepoint.run()
     try {
       return work()
     } catch (error) {
-      if (sqlite.inTransaction) sqlite.run('ROLLBACK TO work')
+      if (this.#sqlite.inTransaction) this.#sqlite.run('ROLLBACK TO work')
       throw error
     } finally {
-      if (sqlite.inTransaction) release.run()
+      if (this.#sqlite.inTransaction) this.#release.run()
     }
   }
-  function abandon(): void {
-    tally.failed++
-    if (sqlite.inTransaction) sqlite.run('ROLLBACK')
+
+  /** The same for the only work of the transaction, which needs no savepoint. */
+  attemptAlone<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      this.#undone = this.#sqlite.inTransaction
+      if (this.#undone) this.#sqlite.run('ROLLBACK')
+      throw error
+    }
   }
-  return {
-    begin() {
-      begunAt = performance.now()
-      begin.run()
-    },
-    commit() {
-      commit.run()
-      tally.commits++
-      tally.seconds += (performance.now() - begunAt) / 1000
-    },
-    open: () => sqlite.inTransaction,
-    attempt,
-    abandon,
-    /** Of those since the start: how many are on disk, the time that they took, and how many were undone. */
-    tally,
+
+  /** False where SQLite has undone all of it: a full disk, among others, does not only undo the statement. */
+  intact(): boolean {
+    return this.#undone || this.#sqlite.inTransaction
+  }
+
+  commit(): void {
+    if (this.#undone) return
+    this.#commit.run()
+    this.tally.commits++
+    this.tally.seconds += (performance.now() - this.#begunAt) / 1000
+  }
+
+  abandon(): void {
+    this.tally.failed++
+    if (this.#sqlite.inTransaction) this.#sqlite.run('ROLLBACK')
   }
 }

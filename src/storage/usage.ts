@@ -23,12 +23,15 @@ export type Outcome = {
   readonly error?: string
 }
 
-/** Part of a transaction: writes the row of a request; false where it has one already. */
+/** Part of a transaction: writes the row of a request; false where it has one already, or its organization is gone. */
 export function prepareUsage({ sqlite }: Database): (request: RequestFacts, outcome: Outcome) => boolean {
   // A statement of its own: the mapper of the query builder takes half as long again as the insert.
   const names = Object.keys(getTableColumns(usage)) as (keyof UsageRow)[]
+  // The organization may be deleted while its call runs, which is no fault of that call.
+  const owner = `?${names.indexOf('organization_id') + 1}`
   const insert = sqlite.prepare(
-    `INSERT INTO usage (${names.join()}) VALUES (${names.map(() => '?').join()}) ON CONFLICT (id) DO NOTHING`,
+    `INSERT INTO usage (${names.join()}) SELECT ${names.map((_, index) => `?${index + 1}`).join()} ` +
+      `WHERE EXISTS (SELECT 1 FROM organizations WHERE id = ${owner}) ON CONFLICT (id) DO NOTHING`,
   )
   return (request, outcome) => {
     const row = toRow(request, outcome)

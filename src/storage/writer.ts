@@ -1,36 +1,35 @@
 import { serviceUnavailable } from '../lib/errors.ts'
 import type { Database } from './database.ts'
+import { type Disk, openDisk } from './disk.ts'
 import type { Health } from './health.ts'
-import { databaseGone, isBusy, toOutage } from './outage.ts'
-import { prepareTransaction, type Transaction } from './transaction.ts'
+import { databaseGone, isBusy } from './outage.ts'
+import { type Tally, Transaction } from './transaction.ts'
+import { createJob, type Job } from './write-job.ts'
 
 /** Commits writes in groups: a disk takes as long for one as for many. */
 export type Writer = {
   /**
-   * Runs the work in the next transaction, alone or with others, and settles once that is safely on disk. Work that
-   * throws undoes only itself; a transaction that fails rejects all of its works with 503.
+   * Runs the work in the next transaction, alone or with others, and settles once that is safely on disk; where
+   * `lasting` says of its value that this is not needed, once it is committed: then a killed process loses nothing of
+   * it, but a power cut may. Work that throws undoes only itself; a transaction that fails rejects all of its works
+   * with 503.
    */
-  write<T>(work: () => T): Promise<T>
+  write<T>(work: () => T, lasting?: (value: T) => boolean): Promise<T>
   /** How much waits, and what was committed since the start. */
   figures(): WriterFigures
   /** Commits what waits and takes nothing more. */
   close(): void
 }
 
-export type WriterFigures = { readonly waiting: number } & Readonly<Transaction['tally']>
+export type WriterFigures = { readonly waiting: number } & Readonly<Tally>
 
 export type WriterOptions = {
   /** The most works that wait for a transaction. */
   readonly mostWaiting?: number
   /** What refuses writes while it is known that they would fail. */
   readonly health?: Pick<Health, 'refusal' | 'wrote' | 'failed'>
-}
-
-type Job = {
-  /** Throws only what ends the whole transaction. */
-  run(transaction: Transaction): void
-  settle(): void
-  reject(error: Error): void
+  /** Where the log of the database is, unless a test has another. */
+  readonly disk?: Disk
 }
 
 /** Milliseconds. */
@@ -39,53 +38,105 @@ const gathering = 1
 const longestLock = 1000
 const lockPause = 10
 
+/** See `GroupWriter`. */
+export function createWriter(database: Database, options: WriterOptions = {}): Writer {
+  const writer = new GroupWriter(database, options)
+  return {
+    write: (work, lasting) => writer.write(work, lasting),
+    figures: () => writer.figures(),
+    close: () => writer.close(),
+  }
+}
+
 /**
- * The works of one turn of the event loop are one transaction. A work that comes alone waits for no other; while
- * they come together, each transaction waits a moment for more, because a commit costs as much as ten works.
+ * The works of one turn of the event loop are one transaction. A work that comes alone waits for no other. While the
+ * disk takes in what was committed, the works that come wait, and are the next transaction; where nothing needs the
+ * disk and they come together, each transaction waits a moment for more, because a commit costs as much as ten works.
  */
-export function createWriter({ sqlite }: Database, options: WriterOptions = {}): Writer {
-  const { mostWaiting = 10_000, health } = options
-  const transaction = prepareTransaction(sqlite)
-  const mayPass = createPatience()
-  let waiting: Job[] = []
-  let closed = false
-  let together = false
+class GroupWriter implements Writer {
+  readonly #sqlite: Database['sqlite']
+  readonly #transaction: Transaction
+  readonly #disk: Disk
+  readonly #health: WriterOptions['health']
+  readonly #mostWaiting: number
+  readonly #mayPass = createPatience()
+  #waiting: Job[] = []
+  /** Committed, and not yet known to be on disk. */
+  #unsafe: readonly Job[] = []
+  #closed = false
+  #together = false
 
-  function write<T>(work: () => T): Promise<T> {
-    const refusal = closed ? serviceUnavailable('The gateway is stopping.') : health?.refusal()
+  constructor({ sqlite }: Database, { mostWaiting = 10_000, health, disk }: WriterOptions) {
+    this.#sqlite = sqlite
+    this.#transaction = new Transaction(sqlite)
+    this.#disk = disk ?? openDisk(sqlite.filename)
+    this.#health = health
+    this.#mostWaiting = mostWaiting
+  }
+
+  write<T>(work: () => T, lasting: (value: T) => boolean = () => true): Promise<T> {
+    const refusal = this.#closed ? serviceUnavailable('The gateway is stopping.') : this.#health?.refusal()
     if (refusal) return Promise.reject(refusal)
-    if (waiting.length >= mostWaiting)
+    if (this.#waiting.length >= this.#mostWaiting)
       return Promise.reject(serviceUnavailable('Too many writes wait for the database.'))
-    if (waiting.length === 0) schedule()
-    return new Promise((resolve, reject) => waiting.push(createJob(work, resolve, reject)))
+    if (this.#waiting.length === 0) this.#schedule()
+    return new Promise((resolve, reject) => this.#waiting.push(createJob(work, lasting, resolve, reject)))
   }
 
-  function schedule(): void {
-    if (together) setTimeout(commitWaiting, gathering)
-    else setImmediate(commitWaiting)
+  figures(): WriterFigures {
+    return { waiting: this.#waiting.length, ...this.#transaction.tally }
   }
 
-  function commitWaiting(): void {
-    if (waiting.length === 0) return
-    const refused = failureOf(transaction.begin)
-    if (mayPass(refused) && !closed) return void setTimeout(commitWaiting, lockPause)
-    const jobs = waiting
-    waiting = []
-    together = jobs.length > 1
-    const failure = refused ?? commit(jobs, transaction)
-    if (failure === undefined) health?.wrote()
-    else health?.failed(failure)
-    settle(jobs, failure)
-  }
-
-  function close(): void {
-    closed = true
+  close(): void {
+    this.#closed = true
     // Nobody else is held up by the wait any more.
-    if (waiting.length > 0) sqlite.run(`PRAGMA busy_timeout = ${longestLock}`)
-    commitWaiting()
+    if (this.#waiting.length > 0) this.#sqlite.run(`PRAGMA busy_timeout = ${longestLock}`)
+    this.#commitWaiting()
+    if (this.#unsafe.length > 0) this.#synced(failureOf(() => this.#disk.syncNow()))
+    this.#disk.close()
   }
 
-  return { write, figures: () => ({ waiting: waiting.length, ...transaction.tally }), close }
+  #schedule(): void {
+    if (this.#unsafe.length > 0) return
+    if (this.#together) setTimeout(this.#commitWaiting, gathering)
+    else setImmediate(this.#commitWaiting)
+  }
+
+  readonly #commitWaiting = (): void => {
+    if (this.#waiting.length === 0) return
+    const refused = failureOf(() => this.#transaction.begin())
+    if (this.#mayPass(refused) && !this.#closed) return void setTimeout(this.#commitWaiting, lockPause)
+    const jobs = this.#waiting
+    this.#waiting = []
+    const failure = refused ?? commit(jobs, this.#transaction)
+    if (failure !== undefined) return this.#failed(jobs, failure)
+    this.#health?.wrote()
+    const unsafe = jobs.filter((job) => job.lasts())
+    for (const job of jobs) if (!job.lasts()) job.settle()
+    this.#together = jobs.length > 1
+    if (unsafe.length > 0) this.#sync(unsafe)
+  }
+
+  #sync(jobs: readonly Job[]): void {
+    this.#unsafe = [...this.#unsafe, ...jobs]
+    // At the end it is done at once.
+    if (!this.#closed) this.#disk.sync((failure) => this.#synced(failure))
+  }
+
+  #synced(failure: unknown): void {
+    const jobs = this.#unsafe
+    this.#unsafe = []
+    if (failure !== undefined) this.#failed(jobs, failure)
+    else for (const job of jobs) job.settle()
+    if (this.#waiting.length > 0) this.#schedule()
+  }
+
+  #failed(jobs: readonly Job[], failure: unknown): void {
+    if (jobs.length === 0) return
+    this.#health?.failed(failure)
+    const gone = databaseGone(failure)
+    for (const job of jobs) job.reject(gone)
+  }
 }
 
 /**
@@ -107,7 +158,7 @@ function createPatience(): (failure: unknown) => boolean {
 /** What kept the whole transaction from being committed; undefined where nothing did. */
 function commit(jobs: readonly Job[], transaction: Transaction): unknown {
   const failure = failureOf(() => {
-    for (const job of jobs) job.run(transaction)
+    for (const job of jobs) job.run(transaction, jobs.length === 1)
     transaction.commit()
   })
   if (failure !== undefined) transaction.abandon()
@@ -121,27 +172,4 @@ function failureOf(work: () => void): unknown {
   } catch (error) {
     return error
   }
-}
-
-function settle(jobs: readonly Job[], failure: unknown): void {
-  const gone = failure === undefined ? undefined : databaseGone(failure)
-  for (const job of jobs) {
-    if (gone) job.reject(gone)
-    else job.settle()
-  }
-}
-
-function createJob<T>(work: () => T, resolve: (value: T) => void, reject: (error: unknown) => void): Job {
-  let settle = () => {}
-  function run(transaction: Transaction): void {
-    try {
-      const value = transaction.attempt(work)
-      settle = () => resolve(value)
-    } catch (error) {
-      // A full disk, among others, undoes the whole transaction and not only the statement.
-      if (!transaction.open()) throw error
-      settle = () => reject(toOutage(error))
-    }
-  }
-  return { run, settle: () => settle(), reject }
 }

@@ -87,6 +87,8 @@ test('a run under way counts among the open calls; a queued one and its readers 
   const { id } = await queueRun(paid.app, {}, narrow)
   await paid.acme.request(0)
   const queued = await queueRun(paid.app, {}, narrow)
+  const metrics = await (await paid.app.request('/metrics')).text()
+  expect(metrics).toContain('weir_background_runs{kind="queued"} 1\nweir_background_runs{kind="running"} 1\n')
   const readers = [id, queued.id].map((id) => runOver(paid.app, id, narrow))
   const refused = await paid.app.chat(question, narrow)
   expect(refused.status).toBe(429)

@@ -1,9 +1,22 @@
 import { expect, test } from 'bun:test'
 import { type Paid, startPaid } from '../money/paid.ts'
-import { cancelRun, deleteRun, gatedAnswer, queueRequest, runTells } from '../support/background.ts'
+import { cancelRun, deleteRun, gatedAnswer, queueRequest, runOver, runTells } from '../support/background.ts'
 import { streamed } from '../support/chat-answers.ts'
 import { replayed, responsesPath } from '../support/responses.ts'
 import { randomFrom } from '../wires/random.ts'
+
+/** Before the last words, behind the end, or somewhere between the words and the moment when the end is stored. */
+async function atMomentOf(
+  round: number,
+  open: () => void,
+  over: () => Promise<unknown>,
+  random: () => number,
+): Promise<void> {
+  if (round % 10 === 0) return
+  open()
+  if (round % 10 === 1) await over()
+  else for (let turn = Math.floor(random() * 16); turn > 0; turn--) await new Promise(setImmediate)
+}
 
 type Found = { readonly status: string; readonly error?: unknown }
 
@@ -32,9 +45,7 @@ test('a cancel at the moment of the end leaves one of both, and says which', asy
     paid.acme.answer(gatedAnswer(gate.promise))
     const { id, request } = await queueRequest(paid.app)
     await runTells(paid.app, id, 'It is ')
-    gate.resolve()
-    // Somewhere between the last words and the moment when the end is stored.
-    for (let turn = Math.floor(random() * 12); turn > 0; turn--) await new Promise(setImmediate)
+    await atMomentOf(round, gate.resolve, () => runOver(paid.app, id), random)
     const replies = await Promise.all([cancelRun(paid.app, id), cancelRun(paid.app, id)])
     const status = await expectConsistent(paid, id, request)
     for (const reply of replies)
@@ -76,8 +87,7 @@ test('a delete at the moment of the end deletes what is over, or says that it is
     paid.acme.answer(gatedAnswer(gate.promise))
     const { id, request } = await queueRequest(paid.app)
     await runTells(paid.app, id, 'It is ')
-    gate.resolve()
-    for (let turn = Math.floor(random() * 16); turn > 0; turn--) await new Promise(setImmediate)
+    await atMomentOf(round, gate.resolve, () => runOver(paid.app, id), random)
     const [removal, cancel] = await Promise.all([deleteRun(paid.app, id), cancelRun(paid.app, id)])
     seen[removal.status as keyof typeof seen]++
     if (removal.status === 400) await expectConsistent(paid, id, request)

@@ -87,7 +87,7 @@ async function chosenContenders(): Promise<Contender[]> {
   const wanted = flags.contenders?.split(',') ?? (flags.quick ? few : undefined)
   const others = flags.weir.map((text) => {
     const [name = '', file = ''] = text.split('=')
-    return weir({ name, executable: resolve(file), prepaid: true })
+    return weir({ name, executable: resolve(file), prepaid: !name.endsWith('-u') })
   })
   return [...all.filter(({ name }) => wanted?.includes(name) ?? true), ...others]
 }

@@ -10,7 +10,7 @@ const readers = 10
 const words = 20
 
 /** In MiB; a gateway at rest has about 100, and each open stream takes some dozens of KiB. */
-const mostMemory = 900
+const mostMemory = 600
 
 /** The most memory that a process ever had, in MiB; undefined where the system does not tell. */
 async function peakOf(pid: number): Promise<number | undefined> {

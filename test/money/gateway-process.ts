@@ -11,6 +11,7 @@ export type GatewayProcess = AsyncDisposable & {
   /** The data folder. */
   readonly data: string
   readonly url: () => string
+  readonly pid: () => number
   /** Resolves when it listens. */
   start(): Promise<void>
   /** As the end of the power would. */
@@ -48,6 +49,7 @@ export async function createGatewayProcess(
     books,
     data,
     url: () => running().url,
+    pid: () => running().pid,
     async start() {
       // What it logs is of no interest here, and would be thousands of lines.
       serving = await startServing(command, environment, 'ignore')

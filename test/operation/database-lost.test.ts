@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 import { until } from '../money/books.ts'
 import { temporaryFolder } from '../storage/folder.ts'
+import type { App } from '../support/app.ts'
 import { whole } from '../support/chat-answers.ts'
 import { readError } from '../support/chat-reply.ts'
 import { question, type Scenario, startScenario } from '../support/scenario.ts'
@@ -11,6 +12,11 @@ import { question, type Scenario, startScenario } from '../support/scenario.ts'
 async function startOnFile() {
   const file = `${temporaryFolder()}/weir.db`
   return { file, ...(await startScenario(whole(), { database: file })) }
+}
+
+/** Whether the files lie where they lay, and are free, is looked at many times in a second, and not for each call. */
+async function untilNoticed(app: App): Promise<void> {
+  await until(async () => (await app.request('/readyz')).status === 503, 'a look at the files')
 }
 
 /** Asks, and sees that the answer is a 503 that no provider heard of, and that readiness says why. */
@@ -52,6 +58,7 @@ test('a database that another process locks: 503 before any provider is asked, u
   expect((await gateway.app.chat(question)).status).toBe(200)
   const other = new Sqlite(gateway.file)
   other.run('BEGIN EXCLUSIVE')
+  await untilNoticed(gateway.app)
   await expectRefused(gateway, 'is locked by another process')
   other.close()
   await expectRecovered(gateway, gateway.file, 2)
@@ -70,12 +77,13 @@ test('a lock that lasts for a moment only is waited for, while all else goes on'
 })
 
 test.skipIf(process.platform === 'win32')(
-  'a database that was moved away: 503 at once, until it is back; another one in its place is not taken',
+  'a database that was moved away: 503 until it is back; another one in its place is not taken',
   async () => {
     await using gateway = await startOnFile()
     const { file, app } = gateway
     expect((await app.chat(question)).status).toBe(200)
     renameSync(file, `${file}.away`)
+    await untilNoticed(app)
     await expectRefused(gateway, 'is not where it was')
     await Bun.write(file, 'another')
     await expectRefused(gateway, 'is not where it was')
@@ -86,8 +94,9 @@ test.skipIf(process.platform === 'win32')(
 
 test.skipIf(process.platform === 'win32')('a log of the database that was deleted is the same', async () => {
   await using gateway = await startOnFile()
-  const { file } = gateway
+  const { file, app } = gateway
   renameSync(`${file}-wal`, `${file}-wal.away`)
+  await untilNoticed(app)
   await expectRefused(gateway, 'is not where it was')
   renameSync(`${file}-wal.away`, `${file}-wal`)
   await expectRecovered(gateway, file, 2)

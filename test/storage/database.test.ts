@@ -20,7 +20,7 @@ test('a new database writes ahead, syncs each commit, waits for locks and holds 
   const { sqlite } = testDatabase()
   const pragma = (name: string) => sqlite.prepare<unknown[], []>(`PRAGMA ${name}`).values()[0]?.[0]
   expect(pragma('journal_mode')).toBe('wal')
-  expect(pragma('synchronous')).toBe(2)
+  expect(pragma('synchronous')).toBe(1)
   expect(pragma('busy_timeout')).toBe(20)
   expect(pragma('foreign_keys')).toBe(1)
   expect(pragma('user_version')).toBe(migrations.length)

@@ -102,14 +102,15 @@ test('what the reply promises is written with the settlement, or neither is', as
   const promise = () => void sqlite.run("INSERT INTO promises VALUES ('kept')")
   const { request } = reservation(50n)
   await ledger.reserve(reservation(50n, request))
-  const broken = ledger.settle(request, { status: 200, cost: 5n }, () => {
+  const alongside = () => {
     promise()
     throw new Error('changed my mind')
-  })
+  }
+  const broken = ledger.settle(request, { status: 200, cost: 5n }, { alongside })
   await expect(broken).rejects.toThrow('changed my mind')
   expect(await account()).toEqual([100n, 50n])
-  await ledger.settle(request, { status: 200, cost: 5n }, promise)
-  await ledger.settle(request, { status: 200, cost: 5n }, promise)
+  await ledger.settle(request, { status: 200, cost: 5n }, { alongside: promise })
+  await ledger.settle(request, { status: 200, cost: 5n }, { alongside: promise })
   expect(sqlite.prepare('SELECT text FROM promises').values()).toEqual([['kept']])
   expect(await account()).toEqual([95n, 0n])
   expectSoundBooks(sqlite)

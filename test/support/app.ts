@@ -58,20 +58,21 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
   const lines: string[] = []
   const requestLines = createRequestLines()
   const settings = checkedSettings(options.settings ?? {})
+  const log = createLog((line) => void lines.push(line))
   const runtime = await createRuntime({
     settings,
     file: null,
     // An Ollama of the developer is not to be found.
     environment: { WEIR_BOOTSTRAP_KEY: firstKey, OLLAMA_HOST: 'elsewhere.test', ...options.environment },
     database: options.database ?? ':memory:',
-    log: createLog((line) => void lines.push(line)),
+    log,
     requestLines: { sink: requestLines.sink, readable: false },
     patience: options.patience,
     clock: options.clock,
     images: options.images,
     sweepInterval: options.sweepInterval,
   })
-  const server = listen(runtime, settings)
+  const server = listen(runtime, settings, log)
   runtime.servedBy(server)
   const url = `http://127.0.0.1:${server.port}`
   const request = (path: string, options: RequestOptions = {}) => fetch(url + path, toInit(options))

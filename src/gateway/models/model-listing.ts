@@ -25,7 +25,7 @@ export async function listModels(
   const place = path(provider)
   if (place === undefined) throw new Error('It has no list of models that could be asked for.')
   const response = await fetch(provider.baseUrl + place, {
-    headers: { accept: 'application/json', ...upstreamHeaders(provider, kind) },
+    headers: upstreamHeaders(provider, kind, false),
     // A redirect would carry the key to a host that nobody configured.
     redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(deadline)]),

@@ -26,6 +26,8 @@ export type Books = {
 
 /** `ready` throws or rejects where the end of a call could not be written. */
 export function createBooks(ledger: Ledger, ready: () => Promise<void> | undefined): Books {
+  /** The requests for which money was set aside here. */
+  const paying = new Set<string>()
   return {
     async open(request, billing, spending, alongside) {
       if (billing === 'unmetered') return alongside ? ledger.write(alongside) : ready()
@@ -37,12 +39,14 @@ export function createBooks(ledger: Ledger, ready: () => Promise<void> | undefin
       }
       const { mostCost, promptCost, promptTokens } = expected
       const reservation = { request, amount: mostCost, promptCost, promptTokens }
+      // Before it is known: a caller who leaves meanwhile ends the call behind it.
+      if (!alongside) paying.add(request.id)
       if (await ledger.reserve(reservation, alongside)) return
       const needed = `This request may cost up to ${usdText(mostCost)} USD, and the balance does not hold that.`
       throw insufficientBalance(`${needed} A smaller max_tokens asks for less.`)
     },
     async close(request, outcome, alongside) {
-      await ledger.settle(request, outcome, alongside)
+      await ledger.settle(request, outcome, { alongside, reserved: paying.delete(request.id) })
     },
     async closeAtLast(request, outcome, alongside) {
       await ledger.settleAtLast(request, outcome, alongside)

@@ -9,6 +9,8 @@ export type Meter = {
   /** The route is asked: it is the one that answers, unless another follows. */
   asked(route: ModelRoute): void
   add(batch: readonly GenerationEvent[]): void
+  /** How many characters the answer has until now. */
+  said(): number
   /** What the provider counted, else an estimate of what has passed. */
   usage(): MeteredUsage
   route(): ModelRoute | undefined
@@ -18,6 +20,13 @@ export type Meter = {
 }
 
 export type MeteredUsage = Usage & { readonly estimated: boolean }
+
+/** No call takes more; a provider that tells more has miscounted, and is not believed. */
+const mostTokens = 1_000_000_000
+
+function believable({ promptTokens, completionTokens }: Usage): boolean {
+  return promptTokens + completionTokens <= mostTokens
+}
 
 /** The sentence beside counts that no provider told. */
 export const estimatedUsage = 'The provider told no usage; the token counts are estimated.'
@@ -34,7 +43,7 @@ export function createMeter(generation: Generation, now = () => performance.now(
   function addEvent(event: GenerationEvent): void {
     if (event.type === 'text') characters += event.text.length
     else if (event.type === 'reasoning') reasoning += event.text.length
-    else if (event.type === 'usage') told = event.usage
+    else if (event.type === 'usage') told = believable(event.usage) ? event.usage : undefined
     else if (event.type === 'finish') finished = true
     else if (event.type === 'tool-call') characters += event.call.name.length + event.call.arguments.length
   }
@@ -56,6 +65,7 @@ export function createMeter(generation: Generation, now = () => performance.now(
       firstToken ??= now() - startedAt
       for (const event of batch) addEvent(event)
     },
+    said: () => characters + reasoning,
     usage,
     route: () => route,
     elapsed: () => now() - startedAt,

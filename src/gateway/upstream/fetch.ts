@@ -18,7 +18,7 @@ export async function post(
   try {
     return await fetch(url, {
       method: 'POST',
-      headers: { ...formatHeaders(target), ...upstreamHeaders(provider, kind, token) },
+      headers: upstreamHeaders(provider, kind, target.stream, token),
       body,
       signal: abort.signal,
       redirect: 'manual',
@@ -30,13 +30,6 @@ export async function post(
     throw unavailable(provider.name, connectionFailure(error))
   } finally {
     clearTimeout(probe)
-  }
-}
-
-function formatHeaders({ stream }: Target): Record<string, string> {
-  return {
-    'content-type': 'application/json',
-    accept: stream ? 'text/event-stream' : 'application/json',
   }
 }
 

@@ -1,13 +1,28 @@
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 
+type Headers = Readonly<Record<string, string>>
+
+/** Those of providers whose key does not change, for whole and for streamed answers. */
+const made = new WeakMap<Provider, { whole?: Headers; streamed?: Headers }>()
+
 /** The headers of every request to the provider; the operator's own come last. */
 export function upstreamHeaders(
   provider: Provider,
   kind: RemoteKind,
+  stream: boolean,
   token?: string,
-): Record<string, string> {
+): Headers {
+  if (token !== undefined) return headersWith(provider, kind, stream, token)
+  const known = made.get(provider) ?? {}
+  made.set(provider, known)
+  return (known[stream ? 'streamed' : 'whole'] ??= headersWith(provider, kind, stream))
+}
+
+function headersWith(provider: Provider, kind: RemoteKind, stream: boolean, token?: string): Headers {
   const key = provider.key?.reveal() ?? token
   return {
+    'content-type': 'application/json',
+    accept: stream ? 'text/event-stream' : 'application/json',
     'user-agent': 'weir',
     ...kind.headers,
     ...(key === undefined ? {} : kind.authorize(key)),

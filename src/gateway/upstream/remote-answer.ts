@@ -43,7 +43,7 @@ export class RemoteAnswer implements Source<Batch> {
     if (this.#closed) return undefined
     try {
       const batch = await this.#read()
-      if (batch === undefined) this.close()
+      if (batch === undefined) this.#release()
       return batch
     } catch (error) {
       // What a call says that was closed is nobody's.
@@ -56,12 +56,17 @@ export class RemoteAnswer implements Source<Batch> {
 
   close(): void {
     if (this.#closed) return
+    this.#release()
+    this.#abort.abort()
+  }
+
+  /** For an answer that was read to its end there is no call any more that could be ended. */
+  #release(): void {
     this.#closed = true
     this.#question.upstream?.stop()
     this.#deadlines.stop()
     this.#letGo()
     this.#batches?.close()
-    this.#abort.abort()
   }
 
   /** What the provider says before it fails comes before its failure. */

@@ -83,7 +83,7 @@ async function settleInterrupted(stored: UnfinishedRun, parts: RecoveryParts): P
     error: 'interrupted',
   }
   const finish = () => void parts.responses.finish(stored.organization, stored.id, finished)
-  const { recorded } = await parts.ledger.settle(order.facts, outcome, finish)
+  const { recorded } = await parts.ledger.settle(order.facts, outcome, { alongside: finish })
   // Its usage was written, and its end was not.
   if (!recorded) await parts.ledger.write(finish)
 }
