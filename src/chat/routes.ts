@@ -4,7 +4,6 @@ import { bodyErrors, describe } from '../http/describe.ts'
 import { eventStream } from '../http/event-stream.ts'
 import { failureFrame } from '../http/failure-frame.ts'
 import type { Guard } from '../http/guard.ts'
-import { timing } from '../http/timing.ts'
 import type { Log } from '../lib/log.ts'
 import { chatPath } from './path.ts'
 import { ChatCompletion, ChatCompletionChunk } from './reply-schema.ts'
@@ -23,13 +22,12 @@ const createDetail = describe({
 /** `POST /v1/chat/completions`. */
 export function chatRoutes(guard: Guard, service: ChatService, log: Log) {
   return new Elysia({ name: 'chat' })
-    .use(timing())
     .use(guard)
     .post(
       chatPath,
-      async ({ body, caller, admission, request, set, timing }) => {
+      async ({ body, caller, admission, request, set }) => {
         const requestId = String(set.headers['x-request-id'])
-        const asker = { requestId, ...caller, admission, signal: request.signal, upstream: timing.upstream }
+        const asker = { requestId, ...caller, admission, signal: request.signal }
         if (body.stream) {
           const failed = (error: unknown) => failureFrame(error, log, requestId)
           return eventStream({ ...(await service.stream(body, asker)), failed })

@@ -64,7 +64,7 @@ async function begin(
 ): Promise<Begun> {
   const prepared = await preparedOrEntered(request, asker, parts)
   const { model, generation, performanceMode, slug } = prepared
-  const { organization, admission, signal, upstream } = asker
+  const { organization, admission, signal } = asker
   const keeping =
     request.store && fold ? createKeeping(request, organization.id, fold, parts.completions) : undefined
   const answering = await parts.gateway.generate({
@@ -76,8 +76,6 @@ async function begin(
     stream: request.stream === true,
     ended: keeping?.ended,
     signal,
-    // A stream does not tell how long it waited.
-    upstream: request.stream ? undefined : upstream,
   })
   const warnings = [...prepared.warnings, ...answering.warnings]
   const { provider } = answering
@@ -96,6 +94,7 @@ async function preparedOrEntered(
     return prepare(request, models(), unsupported)
   } catch (error) {
     const slug = models().find(request.model)?.slug
+    asker.admission.enter()
     await gateway.turnedAway(entryOf(request, asker, 'chat', slug), error)
     throw error
   }

@@ -7,7 +7,7 @@ import type { Answering, GatewayParts, OpenQuestion } from './gateway.ts'
 import type { ModelRoute } from './models/model.ts'
 import type { Meter } from './money/meter.ts'
 import { costOfCall } from './money/outcome.ts'
-import { blamesRoute } from './retry.ts'
+import { blamesQuestion, blamesRoute } from './retry.ts'
 import { ask } from './upstream/ask.ts'
 import { unavailable } from './upstream/failure.ts'
 
@@ -18,7 +18,7 @@ export async function openAnswer(
   parts: GatewayParts,
 ): Promise<Answering> {
   const { model, facts, stream, signal, meter } = question
-  const upstream = question.observed?.upstream ?? question.upstream
+  const upstream = question.observed?.upstream
   const { organization } = facts
   const { provider } = route
   const seen = takesOnlyBytes(provider) ? await question.inlined() : question.generation
@@ -37,7 +37,11 @@ export async function openAnswer(
   // A stream that is handed over before its first event has not succeeded yet.
   first.then(
     () => parts.breaker.succeeded(route),
-    (error) => blamesRoute(error) && parts.breaker.failed(route),
+    (error) => {
+      if (blamesRoute(error)) parts.breaker.failed(route)
+      // Whoever says what is wrong with a question is well.
+      else if (blamesQuestion(error)) parts.breaker.succeeded(route)
+    },
   )
   await (stream ? firstOrPatience(first, accepted.promise, parts.patience) : first)
   const keep = (batch: readonly GenerationEvent[]) => parts.states.keep(organization, provider.name, batch)
@@ -75,7 +79,7 @@ async function firstOrPatience(
 }
 
 /** In characters. What goes on after them is no answer of a model, and would fill the memory of who keeps it. */
-const longestAnswer = 64 * 1024 * 1024
+const longestAnswer = 16 * 1024 * 1024
 
 function endless(meter: Meter): Error {
   return unavailable(meter.route()?.provider.name ?? '', 'its answer does not end')

@@ -2,7 +2,6 @@ import type { GenerationEvent } from '../generation/events.ts'
 import type { Generation } from '../generation/request.ts'
 import type { Log } from '../lib/log.ts'
 import type { Source } from '../lib/source.ts'
-import type { Stopwatch } from '../lib/stopwatch.ts'
 import type { RequestFacts } from '../storage/request-facts.ts'
 import type { Billing } from '../storage/tables.ts'
 import type { Breaker } from './breaker.ts'
@@ -64,11 +63,9 @@ export type Question = Booking & {
    * Hears once how the call ended, whole or with an error, when every event was taken that was given, and says what is
    * to be written in the transaction that settles it.
    */
-  readonly ended?: (error: unknown, usage: MeteredUsage) => (() => void) | undefined
+  readonly ended?: (error: unknown, used: MeteredUsage) => (() => void) | undefined
   /** Fires when the caller leaves. */
   readonly signal: AbortSignal
-  /** Runs while a provider is waited for, over all tries. */
-  readonly upstream?: Stopwatch
 }
 
 /** A question that was let out. */

@@ -67,7 +67,7 @@ async function accountedAnswer(question: Question, parts: GatewayParts): Promise
     observed?.ended(outcome)
     call?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
     const close = booked ? parts.books.closeAtLast : parts.books.close
-    return close(facts, outcome, question.ended?.(error, meter.usage()))
+    return close(facts, outcome, question.ended?.(error, outcome.usage ?? meter.usage()))
   }
   const ending = createEnding(signal, end, lost(parts.log))
   try {

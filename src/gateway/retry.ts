@@ -19,6 +19,11 @@ export function blamesRoute(error: unknown): boolean {
   return error instanceof ApiError && ['upstream_unavailable', 'upstream_timeout'].includes(error.code ?? '')
 }
 
+/** Whether the failure says that the question itself is wrong: then the route is well. */
+export function blamesQuestion(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 400
+}
+
 /** Milliseconds: the longest pause that is worth the caller's wait. */
 const longestPause = 2000
 

@@ -1,18 +1,16 @@
 import type { Admission } from '../gateway/limits/limits.ts'
 import type { Json } from '../lib/json.ts'
-import type { Stopwatch } from '../lib/stopwatch.ts'
 import type { Organization } from '../storage/organization.ts'
 import type { Api, RequestFacts } from '../storage/request-facts.ts'
 import type { TraceContext } from './schema.ts'
 
-/** Who asks and what they may use, how the answer ends when they leave, and what counts the wait for providers. */
+/** Who asks and what they may use, and how the answer ends when they leave. */
 export type Asker = {
   readonly requestId: string
   readonly organization: Organization
   readonly keyId: string
   readonly admission: Admission
   readonly signal: AbortSignal
-  readonly upstream?: Stopwatch
 }
 
 /** What a request says of itself beside its question. */

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { routeNotFound } from '../lib/errors.ts'
 import { fieldsOf } from '../lib/json.ts'
+import { requestPath } from './request-path.ts'
 
 /** Refuses paths that cannot be decoded, with 404: nothing goes by such a name. Routes find strings in theirs. */
 export function decodedPath() {
@@ -9,7 +10,7 @@ export function decodedPath() {
     function refuseUndecoded({ params, request }) {
       // Elysia has null for what it could not decode, and nothing where there are none: its types tell neither.
       const values = Object.values(fieldsOf(params))
-      if (values.includes(null)) throw routeNotFound(request.method, new URL(request.url).pathname)
+      if (values.includes(null)) throw routeNotFound(request.method, requestPath(request))
     },
   )
 }

@@ -3,6 +3,7 @@ import { ApiError, internalError, methodNotAllowed, routeNotFound } from '../lib
 import type { Admission } from '../gateway/limits/limits.ts'
 import type { Caller } from './authentication.ts'
 import { causeOf, type Log } from '../lib/log.ts'
+import { requestPath } from './request-path.ts'
 import type { Timing } from './timing.ts'
 
 /** A request that ended with an error, and what is known of it: all of it is, once the guard has let it in. */
@@ -22,7 +23,7 @@ export type FailedRequest = {
 export function errorReplies(log: Log, failed: (request: FailedRequest) => void = () => {}) {
   return new Elysia({ name: 'errors' }).onError({ as: 'global' }, function reply(context) {
     const { code, error, request, set } = context
-    const path = pathOf(request)
+    const path = requestPath(request)
     const known = code === 'NOT_FOUND' ? routeNotFound(request.method, path) : toApiError(error)
     const requestId = String(set.headers['x-request-id'] ?? '')
     if (known.status >= 500) report(log, known, requestId)
@@ -61,13 +62,11 @@ export function otherMethods(routes: readonly { readonly method: string; readonl
   }
   const plugin = new Elysia({ name: 'other-methods' })
   for (const [path, known] of methods) {
-    plugin.all(path, ({ request }) => {
-      throw methodNotAllowed(request.method, pathOf(request), [...known].toSorted())
-    })
+    const refuse = ({ request }: { readonly request: Request }) => {
+      throw methodNotAllowed(request.method, requestPath(request), [...known].toSorted())
+    }
+    // Nobody was asked for a key here: a body is not read, of whatever size it is.
+    plugin.all(path, refuse, { parse: 'none' })
   }
   return plugin
-}
-
-function pathOf(request: Request): string {
-  return new URL(request.url).pathname
 }

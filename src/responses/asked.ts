@@ -42,6 +42,7 @@ export async function asked(request: ResponseRequest, asker: Asker, parts: Servi
   } catch (error) {
     letGo()
     const slug = models().find(request.model)?.slug
+    asker.admission.enter()
     await gateway.turnedAway(entryOf(request, asker, 'responses', slug), error)
     throw error
   }

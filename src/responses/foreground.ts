@@ -62,7 +62,7 @@ type Begun = {
 async function begin(request: ResponseRequest, asker: Asker, parts: ForegroundParts): Promise<Begun> {
   const question = await asked(request, asker, parts)
   const { prepared, facts } = question
-  const { organization, admission, signal, upstream } = asker
+  const { organization, admission, signal } = asker
   const course = createCourse(question, organization.id, parts)
   const generating = parts.gateway.generate({
     facts,
@@ -72,8 +72,6 @@ async function begin(request: ResponseRequest, asker: Asker, parts: ForegroundPa
     generation: prepared.generation,
     stream: request.stream === true,
     signal,
-    // A stream does not tell how long it waited.
-    upstream: request.stream ? undefined : upstream,
     ended: course.ended,
   })
   const answering = await generating.catch((error: unknown) => {

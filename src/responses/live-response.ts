@@ -42,7 +42,8 @@ export class LiveResponse {
     if (this.over) return []
     const [state, told] = step(this.#state, event)
     this.#state = state
-    this.#events.push(event)
+    // Of what is not kept nobody else will ask.
+    if (this.head.store) this.#events.push(event)
     this.#wake()
     return told
   }

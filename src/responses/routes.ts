@@ -3,7 +3,6 @@ import { toDollars } from '../gateway/money/price.ts'
 import { bodyErrors, describe } from '../http/describe.ts'
 import { eventStream } from '../http/event-stream.ts'
 import type { Guard } from '../http/guard.ts'
-import { timing } from '../http/timing.ts'
 import type { Log } from '../lib/log.ts'
 import { responseFrames } from './render/event-schema.ts'
 import { reported } from './failed-frames.ts'
@@ -24,13 +23,12 @@ const createDetail = describe({
 /** `POST /v1/responses`. */
 export function responseRoutes(guard: Guard, service: ResponseService, log: Log) {
   return new Elysia({ name: 'responses' })
-    .use(timing())
     .use(guard)
     .post(
       responsesPath,
-      async ({ body, caller, admission, request, set, timing }) => {
+      async ({ body, caller, admission, request, set }) => {
         const requestId = String(set.headers['x-request-id'])
-        const asker = { requestId, ...caller, admission, signal: request.signal, upstream: timing.upstream }
+        const asker = { requestId, ...caller, admission, signal: request.signal }
         if (body.background) {
           if (!body.stream) return service.queue(body, asker)
           const source = await service.queueAndFollow(body, asker)

@@ -56,14 +56,14 @@ test('an answer of 5,000 pieces is stored in little more than its text, with few
 
 test('readers who take nothing do not pile up what they are told', async () => {
   const readers = 60
-  // For each of them as much as no socket takes by itself: 20 MB.
-  await using run = await startRun(4000)
+  // For each of them as much as no socket takes by itself: 12 MB.
+  await using run = await startRun(2500)
   using _slow = await openSlowReaders(run.gateway.url(), run.path, readers)
   const before = await memoryOf(run.gateway)
   run.open()
   expect((await run.follow()).last?.status).toBe('completed')
   const growth = (await memoryOf(run.gateway)) - before
-  console.log(`${readers} slow readers of 20 MB: ${growth.toFixed(0)} MiB more`)
+  console.log(`${readers} slow readers of 12 MB: ${growth.toFixed(0)} MiB more`)
   if (!Number.isNaN(growth)) expect(growth).toBeLessThan(500)
 }, 30_000)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { decodeEvents, encodeEvents, foldEvents, foldLog, replay } from '../../src/responses/reduce/log.ts'
+import { decodeEvents, encodeEvents, foldLog } from '../../src/responses/reduce/log.ts'
 import type { RunEvent } from '../../src/responses/reduce/run-event.ts'
 import { randomFrom } from '../wires/random.ts'
 import { begun, cancelled, ended, finish, headOf, runOf, runs, said, thought } from './step-cases.ts'
@@ -31,26 +31,8 @@ test(`a response made at once is the one made step by step, its numbers too (see
   for (const [head, events] of all) {
     const { state } = runOf(head, events)
     const log = piecesOf(events).map((piece) => stored(encodeEvents(piece)))
-    expect(foldEvents(head, events)).toEqual(state)
     expect(foldLog(head, log.join(''))).toEqual(state)
   }
-})
-
-test(`a replay tells what was told, from any place on (seed ${seed})`, () => {
-  for (const [head, events] of all) {
-    const { told } = runOf(head, events)
-    const read = decodeEvents(encodeEvents(events))
-    expect([...replay(head, read)]).toEqual([...told])
-    const after = Math.floor(random() * (told.length + 2)) - 1
-    expect([...replay(head, read, after)]).toEqual(told.slice(after + 1))
-  }
-})
-
-test('a replay from behind the end tells nothing', () => {
-  const [head, events] = runs.plain!
-  const last = runOf(head, events).told.length - 1
-  expect([...replay(head, events, last)]).toEqual([])
-  expect([...replay(head, events, last - 1)]).toHaveLength(1)
 })
 
 test('a log of nothing is nothing', () => {

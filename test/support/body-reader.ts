@@ -22,7 +22,7 @@ export function readPieces({ body }: { readonly body: ReadableStream<Uint8Array>
     async until(part: string): Promise<void> {
       for (let text = ''; !text.includes(part);) {
         const piece = await next()
-        if (piece === undefined) throw new Error(`“${part}” never came.`)
+        if (piece === undefined) throw new Error(`“${part}” never came: ${text.slice(-500)}`)
         text += piece
       }
     },

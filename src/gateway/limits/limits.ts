@@ -20,6 +20,8 @@ export type Admission = {
   open(tokens: number): OpenCall
   /** Takes about so many tokens for a call that is to be made later, or throws the 429. */
   queue(tokens: number): QueuedCall
+  /** The request is in the books already, without a call. */
+  enter(): void
   /** Whether it has: from then on the call is in the books, however it ends. */
   opened(): boolean
 }
@@ -88,6 +90,7 @@ function admitted(
       opened = true
       return queuedCall(allowance, tokens, clock)
     },
+    enter: () => void (opened = true),
     opened: () => opened,
   }
 }

@@ -69,9 +69,8 @@ async function answer(
   const { live } = run
   live.apply({ type: 'started' })
   const question = await untilStored(() => questionOf(run, call, signal, parts), signal)
-  const ended: Question['ended'] = (error, usage) => {
-    const asked = live.state.provider !== null
-    course.ending = endOf(error, asked ? usage : null)
+  const ended: Question['ended'] = (error, used) => {
+    course.ending = endOf(error, used.promptTokens + used.completionTokens > 0 ? used : null)
     return finishing(run, course.ending, parts)
   }
   const answering = await parts.current().gateway.generate({ ...question, ended })
@@ -98,7 +97,7 @@ async function questionOf(run: Run, call: OpenCall, signal: AbortSignal, parts: 
   const { model, generation } = prepare(request, conversation, models(), unsupported)
   const organization = parts.keys.find(facts.key)?.organization
   if (organization == null) throw noOrganization()
-  const admission = { open: () => call, queue: () => run.call, opened: () => true }
+  const admission = { open: () => call, queue: () => run.call, enter() {}, opened: () => true }
   return {
     facts,
     billing: organization.billing,

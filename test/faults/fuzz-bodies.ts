@@ -1,0 +1,276 @@
+import { fuzzModels } from './fuzz-provider.ts'
+
+/** Draws of one seed. */
+export type Draw = () => number
+
+/** One of the list. */
+export function oneOf<Item>(draw: Draw, list: readonly Item[]): Item {
+  return list[Math.floor(draw() * list.length)]!
+}
+
+/** A body of JSON that was once valid, as text that may be none any more. */
+export function randomBody(draw: Draw, path: string): string {
+  if (draw() < 0.03) return oneOf(draw, notJson)
+  const valid = structuredClone(oneOf(draw, bodiesFor(path)))
+  if ('model' in valid && draw() < 0.5) valid.model = oneOf(draw, fuzzModels)
+  const holder: Tree = { body: valid as Tree }
+  const changes = draw() < 0.15 ? 0 : 1 + Math.floor(draw() ** 2 * 5)
+  for (let change = 0; change < changes; change++) mutate(draw, holder)
+  const text = JSON.stringify(holder.body) ?? ''
+  return draw() < 0.25 ? oneOf(draw, textChanges)(text, draw) : text
+}
+
+type Tree = { [name: string]: Tree } | Tree[] | string | number | boolean | null
+
+function bodiesFor(path: string): readonly object[] {
+  if (path.startsWith('/v1/responses')) return responseBodies
+  return path.includes('chatcmpl') ? updates : chatBodies
+}
+
+const tool = {
+  type: 'function',
+  function: { name: 'level', description: 'Reads it.', parameters: { type: 'object', properties: {} } },
+}
+const called = { id: 'call_1', type: 'function', function: { name: 'level', arguments: '{"at":"weir"}' } }
+const common = {
+  temperature: 0.5,
+  top_p: 0.9,
+  metadata: { place: 'weir', depth: 4 },
+  tags: ['a', 'b'],
+  trace: { id: 'trace', span_id: 'span', metadata: { a: 1 } },
+  user: 'someone',
+}
+
+const chatBodies: readonly object[] = [
+  { model: 'weir/echo', messages: [{ role: 'user', content: 'How high is it?' }] },
+  { model: 'acme/river', messages: [{ role: 'user', content: 'Hello.' }], stream: true },
+  {
+    model: 'acme/river',
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is it?' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'low' } },
+        ],
+      },
+      { role: 'assistant', content: null, tool_calls: [called] },
+      { role: 'tool', tool_call_id: 'call_1', content: '4 m' },
+    ],
+    ...common,
+    max_tokens: 50,
+    n: 2,
+    stop: ['x', 'y'],
+    tools: [tool],
+    tool_choice: { type: 'function', function: { name: 'level' } },
+    response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object' } } },
+    logit_bias: { '50256': -100 },
+    seed: 1,
+    presence_penalty: 1,
+    reasoning_effort: 'low',
+    store: true,
+    stream_options: { include_usage: true },
+  },
+  {
+    model: 'weir/echo',
+    messages: [{ role: 'user', content: 'Hi.' }],
+    stream: true,
+    store: true,
+    reasoning_effort: 'high',
+    tools: [tool],
+    tool_choice: 'required',
+  },
+]
+
+const responseBodies: readonly object[] = [
+  { model: 'weir/echo', input: 'How high is it?' },
+  { model: 'acme/river', input: 'Hello.', stream: true },
+  { model: 'weir/echo', input: 'Hello.', background: true, metadata: {} },
+  {
+    model: 'acme/river',
+    instructions: 'Be brief.',
+    input: [
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'Hi.' },
+          { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' },
+        ],
+      },
+      { role: 'assistant', content: [{ type: 'output_text', text: 'Hello.' }] },
+      { type: 'item_reference', id: 'msg_1' },
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'x' }] },
+    ],
+    ...common,
+    max_output_tokens: 20,
+    reasoning: { effort: 'low', summary: 'auto' },
+    text: { format: { type: 'json_object' } },
+    tools: [],
+    include: ['x'],
+    truncation: 'auto',
+    previous_response_id: null,
+    store: false,
+  },
+]
+
+const updates: readonly object[] = [{ metadata: {} }, { metadata: { place: 'weir', list: [1, { a: null }] } }]
+
+const notJson = [
+  '',
+  ' ',
+  '{',
+  '[]',
+  'null',
+  '"x"',
+  '5',
+  'undefined',
+  '\0',
+  '\ufeff{}',
+  '{"a":1}{"b":2}',
+  '[1,]',
+  "{'a':1}",
+  '['.repeat(100_000),
+  '{"a":'.repeat(3000) + '1' + '}'.repeat(3000),
+]
+
+const strangeStrings = [
+  '',
+  ' ',
+  '\ud800',
+  'a\udc00b',
+  '\0',
+  '\u2028\u2029',
+  '👩‍👩‍👧',
+  'x'.repeat(100_000),
+  '../../etc/passwd',
+  '${HOME}',
+  '__proto__',
+  'data: [DONE]\n\n',
+  '\r\n\r\n',
+  'https://127.0.0.1:1/x.png',
+  'data:image/png;base64,!!!',
+  'true',
+  '-1',
+  'acme/river',
+  'weir/echo',
+  'nobody/nothing',
+]
+const strangeNumbers = [
+  0,
+  -0,
+  -1,
+  1.5,
+  1e21,
+  1e308,
+  -1e308,
+  5e-324,
+  9_007_199_254_740_991,
+  9_007_199_254_740_993,
+  2 ** 31,
+  2 ** 53,
+  128,
+  129,
+]
+const strangeNames = [
+  '',
+  '__proto__',
+  'constructor',
+  'toString',
+  'prototype',
+  'hasOwnProperty',
+  'length',
+  'type',
+  'role',
+  'content',
+  '\ud800',
+  'a b',
+  '0',
+  '-1',
+  'stream',
+  'model',
+  'x'.repeat(5000),
+]
+
+function randomValue(draw: Draw, depth = 0): Tree {
+  const kind = draw()
+  if (kind < 0.15) return oneOf(draw, [null, true, false])
+  if (kind < 0.4) return oneOf(draw, strangeNumbers)
+  if (kind < 0.7 || depth > 3) return oneOf(draw, strangeStrings)
+  const size = Math.floor(draw() * 4)
+  const values = Array.from({ length: size }, () => randomValue(draw, depth + 1))
+  if (kind < 0.85) return values
+  return Object.fromEntries(values.map((value) => [oneOf(draw, strangeNames), value]))
+}
+
+/** Changes one place of the tree: takes it away, puts something else there, repeats it, or wraps it up. */
+function mutate(draw: Draw, root: Tree): void {
+  const [parent, name] = descend(draw, root)
+  const at = parent as Record<string, Tree>
+  const kind = draw()
+  if (kind < 0.2) delete at[name]
+  else if (kind < 0.6) define(at, name, randomValue(draw))
+  else if (kind < 0.75) define(at, oneOf(draw, strangeNames), randomValue(draw))
+  else if (kind < 0.9)
+    define(at, name, nested(at[name] ?? null, Math.floor(draw() ** 4 * 2000), draw() < 0.5))
+  else define(at, name, repeated(at[name] ?? null, Math.floor(draw() ** 3 * 500)))
+}
+
+/** In characters; a body may be larger than the gateway takes, but not than this process holds. */
+const longestList = 1_000_000
+
+function repeated(value: Tree, count: number): Tree {
+  const most = longestList / (JSON.stringify(value).length + 1)
+  return Array.from({ length: Math.min(count, most) }, () => value)
+}
+
+/** A list has no names but numbers in JSON, and `__proto__` must become a property like any other. */
+function define(at: Record<string, Tree>, name: string, value: Tree): void {
+  if (Array.isArray(at) && !/^\d+$/.test(name)) at.push(value)
+  else Object.defineProperty(at, name, { value, enumerable: true, configurable: true, writable: true })
+}
+
+function descend(draw: Draw, root: Tree): [Tree, string] {
+  let parent = root as Record<string, Tree>
+  let name = 'body'
+  for (;;) {
+    const child = parent[name]
+    if (typeof child !== 'object' || child === null || (name !== 'body' && draw() < 0.35))
+      return [parent, name]
+    const names = Object.keys(child)
+    if (names.length === 0) return [parent, name]
+    parent = child as Record<string, Tree>
+    name = oneOf(draw, names)
+  }
+}
+
+function nested(value: Tree, depth: number, inList: boolean): Tree {
+  let tree = value
+  for (let level = 0; level < depth; level++) tree = inList ? [tree] : { a: tree }
+  return tree
+}
+
+/** What JSON.stringify would never write. */
+const textChanges: readonly ((text: string, draw: Draw) => string)[] = [
+  (text, draw) => text.slice(0, draw() * text.length),
+  (text, draw) =>
+    insert(
+      text,
+      draw,
+      oneOf(draw, ['"', '{', ']', ',', '\\', '\0', '\ufeff', '\ufffd', '1e999', '\\ud800', '\\u0000', '//']),
+    ),
+  (text) => text.replace('"model":', '"model":null,"model":'),
+  (text) => text.replace('{', '{"__proto__":{"stream":true},'),
+  (text) => text.replace('{', '{"stream":true,"stream":false,'),
+  (text) => text.replaceAll(/\d+/g, '1e999'),
+  (text) => text.replaceAll(/\d+/g, (number) => `${number}00000000000000000000`),
+  (text) => text.replaceAll(':"', ':"\\ud83d'),
+  (text) => `${' '.repeat(10_000)}${text}\n\t`,
+  (text) => text + text,
+]
+
+function insert(text: string, draw: Draw, added: string): string {
+  const place = Math.floor(draw() * text.length)
+  return text.slice(0, place) + added + text.slice(place)
+}
