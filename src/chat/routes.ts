@@ -21,21 +21,19 @@ const createDetail = describe({
 
 /** `POST /v1/chat/completions`. */
 export function chatRoutes(guard: Guard, service: ChatService, log: Log) {
-  return new Elysia({ name: 'chat' })
-    .use(guard)
-    .post(
-      chatPath,
-      async ({ body, caller, admission, request, set }) => {
-        const requestId = String(set.headers['x-request-id'])
-        const asker = { requestId, ...caller, admission, signal: request.signal }
-        if (body.stream) {
-          const failed = (error: unknown) => failureFrame(error, log, requestId)
-          return eventStream({ ...(await service.stream(body, asker)), failed })
-        }
-        const { completion, cost } = await service.complete(body, asker)
-        if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
-        return completion
-      },
-      { body: chatRequest, detail: createDetail },
-    )
+  return new Elysia({ name: 'chat' }).use(guard).post(
+    chatPath,
+    async ({ body, caller, admission, request, set }) => {
+      const requestId = String(set.headers['x-request-id'])
+      const asker = { requestId, ...caller, admission, signal: request.signal }
+      if (body.stream) {
+        const failed = (error: unknown) => failureFrame(error, log, requestId)
+        return eventStream({ ...(await service.stream(body, asker)), failed })
+      }
+      const { completion, cost } = await service.complete(body, asker)
+      if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
+      return completion
+    },
+    { body: chatRequest, detail: createDetail },
+  )
 }

@@ -17,13 +17,47 @@ const longestEvent = 32 * 1024 * 1024
  */
 export function createSseParser(): SseParser {
   const decoder = new TextDecoder()
+  const lines = createLineReader()
   let pending = ''
-  /** Whether it ends with a CR whose LF may still come. */
+  /** Whether what is pending ends with a CR whose LF may still come. */
   let waiting = false
+
+  function take(added: string, last: boolean): SseEvent[] {
+    const events: SseEvent[] = []
+    // Put together once its line ends: looking through all of it for each piece would take ever longer.
+    if (last || waiting || /[\r\n]/.test(added)) takeLines(pending + added, last, events)
+    else pending += added
+    if (pending.length + lines.held() > longestEvent) throw new Error('A server-sent event is too long.')
+    return events
+  }
+
+  function takeLines(text: string, last: boolean, events: SseEvent[]): void {
+    let start = 0
+    // What was pending has no line end, but for a CR at its very end that waited for its LF.
+    let from = Math.max(0, pending.length - 1)
+    const nextEnd = text.includes('\r') ? lineEnd : feedIn
+    for (let end = nextEnd(text, from); end >= 0; end = nextEnd(text, from)) {
+      if (!last && text[end] === '\r' && end === text.length - 1) break
+      lines.take(text.slice(start, end), events)
+      start = text[end] === '\r' && text[end + 1] === '\n' ? end + 2 : end + 1
+      from = start
+    }
+    pending = text.slice(start)
+    waiting = pending.endsWith('\r')
+  }
+
+  return {
+    push: (bytes) => take(decoder.decode(bytes, { stream: true }), false),
+    end: () => take(`${decoder.decode()}\n\n`, true),
+  }
+}
+
+/** Puts lines together to events. */
+function createLineReader() {
   let event = ''
   let data: string | undefined
 
-  function takeLine(line: string, events: SseEvent[]): void {
+  function take(line: string, events: SseEvent[]): void {
     if (line === '') {
       if (data !== undefined) events.push({ event, data })
       event = ''
@@ -34,40 +68,7 @@ export function createSseParser(): SseParser {
     } else if (line.startsWith('event:')) event = valueAfter(line, 6)
   }
 
-  function takeLines(added: string, last: boolean): SseEvent[] {
-    const events: SseEvent[] = []
-    // Put together once its line ends: looking through it for each piece would take ever longer.
-    if (!last && !waiting && !/[\r\n]/.test(added)) {
-      pending += added
-      refuseTooLong()
-      return events
-    }
-    const text = pending + added
-    let start = 0
-    // What was pending has no line end, but for a CR at its very end that waited for its LF.
-    let from = Math.max(0, pending.length - 1)
-    const nextEnd = text.includes('\r') ? lineEnd : feedIn
-    for (let end = nextEnd(text, from); end >= 0; end = nextEnd(text, from)) {
-      if (!last && text[end] === '\r' && end === text.length - 1) break
-      takeLine(text.slice(start, end), events)
-      start = text[end] === '\r' && text[end + 1] === '\n' ? end + 2 : end + 1
-      from = start
-    }
-    pending = text.slice(start)
-    waiting = pending.endsWith('\r')
-    refuseTooLong()
-    return events
-  }
-
-  function refuseTooLong(): void {
-    if (pending.length + (data?.length ?? 0) > longestEvent)
-      throw new Error('A server-sent event is too long.')
-  }
-
-  return {
-    push: (bytes) => takeLines(decoder.decode(bytes, { stream: true }), false),
-    end: () => takeLines(`${decoder.decode()}\n\n`, true),
-  }
+  return { take, held: () => data?.length ?? 0 }
 }
 
 function feedIn(text: string, from: number): number {

@@ -22,23 +22,21 @@ const createDetail = describe({
 
 /** `POST /v1/responses`. */
 export function responseRoutes(guard: Guard, service: ResponseService, log: Log) {
-  return new Elysia({ name: 'responses' })
-    .use(guard)
-    .post(
-      responsesPath,
-      async ({ body, caller, admission, request, set }) => {
-        const requestId = String(set.headers['x-request-id'])
-        const asker = { requestId, ...caller, admission, signal: request.signal }
-        if (body.background) {
-          if (!body.stream) return service.queue(body, asker)
-          const source = await service.queueAndFollow(body, asker)
-          return eventStream(reported({ ...source, failed: () => '' }, log, requestId))
-        }
-        if (body.stream) return eventStream(reported(await service.stream(body, asker), log, requestId))
-        const { response, cost } = await service.complete(body, asker)
-        if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
-        return response
-      },
-      { body: responseRequest, detail: createDetail },
-    )
+  return new Elysia({ name: 'responses' }).use(guard).post(
+    responsesPath,
+    async ({ body, caller, admission, request, set }) => {
+      const requestId = String(set.headers['x-request-id'])
+      const asker = { requestId, ...caller, admission, signal: request.signal }
+      if (body.background) {
+        if (!body.stream) return service.queue(body, asker)
+        const source = await service.queueAndFollow(body, asker)
+        return eventStream(reported({ ...source, failed: () => '' }, log, requestId))
+      }
+      if (body.stream) return eventStream(reported(await service.stream(body, asker), log, requestId))
+      const { response, cost } = await service.complete(body, asker)
+      if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
+      return response
+    },
+    { body: responseRequest, detail: createDetail },
+  )
 }

@@ -42,11 +42,16 @@ export class RemoteAnswer implements Source<Batch> {
   async next(): Promise<Batch | undefined> {
     if (this.#closed) return undefined
     try {
-      const batch = await this.#read()
-      if (batch === undefined) this.#release()
-      return batch
-    } catch (error) {
+      if (this.#failure) throw this.#failure
+      this.#question.upstream?.start()
+      this.#batches ??= await this.#begin()
+      const batch = await this.#batches.next()
       // What a call says that was closed is nobody's.
+      if (this.#closed) return undefined
+      this.#deadlines.begun()
+      if (batch === undefined) this.#release()
+      return batch && this.#said(batch)
+    } catch (error) {
       if (this.#closed) return undefined
       const { aborted, reason } = this.#abort.signal
       this.close()
@@ -70,17 +75,10 @@ export class RemoteAnswer implements Source<Batch> {
   }
 
   /** What the provider says before it fails comes before its failure. */
-  async #read(): Promise<Batch | undefined> {
-    const { provider, upstream } = this.#question
-    if (this.#failure) throw this.#failure
-    upstream?.start()
-    this.#batches ??= await this.#begin()
-    const batch = await this.#batches.next()
-    if (this.#closed) return undefined
-    this.#deadlines.begun()
-    const failure = batch?.find(isFailure)
-    if (batch === undefined || failure === undefined) return batch
-    this.#failure = errorOf(failure, provider, this.#abort.signal)
+  #said(batch: Batch): Batch {
+    const failure = batch.find(isFailure)
+    if (failure === undefined) return batch
+    this.#failure = errorOf(failure, this.#question.provider, this.#abort.signal)
     const said = batch.slice(0, batch.indexOf(failure))
     if (said.length === 0) throw this.#failure
     return said
