@@ -167,7 +167,7 @@ export const workloads: readonly Workload[] = [
     title: 'response streams, unpaced, not stored',
     path: '/v1/responses',
     body: responsesBody('bench/chat', { store: false, stream: true }),
-    ending: 'response.completed',
+    ending: '"usage":{"input_tokens"',
   },
   {
     ...streamed,
@@ -176,7 +176,7 @@ export const workloads: readonly Workload[] = [
     title: 'response streams, unpaced, stored',
     path: '/v1/responses',
     body: responsesBody('bench/chat', { store: true, stream: true }),
-    ending: 'response.completed',
+    ending: '"usage":{"input_tokens"',
   },
   {
     ...streamed,
@@ -186,7 +186,7 @@ export const workloads: readonly Workload[] = [
     path: '/v1/responses',
     body: responsesBody('bench/chat', { background: true, stream: true }),
     load: requests,
-    ending: 'response.completed',
+    ending: '"usage":{"input_tokens"',
     without: allButWeir,
   },
   {

@@ -3,8 +3,8 @@ import { until } from '../money/books.ts'
 import { createGatewayProcess } from '../money/gateway-process.ts'
 import { pricing } from '../money/paid.ts'
 import { eventStream } from '../../src/http/event-stream.ts'
-import { question } from '../support/scenario.ts'
-import type { Script } from '../support/script.ts'
+import { question, startScenario } from '../support/scenario.ts'
+import { events, type Script } from '../support/script.ts'
 import { createUpstream } from '../support/upstream.ts'
 import { memoryOf } from './gateway-memory.ts'
 import { head } from './raw-script.ts'
@@ -71,6 +71,20 @@ describe('a client that takes a byte at a time', () => {
     const [row] = await gateway.books.settled(1)
     expect(row).toMatchObject({ status: 499, error: 'client_gone' })
   })
+})
+
+test('a client that pauses for longer than a provider may is not told that the provider was slow', async () => {
+  const pieces = Array.from({ length: 600 }, (_, number) => voice.text(`${number} `.padEnd(20_000, 'x')))
+  await using scenario = await startScenario(events([...voice.begun, ...pieces, ...voice.ended]), {
+    provider: { timeouts: { idle: '100ms' } },
+  })
+  const { app, acme } = scenario
+  const client = await openSlowClient(app.url, '/v1/chat/completions', { ...question, stream: true })
+  await acme.request(0)
+  // Nothing tells that nobody has taken anything for longer than the provider may be silent.
+  await Bun.sleep(500)
+  expect(await client.until('data: [DONE]\n\n')).toContain('"finish_reason":"stop"')
+  expect(app.lines).toEqual([])
 })
 
 describe('a client that takes nothing', () => {

@@ -1,5 +1,5 @@
-import { firstKey } from '../support/app.ts'
 import { type Draw, oneOf, randomBody } from './fuzz-bodies.ts'
+import { bearer, keys, names, routes, strangeHeaders, strangeParts, values } from './fuzz-words.ts'
 
 /** A request as bytes, with what is needed to judge its reply. */
 export type FuzzRequest = {
@@ -26,62 +26,6 @@ export function randomRequest(draw: Draw, ids: readonly string[]): FuzzRequest {
   const broken = !knownMethods.includes(method) || head.some((line) => /[\0\x80-\uffff]| {2}|^ /.test(line))
   return { bytes, broken }
 }
-
-const routes = [
-  '/v1/chat/completions',
-  '/v1/chat/completions',
-  '/v1/chat/completions',
-  '/v1/responses',
-  '/v1/responses',
-  '/v1/responses',
-  '/v1/models',
-  '/v1/models/acme/river',
-  '/v1/models/{id}',
-  '/v1/chat/completions/{id}',
-  '/v1/chat/completions/{id}/messages',
-  '/v1/responses/{id}',
-  '/v1/responses/{id}/cancel',
-  '/v1/responses/{id}/input_items',
-  '/livez',
-  '/readyz',
-  '/metrics',
-  '/openapi.json',
-  '/',
-  '/v1',
-  '/v1/nothing',
-]
-
-const strangeParts = [
-  '',
-  '.',
-  '..',
-  '%2e%2e',
-  '%2f',
-  '%00',
-  '%',
-  '%zz',
-  '%ff%fe',
-  '%F0%9F%98%80',
-  '*',
-  ':id',
-  '__proto__',
-  'constructor',
-  'null',
-  '0',
-  '-1',
-  "'",
-  '%22',
-  'x'.repeat(2000),
-  'chatcmpl-',
-  'resp_',
-  '[',
-  '(',
-  '+',
-  '%20',
-  '@',
-  ';a=b',
-  ',',
-]
 
 function randomPath(draw: Draw, ids: readonly string[]): string {
   const path = oneOf(draw, routes).replace('{id}', () => randomId(draw, ids))
@@ -119,53 +63,6 @@ function randomMethod(draw: Draw, path: string): string {
   return /^\/v1\/(chat|responses)/.test(path) ? oneOf(draw, ['GET', 'GET', 'GET', 'POST', 'DELETE']) : 'GET'
 }
 
-const names = [
-  'limit',
-  'order',
-  'after',
-  'model',
-  'metadata[place]',
-  'metadata',
-  'metadata[]',
-  'metadata[a][b]',
-  'metadata%5Bplace%5D',
-  'stream',
-  'starting_after',
-  'include[]',
-  '__proto__',
-  '',
-  '%ff',
-  '%',
-  'x'.repeat(1000),
-]
-const values = [
-  '',
-  '0',
-  '1',
-  '20',
-  '100',
-  '101',
-  '-1',
-  '1e3',
-  '99999999999999999999',
-  'NaN',
-  'asc',
-  'desc',
-  'DESC',
-  'true',
-  'false',
-  'weir',
-  '%00',
-  '%ff',
-  '%',
-  '%F0%9F%98%80',
-  'acme/river',
-  '%27%20OR%201=1--',
-  '*',
-  '"',
-  'x'.repeat(3000),
-]
-
 function randomQuery(draw: Draw, ids: readonly string[]): string {
   if (draw() < 0.5) return ''
   const pairs = Array.from({ length: Math.floor(draw() * 4) }, () => {
@@ -174,61 +71,6 @@ function randomQuery(draw: Draw, ids: readonly string[]): string {
   })
   return `?${pairs.join(oneOf(draw, ['&', '&', '&', ';', '&&', '?']))}`
 }
-
-const bearer = `authorization: Bearer ${firstKey}`
-const keys = [
-  '',
-  'authorization: Bearer',
-  'authorization: Bearer x',
-  `authorization: bearer ${firstKey}`,
-  `authorization: Basic ${firstKey}`,
-  `${bearer}x`,
-  `${bearer} `,
-  `authorization:Bearer  ${firstKey}`,
-  `${bearer}\r\n${bearer}`,
-  'authorization: Bearer sk-weir-Test00000000-',
-  `authorization: ${'x'.repeat(5000)}`,
-  'authorization: Bearer \xff\xfe',
-]
-
-const strangeHeaders = [
-  'content-type: text/plain',
-  'content-type: application/x-www-form-urlencoded',
-  'content-type: multipart/form-data; boundary=x',
-  'content-type: application/json; charset=utf-16',
-  'content-type: ',
-  'content-encoding: gzip',
-  'content-encoding: identity',
-  'accept: text/event-stream',
-  'accept-encoding: gzip, br, zstd',
-  'origin: https://elsewhere.test',
-  'origin: null',
-  'access-control-request-method: POST',
-  'x-request-id: \xff',
-  `x-request-id: ${'x'.repeat(4000)}`,
-  'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-  'traceparent: 00-00000000000000000000000000000000-0000000000000000-zz',
-  'traceparent: \xfe',
-  'x-forwarded-for: 1.2.3.4, , ::1',
-  'x-forwarded-host: [',
-  'forwarded: for=;;;',
-  'if-none-match: *',
-  'if-modified-since: yesterday',
-  'range: bytes=0-0,5-',
-  'cookie: a=b; __proto__=c; =; %',
-  'expect: 100-continue',
-  'expect: a miracle',
-  'upgrade: websocket',
-  'host: elsewhere.test',
-  'host: [::1',
-  'transfer-encoding: identity',
-  'idempotency-key: x',
-  'te: trailers',
-  `x-long: ${'y'.repeat(12_000)}`,
-  'x-empty:',
-  ': no name',
-  'no colon',
-]
 
 function randomHeaders(draw: Draw): string[] {
   const key = draw() < 0.93 ? bearer : oneOf(draw, keys)

@@ -29,7 +29,11 @@ const oldOnes = 20
  * Kills the gateway so many times while clients ask it for everything there is, and starts it again each time. Throws
  * where something that was acknowledged is missing, a run is left under way, or the books do not agree.
  */
-export async function killUnderLoad(kills: number, seed: string, told = (_: number) => {}): Promise<Killed> {
+export async function killUnderLoad(
+  kills: number,
+  seed: string,
+  told?: (kills: number) => void,
+): Promise<Killed> {
   const draw = randomFrom(seed)
   await using upstream = await createUpstream(mostlyGood(draw))
   await using gateway = await createGatewayProcess(upstream.url, pricing, { background: { concurrency: 8 } })
@@ -45,7 +49,7 @@ export async function killUnderLoad(kills: number, seed: string, told = (_: numb
     await expectKept(ask, since(memory.stored, stored, draw))
     expectPaid(gateway, [...memory.paid].slice(paid))
     await gateway.kill()
-    told(kill + 1)
+    told?.(kill + 1)
   }
   await gateway.start()
   await settle(gateway)

@@ -14,34 +14,54 @@ export type SlowClient = {
 export async function openSlowClient(url: string, path: string, body: object): Promise<SlowClient> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
-  socket.on('error', () => {})
   await new Promise<void>((resolve, reject) => socket.on('connect', resolve).on('error', reject))
-  socket.pause()
+  const pieces = createPieces(socket)
   const text = JSON.stringify(body)
   const head = `host: localhost\r\nauthorization: Bearer ${firstKey}\r\ncontent-length: ${text.length}`
   socket.write(`POST ${path} HTTP/1.1\r\n${head}\r\n\r\n${text}`)
-  return {
-    take: (bytes) => take(socket, bytes),
-    until: (part) => until(socket, part),
-    leave: () => void socket.destroy(),
+  let held = ''
+
+  async function take(bytes: number): Promise<string> {
+    while (held.length < bytes) {
+      const piece = await pieces()
+      if (piece === '') break
+      held += piece
+    }
+    const taken = held.slice(0, bytes)
+    held = held.slice(bytes)
+    return taken
   }
+
+  async function until(part: string): Promise<string> {
+    while (!held.includes(part)) {
+      const piece = await pieces()
+      if (piece === '') throw new Error(`“${part}” never came: ${held}`)
+      held = (held + piece).slice(-1000)
+    }
+    return held
+  }
+
+  return { take, until, leave: () => void socket.destroy() }
 }
 
-async function take(socket: Socket, bytes?: number): Promise<string> {
-  for (;;) {
-    const taken: Buffer | null = socket.read(bytes)
-    if (taken) return taken.toString('latin1')
-    if (socket.readableEnded || socket.destroyed) return ''
-    await new Promise<void>((resolve) => socket.once('readable', resolve).once('close', resolve))
-  }
-}
-
-async function until(socket: Socket, part: string): Promise<string> {
-  let last = ''
-  while (!last.includes(part)) {
-    const taken = await take(socket)
-    if (taken === '') throw new Error(`“${part}” never came: ${last}`)
-    last = (last + taken).slice(-1000)
-  }
-  return last
+/** Gives what comes piece by piece, and lets nothing come between; empty at the end. */
+function createPieces(socket: Socket): () => Promise<string> {
+  let wake = (_piece: string) => {}
+  let ended = false
+  socket.pause()
+  socket.on('error', () => {})
+  socket.on('data', (piece: Buffer) => {
+    socket.pause()
+    wake(piece.toString('latin1'))
+  })
+  socket.on('close', () => {
+    ended = true
+    wake('')
+  })
+  return () =>
+    new Promise((resolve) => {
+      wake = resolve
+      if (ended) resolve('')
+      else socket.resume()
+    })
 }

@@ -1,4 +1,4 @@
-// The long form of what the gate does for a moment: bun run test:soak [drops|kills|fuzz|held]. It takes about ten
+// The long form of what the gate does for a moment: bun run test:soak [drops|kills|fuzz|held]. It takes about seven
 // minutes, tells how far it has come, and ends with 1 where something was found. WEIR_TEST_SEED repeats a run.
 import { dropStreams } from './drops.ts'
 import { fuzz } from './fuzz.ts'
@@ -58,7 +58,9 @@ async function soak(names: readonly string[]): Promise<void> {
     console.log(name)
     const startedAt = performance.now()
     try {
-      console.log(`  ${JSON.stringify(await parts[name]?.())}`)
+      const part = parts[name]
+      if (!part) throw new Error(`There is no ${name}: only ${Object.keys(parts).join(', ')}.`)
+      console.log(`  ${JSON.stringify(await part())}`)
     } catch (error) {
       expectTrue(false, error instanceof Error ? (error.stack ?? error.message) : String(error))
     }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { type Paid, pricing, startPaid } from '../money/paid.ts'
+import { queueRequest, runOver } from '../support/background.ts'
 import { whole } from '../support/chat-answers.ts'
 import { hang, jsonPieces, type Script, silence } from '../support/script.ts'
 import { abort, head, raw, reply } from './raw-script.ts'
@@ -34,7 +35,8 @@ const typeOf = (stream: boolean) => (stream ? 'text/event-stream' : 'application
 const bodyOf = (voice: Voice, stream: boolean) =>
   stream ? [...voice.begun, ...voice.ended].join('') : voice.whole
 const page = `<!doctype html><html><body>${'<p>Bad gateway</p>'.repeat(100)}</body></html>`
-const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
+/** Four times as deep, nobody could write it any more. */
+const deep = `${'{"a":'.repeat(15_000)}1${'}'.repeat(15_000)}`
 
 const faults: readonly Fault[] = [
   ['it resets the connection', () => raw([], abort)],
@@ -80,7 +82,13 @@ const faults: readonly Fault[] = [
     'it sends JSON of 5 MB that says nothing',
     () => reply(200, 'application/json', `{"x":"${'x'.repeat(5e6)}"}`),
   ],
-  ['it nests without an end', (_, stream) => reply(200, typeOf(stream), stream ? `data: ${deep}\n\n` : deep)],
+  [
+    'it nests a call without an end',
+    (voice, stream) => {
+      const [whole, frame] = voice.called(deep)
+      return reply(200, typeOf(stream), stream ? frame + voice.ended.join('') : whole)
+    },
+  ],
   ['it begins with an error', (voice) => reply(200, 'text/event-stream', voice.error + voice.ended.join(''))],
   [
     'it waits after its error',
@@ -112,7 +120,10 @@ describe.each(voices.map((voice) => [voice.kind, voice] as const))('%s', (_, voi
       await expectFailure({ api: 'chat', stream }, unavailable)
       await expectFailure({ api: 'responses', stream }, unavailable)
     }
-    expect(trial.acme.requests.length).toBe(length + 4)
+    const run = await queueRequest(trial.app)
+    expect(await runOver(trial.app, run.id)).toMatchObject({ status: 'failed', output: [] })
+    expectBooked(trial, run.request, { status: 502, error: unavailable.code, cost: 0 })
+    expect(trial.acme.requests.length).toBe(length + 5)
     await expectWell(trial, voice)
   })
 

@@ -14,6 +14,8 @@ export type Voice = {
   /** The frame that begins a tool call, and one that goes on with its arguments. */
   readonly callBegun: string
   readonly argumentsPiece: (text: string) => string
+  /** A whole answer, and a frame, with a tool call whose arguments are this JSON. */
+  readonly called: (json: string) => readonly [whole: string, frame: string]
   /** In nano-dollars, of an answer that broke off after `It is `: what was told of the prompt, and two tokens. */
   readonly brokenCost: number
 }
@@ -29,6 +31,13 @@ const openaiChat: Voice = {
   text: (text) => chunk({ content: text }),
   callBegun: chunk({ tool_calls: [callPiece({ id: 'call_1', function: { name: 'f', arguments: '' } })] }),
   argumentsPiece: (text) => chunk({ tool_calls: [callPiece({ function: { arguments: text } })] }),
+  called(json) {
+    const call = `{"index":0,"id":"call_1","type":"function","function":{"name":"f","arguments":${json}}}`
+    const said = `{"role":"assistant","content":null,"tool_calls":[${call}]}`
+    const choice = (name: string) =>
+      `{"choices":[{"index":0,"${name}":${said},"finish_reason":"tool_calls"}]}`
+    return [choice('message'), `data: ${choice('delta')}\n\n`]
+  },
   brokenCost: 8 * 1000 + 2 * 10_000,
 }
 
@@ -69,6 +78,11 @@ const anthropic: Voice = {
     content_block: { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} },
   }),
   argumentsPiece: (text) => delta({ type: 'input_json_delta', partial_json: text }),
+  called(json) {
+    const block = `{"type":"tool_use","id":"toolu_1","name":"f","input":${json}}`
+    const whole = `{"type":"message","role":"assistant","content":[${block}],"stop_reason":"tool_use"}`
+    return [whole, `data: {"type":"content_block_start","index":1,"content_block":${block}}\n\n`]
+  },
   brokenCost: 12 * 1000 + 2 * 10_000,
 }
 

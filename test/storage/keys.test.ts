@@ -109,9 +109,11 @@ test('a key that is rotated, revoked, expired or without an owner cannot be rota
 
 test('names of organizations are unique while they exist, and readable', async () => {
   const { organizations } = await storage()
-  await expect(organizations.create('acme')).rejects.toThrow('exists already')
-  for (const name of ['', ' a', 'a ', 'a\nb', '-a', 'a'.repeat(65), 'a/b'])
-    await expect(organizations.create(name)).rejects.toThrow('has 1 to 64 letters')
+  const names = ['acme', '', ' a', 'a ', 'a\nb', '-a', 'a'.repeat(65), 'a/b']
+  const refused = await Promise.allSettled(names.map((name) => organizations.create(name)))
+  const reasons = refused.map((result) => String(result.status === 'rejected' && result.reason))
+  expect(reasons[0]).toContain('exists already')
+  for (const reason of reasons.slice(1)) expect(reason).toContain('has 1 to 64 letters')
   const first = await organizations.delete('acme')
   const second = await organizations.create('acme')
   expect(second.id).not.toBe(first.id)

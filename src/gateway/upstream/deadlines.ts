@@ -4,7 +4,9 @@ import { timedOut } from './failure.ts'
 
 /** The deadlines of one answer: until its first event, and then between its pieces. */
 export type Deadlines = {
-  /** An event has come. */
+  /** More is wanted: the provider is waited for from now on, and not while a caller is slow to take what came. */
+  wanted(): void
+  /** Events have come. */
   begun(): void
   /** A piece has come, with an event in it or without. */
   heard(): void
@@ -15,13 +17,20 @@ export type Deadlines = {
 export function createDeadlines({ name, timeouts }: Provider, abort: AbortController): Deadlines {
   const ended = (why: string) => () => abort.abort(timedOut(name, why))
   let watchdog = createWatchdog(timeouts.firstByte, ended('no answer came'))
+  const stopped = ended('the answer stopped')
   let begun = false
+  let waiting = true
   return {
+    wanted() {
+      waiting = true
+      if (begun) watchdog.touch()
+    },
     begun() {
+      waiting = false
       if (begun) return
       begun = true
       watchdog.stop()
-      watchdog = createWatchdog(timeouts.idle, ended('the answer stopped'))
+      watchdog = createWatchdog(timeouts.idle, () => waiting && stopped())
     },
     heard: () => void (begun && watchdog.touch()),
     stop: () => watchdog.stop(),

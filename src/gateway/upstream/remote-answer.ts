@@ -44,6 +44,7 @@ export class RemoteAnswer implements Source<Batch> {
     try {
       if (this.#failure) throw this.#failure
       this.#question.upstream?.start()
+      this.#deadlines.wanted()
       this.#batches ??= await this.#begin()
       const batch = await this.#batches.next()
       // What a call says that was closed is nobody's.
