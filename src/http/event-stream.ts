@@ -67,6 +67,8 @@ async function send<Item>(source: FrameSource<Item>, sink: Sink, standstill: num
   function write(text: string): number | Promise<number> {
     const written = sink.write(text)
     sink.flush()
+    // Whoever waits for it hears of a failure too; where nobody does, it must not count as nobody's.
+    if (typeof written !== 'number') written.catch(() => {})
     return written
   }
 
@@ -77,7 +79,8 @@ async function send<Item>(source: FrameSource<Item>, sink: Sink, standstill: num
   }
 
   try {
-    if (source.begin) await tell(source.begin())
+    const begun = source.begin ? tell(source.begin()) : 0
+    if (typeof begun !== 'number') await within(begun, standstill, clientGone)
     for (let item = await items.next(); item !== undefined; item = await items.next()) {
       const written = tell(source.frames(item))
       if (typeof written !== 'number') await within(written, standstill, clientGone)

@@ -1,4 +1,5 @@
-import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
+import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { inMemory } from './database.ts'
 
 /** What keeps commits through a power cut. */
@@ -17,8 +18,15 @@ export type Disk = {
 export function openDisk(file: string): Disk {
   if (file === inMemory) return noDisk
   let descriptor: number | undefined
-  // SQLite makes the log with its first write, and keeps it as long as the database is open.
-  const log = () => (descriptor ??= openSync(`${file}-wal`, 'r+'))
+
+  /** SQLite makes the log with its first write, and keeps it as long as the database is open. */
+  function log(): number {
+    if (descriptor === undefined) {
+      descriptor = openSync(`${file}-wal`, 'r+')
+      syncFolder(dirname(file))
+    }
+    return descriptor
+  }
 
   return {
     sync(done) {
@@ -33,6 +41,17 @@ export function openDisk(file: string): Disk {
       if (descriptor !== undefined) closeSync(descriptor)
       descriptor = undefined
     },
+  }
+}
+
+/** The name of a new file is on disk only when its folder is. Windows has no such thing. */
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
   }
 }
 

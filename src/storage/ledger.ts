@@ -1,5 +1,5 @@
 import { serviceUnavailable } from '../lib/errors.ts'
-import { untilStored } from '../lib/until-stored.ts'
+import { untilStored } from './until-stored.ts'
 import type { Database } from './database.ts'
 import { createRecovery } from './ledger-recovery.ts'
 import { createLateSettling } from './late-settling.ts'

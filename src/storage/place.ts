@@ -2,7 +2,7 @@ import { type Stats, statSync } from 'node:fs'
 import { Misplaced } from './outage.ts'
 
 /**
- * Looks where the files of an open database lie, and gives a check that throws where the files of an open database do not lie any more where they were: what is
+ * Looks where the files of an open database lie, and gives a check that throws once they lie there no more: what is
  * written then lands in files that no later start reads.
  */
 export function watchPlace(file: string): () => void {
@@ -12,7 +12,7 @@ export function watchPlace(file: string): () => void {
   return check
 }
 
-/** Two looks at a file cost a microsecond: `fs.watch` would wake up at every commit. */
+/** A look now and then costs little: `fs.watch` would wake up at every commit. */
 function watchFile(file: string): () => void {
   let first: Stats | undefined
   return () => {

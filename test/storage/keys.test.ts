@@ -16,6 +16,14 @@ async function storage() {
   return { database, organizations, clock, keys: createKeys(database, writer, () => clock.now) }
 }
 
+/** The sentence with which it is refused; nothing where it is not. */
+async function refusal(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => '',
+    (error: unknown) => String(error),
+  )
+}
+
 test('a text is a key only in the whole form', () => {
   const [id, secret] = ['abcDEF012345', 's'.repeat(32)]
   expect(parseApiKey(`sk-weir-${id}-${secret}`)).toEqual({ publicId: id, secret })
@@ -57,7 +65,7 @@ test('a second revocation does not move the first', async () => {
   expect((await keys.revoke(record.id)).revokedAt).toBe(2000)
   clock.now = 3000
   expect((await keys.revoke(record.id)).revokedAt).toBe(2000)
-  await expect(keys.revoke('nosuchid')).rejects.toThrow('There is no key with the id nosuchid.')
+  expect(await refusal(keys.revoke('nosuchid'))).toContain('There is no key with the id nosuchid.')
 })
 
 test('a rotation gives a new key with the same name and organization, and the old one its grace', async () => {
@@ -95,15 +103,17 @@ test('a key that is rotated, revoked, expired or without an owner cannot be rota
   const { keys, clock, organizations } = await storage()
   const rotated = await keys.create(wish)
   const successor = await keys.rotate(rotated.record.id, 100)
-  await expect(keys.rotate(rotated.record.id, 100)).rejects.toThrow(`${successor.record.id} took its place`)
+  expect(await refusal(keys.rotate(rotated.record.id, 100))).toContain(
+    `${successor.record.id} took its place`,
+  )
   await keys.revoke(successor.record.id)
-  await expect(keys.rotate(successor.record.id, 100)).rejects.toThrow('is revoked')
+  expect(await refusal(keys.rotate(successor.record.id, 100))).toContain('is revoked')
   const expired = await keys.create({ ...wish, expiresAt: 1500 })
   clock.now = 1500
-  await expect(keys.rotate(expired.record.id, 100)).rejects.toThrow('has expired')
+  expect(await refusal(keys.rotate(expired.record.id, 100))).toContain('has expired')
   const orphan = await keys.create(wish)
   await organizations.delete('acme')
-  await expect(keys.rotate(orphan.record.id, 100)).rejects.toThrow('was deleted')
+  expect(await refusal(keys.rotate(orphan.record.id, 100))).toContain('was deleted')
   expect(await keys.list()).toHaveLength(4)
 })
 

@@ -23,8 +23,9 @@ export type Runs = {
   stop(): Promise<void>
 }
 
-/** Each waiting run keeps a little memory. */
+/** Each waiting run keeps some memory: so many of them, and so many characters in all. */
 const mostWaiting = 10_000
+const mostCharacters = 64 * 1024 * 1024
 /** Milliseconds for which a caller waits for the end of a run to be stored. */
 const longestWait = 10_000
 
@@ -41,7 +42,7 @@ export function createRuns(parts: RunParts): Runs {
   return {
     refuseWhenFull() {
       if (stopping) throw serviceUnavailable('The gateway is stopping.')
-      if (waiting.size() >= mostWaiting)
+      if (waiting.size() >= mostWaiting || waiting.characters() >= mostCharacters)
         throw serviceUnavailable('Too many background runs wait. Try again later.')
     },
     add(run) {

@@ -1,5 +1,6 @@
 import type { LiveResponse } from '../live-response.ts'
 import type { Run } from './run.ts'
+import { RunQueue } from './run-queue.ts'
 import type { UnderwayRuns } from './underway-runs.ts'
 
 /** The runs that wait, in the order in which they came; each begins as soon as there is room for it. */
@@ -8,6 +9,8 @@ export type WaitingRuns = {
   /** It does not wait any more; undefined where it did not. */
   take(live: LiveResponse): Run | undefined
   size(): number
+  /** What they keep in memory. */
+  characters(): number
   /** Begins those for which there is room. */
   beginSome(): void
   /** From now on none begins. */
@@ -19,7 +22,7 @@ const placePause = 200
 
 /** Keeps so many runs under way at once; those of an organization without a free place do not hold up the others. */
 export function createWaitingRuns(underway: UnderwayRuns, concurrency: () => number): WaitingRuns {
-  const waiting = new Map<LiveResponse, Run>()
+  const waiting = new RunQueue()
   let held = false
   let retry: Timer | undefined
 
@@ -34,7 +37,7 @@ export function createWaitingRuns(underway: UnderwayRuns, concurrency: () => num
       const call = full.has(organization) ? undefined : run.call.start()
       if (call === undefined) full.add(organization)
       else {
-        waiting.delete(run.live)
+        waiting.take(run.live)
         void underway.begin(run, call).then(beginSome)
       }
     }
@@ -44,15 +47,12 @@ export function createWaitingRuns(underway: UnderwayRuns, concurrency: () => num
 
   return {
     add(run) {
-      waiting.set(run.live, run)
+      waiting.add(run)
       beginSome()
     },
-    take(live) {
-      const run = waiting.get(live)
-      waiting.delete(live)
-      return run
-    },
+    take: (live) => waiting.take(live),
     size: () => waiting.size,
+    characters: () => waiting.characters,
     beginSome,
     hold() {
       held = true

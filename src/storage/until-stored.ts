@@ -1,5 +1,5 @@
-import { ApiError } from './errors.ts'
-import { wait } from './wait.ts'
+import { ApiError } from '../lib/errors.ts'
+import { wait } from '../lib/wait.ts'
 
 /** Milliseconds. */
 const pause = 1000
