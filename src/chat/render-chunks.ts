@@ -14,8 +14,8 @@ export const done = 'data: [DONE]\n\n'
 export class ChunkRenderer {
   readonly #head: string
   readonly #tail: string
-  /** How many tool calls each choice that has begun has told. */
-  readonly #calls = new Map<number, number>()
+  /** How many tool calls each choice that has begun has told, by its number. */
+  readonly #calls: number[] = []
   /** What only the very first chunk tells. */
   #toldOnce: string
   #tier: 'default' | 'priority' | null | undefined
@@ -59,17 +59,17 @@ export class ChunkRenderer {
 
   /** The role is told once for each choice, in a chunk of its own before its first delta. */
   #delta(choice: number, delta: string, finish = 'null', more = ''): string {
-    if (this.#calls.has(choice)) return this.#frame(choice, delta, finish, more)
-    this.#calls.set(choice, 0)
+    if (this.#calls[choice] !== undefined) return this.#frame(choice, delta, finish, more)
+    this.#calls[choice] = 0
     const opening = this.#frame(choice, '{"role":"assistant","content":""}', 'null', this.#toldOnce)
     this.#toldOnce = ''
     return opening + this.#frame(choice, delta, finish, more)
   }
 
   #toolCall(choice: number, call: ToolCall): string {
-    const index = this.#calls.get(choice) ?? 0
+    const index = this.#calls[choice] ?? 0
     const text = this.#delta(choice, JSON.stringify({ tool_calls: [{ index, ...renderToolCall(call) }] }))
-    this.#calls.set(choice, index + 1)
+    this.#calls[choice] = index + 1
     return text
   }
 

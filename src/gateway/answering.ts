@@ -1,15 +1,12 @@
 import type { GenerationEvent } from '../generation/events.ts'
-import { clientGone } from '../lib/errors.ts'
 import { wait } from '../lib/wait.ts'
 import type { Provider } from '../providers/provider.ts'
-import type { Source } from '../lib/source.ts'
+import { DeliveredAnswer } from './delivered-answer.ts'
 import type { Answering, GatewayParts, OpenQuestion } from './gateway.ts'
 import type { ModelRoute } from './models/model.ts'
-import type { Meter } from './money/meter.ts'
 import { costOfCall } from './money/outcome.ts'
 import { blamesQuestion, blamesRoute } from './retry.ts'
 import { ask } from './upstream/ask.ts'
-import { unavailable } from './upstream/failure.ts'
 
 /** Asks the route once and resolves when its answer has begun, or rejects with its failure. */
 export async function openAnswer(
@@ -44,13 +41,13 @@ export async function openAnswer(
     },
   )
   await (stream ? firstOrPatience(first, accepted.promise, parts.patience) : first)
-  const keep = (batch: readonly GenerationEvent[]) => parts.states.keep(organization, provider.name, batch)
+  const keep = (batch: Batch) => parts.states.keep(organization, provider.name, batch)
   return {
     provider: provider.name,
     warnings,
-    events: delivered(first, events, keep, question),
-    usage: meter.usage,
-    cost: () => costOfCall({ meter, model, generation }),
+    events: new DeliveredAnswer(first, events, keep, question),
+    usage: () => question.outcome()?.usage ?? meter.usage(),
+    cost: () => (question.outcome() ?? { cost: costOfCall({ meter, model, generation }) }).cost,
   }
 }
 
@@ -59,11 +56,11 @@ function takesOnlyBytes({ kind }: Provider): boolean {
   return 'wire' in kind && kind.wire.inlineImages === true
 }
 
-type Batch = readonly GenerationEvent[] | undefined
+type Batch = readonly GenerationEvent[]
 
 /** Resolves with the first event, or when the provider has accepted the call and then kept silent for so long. */
 async function firstOrPatience(
-  first: Promise<Batch>,
+  first: Promise<Batch | undefined>,
   accepted: Promise<void>,
   patience: number,
 ): Promise<void> {
@@ -75,53 +72,5 @@ async function firstOrPatience(
     answered.abort()
     // Whoever reads the events gets the failure; until then it must not count as nobody's.
     first.catch(() => {})
-  }
-}
-
-/** In characters. What goes on after them is no answer of a model, and would fill the memory of who keeps it. */
-const longestAnswer = 16 * 1024 * 1024
-
-function endless(meter: Meter): Error {
-  return unavailable(meter.route()?.provider.name ?? '', 'its answer does not end')
-}
-
-type Keep = (batch: readonly GenerationEvent[]) => Promise<void> | undefined
-
-/**
- * Counts each batch, and stores what the provider wants back before the caller sees its call. The end comes after
- * the books have it: what a reply promises is on disk. Closing it is leaving.
- */
-function delivered(
-  first: Promise<Batch>,
-  rest: Source<readonly GenerationEvent[]>,
-  keep: Keep,
-  { meter, ending }: OpenQuestion,
-): Source<readonly GenerationEvent[]> {
-  let begun = false
-  return {
-    async next() {
-      try {
-        const batch = await (begun ? rest.next() : first)
-        begun = true
-        if (batch === undefined) {
-          await ending.over()
-          return undefined
-        }
-        meter.add(batch)
-        if (meter.said() > longestAnswer) throw endless(meter)
-        const kept = keep(batch)
-        if (kept) await kept
-        return batch
-      } catch (error) {
-        rest.close()
-        await ending.over(error)
-        throw error
-      }
-    },
-    close() {
-      // Its promise is also that of the call itself, which tells where the row could not be written.
-      ending.over(clientGone()).catch(() => {})
-      rest.close()
-    },
   }
 }

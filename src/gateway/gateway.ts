@@ -4,6 +4,7 @@ import type { Log } from '../lib/log.ts'
 import type { Source } from '../lib/source.ts'
 import type { RequestFacts } from '../storage/request-facts.ts'
 import type { Billing } from '../storage/tables.ts'
+import type { Outcome } from '../storage/usage.ts'
 import type { Breaker } from './breaker.ts'
 import type { Ending } from './ending.ts'
 import type { Surroundings } from './images/pinned-fetch.ts'
@@ -72,6 +73,8 @@ export type Question = Booking & {
 export type OpenQuestion = Question & {
   readonly meter: Meter
   readonly ending: Ending
+  /** What came of it, once it is over. */
+  readonly outcome: () => Outcome | undefined
   readonly observed?: CallObserver | undefined
   /** The generation with the bytes of its images, for providers that take no addresses; fetched once. */
   readonly inlined: () => Promise<Generation>

@@ -2,6 +2,7 @@ import { providerKeyMissing } from '../lib/errors.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import { once } from '../lib/once.ts'
 import { wait } from '../lib/wait.ts'
+import type { Outcome } from '../storage/usage.ts'
 import { openAnswer } from './answering.ts'
 import { candidates } from './candidates.ts'
 import { createEnding, reasonOf } from './ending.ts'
@@ -62,8 +63,9 @@ async function accountedAnswer(question: Question, parts: GatewayParts): Promise
   const meter = createMeter(generation)
   const observed = parts.observer?.call(facts, booked !== undefined)
   let call: OpenCall | undefined = booked
+  let outcome: Outcome | undefined
   const end = (error: unknown) => {
-    const outcome = outcomeOf({ meter, model, generation }, error)
+    outcome = outcomeOf({ meter, model, generation }, error)
     observed?.ended(outcome)
     call?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
     const close = booked ? parts.books.closeAtLast : parts.books.close
@@ -80,7 +82,7 @@ async function accountedAnswer(question: Question, parts: GatewayParts): Promise
       await parts.books.open(facts, billing, () => spendingOf(generation, model, promptTokens))
     }
     const inlined = once(() => withInlineImages(generation, signal, parts.images))
-    return await firstAnswer({ ...question, meter, ending, inlined, observed }, parts)
+    return await firstAnswer({ ...question, meter, ending, outcome: () => outcome, inlined, observed }, parts)
   } catch (error) {
     await ending.over(error).catch(lost(parts.log))
     throw error

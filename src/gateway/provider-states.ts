@@ -25,8 +25,9 @@ export function createProviderStates(store: ProviderState, now: () => number = D
       return store.find(organization, provider, ids).then((states) => withStates(generation, states))
     },
     keep(organization, provider, batch) {
-      const calls = batch.filter(carriesState)
-      return calls.length === 0 ? undefined : keepAll(calls, organization, provider)
+      // Almost no batch has one: a list of none is not made for each.
+      if (!batch.some(carriesState)) return undefined
+      return keepAll(batch.filter(carriesState), organization, provider)
     },
   }
 

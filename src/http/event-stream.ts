@@ -1,6 +1,6 @@
 import { clientGone } from '../lib/errors.ts'
 import type { Source } from '../lib/source.ts'
-import { createWatchdog } from '../lib/watchdog.ts'
+import { createWatchdog, type Watchdog } from '../lib/watchdog.ts'
 import { within } from '../lib/within.ts'
 
 /** Milliseconds. Proxies and clients cut a connection that is silent for a minute, some for less. */
@@ -38,7 +38,7 @@ export type FrameSource<Item> = {
 export function eventStream<Item>(source: FrameSource<Item>, standstill = longestStandstill): Response {
   const stream: DirectStream = {
     type: 'direct',
-    pull: (sink) => send(source, sink, standstill),
+    pull: (sink) => new Sending(source, sink, standstill).all(),
     cancel: () => source.items.close(),
   }
   return new Response(
@@ -57,40 +57,58 @@ type Sink = {
   close(): void
 }
 
-async function send<Item>(source: FrameSource<Item>, sink: Sink, standstill: number): Promise<void> {
-  const { items } = source
-  const silence = createWatchdog(firstSilence, () => {
-    silence.touch(longestSilence)
-    void write(keepAlive)
-  })
+/** One stream on its way to its client. */
+class Sending<Item> {
+  readonly #source: FrameSource<Item>
+  readonly #sink: Sink
+  readonly #standstill: number
+  readonly #silence: Watchdog
 
-  function write(text: string): number | Promise<number> {
-    const written = sink.write(text)
-    sink.flush()
+  constructor(source: FrameSource<Item>, sink: Sink, standstill: number) {
+    this.#source = source
+    this.#sink = sink
+    this.#standstill = standstill
+    this.#silence = createWatchdog(firstSilence, () => {
+      this.#silence.touch(longestSilence)
+      void this.#write(keepAlive)
+    })
+  }
+
+  async all(): Promise<void> {
+    const source = this.#source
+    const { items } = source
+    try {
+      const begun = source.begin ? this.#tell(source.begin()) : 0
+      if (typeof begun !== 'number') await this.#taken(begun)
+      for (let item = await items.next(); item !== undefined; item = await items.next()) {
+        const written = this.#tell(source.frames(item))
+        if (typeof written !== 'number') await this.#taken(written)
+      }
+      this.#tell(source.end())
+    } catch (error) {
+      this.#tell(source.failed(error))
+    } finally {
+      this.#silence.stop()
+      items.close()
+      this.#sink.close()
+    }
+  }
+
+  #tell(text: string): number | Promise<number> {
+    if (text === '') return 0
+    this.#silence.touch(longestSilence)
+    return this.#write(text)
+  }
+
+  #write(text: string): number | Promise<number> {
+    const written = this.#sink.write(text)
+    this.#sink.flush()
     // Whoever waits for it hears of a failure too; where nobody does, it must not count as nobody's.
     if (typeof written !== 'number') written.catch(() => {})
     return written
   }
 
-  function tell(text: string): number | Promise<number> {
-    if (text === '') return 0
-    silence.touch(longestSilence)
-    return write(text)
-  }
-
-  try {
-    const begun = source.begin ? tell(source.begin()) : 0
-    if (typeof begun !== 'number') await within(begun, standstill, clientGone)
-    for (let item = await items.next(); item !== undefined; item = await items.next()) {
-      const written = tell(source.frames(item))
-      if (typeof written !== 'number') await within(written, standstill, clientGone)
-    }
-    tell(source.end())
-  } catch (error) {
-    tell(source.failed(error))
-  } finally {
-    silence.stop()
-    items.close()
-    sink.close()
+  #taken(written: Promise<number>): Promise<number> {
+    return within(written, this.#standstill, clientGone)
   }
 }

@@ -16,59 +16,62 @@ const longestEvent = 32 * 1024 * 1024
  * between two lines. Takes LF, CRLF and CR, comments, and `data:` without a space.
  */
 export function createSseParser(): SseParser {
-  const decoder = new TextDecoder()
-  const lines = createLineReader()
-  let pending = ''
-  /** Whether what is pending ends with a CR whose LF may still come. */
-  let waiting = false
+  return new EventReader()
+}
 
-  function take(added: string, last: boolean): SseEvent[] {
+class EventReader implements SseParser {
+  readonly #decoder = new TextDecoder()
+  /** A line that has not ended yet. */
+  #pending = ''
+  /** Whether what is pending ends with a CR whose LF may still come. */
+  #waiting = false
+  /** What the lines of the event have said that is not complete yet. */
+  #event = ''
+  #data: string | undefined
+
+  push(bytes: Uint8Array): SseEvent[] {
+    return this.#take(this.#decoder.decode(bytes, { stream: true }), false)
+  }
+
+  end(): SseEvent[] {
+    return this.#take(`${this.#decoder.decode()}\n\n`, true)
+  }
+
+  #take(added: string, last: boolean): SseEvent[] {
     const events: SseEvent[] = []
     // Put together once its line ends: looking through all of it for each piece would take ever longer.
-    if (last || waiting || /[\r\n]/.test(added)) takeLines(pending + added, last, events)
-    else pending += added
-    if (pending.length + lines.held() > longestEvent) throw new Error('A server-sent event is too long.')
+    if (last || this.#waiting || /[\r\n]/.test(added)) this.#takeLines(this.#pending + added, last, events)
+    else this.#pending += added
+    const held = this.#pending.length + (this.#data?.length ?? 0)
+    if (held > longestEvent) throw new Error('A server-sent event is too long.')
     return events
   }
 
-  function takeLines(text: string, last: boolean, events: SseEvent[]): void {
+  #takeLines(text: string, last: boolean, events: SseEvent[]): void {
     let start = 0
     // What was pending has no line end, but for a CR at its very end that waited for its LF.
-    let from = Math.max(0, pending.length - 1)
+    let from = Math.max(0, this.#pending.length - 1)
     const nextEnd = text.includes('\r') ? lineEnd : feedIn
     for (let end = nextEnd(text, from); end >= 0; end = nextEnd(text, from)) {
       if (!last && text[end] === '\r' && end === text.length - 1) break
-      lines.take(text.slice(start, end), events)
+      this.#takeLine(text.slice(start, end), events)
       start = text[end] === '\r' && text[end + 1] === '\n' ? end + 2 : end + 1
       from = start
     }
-    pending = text.slice(start)
-    waiting = pending.endsWith('\r')
+    this.#pending = text.slice(start)
+    this.#waiting = this.#pending.endsWith('\r')
   }
 
-  return {
-    push: (bytes) => take(decoder.decode(bytes, { stream: true }), false),
-    end: () => take(`${decoder.decode()}\n\n`, true),
-  }
-}
-
-/** Puts lines together to events. */
-function createLineReader() {
-  let event = ''
-  let data: string | undefined
-
-  function take(line: string, events: SseEvent[]): void {
+  #takeLine(line: string, events: SseEvent[]): void {
     if (line === '') {
-      if (data !== undefined) events.push({ event, data })
-      event = ''
-      data = undefined
+      if (this.#data !== undefined) events.push({ event: this.#event, data: this.#data })
+      this.#event = ''
+      this.#data = undefined
     } else if (line.startsWith('data:')) {
       const value = valueAfter(line, 5)
-      data = data === undefined ? value : `${data}\n${value}`
-    } else if (line.startsWith('event:')) event = valueAfter(line, 6)
+      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
+    } else if (line.startsWith('event:')) this.#event = valueAfter(line, 6)
   }
-
-  return { take, held: () => data?.length ?? 0 }
 }
 
 function feedIn(text: string, from: number): number {

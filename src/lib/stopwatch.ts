@@ -10,15 +10,32 @@ export type Stopwatch = {
 }
 
 export function createStopwatch(now: () => number = () => performance.now()): Stopwatch {
-  let sum = 0
-  let startedAt: number | undefined
-  return {
-    start: () => void (startedAt ??= now()),
-    stop() {
-      if (startedAt !== undefined) sum += now() - startedAt
-      startedAt = undefined
-    },
-    milliseconds: () => sum,
-    soFar: () => (startedAt === undefined ? sum : sum + now() - startedAt),
+  return new RunningStopwatch(now)
+}
+
+class RunningStopwatch implements Stopwatch {
+  readonly #now: () => number
+  #sum = 0
+  #startedAt: number | undefined
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  start(): void {
+    this.#startedAt ??= this.#now()
+  }
+
+  stop(): void {
+    if (this.#startedAt !== undefined) this.#sum += this.#now() - this.#startedAt
+    this.#startedAt = undefined
+  }
+
+  milliseconds(): number {
+    return this.#sum
+  }
+
+  soFar(): number {
+    return this.#startedAt === undefined ? this.#sum : this.#sum + this.#now() - this.#startedAt
   }
 }

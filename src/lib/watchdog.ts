@@ -10,28 +10,39 @@ export type Watchdog = {
  * piece: one timer runs, and looks at its end whether it is due.
  */
 export function createWatchdog(milliseconds: number, expired: () => void): Watchdog {
-  let wait = milliseconds
-  let due = performance.now() + wait
-  let timer: Timer | undefined = setTimeout(look, wait)
+  return new MovingDeadline(milliseconds, expired)
+}
 
-  function look(): void {
-    const left = due - performance.now()
-    timer = left > 1 ? setTimeout(look, left) : undefined
-    if (timer === undefined) expired()
+class MovingDeadline implements Watchdog {
+  readonly #expired: () => void
+  #wait: number
+  #due: number
+  #timer: Timer | undefined
+
+  constructor(milliseconds: number, expired: () => void) {
+    this.#expired = expired
+    this.#wait = milliseconds
+    this.#due = performance.now() + milliseconds
+    this.#timer = setTimeout(this.#look, milliseconds)
   }
 
-  return {
-    touch(next = wait) {
-      due = performance.now() + next
-      // A timer that runs is early enough, unless the wait has become shorter.
-      if (timer !== undefined && next >= wait) return
-      clearTimeout(timer)
-      wait = next
-      timer = setTimeout(look, next)
-    },
-    stop() {
-      clearTimeout(timer)
-      timer = undefined
-    },
+  touch(next = this.#wait): void {
+    this.#due = performance.now() + next
+    // A timer that runs is early enough, unless the wait has become shorter.
+    if (this.#timer !== undefined && next >= this.#wait) return
+    clearTimeout(this.#timer)
+    this.#wait = next
+    this.#timer = setTimeout(this.#look, next)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  readonly #look = (): void => {
+    const left = this.#due - performance.now()
+    this.#timer = left > 1 ? setTimeout(this.#look, left) : undefined
+    if (this.#timer === undefined) this.#expired()
   }
 }

@@ -32,43 +32,69 @@ function believable({ promptTokens, completionTokens }: Usage): boolean {
 export const estimatedUsage = 'The provider told no usage; the token counts are estimated.'
 
 export function createMeter(generation: Generation, now = () => performance.now()): Meter {
-  const startedAt = now()
-  let route: ModelRoute | undefined
-  let firstToken: number | undefined
-  let told: Usage | undefined
-  let finished = false
-  let characters = 0
-  let reasoning = 0
+  return new CallMeter(generation, now)
+}
 
-  function addEvent(event: GenerationEvent): void {
-    if (event.type === 'text') characters += event.text.length
-    else if (event.type === 'reasoning') reasoning += event.text.length
-    else if (event.type === 'usage') told = believable(event.usage) ? event.usage : undefined
-    else if (event.type === 'finish') finished = true
-    else if (event.type === 'tool-call') characters += event.call.name.length + event.call.arguments.length
+class CallMeter implements Meter {
+  readonly #generation: Generation
+  readonly #now: () => number
+  readonly #startedAt: number
+  #route: ModelRoute | undefined
+  #firstToken: number | undefined
+  #told: Usage | undefined
+  #finished = false
+  #characters = 0
+  #reasoning = 0
+
+  constructor(generation: Generation, now: () => number) {
+    this.#generation = generation
+    this.#now = now
+    this.#startedAt = now()
   }
 
-  function usage(): MeteredUsage {
-    const completionTokens = estimatedTokens(characters + reasoning)
-    if (told && (finished || told.completionTokens >= completionTokens)) return { ...told, estimated: false }
+  asked(route: ModelRoute): void {
+    this.#route = route
+  }
+
+  add(batch: readonly GenerationEvent[]): void {
+    this.#firstToken ??= this.#now() - this.#startedAt
+    for (const event of batch) this.#addEvent(event)
+  }
+
+  said(): number {
+    return this.#characters + this.#reasoning
+  }
+
+  usage(): MeteredUsage {
+    const told = this.#told
+    const completionTokens = estimatedTokens(this.said())
+    if (told && (this.#finished || told.completionTokens >= completionTokens))
+      return { ...told, estimated: false }
     // Until the end, what a provider has counted of its answer is of its beginning.
     if (told) return { ...told, completionTokens, estimated: true }
-    const reasoningTokens = estimatedTokens(reasoning)
-    return { promptTokens: estimatedPrompt(generation), completionTokens, reasoningTokens, estimated: true }
+    const reasoningTokens = estimatedTokens(this.#reasoning)
+    const promptTokens = estimatedPrompt(this.#generation)
+    return { promptTokens, completionTokens, reasoningTokens, estimated: true }
   }
 
-  return {
-    asked(next) {
-      route = next
-    },
-    add(batch) {
-      firstToken ??= now() - startedAt
-      for (const event of batch) addEvent(event)
-    },
-    said: () => characters + reasoning,
-    usage,
-    route: () => route,
-    elapsed: () => now() - startedAt,
-    firstToken: () => firstToken,
+  route(): ModelRoute | undefined {
+    return this.#route
+  }
+
+  elapsed(): number {
+    return this.#now() - this.#startedAt
+  }
+
+  firstToken(): number | undefined {
+    return this.#firstToken
+  }
+
+  #addEvent(event: GenerationEvent): void {
+    if (event.type === 'text') this.#characters += event.text.length
+    else if (event.type === 'reasoning') this.#reasoning += event.text.length
+    else if (event.type === 'usage') this.#told = believable(event.usage) ? event.usage : undefined
+    else if (event.type === 'finish') this.#finished = true
+    else if (event.type === 'tool-call')
+      this.#characters += event.call.name.length + event.call.arguments.length
   }
 }

@@ -46,7 +46,7 @@ const none = { above: 0 }
 
 /** Tokens times a price in USD per million, in millionths of a nano-dollar. */
 function product(tokens: number, price: number): bigint {
-  return BigInt(tokens) * toNanos(price)
+  return tokens === 0 ? 0n : BigInt(tokens) * toNanos(price)
 }
 
 /** USD to nano-dollars. The rounding undoes what binary fractions add to a price such as 0.1. */

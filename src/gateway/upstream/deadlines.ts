@@ -1,38 +1,51 @@
-import { createWatchdog } from '../../lib/watchdog.ts'
+import { createWatchdog, type Watchdog } from '../../lib/watchdog.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { timedOut } from './failure.ts'
 
-/** The deadlines of one answer: until its first event, and then between its pieces. */
-export type Deadlines = {
-  /** More is wanted: the provider is waited for from now on, and not while a caller is slow to take what came. */
-  wanted(): void
-  /** Events have come. */
-  begun(): void
-  /** A piece has come, with an event in it or without. */
-  heard(): void
-  stop(): void
-}
+/**
+ * The deadlines of one answer: until its first event, and then between its pieces. One that passes ends the call with
+ * the 502 that says which it was.
+ */
+export class Deadlines {
+  readonly #provider: Provider
+  readonly #abort: AbortController
+  readonly #watchdog: Watchdog
+  #begun = false
+  #waiting = true
 
-/** Ends the call with the 502 that says which deadline passed. */
-export function createDeadlines({ name, timeouts }: Provider, abort: AbortController): Deadlines {
-  const ended = (why: string) => () => abort.abort(timedOut(name, why))
-  let watchdog = createWatchdog(timeouts.firstByte, ended('no answer came'))
-  const stopped = ended('the answer stopped')
-  let begun = false
-  let waiting = true
-  return {
-    wanted() {
-      waiting = true
-      if (begun) watchdog.touch()
-    },
-    begun() {
-      waiting = false
-      if (begun) return
-      begun = true
-      watchdog.stop()
-      watchdog = createWatchdog(timeouts.idle, () => waiting && stopped())
-    },
-    heard: () => void (begun && watchdog.touch()),
-    stop: () => watchdog.stop(),
+  constructor(provider: Provider, abort: AbortController) {
+    this.#provider = provider
+    this.#abort = abort
+    this.#watchdog = createWatchdog(provider.timeouts.firstByte, () => this.#passed())
+  }
+
+  /** More is wanted: the provider is waited for from now on, and not while a caller is slow to take what came. */
+  wanted(): void {
+    this.#waiting = true
+    if (this.#begun) this.#watchdog.touch()
+  }
+
+  /** Events have come. */
+  begun(): void {
+    this.#waiting = false
+    if (this.#begun) return
+    this.#begun = true
+    this.#watchdog.stop()
+    this.#watchdog.touch(this.#provider.timeouts.idle)
+  }
+
+  /** A piece has come, with an event in it or without. */
+  heard(): void {
+    if (this.#begun) this.#watchdog.touch()
+  }
+
+  stop(): void {
+    this.#watchdog.stop()
+  }
+
+  #passed(): void {
+    const { name } = this.#provider
+    if (!this.#begun) this.#abort.abort(timedOut(name, 'no answer came'))
+    else if (this.#waiting) this.#abort.abort(timedOut(name, 'the answer stopped'))
   }
 }

@@ -5,15 +5,16 @@ import { parseJson } from '../../lib/json.ts'
 import { linkedAbort } from '../../lib/linked-abort.ts'
 import { readText } from '../../lib/read-text.ts'
 import type { Source } from '../../lib/source.ts'
+import type { Stopwatch } from '../../lib/stopwatch.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import type { Wire } from '../../providers/wires/wire.ts'
 import { reasonOf } from '../ending.ts'
 import type { Ask } from './ask.ts'
-import { createDeadlines, type Deadlines } from './deadlines.ts'
+import { Deadlines } from './deadlines.ts'
 import { toApiError, unavailable } from './failure.ts'
 import { post } from './fetch.ts'
 import { keysOf } from './headers.ts'
-import { readAnswer } from './read-answer.ts'
+import { answerBody, type AnswerBody } from './answer-body.ts'
 import { retryAfterOf } from './retry-after.ts'
 
 type Batch = readonly GenerationEvent[]
@@ -22,36 +23,44 @@ type Batch = readonly GenerationEvent[]
 export class RemoteAnswer implements Source<Batch> {
   readonly #question: Ask
   readonly #kind: RemoteKind
+  readonly #upstream: Stopwatch | undefined
   readonly #abort: AbortController
   readonly #letGo: () => void
   readonly #deadlines: Deadlines
-  #batches: Source<Batch> | undefined
+  #body: AnswerBody | undefined
   #failure: unknown
   #closed = false
 
   constructor(question: Ask, kind: RemoteKind) {
-    const { signal, provider } = question
+    const { signal, provider, upstream } = question
     const { controller, letGo } = linkedAbort(signal, () => reasonOf(signal))
     this.#question = question
     this.#kind = kind
+    this.#upstream = upstream
     this.#abort = controller
     this.#letGo = letGo
-    this.#deadlines = createDeadlines(provider, controller)
+    this.#deadlines = new Deadlines(provider, controller)
   }
 
   async next(): Promise<Batch | undefined> {
     if (this.#closed) return undefined
     try {
       if (this.#failure) throw this.#failure
-      this.#question.upstream?.start()
+      this.#upstream?.start()
       this.#deadlines.wanted()
-      this.#batches ??= await this.#begin()
-      const batch = await this.#batches.next()
-      // What a call says that was closed is nobody's.
-      if (this.#closed) return undefined
-      this.#deadlines.begun()
-      if (batch === undefined) this.#release()
-      return batch && this.#said(batch)
+      const body = (this.#body ??= await this.#begin())
+      while (!body.over()) {
+        this.#upstream?.start()
+        const piece = await body.read()
+        // What a call says that was closed is nobody's.
+        if (this.#closed) return undefined
+        this.#upstream?.stop()
+        this.#deadlines.heard()
+        const batch = body.take(piece)
+        if (batch.length > 0) return this.#said(batch)
+      }
+      this.#release()
+      return undefined
     } catch (error) {
       if (this.#closed) return undefined
       const { aborted, reason } = this.#abort.signal
@@ -69,14 +78,15 @@ export class RemoteAnswer implements Source<Batch> {
   /** For an answer that was read to its end there is no call any more that could be ended. */
   #release(): void {
     this.#closed = true
-    this.#question.upstream?.stop()
+    this.#upstream?.stop()
     this.#deadlines.stop()
     this.#letGo()
-    this.#batches?.close()
+    this.#body?.close()
   }
 
   /** What the provider says before it fails comes before its failure. */
   #said(batch: Batch): Batch {
+    this.#deadlines.begun()
     const failure = batch.find(isFailure)
     if (failure === undefined) return batch
     this.#failure = errorOf(failure, this.#question.provider, this.#abort.signal)
@@ -85,23 +95,16 @@ export class RemoteAnswer implements Source<Batch> {
     return said
   }
 
-  async #begin(): Promise<Source<Batch>> {
+  async #begin(): Promise<AnswerBody> {
     const { provider, target, generation, warn, accepted } = this.#question
     const { wire } = this.#kind
-    const body = JSON.stringify(wire.render(generation, target, warn))
-    const response = await post(provider, this.#kind, target, body, this.#abort)
+    const text = JSON.stringify(wire.render(generation, target, warn))
+    const response = await post(provider, this.#kind, target, text, this.#abort)
     if (!response.ok) throw await refusal(response, wire, provider)
     accepted()
-    const batches = readAnswer(response, wire, this.#heard)
-    if (this.#closed) batches.close()
-    return batches
-  }
-
-  /** Of a call that is closed nothing that measures may be started again. */
-  readonly #heard = (): void => {
-    if (this.#closed) return
-    this.#question.upstream?.stop()
-    this.#deadlines.heard()
+    const body = answerBody(response, wire)
+    if (this.#closed) body.close()
+    return body
   }
 }
 

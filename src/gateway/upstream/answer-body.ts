@@ -1,0 +1,161 @@
+import type { GenerationEvent } from '../../generation/events.ts'
+import { parseJson } from '../../lib/json.ts'
+import { tooDeep } from '../../lib/nesting.ts'
+import { createSseParser, type SseEvent } from '../../lib/sse.ts'
+import type { StreamParser, Wire } from '../../providers/wires/wire.ts'
+import { readText } from '../../lib/read-text.ts'
+
+/** In bytes. No model says more in one answer. */
+const longestAnswer = 64 * 1024 * 1024
+
+/**
+ * In characters: the events of which something is remembered until a later one, which are above all the pieces of tool
+ * calls. Each takes some hundreds around the few that it says.
+ */
+const mostHeld = 64 * 1024 * 1024
+
+/** No answer nests so deep; what has fewer characters than these cannot nest so deep that it matters. */
+const deepest = 500
+const shallow = 10_000
+
+type Batch = readonly GenerationEvent[]
+
+/** A part of a body: all of it as text, or some bytes of a stream; undefined where nothing more comes. */
+export type Piece = string | Uint8Array | undefined
+
+/** The body of an answer. Whoever has it reads a piece and takes what it says, until it is over. */
+export type AnswerBody = {
+  over(): boolean
+  read(): Promise<Piece>
+  /** The events that the piece completes. The wire knows whether the answer was whole when there is none. */
+  take(piece: Piece): Batch
+  close(): void
+}
+
+export function answerBody(response: Response, wire: Wire): AnswerBody {
+  const streamed = /event-stream/i.test(response.headers.get('content-type') ?? '')
+  if (streamed && response.body) return new StreamedBody(response.body, wire.stream)
+  return new WholeBody(response, wire)
+}
+
+class WholeBody implements AnswerBody {
+  readonly #response: Response
+  readonly #wire: Wire
+  #over = false
+
+  constructor(response: Response, wire: Wire) {
+    this.#response = response
+    this.#wire = wire
+  }
+
+  over(): boolean {
+    return this.#over
+  }
+
+  read(): Promise<string> {
+    return readText(this.#response, longestAnswer)
+  }
+
+  take(piece: Piece): Batch {
+    this.#over = true
+    if (typeof piece !== 'string') return []
+    if (nestedTooDeeply(piece)) return [beyondReading]
+    const body = parseJson(piece)
+    return body === undefined ? [notJson] : this.#wire.parse(body)
+  }
+
+  close(): void {}
+}
+
+const notJson: GenerationEvent = {
+  type: 'failure',
+  complaint: { message: 'The answer is not JSON.', status: 502 },
+}
+
+const beyondReading: GenerationEvent = {
+  type: 'failure',
+  complaint: { message: 'The answer is beyond what can be read.', status: 502 },
+}
+
+/** JSON that nests deeper takes seconds to be written, or cannot be written at all. */
+function nestedTooDeeply(text: string): boolean {
+  return text.length > shallow && tooDeep(text, deepest)
+}
+
+/** Bun's own type of it has more methods than that of the platform. */
+type Reader = {
+  read(): Promise<{ readonly value?: Uint8Array | undefined }>
+  cancel(): Promise<void>
+}
+
+/**
+ * Gives up what no model says and could fill the memory. All that a chunk needs is in few objects: among thousands of
+ * streams each is cold when its chunk comes, and to fetch it from memory takes longer than to work with it.
+ */
+class StreamedBody<State> implements AnswerBody {
+  readonly #reader: Reader
+  readonly #sse = createSseParser()
+  readonly #parser: StreamParser<State>
+  #state: State
+  #over = false
+  #held = 0
+
+  constructor(body: ReadableStream<Uint8Array>, parser: StreamParser<State>) {
+    this.#reader = body.getReader()
+    this.#parser = parser
+    this.#state = parser.initial()
+  }
+
+  over(): boolean {
+    return this.#over
+  }
+
+  /** A connection that dies is told like a body that ends; an abort of ours is told by whoever did it. */
+  read(): Promise<Piece> {
+    return this.#reader.read().then(bytesOf, nothing)
+  }
+
+  take(piece: Piece): Batch {
+    if (piece instanceof Uint8Array) return this.#take(this.#sse.push(piece))
+    const batch = this.#take(this.#sse.end())
+    if (this.#over) return batch
+    this.#over = true
+    return [...batch, ...this.#parser.end(this.#state)]
+  }
+
+  close(): void {
+    // What is left after the last event, or after a caller who left, is nobody's.
+    this.#reader.cancel().catch(() => {})
+  }
+
+  #take(events: readonly SseEvent[]): Batch {
+    const batch: GenerationEvent[] = []
+    for (const event of events) if (!this.#over) this.#read(event, batch)
+    if (this.#over) batch.push(...this.#parser.end(this.#state))
+    return batch
+  }
+
+  #read(event: SseEvent, batch: GenerationEvent[]): void {
+    if (nestedTooDeeply(event.data)) return this.#giveUp(batch)
+    const step = this.#parser.step(this.#state, event)
+    // The same state is one that remembers nothing of the event.
+    if (step.state !== this.#state) this.#held += event.data.length
+    this.#state = step.state
+    batch.push(...step.events)
+    if (step.done) this.#over = true
+    else if (this.#held > mostHeld) this.#giveUp(batch)
+  }
+
+  #giveUp(batch: GenerationEvent[]): void {
+    batch.push(beyondReading)
+    this.#over = true
+  }
+}
+
+function bytesOf({ value }: { readonly value?: Uint8Array | undefined }): Piece {
+  return value
+}
+
+function nothing(): undefined {
+  return undefined
+}

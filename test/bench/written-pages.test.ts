@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { startPaid } from '../money/paid.ts'
+import { temporaryFolder } from '../storage/folder.ts'
+import { whole } from '../support/chat-answers.ts'
+import { question, type Scenario, startScenario } from '../support/scenario.ts'
+
+const requests = 50
+/** What the log of the database takes for a page of 4 KiB. */
+const frame = 4096 + 24
+
+test('a request writes one page of the database, that of its row of usage', async () => {
+  const database = join(temporaryFolder(), 'weir.db')
+  await using gateway = await startScenario(whole(), { database })
+  const pages = await pagesOfEach(gateway, database)
+  expect(pages).toBeGreaterThanOrEqual(1)
+  // Once in a while a page is full, and another one begins.
+  expect(pages).toBeLessThanOrEqual(1.5)
+})
+
+test('a paid one writes two for what is set aside, and four at its end', async () => {
+  await using gateway = await startPaid(whole(), { balance: '1000' })
+  const pages = await pagesOfEach(gateway, gateway.file)
+  expect(pages).toBeGreaterThanOrEqual(6)
+  expect(pages).toBeLessThanOrEqual(7.5)
+})
+
+async function pagesOfEach({ app }: Scenario, database: string): Promise<number> {
+  const size = () => statSync(`${database}-wal`).size
+  const before = size()
+  for (let count = 0; count < requests; count++) expect((await app.chat(question)).status).toBe(200)
+  return (size() - before) / frame / requests
+}
