@@ -14,6 +14,7 @@ const createDetail = describe({
   tag: 'Chat',
   id: 'createChatCompletion',
   summary: 'Create a chat completion',
+  body: chatRequest,
   reply: ChatCompletion,
   frames: { schema: ChatCompletionChunk, end: '`data: [DONE]`' },
   errors: [...bodyErrors, 402, 404, 502],
@@ -23,17 +24,18 @@ const createDetail = describe({
 export function chatRoutes(guard: Guard, service: ChatService, log: Log) {
   return new Elysia({ name: 'chat' }).use(guard).post(
     chatPath,
-    async ({ body, caller, admission, request, set }) => {
+    async ({ readBody, caller, admission, request, set }) => {
+      const question = await readBody(request, chatRequest)
       const requestId = String(set.headers['x-request-id'])
       const asker = { requestId, ...caller, admission, signal: request.signal }
-      if (body.stream) {
+      if (question.stream) {
         const failed = (error: unknown) => failureFrame(error, log, requestId)
-        return eventStream({ ...(await service.stream(body, asker)), failed })
+        return eventStream({ ...(await service.stream(question, asker)), failed })
       }
-      const { completion, cost } = await service.complete(body, asker)
+      const { completion, cost } = await service.complete(question, asker)
       if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
       return completion
     },
-    { body: chatRequest, detail: createDetail },
+    { detail: createDetail },
   )
 }

@@ -40,6 +40,7 @@ const updateDetail = describe({
   id: 'updateChatCompletion',
   summary: 'Replace the metadata of a stored chat completion',
   path,
+  body: completionUpdate,
   reply: ChatCompletion,
   errors: [404, ...bodyErrors],
 })
@@ -83,9 +84,11 @@ export function storedRoutes(guard: Guard, service: StoredService) {
     )
     .post(
       one,
-      async ({ body, caller, params }) =>
-        json(await service.update(caller.organization.id, params.completion_id, body.metadata)),
-      { body: completionUpdate, detail: updateDetail },
+      async ({ readBody, request, caller, params }) => {
+        const { metadata } = await readBody(request, completionUpdate)
+        return json(await service.update(caller.organization.id, params.completion_id, metadata))
+      },
+      { detail: updateDetail },
     )
     .delete(one, ({ caller, params }) => service.remove(caller.organization.id, params.completion_id), {
       detail: removeDetail,

@@ -1,4 +1,5 @@
 import { ApiError, clientGone } from '../lib/errors.ts'
+import type { Stopping } from '../lib/stop.ts'
 
 /** How a call comes to its end. */
 export type Ending = {
@@ -14,7 +15,7 @@ export type Ending = {
  * then `end` is awaited by nobody: what it throws goes to `failed`.
  */
 export function createEnding(
-  signal: AbortSignal,
+  signal: Stopping,
   end: (error: unknown) => Promise<void>,
   failed: (error: unknown) => void,
 ): Ending {
@@ -30,6 +31,6 @@ export function createEnding(
 }
 
 /** Why the call was given up: its caller has left, unless whoever gave it up says more. */
-export function reasonOf(signal: AbortSignal): ApiError {
+export function reasonOf(signal: Stopping): ApiError {
   return signal.reason instanceof ApiError ? signal.reason : clientGone()
 }

@@ -2,6 +2,7 @@ import type { GenerationEvent } from '../generation/events.ts'
 import type { Generation } from '../generation/request.ts'
 import type { Log } from '../lib/log.ts'
 import type { Source } from '../lib/source.ts'
+import type { Stopping } from '../lib/stop.ts'
 import type { RequestFacts } from '../storage/request-facts.ts'
 import type { Billing } from '../storage/tables.ts'
 import type { Outcome } from '../storage/usage.ts'
@@ -66,7 +67,7 @@ export type Question = Booking & {
    */
   readonly ended?: (error: unknown, used: MeteredUsage) => (() => void) | undefined
   /** Fires when the caller leaves. */
-  readonly signal: AbortSignal
+  readonly signal: Stopping
 }
 
 /** A question that was let out. */

@@ -1,5 +1,5 @@
 import { gatewayStopping, interrupted } from '../lib/errors.ts'
-import { linkedAbort } from '../lib/linked-abort.ts'
+import { onAbort, Stop } from '../lib/stop.ts'
 import { reasonOf } from './ending.ts'
 import type { Answering, Gateway, Question } from './gateway.ts'
 
@@ -18,23 +18,24 @@ export type OpenCalls = {
 }
 
 export function createOpenCalls(): OpenCalls {
-  const open = new Set<AbortController>()
-  const stopped = new AbortController()
+  const open = new Set<Stop>()
+  const stopped = new Stop()
   const noneLeft = Promise.withResolvers<void>()
   let refusing = false
 
   function ask(gateway: Gateway, question: Question): Promise<Answering> {
     if (refusing && !question.booked) return refuse(gateway, question)
     const { signal, ended } = question
-    const { controller, letGo } = linkedAbort(signal, () => reasonOf(signal))
-    if (stopped.signal.aborted) controller.abort(stopped.signal.reason)
-    open.add(controller)
+    const stop = new Stop()
+    const letGo = onAbort(signal, () => stop.abort(reasonOf(signal)))
+    if (stopped.aborted) stop.abort(stopped.reason)
+    open.add(stop)
     return gateway.generate({
       ...question,
-      signal: controller.signal,
+      signal: stop,
       ended(error, usage) {
         letGo()
-        open.delete(controller)
+        open.delete(stop)
         check()
         return ended?.(error, usage)
       },
@@ -51,7 +52,7 @@ export function createOpenCalls(): OpenCalls {
   function cut(): number {
     const cut = [...open]
     stopped.abort(interrupted())
-    for (const controller of cut) controller.abort(stopped.signal.reason)
+    for (const stop of cut) stop.abort(stopped.reason)
     return cut.length
   }
 

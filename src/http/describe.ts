@@ -1,5 +1,6 @@
 import type { DocumentDecoration } from 'elysia'
 import { type TProperties, type TSchema, Type } from 'typebox'
+import type { Contract } from '../lib/contract.ts'
 import { fieldsOf } from '../lib/json.ts'
 import { ErrorBody } from './schema.ts'
 
@@ -9,6 +10,8 @@ export type Description = {
   /** The name of the operation, for clients that are generated. */
   readonly id: string
   readonly summary: string
+  /** What the body of the request must keep. */
+  readonly body?: Contract<unknown>
   /** The body of a whole reply. */
   readonly reply: TSchema
   /** The media type of the reply, where it is not JSON. */
@@ -51,9 +54,9 @@ const errorMeanings = {
   503: 'The gateway cannot serve at the moment.',
 } as const
 
-/** The description as a route takes it. The request body is not in it: the contract of the route has its schema. */
+/** The description as a route takes it. */
 export function describe(description: Description): DocumentDecoration {
-  const { tag, id, summary, open, path = {}, query = {} } = description
+  const { tag, id, summary, open, body, path = {}, query = {} } = description
   const parameters = [
     ...Object.entries(path).map(pathParameter),
     ...Object.entries(query).map(queryParameter),
@@ -63,6 +66,7 @@ export function describe(description: Description): DocumentDecoration {
     summary,
     operationId: id,
     ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: true, content: jsonOf(body.schema) } }),
     responses: { 200: success(description), ...Object.fromEntries(description.errors.map(errorReply)) },
     ...(open && { security: [] }),
   }

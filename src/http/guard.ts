@@ -15,7 +15,7 @@ export type GuardParts = {
   readonly maxBody: number
 }
 
-/** Routes of a plugin that uses the guard have a `caller`, its `admission`, and a body that was read after both. */
+/** Routes of a plugin that uses the guard have a `caller`, its `admission`, and `readBody`. */
 export function createGuard({ keys, limits, maxBody }: GuardParts) {
   return new Elysia({ name: 'guard' })
     .use(authentication(keys))

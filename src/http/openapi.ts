@@ -54,13 +54,10 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
   }
 }
 
-/** What the route says of itself, with the schema that its body must pass. */
+/** What the route says of itself. */
 function operationOf({ hooks }: Route): JsonObject {
-  const { detail, body } = fieldsOf(hooks)
-  const { schema } = fieldsOf(body)
-  const requestBody = schema && { required: true, content: { 'application/json': { schema } } }
   // Through JSON: what makes a schema more than its JSON stays behind.
-  return JSON.parse(JSON.stringify({ ...fieldsOf(detail), requestBody }))
+  return JSON.parse(JSON.stringify(fieldsOf(fieldsOf(hooks).detail)))
 }
 
 /** The path with its parameters in braces; a rest of any length goes by the name that the route gives its last one. */

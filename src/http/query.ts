@@ -12,8 +12,8 @@ export type Query<Parameters extends TProperties> = {
 
 /** Checks are compiled once. Of a parameter that is given more than once the first counts. */
 export function queryOf<const Parameters extends TProperties>(parameters: Parameters): Query<Parameters> {
-  const { validate } = contract(Type.Object(parameters))['~standard']
-  return { parameters, read: (request) => validate(valuesIn(request, parameters)).value }
+  const { read } = contract(Type.Object(parameters))
+  return { parameters, read: (request) => read(valuesIn(request, parameters)) }
 }
 
 /** The name and the value of each `group[name]=value`, in order; a name may hold whatever it likes, brackets too. */

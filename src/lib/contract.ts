@@ -3,29 +3,22 @@ import { Compile } from 'typebox/compile'
 import { invalidJson } from './errors.ts'
 import { explain } from './explain.ts'
 
-/** A schema as Elysia takes it (Standard Schema), with the static type of the schema. */
+/** A schema that values from elsewhere must keep. */
 export type Contract<Output> = {
-  readonly '~standard': {
-    readonly version: 1
-    readonly vendor: 'typebox'
-    readonly validate: (value: unknown) => { readonly value: Output }
-    readonly types?: { readonly input: Output; readonly output: Output }
-  }
+  /** The value, as it is; throws the error that the caller will read. */
+  read(value: unknown): Output
   readonly schema: TSchema
 }
 
-/**
- * Compiles the schema once. A value that breaks it throws the error that the caller will read, from inside
- * `validate`: issues returned to Elysia would be wrapped with a print of the whole body.
- */
+/** Compiles the schema once. */
 export function contract<const Schema extends TSchema>(schema: Schema): Contract<Static<Schema>> {
   const validator = Compile(schema)
-  const validate = (value: unknown) => {
+  function read(value: unknown): Static<Schema> {
     // Of all that a body can be, only none at all is undefined.
     if (value === undefined) throw invalidJson()
     // The compiled check has just proved the type.
-    if (validator.Check(value)) return { value: value as Static<Schema> }
+    if (validator.Check(value)) return value as Static<Schema>
     throw explain(schema, value)
   }
-  return { '~standard': { version: 1, vendor: 'typebox', validate }, schema }
+  return { read, schema }
 }

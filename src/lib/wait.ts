@@ -1,5 +1,7 @@
+import type { Stopping } from './stop.ts'
+
 /** Resolves after the time, rejects with the signal's reason when it fires first. */
-export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+export function wait(milliseconds: number, signal: Stopping): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     const leave = () => {

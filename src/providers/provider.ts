@@ -2,6 +2,7 @@ import type { GenerationEvent } from '../generation/events.ts'
 import type { Parameter } from '../generation/parameters.ts'
 import type { Generation } from '../generation/request.ts'
 import type { Secret } from '../lib/secret.ts'
+import type { Stopping } from '../lib/stop.ts'
 import type { ModelListing } from './model-listing.ts'
 import type { Target, Wire } from './wires/wire.ts'
 
@@ -59,5 +60,5 @@ export type RemoteKind = {
 export type LocalKind = {
   readonly name: string
   readonly parameters: ReadonlySet<Parameter>
-  answer(generation: Generation, signal: AbortSignal): AsyncGenerator<readonly GenerationEvent[]>
+  answer(generation: Generation, signal: Stopping): AsyncGenerator<readonly GenerationEvent[]>
 }

@@ -15,6 +15,7 @@ const createDetail = describe({
   tag: 'Responses',
   id: 'createResponse',
   summary: 'Create a response',
+  body: responseRequest,
   reply: ResponseObject,
   frames: responseFrames,
   errors: [...bodyErrors, 402, 404, 502],
@@ -24,19 +25,20 @@ const createDetail = describe({
 export function responseRoutes(guard: Guard, service: ResponseService, log: Log) {
   return new Elysia({ name: 'responses' }).use(guard).post(
     responsesPath,
-    async ({ body, caller, admission, request, set }) => {
+    async ({ readBody, caller, admission, request, set }) => {
+      const question = await readBody(request, responseRequest)
       const requestId = String(set.headers['x-request-id'])
       const asker = { requestId, ...caller, admission, signal: request.signal }
-      if (body.background) {
-        if (!body.stream) return service.queue(body, asker)
-        const source = await service.queueAndFollow(body, asker)
+      if (question.background) {
+        if (!question.stream) return service.queue(question, asker)
+        const source = await service.queueAndFollow(question, asker)
         return eventStream(reported({ ...source, failed: () => '' }, log, requestId))
       }
-      if (body.stream) return eventStream(reported(await service.stream(body, asker), log, requestId))
-      const { response, cost } = await service.complete(body, asker)
+      if (question.stream) return eventStream(reported(await service.stream(question, asker), log, requestId))
+      const { response, cost } = await service.complete(question, asker)
       if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
       return response
     },
-    { body: responseRequest, detail: createDetail },
+    { detail: createDetail },
   )
 }

@@ -11,23 +11,45 @@ export type Job = {
   reject(error: Error): void
 }
 
-export function createJob<T>(
-  work: () => T,
-  lasting: (value: T) => boolean,
-  resolve: (value: T) => void,
-  reject: (error: unknown) => void,
-): Job {
-  let settle = () => {}
-  let lasts = false
-  function run(transaction: Transaction, alone: boolean): void {
+export class Write<T> implements Job {
+  readonly #work: () => T
+  readonly #lasting: (value: T) => boolean
+  readonly #resolve: (value: T) => void
+  readonly #reject: (error: unknown) => void
+  #done: { readonly value: T } | { readonly error: unknown } | undefined
+
+  constructor(
+    work: () => T,
+    lasting: (value: T) => boolean,
+    resolve: (value: T) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#work = work
+    this.#lasting = lasting
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  run(transaction: Transaction, alone: boolean): void {
     try {
-      const value = alone ? transaction.attemptAlone(work) : transaction.attempt(work)
-      lasts = lasting(value)
-      settle = () => resolve(value)
+      this.#done = { value: alone ? transaction.attemptAlone(this.#work) : transaction.attempt(this.#work) }
     } catch (error) {
       if (!transaction.intact()) throw error
-      settle = () => reject(toOutage(error))
+      this.#done = { error: toOutage(error) }
     }
   }
-  return { run, lasts: () => lasts, settle: () => settle(), reject }
+
+  lasts(): boolean {
+    return this.#done !== undefined && 'value' in this.#done && this.#lasting(this.#done.value)
+  }
+
+  settle(): void {
+    if (this.#done === undefined) return
+    if ('value' in this.#done) this.#resolve(this.#done.value)
+    else this.#reject(this.#done.error)
+  }
+
+  reject(error: Error): void {
+    this.#reject(error)
+  }
 }

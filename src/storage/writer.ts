@@ -4,7 +4,7 @@ import { type Disk, openDisk } from './disk.ts'
 import type { Health } from './health.ts'
 import { databaseGone, isBusy } from './outage.ts'
 import { type Tally, Transaction } from './transaction.ts'
-import { createJob, type Job } from './write-job.ts'
+import { type Job, Write } from './write-job.ts'
 
 /** Commits writes in groups: a disk takes as long for one as for many. */
 export type Writer = {
@@ -32,8 +32,10 @@ export type WriterOptions = {
   readonly disk?: Disk
 }
 
-/** Milliseconds. */
+/** Milliseconds for which works that come together wait for more. */
 const gathering = 1
+/** Milliseconds without a commit, after which a work waits for no other at all: they come one by one. */
+const rest = 0.3
 /** Milliseconds to wait for the lock of another process, and between two tries to take it. */
 const longestLock = 1000
 const lockPause = 10
@@ -49,9 +51,9 @@ export function createWriter(database: Database, options: WriterOptions = {}): W
 }
 
 /**
- * The works of one turn of the event loop are one transaction. A work that comes alone waits for no other. While the
- * disk takes in what was committed, the works that come wait, and are the next transaction; where nothing needs the
- * disk and they come together, each transaction waits a moment for more, because a commit costs as much as ten works.
+ * After a rest, a work is a transaction of its own. Otherwise those of one turn of the event loop are one together and,
+ * where more than one came in the last turn too, those of a moment, because a commit costs as much as ten works. While
+ * the disk takes in what was committed, the works that come wait, and are the next transaction.
  */
 class GroupWriter implements Writer {
   readonly #sqlite: Database['sqlite']
@@ -65,6 +67,8 @@ class GroupWriter implements Writer {
   #unsafe: readonly Job[] = []
   #closed = false
   #together = false
+  /** As `performance.now()` counts. */
+  #committedAt = 0
 
   constructor({ sqlite }: Database, { mostWaiting = 10_000, health, disk }: WriterOptions) {
     this.#sqlite = sqlite
@@ -80,7 +84,7 @@ class GroupWriter implements Writer {
     if (this.#waiting.length >= this.#mostWaiting)
       return Promise.reject(serviceUnavailable('Too many writes wait for the database.'))
     if (this.#waiting.length === 0) this.#schedule()
-    return new Promise((resolve, reject) => this.#waiting.push(createJob(work, lasting, resolve, reject)))
+    return new Promise((resolve, reject) => this.#waiting.push(new Write(work, lasting, resolve, reject)))
   }
 
   figures(): WriterFigures {
@@ -98,7 +102,8 @@ class GroupWriter implements Writer {
 
   #schedule(): void {
     if (this.#unsafe.length > 0) return
-    if (this.#together) setTimeout(this.#commitWaiting, gathering)
+    if (performance.now() - this.#committedAt > rest) queueMicrotask(this.#commitWaiting)
+    else if (this.#together) setTimeout(this.#commitWaiting, gathering)
     else setImmediate(this.#commitWaiting)
   }
 
@@ -111,8 +116,11 @@ class GroupWriter implements Writer {
     const failure = refused ?? commit(jobs, this.#transaction)
     if (failure !== undefined) return this.#failed(jobs, failure)
     this.#health?.wrote()
-    const unsafe = jobs.filter((job) => job.lasts())
-    for (const job of jobs) if (!job.lasts()) job.settle()
+    this.#committedAt = performance.now()
+    const unsafe: Job[] = []
+    for (const job of jobs)
+      if (job.lasts()) unsafe.push(job)
+      else job.settle()
     this.#together = jobs.length > 1
     if (unsafe.length > 0) this.#sync(unsafe)
   }

@@ -1,14 +1,16 @@
 import { afterAll, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
+import { Type } from 'typebox'
 import { errorReplies } from '../../src/http/errors.ts'
 import { jsonBody } from '../../src/http/json-body.ts'
+import { contract } from '../../src/lib/contract.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { openConnection } from '../support/connection.ts'
 
 const app = new Elysia()
   .use(errorReplies(createLog(() => {})))
   .use(jsonBody(1000, 50))
-  .post('/', ({ body }) => body)
+  .post('/', ({ readBody, request }) => readBody(request, contract(Type.Object({}))))
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: app.fetch })
 afterAll(() => server.stop(true))
 

@@ -17,7 +17,7 @@ const roots: readonly Refused[] = [null, true, 5, 'text', [], [plainRequest]].ma
 
 /** What the contract says of a body as it comes off the wire. */
 function validate(body: unknown): unknown {
-  return chatRequest['~standard'].validate(JSON.parse(toJson(body))).value
+  return chatRequest.read(JSON.parse(toJson(body)))
 }
 
 /** As a client may write it: an infinite number too. */
@@ -81,7 +81,7 @@ test('what a prompt says is not repeated in an error', () => {
 test('validation leaves no prototype changed', () => {
   const proto = '{"admin":true}'
   const text = `{"model":"a","messages":[{"role":"user","__proto__":${proto}}],"__proto__":${proto}}`
-  const value = chatRequest['~standard'].validate(JSON.parse(text)).value
+  const value = chatRequest.read(JSON.parse(text))
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
   expect(Object.hasOwn(Object.prototype, 'admin')).toBe(false)
   expect(JSON.stringify({ ...value })).toContain('"__proto__"')

@@ -194,7 +194,8 @@ test('the replies of a real app fit what the document says of them', async () =>
 
 test('two schemas of one title are refused, one schema twice is not', () => {
   const route = (path: string, schema: object) => {
-    return { method: 'POST', path, hooks: { body: { schema: { title: 'One', ...schema } } } }
+    const content = { 'application/json': { schema: { title: 'One', ...schema } } }
+    return { method: 'POST', path, hooks: { detail: { requestBody: { content } } } }
   }
   const first = route('/a', { type: 'object' })
   expect(() => openApiDocument([first, route('/b', { type: 'string' })])).toThrow('One')

@@ -3,13 +3,11 @@ import { requestBytes } from '../../src/cli/bench/connection.ts'
 import { runClosed } from './closed-load.ts'
 import type { Job } from './job.ts'
 import { runPaced } from './paced-load.ts'
+import { runSteady } from './steady-load.ts'
 
 const job = JSON.parse(await Bun.stdin.text()) as Job
 const url = new URL(job.url)
 const request = requestBytes(url, job.headers, job.body)
-console.log(
-  JSON.stringify(
-    await (job.load.type === 'closed' ? runClosed(url, request, job) : runPaced(url, request, job)),
-  ),
-)
+const run = { closed: runClosed, steady: runSteady, paced: runPaced }[job.load.type]
+console.log(JSON.stringify(await run(url, request, job)))
 process.exit(0)

@@ -1,8 +1,9 @@
 import type { Percentiles } from '../../src/cli/bench/figures.ts'
 
-/** How requests are sent: so many connections that are never idle, or streams at a pace, all open at once. */
+/** How requests are sent: over connections that are never idle, so many in a second, or as streams, all open at once. */
 export type LoadShape =
   | { readonly type: 'closed'; readonly connections: number; readonly unitsPerRequest: number }
+  | { readonly type: 'steady'; readonly rate: number }
   | { readonly type: 'paced'; readonly streams: number; readonly chunks: number }
 
 /** What one client process is to do. */

@@ -73,7 +73,7 @@ async function guardParts(folder: string): Promise<Part[]> {
       bodies,
       'validation',
       (text) => JSON.parse(text),
-      (body) => chatRequest['~standard'].validate(body),
+      (body) => chatRequest.read(body),
     )),
   ]
   storage.close()
@@ -85,7 +85,7 @@ async function gatewayParts(): Promise<Part[]> {
   const acme = { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: 'sk-bench' }
   await using app = await startApp({ settings: { providers: { acme }, models: [{ slug, routes: [route] }] } })
   const models = app.runtime.configuration().models.current()
-  const { value: request } = chatRequest['~standard'].validate(JSON.parse(smallBody(slug)))
+  const request = chatRequest.read(JSON.parse(smallBody(slug)))
   const { generation } = prepare(request, models, 'reject')
   const target = { model: 'river-1', stream: false, maxOutputTokens: undefined, efforts: undefined }
   const wire = openaiChat(plain('acme'))

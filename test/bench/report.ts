@@ -27,7 +27,9 @@ export function report(bench: Bench, workloads: readonly Workload[], base: strin
     grid('Processor time in µs, for each request or chunk', proxies, ({ cpu, spread }) =>
       withSpread(cpu, spread),
     ),
-    grid('Added time of a whole reply in ms, p50 / p99; one caller', proxies, ({ latency }) => pair(latency)),
+    grid('Added time of a whole reply in ms, p50 / p99; one caller, or that pace', proxies, ({ latency }) =>
+      pair(latency),
+    ),
     grid('Added time to the first token in ms, p50 / p99', proxies, ({ firstToken }) => pair(firstToken)),
     grid('Between two chunks in ms, p50 / p99', contenders, ({ gap }) => pair(gap, 1)),
     grid('Memory at most in MB', proxies, ({ peak }) => megabytes(peak)),

@@ -7,7 +7,7 @@ const responseId = `resp_${'0'.repeat(32)}`
 
 /** What becomes of a request whose text says this, after the context. */
 export function lowered(patch: object, context: readonly Item[] = []): Lowered {
-  const request = responseRequest['~standard'].validate({ model: 'a', input: 'Hello', ...patch }).value
+  const request = responseRequest.read({ model: 'a', input: 'Hello', ...patch })
   return lower(request, context, inputItems(request.input, responseId))
 }
 

@@ -9,7 +9,7 @@ import { modelsWith } from '../gateway/model-world.ts'
 const given = { id: `resp_${'a'.repeat(32)}`, createdAt: 77, slug: 'alpha/one', warnings: ['Hm.'] }
 
 function requestOf(patch: object): ResponseRequest {
-  return responseRequest['~standard'].validate({ model: 'one', input: 'Hello', ...patch }).value
+  return responseRequest.read({ model: 'one', input: 'Hello', ...patch })
 }
 
 /** `alpha/one` takes a temperature and nothing else. */

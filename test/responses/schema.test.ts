@@ -14,7 +14,7 @@ const roots: readonly Refused[] = [null, true, 5, 'text', [], [plainRequest]].ma
 
 /** What the contract says of a body as it comes off the wire. */
 function validate(body: unknown): unknown {
-  return responseRequest['~standard'].validate(JSON.parse(toJson(body))).value
+  return responseRequest.read(JSON.parse(toJson(body)))
 }
 
 /** As a client may write it: an infinite number too. */

@@ -1,5 +1,6 @@
 import type { Generation, Message, Part } from '../../generation/request.ts'
 import { type ApiError, badRequest } from '../../lib/errors.ts'
+import { onAbort, type Stopping } from '../../lib/stop.ts'
 import { type Allowance, fetchImage } from './fetch-image.ts'
 import { ImageRefused } from './image-refused.ts'
 import type { Surroundings } from './pinned-fetch.ts'
@@ -15,7 +16,7 @@ const mostBytes = 64 * 1024 * 1024
  */
 export async function withInlineImages(
   generation: Generation,
-  signal: AbortSignal,
+  signal: Stopping,
   surroundings: Surroundings = {},
 ): Promise<Generation> {
   const places = remoteImages(generation)
@@ -42,13 +43,14 @@ function remote(part: Part): part is Part & { readonly type: 'image' } {
 
 async function fetchAll(
   places: ReadonlyMap<string, string>,
-  signal: AbortSignal,
+  signal: Stopping,
   surroundings: Surroundings,
 ): Promise<ReadonlyMap<string, string>> {
   const images = new Map<string, string>()
   const over = new AbortController()
   const late = AbortSignal.timeout(surroundings.deadline ?? deadline)
-  const stop = AbortSignal.any([signal, late, over.signal])
+  const letGo = onAbort(signal, () => over.abort(signal.reason))
+  const stop = AbortSignal.any([late, over.signal])
   const allowance: Allowance = { bytes: mostBytes }
   const waiting = places.entries()
   const fetchNext = async () => {
@@ -64,6 +66,7 @@ async function fetchAll(
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   } finally {
+    letGo()
     over.abort()
   }
 }

@@ -1,6 +1,7 @@
 import type { GenerationEvent } from '../../generation/events.ts'
 import type { Generation } from '../../generation/request.ts'
 import { type Source, sourceOf } from '../../lib/source.ts'
+import type { Stopping } from '../../lib/stop.ts'
 import type { Stopwatch } from '../../lib/stopwatch.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Target } from '../../providers/wires/wire.ts'
@@ -11,7 +12,7 @@ export type Ask = {
   readonly provider: Provider
   readonly target: Target
   readonly generation: Generation
-  readonly signal: AbortSignal
+  readonly signal: Stopping
   readonly upstream?: Stopwatch | undefined
   readonly warn: (sentence: string) => void
   /** The provider has taken the call: its answer has begun, though nothing may have been said yet. */

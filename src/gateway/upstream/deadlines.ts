@@ -22,7 +22,7 @@ export class Deadlines {
   /** More is wanted: the provider is waited for from now on, and not while a caller is slow to take what came. */
   wanted(): void {
     this.#waiting = true
-    if (this.#begun) this.#watchdog.touch()
+    if (this.#begun) this.#watchdog.touch(this.#provider.timeouts.idle)
   }
 
   /** Events have come. */
@@ -30,8 +30,8 @@ export class Deadlines {
     this.#waiting = false
     if (this.#begun) return
     this.#begun = true
+    // The next one runs when more is wanted: of a whole answer nothing is.
     this.#watchdog.stop()
-    this.#watchdog.touch(this.#provider.timeouts.idle)
   }
 
   /** A piece has come, with an event in it or without. */

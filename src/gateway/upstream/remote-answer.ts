@@ -2,9 +2,9 @@ import type { Complaint } from '../../generation/complaint.ts'
 import type { GenerationEvent } from '../../generation/events.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { parseJson } from '../../lib/json.ts'
-import { linkedAbort } from '../../lib/linked-abort.ts'
 import { readText } from '../../lib/read-text.ts'
 import type { Source } from '../../lib/source.ts'
+import { onAbort } from '../../lib/stop.ts'
 import type { Stopwatch } from '../../lib/stopwatch.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import type { Wire } from '../../providers/wires/wire.ts'
@@ -24,7 +24,7 @@ export class RemoteAnswer implements Source<Batch> {
   readonly #question: Ask
   readonly #kind: RemoteKind
   readonly #upstream: Stopwatch | undefined
-  readonly #abort: AbortController
+  readonly #abort = new AbortController()
   readonly #letGo: () => void
   readonly #deadlines: Deadlines
   #body: AnswerBody | undefined
@@ -33,19 +33,18 @@ export class RemoteAnswer implements Source<Batch> {
 
   constructor(question: Ask, kind: RemoteKind) {
     const { signal, provider, upstream } = question
-    const { controller, letGo } = linkedAbort(signal, () => reasonOf(signal))
     this.#question = question
     this.#kind = kind
     this.#upstream = upstream
-    this.#abort = controller
-    this.#letGo = letGo
-    this.#deadlines = new Deadlines(provider, controller)
+    this.#letGo = onAbort(signal, () => this.#abort.abort(reasonOf(signal)))
+    this.#deadlines = new Deadlines(provider, this.#abort)
   }
 
   async next(): Promise<Batch | undefined> {
     if (this.#closed) return undefined
     try {
       if (this.#failure) throw this.#failure
+      if (this.#body?.over()) return this.#release()
       this.#upstream?.start()
       this.#deadlines.wanted()
       const body = (this.#body ??= await this.#begin())
@@ -59,8 +58,7 @@ export class RemoteAnswer implements Source<Batch> {
         const batch = body.take(piece)
         if (batch.length > 0) return this.#said(batch)
       }
-      this.#release()
-      return undefined
+      return this.#release()
     } catch (error) {
       if (this.#closed) return undefined
       const { aborted, reason } = this.#abort.signal
@@ -76,7 +74,7 @@ export class RemoteAnswer implements Source<Batch> {
   }
 
   /** For an answer that was read to its end there is no call any more that could be ended. */
-  #release(): void {
+  #release(): undefined {
     this.#closed = true
     this.#upstream?.stop()
     this.#deadlines.stop()

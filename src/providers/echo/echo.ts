@@ -3,6 +3,7 @@ import { type Parameter, parameters } from '../../generation/parameters.ts'
 import type { Generation, Message, Tool } from '../../generation/request.ts'
 import type { Usage } from '../../generation/usage.ts'
 import { randomText } from '../../lib/id.ts'
+import type { Stopping } from '../../lib/stop.ts'
 import type { LocalKind } from '../provider.ts'
 import { sampleOf } from './sample.ts'
 
@@ -13,16 +14,13 @@ export const echo: LocalKind = {
   answer,
 }
 
-async function* answer(
-  generation: Generation,
-  signal: AbortSignal,
-): AsyncGenerator<readonly GenerationEvent[]> {
+async function* answer(generation: Generation, signal: Stopping): AsyncGenerator<readonly GenerationEvent[]> {
   const said = composed(generation)
   const choices = generation.choices ?? 1
   for (let choice = 0; choice < choices; choice++) {
     for (const word of wordsOf(said.reasoning)) yield [{ type: 'reasoning', choice, text: word }]
     for (const word of wordsOf(said.text)) {
-      signal.throwIfAborted()
+      if (signal.aborted) throw signal.reason
       yield [{ type: 'text', choice, text: word }]
     }
     yield closing(choice, said)

@@ -1,0 +1,70 @@
+import { type Connection, openConnection } from '../../src/cli/bench/connection.ts'
+import { percentilesOf } from '../../src/cli/bench/figures.ts'
+import { expectGood, send } from '../../src/cli/bench/load.ts'
+import { processorTime, usedBy } from '../../src/cli/bench/process.ts'
+import type { Reply } from '../../src/cli/bench/reply.ts'
+import type { Job, Measured } from './job.ts'
+import { forgetPeak, peakOf, writtenBy } from './memory.ts'
+
+/** Enough for all requests that are open at once: one that finds none free is not sent, and then nothing is measured. */
+const connections = 64
+
+/**
+ * Requests that come at a pace of their own, as those of callers do who know nothing of each other. A proxy that is
+ * always busy has its next request at hand; one that waits for it must wake up first, and its code is cold.
+ */
+export async function runSteady(url: URL, request: Uint8Array, job: Job): Promise<Measured> {
+  const { duration, ending, pid, load } = job
+  if (load.type !== 'steady') throw new Error('This load is another one.')
+  await send({ url, request, connections: 16, duration: job.warmUp, ending })
+  const idle = await Promise.all(Array.from({ length: connections }, () => openConnection(url)))
+  const all = [...idle]
+  if (pid) forgetPeak(pid)
+  const before = pid ? { used: usedBy(pid), written: writtenBy(pid) } : undefined
+  const startedAt = performance.now()
+  const replies = await sendSteadily(idle, request, load.rate, duration)
+  const seconds = (performance.now() - startedAt) / 1000
+  const after = pid ? { used: usedBy(pid), written: writtenBy(pid) } : undefined
+  for (const connection of all) connection.close()
+  for (const reply of replies) expectGood(reply, ending)
+  const times = replies.map(({ startedAt, endedAt }) => endedAt - startedAt)
+  return {
+    cpu: before?.used && after?.used ? processorTime(before.used, after.used) / replies.length : null,
+    latency: percentilesOf(times),
+    firstToken: percentilesOf(replies.map(({ startedAt, firstAt }) => firstAt - startedAt)),
+    gap: null,
+    rate: replies.length / seconds,
+    peak: pid ? peakOf(pid) : null,
+    written: before && after ? (after.written - before.written) / replies.length : null,
+    requests: replies.length,
+  }
+}
+
+/** Sends each when it is due, over whichever connection is free, and resolves with all replies. */
+async function sendSteadily(
+  idle: Connection[],
+  request: Uint8Array,
+  rate: number,
+  duration: number,
+): Promise<readonly Reply[]> {
+  const replies: Promise<Reply>[] = []
+  const startedAt = performance.now()
+  for (let now = startedAt; now < startedAt + duration; now = performance.now()) {
+    while (replies.length < ((now - startedAt) / 1000) * rate) {
+      const reply = sendOver(idle, request)
+      // What fails is told at the end, and until then not nobody's.
+      reply.catch(() => {})
+      replies.push(reply)
+    }
+    await Bun.sleep(1000 / rate)
+  }
+  return Promise.all(replies)
+}
+
+async function sendOver(idle: Connection[], request: Uint8Array): Promise<Reply> {
+  const connection = idle.pop()
+  if (connection === undefined) throw new Error('Replies came too slowly for this pace.')
+  const reply = await connection.exchange(request)
+  idle.push(connection)
+  return reply
+}

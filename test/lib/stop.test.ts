@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'bun:test'
+import { onAbort, Stop } from '../../src/lib/stop.ts'
+
+test('a stop is heard once, with the first reason', () => {
+  const stop = new Stop()
+  const heard: unknown[] = []
+  stop.addEventListener('abort', () => heard.push(stop.reason))
+  expect(stop.aborted).toBe(false)
+  stop.abort('first')
+  stop.abort('second')
+  expect(heard).toEqual(['first'])
+  expect([stop.aborted, stop.reason]).toEqual([true, 'first'])
+})
+
+test('who lets go hears nothing, also while others hear', () => {
+  const stop = new Stop()
+  const heard: string[] = []
+  const letGo = onAbort(stop, () => heard.push('gone'))
+  onAbort(stop, () => heard.push('first'))
+  onAbort(stop, () => heard.push('second'))
+  letGo()
+  letGo()
+  stop.abort(undefined)
+  expect(heard).toEqual(['first', 'second'])
+})
+
+describe.each([
+  ['a stop', () => new Stop()],
+  [
+    'a signal of the platform',
+    () => {
+      const { signal, ...controller } = nativeStop()
+      return Object.assign(signal, controller)
+    },
+  ],
+])('%s', (_, make) => {
+  test('is heard by who comes before it', () => {
+    const stop = make()
+    let heard = 0
+    onAbort(stop, () => heard++)
+    expect(heard).toBe(0)
+    stop.abort('why')
+    expect([heard, stop.reason]).toEqual([1, 'why'])
+  })
+
+  test('is heard at once by who comes after it', () => {
+    const stop = make()
+    stop.abort('why')
+    let heard = 0
+    onAbort(stop, () => heard++)()
+    expect(heard).toBe(1)
+  })
+})
+
+function nativeStop() {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: (reason: unknown) => controller.abort(reason) }
+}
