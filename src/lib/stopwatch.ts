@@ -1,3 +1,5 @@
+import { steadyClock } from './steady-clock.ts'
+
 /** Adds up the time of waits that follow each other. */
 export type Stopwatch = {
   start(): void
@@ -9,7 +11,7 @@ export type Stopwatch = {
   soFar(): number
 }
 
-export function createStopwatch(now: () => number = () => performance.now()): Stopwatch {
+export function createStopwatch(now = steadyClock): Stopwatch {
   return new RunningStopwatch(now)
 }
 

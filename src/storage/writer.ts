@@ -32,8 +32,6 @@ export type WriterOptions = {
   readonly disk?: Disk
 }
 
-/** Milliseconds for which works that come together wait for more. */
-const gathering = 1
 /** Milliseconds without a commit, after which a work waits for no other at all: they come one by one. */
 const rest = 0.3
 /** Milliseconds to wait for the lock of another process, and between two tries to take it. */
@@ -51,9 +49,9 @@ export function createWriter(database: Database, options: WriterOptions = {}): W
 }
 
 /**
- * After a rest, a work is a transaction of its own. Otherwise those of one turn of the event loop are one together and,
- * where more than one came in the last turn too, those of a moment, because a commit costs as much as ten works. While
- * the disk takes in what was committed, the works that come wait, and are the next transaction.
+ * After a rest, a work is a transaction of its own; otherwise those of one turn of the event loop are one together,
+ * because a commit costs as much as ten works. While the disk takes in what was committed, the works that come wait, and
+ * are the next transaction.
  */
 class GroupWriter implements Writer {
   readonly #sqlite: Database['sqlite']
@@ -66,7 +64,6 @@ class GroupWriter implements Writer {
   /** Committed, and not yet known to be on disk. */
   #unsafe: readonly Job[] = []
   #closed = false
-  #together = false
   /** As `performance.now()` counts. */
   #committedAt = 0
 
@@ -103,7 +100,6 @@ class GroupWriter implements Writer {
   #schedule(): void {
     if (this.#unsafe.length > 0) return
     if (performance.now() - this.#committedAt > rest) queueMicrotask(this.#commitWaiting)
-    else if (this.#together) setTimeout(this.#commitWaiting, gathering)
     else setImmediate(this.#commitWaiting)
   }
 
@@ -121,7 +117,6 @@ class GroupWriter implements Writer {
     for (const job of jobs)
       if (job.lasts()) unsafe.push(job)
       else job.settle()
-    this.#together = jobs.length > 1
     if (unsafe.length > 0) this.#sync(unsafe)
   }
 

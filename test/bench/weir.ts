@@ -60,6 +60,6 @@ function settingsFor(upstream: string): object {
       gemini: { kind: 'gemini', base_url: `${upstream}/v1beta`, api_key: 'sk-bench' },
     },
     models: [model('chat', 'river-1'), model('anthropic', 'brook-1'), model('gemini', 'spring-1')],
-    limits: { requests_per_minute: 10 ** 9, tokens_per_minute: 10 ** 13, concurrent_requests: 100_000 },
+    limits: { requests_per_minute: 10 ** 9, tokens_per_minute: 2 * 10 ** 9, concurrent_requests: 100_000 },
   }
 }

@@ -1,6 +1,7 @@
 import type { GenerationEvent } from '../../generation/events.ts'
 import type { Generation } from '../../generation/request.ts'
 import type { Usage } from '../../generation/usage.ts'
+import { steadyClock } from '../../lib/steady-clock.ts'
 import { estimatedPrompt, estimatedTokens } from './estimate.ts'
 import type { ModelRoute } from '../models/model.ts'
 
@@ -31,7 +32,7 @@ function believable({ promptTokens, completionTokens }: Usage): boolean {
 /** The sentence beside counts that no provider told. */
 export const estimatedUsage = 'The provider told no usage; the token counts are estimated.'
 
-export function createMeter(generation: Generation, now = () => performance.now()): Meter {
+export function createMeter(generation: Generation, now = steadyClock): Meter {
   return new CallMeter(generation, now)
 }
 

@@ -34,7 +34,7 @@ export class Deadlines {
     this.#watchdog.stop()
   }
 
-  /** A piece has come, with an event in it or without. */
+  /** A piece without an event has come. */
   heard(): void {
     if (this.#begun) this.#watchdog.touch()
   }

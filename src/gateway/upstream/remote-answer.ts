@@ -54,9 +54,9 @@ export class RemoteAnswer implements Source<Batch> {
         // What a call says that was closed is nobody's.
         if (this.#closed) return undefined
         this.#upstream?.stop()
-        this.#deadlines.heard()
         const batch = body.take(piece)
         if (batch.length > 0) return this.#said(batch)
+        this.#deadlines.heard()
       }
       return this.#release()
     } catch (error) {
