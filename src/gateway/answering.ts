@@ -47,7 +47,10 @@ export async function openAnswer(
     warnings,
     events: new DeliveredAnswer(first, events, keep, question),
     usage: () => question.outcome()?.usage ?? meter.usage(),
-    cost: () => (question.outcome() ?? { cost: costOfCall({ meter, model, generation }) }).cost,
+    cost() {
+      const outcome = question.outcome()
+      return outcome ? outcome.cost : costOfCall({ meter, model, generation })
+    },
   }
 }
 

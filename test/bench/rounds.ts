@@ -111,7 +111,7 @@ function jobOf(
 ): Job {
   return {
     // Code runs many times before it runs fast.
-    warmUp: first ? 2 * duration : duration / 5,
+    warmUp: first ? 4 * duration : duration / 5,
     url: url + (gateway ? workload.path : workload.nativePath),
     headers: headers(workload),
     body: workload.body,

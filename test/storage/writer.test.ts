@@ -31,6 +31,16 @@ test('a write that was acknowledged is seen by another connection', async () => 
   other.close()
 })
 
+test('a write that comes alone is committed before the event loop turns', async () => {
+  const { writer, insert } = songs()
+  let turned = false
+  setImmediate(() => (turned = true))
+  // Nothing that has to last: the disk would be waited for.
+  const notLasting = () => false
+  await writer.write(() => insert.run('one'), notLasting)
+  expect(turned).toBe(false)
+})
+
 test('writes of one turn are one transaction, in the order in which they came', async () => {
   const { database, writer, insert, titles } = songs()
   const other = new Sqlite(database.file, { readonly: true })
