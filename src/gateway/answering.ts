@@ -1,6 +1,7 @@
 import type { GenerationEvent } from '../generation/events.ts'
 import { wait } from '../lib/wait.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { Breaker } from './breaker.ts'
 import { DeliveredAnswer } from './delivered-answer.ts'
 import type { Answering, GatewayParts, OpenQuestion } from './gateway.ts'
 import type { ModelRoute } from './models/model.ts'
@@ -31,15 +32,7 @@ export async function openAnswer(
   const warn = (sentence: string) => void warnings.push(sentence)
   const events = ask({ provider, target, generation, signal, upstream, warn, accepted: accepted.resolve })
   const first = events.next()
-  // A stream that is handed over before its first event has not succeeded yet.
-  first.then(
-    () => parts.breaker.succeeded(route),
-    (error) => {
-      if (blamesRoute(error)) parts.breaker.failed(route)
-      // Whoever says what is wrong with a question is well.
-      else if (blamesQuestion(error)) parts.breaker.succeeded(route)
-    },
-  )
+  judge(first, route, parts.breaker)
   await (stream ? firstOrPatience(first, accepted.promise, parts.patience) : first)
   const keep = (batch: Batch) => parts.states.keep(organization, provider.name, batch)
   return {
@@ -52,6 +45,18 @@ export async function openAnswer(
       return outcome ? outcome.cost : costOfCall({ meter, model, generation })
     },
   }
+}
+
+/** Tells the breaker what came of the route. A stream that is handed over before its first event has not succeeded yet. */
+function judge(first: Promise<Batch | undefined>, route: ModelRoute, breaker: Breaker): void {
+  first.then(
+    () => breaker.succeeded(route),
+    (error) => {
+      if (blamesRoute(error)) breaker.failed(route)
+      // Whoever says what is wrong with a question is well.
+      else if (blamesQuestion(error)) breaker.succeeded(route)
+    },
+  )
 }
 
 /** Whether an image has to be sent itself: the provider does not fetch it from its address. */
