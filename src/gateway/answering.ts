@@ -1,4 +1,5 @@
 import type { GenerationEvent } from '../generation/events.ts'
+import { Stop } from '../lib/stop.ts'
 import { wait } from '../lib/wait.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { Breaker } from './breaker.ts'
@@ -72,12 +73,12 @@ async function firstOrPatience(
   accepted: Promise<void>,
   patience: number,
 ): Promise<void> {
-  const answered = new AbortController()
-  const silence = accepted.then(() => wait(patience, answered.signal)).catch(() => {})
+  const answered = new Stop()
+  const silence = accepted.then(() => wait(patience, answered)).catch(() => {})
   try {
     await Promise.race([first, silence])
   } finally {
-    answered.abort()
+    answered.abort(undefined)
     // Whoever reads the events gets the failure; until then it must not count as nobody's.
     first.catch(() => {})
   }
