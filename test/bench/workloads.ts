@@ -104,6 +104,16 @@ export const workloads: readonly Workload[] = [
     quick: true,
   },
   { ...common, name: 'chat-large', title: 'chat, 1 MB with images', body: largeBody('bench/chat') },
+  {
+    // What the first token takes: of a hundred that come at once, the first would wait for the others.
+    ...streamed,
+    name: 'stream-short',
+    title: 'stream of 3 chunks',
+    unit: 'request',
+    upstream: { ...unpaced, chunks: 3 },
+    load: requests,
+    quick: true,
+  },
   { ...streamed, name: 'stream-unpaced', title: 'streams of 100 chunks, unpaced', quick: true },
   paced(1, 20, 100),
   paced(100, 20, 100, true),
