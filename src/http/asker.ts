@@ -1,4 +1,5 @@
 import type { Admission } from '../gateway/limits/limits.ts'
+import { timeOf } from '../lib/id.ts'
 import type { Json } from '../lib/json.ts'
 import type { Organization } from '../storage/organization.ts'
 import type { Api, RequestFacts } from '../storage/request-facts.ts'
@@ -23,18 +24,12 @@ export type Labels = {
 }
 
 /** What the usage of a request says of it. */
-export function entryOf(
-  labels: Labels,
-  asker: Asker,
-  api: Api,
-  model: string | undefined,
-  now: number = Date.now(),
-): RequestFacts {
+export function entryOf(labels: Labels, asker: Asker, api: Api, model: string | undefined): RequestFacts {
   return {
     id: asker.requestId,
     organization: asker.organization.id,
     key: asker.keyId,
-    createdAt: now,
+    createdAt: timeOf(asker.requestId),
     api,
     model,
     stream: labels.stream === true,

@@ -1,4 +1,5 @@
 import type { Gateway } from '../gateway/gateway.ts'
+import { timeOf } from '../lib/id.ts'
 import type { Api } from '../storage/request-facts.ts'
 import type { FailedRequest } from './errors.ts'
 
@@ -15,6 +16,6 @@ export function enterRefused(gateway: Gateway, paths: AskingPaths, failed: Faile
   const api = method === 'POST' ? paths.get(path.replace(/\/$/, '')) : undefined
   if (api === undefined || caller === undefined || admission === undefined || admission.opened()) return
   const { organization, keyId: key } = caller
-  const facts = { id, organization: organization.id, key, createdAt: Date.now(), api }
+  const facts = { id, organization: organization.id, key, createdAt: timeOf(id), api }
   void gateway.turnedAway({ ...facts, stream: false }, error)
 }

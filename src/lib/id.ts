@@ -21,3 +21,8 @@ export function randomText(length: number): string {
 export function timeSortedId(prefix: string): string {
   return prefix + Bun.randomUUIDv7().replaceAll('-', '')
 }
+
+/** When a time-sorted id was made, in milliseconds since 1970. */
+export function timeOf(id: string): number {
+  return Number.parseInt(id.slice(-32, -20), 16)
+}

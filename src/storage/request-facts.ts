@@ -10,7 +10,7 @@ export type RequestFacts = {
   readonly organization: string
   /** The public id of the key. */
   readonly key: string
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970: the time that its id tells, whoever enters it. With the id it makes the request one row. */
   readonly createdAt: number
   readonly api: Api
   /** The slug; absent where the request names no model that exists. */

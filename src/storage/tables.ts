@@ -141,7 +141,7 @@ export const usage = sqliteTable(
     tags: text({ mode: 'json' }).$type<readonly string[]>(),
     trace: text({ mode: 'json' }).$type<Json>(),
   },
-  // By time, because reports read a span of it. A request has one row: its time never changes.
+  // By time, because reports read a span of it. A request has one row all the same: its time is that of its id.
   (table) => [primaryKey({ columns: [table.created_at, table.id] })],
 )
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { timeOf } from '../../src/lib/id.ts'
 import type { UsageRow } from '../money/books.ts'
 import { type Paid, type PaidOptions, promptCost, startPaid, usualCost } from '../money/paid.ts'
 import { readPieces } from '../support/body-reader.ts'
@@ -30,6 +31,8 @@ async function rowOf({ app, books }: Paid, body: object, options?: RequestOption
   const row = books.row(reply.headers.get('x-request-id') ?? '')
   if (row === null) throw new Error(`There is no row of this ${reply.status}.`)
   expect(books.rows().filter(({ id }) => id === row.id)).toHaveLength(1)
+  // Two that enter the same request must agree on it: it is part of the key of the row.
+  expect(row.created_at).toBe(timeOf(row.id))
   return row
 }
 
