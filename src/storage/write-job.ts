@@ -11,6 +11,7 @@ export type Job = {
   reject(error: Error): void
 }
 
+/** One that settles the promise which its caller was given. */
 export class Write<T> implements Job {
   readonly #work: () => T
   readonly #lasting: (value: T) => boolean

@@ -32,6 +32,7 @@ export type AnswerBody = {
   close(): void
 }
 
+/** The body of what the provider answered, by what its headers say that it is. */
 export function answerBody(response: Response, wire: Wire): AnswerBody {
   const streamed = /event-stream/i.test(response.headers.get('content-type') ?? '')
   if (streamed && response.body) return new StreamedBody(response.body, wire.stream)
