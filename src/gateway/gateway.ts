@@ -9,7 +9,7 @@ import type { Outcome } from '../storage/usage.ts'
 import type { Breaker } from './breaker.ts'
 import type { Ending } from './ending.ts'
 import type { Surroundings } from './images/pinned-fetch.ts'
-import type { Admission, OpenCall, QueuedCall } from './limits/limits.ts'
+import type { Admission, OpenCall, QueuedCall } from './limits/admission.ts'
 import type { Model } from './models/model.ts'
 import type { Books } from './money/books.ts'
 import type { Meter, MeteredUsage } from './money/meter.ts'
@@ -50,7 +50,7 @@ export type Booking = {
   readonly facts: RequestFacts
   readonly billing: Billing
   /** What lets the call out: it is opened before the first try, and closed however the call ends. */
-  readonly admission: Admission
+  readonly admission: Pick<Admission, 'open' | 'queue'>
   /** The model that serves it: for a fast variant, not the one that the caller named. */
   readonly model: Model
   readonly generation: Generation

@@ -1,4 +1,4 @@
-import type { Admission } from '../gateway/limits/limits.ts'
+import type { Admission } from '../gateway/limits/admission.ts'
 import { timeOf } from '../lib/id.ts'
 import type { Json } from '../lib/json.ts'
 import type { Organization } from '../storage/organization.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { ApiError, internalError, methodNotAllowed, routeNotFound } from '../lib/errors.ts'
-import type { Admission } from '../gateway/limits/limits.ts'
+import type { Admission } from '../gateway/limits/admission.ts'
 import type { Caller } from './authentication.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import { requestPath } from './request-path.ts'

@@ -4,7 +4,7 @@ import type { KeyDirectory } from '../storage/key-directory.ts'
 import { authentication } from './authentication.ts'
 import { decodedPath } from './decoded-path.ts'
 import { jsonBody } from './json-body.ts'
-import { admission } from './limits.ts'
+import { admission, tellStanding } from './limits.ts'
 
 /** What every route of the interface stands behind: first the key, then the limits, then the body. */
 export type Guard = ReturnType<typeof createGuard>
@@ -22,5 +22,6 @@ export function createGuard({ keys, limits, maxBody }: GuardParts) {
     .derive(admission(limits))
     .use(decodedPath())
     .use(jsonBody(maxBody))
+    .mapResponse(tellStanding)
     .as('scoped')
 }

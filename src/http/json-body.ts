@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import {
+  ApiError,
   bodyTooLarge,
   bodyTooSlow,
   invalidJson,
@@ -26,18 +27,11 @@ export type BodyReader = <Body>(request: Request, body: Contract<Body>) => Promi
  * not known yet, and would look at `request.body`, of which Bun then makes a stream that takes longer to read.
  */
 export function jsonBody(maxBody: number, deadline = slowest) {
-  const readBody: BodyReader = async (request, body) => body.read(await jsonOf(request, maxBody, deadline))
+  const readBody: BodyReader = async (request, body) => {
+    refuseForeignBody(request.headers)
+    return body.read(jsonIn(await textOf(request, maxBody, deadline)))
+  }
   return new Elysia({ name: 'json-body', seed: maxBody }).decorate('readBody', readBody)
-}
-
-async function jsonOf(request: Request, maxBody: number, deadline: number): Promise<unknown> {
-  refuseForeignBody(request.headers)
-  const text = await within(boundedText(request, maxBody), deadline, bodyTooSlow)
-  if (text === '') return undefined
-  if (tooDeep(text, deepest)) throw nestedTooDeeply(deepest)
-  const value = parseJson(text)
-  if (value === undefined) throw invalidJson()
-  return value
 }
 
 /** Any content type will do whose body is JSON: clients send none, or text/plain, and curl that of a form. */
@@ -51,12 +45,21 @@ function refuseForeignBody(headers: Headers): void {
   }
 }
 
-async function boundedText(request: Request, maxBody: number): Promise<string> {
+async function textOf(request: Request, maxBody: number, deadline: number): Promise<string> {
   try {
-    return await readText(request, maxBody)
+    return await within(readText(request, maxBody), deadline, bodyTooSlow)
   } catch (error) {
     if (error instanceof TooLong) throw bodyTooLarge(maxBody)
+    if (error instanceof ApiError) throw error
     // The client went away in the middle of its body; nobody reads the reply.
     throw invalidJson()
   }
+}
+
+function jsonIn(text: string): unknown {
+  if (text === '') return undefined
+  if (tooDeep(text, deepest)) throw nestedTooDeeply(deepest)
+  const value = parseJson(text)
+  if (value === undefined) throw invalidJson()
+  return value
 }

@@ -1,20 +1,24 @@
 import type { Level, Standing } from '../gateway/limits/allowance.ts'
-import type { Admission, Limits } from '../gateway/limits/limits.ts'
+import type { Admission } from '../gateway/limits/admission.ts'
+import type { Limits } from '../gateway/limits/limits.ts'
 import type { Caller } from './authentication.ts'
 
-/**
- * The step of the guard that gives a request its `admission`, or refuses it with 429 before its body is read. It
- * also puts the headers about the limits on the reply, whatever that will be.
- */
+/** The step of the guard that gives a request its `admission`, or refuses it with 429 before its body is read. */
 export function admission(limits: Limits) {
-  return function admit(context: Admitted): { readonly admission: Admission } {
-    const { headers } = context.set
-    return { admission: limits.admit(context.caller.organization, (standing) => tell(headers, standing)) }
+  return function admit({ caller, set }: Called): { readonly admission: Admission } {
+    return { admission: limits.admit(caller.organization, (standing) => tell(set.headers, standing)) }
   }
 }
 
-type Admitted = { readonly caller: Caller; readonly set: { readonly headers: ReplyHeaders } }
+/** The step that puts the headers about the limits on the reply, whatever that is, to a request that was let in. */
+export function tellStanding({ admission, set }: Answered): void {
+  if (admission) tell(set.headers, admission.standing())
+}
 
+type Called = { readonly caller: Caller; readonly set: Reply }
+type Answered = { readonly admission?: Admission; readonly set: Reply }
+
+type Reply = { readonly headers: ReplyHeaders }
 type ReplyHeaders = Record<string, string | number>
 
 function tell(headers: ReplyHeaders, { requests, tokens }: Standing): void {

@@ -32,8 +32,8 @@ export function timing(requests?: Requests) {
         key: caller?.keyId,
       })
       if (!isEventStream(responseValue)) set.headers['server-timing'] = headerOf(timing)
-      // On a path that no route has, Elysia sends what this returns, and an empty body where that is nothing.
-      return responseValue as Response
+      // On a path that no route has, Elysia sends what this returns; on others it would keep the next step from running.
+      return route ? undefined : (responseValue as Response)
     })
 }
 

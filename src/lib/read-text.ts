@@ -1,7 +1,7 @@
-/** The body as text; throws once it is longer than `limit` bytes. */
-export async function readText(message: Request | Response, limit: number): Promise<string> {
+/** The body as text; rejects once it is longer than `limit` bytes. */
+export function readText(message: Request | Response, limit: number): Promise<string> {
   const length = Number(message.headers.get('content-length') ?? Number.NaN)
-  if (length > limit) throw new TooLong()
+  if (length > limit) return Promise.reject(new TooLong())
   // A length that was told, and not of a compressed body, is kept by the HTTP parser.
   if (length <= limit && !message.headers.has('content-encoding')) return message.text()
   return readPieces(message, limit)

@@ -6,7 +6,14 @@ export function within<Value>(
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), milliseconds)
-    const settled = () => clearTimeout(timer)
-    promise.then(resolve, reject).finally(settled)
+    const settled = (value: Value) => {
+      clearTimeout(timer)
+      resolve(value)
+    }
+    const failed = (error: unknown) => {
+      clearTimeout(timer)
+      reject(error)
+    }
+    promise.then(settled, failed)
   })
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Standing } from '../../src/gateway/limits/allowance.ts'
-import { type Admission, createLimits } from '../../src/gateway/limits/limits.ts'
+import type { Admission } from '../../src/gateway/limits/admission.ts'
+import { createLimits } from '../../src/gateway/limits/limits.ts'
 import { ApiError } from '../../src/lib/errors.ts'
 import type { Organization } from '../../src/storage/organization.ts'
 import { organization } from './organization.ts'
@@ -17,10 +18,14 @@ function gateway({ requests = 10, tokens = 1000, open = 2, most = 100 } = {}) {
     () => clock.now,
     most,
   )
-  const told: { latest: Standing | undefined } = { latest: undefined }
-  const admit = (who: Organization = acme) => limits.admit(who, (standing) => (told.latest = standing))
-  const left = () => [told.latest?.requests.remaining, told.latest?.tokens.remaining]
-  return { clock, limits, admit, left, told }
+  const latest: { admission?: Admission; refused?: Standing } = {}
+  const refused = (standing: Standing) => void (latest.refused = standing)
+  const admit = (who: Organization = acme) => (latest.admission = limits.admit(who, refused))
+  const left = () => {
+    const standing = latest.admission?.standing()
+    return [standing?.requests.remaining, standing?.tokens.remaining]
+  }
+  return { clock, limits, admit, left, latest }
 }
 
 /** The error that this throws. */
@@ -69,12 +74,13 @@ describe('requests per minute', () => {
   })
 
   test('what is left is told, also when refused', () => {
-    const { admit, told } = gateway()
-    admit()
+    const { admit, latest } = gateway()
+    const admission = admit()
     const tokens = { limit: 1000, remaining: 1000, untilFull: 0 }
-    expect(told.latest).toEqual({ requests: { limit: 10, remaining: 9, untilFull: 6000 }, tokens })
+    expect(admission.standing()).toEqual({ requests: { limit: 10, remaining: 9, untilFull: 6000 }, tokens })
+    expect(latest.refused).toBeUndefined()
     passed(50, admit)
-    expect(told.latest).toEqual({ requests: { limit: 10, remaining: 0, untilFull: 60_000 }, tokens })
+    expect(latest.refused).toEqual({ requests: { limit: 10, remaining: 0, untilFull: 60_000 }, tokens })
   })
 })
 
@@ -149,10 +155,10 @@ describe('requests at once', () => {
 
 describe('limits of its own', () => {
   test('go before those of the settings, each for itself', () => {
-    const { admit, told } = gateway()
-    admit(organization('org_own', { tokensPerMinute: 77 }))
-    expect(told.latest?.requests.limit).toBe(10)
-    expect(told.latest?.tokens.limit).toBe(77)
+    const { admit } = gateway()
+    const { requests, tokens } = admit(organization('org_own', { tokensPerMinute: 77 })).standing()
+    expect(requests.limit).toBe(10)
+    expect(tokens.limit).toBe(77)
   })
 
   test('are in force with the next request after a change, without a new burst', () => {

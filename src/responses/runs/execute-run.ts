@@ -1,6 +1,6 @@
 import type { Question } from '../../gateway/gateway.ts'
 import type { GenerationEvent } from '../../generation/events.ts'
-import type { OpenCall } from '../../gateway/limits/limits.ts'
+import type { OpenCall } from '../../gateway/limits/admission.ts'
 import { noOrganization } from '../../lib/errors.ts'
 import { takeAll } from '../../lib/source.ts'
 import { untilStored } from '../../storage/until-stored.ts'
@@ -97,7 +97,7 @@ async function questionOf(run: Run, call: OpenCall, signal: AbortSignal, parts: 
   const { model, generation } = prepare(request, conversation, models(), unsupported)
   const organization = parts.keys.find(facts.key)?.organization
   if (organization == null) throw noOrganization()
-  const admission = { open: () => call, queue: () => run.call, enter() {}, opened: () => true }
+  const admission = { open: () => call, queue: () => run.call }
   return {
     facts,
     billing: organization.billing,

@@ -1,5 +1,5 @@
 import type { Gateway } from '../../gateway/gateway.ts'
-import type { QueuedCall } from '../../gateway/limits/limits.ts'
+import type { QueuedCall } from '../../gateway/limits/admission.ts'
 import type { Models } from '../../gateway/models/model.ts'
 import type { Log } from '../../lib/log.ts'
 import type { KeyDirectory } from '../../storage/key-directory.ts'

@@ -1,7 +1,7 @@
 import { atMost } from '../../lib/at-most.ts'
 import { interrupted } from '../../lib/errors.ts'
 import { causeOf } from '../../lib/log.ts'
-import type { OpenCall } from '../../gateway/limits/limits.ts'
+import type { OpenCall } from '../../gateway/limits/admission.ts'
 import type { LiveResponse } from '../live-response.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { dropRun, executeRun } from './execute-run.ts'
