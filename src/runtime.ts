@@ -6,7 +6,6 @@ import { type Configuration, type ConfigurationInput, configure } from './gatewa
 import { createGateway } from './gateway/generate.ts'
 import type { Limits } from './gateway/limits/limits.ts'
 import type { Surroundings } from './gateway/images/pinned-fetch.ts'
-import { countingCalls } from './gateway/open-calls.ts'
 import { createProviderStates } from './gateway/provider-states.ts'
 import { atMost } from './lib/at-most.ts'
 import { gatewayStopping } from './lib/errors.ts'
@@ -127,8 +126,9 @@ async function serve(configuration: Configuration, shared: Foundation): Promise<
   const { storage, limits, metrics, requests, log } = shared
   await atMost(models.start(), discoveryAtStart)
   const breaker = createBreaker(settings.breaker)
-  const answering = createGateway({
+  const gateway = createGateway({
     books: createBooks(storage.ledger, storage.readiness.ready),
+    calls: shared.calls,
     breaker,
     retries: settings.retries.attempts,
     states: createProviderStates(storage.states),
@@ -137,7 +137,6 @@ async function serve(configuration: Configuration, shared: Foundation): Promise<
     observer: requests,
     log,
   })
-  const gateway = countingCalls(answering, shared.calls)
   const { keys, completions, responses } = storage
   const { live, runs } = shared
   const stored = { keys, completions, responses, live, runs }

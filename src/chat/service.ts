@@ -1,5 +1,4 @@
 import { type AnswerFold, createAnswerFold } from '../generation/answer.ts'
-import { takeAll } from '../lib/source.ts'
 import type { GenerationEvent } from '../generation/events.ts'
 import type { Answering, Gateway } from '../gateway/gateway.ts'
 import type { Models } from '../gateway/models/model.ts'
@@ -40,7 +39,7 @@ export function createChatService(parts: ChatServiceParts): ChatService {
     async complete(request, asker) {
       const fold = createAnswerFold()
       const { answering, facts } = await begin(request, asker, fold, parts)
-      await takeAll(answering.events, (batch) => batch.forEach(fold.add))
+      await answering.each((batch) => batch.forEach(fold.add))
       const completion = renderCompletion(fold.answer(), answering.usage(), facts)
       return { completion, cost: answering.cost() }
     },
@@ -108,7 +107,7 @@ function streamed(
 ): StreamedCompletion {
   const renderer = new ChunkRenderer(facts, usageAsked)
   return {
-    items: answering.events,
+    items: answering,
     frames(batch) {
       if (fold) batch.forEach(fold.add)
       return renderer.chunks(batch)

@@ -1,51 +1,41 @@
 import type { GenerationEvent } from '../generation/events.ts'
-import { Stop } from '../lib/stop.ts'
-import { wait } from '../lib/wait.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { Breaker } from './breaker.ts'
 import { DeliveredAnswer } from './delivered-answer.ts'
-import type { Answering, GatewayParts, OpenQuestion } from './gateway.ts'
+import type { Call } from './call.ts'
+import type { Answering, GatewayParts } from './gateway.ts'
 import type { ModelRoute } from './models/model.ts'
-import { costOfCall } from './money/outcome.ts'
+import { Patience } from './patience.ts'
 import { blamesQuestion, blamesRoute } from './retry.ts'
 import { ask } from './upstream/ask.ts'
 
 /** Asks the route once and resolves when its answer has begun, or rejects with its failure. */
-export async function openAnswer(
-  route: ModelRoute,
-  question: OpenQuestion,
-  parts: GatewayParts,
-): Promise<Answering> {
-  const { model, facts, stream, signal, meter } = question
-  const upstream = question.observed?.upstream
-  const { organization } = facts
+export async function openAnswer(route: ModelRoute, call: Call, parts: GatewayParts): Promise<Answering> {
+  const { model, facts, stream, generation: asked } = call.question
   const { provider } = route
-  const seen = takesOnlyBytes(provider) ? await question.inlined() : question.generation
-  const generation = await parts.states.restore(organization, provider.name, seen)
+  const seen = takesOnlyBytes(provider) ? await call.inlined() : asked
+  const generation = await parts.states.restore(facts.organization, provider.name, seen)
   const warnings: string[] = []
-  const accepted = Promise.withResolvers<void>()
+  const patience = stream ? new Patience(parts.patience) : undefined
   const target = {
     model: route.model,
     stream,
     maxOutputTokens: model.maxOutputTokens,
     efforts: model.reasoning?.supported_efforts,
   }
-  const warn = (sentence: string) => void warnings.push(sentence)
-  const events = ask({ provider, target, generation, signal, upstream, warn, accepted: accepted.resolve })
-  const first = events.next()
+  const rest = ask({
+    provider,
+    target,
+    generation,
+    signal: call.stop,
+    upstream: call.observed?.upstream,
+    warn: (sentence) => void warnings.push(sentence),
+    accepted: patience?.begin,
+  })
+  const first = rest.first()
   judge(first, route, parts.breaker)
-  await (stream ? firstOrPatience(first, accepted.promise, parts.patience) : first)
-  const keep = (batch: Batch) => parts.states.keep(organization, provider.name, batch)
-  return {
-    provider: provider.name,
-    warnings,
-    events: new DeliveredAnswer(first, events, keep, question),
-    usage: () => question.outcome()?.usage ?? meter.usage(),
-    cost() {
-      const outcome = question.outcome()
-      return outcome ? outcome.cost : costOfCall({ meter, model, generation })
-    },
-  }
+  await (patience ? patience.until(first) : first)
+  return new DeliveredAnswer(call, parts.states, { provider: provider.name, warnings, first, rest })
 }
 
 /** Tells the breaker what came of the route. A stream that is handed over before its first event has not succeeded yet. */
@@ -66,20 +56,3 @@ function takesOnlyBytes({ kind }: Provider): boolean {
 }
 
 type Batch = readonly GenerationEvent[]
-
-/** Resolves with the first event, or when the provider has accepted the call and then kept silent for so long. */
-async function firstOrPatience(
-  first: Promise<Batch | undefined>,
-  accepted: Promise<void>,
-  patience: number,
-): Promise<void> {
-  const answered = new Stop()
-  const silence = accepted.then(() => wait(patience, answered)).catch(() => {})
-  try {
-    await Promise.race([first, silence])
-  } finally {
-    answered.abort(undefined)
-    // Whoever reads the events gets the failure; until then it must not count as nobody's.
-    first.catch(() => {})
-  }
-}

@@ -1,14 +1,20 @@
 import type { GenerationEvent } from '../generation/events.ts'
 import { clientGone } from '../lib/errors.ts'
-import type { Source } from '../lib/source.ts'
-import type { Ending } from './ending.ts'
-import type { Meter } from './money/meter.ts'
+import type { Source, Take } from '../lib/source.ts'
+import type { Call } from './call.ts'
+import type { Answering } from './gateway.ts'
+import type { MeteredUsage } from './money/meter.ts'
+import type { Nanos } from './money/price.ts'
+import type { ProviderStates } from './provider-states.ts'
 import { unavailable } from './upstream/failure.ts'
 
 type Batch = readonly GenerationEvent[]
 
-/** Stores what the provider wants back; undefined where there is nothing to wait for. */
-export type Keep = (batch: Batch) => Promise<void> | undefined
+/** An answer that a provider has begun. */
+export type OpenedAnswer = Pick<Answering, 'provider' | 'warnings'> & {
+  readonly first: Promise<Batch | undefined>
+  readonly rest: Source<Batch>
+}
 
 /** In characters. What goes on after them is no answer of a model, and would fill the memory of who keeps it. */
 const longestAnswer = 16 * 1024 * 1024
@@ -17,54 +23,56 @@ const longestAnswer = 16 * 1024 * 1024
  * Counts each batch, and stores what the provider wants back before the caller sees its call. The end comes after
  * the books have it: what a reply promises is on disk. Closing it is leaving.
  */
-export class DeliveredAnswer implements Source<Batch> {
-  readonly #meter: Meter
-  readonly #rest: Source<Batch>
-  readonly #keep: Keep
-  readonly #ending: Ending
+export class DeliveredAnswer implements Answering {
+  readonly provider: string
+  readonly warnings: readonly string[]
+  readonly #call: Call
+  readonly #states: ProviderStates
   /** Until it is taken. */
   #first: Promise<Batch | undefined> | undefined
+  readonly #rest: Source<Batch>
 
-  constructor(
-    first: Promise<Batch | undefined>,
-    rest: Source<Batch>,
-    keep: Keep,
-    { meter, ending }: { readonly meter: Meter; readonly ending: Ending },
-  ) {
-    this.#first = first
-    this.#rest = rest
-    this.#keep = keep
-    this.#meter = meter
-    this.#ending = ending
+  constructor(call: Call, states: ProviderStates, opened: OpenedAnswer) {
+    this.provider = opened.provider
+    this.warnings = opened.warnings
+    this.#call = call
+    this.#states = states
+    this.#first = opened.first
+    this.#rest = opened.rest
   }
 
-  async next(): Promise<Batch | undefined> {
+  async each(take: Take<Batch>): Promise<void> {
     try {
-      const batch = await (this.#first ?? this.#rest.next())
+      const first = await this.#first
       this.#first = undefined
-      if (batch === undefined) {
-        await this.#ending.over()
-        return undefined
-      }
-      this.#meter.add(batch)
-      if (this.#meter.said() > longestAnswer) throw endless(this.#meter)
-      const kept = this.#keep(batch)
-      if (kept) await kept
-      return batch
+      if (first) await this.#give(first, take)
+      await this.#rest.each((batch) => this.#give(batch, take))
+      await this.#call.over()
     } catch (error) {
       this.#rest.close()
-      await this.#ending.over(error)
+      await this.#call.over(error)
       throw error
     }
   }
 
   close(): void {
-    // Its promise is also that of the call itself, which tells where the row could not be written.
-    this.#ending.over(clientGone()).catch(() => {})
+    if (!this.#call.ended()) this.#call.cut(clientGone())
     this.#rest.close()
   }
-}
 
-function endless(meter: Meter): Error {
-  return unavailable(meter.route()?.provider.name ?? '', 'its answer does not end')
+  usage(): MeteredUsage {
+    return this.#call.usage()
+  }
+
+  cost(): Nanos | undefined {
+    return this.#call.cost()
+  }
+
+  #give(batch: Batch, take: Take<Batch>): ReturnType<Take<Batch>> {
+    const { meter, question } = this.#call
+    meter.add(batch)
+    if (meter.said() > longestAnswer) throw unavailable(this.provider, 'its answer does not end')
+    const kept = this.#states.keep(question.facts.organization, this.provider, batch)
+    return kept ? kept.then(() => take(batch)) : take(batch)
+  }
 }

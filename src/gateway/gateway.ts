@@ -5,16 +5,15 @@ import type { Source } from '../lib/source.ts'
 import type { Stopping } from '../lib/stop.ts'
 import type { RequestFacts } from '../storage/request-facts.ts'
 import type { Billing } from '../storage/tables.ts'
-import type { Outcome } from '../storage/usage.ts'
 import type { Breaker } from './breaker.ts'
-import type { Ending } from './ending.ts'
 import type { Surroundings } from './images/pinned-fetch.ts'
 import type { Admission, OpenCall, QueuedCall } from './limits/admission.ts'
 import type { Model } from './models/model.ts'
 import type { Books } from './money/books.ts'
-import type { Meter, MeteredUsage } from './money/meter.ts'
+import type { MeteredUsage } from './money/meter.ts'
 import type { Nanos } from './money/price.ts'
-import type { CallObserver, Observer } from './observer.ts'
+import type { Observer } from './observer.ts'
+import type { OpenCalls } from './open-calls.ts'
 import type { ProviderStates } from './provider-states.ts'
 
 /** What the features ask: one question in, one stream of events out. */
@@ -31,14 +30,12 @@ export type Gateway = {
   turnedAway(facts: RequestFacts, error: unknown): Promise<void>
 }
 
-/** An answer that has begun. */
-export type Answering = {
+/** An answer that has begun: batches of events. */
+export type Answering = Source<readonly GenerationEvent[]> & {
   /** The name of the provider that gives it. */
   readonly provider: string
   /** What the provider could not be told, a sentence each. */
   readonly warnings: readonly string[]
-  /** Batches of events. Whoever takes the answer reads or closes it. */
-  readonly events: Source<readonly GenerationEvent[]>
   /** What has been used up to now. */
   usage(): MeteredUsage
   /** The price of that; undefined for a model without a price. */
@@ -70,21 +67,11 @@ export type Question = Booking & {
   readonly signal: Stopping
 }
 
-/** A question that was let out. */
-export type OpenQuestion = Question & {
-  readonly meter: Meter
-  readonly ending: Ending
-  /** What came of it, once it is over. */
-  readonly outcome: () => Outcome | undefined
-  readonly observed?: CallObserver | undefined
-  /** The generation with the bytes of its images, for providers that take no addresses; fetched once. */
-  readonly inlined: () => Promise<Generation>
-}
-
 /** What the gateway works with. */
 export type GatewayParts = {
   readonly breaker: Breaker
   readonly books: Books
+  readonly calls: OpenCalls
   /** Further tries on each route. */
   readonly retries: number
   readonly states: ProviderStates

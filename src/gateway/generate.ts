@@ -1,39 +1,54 @@
-import { providerKeyMissing } from '../lib/errors.ts'
-import { causeOf, type Log } from '../lib/log.ts'
-import { once } from '../lib/once.ts'
+import { gatewayStopping, providerKeyMissing } from '../lib/errors.ts'
 import { wait } from '../lib/wait.ts'
-import type { Outcome } from '../storage/usage.ts'
+import type { RequestFacts } from '../storage/request-facts.ts'
 import { openAnswer } from './answering.ts'
+import { Call } from './call.ts'
 import { candidates } from './candidates.ts'
-import { createEnding, reasonOf } from './ending.ts'
-import type { Answering, Booking, Gateway, GatewayParts, OpenQuestion, Question } from './gateway.ts'
-import { withInlineImages } from './images/remote-image.ts'
-import type { OpenCall, QueuedCall } from './limits/admission.ts'
+import type { Answering, Booking, Gateway, GatewayParts, Question } from './gateway.ts'
+import type { QueuedCall } from './limits/admission.ts'
+import { lost } from './lost.ts'
 import type { Model, ModelRoute } from './models/model.ts'
 import { estimatedPrompt } from './money/estimate.ts'
-import { createMeter } from './money/meter.ts'
-import { endOf, outcomeOf } from './money/outcome.ts'
+import { endOf } from './money/outcome.ts'
 import { spendingOf } from './money/spending.ts'
 import { mayPass, othersMayAnswer, pauseBefore } from './retry.ts'
 import { unavailable } from './upstream/failure.ts'
 
 /**
  * Asks the model's routes in turn until one begins to answer. The answer is handed over when its first event is
- * there, so that a failure before it is thrown here, and the next route tried.
+ * there, so that a failure before it is thrown here, and the next route tried. Where no calls are taken any more, only
+ * those are asked that were booked.
  */
 export function createGateway(parts: GatewayParts): Gateway {
+  const { books, calls, observer } = parts
   return {
-    generate: (question) => accountedAnswer(question, parts),
-    book: (booking, write) => bookedCall(booking, write, parts),
+    generate: (question) =>
+      calls.refusing() && !question.booked
+        ? refused(question.facts, parts)
+        : accountedAnswer(question, parts),
+    book: (booking, write) =>
+      calls.refusing() ? refused(booking.facts, parts) : bookedCall(booking, write, parts),
     async dropped(facts, error, write) {
-      await parts.books.closeAtLast(facts, endOf(error), write)
-      parts.observer?.call(facts, true).ended(endOf(error))
+      await books.closeAtLast(facts, endOf(error), write)
+      observer?.call(facts, true).ended(endOf(error))
     },
-    turnedAway(facts, error) {
-      parts.observer?.noted(facts)
-      return parts.books.close(facts, endOf(error)).catch(lost(parts.log))
-    },
+    turnedAway: (facts, error) => turnedAway(facts, error, parts),
   }
+}
+
+async function refused(facts: RequestFacts, parts: GatewayParts): Promise<never> {
+  const error = gatewayStopping()
+  await turnedAway(facts, error, parts)
+  throw error
+}
+
+async function turnedAway(
+  facts: RequestFacts,
+  error: unknown,
+  { books, observer, log }: GatewayParts,
+): Promise<void> {
+  observer?.noted(facts)
+  await books.close(facts, endOf(error)).catch(lost(log))
 }
 
 async function bookedCall(booking: Booking, write: () => void, parts: GatewayParts): Promise<QueuedCall> {
@@ -54,58 +69,35 @@ async function bookedCall(booking: Booking, write: () => void, parts: GatewayPar
   }
 }
 
-/**
- * Takes what the call needs of limits and balance, and sees to it that it is settled once, however it ends. Of the
- * tokens only the prompt is taken: a guess at the answer would refuse callers who ask for much and get little.
- */
+/** Sees to it that the call is settled once, however it ends. */
 async function accountedAnswer(question: Question, parts: GatewayParts): Promise<Answering> {
-  const { model, generation, admission, facts, billing, signal, booked } = question
-  const meter = createMeter(generation)
-  const observed = parts.observer?.call(facts, booked !== undefined)
-  let call: OpenCall | undefined = booked
-  let outcome: Outcome | undefined
-  const end = (error: unknown) => {
-    outcome = outcomeOf({ meter, model, generation }, error)
-    observed?.ended(outcome)
-    call?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
-    const close = booked ? parts.books.closeAtLast : parts.books.close
-    return close(facts, outcome, question.ended?.(error, outcome.usage ?? meter.usage()))
-  }
-  const ending = createEnding(signal, end, lost(parts.log))
+  const call = new Call(question, parts)
+  const { model } = question
   try {
     // Its end is in the books already: what is taken from now on would never be given back.
-    if (signal.aborted) throw reasonOf(signal)
+    if (call.stop.aborted) throw call.stop.reason
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
-    if (!booked) {
-      const promptTokens = estimatedPrompt(generation)
-      call = admission.open(promptTokens)
-      await parts.books.open(facts, billing, () => spendingOf(generation, model, promptTokens))
-    }
-    const inlined = once(() => withInlineImages(generation, signal, parts.images))
-    return await firstAnswer({ ...question, meter, ending, outcome: () => outcome, inlined, observed }, parts)
+    const opened = call.open()
+    if (opened) await opened
+    return await firstAnswer(call, parts)
   } catch (error) {
-    await ending.over(error).catch(lost(parts.log))
+    await call.over(error).catch(lost(parts.log))
     throw error
   }
 }
 
-/** For rows that could not be written at once, while nothing was promised to anybody. */
-function lost(log: Log): (error: unknown) => void {
-  return (error) => log.error('The usage of a request was not written at once.', { cause: causeOf(error) })
-}
-
-async function firstAnswer(question: OpenQuestion, parts: GatewayParts): Promise<Answering> {
-  const { model, signal, observed } = question
+async function firstAnswer(call: Call, parts: GatewayParts): Promise<Answering> {
+  const { model } = call.question
   let failure: unknown
   for (const route of candidates(model.routes)) {
     if (!parts.breaker.allows(route)) {
-      observed?.passedOver(route)
+      call.observed?.passedOver(route)
       continue
     }
     try {
-      return await askRoute(route, question, parts)
+      return await askRoute(route, call, parts)
     } catch (error) {
-      if (signal.aborted) throw reasonOf(signal)
+      if (call.stop.aborted) throw call.stop.reason
       if (!othersMayAnswer(error)) throw error
       failure = error
     }
@@ -114,25 +106,24 @@ async function firstAnswer(question: OpenQuestion, parts: GatewayParts): Promise
 }
 
 /** Asks one route, and asks again after failures that may pass. */
-async function askRoute(route: ModelRoute, question: OpenQuestion, parts: GatewayParts): Promise<Answering> {
+async function askRoute(route: ModelRoute, call: Call, parts: GatewayParts): Promise<Answering> {
   for (let attempt = 0; ; attempt++) {
-    question.meter.asked(route)
-    question.observed?.asked(route)
+    call.meter.asked(route)
+    call.observed?.asked(route)
     try {
-      return await openAnswer(route, question, parts)
+      return await openAnswer(route, call, parts)
     } catch (error) {
-      question.observed?.failed(error)
-      if (question.signal.aborted || attempt >= parts.retries || !mayPass(error)) throw error
-      await pause(attempt, error, question)
+      call.observed?.failed(error)
+      if (call.stop.aborted || attempt >= parts.retries || !mayPass(error)) throw error
+      await pause(attempt, error, call)
     }
   }
 }
 
 /** The provider is waited for, though nothing is under way. */
-async function pause(attempt: number, error: unknown, question: OpenQuestion): Promise<void> {
-  const { signal, observed } = question
+async function pause(attempt: number, error: unknown, { stop, observed }: Call): Promise<void> {
   observed?.upstream.start()
-  await wait(pauseBefore(attempt, error), signal)
+  await wait(pauseBefore(attempt, error), stop)
   observed?.upstream.stop()
 }
 

@@ -1,13 +1,10 @@
-import { gatewayStopping, interrupted } from '../lib/errors.ts'
-import { onAbort, Stop } from '../lib/stop.ts'
-import { reasonOf } from './ending.ts'
-import type { Answering, Gateway, Question } from './gateway.ts'
+import { interrupted } from '../lib/errors.ts'
 
 /** The calls that are open, for an orderly end of all of them. */
 export type OpenCalls = {
-  /** Counts the call and asks it; refuses with 503 where no calls are taken any more, but for one that was booked. */
-  ask(gateway: Gateway, question: Question): Promise<Answering>
-  /** From now on no calls are taken. */
+  add(call: CuttableCall): void
+  delete(call: CuttableCall): void
+  /** From now on no calls are taken, but for those that were booked. */
   refuseNew(): void
   /** Whether none are. */
   refusing(): boolean
@@ -17,59 +14,36 @@ export type OpenCalls = {
   cut(): number
 }
 
+type CuttableCall = { cut(reason: unknown): void }
+
 export function createOpenCalls(): OpenCalls {
-  const open = new Set<Stop>()
-  const stopped = new Stop()
+  const open = new Set<CuttableCall>()
   const noneLeft = Promise.withResolvers<void>()
   let refusing = false
-
-  function ask(gateway: Gateway, question: Question): Promise<Answering> {
-    if (refusing && !question.booked) return refuse(gateway, question)
-    const { signal, ended } = question
-    const stop = new Stop()
-    const letGo = onAbort(signal, () => stop.abort(reasonOf(signal)))
-    if (stopped.aborted) stop.abort(stopped.reason)
-    open.add(stop)
-    return gateway.generate({
-      ...question,
-      signal: stop,
-      ended(error, usage) {
-        letGo()
-        open.delete(stop)
-        check()
-        return ended?.(error, usage)
-      },
-    })
-  }
+  let stopped = false
 
   const check = () => void (refusing && open.size === 0 && noneLeft.resolve())
 
-  function refuseNew(): void {
-    refusing = true
-    check()
-  }
-
-  function cut(): number {
-    const cut = [...open]
-    stopped.abort(interrupted())
-    for (const stop of cut) stop.abort(stopped.reason)
-    return cut.length
-  }
-
-  return { ask, refuseNew, refusing: () => refusing, quiet: () => noneLeft.promise, cut }
-}
-
-/** The gateway, with its calls among those that are open. */
-export function countingCalls(gateway: Gateway, calls: OpenCalls): Gateway {
   return {
-    ...gateway,
-    generate: (question) => calls.ask(gateway, question),
-    book: (booking, write) => (calls.refusing() ? refuse(gateway, booking) : gateway.book(booking, write)),
+    add(call) {
+      open.add(call)
+      if (stopped) call.cut(interrupted())
+    },
+    delete(call) {
+      open.delete(call)
+      check()
+    },
+    refuseNew() {
+      refusing = true
+      check()
+    },
+    refusing: () => refusing,
+    quiet: () => noneLeft.promise,
+    cut() {
+      stopped = true
+      const cut = [...open]
+      for (const call of cut) call.cut(interrupted())
+      return cut.length
+    },
   }
-}
-
-async function refuse(gateway: Gateway, { facts }: Pick<Question, 'facts'>): Promise<never> {
-  const error = gatewayStopping()
-  await gateway.turnedAway(facts, error)
-  throw error
 }

@@ -78,15 +78,11 @@ class Sending<Item> {
     const source = this.#source
     const { items } = source
     try {
-      const begun = source.begin ? this.#tell(source.begin()) : 0
-      if (typeof begun !== 'number') await this.#taken(begun)
-      for (let item = await items.next(); item !== undefined; item = await items.next()) {
-        const written = this.#tell(source.frames(item))
-        if (typeof written !== 'number') await this.#taken(written)
-      }
-      this.#tell(source.end())
+      if (source.begin) await this.#tell(source.begin())
+      await items.each((item) => this.#tell(source.frames(item)))
+      void this.#write(source.end())
     } catch (error) {
-      this.#tell(source.failed(error))
+      void this.#write(source.failed(error))
     } finally {
       this.#silence.stop()
       items.close()
@@ -94,21 +90,20 @@ class Sending<Item> {
     }
   }
 
-  #tell(text: string): number | Promise<number> {
-    if (text === '') return 0
-    this.#silence.touch(longestSilence)
-    return this.#write(text)
+  /** A promise where whoever reads does not keep up: it resolves when there is room again. */
+  #tell(text: string): Promise<unknown> | undefined {
+    if (text !== '') this.#silence.touch(longestSilence)
+    const written = this.#write(text)
+    return written && within(written, this.#standstill, clientGone)
   }
 
-  #write(text: string): number | Promise<number> {
+  #write(text: string): Promise<number> | undefined {
+    if (text === '') return undefined
     const written = this.#sink.write(text)
     this.#sink.flush()
+    if (typeof written === 'number') return undefined
     // Whoever waits for it hears of a failure too; where nobody does, it must not count as nobody's.
-    if (typeof written !== 'number') written.catch(() => {})
+    written.catch(() => {})
     return written
-  }
-
-  #taken(written: Promise<number>): Promise<number> {
-    return within(written, this.#standstill, clientGone)
   }
 }

@@ -1,26 +1,32 @@
 /**
- * What comes bit by bit from somewhere. Whoever takes it reads to the end, or closes it. A plain interface, because a
- * generator costs several promises for each item, at each layer that passes it on.
+ * What comes bit by bit from somewhere. Whoever takes it takes all of it, or closes it. Items are handed over and not
+ * fetched: a promise for each of them, at each layer that passes it on, would cost more than the item.
  */
 export type Source<Item> = {
-  /** The next item; undefined at the end. A failure is thrown, and ends it. */
-  next(): Promise<Item | undefined>
+  /**
+   * Gives every item to `take`, in order, and waits where that returns a promise. Resolves at the end; what fails, on
+   * either side, rejects and ends it.
+   */
+  each(take: Take<Item>): Promise<void>
   /** Lets go of what it comes from; what is thrown then is nobody's. Closing again does nothing. */
   close(): void
 }
 
+export type Take<Item> = (item: Item) => Promise<unknown> | void
+
+/** A source whose first item can be waited for alone: then `each` gives the others. */
+export type Opening<Item> = Source<Item> & { first(): Promise<Item | undefined> }
+
 /** A generator as a source. */
-export function sourceOf<Item>(generator: AsyncGenerator<Item, void>): Source<Item> {
+export function sourceOf<Item>(generator: AsyncGenerator<Item, void>): Opening<Item> {
   return {
-    async next() {
+    async first() {
       const { value } = await generator.next()
       return value ?? undefined
     },
+    async each(take) {
+      for await (const item of generator) await take(item)
+    },
     close: () => void generator.return().catch(() => {}),
   }
-}
-
-/** Takes every item, in order, to the end. */
-export async function takeAll<Item>(source: Source<Item>, take: (item: Item) => void): Promise<void> {
-  for (let item = await source.next(); item !== undefined; item = await source.next()) take(item)
 }

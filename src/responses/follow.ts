@@ -54,12 +54,10 @@ function told(
 }
 
 function inPieces(events: readonly RunEvent[]): Source<readonly RunEvent[]> {
-  let from = 0
   return {
-    async next() {
-      const batch = events.slice(from, from + mostAtOnce)
-      from += batch.length
-      return batch.length > 0 ? batch : undefined
+    async each(take) {
+      for (let from = 0; from < events.length; from += mostAtOnce)
+        await take(events.slice(from, from + mostAtOnce))
     },
     close() {},
   }

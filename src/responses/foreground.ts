@@ -4,7 +4,6 @@ import type { Nanos } from '../gateway/money/price.ts'
 import type { Asker } from '../http/asker.ts'
 import type { FrameSource } from '../http/event-stream.ts'
 import { asked, type ServiceParts } from './asked.ts'
-import { takeAll } from '../lib/source.ts'
 import { type Course, type CourseParts, createCourse } from './course.ts'
 import { framesOf } from './render/frames.ts'
 import type { ResponseObject } from './render/reply-schema.ts'
@@ -26,7 +25,7 @@ export async function completeResponse(
 ): Promise<Completed> {
   const { course, answering } = await begin(request, asker, parts)
   try {
-    await takeAll(answering.events, course.take)
+    await answering.each((batch) => void course.take(batch))
     course.end()
   } catch (error) {
     course.fail(error)
@@ -44,7 +43,7 @@ export async function streamResponse(
   const { course, answering, opening } = await begin(request, asker, parts)
   const frames = (events: readonly StreamEvent[]) => framesOf(events, parts.options)
   return {
-    items: answering.events,
+    items: answering,
     begin: () => frames(opening),
     frames: (batch) => frames(course.take(batch)),
     end: () => frames(course.end()),

@@ -1,4 +1,4 @@
-import type { Source } from '../lib/source.ts'
+import type { Source, Take } from '../lib/source.ts'
 import type { LiveResponse } from './live-response.ts'
 import type { RunEvent } from './reduce/run-event.ts'
 
@@ -16,15 +16,14 @@ export class Happenings implements Source<readonly RunEvent[]> {
     this.#live = live
   }
 
-  async next(): Promise<readonly RunEvent[] | undefined> {
+  async each(take: Take<readonly RunEvent[]>): Promise<void> {
     while (!this.#closed) {
       const batch = this.#live.events.slice(this.#from, this.#from + mostAtOnce)
       this.#from += batch.length
-      if (batch.length > 0) return batch
-      if (this.#live.over) return undefined
-      await this.#grown()
+      if (batch.length > 0) await take(batch)
+      else if (this.#live.over) return
+      else await this.#grown()
     }
-    return undefined
   }
 
   /** Nothing may happen for long, and a reader who has left must not wait for it. */

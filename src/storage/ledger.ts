@@ -58,13 +58,10 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
     return settlement
   }
 
-  const settle: Ledger['settle'] = async (request, outcome, how = {}) => {
-    try {
-      return await writer.write(() => settleWith(request, outcome, how), lasting(how))
-    } catch (error) {
-      late.keep(request, outcome)
-      throw error
-    }
+  const settle: Ledger['settle'] = (request, outcome, how = {}) => {
+    const settled = writer.write(() => settleWith(request, outcome, how), lasting(how))
+    settled.catch(() => late.keep(request, outcome))
+    return settled
   }
 
   const settleAtLast: Ledger['settleAtLast'] = (request, outcome, alongside) =>

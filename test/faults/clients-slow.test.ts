@@ -3,6 +3,7 @@ import { until } from '../money/books.ts'
 import { createGatewayProcess } from '../money/gateway-process.ts'
 import { pricing } from '../money/paid.ts'
 import { eventStream } from '../../src/http/event-stream.ts'
+import type { Take } from '../../src/lib/source.ts'
 import { question, startScenario } from '../support/scenario.ts'
 import { events, type Script } from '../support/script.ts'
 import { createUpstream } from '../support/upstream.ts'
@@ -87,6 +88,11 @@ test('a client that pauses for longer than a provider may is not told that the p
   expect(app.lines).toEqual([])
 })
 
+/** Says ever more, at the pace of whoever takes it. */
+async function tellForEver(take: Take<string>): Promise<void> {
+  for (;;) await take('x'.repeat(100_000))
+}
+
 describe('a client that takes nothing', () => {
   const closed = Promise.withResolvers<void>()
   let told: unknown
@@ -97,7 +103,7 @@ describe('a client that takes nothing', () => {
     fetch: () =>
       eventStream(
         {
-          items: { next: async () => 'x'.repeat(100_000), close: () => closed.resolve() },
+          items: { each: tellForEver, close: () => closed.resolve() },
           frames: (item) => `data: ${item}\n\n`,
           end: () => 'data: [DONE]\n\n',
           failed: (error) => {

@@ -4,8 +4,8 @@ import { createBooks } from '../../src/gateway/money/books.ts'
 import { createBreaker } from '../../src/gateway/breaker.ts'
 import { createGateway } from '../../src/gateway/generate.ts'
 import { createLimits } from '../../src/gateway/limits/limits.ts'
+import { createOpenCalls } from '../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../src/gateway/provider-states.ts'
-import { takeAll } from '../../src/lib/source.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createLedger } from '../../src/storage/ledger.ts'
 import { createProviderState } from '../../src/storage/provider-state.ts'
@@ -19,8 +19,8 @@ import { organization } from './organization.ts'
 const gate = Promise.withResolvers<void>()
 const endless = chunks([delta({ content: 'It is' }), new Promise(() => {})])
 
-async function read(answering: Answering): Promise<void> {
-  await takeAll(answering.events, (batch) => expect(batch.length).toBeGreaterThan(0))
+function read(answering: Answering): Promise<void> {
+  return answering.each((batch) => expect(batch.length).toBeGreaterThan(0))
 }
 
 /** Each gets the answer and what makes the caller leave. */
@@ -36,17 +36,18 @@ const ways: readonly (readonly [string, Script, Way])[] = [
       return read(answer).catch(() => {})
     },
   ],
-  ['was closed before it was read', endless, (answer) => answer.events.close()],
-  ['was closed after a part', endless, (answer) => answer.events.next().then(() => answer.events.close())],
+  ['was closed before it was read', endless, (answer) => answer.close()],
+  ['was closed after a part', endless, (answer) => answer.each(() => answer.close())],
   ['was left before it was read', endless, (_, leave) => leave()],
   [
     'was left while it was awaited',
     endless,
     async (answer, leave) => {
-      await answer.events.next()
-      const next = answer.events.next()
+      const begun = Promise.withResolvers<void>()
+      const reading = answer.each(() => begun.resolve())
+      await begun.promise
       leave()
-      await next.catch(() => {})
+      await expect(reading).rejects.toMatchObject({ code: 'client_gone' })
     },
   ],
 ]
@@ -88,6 +89,7 @@ async function startWorld(script: Script) {
   )
   const gateway = createGateway({
     books: createBooks(createLedger(database, writer), () => undefined),
+    calls: createOpenCalls(),
     log: createLog(() => {}),
     breaker: createBreaker({ failures: 5, cooldown: 1000 }),
     retries: 0,

@@ -100,7 +100,7 @@ describe('a service account', () => {
     })
     const there = { ...provider, baseUrl: upstream.url.origin }
     const target = { model: 'gemini-2.5-flash', stream: false }
-    const response = await post(there, provider.kind, target, '{}', new AbortController())
+    const response = await post(there, provider.kind, target, '{}', new AbortController().signal)
     return response.text()
   }
 

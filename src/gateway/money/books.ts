@@ -9,47 +9,52 @@ import type { Spending } from './spending.ts'
 /** The account of what requests cost. */
 export type Books = {
   /**
-   * Sets aside what the call may cost, where its organization pays before; throws the 402. `alongside` writes, in the
-   * same transaction, what stands for a call that is to be made later.
+   * Sets aside what the call may cost, where its organization pays before; throws or rejects with the 402, and is
+   * undefined where there is nothing to wait for. `alongside` writes, in the same transaction, what stands for a call
+   * that is to be made later.
    */
   open(
     request: RequestFacts,
     billing: Billing,
     spending: () => Spending | undefined,
     alongside?: () => void,
-  ): Promise<void>
+  ): Promise<void> | undefined
   /** Writes how a request ended, and charges it; resolves once that, and what goes with it, is on disk. */
-  close(request: RequestFacts, outcome: Outcome, alongside?: () => void): Promise<void>
+  close(request: RequestFacts, outcome: Outcome, alongside?: () => void): Promise<unknown>
   /** The same for a call that was booked: resolves once both are on disk, whenever the database lets that be. */
-  closeAtLast(request: RequestFacts, outcome: Outcome, alongside?: () => void): Promise<void>
+  closeAtLast(request: RequestFacts, outcome: Outcome, alongside?: () => void): Promise<unknown>
 }
 
 /** `ready` throws or rejects where the end of a call could not be written. */
 export function createBooks(ledger: Ledger, ready: () => Promise<void> | undefined): Books {
   /** The requests for which money was set aside here. */
   const paying = new Set<string>()
+
+  async function setAside(
+    request: RequestFacts,
+    expected: Spending | undefined,
+    alongside?: () => void,
+  ): Promise<void> {
+    // A model without a price is never taken as free.
+    if (expected === undefined) {
+      throw billingNotConfigured(`The model ${request.model} has no price, so no balance can pay for it.`)
+    }
+    const { mostCost, promptCost, promptTokens } = expected
+    // Before it is known: a caller who leaves meanwhile ends the call behind it.
+    if (!alongside) paying.add(request.id)
+    if (await ledger.reserve({ request, amount: mostCost, promptCost, promptTokens }, alongside)) return
+    const needed = `This request may cost up to ${usdText(mostCost)} USD, and the balance does not hold that.`
+    throw insufficientBalance(`${needed} A smaller max_tokens asks for less.`)
+  }
+
   return {
-    async open(request, billing, spending, alongside) {
+    open(request, billing, spending, alongside) {
       if (billing === 'unmetered') return alongside ? ledger.write(alongside) : ready()
       if (billing === 'none') throw billingNotConfigured('The organization of this API key has no billing.')
-      const expected = spending()
-      // A model without a price is never taken as free.
-      if (expected === undefined) {
-        throw billingNotConfigured(`The model ${request.model} has no price, so no balance can pay for it.`)
-      }
-      const { mostCost, promptCost, promptTokens } = expected
-      const reservation = { request, amount: mostCost, promptCost, promptTokens }
-      // Before it is known: a caller who leaves meanwhile ends the call behind it.
-      if (!alongside) paying.add(request.id)
-      if (await ledger.reserve(reservation, alongside)) return
-      const needed = `This request may cost up to ${usdText(mostCost)} USD, and the balance does not hold that.`
-      throw insufficientBalance(`${needed} A smaller max_tokens asks for less.`)
+      return setAside(request, spending(), alongside)
     },
-    async close(request, outcome, alongside) {
-      await ledger.settle(request, outcome, { alongside, reserved: paying.delete(request.id) })
-    },
-    async closeAtLast(request, outcome, alongside) {
-      await ledger.settleAtLast(request, outcome, alongside)
-    },
+    close: (request, outcome, alongside) =>
+      ledger.settle(request, outcome, { alongside, reserved: paying.delete(request.id) }),
+    closeAtLast: ledger.settleAtLast,
   }
 }

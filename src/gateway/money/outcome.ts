@@ -6,19 +6,20 @@ import type { Meter, MeteredUsage } from './meter.ts'
 import type { Model } from '../models/model.ts'
 import { costOf, type Nanos } from './price.ts'
 
-/** A call as far as it has come. */
-export type Call = { readonly meter: Meter; readonly model: Model; readonly generation: Generation }
+/** What was asked of whom. */
+export type Asked = { readonly model: Model; readonly generation: Generation }
 
 /** How a call ended, whole or with an error, and what it took until then. */
-export function outcomeOf(call: Call, error: unknown): Outcome {
-  const { meter } = call
+export function outcomeOf(meter: Meter, asked: Asked, error: unknown): Outcome {
   const route = meter.route()
+  const { status, error: code } = endOf(error)
   return {
-    ...endOf(error),
+    status,
+    error: code,
     provider: route?.provider.name,
     upstreamModel: route?.model,
     usage: used(meter, error) ? meter.usage() : nothing,
-    cost: used(meter, error) ? costOfCall(call) : call.model.pricing && 0n,
+    cost: used(meter, error) ? costOfCall(meter, asked) : asked.model.pricing && 0n,
     latency: meter.elapsed(),
     firstToken: meter.firstToken(),
   }
@@ -32,7 +33,7 @@ export function endOf(error: unknown): Pick<Outcome, 'status' | 'error'> {
 }
 
 /** The price of what was used; undefined for a model without one. */
-export function costOfCall({ meter, model, generation }: Call): Nanos | undefined {
+export function costOfCall(meter: Meter, { model, generation }: Asked): Nanos | undefined {
   return model.pricing && costOf(meter.usage(), model.pricing, imagesIn(generation))
 }
 

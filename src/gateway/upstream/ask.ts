@@ -1,6 +1,6 @@
 import type { GenerationEvent } from '../../generation/events.ts'
 import type { Generation } from '../../generation/request.ts'
-import { type Source, sourceOf } from '../../lib/source.ts'
+import { type Opening, sourceOf } from '../../lib/source.ts'
 import type { Stopping } from '../../lib/stop.ts'
 import type { Stopwatch } from '../../lib/stopwatch.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -16,16 +16,16 @@ export type Ask = {
   readonly upstream?: Stopwatch | undefined
   readonly warn: (sentence: string) => void
   /** The provider has taken the call: its answer has begun, though nothing may have been said yet. */
-  readonly accepted: () => void
+  readonly accepted?: (() => void) | undefined
 }
 
 /**
  * Asks the provider and gives what it says, a batch of events at a time. Every failure is thrown, as the error
  * that the caller would get, after the events that came before it. Closing it, or the signal, ends the upstream call.
  */
-export function ask(question: Ask): Source<readonly GenerationEvent[]> {
+export function ask(question: Ask): Opening<readonly GenerationEvent[]> {
   const { kind } = question.provider
   if (!('answer' in kind)) return new RemoteAnswer(question, kind)
-  question.accepted()
+  question.accepted?.()
   return sourceOf(kind.answer(question.generation, question.signal))
 }

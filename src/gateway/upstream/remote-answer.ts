@@ -3,24 +3,24 @@ import type { GenerationEvent } from '../../generation/events.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { parseJson } from '../../lib/json.ts'
 import { readText } from '../../lib/read-text.ts'
-import type { Source } from '../../lib/source.ts'
+import type { Opening, Take } from '../../lib/source.ts'
 import { onAbort } from '../../lib/stop.ts'
 import type { Stopwatch } from '../../lib/stopwatch.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import type { Wire } from '../../providers/wires/wire.ts'
-import { reasonOf } from '../ending.ts'
+import { reasonOf } from '../reason.ts'
 import type { Ask } from './ask.ts'
 import { Deadlines } from './deadlines.ts'
 import { toApiError, unavailable } from './failure.ts'
 import { post } from './fetch.ts'
 import { keysOf } from './headers.ts'
-import { answerBody, type AnswerBody } from './answer-body.ts'
+import { answerBody, type AnswerBody, type Piece } from './answer-body.ts'
 import { retryAfterOf } from './retry-after.ts'
 
 type Batch = readonly GenerationEvent[]
 
-/** The answer of a provider on the network, which is asked when the first batch is wanted. */
-export class RemoteAnswer implements Source<Batch> {
+/** The answer of a provider on the network, which is asked when its first batch is wanted. */
+export class RemoteAnswer implements Opening<Batch> {
   readonly #question: Ask
   readonly #kind: RemoteKind
   readonly #upstream: Stopwatch | undefined
@@ -40,30 +40,38 @@ export class RemoteAnswer implements Source<Batch> {
     this.#deadlines = new Deadlines(provider, this.#abort)
   }
 
-  async next(): Promise<Batch | undefined> {
-    if (this.#closed) return undefined
+  async first(): Promise<Batch | undefined> {
     try {
-      if (this.#failure) throw this.#failure
-      if (this.#body?.over()) return this.#release()
       this.#upstream?.start()
-      this.#deadlines.wanted()
-      const body = (this.#body ??= await this.#begin())
-      while (!body.over()) {
-        this.#upstream?.start()
-        const piece = await body.read()
-        // What a call says that was closed is nobody's.
-        if (this.#closed) return undefined
-        this.#upstream?.stop()
-        const batch = body.take(piece)
-        if (batch.length > 0) return this.#said(batch)
-        this.#deadlines.heard()
+      const body = (this.#body = await this.#begin())
+      while (this.#goesOn(body)) {
+        const batch = this.#said(body, await this.#piece(body))
+        if (batch.length > 0) return batch
       }
-      return this.#release()
+      return undefined
     } catch (error) {
-      if (this.#closed) return undefined
-      const { aborted, reason } = this.#abort.signal
-      this.close()
-      throw aborted ? reason : asFailure(error, this.#question.provider)
+      return this.#failed(error)
+    }
+  }
+
+  /** One loop from the socket to whoever takes. */
+  async each(take: Take<Batch>): Promise<void> {
+    const body = this.#body
+    if (body === undefined) return
+    let taking = false
+    try {
+      while (this.#goesOn(body)) {
+        const batch = this.#said(body, await this.#piece(body))
+        if (batch.length === 0) continue
+        taking = true
+        const taken = take(batch)
+        if (taken) await taken
+        taking = false
+      }
+    } catch (error) {
+      // Not the provider has failed, and whoever takes closes.
+      if (taking) throw error
+      this.#failed(error)
     }
   }
 
@@ -74,7 +82,7 @@ export class RemoteAnswer implements Source<Batch> {
   }
 
   /** For an answer that was read to its end there is no call any more that could be ended. */
-  #release(): undefined {
+  #release(): void {
     this.#closed = true
     this.#upstream?.stop()
     this.#deadlines.stop()
@@ -82,24 +90,55 @@ export class RemoteAnswer implements Source<Batch> {
     this.#body?.close()
   }
 
-  /** What the provider says before it fails comes before its failure. */
-  #said(batch: Batch): Batch {
+  /** Whether there is more to read. The failure behind what was said last is thrown once that was taken. */
+  #goesOn(body: AnswerBody): boolean {
+    if (this.#closed) return false
+    if (this.#failure) throw this.#failure
+    if (body.over()) this.#release()
+    return !this.#closed
+  }
+
+  /** The provider is waited for from now on, and not while a caller is slow to take what came. */
+  #piece(body: AnswerBody): Promise<Piece> {
+    this.#upstream?.start()
+    this.#deadlines.wanted()
+    return body.read()
+  }
+
+  /** What the piece says; what a call says that was closed is nobody's. */
+  #said(body: AnswerBody, piece: Piece): Batch {
+    if (this.#closed) return []
+    this.#upstream?.stop()
+    const batch = body.take(piece)
+    if (batch.length === 0) return batch
     this.#deadlines.begun()
     const failure = batch.find(isFailure)
-    if (failure === undefined) return batch
+    return failure === undefined ? batch : this.#saidBefore(failure, batch)
+  }
+
+  #saidBefore(failure: Failure, batch: Batch): Batch {
     this.#failure = errorOf(failure, this.#question.provider, this.#abort.signal)
     const said = batch.slice(0, batch.indexOf(failure))
     if (said.length === 0) throw this.#failure
     return said
   }
 
+  /** Ends the call and throws what has failed; a call that was closed has ended. */
+  #failed(error: unknown): undefined {
+    if (this.#closed) return undefined
+    const { aborted, reason } = this.#abort.signal
+    this.close()
+    throw aborted ? reason : asFailure(error, this.#question.provider)
+  }
+
   async #begin(): Promise<AnswerBody> {
     const { provider, target, generation, warn, accepted } = this.#question
     const { wire } = this.#kind
     const text = JSON.stringify(wire.render(generation, target, warn))
-    const response = await post(provider, this.#kind, target, text, this.#abort)
+    const response = await post(provider, this.#kind, target, text, this.#abort.signal)
+    this.#deadlines.answered()
     if (!response.ok) throw await refusal(response, wire, provider)
-    accepted()
+    accepted?.()
     const body = answerBody(response, wire)
     if (this.#closed) body.close()
     return body

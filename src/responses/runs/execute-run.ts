@@ -2,7 +2,6 @@ import type { Question } from '../../gateway/gateway.ts'
 import type { GenerationEvent } from '../../generation/events.ts'
 import type { OpenCall } from '../../gateway/limits/admission.ts'
 import { noOrganization } from '../../lib/errors.ts'
-import { takeAll } from '../../lib/source.ts'
 import { untilStored } from '../../storage/until-stored.ts'
 import type { LiveResponse } from '../live-response.ts'
 import { heard } from '../reduce/heard.ts'
@@ -76,9 +75,10 @@ async function answer(
   const answering = await parts.current().gateway.generate({ ...question, ended })
   const { provider, warnings } = answering
   if (!course.ending) live.apply({ type: 'answering', provider, warnings })
-  await takeAll(answering.events, (batch) => {
+  await answering.each((batch) => {
     // What comes behind the end that is being stored is not in it.
     if (!course.ending) for (const event of batch) hear(event, live)
+    return undefined
   })
   // The events end after it is known how.
   if (course.ending) live.apply(course.ending)

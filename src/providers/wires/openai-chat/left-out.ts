@@ -14,7 +14,8 @@ export function keepTaken(
 ): Body {
   const refusedByModel = dialect.refusedByModel?.(target, generation) ?? []
   const kept: Body = {}
-  for (const [name, value] of Object.entries(body)) {
+  for (const name of Object.keys(body)) {
+    const value = body[name]
     if (value === undefined) continue
     const field = dialect.renames?.[name] ?? name
     const forModel = refusedByModel.includes(field)

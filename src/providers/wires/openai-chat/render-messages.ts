@@ -13,21 +13,26 @@ function renderMessage(message: Message, dialect: Dialect, warn: Warn): Body {
     ...fitting(message.extras, 'messages[]', dialect, warn),
     role: message.role === 'developer' && dialect.noDeveloper ? 'system' : message.role,
     content: renderContent(message, dialect, warn),
-    ...(message.name === undefined ? {} : fitting({ name: message.name }, 'messages[]', dialect, warn)),
-    ...(message.role === 'tool' ? { tool_call_id: renderCallId(message.callId, dialect) } : {}),
-    ...(message.role === 'assistant' ? renderCalls(message, dialect) : {}),
+    ...(message.name !== undefined && fitting({ name: message.name }, 'messages[]', dialect, warn)),
+    ...(message.role === 'tool' && { tool_call_id: renderCallId(message.callId, dialect) }),
+    ...(message.role === 'assistant' && renderCalls(message, dialect)),
   }
 }
 
 /** The fields, if the dialect takes any beyond the common ones. */
-function fitting(fields: Fields | undefined, place: string, dialect: Dialect, warn: Warn): Fields {
-  if (!fields) return {}
+function fitting(
+  fields: Fields | undefined,
+  place: string,
+  dialect: Dialect,
+  warn: Warn,
+): Fields | undefined {
+  if (!fields) return undefined
   if (!dialect.bareMessages) return fields
   for (const [name, value] of Object.entries(fields)) {
     if (value !== null && value !== undefined)
       warn(`${dialect.name} takes no ${place}.${name}; it was left out.`)
   }
-  return {}
+  return undefined
 }
 
 /** Text alone goes as a string: every provider takes that, and not every one a list. */
@@ -47,17 +52,17 @@ function renderPart(part: Part, dialect: Dialect, warn: Warn): Body {
   return { ...extras, type: 'image_url', image_url: detail === undefined ? { url } : { url, detail } }
 }
 
-function renderCalls(message: AssistantMessage, dialect: Dialect): Body {
-  if (message.toolCalls.length === 0) return {}
+function renderCalls(message: AssistantMessage, dialect: Dialect): Body | undefined {
+  if (message.toolCalls.length === 0) return undefined
   return {
     tool_calls: message.toolCalls.map((call) => renderCall(call, dialect)),
-    ...(dialect.echo?.on === 'message' ? echoOf(message.toolCalls, dialect.echo.field) : {}),
+    ...(dialect.echo?.on === 'message' && echoOf(message.toolCalls, dialect.echo.field)),
   }
 }
 
 function renderCall(call: PastToolCall, dialect: Dialect): Body {
   return {
-    ...(dialect.echo?.on === 'call' ? echoOf([call], dialect.echo.field) : {}),
+    ...(dialect.echo?.on === 'call' && echoOf([call], dialect.echo.field)),
     id: renderCallId(call.id, dialect),
     type: 'function',
     function: { name: call.name, arguments: call.arguments },
@@ -65,11 +70,11 @@ function renderCall(call: PastToolCall, dialect: Dialect): Body {
 }
 
 /** Only under the dialect's own field: the turn may have been answered by another provider. */
-function echoOf(calls: readonly PastToolCall[], field: string): Body {
+function echoOf(calls: readonly PastToolCall[], field: string): Body | undefined {
   for (const { state } of calls) {
     if (isObject(state) && state[field] !== undefined) return { [field]: state[field] }
   }
-  return {}
+  return undefined
 }
 
 function renderCallId(id: string, dialect: Dialect): string {

@@ -25,13 +25,13 @@ export function renderRequest(dialect: Dialect, generation: Generation, target: 
   return keepTaken(adapted, dialect, generation, target, warnOnce)
 }
 
-function renderStream(dialect: Dialect, target: Target): Body {
-  if (!target.stream) return {}
+function renderStream(dialect: Dialect, target: Target): Body | undefined {
+  if (!target.stream) return undefined
   return dialect.usageUnasked ? { stream: true } : { stream: true, stream_options: { include_usage: true } }
 }
 
-function renderTools(generation: Generation): Body {
-  if (generation.tools.length === 0) return {}
+function renderTools(generation: Generation): Body | undefined {
+  if (generation.tools.length === 0) return undefined
   return {
     tools: generation.tools.map(renderTool),
     tool_choice: generation.toolChoice && renderToolChoice(generation.toolChoice),
@@ -70,10 +70,15 @@ function renderSampling(generation: Generation): Body {
   }
 }
 
-function renderEffort(dialect: Dialect, generation: Generation, target: Target, warn: Warn): Body {
-  if (generation.effort === undefined) return {}
+function renderEffort(
+  dialect: Dialect,
+  generation: Generation,
+  target: Target,
+  warn: Warn,
+): Body | undefined {
+  if (generation.effort === undefined) return undefined
   if (!dialect.effort) return { reasoning_effort: generation.effort }
   const fields = dialect.effort(generation.effort, target)
   if (!fields) warn(`${dialect.name} takes no reasoning_effort for ${target.model}; it was left out.`)
-  return fields ?? {}
+  return fields
 }

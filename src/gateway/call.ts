@@ -1,0 +1,105 @@
+import type { Generation } from '../generation/request.ts'
+import { Stop } from '../lib/stop.ts'
+import type { Outcome } from '../storage/usage.ts'
+import type { GatewayParts, Question } from './gateway.ts'
+import { withInlineImages } from './images/remote-image.ts'
+import type { OpenCall } from './limits/admission.ts'
+import { lost } from './lost.ts'
+import { estimatedPrompt } from './money/estimate.ts'
+import { createMeter, type Meter, type MeteredUsage } from './money/meter.ts'
+import { costOfCall, outcomeOf } from './money/outcome.ts'
+import type { Nanos } from './money/price.ts'
+import { spendingOf } from './money/spending.ts'
+import type { CallObserver } from './observer.ts'
+import { reasonOf } from './reason.ts'
+
+export type CallParts = Pick<GatewayParts, 'books' | 'calls' | 'images' | 'observer' | 'log'>
+
+/**
+ * A question on its way: one of the open calls. What it takes is counted while it is answered, and entered once, however
+ * it ends; a caller who leaves ends it, wherever it then is.
+ */
+export class Call {
+  readonly question: Question
+  readonly meter: Meter
+  readonly observed: CallObserver | undefined
+  /** What ends all that is under way for it. */
+  readonly stop = new Stop()
+  readonly #parts: CallParts
+  #place: OpenCall | undefined
+  #inlined: Promise<Generation> | undefined
+  #outcome: Outcome | undefined
+  #over: Promise<unknown> | undefined
+
+  constructor(question: Question, parts: CallParts) {
+    const { facts, generation, booked, signal } = question
+    this.question = question
+    this.#parts = parts
+    this.meter = createMeter(generation)
+    this.observed = parts.observer?.call(facts, booked !== undefined)
+    this.#place = booked
+    parts.calls.add(this)
+    if (signal.aborted) this.#left()
+    else signal.addEventListener('abort', this.#left)
+  }
+
+  /**
+   * Takes what it needs of limits and balance, which a booked call has; throws or rejects with the 429 or 402. Of the
+   * tokens only the prompt is taken: a guess at the answer would refuse callers who ask for much and get little.
+   */
+  open(): Promise<void> | undefined {
+    const { facts, billing, admission, model, generation, booked } = this.question
+    if (booked) return undefined
+    const promptTokens = estimatedPrompt(generation)
+    this.#place = admission.open(promptTokens)
+    return this.#parts.books.open(facts, billing, () => spendingOf(generation, model, promptTokens))
+  }
+
+  /** The generation with the bytes of its images, for providers that take no addresses; fetched once. */
+  inlined(): Promise<Generation> {
+    return (this.#inlined ??= withInlineImages(this.question.generation, this.stop, this.#parts.images))
+  }
+
+  /**
+   * It is over: whole, or with this error. Resolves once that is in the books. Only the first word counts; whoever
+   * comes later waits for the same.
+   */
+  over(error?: unknown): Promise<unknown> {
+    return (this.#over ??= this.#end(error))
+  }
+
+  /** Whether it is. */
+  ended(): boolean {
+    return this.#over !== undefined
+  }
+
+  /** Ends it where nobody waits for its books: of what goes wrong there only the log hears. */
+  cut(reason: unknown): void {
+    this.over(reason).catch(lost(this.#parts.log))
+    this.stop.abort(reason)
+  }
+
+  /** What has been used up to now, and its price; undefined for a model without one. */
+  usage(): MeteredUsage {
+    return this.#outcome?.usage ?? this.meter.usage()
+  }
+
+  cost(): Nanos | undefined {
+    return this.#outcome ? this.#outcome.cost : costOfCall(this.meter, this.question)
+  }
+
+  readonly #left = (): void => this.cut(reasonOf(this.question.signal))
+
+  #end(error: unknown): Promise<unknown> {
+    const { question, meter } = this
+    const { books, calls } = this.#parts
+    question.signal.removeEventListener('abort', this.#left)
+    calls.delete(this)
+    const outcome = outcomeOf(meter, question, error)
+    this.#outcome = outcome
+    this.observed?.ended(outcome)
+    this.#place?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
+    const close = question.booked ? books.closeAtLast : books.close
+    return close(question.facts, outcome, question.ended?.(error, this.usage()))
+  }
+}
