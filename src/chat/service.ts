@@ -61,7 +61,13 @@ async function begin(
   fold: AnswerFold | undefined,
   parts: ChatServiceParts,
 ): Promise<Begun> {
-  const prepared = await preparedOrEntered(request, asker, parts)
+  let prepared: Prepared
+  try {
+    prepared = prepare(request, parts.models(), parts.unsupported)
+  } catch (error) {
+    await enter(error, request, asker, parts)
+    throw error
+  }
   const { model, generation, performanceMode, slug } = prepared
   const { organization, admission, signal } = asker
   const keeping =
@@ -83,20 +89,16 @@ async function begin(
   return { answering, facts }
 }
 
-/** A request that comes to nothing is entered, too. */
-async function preparedOrEntered(
+/** A request that comes to nothing is in the books, too. */
+function enter(
+  error: unknown,
   request: ChatRequest,
   asker: Asker,
-  { models, unsupported, gateway }: ChatServiceParts,
-): Promise<Prepared> {
-  try {
-    return prepare(request, models(), unsupported)
-  } catch (error) {
-    const slug = models().find(request.model)?.slug
-    asker.admission.enter()
-    await gateway.turnedAway(entryOf(request, asker, 'chat', slug), error)
-    throw error
-  }
+  { models, gateway }: ChatServiceParts,
+): Promise<void> {
+  const slug = models().find(request.model)?.slug
+  asker.admission.enter()
+  return gateway.turnedAway(entryOf(request, asker, 'chat', slug), error)
 }
 
 function streamed(

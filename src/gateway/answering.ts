@@ -13,6 +13,8 @@ import { ask } from './upstream/ask.ts'
 export async function openAnswer(route: ModelRoute, call: Call, parts: GatewayParts): Promise<Answering> {
   const { model, facts, stream, generation: asked } = call.question
   const { provider } = route
+  call.meter.asked(route)
+  call.observed?.asked(route)
   const seen = takesOnlyBytes(provider) ? await call.inlined() : asked
   const generation = await parts.states.restore(facts.organization, provider.name, seen)
   const warnings: string[] = []

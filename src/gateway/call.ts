@@ -7,7 +7,7 @@ import type { OpenCall } from './limits/admission.ts'
 import { lost } from './lost.ts'
 import { estimatedPrompt } from './money/estimate.ts'
 import { createMeter, type Meter, type MeteredUsage } from './money/meter.ts'
-import { costOfCall, outcomeOf } from './money/outcome.ts'
+import { costOfUsage, outcomeOf } from './money/outcome.ts'
 import type { Nanos } from './money/price.ts'
 import { spendingOf } from './money/spending.ts'
 import type { CallObserver } from './observer.ts'
@@ -85,7 +85,7 @@ export class Call {
   }
 
   cost(): Nanos | undefined {
-    return this.#outcome ? this.#outcome.cost : costOfCall(this.meter, this.question)
+    return this.#outcome ? this.#outcome.cost : costOfUsage(this.meter.usage(), this.question)
   }
 
   readonly #left = (): void => this.cut(reasonOf(this.question.signal))

@@ -7,7 +7,7 @@ import { candidates } from './candidates.ts'
 import type { Answering, Booking, Gateway, GatewayParts, Question } from './gateway.ts'
 import type { QueuedCall } from './limits/admission.ts'
 import { lost } from './lost.ts'
-import type { Model, ModelRoute } from './models/model.ts'
+import type { Model } from './models/model.ts'
 import { estimatedPrompt } from './money/estimate.ts'
 import { endOf } from './money/outcome.ts'
 import { spendingOf } from './money/spending.ts'
@@ -86,6 +86,7 @@ async function accountedAnswer(question: Question, parts: GatewayParts): Promise
   }
 }
 
+/** Asks each route, and asks it again after failures that may pass. */
 async function firstAnswer(call: Call, parts: GatewayParts): Promise<Answering> {
   const { model } = call.question
   let failure: unknown
@@ -94,30 +95,20 @@ async function firstAnswer(call: Call, parts: GatewayParts): Promise<Answering> 
       call.observed?.passedOver(route)
       continue
     }
-    try {
-      return await askRoute(route, call, parts)
-    } catch (error) {
-      if (call.stop.aborted) throw call.stop.reason
-      if (!othersMayAnswer(error)) throw error
-      failure = error
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await openAnswer(route, call, parts)
+      } catch (error) {
+        call.observed?.failed(error)
+        if (call.stop.aborted) throw call.stop.reason
+        failure = error
+      }
+      if (attempt >= parts.retries || !mayPass(failure)) break
+      await pause(attempt, failure, call)
     }
+    if (!othersMayAnswer(failure)) throw failure
   }
   throw failure ?? resting(model)
-}
-
-/** Asks one route, and asks again after failures that may pass. */
-async function askRoute(route: ModelRoute, call: Call, parts: GatewayParts): Promise<Answering> {
-  for (let attempt = 0; ; attempt++) {
-    call.meter.asked(route)
-    call.observed?.asked(route)
-    try {
-      return await openAnswer(route, call, parts)
-    } catch (error) {
-      call.observed?.failed(error)
-      if (call.stop.aborted || attempt >= parts.retries || !mayPass(error)) throw error
-      await pause(attempt, error, call)
-    }
-  }
 }
 
 /** The provider is waited for, though nothing is under way. */

@@ -29,7 +29,8 @@ export type BodyReader = <Body>(request: Request, body: Contract<Body>) => Promi
 export function jsonBody(maxBody: number, deadline = slowest) {
   const readBody: BodyReader = async (request, body) => {
     refuseForeignBody(request.headers)
-    return body.read(jsonIn(await textOf(request, maxBody, deadline)))
+    const text = within(readText(request, maxBody), deadline, bodyTooSlow)
+    return body.read(jsonIn(await text.catch((error) => refuseUnread(error, maxBody))))
   }
   return new Elysia({ name: 'json-body', seed: maxBody }).decorate('readBody', readBody)
 }
@@ -45,15 +46,11 @@ function refuseForeignBody(headers: Headers): void {
   }
 }
 
-async function textOf(request: Request, maxBody: number, deadline: number): Promise<string> {
-  try {
-    return await within(readText(request, maxBody), deadline, bodyTooSlow)
-  } catch (error) {
-    if (error instanceof TooLong) throw bodyTooLarge(maxBody)
-    if (error instanceof ApiError) throw error
-    // The client went away in the middle of its body; nobody reads the reply.
-    throw invalidJson()
-  }
+function refuseUnread(error: unknown, maxBody: number): never {
+  if (error instanceof TooLong) throw bodyTooLarge(maxBody)
+  if (error instanceof ApiError) throw error
+  // The client went away in the middle of its body; nobody reads the reply.
+  throw invalidJson()
 }
 
 function jsonIn(text: string): unknown {

@@ -12,14 +12,15 @@ export type Asked = { readonly model: Model; readonly generation: Generation }
 /** How a call ended, whole or with an error, and what it took until then. */
 export function outcomeOf(meter: Meter, asked: Asked, error: unknown): Outcome {
   const route = meter.route()
+  const usage = used(meter, error) ? meter.usage() : nothing
   const { status, error: code } = endOf(error)
   return {
     status,
     error: code,
     provider: route?.provider.name,
     upstreamModel: route?.model,
-    usage: used(meter, error) ? meter.usage() : nothing,
-    cost: used(meter, error) ? costOfCall(meter, asked) : asked.model.pricing && 0n,
+    usage,
+    cost: usage === nothing ? asked.model.pricing && 0n : costOfUsage(usage, asked),
     latency: meter.elapsed(),
     firstToken: meter.firstToken(),
   }
@@ -33,8 +34,8 @@ export function endOf(error: unknown): Pick<Outcome, 'status' | 'error'> {
 }
 
 /** The price of what was used; undefined for a model without one. */
-export function costOfCall(meter: Meter, { model, generation }: Asked): Nanos | undefined {
-  return model.pricing && costOf(meter.usage(), model.pricing, imagesIn(generation))
+export function costOfUsage(usage: MeteredUsage, { model, generation }: Asked): Nanos | undefined {
+  return model.pricing && costOf(usage, model.pricing, imagesIn(generation))
 }
 
 const nothing: MeteredUsage = { promptTokens: 0, completionTokens: 0, estimated: false }

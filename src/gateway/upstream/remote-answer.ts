@@ -12,7 +12,7 @@ import { reasonOf } from '../reason.ts'
 import type { Ask } from './ask.ts'
 import { Deadlines } from './deadlines.ts'
 import { toApiError, unavailable } from './failure.ts'
-import { post } from './fetch.ts'
+import { post, unreachable } from './fetch.ts'
 import { keysOf } from './headers.ts'
 import { answerBody, type AnswerBody, type Piece } from './answer-body.ts'
 import { retryAfterOf } from './retry-after.ts'
@@ -43,7 +43,12 @@ export class RemoteAnswer implements Opening<Batch> {
   async first(): Promise<Batch | undefined> {
     try {
       this.#upstream?.start()
-      const body = (this.#body = await this.#begin())
+      const response = await this.#ask()
+      this.#deadlines.answered()
+      if (!response.ok) throw await refusal(response, this.#kind.wire, this.#question.provider)
+      this.#question.accepted?.()
+      const body = (this.#body = answerBody(response, this.#kind.wire))
+      if (this.#closed) body.close()
       while (this.#goesOn(body)) {
         const batch = this.#said(body, await this.#piece(body))
         if (batch.length > 0) return batch
@@ -126,22 +131,20 @@ export class RemoteAnswer implements Opening<Batch> {
   /** Ends the call and throws what has failed; a call that was closed has ended. */
   #failed(error: unknown): undefined {
     if (this.#closed) return undefined
+    const { provider } = this.#question
     const { aborted, reason } = this.#abort.signal
     this.close()
-    throw aborted ? reason : asFailure(error, this.#question.provider)
+    if (aborted) throw reason
+    if (error instanceof ApiError) throw error
+    throw this.#body
+      ? unavailable(provider.name, 'its answer could not be read')
+      : unreachable(provider, error)
   }
 
-  async #begin(): Promise<AnswerBody> {
-    const { provider, target, generation, warn, accepted } = this.#question
-    const { wire } = this.#kind
-    const text = JSON.stringify(wire.render(generation, target, warn))
-    const response = await post(provider, this.#kind, target, text, this.#abort.signal)
-    this.#deadlines.answered()
-    if (!response.ok) throw await refusal(response, wire, provider)
-    accepted?.()
-    const body = answerBody(response, wire)
-    if (this.#closed) body.close()
-    return body
+  #ask(): Promise<Response> {
+    const { provider, target, generation, warn } = this.#question
+    const text = JSON.stringify(this.#kind.wire.render(generation, target, warn))
+    return post(provider, this.#kind, target, text, this.#abort.signal)
   }
 }
 
@@ -166,11 +169,6 @@ async function refusal(response: Response, wire: Wire, provider: Provider): Prom
   const retryAfter = retryAfterOf(response.headers) ?? complaint.retryAfter
   // The status line is the provider's own word; one inside the body is often a copy of another's.
   return failureOf({ ...complaint, status: response.status, retryAfter }, provider)
-}
-
-function asFailure(error: unknown, provider: Provider): unknown {
-  if (error instanceof ApiError) return error
-  return unavailable(provider.name, 'its answer could not be read')
 }
 
 function failureOf(complaint: Complaint, provider: Provider): ApiError {
