@@ -1,4 +1,4 @@
-import { type AnswerFold, createAnswerFold } from '../generation/answer.ts'
+import { AnswerFold } from '../generation/answer.ts'
 import type { GenerationEvent } from '../generation/events.ts'
 import type { Answering, Gateway } from '../gateway/gateway.ts'
 import type { Models } from '../gateway/models/model.ts'
@@ -37,15 +37,15 @@ export type Completed = { readonly completion: ChatCompletion; readonly cost: Na
 export function createChatService(parts: ChatServiceParts): ChatService {
   return {
     async complete(request, asker) {
-      const fold = createAnswerFold()
+      const fold = new AnswerFold()
       const { answering, facts } = await begin(request, asker, fold, parts)
-      await answering.each((batch) => batch.forEach(fold.add))
+      await answering.each((batch) => fold.add(batch))
       const completion = renderCompletion(fold.answer(), answering.usage(), facts)
       return { completion, cost: answering.cost() }
     },
     async stream(request, asker) {
       // Only what is kept has to be added up.
-      const fold = request.store ? createAnswerFold() : undefined
+      const fold = request.store ? new AnswerFold() : undefined
       const { answering, facts } = await begin(request, asker, fold, parts)
       return streamed(answering, facts, request.stream_options?.include_usage === true, fold)
     },
@@ -111,7 +111,7 @@ function streamed(
   return {
     items: answering,
     frames(batch) {
-      if (fold) batch.forEach(fold.add)
+      fold?.add(batch)
       return renderer.chunks(batch)
     },
     end() {

@@ -16,29 +16,34 @@ export type AnswerChoice = {
 }
 
 /** Adds events up to the answer that they tell. */
-export type AnswerFold = { add(event: GenerationEvent): void; answer(): Answer }
+export class AnswerFold {
+  readonly #choices: OpenChoice[] = []
+  #usage: Usage | undefined
+  #tier: Answer['tier'] = null
 
-export function createAnswerFold(): AnswerFold {
-  const choices: OpenChoice[] = []
-  let usage: Usage | undefined
-  let tier: Answer['tier'] = null
+  add(events: readonly GenerationEvent[]): void {
+    for (const event of events) this.#addEvent(event)
+  }
 
-  function add(event: GenerationEvent): void {
+  answer(): Answer {
+    const choices = Array.from(this.#choices, (choice) => choice ?? open())
+    return { choices, usage: this.#usage, tier: this.#tier }
+  }
+
+  #addEvent(event: GenerationEvent): void {
     switch (event.type) {
       case 'usage':
-        usage = event.usage
+        this.#usage = event.usage
         return
       case 'tier':
-        tier = event.tier
+        this.#tier = event.tier
         return
       case 'failure':
         return
       default:
-        addToChoice(choiceAt(choices, event.choice), event)
+        addToChoice(choiceAt(this.#choices, event.choice), event)
     }
   }
-
-  return { add, answer: () => ({ choices: Array.from(choices, (choice) => choice ?? open()), usage, tier }) }
 }
 
 type OpenChoice = { text: string; reasoning: string; toolCalls: ToolCall[]; finish: FinishReason | null }

@@ -12,7 +12,8 @@ export type Stopping = {
  * long, and each call has one.
  */
 export class Stop implements Stopping {
-  readonly #listeners = new Set<() => void>()
+  /** Made anew with each change: few hear of a stop, most of them one. */
+  #listeners: readonly (() => void)[] = []
   #aborted = false
   #reason: unknown
 
@@ -29,16 +30,17 @@ export class Stop implements Stopping {
     if (this.#aborted) return
     this.#aborted = true
     this.#reason = reason
-    for (const listener of this.#listeners) listener()
-    this.#listeners.clear()
+    // One may make another let go, which then hears nothing.
+    for (const listener of this.#listeners) if (this.#listeners.includes(listener)) listener()
+    this.#listeners = []
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.add(listener)
+    this.#listeners = [...this.#listeners, listener]
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.delete(listener)
+    this.#listeners = this.#listeners.filter((other) => other !== listener)
   }
 }
 

@@ -24,6 +24,19 @@ test('who lets go hears nothing, also while others hear', () => {
   expect(heard).toEqual(['first', 'second'])
 })
 
+test('who is let go by another who hears it does not hear it any more', () => {
+  const stop = new Stop()
+  const heard: string[] = []
+  onAbort(stop, () => {
+    heard.push('first')
+    letGo()
+  })
+  const letGo = onAbort(stop, () => heard.push('second'))
+  onAbort(stop, () => heard.push('third'))
+  stop.abort(undefined)
+  expect(heard).toEqual(['first', 'third'])
+})
+
 describe.each([
   ['a stop', () => new Stop()],
   [

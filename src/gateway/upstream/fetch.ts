@@ -12,11 +12,21 @@ export function post(
   body: string,
   signal: AbortSignal,
 ): Promise<Response> {
-  const send = (token?: string) => {
-    const headers = upstreamHeaders(provider, kind, target.stream, token)
-    return fetch(provider.baseUrl + kind.path(target, provider), { ...common, headers, body, signal })
-  }
-  return provider.key || !provider.credentials ? send() : provider.credentials.token(signal).then(send)
+  const { credentials } = provider
+  if (provider.key || !credentials) return send(provider, kind, target, body, signal)
+  return credentials.token(signal).then((token) => send(provider, kind, target, body, signal, token))
+}
+
+function send(
+  provider: Provider,
+  kind: RemoteKind,
+  target: Target,
+  body: string,
+  signal: AbortSignal,
+  token?: string,
+): Promise<Response> {
+  const headers = upstreamHeaders(provider, kind, target.stream, token)
+  return fetch(provider.baseUrl + kind.path(target, provider), { ...common, headers, body, signal })
 }
 
 const common = {

@@ -4,7 +4,6 @@ import { ApiError } from '../../lib/errors.ts'
 import { parseJson } from '../../lib/json.ts'
 import { readText } from '../../lib/read-text.ts'
 import type { Opening, Take } from '../../lib/source.ts'
-import { onAbort } from '../../lib/stop.ts'
 import type { Stopwatch } from '../../lib/stopwatch.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import type { Wire } from '../../providers/wires/wire.ts'
@@ -25,19 +24,18 @@ export class RemoteAnswer implements Opening<Batch> {
   readonly #kind: RemoteKind
   readonly #upstream: Stopwatch | undefined
   readonly #abort = new AbortController()
-  readonly #letGo: () => void
   readonly #deadlines: Deadlines
   #body: AnswerBody | undefined
   #failure: unknown
   #closed = false
 
   constructor(question: Ask, kind: RemoteKind) {
-    const { signal, provider, upstream } = question
     this.#question = question
     this.#kind = kind
-    this.#upstream = upstream
-    this.#letGo = onAbort(signal, () => this.#abort.abort(reasonOf(signal)))
-    this.#deadlines = new Deadlines(provider, this.#abort)
+    this.#upstream = question.upstream
+    this.#deadlines = new Deadlines(question.provider, this.#abort)
+    if (question.signal.aborted) this.#givenUp()
+    else question.signal.addEventListener('abort', this.#givenUp)
   }
 
   async first(): Promise<Batch | undefined> {
@@ -86,12 +84,14 @@ export class RemoteAnswer implements Opening<Batch> {
     this.#abort.abort()
   }
 
+  readonly #givenUp = (): void => this.#abort.abort(reasonOf(this.#question.signal))
+
   /** For an answer that was read to its end there is no call any more that could be ended. */
   #release(): void {
     this.#closed = true
     this.#upstream?.stop()
     this.#deadlines.stop()
-    this.#letGo()
+    this.#question.signal.removeEventListener('abort', this.#givenUp)
     this.#body?.close()
   }
 
