@@ -1,7 +1,7 @@
 import type { Parameter } from '../generation/parameters.ts'
 import type { Format, Generation, Tool, ToolChoice } from '../generation/request.ts'
 import { badRequest } from '../lib/errors.ts'
-import type { Fields } from '../lib/json.ts'
+import { type Fields, fieldsBeside } from '../lib/json.ts'
 import { lowerMessages } from './lower-messages.ts'
 import { type ChatRequest, knownProperties } from './schema.ts'
 
@@ -38,7 +38,7 @@ export function lower(request: ChatRequest): Lowered {
     effort: request.reasoning_effort ?? undefined,
     serviceTier: request.service_tier ?? undefined,
     user: request.user ?? undefined,
-    extras: extrasOf(request),
+    extras: fieldsBeside(knownProperties, request) ?? noExtras,
   }
   const names = request.max_completion_tokens == null ? {} : { max_tokens: 'max_completion_tokens' }
   return { generation, names, warnings: warningsFor(request) }
@@ -101,14 +101,6 @@ function lowerStop(stop: ChatRequest['stop']): readonly string[] | undefined {
 }
 
 const noExtras: Fields = {}
-
-/** `fromEntries` and not assignments: a key named `__proto__` stays a key. */
-function extrasOf(request: ChatRequest): Fields {
-  const names = Object.keys(request).filter((name) => !knownProperties.has(name))
-  if (names.length === 0) return noExtras
-  const fields: Fields = request
-  return Object.fromEntries(names.map((name) => [name, fields[name]]))
-}
 
 function warningsFor(request: ChatRequest): readonly string[] {
   if (!request.logprobs && !request.top_logprobs) return []

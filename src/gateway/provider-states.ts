@@ -20,8 +20,8 @@ const lifetime = 7 * 24 * 60 * 60 * 1000
 export function createProviderStates(store: ProviderState, now: () => number = Date.now): ProviderStates {
   return {
     restore(organization, provider, generation) {
+      if (!generation.messages.some(madeCalls)) return generation
       const ids = callIdsIn(generation)
-      if (ids.length === 0) return generation
       return store.find(organization, provider, ids).then((states) => withStates(generation, states))
     },
     keep(organization, provider, batch) {
@@ -49,6 +49,10 @@ type StatefulCall = ToolCallEvent & { readonly state: Json }
 
 function carriesState(event: GenerationEvent): event is StatefulCall {
   return event.type === 'tool-call' && event.state !== undefined
+}
+
+function madeCalls(message: Message): boolean {
+  return message.role === 'assistant' && message.toolCalls.length > 0
 }
 
 function callIdsIn(generation: Generation): string[] {

@@ -15,6 +15,19 @@ export function fieldsOf(value: unknown): Fields {
   return isObject(value) ? value : {}
 }
 
+/** The fields of other names; undefined where there are none. */
+export function fieldsBeside(known: ReadonlySet<string>, fields: Fields): Fields | undefined {
+  if (!hasOthers(known, fields)) return undefined
+  // Not by assignments: a key named `__proto__` stays a key.
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !known.has(name)))
+}
+
+/** A loop that makes no list: almost no object has any, and conversations have many objects. */
+function hasOthers(known: ReadonlySet<string>, fields: Fields): boolean {
+  for (const name in fields) if (!known.has(name)) return true
+  return false
+}
+
 /** The value if it is a list, else an empty one. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []

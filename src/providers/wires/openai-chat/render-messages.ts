@@ -9,11 +9,17 @@ export function renderMessages(messages: readonly Message[], dialect: Dialect, w
 }
 
 function renderMessage(message: Message, dialect: Dialect, warn: Warn): Body {
+  const role = message.role === 'developer' && dialect.noDeveloper ? 'system' : message.role
+  const content = renderContent(message, dialect, warn)
+  const { name } = message
+  // Most say no more than this.
+  if (role !== 'tool' && role !== 'assistant' && !message.extras && name === undefined)
+    return { role, content }
   return {
     ...fitting(message.extras, 'messages[]', dialect, warn),
-    role: message.role === 'developer' && dialect.noDeveloper ? 'system' : message.role,
-    content: renderContent(message, dialect, warn),
-    ...(message.name !== undefined && fitting({ name: message.name }, 'messages[]', dialect, warn)),
+    role,
+    content,
+    ...(name !== undefined && fitting({ name }, 'messages[]', dialect, warn)),
     ...(message.role === 'tool' && { tool_call_id: renderCallId(message.callId, dialect) }),
     ...(message.role === 'assistant' && renderCalls(message, dialect)),
   }
@@ -37,16 +43,17 @@ function fitting(
 
 /** Text alone goes as a string: every provider takes that, and not every one a list. */
 function renderContent(message: Message, dialect: Dialect, warn: Warn): unknown {
-  const parts = message.parts.map((part) => renderPart(part, dialect, warn))
-  const [only] = parts
+  const [only, another] = message.parts
   if (!only) return message.role === 'assistant' && message.toolCalls.length > 0 ? null : ''
-  const plain = parts.length === 1 && only.type === 'text' && Object.keys(only).length === 2
-  return plain ? only.text : parts
+  if (!another && only.type === 'text' && !fitting(only.extras, partPath, dialect, warn)) return only.text
+  return message.parts.map((part) => renderPart(part, dialect, warn))
 }
+
+const partPath = 'messages[].content[]'
 
 function renderPart(part: Part, dialect: Dialect, warn: Warn): Body {
   if (part.type === 'foreign') return part.value
-  const extras = fitting(part.extras, 'messages[].content[]', dialect, warn)
+  const extras = fitting(part.extras, partPath, dialect, warn)
   if (part.type === 'text') return { ...extras, type: 'text', text: part.text }
   const { url, detail } = part
   return { ...extras, type: 'image_url', image_url: detail === undefined ? { url } : { url, detail } }
