@@ -1,0 +1,45 @@
+import { heapStats } from 'bun:jsc'
+import { expect, test } from 'bun:test'
+import { median } from '../../src/cli/bench/figures.ts'
+import { streamed, whole } from '../support/chat-answers.ts'
+import { question, startScenario } from '../support/scenario.ts'
+import type { Script } from '../support/script.ts'
+
+const requests = 30
+
+/** Frames are those of functions that wait. */
+type Made = { readonly frames: number; readonly promises: number }
+
+/** How many for each request; the client and the provider are in this process, and what they make counts, too. */
+const budgets: readonly (readonly [string, object, Script, Made])[] = [
+  ['whole', question, whole(), { frames: 17, promises: 44 }],
+  ['streamed', { ...question, stream: true }, streamed(), { frames: 24, promises: 73 }],
+]
+
+// Of what a request leaves on the heap the most is what waits for something, and the heap is what makes it slow.
+test.each(budgets)('a %s answer waits for no more than its budget', async (_, body, script, budget) => {
+  await using world = await startScenario(script)
+  const ask = async () => {
+    const reply = await world.app.chat(body)
+    await reply.text()
+    expect(reply.status).toBe(200)
+  }
+  for (let index = 0; index < requests; index++) await ask()
+  const made: Made[] = []
+  for (let index = 0; index < requests; index++) made.push(await madeBy(ask))
+  // Where a collection came between, fewer are left than were made: the median knows of none.
+  expect(median(made.map(({ frames }) => frames))).toBeWithin(5, budget.frames)
+  expect(median(made.map(({ promises }) => promises))).toBeWithin(10, budget.promises)
+})
+
+async function madeBy(work: () => Promise<void>): Promise<Made> {
+  const before = onHeap()
+  await work()
+  const after = onHeap()
+  return { frames: after.frames - before.frames, promises: after.promises - before.promises }
+}
+
+function onHeap(): Made {
+  const { AsyncFunctionGenerator: frames = 0, Promise: promises = 0 } = heapStats().objectTypeCounts
+  return { frames, promises }
+}
