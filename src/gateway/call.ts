@@ -75,8 +75,9 @@ export class Call {
 
   /** Ends it where nobody waits for its books: of what goes wrong there only the log hears. */
   cut(reason: unknown): void {
-    this.over(reason).catch(lost(this.#parts.log))
+    // First, so that whatever comes of its books, nothing goes on that costs.
     this.stop.abort(reason)
+    this.over(reason).catch(lost(this.#parts.log))
   }
 
   /** What has been used up to now, and its price; undefined for a model without one. */

@@ -31,6 +31,7 @@ export class DeliveredAnswer implements Answering {
   /** Until it is taken. */
   #first: Promise<Batch | undefined> | undefined
   readonly #rest: Source<Batch>
+  #closed = false
 
   constructor(call: Call, states: ProviderStates, opened: OpenedAnswer) {
     this.provider = opened.provider
@@ -47,6 +48,8 @@ export class DeliveredAnswer implements Answering {
       this.#first = undefined
       if (first) await this.#give(first, take)
       await this.#rest.each((batch) => this.#give(batch, take))
+      // Given up behind its last word, it is in the books as that, and what was to be kept of it is not.
+      if (this.#call.stop.aborted && !this.#closed) throw this.#call.stop.reason
       await this.#call.over()
     } catch (error) {
       this.#rest.close()
@@ -56,6 +59,7 @@ export class DeliveredAnswer implements Answering {
   }
 
   close(): void {
+    this.#closed = true
     if (!this.#call.ended()) this.#call.cut(clientGone())
     this.#rest.close()
   }

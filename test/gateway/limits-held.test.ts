@@ -121,3 +121,18 @@ async function startWorld(script: Script) {
     [Symbol.asyncDispose]: upstream[Symbol.asyncDispose],
   }
 }
+
+test('a call that is given up behind the last word of its answer does not end as if it was whole', async () => {
+  await using world = await startWorld(streamed())
+  const leaving = new AbortController()
+  const answer = await world.ask(leaving.signal)
+  const events: string[] = []
+  const reading = answer.each((batch) => {
+    events.push(...batch.map(({ type }) => type))
+    if (events.includes('finish')) leaving.abort()
+  })
+  await expect(reading).rejects.toMatchObject({ code: 'client_gone' })
+  expect(events).toContain('finish')
+  expect(world.opened()).toBe(true)
+  await world.upstream.quiet()
+})
