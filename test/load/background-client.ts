@@ -14,6 +14,11 @@ export type Followed = {
 /** Milliseconds. */
 const deadline = 40_000
 
+/** Where more than 512 connections wait to be taken, which is what Bun asks of the kernel, some are reset. */
+const mostConnecting = 400
+let connecting = 0
+const waiting: (() => void)[] = []
+
 const [url = '', key = '', runs = '1', readers = '1'] = process.argv.slice(2)
 const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
 const signal = AbortSignal.timeout(deadline)
@@ -42,9 +47,22 @@ function followAll(id: string): Promise<string[]> {
 }
 
 async function follow(id: string): Promise<string> {
-  const reply = await fetch(`${url}/v1/responses/${id}?stream=true`, { headers, signal })
+  const reply = await connected(() => fetch(`${url}/v1/responses/${id}?stream=true`, { headers, signal }))
   if (!reply.ok) throw new Error(`${reply.status}: ${await reply.text()}`)
   return (await reply.text()).replaceAll(': keep-alive\n\n', '')
+}
+
+/** All readers read at the same time, but so many at most connect. */
+async function connected<Reply>(connect: () => Promise<Reply>): Promise<Reply> {
+  if (connecting < mostConnecting) connecting += 1
+  else await new Promise<void>((resolve) => waiting.push(resolve))
+  try {
+    return await connect()
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else connecting -= 1
+  }
 }
 
 function isWhole(text: string): boolean {
