@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { chatPath } from './chat/path.ts'
+import { ChatCompletionChunk, FragmentedChunk } from './chat/reply-schema.ts'
 import { chatRoutes } from './chat/routes.ts'
 import { createChatService } from './chat/service.ts'
 import { storedRoutes } from './chat/stored-routes.ts'
@@ -55,12 +56,14 @@ const askingPaths: AskingPaths = new Map([
 /** The whole interface: what every request passes, then the features. */
 export function createApp(parts: AppParts) {
   const { settings, models, gateway, keys, completions, limits, log } = parts
+  const { toolCallFragments } = settings.compatibility
   const guard = createGuard({ keys, limits, maxBody: settings.maxBody })
   const chat = createChatService({
     gateway,
     models,
     completions,
     unsupported: settings.unsupportedParameters,
+    toolCallFragments,
   })
   const responses = createResponseService({
     gateway,
@@ -79,7 +82,7 @@ export function createApp(parts: AppParts) {
     .use(errorReplies(log, (failed) => enterRefused(gateway, askingPaths, failed)))
     .use(systemRoutes(parts.ready, parts.metrics))
     .use(modelRoutes(guard, models))
-    .use(chatRoutes(guard, chat, log))
+    .use(chatRoutes(guard, chat, log, toolCallFragments ? FragmentedChunk : ChatCompletionChunk))
     .use(storedRoutes(guard, createStoredService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
     .use(readingRoutes(guard, responses, log))

@@ -1,4 +1,4 @@
-import type { GenerationEvent, ToolCall } from '../generation/events.ts'
+import type { GenerationEvent, ToolCallBegin, ToolCallDelta, ToolCallEvent } from '../generation/events.ts'
 import type { Usage } from '../generation/usage.ts'
 import type { ReplyFacts } from './facts.ts'
 import { renderToolCall } from './render.ts'
@@ -12,15 +12,21 @@ export const done = 'data: [DONE]\n\n'
  * the answer changes, and to build and write an object for each would cost more than all else that is done for it.
  */
 export class ChunkRenderer {
+  /** The caller asked for a last chunk with the usage. */
+  readonly usageAsked: boolean
+  readonly #fragments: boolean
   readonly #head: string
   readonly #tail: string
-  /** How many tool calls each choice that has begun has told, by its number. */
+  /** How many whole tool calls each choice that has begun has sent, by its number. */
   readonly #calls: number[] = []
   /** What only the very first chunk tells. */
   #toldOnce: string
   #tier: 'default' | 'priority' | null | undefined
 
-  constructor(facts: ReplyFacts, usageAsked: boolean) {
+  /** With `fragments`, tool calls are sent as they grow, and else whole. */
+  constructor(facts: ReplyFacts, usageAsked: boolean, fragments: boolean) {
+    this.usageAsked = usageAsked
+    this.#fragments = fragments
     this.#head = headOf(facts)
     this.#tail = usageAsked ? ',"usage":null}\n\n' : '}\n\n'
     this.#toldOnce = toldOnceOf(facts)
@@ -45,8 +51,12 @@ export class ChunkRenderer {
         return this.#delta(event.choice, `{"content":${JSON.stringify(event.text)}}`)
       case 'reasoning':
         return this.#delta(event.choice, `{"reasoning":${JSON.stringify(event.text)}}`)
+      case 'tool-call-begin':
+        return this.#fragments ? this.#firstFragment(event) : this.#opening(event.choice)
+      case 'tool-call-delta':
+        return this.#fragments ? this.#fragment(event) : ''
       case 'tool-call':
-        return this.#toolCall(event.choice, event.call)
+        return this.#fragments ? '' : this.#wholeCall(event)
       case 'finish':
         return this.#delta(event.choice, '{}', `"${event.reason}"`, tierField(this.#tier))
       case 'tier':
@@ -60,17 +70,36 @@ export class ChunkRenderer {
   /** The role is told once for each choice, in a chunk of its own before its first delta. */
   #delta(choice: number, delta: string, finish = 'null', more = ''): string {
     if (this.#calls[choice] !== undefined) return this.#frame(choice, delta, finish, more)
+    return this.#opening(choice) + this.#frame(choice, delta, finish, more)
+  }
+
+  /** The chunk with the role; empty where the choice has had it. */
+  #opening(choice: number): string {
+    if (this.#calls[choice] !== undefined) return ''
     this.#calls[choice] = 0
     const opening = this.#frame(choice, '{"role":"assistant","content":""}', 'null', this.#toldOnce)
     this.#toldOnce = ''
-    return opening + this.#frame(choice, delta, finish, more)
+    return opening
   }
 
-  #toolCall(choice: number, call: ToolCall): string {
+  #wholeCall({ choice, call }: ToolCallEvent): string {
     const index = this.#calls[choice] ?? 0
-    const text = this.#delta(choice, JSON.stringify({ tool_calls: [{ index, ...renderToolCall(call) }] }))
+    const text = this.#toolCall(choice, { index, ...renderToolCall(call) })
     this.#calls[choice] = index + 1
     return text
+  }
+
+  /** Only the first fragment says which call it is: clients join what comes again. */
+  #firstFragment({ choice, index, id, name }: ToolCallBegin): string {
+    return this.#toolCall(choice, { index, ...renderToolCall({ id, name, arguments: '' }) })
+  }
+
+  #fragment({ choice, index, arguments: text }: ToolCallDelta): string {
+    return this.#toolCall(choice, { index, function: { arguments: text } })
+  }
+
+  #toolCall(choice: number, call: object): string {
+    return this.#delta(choice, JSON.stringify({ tool_calls: [call] }))
   }
 
   #frame(choice: number, delta: string, finish: string, more: string): string {

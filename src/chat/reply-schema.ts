@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { FreeObject } from '../http/schema.ts'
 import { ToolCall } from './schema.ts'
 
@@ -69,28 +69,41 @@ export const ChatCompletion = Type.Object(
 /** A whole call in one chunk; clients put calls in their places by `index`. */
 const ToolCallOfChunk = Type.Object({ index: Type.Integer(), ...ToolCall.properties })
 
-const ChoiceOfChunk = Type.Object({
-  index: count,
-  delta: Type.Object({
-    role: Type.Optional(text),
-    content: Type.Optional(textOrNull),
-    tool_calls: Type.Optional(Type.Array(ToolCallOfChunk)),
-    reasoning: Type.Optional(textOrNull),
-  }),
-  finish_reason: FinishReason,
-})
-
 export type ChatCompletionChunk = Static<typeof ChatCompletionChunk>
 /** One frame of a streamed completion. */
-export const ChatCompletionChunk = Type.Object(
-  {
-    id: text,
-    object: Type.Literal('chat.completion.chunk'),
-    created: count,
-    model: text,
-    choices: Type.Array(ChoiceOfChunk),
-    usage: Type.Optional(Type.Union([Usage, Type.Null()])),
-    ...circumstances,
-  },
-  { title: 'ChatCompletionChunk' },
-)
+export const ChatCompletionChunk = chunkOf(ToolCallOfChunk)
+
+/** More of the arguments of a call whose first chunk had its id, its name and no arguments. */
+const ToolCallFragment = Type.Object({
+  index: Type.Integer(),
+  function: Type.Object({ arguments: text }),
+})
+
+export type FragmentedChunk = Static<typeof FragmentedChunk>
+/** One frame of a streamed completion whose tool calls come in fragments. */
+export const FragmentedChunk = chunkOf(Type.Union([ToolCallOfChunk, ToolCallFragment]))
+
+function chunkOf<Call extends TSchema>(call: Call) {
+  return Type.Object(
+    {
+      id: text,
+      object: Type.Literal('chat.completion.chunk'),
+      created: count,
+      model: text,
+      choices: Type.Array(choiceOf(call)),
+      usage: Type.Optional(Type.Union([Usage, Type.Null()])),
+      ...circumstances,
+    },
+    { title: 'ChatCompletionChunk' },
+  )
+}
+
+function choiceOf<Call extends TSchema>(call: Call) {
+  const delta = Type.Object({
+    role: Type.Optional(text),
+    content: Type.Optional(textOrNull),
+    tool_calls: Type.Optional(Type.Array(call)),
+    reasoning: Type.Optional(textOrNull),
+  })
+  return Type.Object({ index: count, delta, finish_reason: FinishReason })
+}

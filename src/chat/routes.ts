@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { TSchema } from 'typebox'
 import { toDollars } from '../gateway/money/price.ts'
 import { bodyErrors, describe } from '../http/describe.ts'
 import { eventStream } from '../http/event-stream.ts'
@@ -6,22 +7,12 @@ import { failureFrame } from '../http/failure-frame.ts'
 import type { Guard } from '../http/guard.ts'
 import type { Log } from '../lib/log.ts'
 import { chatPath } from './path.ts'
-import { ChatCompletion, ChatCompletionChunk } from './reply-schema.ts'
+import { ChatCompletion } from './reply-schema.ts'
 import { chatRequest } from './schema.ts'
 import type { ChatService } from './service.ts'
 
-const createDetail = describe({
-  tag: 'Chat',
-  id: 'createChatCompletion',
-  summary: 'Create a chat completion',
-  body: chatRequest,
-  reply: ChatCompletion,
-  frames: { schema: ChatCompletionChunk, end: '`data: [DONE]`' },
-  errors: [...bodyErrors, 402, 404, 502],
-})
-
-/** `POST /v1/chat/completions`. */
-export function chatRoutes(guard: Guard, service: ChatService, log: Log) {
+/** `POST /v1/chat/completions`; `chunk` is what a frame of a stream holds. */
+export function chatRoutes(guard: Guard, service: ChatService, log: Log, chunk: TSchema) {
   return new Elysia({ name: 'chat' }).use(guard).post(
     chatPath,
     async ({ readBody, caller, admission, request, set }) => {
@@ -36,6 +27,18 @@ export function chatRoutes(guard: Guard, service: ChatService, log: Log) {
       if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
       return completion
     },
-    { detail: createDetail },
+    { detail: detailOf(chunk) },
   )
+}
+
+function detailOf(chunk: TSchema) {
+  return describe({
+    tag: 'Chat',
+    id: 'createChatCompletion',
+    summary: 'Create a chat completion',
+    body: chatRequest,
+    reply: ChatCompletion,
+    frames: { schema: chunk, end: '`data: [DONE]`' },
+    errors: [...bodyErrors, 402, 404, 502],
+  })
 }

@@ -20,6 +20,8 @@ export type ChatServiceParts = {
   readonly models: () => Models
   readonly completions: Pick<Completions, 'insert'>
   readonly unsupported: 'reject' | 'drop'
+  /** Streams send the arguments of tool calls in fragments instead of whole calls. */
+  readonly toolCallFragments: boolean
 }
 
 export type ChatService = {
@@ -47,7 +49,8 @@ export function createChatService(parts: ChatServiceParts): ChatService {
       // Only what is kept has to be added up.
       const fold = request.store ? new AnswerFold() : undefined
       const { answering, facts } = await begin(request, asker, fold, parts)
-      return streamed(answering, facts, request.stream_options?.include_usage === true, fold)
+      const usageAsked = request.stream_options?.include_usage === true
+      return streamed(answering, new ChunkRenderer(facts, usageAsked, parts.toolCallFragments), fold)
     },
   }
 }
@@ -103,11 +106,9 @@ function enter(
 
 function streamed(
   answering: Answering,
-  facts: ReplyFacts,
-  usageAsked: boolean,
+  renderer: ChunkRenderer,
   fold: AnswerFold | undefined,
 ): StreamedCompletion {
-  const renderer = new ChunkRenderer(facts, usageAsked)
   return {
     items: answering,
     frames(batch) {
@@ -115,7 +116,7 @@ function streamed(
       return renderer.chunks(batch)
     },
     end() {
-      if (!usageAsked) return done
+      if (!renderer.usageAsked) return done
       const usage = answering.usage()
       return renderer.usage(usage, usage.estimated ? [estimatedUsage] : []) + done
     },

@@ -28,7 +28,10 @@ export function toSettings(written: SettingsFile, file: string | null): Settings
       responses: durationOf(retention?.responses ?? ''),
     },
     background: { concurrency: written.background?.concurrency ?? 64 },
-    compatibility: { openResponses: written.compatibility?.open_responses ?? false },
+    compatibility: {
+      openResponses: written.compatibility?.open_responses ?? false,
+      toolCallFragments: written.compatibility?.tool_call_fragments ?? false,
+    },
     log: written.log ?? 'requests',
     maxBody: sizeOf(written.max_body ?? '') ?? 32 * 1024 ** 2,
     cors: written.cors ?? [],

@@ -89,7 +89,15 @@ export const SettingsFile = Type.Object(
     background: Type.Optional(
       Type.Object({ concurrency: Type.Optional(Type.Integer({ minimum: 1 })) }, closed),
     ),
-    compatibility: Type.Optional(Type.Object({ open_responses: Type.Optional(Type.Boolean()) }, closed)),
+    compatibility: Type.Optional(
+      Type.Object(
+        {
+          open_responses: Type.Optional(Type.Boolean()),
+          tool_call_fragments: Type.Optional(Type.Boolean()),
+        },
+        closed,
+      ),
+    ),
     /** Which requests have a line on standard output. */
     log: Type.Optional(Type.Enum(['requests', 'errors', 'off'])),
     max_body: Type.Optional(Size),
@@ -117,7 +125,7 @@ export type Settings = {
   /** Milliseconds after which stored objects go; absent: kept until deleted. */
   readonly retention: { readonly completions?: number; readonly responses?: number }
   readonly background: { readonly concurrency: number }
-  readonly compatibility: { readonly openResponses: boolean }
+  readonly compatibility: { readonly openResponses: boolean; readonly toolCallFragments: boolean }
   readonly log: 'requests' | 'errors' | 'off'
   readonly maxBody: number
   readonly cors: readonly string[]

@@ -9,6 +9,8 @@ import type { Usage } from './usage.ts'
 export type GenerationEvent =
   | { readonly type: 'text'; readonly choice: number; readonly text: string }
   | { readonly type: 'reasoning'; readonly choice: number; readonly text: string }
+  | ToolCallBegin
+  | ToolCallDelta
   | ToolCallEvent
   | { readonly type: 'finish'; readonly choice: number; readonly reason: FinishReason }
   /** The counts so far; a later one replaces it. */
@@ -17,10 +19,34 @@ export type GenerationEvent =
   /** The provider gave up; nothing comes after it. */
   | { readonly type: 'failure'; readonly complaint: Complaint }
 
-/** One whole tool call. `state` is what the provider wants back with the call on the next turn. */
+/**
+ * The model begins a tool call. `index` counts the tool calls of the choice from 0; id and name are final. Calls may
+ * interleave. One without a `tool-call` at the end of its answer was cut off.
+ */
+export type ToolCallBegin = {
+  readonly type: 'tool-call-begin'
+  readonly choice: number
+  readonly index: number
+  readonly id: string
+  readonly name: string
+}
+
+/** A fragment of the arguments of the call that began under this index; joined, they are its whole arguments. */
+export type ToolCallDelta = {
+  readonly type: 'tool-call-delta'
+  readonly choice: number
+  readonly index: number
+  readonly arguments: string
+}
+
+/**
+ * The end of a tool call, with all of it: whoever needs only whole calls reads no other event of them. `state` is what
+ * the provider wants back with the call on the next turn.
+ */
 export type ToolCallEvent = {
   readonly type: 'tool-call'
   readonly choice: number
+  readonly index: number
   readonly call: ToolCall
   readonly state?: Json
 }

@@ -16,13 +16,16 @@ const wires: Record<string, Partial<ProviderSettings>> = {
   responses: { kind: 'openai', api: 'responses' },
 }
 
-const fixtures = ['text', 'reasoning', 'schema', 'limit', 'filter', 'empty']
+/** Of a tool that a model calls though none was offered, a response tells nothing. */
+const unasked = ['tools', 'parallel-tools']
+const fixtures = ['text', 'reasoning', 'schema', 'limit', 'filter', 'empty', ...unasked]
 const cases = Object.keys(wires).flatMap((wire) => fixtures.map((fixture) => [wire, fixture] as const))
 
 const ends: Readonly<Record<string, readonly [status: string, reason: string | undefined]>> = {
   length: ['incomplete', 'max_output_tokens'],
   content_filter: ['incomplete', 'content_filter'],
   stop: ['completed', undefined],
+  tool_calls: ['completed', undefined],
 }
 
 describe('a provider says the same here as in a chat completion', () => {

@@ -57,11 +57,12 @@ describe('a tool is run and its result sent back', () => {
   const params = { prompt, tools: { measure }, stopWhen: stepCountIs(2) }
 
   test.each([
-    ['whole', whole],
-    ['streamed', streamed],
-  ])('%s', async (form, answerOf) => {
+    ['whole', whole, {}],
+    ['streamed', streamed, {}],
+    ['streamed in fragments', streamed, { compatibility: { tool_call_fragments: true } }],
+  ])('%s', async (form, answerOf, settings) => {
     measured.length = 0
-    await using world = await startWithModel([answerOf(calling), answerOf(said())])
+    await using world = await startWithModel([answerOf(calling), answerOf(said())], { settings })
     const { model } = world
     const result = form === 'whole' ? generateText({ model, ...params }) : streamText({ model, ...params })
     expect(await (await result).text).toBe(text)

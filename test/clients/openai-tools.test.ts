@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type Said, said, streamed, whole } from '../support/chat-answers.ts'
+import type { ScenarioOptions } from '../support/scenario.ts'
 import { asked, startWithOpenai } from './openai-client.ts'
 
 const measure = {
@@ -32,9 +33,15 @@ const oneCall = said({
   finish: 'tool_calls',
 })
 
-describe('parallel calls of tools', () => {
+const inFragments = { settings: { compatibility: { tool_call_fragments: true } } }
+const modes: [string, ScenarioOptions][] = [
+  ['whole', {}],
+  ['in fragments', inFragments],
+]
+
+describe.each(modes)('parallel calls of tools, streamed %s', (_, options) => {
   test('come whole', async () => {
-    await using world = await startWithOpenai(whole(twoCalls))
+    await using world = await startWithOpenai(whole(twoCalls), options)
     const { choices } = await world.openai.chat.completions.create({ ...asked, tools: [measure] })
     expect(choices[0]?.message.tool_calls).toMatchObject(expectedCalls)
     expect(choices[0]?.message.content).toBeNull()
@@ -42,21 +49,38 @@ describe('parallel calls of tools', () => {
   })
 
   test('of a stream are put together by the helper', async () => {
-    await using world = await startWithOpenai(streamed(twoCalls))
+    await using world = await startWithOpenai(streamed(twoCalls), options)
     const stream = world.openai.chat.completions.stream({ ...asked, tools: [measure] })
     const { choices } = await stream.finalChatCompletion()
     expect(choices[0]?.message.tool_calls).toMatchObject(expectedCalls)
     expect(choices[0]?.message.tool_calls).toHaveLength(2)
     expect(choices[0]?.finish_reason).toBe('tool_calls')
   })
+
+  test('of a stream are put together by hand', async () => {
+    await using world = await startWithOpenai(streamed(twoCalls), options)
+    const calls: { id: string; type: string; function: { name: string; arguments: string } }[] = []
+    const stream = await world.openai.chat.completions.create({ ...asked, tools: [measure], stream: true })
+    for await (const { choices } of stream) {
+      for (const { index, id = '', type = '', function: called } of choices[0]?.delta.tool_calls ?? []) {
+        const call = (calls[index] ??= { id: '', type: '', function: { name: '', arguments: '' } })
+        call.id += id
+        call.type += type
+        call.function.name += called?.name ?? ''
+        call.function.arguments += called?.arguments ?? ''
+      }
+    }
+    expect(calls).toEqual(expectedCalls)
+  })
 })
 
 describe.each([
-  ['whole', whole, false],
-  ['streamed', streamed, true],
-] as const)('a forced tool, %s', (_, answerOf: (said: Said) => ReturnType<typeof whole>, stream) => {
+  ['whole', whole, false, {}],
+  ['streamed', streamed, true, {}],
+  ['streamed in fragments', streamed, true, inFragments],
+] as const)('a forced tool, %s', (_, answerOf: (said: Said) => ReturnType<typeof whole>, stream, options) => {
   test('is called, and the provider was told to', async () => {
-    await using world = await startWithOpenai(answerOf(oneCall))
+    await using world = await startWithOpenai(answerOf(oneCall), options)
     const params = { ...asked, tools: [measure], tool_choice: forced }
     const message = stream
       ? await world.openai.chat.completions.stream(params).finalMessage()
@@ -66,7 +90,7 @@ describe.each([
   })
 
   test('is run by the client, which is told the last word of the model', async () => {
-    await using world = await startWithOpenai([answerOf(oneCall), answerOf(said())])
+    await using world = await startWithOpenai([answerOf(oneCall), answerOf(said())], options)
     const measured: unknown[] = []
     const tool = {
       ...measure,

@@ -21,6 +21,10 @@ const shape: readonly [yaml: string, ...problems: string[]][] = [
     'compatibility.open_responses | must be true or false, not this number.',
   ],
   [
+    'compatibility: { tool_call_fragments: 1 }',
+    'compatibility.tool_call_fragments | must be true or false, not this number.',
+  ],
+  [
     'breaker: { cooldown: 30 }',
     'breaker.cooldown | must be a duration such as 30s, 5m, 24h or 30d, not this number.',
   ],

@@ -18,7 +18,7 @@ test('without a file and without variables the defaults hold', () => {
       unsupportedParameters: 'reject',
       retention: {},
       background: { concurrency: 64 },
-      compatibility: { openResponses: false },
+      compatibility: { openResponses: false, toolCallFragments: false },
       log: 'requests',
       maxBody: 33_554_432,
       cors: [],
@@ -37,7 +37,7 @@ limits: { requests_per_minute: 1, tokens_per_minute: 2, concurrent_requests: 3 }
 unsupported_parameters: drop
 retention: { completions: 30d, responses: 12h }
 background: { concurrency: 4 }
-compatibility: { open_responses: true }
+compatibility: { open_responses: true, tool_call_fragments: true }
 max_body: 1.5MiB
 cors: [ 'https://app.example.com', '*' ]
 tls: { cert: cert.pem, key: /etc/key.pem }
@@ -54,7 +54,7 @@ tls: { cert: cert.pem, key: /etc/key.pem }
     unsupportedParameters: 'drop',
     retention: { completions: 2_592_000_000, responses: 43_200_000 },
     background: { concurrency: 4 },
-    compatibility: { openResponses: true },
+    compatibility: { openResponses: true, toolCallFragments: true },
     log: 'requests',
     maxBody: 1_572_864,
     cors: ['https://app.example.com', '*'],

@@ -47,9 +47,16 @@ describe('what a request took', () => {
     })
   })
 
-  test('counts the calls of tools too', () => {
+  test('counts a tool call as it grows, and its end not again', () => {
+    const begin: GenerationEvent = { type: 'tool-call-begin', choice: 0, index: 0, id: 'c', name: 'read' }
+    const fragment = (text: string): GenerationEvent => {
+      return { type: 'tool-call-delta', choice: 0, index: 0, arguments: text }
+    }
     const call = { id: 'c', name: 'read', arguments: '{"a":"bcdef"}' }
-    expect(metered([{ type: 'tool-call', choice: 0, call }]).completionTokens).toBe(5)
+    const end: GenerationEvent = { type: 'tool-call', choice: 0, index: 0, call }
+    expect(metered([begin]).completionTokens).toBe(1)
+    expect(metered([begin, fragment('{"a":"bc')]).completionTokens).toBe(3)
+    expect(metered([begin, fragment('{"a":"bc'), fragment('def"}'), end]).completionTokens).toBe(5)
   })
 
   test('is the prompt alone before anything came', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { GenerationEvent } from '../../src/generation/events.ts'
 import { answerOf, readStream } from './answer.ts'
+import { expectOrderlyCalls } from './call-events.ts'
 import { wireOf } from './chunks.ts'
 
 const wire = wireOf('anthropic')
@@ -95,8 +96,40 @@ describe('the tool calls of a streamed message', () => {
   test('are told when their block ends', () => {
     const events = read(start(), ...call('f', '', '{"x"', ':1}'), ...call('g').slice(0, 1))
     expect(callsIn(events)).toEqual([
-      { type: 'tool-call', choice: 0, call: { id: 'toolu_01f9x7', name: 'f', arguments: '{"x":1}' } },
+      {
+        type: 'tool-call',
+        choice: 0,
+        index: 0,
+        call: { id: 'toolu_01f9x7', name: 'f', arguments: '{"x":1}' },
+      },
     ])
+  })
+
+  test('begin with their block and grow with each piece of it', () => {
+    const cut = call('f', '', '{"x"', ':1}').slice(0, -1)
+    const events = read(start({}), ...cut, ...call('g'), end('tool_use', {}), stop)
+    expect(events).toMatchObject([
+      { type: 'tool-call-begin', index: 0, id: 'toolu_01f9x7', name: 'f' },
+      { type: 'tool-call-delta', index: 0, arguments: '{"x"' },
+      { type: 'tool-call-delta', index: 0, arguments: ':1}' },
+      { type: 'tool-call', index: 0, call: { arguments: '{"x":1}' } },
+      { type: 'tool-call-begin', index: 1, id: 'toolu_01g9x7', name: 'g' },
+      { type: 'tool-call-delta', index: 1, arguments: '{}' },
+      { type: 'tool-call', index: 1, call: { arguments: '{}' } },
+      { type: 'finish', reason: 'tool_calls' },
+    ])
+  })
+
+  test('end in their order, also where the first of them is no whole JSON', () => {
+    const events = read(start(), ...call('f', '{"x":'), ...call('g', '{}'), end('tool_use'), stop)
+    expect(expectOrderlyCalls(events)).toEqual([])
+    expect(callsIn(events).map((event) => event.call.arguments)).toEqual(['{"x":', '{}'])
+  })
+
+  test('with the id of another get one of their own', () => {
+    const events = read(start(), ...call('f'), ...call('f'), end('tool_use'), stop)
+    expect(expectOrderlyCalls(events)).toEqual([])
+    expect(callsIn(events)).toHaveLength(2)
   })
 
   test('that a limit cut off are told with the finish, and never by a stream that broke', () => {
@@ -132,6 +165,7 @@ describe('the tool calls of a streamed message', () => {
       {
         type: 'tool-call',
         choice: 0,
+        index: 0,
         call: { id: 'toolu_01f9x7', name: 'f', arguments: '{"x":1}' },
         state: { thinking_blocks: [thought] },
       },

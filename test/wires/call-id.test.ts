@@ -59,8 +59,29 @@ describe('a call with something to keep and an id that only counts', () => {
     expect(second).toEqual({
       type: 'tool-call',
       choice: 0,
+      index: 1,
       call: { id: 'tool_1_f', name: 'f', arguments: '{}' },
     })
+  })
+
+  test('begins under it where what belongs to it comes later', () => {
+    const call = { index: 0, id: 'tool_0_f', function: { name: 'f', arguments: '{}' } }
+    const detail = { type: 'reasoning.encrypted', id: 'tool_0_f', index: 0 }
+    const after = [delta({ reasoning_details: [detail] }), delta({}, 'tool_calls'), '[DONE]']
+    const events = eventsOf('openrouter', delta({ tool_calls: [call] }), ...after)
+    const [told] = callsIn(events)
+    expect(told?.call.id).toMatch(own)
+    expect(events[0]).toMatchObject({ type: 'tool-call-begin', id: told?.call.id })
+    expect(told?.state as unknown).toEqual({ reasoning_details: [{ ...detail, id: told?.call.id }] })
+  })
+
+  test('keeps nothing where it has begun under that id and what belongs to it comes later', () => {
+    const call = { index: 0, id: 'call_0', function: { name: 'f', arguments: '' } }
+    const later = { index: 0, extra_content: { google: 1 }, function: { arguments: '{}' } }
+    const pieces = [call, later].map((piece) => delta({ tool_calls: [piece] }))
+    const [told] = callsIn(eventsOf('openai-compatible', ...pieces, delta({}, 'tool_calls'), '[DONE]'))
+    expect(told?.call.id).toBe('call_0')
+    expect(told).not.toHaveProperty('state')
   })
 
   test("gets one where Google's signature came with it", () => {
@@ -81,8 +102,8 @@ describe('a call with something to keep and an id that only counts', () => {
 
   test('keeps its id where there is nothing to keep', () => {
     const call = { index: 0, id: 'call_0', function: { name: 'f', arguments: '{}' } }
-    const [told] = callsIn(eventsOf('openrouter', delta({ tool_calls: [call] }, 'tool_calls'), '[DONE]'))
-    expect(told?.call.id).toBe('call_0')
+    const calling = [delta({ tool_calls: [call] }, 'tool_calls'), '[DONE]']
+    expect(callsIn(eventsOf('openai-compatible', ...calling))[0]?.call.id).toBe('call_0')
     const candidates = [{ content: { parts: [{ functionCall: { name: 'f', id: 'call_0' } }] } }]
     expect(callsIn(wireOf('gemini').parse({ candidates }))[0]?.call.id).toBe('call_0')
   })

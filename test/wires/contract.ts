@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { GenerationEvent } from '../../src/generation/events.ts'
 import type { Wire } from '../../src/providers/wires/wire.ts'
 import { answerOf, type ReadChoice, readStream } from './answer.ts'
+import { type CutCall, expectOrderlyCalls } from './call-events.ts'
 import { exampleGeneration } from './generations.ts'
 import { cutsOf, randomFrom } from './random.ts'
 
@@ -77,9 +78,13 @@ function expectSaid(events: readonly GenerationEvent[], fixture: string): void {
   expect(new Set(answer.choices[0]?.ids).size).toBe(choice.calls.length)
   expect(answer.usage).toMatchObject(usage)
   expect(events.map((event) => event.type).indexOf('finish')).toBe(events.length - 1)
+  expect(expectOrderlyCalls(events)).toEqual([])
 }
 
-/** Either the finish or a failure comes last, never both; text is a beginning and calls are whole. */
+/**
+ * Either the finish or a failure comes last, never both; text is a beginning and calls are whole, but for those that
+ * have begun and do not end.
+ */
 function expectHonest(events: readonly GenerationEvent[], whole: readonly GenerationEvent[]): void {
   const [part, all] = [answerOf(events), answerOf(whole)]
   const end = events.findIndex((event) => event.type === 'finish' || event.type === 'failure')
@@ -87,7 +92,15 @@ function expectHonest(events: readonly GenerationEvent[], whole: readonly Genera
   expect(all.choices[0]?.text ?? '').toStartWith(part.choices[0]?.text ?? '')
   const calls = part.choices[0]?.calls ?? []
   expect(calls).toEqual(all.choices[0]?.calls.slice(0, calls.length) ?? [])
+  expectBeginning(expectOrderlyCalls(events), all.choices[0]?.calls.slice(calls.length) ?? [])
   if (part.failures.length === 0) expect(part.choices).toEqual(all.choices)
+}
+
+function expectBeginning(cut: readonly CutCall[], rest: ReadChoice['calls']): void {
+  for (const [index, { name, text }] of cut.entries()) {
+    expect(name).toBe(rest[index]?.name ?? '')
+    expect(rest[index]?.arguments).toStartWith(text)
+  }
 }
 
 function holdFailures(wire: Wire, file: ReadFixture): void {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { GenerationEvent, ToolCallEvent } from '../../src/generation/events.ts'
 import type { Effort } from '../../src/generation/request.ts'
 import { answerOf } from './answer.ts'
+import { expectOrderlyCalls } from './call-events.ts'
 import { delta, eventsOf, wireOf } from './chunks.ts'
 
 type Piece = { index?: number; id?: string; name?: string; text?: unknown; rest?: object }
@@ -82,7 +83,9 @@ describe('tool calls in a stream', () => {
     ['nothing', [{ index: 0, id: 'a', name: 'f' }], ['{}']],
     ['no JSON', [{ index: 0, id: 'a', name: 'f', text: '{"x' }], ['{"x']],
   ])('come out whole, each with its own id: %s', (_name, given, expected) => {
-    const [choice] = answerOf(eventsOf('openai-compatible', ...pieces(...given), finished, '[DONE]')).choices
+    const events = eventsOf('openai-compatible', ...pieces(...given), finished, '[DONE]')
+    expect(expectOrderlyCalls(events)).toEqual([])
+    const [choice] = answerOf(events).choices
     expect(choice?.calls.map((call) => call.arguments)).toEqual(expected)
     expect(new Set(choice?.ids).size).toBe(expected.length)
     for (const id of choice?.ids ?? []) expect(id).not.toBe('')
@@ -96,7 +99,7 @@ describe('tool calls in a stream', () => {
 
   test('are not told unfinished when the stream breaks', () => {
     const events = eventsOf('openai', ...pieces({ index: 0, id: 'a', name: 'f', text: '{"x":' }))
-    expect(events.map((event) => event.type)).toEqual(['failure'])
+    expect(events.map((event) => event.type)).toEqual(['tool-call-begin', 'tool-call-delta', 'failure'])
   })
 
   test('that Groq could not read are a failure', () => {

@@ -5,6 +5,7 @@ import { kinds } from '../../src/providers/kinds/kinds.ts'
 import { responses } from '../../src/providers/wires/responses/wire.ts'
 import type { Wire } from '../../src/providers/wires/wire.ts'
 import { answerOf, readStream } from './answer.ts'
+import { expectOrderlyCalls } from './call-events.ts'
 import { type Expected, expectedAnswers, expectedUsage, type Recording } from './recorded-facts.ts'
 import { factsOfGemini } from './recorded-gemini.ts'
 import { factsOfResponse } from './recorded-responses.ts'
@@ -24,7 +25,10 @@ function check(recording: Recording): void {
   const { meta, body } = recording
   const wire = wireOf(recording.family)
   if (meta.status !== 200 || (meta.facts.error && !meta.stream)) return checkError(wire, recording)
-  const answer = answerOf(meta.stream ? readStream(wire, body) : wire.parse(JSON.parse(body.toString())))
+  const events = meta.stream ? readStream(wire, body) : wire.parse(JSON.parse(body.toString()))
+  const cut = expectOrderlyCalls(events)
+  const answer = answerOf(events)
+  if (answer.failures.length === 0) expect(cut).toEqual([])
   const expected = expectedAnswers(recording)
   expect(answer.failures.length).toBe(expected.broken ? 1 : 0)
   expect(answer.choices.map(saidIn)).toEqual(expected.choices.map(saidIn))

@@ -95,7 +95,8 @@ class CallMeter implements Meter {
     else if (event.type === 'reasoning') this.#reasoning += event.text.length
     else if (event.type === 'usage') this.#told = believable(event.usage) ? event.usage : undefined
     else if (event.type === 'finish') this.#finished = true
-    else if (event.type === 'tool-call')
-      this.#characters += event.call.name.length + event.call.arguments.length
+    // By its fragments: a call that breaks off has been generated, too.
+    else if (event.type === 'tool-call-begin') this.#characters += event.name.length
+    else if (event.type === 'tool-call-delta') this.#characters += event.arguments.length
   }
 }

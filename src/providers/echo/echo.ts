@@ -23,23 +23,28 @@ async function* answer(generation: Generation, signal: Stopping): AsyncGenerator
       if (signal.aborted) throw signal.reason
       yield [{ type: 'text', choice, text: word }]
     }
-    yield closing(choice, said)
+    if (said.tool) yield* toolCall(choice, said.tool, signal)
+    yield [{ type: 'finish', choice, reason: said.finish }]
   }
   yield [{ type: 'usage', usage: usageOf(generation, said, choices) }]
 }
 
-function closing(choice: number, { tool, finish }: Composed): GenerationEvent[] {
-  const call = tool && { id: `call_${randomText(24)}`, name: tool.name, arguments: tool.arguments }
-  return [
-    ...(call ? [{ type: 'tool-call' as const, choice, call }] : []),
-    { type: 'finish', choice, reason: finish },
-  ]
+type Called = { readonly name: string; readonly arguments: string }
+
+function* toolCall(choice: number, called: Called, signal: Stopping): Generator<readonly GenerationEvent[]> {
+  const call = { id: `call_${randomText(24)}`, ...called }
+  yield [{ type: 'tool-call-begin', choice, index: 0, id: call.id, name: call.name }]
+  for (const word of wordsOf(call.arguments)) {
+    if (signal.aborted) throw signal.reason
+    yield [{ type: 'tool-call-delta', choice, index: 0, arguments: word }]
+  }
+  yield [{ type: 'tool-call', choice, index: 0, call }]
 }
 
 type Composed = {
   readonly reasoning: string
   readonly text: string
-  readonly tool?: { readonly name: string; readonly arguments: string }
+  readonly tool?: Called
   readonly finish: FinishReason
 }
 
@@ -89,7 +94,7 @@ function forcedTool({ toolChoice, tools }: Generation): Tool | undefined {
   return typeof toolChoice === 'object' ? tools.find((tool) => tool.name === toolChoice.name) : undefined
 }
 
-function filledIn(tool: Tool, generation: Generation): { name: string; arguments: string } {
+function filledIn(tool: Tool, generation: Generation): Called {
   const values = sampleOf({ type: 'object', ...tool.parameters }, lastHeard(generation.messages))
   return { name: tool.name, arguments: JSON.stringify(values) }
 }

@@ -1,5 +1,6 @@
-import type { GenerationEvent, ToolCallEvent } from '../../../generation/events.ts'
+import type { GenerationEvent } from '../../../generation/events.ts'
 import { type Fields, type Json, isObject, parseJson, textOf } from '../../../lib/json.ts'
+import { addFragment, type CallArguments, endCall, noArguments } from '../call-arguments.ts'
 import { newCallId, onlyCounts } from '../call-id.ts'
 import { answerTool } from './answer-tool.ts'
 
@@ -8,24 +9,34 @@ export type Blocks = {
   readonly open?: OpenBlock
   /** Thoughts that go back with the next tool call. */
   readonly thoughts: readonly Json[]
-  /** How many tool calls there are. */
-  readonly calls: number
+  /** The ids of the tool calls that have begun. */
+  readonly callIds: readonly string[]
   /** The answer came as a call of the tool for it. */
   readonly answered: boolean
-  /** Calls whose arguments are no whole JSON, because a limit cut them off or the model wrote them so. */
-  readonly held: readonly ToolCallEvent[]
+  /** From a call on whose arguments are no whole JSON, because a limit cut them off or the model wrote them so. */
+  readonly held: readonly GenerationEvent[]
 }
 
 /** The block that is being told: as it began, and what has come since. Text needs no remembering. */
-type OpenBlock = {
-  readonly type: 'thinking' | 'call' | 'answer'
+type OpenBlock = OpenText | OpenCall
+
+type OpenText = {
+  readonly type: 'thinking' | 'answer'
   readonly block: Fields
   readonly text: string
   readonly signature: string
 }
 
+type OpenCall = {
+  readonly type: 'call'
+  readonly block: Fields
+  readonly id: string
+  readonly name: string
+  readonly arguments: CallArguments
+}
+
 /** Of which nothing has come. */
-export const noBlocks: Blocks = { thoughts: [], calls: 0, answered: false, held: [] }
+export const noBlocks: Blocks = { thoughts: [], callIds: [], answered: false, held: [] }
 
 /** The blocks with one more begun. */
 export function openBlock(blocks: Blocks, block: Fields, events: GenerationEvent[]): Blocks {
@@ -40,7 +51,7 @@ export function openBlock(blocks: Blocks, block: Fields, events: GenerationEvent
     case 'redacted_thinking':
       return { ...closed, thoughts: [...closed.thoughts, asJson(block)] }
     case 'tool_use':
-      return openCall(closed, block)
+      return openToolUse(closed, block, events)
     default:
       return closed
   }
@@ -58,69 +69,91 @@ export function addDelta(blocks: Blocks, delta: Fields, events: GenerationEvent[
     case 'signature_delta':
       return continued(blocks, 'thinking', 'signature', delta.signature)
     case 'input_json_delta':
-      if (blocks.open?.type !== 'answer') return continued(blocks, 'call', 'text', delta.partial_json)
-      tell('text', delta.partial_json, events)
-      return continued(blocks, 'answer', 'text', delta.partial_json)
+      return addInput(blocks, delta.partial_json, events)
     default:
       return blocks
   }
 }
 
-/** The blocks with the open one ended; a call is told now, if it is whole. */
+/** The blocks with the open one ended; a call ends now, if it is whole. */
 export function closeBlock(blocks: Blocks, events: GenerationEvent[]): Blocks {
   const { open, ...rest } = blocks
   if (!open) return blocks
-  if (open.type === 'thinking') return { ...rest, thoughts: [...rest.thoughts, thoughtOf(open)] }
   if (open.type === 'call') return closeCall(rest, open, events)
-  if (open.text === '') tell('text', inputOf(open), events)
+  if (open.type === 'thinking') return { ...rest, thoughts: [...rest.thoughts, thoughtOf(open)] }
+  if (open.text === '') tell('text', inputOf(open.block), events)
   return rest
 }
 
-function openCall(blocks: Blocks, block: Fields): Blocks {
+function openToolUse(blocks: Blocks, block: Fields, events: GenerationEvent[]): Blocks {
   const name = textOf(block.name)
   if (name === undefined || (name === answerTool && blocks.answered)) return blocks
-  return opened({ ...blocks, answered: blocks.answered || name === answerTool }, typeFor(name), block, '')
+  if (name === answerTool) return opened({ ...blocks, answered: true }, 'answer', block, '')
+  const id = callIdFor(blocks, textOf(block.id), name)
+  const { callIds } = blocks
+  events.push({ type: 'tool-call-begin', choice: 0, index: callIds.length, id, name })
+  const open = { type: 'call', block, id, name, arguments: noArguments } as const
+  return { ...blocks, callIds: [...callIds, id], open }
 }
 
-function typeFor(name: string): 'answer' | 'call' {
-  return name === answerTool ? 'answer' : 'call'
+/** An id under which thoughts are kept must not come again in other answers. */
+function callIdFor({ thoughts, callIds }: Blocks, own: string | undefined, name: string): string {
+  if (own === undefined || callIds.includes(own)) return newCallId()
+  return thoughts.length > 0 && onlyCounts({ id: own, name }) ? newCallId() : own
 }
 
-function closeCall(blocks: Blocks, open: OpenBlock, events: GenerationEvent[]): Blocks {
-  const event = toEvent(open, blocks.thoughts)
-  const next = { ...blocks, thoughts: [], calls: blocks.calls + 1 }
-  if (!isObject(parseJson(event.call.arguments))) return { ...next, held: [...next.held, event] }
-  events.push(event)
-  return next
+function addInput(blocks: Blocks, piece: unknown, events: GenerationEvent[]): Blocks {
+  const { open } = blocks
+  if (open?.type !== 'call') {
+    if (open?.type === 'answer') tell('text', piece, events)
+    return continued(blocks, 'answer', 'text', piece)
+  }
+  if (typeof piece !== 'string' || piece === '') return blocks
+  return {
+    ...blocks,
+    open: { ...open, arguments: addFragment(open.arguments, piece, lastCall(blocks), events) },
+  }
 }
 
-function toEvent(open: OpenBlock, thoughts: readonly Json[]): ToolCallEvent {
-  const name = textOf(open.block.name) ?? ''
-  const call = { id: textOf(open.block.id) ?? newCallId(), name, arguments: inputOf(open) }
-  if (thoughts.length === 0) return { type: 'tool-call', choice: 0, call }
-  const id = onlyCounts(call) ? newCallId() : call.id
-  return { type: 'tool-call', choice: 0, call: { ...call, id }, state: { thinking_blocks: thoughts } }
+/** Calls end in the order in which they began, so behind one that is held the others are, too. */
+function closeCall(blocks: Blocks, open: OpenCall, events: GenerationEvent[]): Blocks {
+  const { id, name, block, arguments: known } = open
+  const { thoughts, held } = blocks
+  const state = thoughts.length > 0 ? { thinking_blocks: thoughts } : undefined
+  const whole = known.streamed ? known.text : inputOf(block)
+  const ended: GenerationEvent[] = []
+  endCall({ id, name, state }, known, whole, lastCall(blocks), ended)
+  const next = { ...blocks, thoughts: [] }
+  if (held.length === 0 && isObject(parseJson(whole))) {
+    events.push(...ended)
+    return next
+  }
+  return { ...next, held: [...held, ...ended] }
 }
 
-/** A stream tells the input in pieces, of which there are none for an empty one; a whole answer in the block. */
-function inputOf({ block, text }: OpenBlock): string {
-  if (text.trim() !== '') return text
-  return isObject(block.input) ? JSON.stringify(block.input) : '{}'
+/** The place of the call that began last. */
+function lastCall({ callIds }: Blocks): { readonly choice: number; readonly index: number } {
+  return { choice: 0, index: callIds.length - 1 }
+}
+
+/** The input that stands in the block itself: that of a whole answer. */
+function inputOf({ input }: Fields): string {
+  return isObject(input) ? JSON.stringify(input) : '{}'
 }
 
 /** It goes back as it came: unknown fields too, and also without any text. */
-function thoughtOf({ block, text, signature }: OpenBlock): Json {
+function thoughtOf({ block, text, signature }: OpenText): Json {
   const signed = signature === '' ? {} : { signature }
   return asJson({ ...block, thinking: text, ...signed })
 }
 
-function opened(blocks: Blocks, type: OpenBlock['type'], block: Fields, text: string): Blocks {
+function opened(blocks: Blocks, type: OpenText['type'], block: Fields, text: string): Blocks {
   return { ...blocks, open: { type, block, text, signature: '' } }
 }
 
 function continued(
   blocks: Blocks,
-  type: OpenBlock['type'],
+  type: OpenText['type'],
   field: 'text' | 'signature',
   piece: unknown,
 ): Blocks {

@@ -19,10 +19,10 @@ export function parseAnswer(body: unknown): GenerationEvent[] {
     (blocks: typeof noBlocks, block) => openBlock(blocks, fieldsOf(block), events),
     noBlocks,
   )
-  const { calls, held } = closeBlock(begun, events)
+  const { callIds, held } = closeBlock(begun, events)
   const usage = parseUsage(told)
   if (usage) events.push({ type: 'usage', usage })
   // A body that is whole needs no word to say so.
-  const reason = finishFor(textOf(body.stop_reason) ?? 'end_turn', calls > 0)
+  const reason = finishFor(textOf(body.stop_reason) ?? 'end_turn', callIds.length > 0)
   return [...events, ...held, { type: 'finish', choice: 0, reason }]
 }

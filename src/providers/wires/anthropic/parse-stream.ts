@@ -95,8 +95,8 @@ function tellUsage(told: Fields, events: GenerationEvent[]): void {
 /** The finish, or the failure that there is none. */
 function conclude(state: MessageState, events: GenerationEvent[]): Step<MessageState> {
   if (state.stop === undefined) return last(state, [endedEarly])
-  const { calls, held } = closeBlock(state.blocks, events)
-  const reason = finishFor(state.stop, calls > 0)
+  const { callIds, held } = closeBlock(state.blocks, events)
+  const reason = finishFor(state.stop, callIds.length > 0)
   return last(state, [...events, ...held, { type: 'finish', choice: 0, reason }])
 }
 

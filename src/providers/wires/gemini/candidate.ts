@@ -1,5 +1,6 @@
-import type { GenerationEvent, ToolCallEvent } from '../../../generation/events.ts'
+import type { GenerationEvent, ToolCall } from '../../../generation/events.ts'
 import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json.ts'
+import { emitWholeCall } from '../call-arguments.ts'
 import { newCallId, onlyCounts } from '../call-id.ts'
 import { finishFor } from './finish.ts'
 
@@ -30,10 +31,12 @@ export function readCandidate(
   for (const item of listOf(fieldsOf(piece.content).parts)) {
     const part = fieldsOf(item)
     if (typeof part.text === 'string') addText(part.text, part.thought === true, choice, events)
-    const call = isObject(part.functionCall) ? toCall(part.functionCall, part, ids, choice) : undefined
+    if (!isObject(part.functionCall)) continue
+    const state = stateOf(part)
+    const call = toCall(part.functionCall, state, ids)
     if (!call) continue
-    ids = [...ids, call.call.id]
-    events.push(call)
+    emitWholeCall(call, state, { choice, index: ids.length }, events)
+    ids = [...ids, call.id]
   }
   const finish = textOf(piece.finishReason) ?? known.finish
   return ids === known.ids && finish === known.finish ? known : { ids, finish }
@@ -49,19 +52,16 @@ function addText(text: string, thought: boolean, choice: number, events: Generat
 }
 
 /** Calls come whole. Many models give them no id, and one that is taken would name two calls. */
-function toCall(
-  called: Fields,
-  part: Fields,
-  taken: readonly string[],
-  choice: number,
-): ToolCallEvent | undefined {
+function toCall(called: Fields, state: Json | undefined, taken: readonly string[]): ToolCall | undefined {
   const name = textOf(called.name)
   if (name === undefined) return undefined
   const own = textOf(called.id)
-  const id = own === undefined || taken.includes(own) ? newCallId() : own
-  const call = { id, name, arguments: JSON.stringify(called.args ?? {}) }
+  const given = own === undefined || taken.includes(own) ? newCallId() : own
+  const id = state !== undefined && onlyCounts({ id: given, name }) ? newCallId() : given
+  return { id, name, arguments: JSON.stringify(called.args ?? {}) }
+}
+
+function stateOf(part: Fields): Json | undefined {
   const thoughtSignature = textOf(part.thoughtSignature)
-  if (thoughtSignature === undefined) return { type: 'tool-call', choice, call }
-  const state: Json = { thoughtSignature }
-  return { type: 'tool-call', choice, call: onlyCounts(call) ? { ...call, id: newCallId() } : call, state }
+  return thoughtSignature === undefined ? undefined : { thoughtSignature }
 }

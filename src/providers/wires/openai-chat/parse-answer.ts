@@ -1,6 +1,6 @@
 import type { GenerationEvent } from '../../../generation/events.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json.ts'
-import { addFinish, addMessage, choiceNumber, emptyChoice, tellCalls, toFinish } from './choice.ts'
+import { addFinish, addMessage, choiceNumber, emptyChoice, endCalls, toFinish } from './choice.ts'
 import { readContent } from './content.ts'
 import type { Dialect } from './dialect.ts'
 import { parseError, tellsError } from './error.ts'
@@ -33,7 +33,7 @@ function readChoice(dialect: Dialect, entry: Fields, events: GenerationEvent[]):
   const message = fieldsOf(entry.message)
   const word = textOf(entry.finish_reason) ?? 'stop'
   readContent(message, number, events)
-  const choice = addFinish(addMessage(emptyChoice, message, dialect), word)
-  tellCalls(choice, number, dialect, events)
+  const choice = addFinish(addMessage(emptyChoice, number, message, dialect, events), word)
+  endCalls(choice, number, dialect, events)
   return toFinish(choice, number, word)
 }

@@ -9,7 +9,7 @@ import {
   type Choice,
   choiceNumber,
   emptyChoice,
-  tellCalls,
+  endCalls,
   toFinish,
 } from './choice.ts'
 import { readContent } from './content.ts'
@@ -92,8 +92,8 @@ function readChoice(
   const known = state.choices[number]
   const delta = fieldsOf(entry.delta)
   readContent(delta, number, events)
-  const said = addMessage(known ?? emptyChoice, delta, dialect)
-  const choice = tellCalls(addFinish(said, entry.finish_reason), number, dialect, events)
+  const said = addMessage(known ?? emptyChoice, number, delta, dialect, events)
+  const choice = endCalls(addFinish(said, entry.finish_reason), number, dialect, events)
   return choice === known ? state : withChoice(state, number, choice)
 }
 
@@ -111,7 +111,7 @@ function conclude(dialect: Dialect, state: AnswerState, done: boolean): Generati
     if (!choice) continue
     const word = choice.finish ?? (done && dialect.unnamedFinish ? 'stop' : undefined)
     if (word === undefined) return [endedEarly]
-    tellCalls({ ...choice, finish: word }, number, dialect, events)
+    endCalls({ ...choice, finish: word }, number, dialect, events)
     finishes.push(toFinish(choice, number, word))
   }
   return finishes.length === 0 ? [endedEarly] : [...events, ...finishes]

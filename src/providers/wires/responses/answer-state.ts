@@ -1,9 +1,9 @@
 import type { GenerationEvent } from '../../../generation/events.ts'
-import { type Fields, fieldsOf, listOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, listOf, textOf } from '../../../lib/json.ts'
 import { parseTier } from '../openai-chat/tier.ts'
 import { endOf } from './finish.ts'
 import { reasoningIn, textIn } from './output.ts'
-import { addItem, emptyTurn, type Turn } from './turn.ts'
+import { closeItem, emptyTurn, type Turn } from './turn.ts'
 import { parseUsage } from './usage.ts'
 
 /** What must be remembered between two events of a streamed answer. */
@@ -29,7 +29,7 @@ export function conclude(state: AnswerState, response: Fields, word: string): Ge
   readTier(state, response, events)
   const usage = parseUsage(response)
   if (usage) events.push({ type: 'usage', usage })
-  events.push(endOf(response, status, turn.callIds.length > 0))
+  events.push(endOf(response, status, turn.ended > 0))
   return events
 }
 
@@ -48,7 +48,14 @@ const ended = new Set<unknown>(['completed', 'incomplete', 'failed', 'cancelled'
 function tellRest(state: AnswerState, output: readonly unknown[], events: GenerationEvent[]): AnswerState {
   if (state.reasoning === undefined) events.push(...reasoningIn(output))
   if (!state.text) events.push(...textIn(output))
-  if (state.turn.callIds.length > 0) return state
-  const turn = output.reduce<Turn>((turn, item) => addItem(turn, fieldsOf(item), events), emptyTurn)
+  const { callIds, open, ended } = state.turn
+  if (ended > 0) return state
+  const turn = output.reduce<Turn>(
+    (turn, item, position) => {
+      const fields = fieldsOf(item)
+      return closeItem(turn, fields, { position, itemId: textOf(fields.id) }, events)
+    },
+    { ...emptyTurn, callIds, open },
+  )
   return { ...state, turn }
 }

@@ -1,12 +1,12 @@
 import type { GenerationEvent } from '../../../generation/events.ts'
-import { type Fields, fieldsOf, isObject, parseJson, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, isObject, numberOf, parseJson, textOf } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import { tellsError } from '../openai-chat/error.ts'
 import type { Step, StreamParser } from '../wire.ts'
 import { type AnswerState, beginning, conclude, readTier } from './answer-state.ts'
 import { parseError } from './error.ts'
 import { failure } from './finish.ts'
-import { addItem } from './turn.ts'
+import { addArguments, closeItem, type ItemPlace, openItem, type Turn } from './turn.ts'
 
 /** Reads a streamed answer, which ends with an event that holds all of it. */
 export const stream: StreamParser<AnswerState> = {
@@ -37,8 +37,12 @@ function readEvent(state: AnswerState, type: string, data: Fields): Step<AnswerS
       return readReasoning(state, 'content', data.delta)
     case 'response.reasoning_summary_part.added':
       return state.reasoning === 'summary' ? readReasoning(state, 'summary', '\n\n') : unchanged(state)
+    case 'response.output_item.added':
+      return readItem(state, data, openItem)
     case 'response.output_item.done':
-      return readItem(state, fieldsOf(data.item))
+      return readItem(state, data, closeItem)
+    case 'response.function_call_arguments.delta':
+      return readArguments(state, data)
     case 'response.created':
     case 'response.in_progress':
       return readStart(state, fieldsOf(data.response))
@@ -67,9 +71,23 @@ function readReasoning(state: AnswerState, form: 'summary' | 'content', text: un
   return { state: next, events: [{ type: 'reasoning', choice: 0, text }] }
 }
 
-function readItem(state: AnswerState, item: Fields): Step<AnswerState> {
+type TurnStep = (turn: Turn, item: Fields, place: ItemPlace, events: GenerationEvent[]) => Turn
+
+function readItem(state: AnswerState, { item, output_index }: Fields, step: TurnStep): Step<AnswerState> {
   const events: GenerationEvent[] = []
-  return { state: { ...state, turn: addItem(state.turn, item, events) }, events }
+  const fields = fieldsOf(item)
+  const place = { position: numberOf(output_index), itemId: textOf(fields.id) }
+  return { state: withTurn(state, step(state.turn, fields, place, events)), events }
+}
+
+function readArguments(state: AnswerState, { delta, item_id, output_index }: Fields): Step<AnswerState> {
+  const events: GenerationEvent[] = []
+  const place = { position: numberOf(output_index), itemId: textOf(item_id) }
+  return { state: withTurn(state, addArguments(state.turn, delta, place, events)), events }
+}
+
+function withTurn(state: AnswerState, turn: Turn): AnswerState {
+  return turn === state.turn ? state : { ...state, turn }
 }
 
 function readStart(state: AnswerState, response: Fields): Step<AnswerState> {

@@ -1,0 +1,33 @@
+import type { FragmentedChunk } from '../../src/chat/reply-schema.ts'
+
+export type JoinedCall = { id: string; type: 'function'; function: { name: string; arguments: string } }
+
+/**
+ * The tool calls of choice 0 as a client joins them; throws where the first fragment of one does not say which call it
+ * is, or a later one says it again.
+ */
+export function joinFragments(chunks: readonly FragmentedChunk[]): JoinedCall[] {
+  const calls: JoinedCall[] = []
+  const deltas = chunks.flatMap(({ choices }) => choices.filter(({ index }) => index === 0))
+  for (const fragment of deltas.flatMap(({ delta }) => delta.tool_calls ?? [])) {
+    const { index, ...rest } = fragment
+    const call = calls[index]
+    if (call) call.function.arguments += laterFragment(rest)
+    else if (index === calls.length && 'id' in rest) calls.push(firstFragment(rest))
+    else throw new Error(`This is not the next call: ${JSON.stringify(fragment)}`)
+  }
+  return calls
+}
+
+function firstFragment(call: JoinedCall): JoinedCall {
+  if (call.function.arguments !== '') throw new Error(`It begins with arguments: ${JSON.stringify(call)}`)
+  return { ...call, function: { ...call.function } }
+}
+
+function laterFragment(rest: object): string {
+  const { function: called, ...more } = rest as JoinedCall
+  const { arguments: text, ...others } = called
+  if (Object.keys({ ...more, ...others }).length > 0 || text === '')
+    throw new Error(`This is not a later fragment: ${JSON.stringify(rest)}`)
+  return text
+}
