@@ -40,7 +40,9 @@ describe('a chat completions request', () => {
     const { body, warnings } = render('vllm', { extras, stop: ['END'] })
     expect(body).toMatchObject({ top_k: 4, model: 'example-model', stop: ['END'] })
     expect(body.messages).toHaveLength(1)
-    expect(warnings).toEqual([])
+    expect(warnings).toEqual([
+      'Parameters `model`, `messages` and `stop` are not supported and were ignored.',
+    ])
   })
 
   test('is an exact list of fields at Mistral, and each loss is said', () => {

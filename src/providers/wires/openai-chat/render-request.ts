@@ -3,12 +3,13 @@ import type { Target, Warn } from '../wire.ts'
 import type { Body, Dialect } from './dialect.ts'
 import { keepTaken } from './left-out.ts'
 import { renderMessages } from './render-messages.ts'
+import { withoutWithheld } from './withheld.ts'
 
 /** The body of a chat completions request. */
 export function renderRequest(dialect: Dialect, generation: Generation, target: Target, warn: Warn): Body {
   const body = {
     // First, so that they can replace nothing.
-    ...generation.extras,
+    ...withoutWithheld(generation.extras, warn),
     model: target.model,
     messages: renderMessages(generation.messages, dialect, warn),
     ...renderStream(dialect, target),
