@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { kinds } from '../../src/providers/kinds/kinds.ts'
 import type { Fields } from '../../src/lib/json.ts'
 import type { Generation } from '../../src/generation/request.ts'
+import { responses } from '../../src/providers/wires/responses/wire.ts'
 import { plainGeneration } from './generations.ts'
 
 function render(kind: string, generation: Partial<Generation>): { body: Fields; warnings: string[] } {
@@ -40,6 +41,8 @@ const costly: Fields = {
   api_base: 'https://elsewhere.test',
   providerOptions: { gateway: { models: ['acme/huge'] } },
   best_of: 20,
+  n_predict: 100_000,
+  adapter_id: 'huge',
   deferred: true,
   speed: 'fast',
 }
@@ -129,4 +132,16 @@ test('a dialect that refuses names that every object has names them, too', () =>
   expect(warnings).toEqual([
     'Parameters `constructor`, `toString` and `__proto__` are not supported by mistral and were ignored.',
   ])
+})
+
+test('a file in the form of the Responses API has no other properties there', () => {
+  const warnings: string[] = []
+  const file = { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,QUJD' }
+  const part = { type: 'foreign', value: { ...file, tools: [{ type: 'web_search' }] } } as const
+  const generation: Generation = { ...plainGeneration, messages: [{ role: 'user', parts: [part] }] }
+  const body = responses.render(generation, { model: 'example-model', stream: false }, (warning) => {
+    warnings.push(warning)
+  })
+  expect(body.input).toEqual([{ role: 'user', content: [file] }])
+  expect(warnings).toEqual([])
 })

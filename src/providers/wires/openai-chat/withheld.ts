@@ -8,6 +8,8 @@ import type { Warn } from '../wire.ts'
 const withheld = namesIn(
   // They choose another model, or another provider of it. OpenRouter, Vercel and other routers:
   'models route provider provideroptions preset router prefer model_fallbacks',
+  // Engines that serve adapters of a model beside it:
+  'adapter adapter_id adapter_source',
   // LiteLLM, which takes another address and another key as well:
   'fallbacks fallback_models context_window_fallbacks content_policy_fallbacks model_list num_retries',
   'custom_llm_provider api_base base_url api_key api_version deployment_id',
@@ -28,8 +30,9 @@ const withheld = namesIn(
   'modalities audio image_config image_generation',
   // OpenAI charges the predicted tokens that the answer does not use, beyond `max_tokens`:
   'prediction',
-  // More answers are generated than `n` says. vLLM and older engines:
-  'best_of use_beam_search num_return_sequences',
+  // More answers are generated than `n` says, or longer ones than `max_tokens` does. vLLM, llama.cpp, older engines:
+  'best_of use_beam_search num_return_sequences num_completions',
+  'n_predict num_predict max_new_tokens max_output_tokens max_tokens_to_sample max_length',
   // Anthropic sells speed and place at a higher price:
   'speed inference_geo',
   // The answer is fetched later, and nobody counts it. xAI, OpenAI:
