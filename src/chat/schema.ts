@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../generation/request.ts'
+import { checkMetadata, Metadata } from '../http/metadata.ts'
 import { FreeObject, Tags, TraceContext, maybe, words } from '../http/schema.ts'
 import { contract } from '../lib/contract.ts'
 
@@ -121,7 +122,7 @@ export const ChatRequest = Type.Object(
     performance_mode: maybe(words(['standard', 'fast'])),
     store: maybe(Type.Boolean()),
     tags: maybe(Tags),
-    metadata: maybe(FreeObject),
+    metadata: maybe(Metadata),
     trace: maybe(TraceContext),
   },
   { title: 'ChatCompletionRequest' },
@@ -131,4 +132,4 @@ export const ChatRequest = Type.Object(
 export const knownProperties: ReadonlySet<string> = new Set(Object.keys(ChatRequest.properties))
 
 /** The request as a route takes it. */
-export const chatRequest = contract(ChatRequest)
+export const chatRequest = contract(ChatRequest, checkMetadata)

@@ -1,5 +1,6 @@
 import { AnswerFold } from '../generation/answer.ts'
 import type { GenerationEvent } from '../generation/events.ts'
+import { joinWarnings } from '../generation/warnings.ts'
 import type { Answering, Gateway } from '../gateway/gateway.ts'
 import type { Models } from '../gateway/models/model.ts'
 import { estimatedUsage } from '../gateway/money/meter.ts'
@@ -85,7 +86,7 @@ async function begin(
     ended: keeping?.ended,
     signal,
   })
-  const warnings = [...prepared.warnings, ...answering.warnings]
+  const warnings = joinWarnings(prepared.warnings, answering.warnings)
   const { provider } = answering
   const facts = factsOf({ model: slug, provider, performanceMode, warnings })
   keeping?.begun(facts)

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { pageOf, pageParameters, toPage } from '../http/paging.ts'
 import { pairsIn, queryOf } from '../http/query.ts'
-import { FreeObject } from '../http/schema.ts'
+import { checkMetadata, Metadata } from '../http/metadata.ts'
 import { contract } from '../lib/contract.ts'
 import type { CompletionQuery } from '../storage/completion-list.ts'
 import { ChatCompletion } from './reply-schema.ts'
@@ -37,7 +37,8 @@ export const DeletedCompletion = Type.Object(
 
 /** The only change of a stored completion; other fields of the body are left alone. */
 export const completionUpdate = contract(
-  Type.Object({ metadata: FreeObject }, { title: 'ChatCompletionUpdate' }),
+  Type.Object({ metadata: Metadata }, { title: 'ChatCompletionUpdate' }),
+  checkMetadata,
 )
 
 /** Which completions a list tells, but for whose. */

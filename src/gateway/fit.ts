@@ -1,5 +1,6 @@
 import { type Parameter, parameters } from '../generation/parameters.ts'
 import { type Effort, efforts, type Generation } from '../generation/request.ts'
+import { unsupportedSentence } from '../generation/unsupported.ts'
 import { unsupportedParameter } from '../lib/errors.ts'
 import type { Model } from './models/model.ts'
 
@@ -16,16 +17,16 @@ export function fit(generation: Generation, model: Model, options: FitOptions): 
   const unsupported = parameters.filter(
     (parameter) => asked(generation, parameter) && !model.supportedParameters.has(parameter),
   )
-  for (const parameter of unsupported) {
-    if (!neutral(generation, parameter)) refuseOrWarn(parameter, model, options)
-  }
+  const lost = unsupported.filter((parameter) => !neutral(generation, parameter))
+  if (lost.length > 0) refuseOrWarn(lost, model, options)
   return withOfferedEffort(without(generation, unsupported), model, options)
 }
 
-function refuseOrWarn(parameter: Parameter, model: Model, options: FitOptions): void {
-  const name = options.names[parameter] ?? parameter
+function refuseOrWarn(lost: readonly Parameter[], model: Model, options: FitOptions): void {
+  const names = lost.map((parameter) => options.names[parameter] ?? parameter)
   if (options.unsupported === 'drop')
-    return options.warn(`${model.slug} does not take ${name}; it was left out.`)
+    return options.warn(unsupportedSentence({ what: 'Parameter', by: model.slug }, names))
+  const [name = ''] = names
   throw unsupportedParameter(`Unsupported parameter: '${name}' is not supported by ${model.slug}.`, name)
 }
 

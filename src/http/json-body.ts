@@ -5,11 +5,14 @@ import {
   bodyTooSlow,
   invalidJson,
   nestedTooDeeply,
+  tooManyProperties,
   unsupportedMediaType,
 } from '../lib/errors.ts'
 import type { Contract } from '../lib/contract.ts'
+import { nameOf } from '../lib/explain-words.ts'
 import { parseJson } from '../lib/json.ts'
 import { tooDeep } from '../lib/nesting.ts'
+import { cheapProperties, tooWide } from '../lib/width.ts'
 import { readText, TooLong } from '../lib/read-text.ts'
 import { within } from '../lib/within.ts'
 
@@ -18,6 +21,9 @@ const slowest = 5 * 60_000
 
 /** No request nests so deep; JSON can be read to any depth, but not written. */
 const deepest = 500
+
+/** Of all objects of a body together, beyond those of each that cost little. No request of a program has so many. */
+const maxProperties = 16_384
 
 /** Reads the body of a request as its contract has it; throws the 4xx that says what is wrong with it. */
 export type BodyReader = <Body>(request: Request, body: Contract<Body>) => Promise<Body>
@@ -56,6 +62,8 @@ function refuseUnread(error: unknown, maxBody: number): never {
 function jsonIn(text: string): unknown {
   if (text === '') return undefined
   if (tooDeep(text, deepest)) throw nestedTooDeeply(deepest)
+  const wide = tooWide(text, maxProperties)
+  if (wide) throw tooManyProperties(maxProperties, cheapProperties, nameOf(wide))
   const value = parseJson(text)
   if (value === undefined) throw invalidJson()
   return value

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Fields } from '../lib/json.ts'
+import { Metadata } from './metadata.ts'
 
 /** An object with string keys and any values. */
 export const FreeObject = Type.Unsafe<Fields>({ type: 'object' })
@@ -27,7 +28,7 @@ export const TraceContext = Type.Object(
     parent_span_id: maybe(Type.String({ minLength: 1, maxLength: 256 })),
     name: maybe(Type.String({ maxLength: 256 })),
     source: maybe(Type.String({ maxLength: 256 })),
-    metadata: maybe(FreeObject),
+    metadata: maybe(Metadata),
   },
   { additionalProperties: false, title: 'TraceContext' },
 )

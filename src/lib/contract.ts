@@ -10,15 +10,19 @@ export type Contract<Output> = {
   readonly schema: TSchema
 }
 
-/** Compiles the schema once. */
-export function contract<const Schema extends TSchema>(schema: Schema): Contract<Static<Schema>> {
+/** Compiles the schema once. `check` throws for what the schema cannot say. */
+export function contract<const Schema extends TSchema>(
+  schema: Schema,
+  check: (value: Static<Schema>) => void = () => {},
+): Contract<Static<Schema>> {
   const validator = Compile(schema)
   function read(value: unknown): Static<Schema> {
     // Of all that a body can be, only none at all is undefined.
     if (value === undefined) throw invalidJson()
+    if (!validator.Check(value)) throw explain(schema, value)
     // The compiled check has just proved the type.
-    if (validator.Check(value)) return value as Static<Schema>
-    throw explain(schema, value)
+    check(value as Static<Schema>)
+    return value as Static<Schema>
   }
   return { read, schema }
 }

@@ -56,6 +56,13 @@ export function nestedTooDeeply(levels: number): ApiError {
   return badRequest(`The request body is nested deeper than ${levels} levels.`, 'invalid_value', null)
 }
 
+/** 400: the body has more properties than `limit` beyond the first `each` of each object; `param` is where there are too many. */
+export function tooManyProperties(limit: number, each: number, param: string | null): ApiError {
+  const where = param === null ? 'Invalid request body' : `Invalid '${param}'`
+  const message = `${where}: too many properties. At most ${limit} are allowed beyond the first ${each} of each object.`
+  return badRequest(message, 'object_above_max_properties', param)
+}
+
 export function unsupportedParameter(message: string, param: string): ApiError {
   return badRequest(message, 'unsupported_parameter', param)
 }

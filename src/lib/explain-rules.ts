@@ -1,11 +1,13 @@
 import { type Rules, jsonTypeOf, jsonTypesOf } from './explain-schema.ts'
+import { isObject } from './json.ts'
 import { type Path, type Problem, oneOf, quoted } from './explain-words.ts'
 
 /** The first bound that the value breaks in itself, leaving aside what it contains. */
 export function brokenBound(rules: Rules, value: unknown, path: Path): Problem | undefined {
   if (typeof value === 'number') return wrongNumber(rules, value, path)
   if (typeof value === 'string') return wrongLength(rules, value, path)
-  return Array.isArray(value) ? wrongCount(rules, value.length, path) : undefined
+  if (Array.isArray(value)) return wrongCount(rules, value.length, path)
+  return isObject(value) ? wrongWidth(rules, Object.keys(value).length, path) : undefined
 }
 
 /** The value is of no type that one of the branches takes. */
@@ -72,6 +74,12 @@ function wrongCount(rules: Rules, length: number, path: Path): Problem | undefin
   if (length <= maxItems) return undefined
   const expected = `an array of at most ${counted(maxItems, 'item')}`
   return { path, code: 'array_above_max_length', expected, got: counted(length, 'item') }
+}
+
+function wrongWidth({ maxProperties = Infinity }: Rules, count: number, path: Path): Problem | undefined {
+  if (count <= maxProperties) return undefined
+  const expected = `an object of at most ${maxProperties} keys`
+  return { path, code: 'object_above_max_properties', expected, got: counted(count, 'key') }
 }
 
 function counted(count: number, noun: string): string {

@@ -13,6 +13,7 @@ export type Rules = {
   readonly items?: Rules
   readonly minItems?: number
   readonly maxItems?: number
+  readonly maxProperties?: number
   readonly minLength?: number
   readonly maxLength?: number
   readonly minimum?: number

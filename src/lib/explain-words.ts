@@ -36,9 +36,10 @@ export function oneOf(words: readonly string[]): string {
   return others.length === 0 ? last : `${others.toReversed().join(', ')} or ${last}`
 }
 
-const longest = 40
+const usualLength = 40
 
-function shortened(text: string): string {
+/** A foreign name or value as a sentence can hold it: of at most so many characters, without control characters. */
+export function shortened(text: string, longest: number = usualLength): string {
   const cut = text.length <= longest ? text : `${text.slice(0, longest)}…`
   // A cut may fall between the halves of a character, and a foreign name may hold line ends.
   return cut.toWellFormed().replaceAll(/\p{Cc}/gu, '\ufffd')

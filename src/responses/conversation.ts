@@ -1,5 +1,6 @@
 import type { Responses, ChainLink } from '../storage/responses.ts'
 import { badRequest } from '../lib/errors.ts'
+import { quoted } from '../lib/explain-words.ts'
 import { type Item, inputItems } from './request/items.ts'
 import { outputOf } from './stored-response.ts'
 import { referencesIn, responsesOf, withReferences } from './request/references.ts'
@@ -46,17 +47,19 @@ export function itemsOf(link: Pick<ChainLink, 'head' | 'input' | 'log'>): readon
 
 /** The items that these ids name, of those responses of the organization that anybody can still see. */
 async function referred(
-  ids: ReadonlySet<string>,
+  occurrences: ReadonlyMap<string, number>,
   organization: string,
   responses: Responses,
 ): Promise<ReadonlyMap<string, Item>> {
   const found = new Map<string, Item>()
   let characters = 0
   // One after the other, so that no more is held than what is named.
-  for (const id of responsesOf(ids)) {
+  for (const id of responsesOf(occurrences.keys())) {
     for (const item of await itemsIn(organization, id, responses)) {
-      if (!ids.has(item.id)) continue
-      characters += JSON.stringify(item).length
+      const count = occurrences.get(item.id)
+      if (count === undefined) continue
+      // A model reads it as often as it is referred to.
+      characters += JSON.stringify(item).length * count
       if (characters > mostCharacters) throw tooLong()
       found.set(item.id, item)
     }
@@ -78,6 +81,6 @@ function tooLong(): Error {
 }
 
 function previousNotFound(id: string): Error {
-  const message = `Previous response with id '${id}' not found. It may be deleted, not stored, or not finished yet.`
+  const message = `Previous response with id ${quoted(id)} not found. It may be deleted, not stored, or not finished yet.`
   return badRequest(message, 'previous_response_not_found', 'previous_response_id')
 }

@@ -150,10 +150,17 @@ describe('what the provider is sent', () => {
   })
 
   test('unknown properties replace nothing that the gateway sets', async () => {
-    const { body } = await sentFor({ Model: 'other', stream_option: 1, ['__proto__']: { model: 'other' } })
+    const { body, reply } = await sentFor({
+      Model: 'other',
+      stream_option: 1,
+      ['__proto__']: { model: 'other' },
+    })
     expect(body.model).toBe('river-1')
     expect(Object.getPrototypeOf(body)).toBe(Object.prototype)
-    expect(body).toMatchObject({ Model: 'other', stream_option: 1 })
+    expect(body).toMatchObject({ stream_option: 1 })
+    // Some providers read a name in any letters.
+    expect(body).not.toHaveProperty('Model')
+    expect(JSON.parse(reply).warnings).toEqual(['Parameter `Model` is not supported and was ignored.'])
   })
 })
 

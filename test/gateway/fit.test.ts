@@ -28,12 +28,15 @@ test('what the model takes stays as it is', () => {
   expect(fitted(generation)).toEqual({ generation, warnings: [] })
 })
 
-test('each parameter that is dropped has a warning of its own, by the name that the caller gave it', () => {
+test('the parameters that are dropped are named in one warning, as the caller called them', () => {
   const { generation, warnings } = fitted({ topP: 0.5, maxTokens: 5, seed: 0 })
   expect(generation).toEqual({ ...plain, topP: undefined, maxTokens: undefined, seed: undefined })
-  expect(warnings).toEqual(
-    ['top_p', 'max_output_tokens', 'seed'].map((name) => `alpha/one does not take ${name}; it was left out.`),
-  )
+  expect(warnings).toEqual([
+    'Parameters `top_p`, `max_output_tokens` and `seed` are not supported by alpha/one and were ignored.',
+  ])
+  expect(fitted({ seed: 0 }).warnings).toEqual([
+    'Parameter `seed` is not supported by alpha/one and was ignored.',
+  ])
 })
 
 test('with the tools goes what is said of them', () => {

@@ -74,9 +74,10 @@ test.each([
   ['a call without arguments, and its result', [call('a', { arguments: {} }), result('a')]],
   ['a call without an id', [call('', { call_id: undefined }), { type: 'function_call_output' }]],
   ['a call of an empty id', [call(''), result('')]],
-])('%s is left out, as providers refuse it', (_, items) => {
+])('%s is ignored, as providers refuse it', (_, items) => {
   const { generation, warnings } = lowered({ input: [question, ...items] })
   expect(generation.messages as unknown).toEqual([asked])
-  expect(warnings).toHaveLength(1)
-  expect(warnings[0]).toContain('left out')
+  expect(warnings).toEqual([
+    'Function calls without their output, and outputs without their call, were ignored.',
+  ])
 })

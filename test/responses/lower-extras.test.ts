@@ -37,7 +37,7 @@ const ignored = {
 
 test.each(Object.entries(ignored))('%s is ignored, and said to be', (name, value) => {
   const { generation, warnings } = lowered({ [name]: value })
-  expect(warnings).toEqual([`${name} is not offered here; it was ignored.`])
+  expect(warnings).toEqual([`Parameter \`${name}\` is not supported and was ignored.`])
   expect(generation).toEqual(lowered({}).generation)
 })
 
@@ -71,18 +71,18 @@ test('a tier of a number is ignored like an unknown one', () => {
 
 test('that nothing is cut is said to whom it may surprise', () => {
   expect(lowered({ truncation: 'auto' }).warnings).toEqual([
-    'Nothing of the input is ever cut here; truncation was ignored.',
+    'Parameter `truncation` is not supported and was ignored.',
   ])
 })
 
 test('what cannot be included is named, but not at any length', () => {
   expect(lowered({ include: ['reasoning.encrypted_content', 'a', 'a'] }).warnings).toEqual([
-    "Nothing beside the answer can be included; include was ignored: 'reasoning.encrypted_content', 'a'.",
+    'Include values `reasoning.encrypted_content` and `a` are not supported and were ignored.',
   ])
   const many = lowered({ include: Array.from({ length: 5000 }, (_, index) => `${index} `.repeat(100)) })
   expect(many.warnings).toHaveLength(1)
   expect(many.warnings[0]!.length).toBeLessThan(600)
-  expect(many.warnings[0]).toEndWith(' and 4992 more.')
+  expect(many.warnings[0]).toEndWith(' and 4,992 others are not supported and were ignored.')
 })
 
 test('a key named __proto__ stays a key', () => {

@@ -68,7 +68,7 @@ test.each([
 test('an image that is nowhere is left out, and said to be', () => {
   const { generation, warnings } = partsOf({ type: 'input_image' })
   expect(generation.messages[0]?.parts).toEqual([text('.')])
-  expect(warnings).toEqual(['An image without an image_url shows nothing; it was left out.'])
+  expect(warnings).toEqual(['An image without an image_url was ignored.'])
 })
 
 test.each([
@@ -90,7 +90,7 @@ test('items of unknown types are left out, and their types are named once', () =
   const { generation, warnings } = lowered({ input: items })
   expect(generation.messages).toHaveLength(1)
   expect(warnings).toEqual([
-    "Some items could not be handed to a model and were left out: 'telegram', 'web_search_call'.",
+    'Item types `telegram` and `web_search_call` are not supported and were ignored.',
   ])
 })
 

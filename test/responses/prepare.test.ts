@@ -31,8 +31,7 @@ test('what the model does not take is dropped under the name that the caller gav
   const { generation, warnings } = prepared(patch)
   expect([generation.maxTokens, generation.format]).toEqual([undefined, undefined])
   expect(warnings.slice(1)).toEqual([
-    'alpha/one does not take max_output_tokens; it was left out.',
-    'alpha/one does not take text.format; it was left out.',
+    'Parameters `max_output_tokens` and `text.format` are not supported by alpha/one and were ignored.',
   ])
   expect(warnings[0]).toContain('truncation')
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { ApiError } from '../../src/lib/errors.ts'
 import type { Item } from '../../src/responses/request/items.ts'
 import {
+  maxReferences,
   mostReferred,
   referencesIn,
   responsesOf,
@@ -12,8 +13,11 @@ const question: Item = { id: 'a', type: 'message', role: 'user', content: 'Why?'
 const answer: Item = { id: 'b', type: 'message', role: 'assistant', content: 'Because.' }
 const reference = (id: string): Item => ({ type: 'item_reference', id })
 
-test('the ids that are referred to are found, each once', () => {
-  expect([...referencesIn([question, reference('b'), reference('c'), reference('b')])]).toEqual(['b', 'c'])
+test('the ids that are referred to are found, with how often they are', () => {
+  expect([...referencesIn([question, reference('b'), reference('c'), reference('b')])]).toEqual([
+    ['b', 2],
+    ['c', 1],
+  ])
   expect([...referencesIn([question, answer])]).toEqual([])
 })
 
@@ -32,6 +36,14 @@ test('references to so many responses are answered, and to one more refused', ()
   const { error } = refusalOf(() => responsesOf(new Set(ids))).toBody()
   expect(error).toMatchObject({ code: 'array_above_max_length', param: 'input' })
   expect(error.message).toContain('1001 responses')
+})
+
+test('each occurrence of a reference counts, and one too many is refused', () => {
+  const many = Array.from({ length: maxReferences }, () => reference('b'))
+  expect(referencesIn([question, ...many]).get('b')).toBe(maxReferences)
+  const { error } = refusalOf(() => referencesIn([...many, reference('b')])).toBody()
+  expect(error).toMatchObject({ code: 'array_above_max_length', param: 'input' })
+  expect(error.message).toContain('10001 references')
 })
 
 test('a reference gives way to the item in its place', () => {

@@ -74,7 +74,9 @@ describe('a wish to cache', () => {
     const part: Part = { type: 'text', text: 'Hi', extras: { cache_control: usual, mood: 'calm' } }
     const { messages, warnings } = render({ messages: [user(part)] })
     expect(messages[0]?.content).toEqual([{ type: 'text', text: 'Hi', cache_control: usual }])
-    expect(warnings).toEqual(['anthropic takes no messages[].content[].mood; it was left out.'])
+    expect(warnings).toEqual([
+      'Property `messages[].content[].mood` is not supported by anthropic and was ignored.',
+    ])
   })
 
   test.each(['ephemeral', true, {}, { type: 'persistent' }])(
@@ -82,7 +84,9 @@ describe('a wish to cache', () => {
     (wish) => {
       const { body, warnings } = render({ messages: [user(text('Hi', wish))] })
       expect(JSON.stringify(body)).not.toContain('cache_control')
-      expect(warnings).toEqual(['anthropic takes no messages[].content[].cache_control; it was left out.'])
+      expect(warnings).toEqual([
+        'Property `messages[].content[].cache_control` is not supported by anthropic and was ignored.',
+      ])
     },
   )
 })

@@ -52,13 +52,17 @@ describe('the turns of a conversation with Claude', () => {
     const said: AssistantMessage = { role: 'assistant', parts: [refusal, image], toolCalls: [] }
     const { messages, warnings } = render({ messages: [user, said, user] })
     expect(messages[1]?.content).toEqual([{ type: 'text', text: 'No.' }])
-    expect(warnings).toEqual(['anthropic takes no content part of type image_url here; it was left out.'])
+    expect(warnings).toEqual([
+      'Content part type `image_url` is not supported by anthropic in system and assistant messages and was ignored.',
+    ])
   })
 
   test('names and unnamed properties are left out with a warning, empty ones without', () => {
     const messages = [{ ...user, name: 'ada', extras: { mood: 'calm', audio: null, annotations: [] } }]
     const { body, warnings } = render({ messages })
-    expect(warnings).toEqual(['anthropic takes no messages[].mood, messages[].name; they were left out.'])
+    expect(warnings).toEqual([
+      'Properties `messages[].mood` and `messages[].name` are not supported by anthropic and were ignored.',
+    ])
     expect(JSON.stringify(body)).not.toContain('ada')
   })
 })

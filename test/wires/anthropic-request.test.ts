@@ -29,14 +29,18 @@ describe('the parameters of a request to Claude', () => {
 
   test('that it does not know are named in one sentence', () => {
     const { warnings } = render({ seed: 7, extras: { top_k: 3, min_p: 0.1 } })
-    expect(warnings).toEqual(['anthropic takes no seed, top_k, min_p; they were left out.'])
+    expect(warnings).toEqual([
+      'Parameters `seed`, `top_k` and `min_p` are not supported by anthropic and were ignored.',
+    ])
   })
 
   test('a temperature and top_p are left out for models that refuse them', () => {
     const { body, warnings } = render({ temperature: 0, topP: 0.5 }, newest)
     expect(body).not.toHaveProperty('temperature')
     expect(body).not.toHaveProperty('top_p')
-    expect(warnings).toHaveLength(2)
+    expect(warnings).toEqual([
+      `Parameters \`temperature\` and \`top_p\` are not supported by ${newest} and were ignored.`,
+    ])
     expect(render({ temperature: 1, topP: 1 }, newest).warnings).toEqual([])
   })
 
@@ -164,7 +168,7 @@ describe('the form of an answer', () => {
     })
     expect(schema).toEqual(before)
     expect(warnings).toEqual([
-      'anthropic holds a model to no such word of a JSON schema: minimum, format, maxItems, oneOf, additionalProperties.',
+      'JSON Schema keywords `minimum`, `format`, `maxItems`, `oneOf` and `additionalProperties` are not supported by anthropic and were ignored.',
     ])
   })
 
@@ -219,7 +223,7 @@ describe('Claude at Vertex', () => {
     expect(body).not.toHaveProperty('service_tier')
     expect(body).not.toHaveProperty('output_config')
     expect(body.tool_choice).toMatchObject({ type: 'tool' })
-    expect(warnings).toEqual(['Vertex takes no service_tier priority; it was left out.'])
+    expect(warnings).toEqual(['Service tier `priority` is not supported by Vertex and was ignored.'])
     expect(vertex({ serviceTier: 'auto' }).warnings).toEqual([])
   })
 })

@@ -49,7 +49,7 @@ describe('a generateContent request', () => {
     expect(warnings).toEqual([])
   })
 
-  test('says what it has no place for, and in one sentence what only the caller knows', () => {
+  test('says in a sentence for each kind what it has no place for', () => {
     const { body, warnings } = render({
       logitBias: { '1': 2 },
       user: 'ada',
@@ -59,11 +59,8 @@ describe('a generateContent request', () => {
     })
     expect(Object.keys(body)).toEqual(['contents', 'tools'])
     expect(warnings).toEqual([
-      'gemini takes no top_k, min_p; they were left out.',
-      'gemini takes no logit_bias; it was left out.',
-      'gemini takes no user; it was left out.',
-      'gemini takes no parallel_tool_calls; it was left out.',
-      'gemini takes no tools[].function.strict; it was left out.',
+      'Parameters `top_k`, `min_p`, `logit_bias`, `user` and `parallel_tool_calls` are not supported by gemini and were ignored.',
+      'Property `tools[].function.strict` is not supported by gemini and was ignored.',
     ])
   })
 
@@ -76,7 +73,7 @@ describe('a generateContent request', () => {
   test('has no service tier at Vertex, with a warning', () => {
     const { body, warnings } = render({ serviceTier: 'flex' }, {}, 'vertex')
     expect(body.serviceTier).toBeUndefined()
-    expect(warnings).toEqual(['vertex takes no service_tier; it was left out.'])
+    expect(warnings).toEqual(['Service tier `flex` is not supported by vertex and was ignored.'])
   })
 
   test('lowers a limit above that of the model and drops a seed that is too long', () => {
@@ -138,7 +135,7 @@ describe('a reasoning effort', () => {
 
   test('that a model does not know, or cannot leave out, is said', () => {
     expect(render({ effort: 'low' }, { model: 'gemini-2.0-flash' }).warnings).toEqual([
-      'gemini-2.0-flash takes no reasoning_effort; it was left out.',
+      'Parameter `reasoning_effort` is not supported by gemini-2.0-flash and was ignored.',
     ])
     expect(render({ effort: 'none' }, { model: 'gemini-2.5-pro' }).warnings).toHaveLength(1)
     expect(render({ effort: 'none' }, { model: 'gemini-2.5-flash' }).warnings).toEqual([])

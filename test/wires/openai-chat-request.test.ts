@@ -40,7 +40,9 @@ describe('a chat completions request', () => {
     const { body, warnings } = render('vllm', { extras, stop: ['END'] })
     expect(body).toMatchObject({ top_k: 4, model: 'example-model', stop: ['END'] })
     expect(body.messages).toHaveLength(1)
-    expect(warnings).toEqual([])
+    expect(warnings).toEqual([
+      'Parameters `model`, `messages` and `stop` are not supported and were ignored.',
+    ])
   })
 
   test('is an exact list of fields at Mistral, and each loss is said', () => {
@@ -52,9 +54,7 @@ describe('a chat completions request', () => {
     })
     expect(Object.keys(body).toSorted()).toEqual(['messages', 'model', 'random_seed', 'safe_prompt'])
     expect(warnings).toEqual([
-      'mistral takes no top_k; it was left out.',
-      'mistral takes no n; it was left out.',
-      'mistral takes no user; it was left out.',
+      'Parameters `top_k`, `n` and `user` are not supported by mistral and were ignored.',
     ])
   })
 
@@ -81,7 +81,7 @@ describe('a chat completions request', () => {
     const messages = [...exampleGeneration.messages, ...exampleGeneration.messages]
     const { body, warnings } = render('groq', { messages })
     expect(body.messages.some((message) => 'name' in message)).toBe(false)
-    expect(warnings).toEqual(['groq takes no messages[].name; it was left out.'])
+    expect(warnings).toEqual(['Property `messages[].name` is not supported by groq and was ignored.'])
     expect(messagesOf('openai')[1]?.name).toBe('ada')
   })
 
@@ -140,7 +140,9 @@ describe('sampling parameters', () => {
     const { body, warnings } = render('openai', { ...sampling, effort }, { model })
     expect('temperature' in body).toBe(sent)
     expect('top_p' in body).toBe(sent)
-    expect(warnings).toEqual(sent ? [] : [`${model} takes no temperature; it was left out.`])
+    expect(warnings).toEqual(
+      sent ? [] : [`Parameter \`temperature\` is not supported by ${model} and was ignored.`],
+    )
   })
 
   test('stay away from reasoning models of xAI only where those refuse them', () => {
@@ -187,6 +189,6 @@ describe('a reasoning effort', () => {
   test('is left out with a warning where the model has none', () => {
     const { body, warnings } = render('xai', { effort: 'low' }, { model: 'grok-4' })
     expect(body.reasoning_effort).toBeUndefined()
-    expect(warnings).toEqual(['xai takes no reasoning_effort for grok-4; it was left out.'])
+    expect(warnings).toEqual(['Parameter `reasoning_effort` is not supported by grok-4 and was ignored.'])
   })
 })

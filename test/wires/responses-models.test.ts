@@ -33,7 +33,9 @@ describe('a reasoning effort at the Responses API', () => {
   test('is left out with a warning where the model has none', () => {
     const { body, warnings } = render('grok-4-0709', { effort: 'low' })
     expect(body).not.toHaveProperty('reasoning')
-    expect(warnings).toEqual(['grok-4-0709 takes no reasoning_effort; it was left out.'])
+    expect(warnings).toEqual([
+      'Parameter `reasoning_effort` is not supported by grok-4-0709 and was ignored.',
+    ])
   })
 
   test('that was not asked for sends no word on reasoning, not even for a summary', () => {
@@ -74,6 +76,8 @@ describe('sampling at the Responses API', () => {
     const { body, warnings } = render(model, { temperature: 0.5, topP: 1, effort })
     expect('temperature' in body).toBe(sent)
     expect('top_p' in body).toBe(sent)
-    expect(warnings).toEqual(sent ? [] : [`${model} takes no temperature; it was left out.`])
+    expect(warnings).toEqual(
+      sent ? [] : [`Parameter \`temperature\` is not supported by ${model} and was ignored.`],
+    )
   })
 })

@@ -97,7 +97,7 @@ describe('a Responses request', () => {
     expect(body).toMatchObject({ model: 'example-model', store: false, input: [{ role: 'user' }] })
     expect(body).not.toHaveProperty('top_k')
     expect(warnings).toEqual([
-      'The Responses API takes no top_k, min_p, model, store, input; they were left out.',
+      'Parameters `top_k`, `min_p`, `model`, `store` and `input` are not supported by the Responses API and were ignored.',
     ])
   })
 
@@ -112,7 +112,9 @@ describe('a Responses request', () => {
     })
     expect(Object.keys(body)).toEqual(['model', 'input', 'store'])
     const names = ['n', 'stop', 'seed', 'frequency_penalty', 'presence_penalty', 'logit_bias']
-    expect(warnings).toEqual(names.map((name) => `The Responses API takes no ${name}; it was left out.`))
+    expect(warnings).toEqual([
+      'Parameters `n`, `stop`, `seed`, `frequency_penalty`, `presence_penalty` and `logit_bias` are not supported by the Responses API and were ignored.',
+    ])
     for (const name of names) expect([...responses.parameters]).not.toContain(name)
   })
 
@@ -195,8 +197,9 @@ describe('the input of a Responses request', () => {
       { role: 'assistant', content: 'Ho' },
     ])
     expect(warnings).toEqual([
-      'The Responses API takes no messages[].name, messages[].content[].cache_control, messages[].annotations; they were left out.',
-      'The Responses API takes no input_audio parts in messages; they were left out.',
+      'Properties `messages[].name` and `messages[].annotations` are not supported by the Responses API and were ignored.',
+      'Property `messages[].content[].cache_control` is not supported by the Responses API and was ignored.',
+      'Content part type `input_audio` is not supported by the Responses API and was ignored.',
     ])
   })
 })

@@ -2,6 +2,7 @@ import type { Complaint } from '../../generation/complaint.ts'
 import type { GenerationEvent } from '../../generation/events.ts'
 import type { Parameter } from '../../generation/parameters.ts'
 import type { Effort, Generation } from '../../generation/request.ts'
+import type { Warning } from '../../generation/warnings.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 
 /**
@@ -13,8 +14,8 @@ export type Wire<State = unknown> = {
   readonly parameters: ReadonlySet<Parameter>
   /** The format takes images by their bytes only: those at an https address have to be fetched before. */
   readonly inlineImages?: boolean
-  /** The request body. What cannot be carried is left out and told to `warn` in one sentence. */
-  render(generation: Generation, target: Target, warn: Warn): Record<string, unknown>
+  /** The request body. What cannot be carried is ignored, and `warn` takes a few sentences that say so. */
+  render(generation: Generation, target: Target, warn: (sentence: string) => void): Record<string, unknown>
   /** The events of a whole answer, `finish` and usage included. */
   parse(body: unknown): GenerationEvent[]
   readonly stream: StreamParser<State>
@@ -50,4 +51,5 @@ export type Target = {
   readonly efforts?: readonly Effort[]
 }
 
-export type Warn = (sentence: string) => void
+/** Takes what the rendering of one request loses. */
+export type Warn = (warning: Warning) => void

@@ -1,4 +1,5 @@
 import { estimatedUsage } from '../../gateway/money/meter.ts'
+import { joinWarnings } from '../../generation/warnings.ts'
 import { renderFailure } from './render-failure.ts'
 import { renderItem } from './render-items.ts'
 import { renderUsage } from './render-usage.ts'
@@ -71,5 +72,6 @@ function tierOf(state: ResponseState): string {
 }
 
 function warningsOf({ head, warnings, usage }: ResponseState): string[] {
-  return [...head.warnings, ...warnings, ...(usage?.estimated ? [estimatedUsage] : [])]
+  const joined = joinWarnings(head.warnings, warnings)
+  return usage?.estimated ? [...joined, estimatedUsage] : [...joined]
 }

@@ -2,22 +2,26 @@ import type { AssistantMessage, Message, PastToolCall } from '../../generation/r
 import { type Fields, textOf } from '../../lib/json.ts'
 import type { Item } from './items.ts'
 import { lowerContent } from './lower-content.ts'
-import { named, type Warn } from './lower-losses.ts'
+import type { Warn } from './lower-losses.ts'
 
 /** The conversation: what was said before, and what is said now. */
 export function lowerItems(context: readonly Item[], input: readonly Item[], warn: Warn): readonly Message[] {
   const messages: GrowingMessage[] = []
   const answered = answeredCalls([...context, ...input])
-  const leftOut = new Set<string>()
   const add = (item: Item, path: string) => {
-    if (!addItem(messages, item, path, answered, warn)) leftOut.add(item.type)
+    if (!addItem(messages, item, path, answered, warn)) warnOfItem(item, warn)
   }
   context.forEach((item, index) => add(item, `previous_response_id[${index}]`))
   input.forEach((item, index) => add(item, `input[${index}]`))
-  if (leftOut.size > 0)
-    warn(`Some items could not be handed to a model and were left out: ${named(leftOut)}.`)
   return messages
 }
+
+function warnOfItem({ type }: Item, warn: Warn): void {
+  const ofCall = type === 'function_call' || type === 'function_call_output'
+  warn(ofCall ? halfCall : { what: 'Item type', name: type })
+}
+
+const halfCall = 'Function calls without their output, and outputs without their call, were ignored.'
 
 type GrowingMessage =
   | Exclude<Message, AssistantMessage>

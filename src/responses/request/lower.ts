@@ -1,5 +1,6 @@
 import type { Parameter } from '../../generation/parameters.ts'
 import type { Generation, Message } from '../../generation/request.ts'
+import { Warnings } from '../../generation/warnings.ts'
 import { badRequest, unsupportedParameter } from '../../lib/errors.ts'
 import type { Item } from './items.ts'
 import { extrasOf, tierOf } from './lower-extras.ts'
@@ -29,11 +30,10 @@ const names = {
 export function lower(request: ResponseRequest, context: readonly Item[], input: readonly Item[]): Lowered {
   refuseTools(request)
   refuseUnstoredRun(request)
-  const warnings = new Set<string>()
-  const warn = (sentence: string) => void warnings.add(sentence)
-  const messages = [...lowerInstructions(request), ...lowerItems(context, input, warn)]
+  const warnings = new Warnings()
+  const messages = [...lowerInstructions(request), ...lowerItems(context, input, warnings.add)]
   if (messages.length === 0) throw nothingAsked(input)
-  warnOfIgnored(request, warn)
+  warnOfIgnored(request, warnings.add)
   const generation: Generation = {
     messages,
     tools: [],
@@ -46,7 +46,7 @@ export function lower(request: ResponseRequest, context: readonly Item[], input:
     user: request.user ?? undefined,
     extras: extrasOf(request),
   }
-  return { generation, names, warnings: [...warnings] }
+  return { generation, names, warnings: warnings.sentences() }
 }
 
 function refuseTools({ tools }: ResponseRequest): void {

@@ -5,13 +5,24 @@ import type { Item } from './items.ts'
 /** The most responses whose items one request may refer to, because each of them is read. */
 export const mostReferred = 1000
 
-/** The ids of the items that these refer to instead of repeating them. */
-export function referencesIn(items: readonly Item[]): ReadonlySet<string> {
-  return new Set(items.filter(refers).map((item) => item.id))
+/** The most references in one request, repeated ones too, because each of them becomes an item. */
+export const maxReferences = 10_000
+
+/** The ids of the items that these refer to instead of repeating them, and how often; the 400 for too many. */
+export function referencesIn(items: readonly Item[]): ReadonlyMap<string, number> {
+  const occurrences = new Map<string, number>()
+  let count = 0
+  for (const item of items) {
+    if (!refers(item)) continue
+    count += 1
+    occurrences.set(item.id, (occurrences.get(item.id) ?? 0) + 1)
+  }
+  if (count > maxReferences) throw tooManyReferences(count)
+  return occurrences
 }
 
 /** The ids of the responses that these items are of, each once, or the 400 for too many. */
-export function responsesOf(itemIds: ReadonlySet<string>): ReadonlySet<string> {
+export function responsesOf(itemIds: Iterable<string>): ReadonlySet<string> {
   const responses = new Set([...itemIds].flatMap((id) => responseOfItem(id) ?? []))
   if (responses.size > mostReferred) throw tooMany(responses.size)
   return responses
@@ -33,6 +44,11 @@ function refers(item: Item): boolean {
 
 function tooMany(count: number): ApiError {
   const message = `Invalid 'input': its references name items of ${count} responses. At most ${mostReferred} are read for one request.`
+  return badRequest(message, 'array_above_max_length', 'input')
+}
+
+function tooManyReferences(count: number): ApiError {
+  const message = `Invalid 'input': it has ${count} references to items. At most ${maxReferences} are allowed in one request.`
   return badRequest(message, 'array_above_max_length', 'input')
 }
 

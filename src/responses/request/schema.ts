@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../../generation/request.ts'
-import { FreeObject, Tags, TraceContext, maybe, words } from '../../http/schema.ts'
+import { checkMetadata, Metadata } from '../../http/metadata.ts'
+import { Tags, TraceContext, maybe, words } from '../../http/schema.ts'
 import { contract } from '../../lib/contract.ts'
 
 const largest = Number.MAX_SAFE_INTEGER
@@ -70,7 +71,7 @@ export const ResponseRequest = Type.Object(
     truncation: maybe(Type.String()),
     user: maybe(Type.String()),
     include: maybe(Type.Array(Type.String())),
-    metadata: maybe(FreeObject),
+    metadata: maybe(Metadata),
     tags: maybe(Tags),
     trace: maybe(TraceContext),
   },
@@ -81,7 +82,7 @@ export const ResponseRequest = Type.Object(
 export const knownProperties: ReadonlySet<string> = new Set(Object.keys(ResponseRequest.properties))
 
 /** The request as a route takes it. */
-export const responseRequest = contract(ResponseRequest)
+export const responseRequest = contract(ResponseRequest, checkMetadata)
 
 /** Any type but these, which have to be whole: they may not pass as foreign ones. */
 function typeBeside(...whole: readonly string[]) {

@@ -2,33 +2,32 @@ import type { Generation } from '../../../generation/request.ts'
 import type { Fields } from '../../../lib/json.ts'
 import type { Warn } from '../wire.ts'
 
-/** Says in one sentence which properties of the request have no equal at Anthropic. */
+const by = 'anthropic'
+
+/** Warns of the properties of the request that have no equal at Anthropic. */
 export function tellLeftOut(generation: Generation, warn: Warn): void {
   const { choices = 1, seed, logitBias = {}, frequencyPenalty = 0, presencePenalty = 0 } = generation
-  const asked: Fields = {
-    n: choices > 1 ? choices : undefined,
-    seed,
-    logit_bias: Object.keys(logitBias).length > 0 ? logitBias : undefined,
-    frequency_penalty: frequencyPenalty === 0 ? undefined : frequencyPenalty,
-    presence_penalty: presencePenalty === 0 ? undefined : presencePenalty,
-    ...generation.extras,
+  const lost = {
+    n: choices > 1,
+    seed: seed !== undefined,
+    logit_bias: Object.keys(logitBias).length > 0,
+    frequency_penalty: frequencyPenalty !== 0,
+    presence_penalty: presencePenalty !== 0,
   }
-  tellNames('', asked, warn)
+  for (const [name, asked] of Object.entries(lost)) if (asked) warn({ what: 'Parameter', name, by })
+  for (const name of namesIn(generation.extras)) warn({ what: 'Parameter', name, by })
 }
 
-/** Says in one sentence which unnamed properties of a message or a part were left out. */
-export function tellExtras(place: string, extras: Fields | undefined, warn: Warn): void {
-  if (extras) tellNames(`${place}.`, extras, warn)
-}
-
-function tellNames(prefix: string, fields: Fields, warn: Warn): void {
-  const names = Object.keys(fields).filter((name) => saysSomething(fields[name]))
-  if (names.length === 0) return
-  const were = names.length === 1 ? 'it was' : 'they were'
-  warn(`anthropic takes no ${names.map((name) => prefix + name).join(', ')}; ${were} left out.`)
+/** Warns of the unnamed properties of a message or a part, which are at `within`. */
+export function tellExtras(within: string, extras: Fields | undefined, warn: Warn): void {
+  if (extras) for (const name of namesIn(extras)) warn({ what: 'Property', name, within, by })
 }
 
 /** Clients send back whole messages, with the empty fields that they came with. */
+function namesIn(fields: Fields): string[] {
+  return Object.keys(fields).filter((name) => saysSomething(fields[name]))
+}
+
 function saysSomething(value: unknown): boolean {
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
 }

@@ -5,7 +5,7 @@ import { renderCallId } from './call-id.ts'
 import { takeMarks } from './cache-mark.ts'
 import { tellExtras } from './left-out.ts'
 import { renderAnswerParts, renderParts } from './render-parts.ts'
-import { addTurn, type Block, resultsFirst, type Turn } from './turns.ts'
+import { addTurn, type Block, type GrowingTurn, resultsFirst, type Turn } from './turns.ts'
 
 /** A conversation as Anthropic has it: instructions apart, and turns that alternate, the user's first. */
 export type Conversation = { readonly system: readonly Block[]; readonly turns: readonly Turn[] }
@@ -13,13 +13,14 @@ export type Conversation = { readonly system: readonly Block[]; readonly turns: 
 /** The conversation, with the thoughts of its tool turns wherever they were kept. */
 export function renderConversation(messages: readonly Message[], warn: Warn): Conversation {
   const system: Block[] = []
-  const turns: Turn[] = []
+  const turns: GrowingTurn[] = []
   for (const message of messages) {
-    tellExtras('messages[]', { ...message.extras, name: message.name }, warn)
+    tellExtras('messages[].', message.extras, warn)
+    if (message.name !== undefined) tellExtras('messages[].', { name: message.name }, warn)
     if (message.role === 'system' || message.role === 'developer') {
       if (turns.length > 0)
         warn('anthropic takes instructions only at the beginning; later ones were moved there.')
-      system.push(...renderAnswerParts(message.parts, warn))
+      for (const block of renderAnswerParts(message.parts, warn)) system.push(block)
     } else addTurn(turns, message.role === 'assistant' ? 'assistant' : 'user', renderMessage(message, warn))
   }
   return withUserFirst({ system, turns: turns.map(resultsFirst) }, warn)
@@ -56,11 +57,11 @@ function renderCall(call: PastToolCall, warn: Warn): Block {
   return { type: 'tool_use', id: renderCallId(call.id), name: call.name, input: renderInput(call, warn) }
 }
 
-function renderInput({ name, arguments: text }: PastToolCall, warn: Warn): unknown {
+function renderInput({ arguments: text }: PastToolCall, warn: Warn): unknown {
   if (text.trim() === '') return {}
   const input = parseJson(text)
   if (isObject(input)) return input
-  warn(`anthropic takes only JSON objects as arguments; those of a call of ${name} were wrapped in one.`)
+  warn('anthropic takes only JSON objects as arguments of a tool call; others were wrapped in one.')
   return { arguments: input ?? text }
 }
 

@@ -17,13 +17,14 @@ export function renderAnswerParts(parts: readonly Part[], warn: Warn): Block[] {
     if (part.type === 'text') return renderPart(part, warn)
     const refusal = part.type === 'foreign' ? textOf(part.value.refusal) : undefined
     if (refusal !== undefined) return renderText(refusal)
-    return unknownPart(part.type === 'foreign' ? part.value.type : 'image_url', warn)
+    const name = part.type === 'foreign' ? part.value.type : 'image_url'
+    return unknownPart(name, 'anthropic in system and assistant messages', warn)
   })
 }
 
 function renderPart(part: Part, warn: Warn): Block[] {
   if (part.type === 'foreign') return renderForeign(part, warn)
-  tellExtras('messages[].content[]', withoutMark(part.extras), warn)
+  tellExtras('messages[].content[].', withoutMark(part.extras), warn)
   const blocks = part.type === 'text' ? renderText(part.text) : [renderImage(part, warn)]
   return blocks.map((block) => withMark(block, part.extras))
 }
@@ -34,20 +35,20 @@ function renderText(text: string): Block[] {
 
 function renderImage({ url, detail }: ImagePart, warn: Warn): Block {
   if (detail !== undefined && detail !== 'auto')
-    warn('anthropic chooses the detail of an image itself; detail was ignored.')
+    tellExtras('messages[].content[].image_url.', { detail }, warn)
   return { type: 'image', source: renderSource(url) }
 }
 
 function renderForeign({ value }: ForeignPart, warn: Warn): Block[] {
   const file = fieldsOf(value.file)
   const url = textOf(file.file_data) ?? textOf(file.file_url)
-  if (value.type !== 'file' || url === undefined) return unknownPart(value.type, warn)
+  if (value.type !== 'file' || url === undefined) return unknownPart(value.type, 'anthropic', warn)
   const blocks = renderFile(url, textOf(file.filename)) ?? unknownFile(warn)
   return blocks.map((block) => withMark(block, value))
 }
 
-function unknownPart(type: string, warn: Warn): Block[] {
-  warn(`anthropic takes no content part of type ${type} here; it was left out.`)
+function unknownPart(name: string, by: string, warn: Warn): Block[] {
+  warn({ what: 'Content part type', name, by })
   return []
 }
 
@@ -63,6 +64,6 @@ function renderFile(url: string, title: string | undefined): Block[] | undefined
 }
 
 function unknownFile(warn: Warn): Block[] {
-  warn('anthropic reads PDF, text and image files only; a file of another kind was left out.')
+  warn('Files other than PDF, text and images are not supported by anthropic and were ignored.')
   return []
 }

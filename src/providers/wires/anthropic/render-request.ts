@@ -1,5 +1,4 @@
 import type { Generation } from '../../../generation/request.ts'
-import { onlyOnce } from '../only-once.ts'
 import type { Target, Warn } from '../wire.ts'
 import { type FormatPlan, planFormat } from './format.ts'
 import { tellLeftOut } from './left-out.ts'
@@ -17,16 +16,15 @@ export function renderRequest(
   target: Target,
   warn: Warn,
 ): Record<string, unknown> {
-  const warnOnce = onlyOnce(warn)
-  const plan = planFormat(generation, traits, target, warnOnce)
-  const conversation = renderConversation(generation.messages, warnOnce)
-  const tools = renderTools(generation, plan, traits, target, warnOnce)
-  const maxTokens = renderMaxTokens(generation, traits, target, warnOnce)
+  const plan = planFormat(generation, traits, target, warn)
+  const conversation = renderConversation(generation.messages, warn)
+  const tools = renderTools(generation, plan, traits, target, warn)
+  const maxTokens = renderMaxTokens(generation, traits, target, warn)
   const mayGoOn = mayGoOnThinking(conversation.turns)
   const circumstances = { model: target.model, maxTokens, forced: forcesCall(tools), mayGoOn }
-  const { thinking, effort, on } = renderThinking(generation.effort, traits, circumstances, warnOnce)
+  const { thinking, effort, on } = renderThinking(generation.effort, traits, circumstances, warn)
   const format = plan.by === 'schema' ? { type: 'json_schema', schema: plan.schema } : undefined
-  tellLeftOut(generation, warnOnce)
+  tellLeftOut(generation, warn)
   return {
     model: target.model,
     max_tokens: maxTokens,
@@ -36,9 +34,9 @@ export function renderRequest(
     ...tools,
     thinking,
     output_config: effort === undefined && !format ? undefined : { effort, format },
-    ...renderSampling(generation, traits, thinking !== undefined && on, target, warnOnce),
-    stop_sequences: renderStop(generation, warnOnce),
-    service_tier: renderTier(generation, warnOnce),
+    ...renderSampling(generation, traits, thinking !== undefined && on, target, warn),
+    stop_sequences: renderStop(generation, warn),
+    service_tier: renderTier(generation, warn),
     metadata: generation.user === undefined ? undefined : { user_id: generation.user },
   }
 }
@@ -76,7 +74,8 @@ function endTrimmed(block: Block, index: number, { length }: readonly Block[]): 
 
 function renderStop({ stop = [] }: Generation, warn: Warn): readonly string[] | undefined {
   const taken = stop.filter((text) => text.trim() !== '')
-  if (taken.length < stop.length) warn('anthropic takes no stop that is only white space; it was left out.')
+  if (taken.length < stop.length)
+    warn('Stop sequences of white space alone are not supported by anthropic and were ignored.')
   return taken.length > 0 ? taken : undefined
 }
 
@@ -84,6 +83,6 @@ function renderTier({ serviceTier }: Generation, warn: Warn): string | undefined
   if (serviceTier === 'default') return 'standard_only'
   if (serviceTier === 'priority')
     warn('anthropic gives priority only as far as it was bought; auto was asked for.')
-  if (serviceTier === 'flex') warn('anthropic takes no service_tier flex; it was left out.')
+  if (serviceTier === 'flex') warn({ what: 'Service tier', name: serviceTier, by: 'anthropic' })
   return serviceTier === 'auto' || serviceTier === 'priority' ? 'auto' : undefined
 }

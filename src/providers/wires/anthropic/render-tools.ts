@@ -40,7 +40,7 @@ function renderTool(tool: Tool, traits: Traits, target: Target, warn: Warn): unk
   const schema = { properties: {}, ...parameters, type: 'object' }
   if (strict !== true) return { name, description, input_schema: schema }
   if (traits.schemas) return { name, description, input_schema: closeSchema(schema, warn), strict }
-  warn(`${target.model} cannot be held to the schema of a tool here; strict was left out.`)
+  warn({ what: 'Property', name: 'strict', within: 'tools[].function.', by: target.model })
   return { name, description, input_schema: schema }
 }
 

@@ -12,14 +12,15 @@ export function renderSampling(
 ) {
   const temperature = generation.temperature === 1 ? undefined : generation.temperature
   const topP = generation.topP === 1 ? undefined : generation.topP
-  const fixed = traits.fixedSampling ? ' at all' : ' while it reasons'
-  const leaveOut = (name: string) => warn(`${target.model} takes no ${name}${fixed}; it was left out.`)
+  const by = traits.fixedSampling ? target.model : `${target.model} while it reasons`
+  const leaveOut = (name: string) => warn({ what: 'Parameter', name, by })
   const refused = traits.fixedSampling === true || thinks
   if (refused && temperature !== undefined) leaveOut('temperature')
   if (refused && topP !== undefined) leaveOut('top_p')
   if (refused || (temperature ?? topP) === undefined) return {}
   if (temperature === undefined) return { top_p: topP }
-  if (topP !== undefined) warn('anthropic takes a temperature or top_p, not both; top_p was left out.')
+  if (topP !== undefined)
+    warn({ what: 'Parameter', name: 'top_p', by: 'anthropic together with temperature' })
   return { temperature: lowered(temperature, warn) }
 }
 

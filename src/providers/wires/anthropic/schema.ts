@@ -8,8 +8,7 @@ import type { Warn } from '../wire.ts'
 export function closeSchema(schema: Fields, warn: Warn): Fields {
   const dropped = new Set<string>()
   const closed = closeNode(schema, dropped)
-  if (dropped.size > 0)
-    warn(`anthropic holds a model to no such word of a JSON schema: ${[...dropped].join(', ')}.`)
+  for (const name of dropped) warn({ what: 'JSON Schema keyword', name, by: 'anthropic' })
   return closed
 }
 

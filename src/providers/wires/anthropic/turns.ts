@@ -4,12 +4,15 @@ export type Block = { readonly type: string; readonly [field: string]: unknown }
 /** What one side says before the other speaks. */
 export type Turn = { readonly role: 'user' | 'assistant'; readonly content: readonly Block[] }
 
-/** The turns with one more message: roles alternate, so what the same side says is one turn. */
-export function addTurn(turns: Turn[], role: Turn['role'], blocks: readonly Block[]): void {
+/** A turn to which more may be added. */
+export type GrowingTurn = { readonly role: Turn['role']; readonly content: Block[] }
+
+/** Adds one more message to the turns: roles alternate, so what the same side says is one turn. */
+export function addTurn(turns: GrowingTurn[], role: Turn['role'], blocks: Block[]): void {
   const last = turns.at(-1)
   if (blocks.length === 0) return
   if (last?.role !== role) turns.push({ role, content: blocks })
-  else turns[turns.length - 1] = { role, content: [...last.content, ...blocks] }
+  else for (const block of blocks) last.content.push(block)
 }
 
 /** Results come first in a turn, directly behind the calls that they belong to. */

@@ -1,4 +1,5 @@
 import type { Generation } from '../../../generation/request.ts'
+import { gathered } from '../gathered.ts'
 import type { Target, Warn, Wire } from '../wire.ts'
 import { traitsOf } from './models.ts'
 import type { MessageState } from './parse-stream.ts'
@@ -8,12 +9,15 @@ import { messagesWire } from './wire.ts'
 const messages = messagesWire((model) => ({ ...traitsOf(model), schemas: false }))
 
 /** The Messages wire as Vertex speaks it: the model is named in the URL, and the version in the body. */
-export const vertexMessages: Wire<MessageState> = { ...messages, render }
+export const vertexMessages: Wire<MessageState> = {
+  ...messages,
+  render: gathered(render),
+}
 
 function render(generation: Generation, target: Target, warn: Warn): Record<string, unknown> {
   const { serviceTier } = generation
   if (serviceTier !== undefined && serviceTier !== 'auto' && serviceTier !== 'default')
-    warn(`Vertex takes no service_tier ${serviceTier}; it was left out.`)
+    warn({ what: 'Service tier', name: serviceTier, by: 'Vertex' })
   const { model: _, ...body } = messages.render({ ...generation, serviceTier: undefined }, target, warn)
   return { anthropic_version: 'vertex-2023-10-16', ...body }
 }

@@ -1,4 +1,5 @@
 import type { Parameter } from '../../../generation/parameters.ts'
+import { gathered } from '../gathered.ts'
 import type { Wire } from '../wire.ts'
 import { parseError } from './error.ts'
 import { type Traits, traitsOf } from './models.ts'
@@ -26,7 +27,9 @@ export const anthropicMessages = messagesWire(traitsOf)
 export function messagesWire(traits: (model: string) => Traits): Wire<MessageState> {
   return {
     parameters: new Set(carried),
-    render: (generation, target, warn) => renderRequest(traits(target.model), generation, target, warn),
+    render: gathered((generation, target, warn) => {
+      return renderRequest(traits(target.model), generation, target, warn)
+    }),
     parse: parseAnswer,
     stream: messageStream,
     parseError,

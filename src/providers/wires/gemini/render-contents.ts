@@ -28,7 +28,7 @@ export function renderContents({ messages }: Generation, dialect: Dialect, warn:
     if (instructing(message)) {
       if (turns.length > 0)
         warn(`${dialect.name} hears the system only at the beginning; later words were put there.`)
-      instructions.push(...renderTexts(message.parts, dialect, warn))
+      for (const text of renderTexts(message.parts, dialect, warn)) instructions.push(text)
     } else addTurn(turns, renderTurn(message, names, dialect, warn))
     if (message.role === 'assistant') for (const call of message.toolCalls) names.set(call.id, call.name)
   }

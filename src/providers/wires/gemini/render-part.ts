@@ -14,7 +14,7 @@ export function renderParts(parts: readonly Part[], dialect: Dialect, warn: Warn
 export function renderTexts(parts: readonly Part[], dialect: Dialect, warn: Warn): Body[] {
   return renderParts(parts, dialect, warn).filter((part) => {
     if (part.text === undefined)
-      warn(`${dialect.name} takes only text from the system; the rest was left out.`)
+      warn(`Parts other than text are not supported by ${dialect.name} in system messages and were ignored.`)
     return part.text !== undefined
   })
 }
@@ -29,7 +29,7 @@ function renderPart(part: Part, dialect: Dialect, warn: Warn): Body | undefined 
 
 function renderImage({ url, detail }: ImagePart, dialect: Dialect, warn: Warn): Body {
   if (detail !== undefined && detail !== 'auto')
-    warn(`${dialect.name} takes no detail of an image; it was left out.`)
+    warnOfExtras({ detail }, 'messages[].content[].image_url.', dialect, warn)
   return renderMedia(url) ?? { fileData: { fileUri: url } }
 }
 
@@ -41,8 +41,7 @@ function renderMedia(url: string): Body | undefined {
 /** Files and sounds with their content in them, and a refusal as the text that it is. */
 function renderForeign({ value }: ForeignPart, dialect: Dialect, warn: Warn): Body | undefined {
   const part = renderKnown(value)
-  if (!part)
-    warn(`${dialect.name} takes no content part of type ${value.type} in this form; it was left out.`)
+  if (!part) warn({ what: 'Content part type', name: value.type, by: dialect.name })
   return part
 }
 

@@ -11,25 +11,21 @@ import { signSteps } from './signatures.ts'
 
 /** The body of a `generateContent` request; the model and the streaming are in its path. */
 export function renderRequest(dialect: Dialect, generation: Generation, target: Target, warn: Warn): Body {
-  // A long conversation may give the same reason many times.
-  const sentences = new Set<string>()
-  const warnOnce = (sentence: string) => void sentences.add(sentence)
   const family = familyOf(target.model)
-  const format = renderFormat(generation, family, target, warnOnce)
-  const { turns, instructions } = renderContents(generation, dialect, warnOnce)
+  const format = renderFormat(generation, family, target, warn)
+  const { turns, instructions } = renderContents(generation, dialect, warn)
   const instruction = format.instruction === undefined ? [] : [{ text: format.instruction }]
   const system = [...instructions, ...instruction]
-  const config = { ...renderConfig(generation, target, warnOnce), ...format.fields }
-  const thinkingConfig = renderThinking(generation.effort, family, target, warnOnce)
-  warnOfLeftOut(generation, dialect, warnOnce)
+  const config = { ...renderConfig(generation, target, warn), ...format.fields }
+  const thinkingConfig = renderThinking(generation.effort, family, target, warn)
+  warnOfLeftOut(generation, dialect, warn)
   const body = {
-    contents: family.signed ? signSteps(turns, dialect, warnOnce) : turns,
+    contents: family.signed ? signSteps(turns, dialect, warn) : turns,
     systemInstruction: system.length === 0 ? undefined : { parts: system },
     generationConfig: nonEmpty({ ...config, thinkingConfig }),
     ...renderTools(generation),
     serviceTier: dialect.serviceTier ? renderTier(generation.serviceTier) : undefined,
   }
-  sentences.forEach(warn)
   return told(body)
 }
 
@@ -57,7 +53,7 @@ function renderLimit({ maxTokens }: Generation, target: Target, warn: Warn): num
 /** A seed is a whole number of 32 bits there. */
 function renderSeed({ seed }: Generation, { model }: Target, warn: Warn): number | undefined {
   if (seed === undefined || (Math.trunc(seed) === seed && Math.abs(seed) < 2 ** 31)) return seed
-  warn(`${model} takes no seed of more than 32 bits; it was left out.`)
+  warn(`A seed of more than 32 bits is not supported by ${model} and was ignored.`)
   return undefined
 }
 

@@ -12,7 +12,7 @@ export function renderThinking(
 ): Body | undefined {
   if (effort === undefined) return undefined
   if (!thinking) {
-    if (effort !== 'none') warn(`${model} takes no reasoning_effort; it was left out.`)
+    if (effort !== 'none') warn({ what: 'Parameter', name: 'reasoning_effort', by: model })
     return undefined
   }
   if (effort === 'none' && mandatory(thinking))

@@ -1,4 +1,5 @@
 import { parameters } from '../../../generation/parameters.ts'
+import { gathered } from '../gathered.ts'
 import type { Wire } from '../wire.ts'
 import type { Dialect } from './dialect.ts'
 import { parseError } from './error.ts'
@@ -11,7 +12,7 @@ export function gemini(dialect: Dialect): Wire<AnswerState> {
   return {
     parameters: new Set(parameters.filter((name) => !missing.has(name))),
     inlineImages: true,
-    render: (generation, target, warn) => renderRequest(dialect, generation, target, warn),
+    render: gathered((generation, target, warn) => renderRequest(dialect, generation, target, warn)),
     parse: parseAnswer,
     stream: streamParser,
     parseError,

@@ -16,10 +16,10 @@ function renderMessage(message: Message, dialect: Dialect, warn: Warn): Body {
   if (role !== 'tool' && role !== 'assistant' && !message.extras && name === undefined)
     return { role, content }
   return {
-    ...fitting(message.extras, 'messages[]', dialect, warn),
+    ...fitting(message.extras, messagePath, dialect, warn),
     role,
     content,
-    ...(name !== undefined && fitting({ name }, 'messages[]', dialect, warn)),
+    ...(name !== undefined && fitting({ name }, messagePath, dialect, warn)),
     ...(message.role === 'tool' && { tool_call_id: renderCallId(message.callId, dialect) }),
     ...(message.role === 'assistant' && renderCalls(message, dialect)),
   }
@@ -28,15 +28,14 @@ function renderMessage(message: Message, dialect: Dialect, warn: Warn): Body {
 /** The fields, if the dialect takes any beyond the common ones. */
 function fitting(
   fields: Fields | undefined,
-  place: string,
+  within: string,
   dialect: Dialect,
   warn: Warn,
 ): Fields | undefined {
   if (!fields) return undefined
   if (!dialect.bareMessages) return fields
   for (const [name, value] of Object.entries(fields)) {
-    if (value !== null && value !== undefined)
-      warn(`${dialect.name} takes no ${place}.${name}; it was left out.`)
+    if (value !== null && value !== undefined) warn({ what: 'Property', name, within, by: dialect.name })
   }
   return undefined
 }
@@ -49,7 +48,8 @@ function renderContent(message: Message, dialect: Dialect, warn: Warn): unknown 
   return message.parts.map((part) => renderPart(part, dialect, warn))
 }
 
-const partPath = 'messages[].content[]'
+const messagePath = 'messages[].'
+const partPath = 'messages[].content[].'
 
 function renderPart(part: Part, dialect: Dialect, warn: Warn): Body {
   if (part.type === 'foreign') return part.value

@@ -1,28 +1,27 @@
 import type { Format, Generation, Tool, ToolChoice } from '../../../generation/request.ts'
-import { onlyOnce } from '../only-once.ts'
 import type { Target, Warn } from '../wire.ts'
 import type { Body, Dialect } from './dialect.ts'
 import { keepTaken } from './left-out.ts'
 import { renderMessages } from './render-messages.ts'
+import { withoutWithheld } from './withheld.ts'
 
 /** The body of a chat completions request. */
 export function renderRequest(dialect: Dialect, generation: Generation, target: Target, warn: Warn): Body {
-  const warnOnce = onlyOnce(warn)
   const body = {
     // First, so that they can replace nothing.
-    ...generation.extras,
+    ...withoutWithheld(generation.extras, warn),
     model: target.model,
-    messages: renderMessages(generation.messages, dialect, warnOnce),
+    messages: renderMessages(generation.messages, dialect, warn),
     ...renderStream(dialect, target),
     ...renderTools(generation),
     response_format: generation.format && renderFormat(generation.format),
     ...renderSampling(generation),
-    ...renderEffort(dialect, generation, target, warnOnce),
+    ...renderEffort(dialect, generation, target, warn),
     service_tier: generation.serviceTier,
     user: generation.user,
   }
-  const adapted = dialect.adapt?.(body, generation, target, warnOnce) ?? body
-  return keepTaken(adapted, dialect, generation, target, warnOnce)
+  const adapted = dialect.adapt?.(body, generation, target, warn) ?? body
+  return keepTaken(adapted, dialect, generation, target, warn)
 }
 
 function renderStream(dialect: Dialect, target: Target): Body | undefined {
@@ -79,6 +78,6 @@ function renderEffort(
   if (generation.effort === undefined) return undefined
   if (!dialect.effort) return { reasoning_effort: generation.effort }
   const fields = dialect.effort(generation.effort, target)
-  if (!fields) warn(`${dialect.name} takes no reasoning_effort for ${target.model}; it was left out.`)
+  if (!fields) warn({ what: 'Parameter', name: 'reasoning_effort', by: target.model })
   return fields
 }

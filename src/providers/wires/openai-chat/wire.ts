@@ -1,3 +1,4 @@
+import { gathered } from '../gathered.ts'
 import type { Wire } from '../wire.ts'
 import type { Dialect } from './dialect.ts'
 import { parseError } from './error.ts'
@@ -10,7 +11,7 @@ import { renderRequest } from './render-request.ts'
 export function openaiChat(dialect: Dialect): Wire<AnswerState> {
   return {
     parameters: carriedParameters(dialect),
-    render: (generation, target, warn) => renderRequest(dialect, generation, target, warn),
+    render: gathered((generation, target, warn) => renderRequest(dialect, generation, target, warn)),
     parse: (body) => parseAnswer(dialect, body),
     stream: streamParser(dialect),
     parseError,

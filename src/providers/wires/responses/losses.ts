@@ -1,20 +1,24 @@
-import type { Generation, Message, Part } from '../../../generation/request.ts'
+import type { Generation, Message } from '../../../generation/request.ts'
 import type { Fields } from '../../../lib/json.ts'
 import type { Warn } from '../wire.ts'
 
-/** Says which parameters and properties of the request have no place in the Responses API. */
+/** What warnings call the wire. */
+export const responsesApi = 'the Responses API'
+
+/** Warns of the parameters and properties of the request that have no place in the Responses API. */
 export function warnOfLosses(generation: Generation, warn: Warn): void {
-  for (const name of lostParameters(generation)) warn(`The Responses API takes no ${name}; it was left out.`)
-  const extras = namesIn(generation.extras).filter((name) => !carriedExtras.has(name))
-  warnOf(extras, warn)
-  warnOf([...new Set(generation.messages.flatMap(lostInMessage))], warn)
+  for (const [name, asked] of Object.entries(lostParameters(generation)))
+    if (asked) warn({ what: 'Parameter', name, by: responsesApi })
+  for (const name of namesIn(generation.extras))
+    if (!carriedExtras.has(name)) warn({ what: 'Parameter', name, by: responsesApi })
+  for (const message of generation.messages) warnOfMessage(message, warn)
 }
 
 /** Properties that the Responses API knows too, the last of them inside `text`. */
 const carriedExtras = new Set(['prompt_cache_key', 'safety_identifier', 'verbosity'])
 
-function lostParameters(generation: Generation): string[] {
-  const lost = {
+function lostParameters(generation: Generation): Readonly<Record<string, boolean>> {
+  return {
     n: (generation.choices ?? 1) > 1,
     stop: (generation.stop ?? []).length > 0,
     seed: generation.seed !== undefined,
@@ -22,25 +26,19 @@ function lostParameters(generation: Generation): string[] {
     presence_penalty: (generation.presencePenalty ?? 0) !== 0,
     logit_bias: namesIn(generation.logitBias).length > 0,
   }
-  return Object.entries(lost).flatMap(([name, asked]) => (asked ? [name] : []))
 }
 
-function lostInMessage(message: Message): string[] {
-  const fields = namesIn({ ...message.extras, name: message.name })
-  return [...fields.map((name) => `messages[].${name}`), ...message.parts.flatMap(lostInPart)]
+function warnOfMessage({ extras, name, parts }: Message, warn: Warn): void {
+  if (name !== undefined) warnOfProperties({ name }, 'messages[].', warn)
+  if (extras) warnOfProperties(extras, 'messages[].', warn)
+  for (const part of parts)
+    if (part.type !== 'foreign' && part.extras) warnOfProperties(part.extras, 'messages[].content[].', warn)
 }
 
-function lostInPart(part: Part): string[] {
-  return part.type === 'foreign' ? [] : namesIn(part.extras).map((name) => `messages[].content[].${name}`)
+function warnOfProperties(fields: Fields, within: string, warn: Warn): void {
+  for (const name of namesIn(fields)) warn({ what: 'Property', name, within, by: responsesApi })
 }
 
 function namesIn(fields: Fields = {}): string[] {
   return Object.keys(fields).filter((name) => fields[name] !== undefined && fields[name] !== null)
-}
-
-/** One sentence for all of them. */
-function warnOf(names: readonly string[], warn: Warn): void {
-  if (names.length === 0) return
-  const left = names.length === 1 ? 'it was' : 'they were'
-  warn(`The Responses API takes no ${names.join(', ')}; ${left} left out.`)
 }

@@ -1,6 +1,7 @@
 import type { Part } from '../../../generation/request.ts'
 import type { Warn } from '../wire.ts'
 import type { Body } from './body.ts'
+import { responsesApi } from './losses.ts'
 import { renderFile } from './render-file.ts'
 
 /** The content of a message: text alone as a string, which every provider takes, or else a list of parts. */
@@ -9,14 +10,14 @@ export type Content = string | readonly Body[]
 /** The content of a message to the model. */
 export function renderWritten(parts: readonly Part[], warn: Warn): Content {
   return renderContent(parts, renderWrittenPart, (name) =>
-    warn(`The Responses API takes no ${name} parts in messages; they were left out.`),
+    warn({ what: 'Content part type', name, by: responsesApi }),
   )
 }
 
 /** The content of what the model said, which is text and refusals. */
 export function renderSaid(parts: readonly Part[], warn: Warn): Content {
   return renderContent(parts, renderSaidPart, (name) =>
-    warn(`The Responses API takes no ${name} parts in messages of the assistant; they were left out.`),
+    warn({ what: 'Content part type', name, by: `${responsesApi} in assistant messages` }),
   )
 }
 

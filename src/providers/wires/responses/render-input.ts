@@ -1,5 +1,4 @@
 import type { AssistantMessage, Message, PastToolCall, ToolMessage } from '../../../generation/request.ts'
-import { onlyOnce } from '../only-once.ts'
 import type { Warn } from '../wire.ts'
 import type { Body } from './body.ts'
 import { renderCallId } from './call-id.ts'
@@ -11,8 +10,7 @@ import { renderSaid, renderWritten, textAlone } from './render-content.ts'
  * place for them, and only the first ones could go there.
  */
 export function renderInput(messages: readonly Message[], warn: Warn): readonly Body[] {
-  const warnOnce = onlyOnce(warn)
-  return messages.flatMap((message) => renderMessage(message, warnOnce))
+  return messages.flatMap((message) => renderMessage(message, warn))
 }
 
 function renderMessage(message: Message, warn: Warn): readonly Body[] {

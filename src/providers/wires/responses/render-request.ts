@@ -79,7 +79,7 @@ function renderReasoning(generation: Generation, target: Target, warn: Warn): Bo
   if (generation.effort === undefined) return undefined
   const effort = effortFor(generation.effort, target)
   if (effort === undefined) {
-    warn(`${target.model} takes no reasoning_effort; it was left out.`)
+    warn({ what: 'Parameter', name: 'reasoning_effort', by: target.model })
     return undefined
   }
   return effort === 'none' ? { effort } : { effort, summary: 'auto' }
@@ -89,7 +89,7 @@ function renderSampling(generation: Generation, target: Target, warn: Warn): Bod
   const { temperature, topP: top_p } = generation
   if (!fixesSampling(target, generation.effort)) return { temperature, top_p }
   for (const [name, value] of Object.entries({ temperature, top_p })) {
-    if (value !== undefined && value !== 1) warn(`${target.model} takes no ${name}; it was left out.`)
+    if (value !== undefined && value !== 1) warn({ what: 'Parameter', name, by: target.model })
   }
   return {}
 }

@@ -1,4 +1,5 @@
 import type { Parameter } from '../../../generation/parameters.ts'
+import { gathered } from '../gathered.ts'
 import type { Wire } from '../wire.ts'
 import type { AnswerState } from './answer-state.ts'
 import { parseError } from './error.ts'
@@ -21,7 +22,7 @@ const carried: readonly Parameter[] = [
 /** The Responses API, asked without any state: every call brings its whole conversation and stores nothing. */
 export const responses: Wire<AnswerState> = {
   parameters: new Set(carried),
-  render: renderRequest,
+  render: gathered(renderRequest),
   parse: parseAnswer,
   stream,
   parseError,

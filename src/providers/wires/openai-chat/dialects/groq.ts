@@ -27,7 +27,7 @@ const tiers: Body = { auto: 'auto', default: 'on_demand', flex: 'flex' }
 
 function adapt(body: Body, generation: Generation, target: Target, warn: Warn): Body {
   const { serviceTier } = generation
-  if (serviceTier === 'priority') warn('groq takes no service_tier priority; it was left out.')
+  if (serviceTier === 'priority') warn({ what: 'Service tier', name: serviceTier, by: 'groq' })
   const service_tier = serviceTier && tiers[serviceTier]
   // Unasked, these write their reasoning into the text.
   const apart = /qwen3|deepseek-r1/.test(target.model) ? { reasoning_format: 'parsed' } : {}

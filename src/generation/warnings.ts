@@ -1,0 +1,68 @@
+import { maxNames, type Unsupported, unsupportedSentence } from './unsupported.ts'
+
+/** A sentence for the caller, or something that was ignored, of which others of its kind may follow. */
+export type Warning = string | Unsupported
+
+/** One fewer than a reply shows: an estimated usage, which only the end tells, has a place of its own. */
+export const maxWarnings = 31
+
+/**
+ * The warnings of one request. Each sentence is kept once, and all ignored things of one kind become one sentence,
+ * so that neither time nor reply grows faster than the request.
+ */
+export class Warnings {
+  readonly #kept = new Map<string, Group | undefined>()
+  #omitted = false
+
+  /** Keeps a warning; a function of its own, to be handed on. */
+  readonly add = (warning: Warning): void => {
+    if (typeof warning === 'string') this.#keep(warning, undefined)
+    else this.#gather(warning)
+  }
+
+  /** The sentences in the order in which their first causes came, at most `maxWarnings`. */
+  sentences(): string[] {
+    const sentences = [...this.#kept].map(([sentence, group]) => group?.sentence() ?? sentence)
+    if (!this.#omitted && sentences.length <= maxWarnings) return sentences
+    return [...sentences.slice(0, maxWarnings - 1), 'Further warnings were omitted.']
+  }
+
+  #gather(thing: Unsupported): void {
+    const key = `${thing.what}\n${thing.within ?? ''}\n${thing.by ?? ''}`
+    const group = this.#kept.get(key) ?? new Group(thing)
+    if (this.#keep(key, group)) group.add(thing.name)
+  }
+
+  /** False where there are too many already. */
+  #keep(key: string, group: Group | undefined): boolean {
+    if (this.#kept.has(key)) return true
+    this.#omitted ||= this.#kept.size === maxWarnings
+    if (!this.#omitted) this.#kept.set(key, group)
+    return !this.#omitted
+  }
+}
+
+/** All that one reply warns of. */
+export function joinWarnings(...lists: readonly (readonly string[])[]): readonly string[] {
+  const warnings = new Warnings()
+  for (const list of lists) for (const sentence of list) warnings.add(sentence)
+  return warnings.sentences()
+}
+
+/** The different names of one kind. */
+class Group {
+  readonly #kind: Unsupported
+  readonly #names = new Set<string>()
+
+  constructor(kind: Unsupported) {
+    this.#kind = kind
+  }
+
+  add(name: string): void {
+    this.#names.add(name)
+  }
+
+  sentence(): string {
+    return unsupportedSentence(this.#kind, [...this.#names.values().take(maxNames)], this.#names.size)
+  }
+}

@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+import { badRequest } from '../lib/errors.ts'
+import type { Fields } from '../lib/json.ts'
+import { jsonExceeds } from '../lib/json-size.ts'
+
+const maxKeys = 512
+const maxKibibytes = 64
+
+/** What a caller notes beside its request: an object with string keys and any values. */
+export const Metadata = Type.Unsafe<Fields>({
+  type: 'object',
+  maxProperties: maxKeys,
+  description: `At most ${maxKeys} keys and ${maxKibibytes} KiB as JSON.`,
+})
+
+type Noted = {
+  readonly metadata?: Fields | null
+  readonly trace?: { readonly metadata?: Fields | null } | null
+}
+
+/** Throws the 400 for metadata that is too large as JSON, which no schema can say. */
+export function checkMetadata({ metadata, trace }: Noted): void {
+  checkSize(metadata, 'metadata')
+  checkSize(trace?.metadata, 'trace.metadata')
+}
+
+function checkSize(metadata: Fields | null | undefined, param: string): void {
+  if (metadata == null || !jsonExceeds(metadata, maxKibibytes * 1024)) return
+  const message = `Invalid '${param}': it takes more than ${maxKibibytes} KiB as JSON.`
+  throw badRequest(message, 'object_too_large', param)
+}
