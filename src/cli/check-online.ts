@@ -26,7 +26,8 @@ async function answerOf(provider: Provider, kind: RemoteKind, models: Models): P
   if (!isListed(provider, kind)) return { ...answer, ok: null }
   try {
     // It has a deadline of its own.
-    const ids = await listModels(provider, kind, new AbortController().signal)
+    const listed = await listModels(provider, kind, new AbortController().signal)
+    const ids = listed.map(({ id }) => id)
     return { ...answer, ok: true, models: ids.length, unknown: notIn(ids, routesTo(provider, models)) }
   } catch (error) {
     return { ...answer, ok: false, error: sentenceOf(error) }

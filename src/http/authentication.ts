@@ -34,10 +34,13 @@ function tokenFrom(header: string, found: string | undefined): string {
 
 function identify(keys: KeyDirectory, token: string, now: number): Caller {
   const parts = parseApiKey(token)
-  const key = parts && keys.find(parts.publicId)
-  if (parts === undefined || key === undefined) throw invalidKey()
-  if (!provesKey(parts.secret, key.secretHash) || key.revokedAt !== null) throw invalidKey()
-  if (key.expiresAt !== null && key.expiresAt <= now) throw invalidKey()
-  if (key.organization === null) throw noOrganization()
-  return { organization: key.organization, keyId: key.publicId }
+  if (parts === undefined) throw invalidKey('malformed_key')
+  const { publicId, secret } = parts
+  const key = keys.find(publicId)
+  if (key === undefined) throw invalidKey('unknown_key', publicId)
+  if (!provesKey(secret, key.secretHash)) throw invalidKey('wrong_secret', publicId)
+  if (key.revokedAt !== null) throw invalidKey('revoked_key', publicId)
+  if (key.expiresAt !== null && key.expiresAt <= now) throw invalidKey('expired_key', publicId)
+  if (key.organization === null) throw noOrganization(publicId)
+  return { organization: key.organization, keyId: publicId }
 }

@@ -1,3 +1,5 @@
+import type { KeyRejection, ModelRejection, RejectionFacts } from './rejection.ts'
+
 /** What a caller reads in the body of every error. */
 export type ErrorBody = {
   readonly error: {
@@ -15,6 +17,7 @@ type ErrorFacts = {
   readonly headers?: Readonly<Record<string, string>>
   /** For the log; never shown to the caller. */
   readonly cause?: unknown
+  readonly log?: RejectionFacts
 }
 
 /** An error with the status and the sentence that the caller gets. */
@@ -24,6 +27,7 @@ export class ApiError extends Error {
   readonly code: string | null
   readonly param: string | null
   readonly headers: Readonly<Record<string, string>>
+  readonly log: RejectionFacts
 
   constructor(status: number, message: string, facts: ErrorFacts) {
     super(message, { cause: facts.cause })
@@ -33,6 +37,7 @@ export class ApiError extends Error {
     this.code = facts.code ?? null
     this.param = facts.param ?? null
     this.headers = facts.headers ?? {}
+    this.log = facts.log ?? {}
   }
 
   toBody(): ErrorBody {
@@ -44,12 +49,17 @@ const invalidRequest = 'invalid_request_error'
 const noRetry = { 'x-should-retry': 'false' }
 
 /** 400: the request breaks a rule; `param` is the path of the field. */
-export function badRequest(message: string, code: string | null, param: string | null): ApiError {
-  return new ApiError(400, message, { type: invalidRequest, code, param })
+export function badRequest(
+  message: string,
+  code: string | null,
+  param: string | null,
+  log?: RejectionFacts,
+): ApiError {
+  return new ApiError(400, message, { type: invalidRequest, code, param, log })
 }
 
 export function invalidJson(): ApiError {
-  return badRequest('The request body is not valid JSON.', null, null)
+  return badRequest('The request body is not valid JSON.', null, null, { reason: 'invalid_json' })
 }
 
 export function nestedTooDeeply(levels: number): ApiError {
@@ -60,17 +70,21 @@ export function unsupportedParameter(message: string, param: string): ApiError {
   return badRequest(message, 'unsupported_parameter', param)
 }
 
+/** 401: no bearer token was sent. */
 export function missingKey(): ApiError {
-  return unauthorized('No API key was given. Send it as a header: Authorization: Bearer sk-weir-….', null)
+  const message = 'No API key was given. Send it as a header: Authorization: Bearer sk-weir-….'
+  return unauthorized(message, null, { reason: 'missing_key' })
 }
 
-export function invalidKey(): ApiError {
-  return unauthorized('The API key is not valid. It may be mistyped, expired or revoked.', 'invalid_api_key')
+/** 401: the caller reads the same sentence whatever is wrong with the key; only the log says which it is. */
+export function invalidKey(reason: KeyRejection, key?: string): ApiError {
+  const message = 'The API key is not valid. It may be mistyped, expired or revoked.'
+  return unauthorized(message, 'invalid_api_key', { reason, key })
 }
 
-function unauthorized(message: string, code: string | null): ApiError {
+function unauthorized(message: string, code: string | null, log: RejectionFacts): ApiError {
   const headers = { 'www-authenticate': 'Bearer realm="weir"' }
-  return new ApiError(401, message, { type: invalidRequest, code, headers })
+  return new ApiError(401, message, { type: invalidRequest, code, headers, log })
 }
 
 /** 402: nobody has said how the organization pays, or what the model costs. */
@@ -83,9 +97,10 @@ export function insufficientBalance(message: string): ApiError {
   return new ApiError(402, message, { type: 'insufficient_quota', code: 'insufficient_balance' })
 }
 
-export function noOrganization(): ApiError {
+/** 403: `key` is the public id of the key. */
+export function noOrganization(key?: string): ApiError {
   const message = 'The organization of this API key no longer exists.'
-  return new ApiError(403, message, { type: invalidRequest, code: 'no_organization' })
+  return new ApiError(403, message, { type: invalidRequest, code: 'no_organization', log: { key } })
 }
 
 /** 403: metrics are the operator's. */
@@ -95,17 +110,26 @@ export function metricsForbidden(): ApiError {
   return new ApiError(403, message, { type: invalidRequest, code: 'metrics_forbidden' })
 }
 
-/** 404 for a model; the message says what to do about it. */
-export function modelNotFound(message: string): ApiError {
-  return new ApiError(404, message, { type: invalidRequest, code: 'model_not_found', param: 'model' })
+/** 404 for a model; the message says what to do about it. `model` is the name as it was asked for. */
+export function modelNotFound(message: string, reason: ModelRejection, model: string): ApiError {
+  const log = { reason, model }
+  return new ApiError(404, message, { type: invalidRequest, code: 'model_not_found', param: 'model', log })
 }
 
 export function completionNotFound(id: string): ApiError {
   return new ApiError(404, `Completion with id '${id}' not found.`, { type: invalidRequest })
 }
 
-export function routeNotFound(method: string, path: string): ApiError {
-  return new ApiError(404, `There is no ${method} ${path}.`, { type: invalidRequest })
+/** 404 for a path; `hint` is a further sentence, or empty. */
+export function routeNotFound(method: string, path: string, hint = ''): ApiError {
+  const message = `There is no ${method} ${path}.${hint && ` ${hint}`}`
+  return new ApiError(404, message, { type: invalidRequest, log: { reason: 'unknown_path' } })
+}
+
+/** 501: the method is none of HTTP's. */
+export function methodNotImplemented(method: string): ApiError {
+  const message = `${method} is not a method of HTTP.`
+  return new ApiError(501, message, { type: invalidRequest, code: 'method_not_implemented' })
 }
 
 export function methodNotAllowed(method: string, path: string, allowed: readonly string[]): ApiError {

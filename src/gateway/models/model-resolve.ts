@@ -33,6 +33,7 @@ export function resolveModel(
     fast: facts.fast,
     variantOf: facts.variant_of,
     aliases: facts.aliases ?? [],
+    discovered: known.discovered,
     routes,
     ...stateOf(known, routes, providers),
   }
@@ -70,7 +71,7 @@ function stateOf(
   return switched ? { keyMissing } : { disabled: keyMissing }
 }
 
-const switchedOff = 'It is switched off in weir.yaml.'
+const switchedOff = 'It has enabled: false in weir.yaml.'
 
 function noChat(slug: string): string {
   return `It is not made to hold a chat. Add { slug: ${slug}, enabled: true } to models in weir.yaml to try it.`

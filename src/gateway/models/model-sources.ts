@@ -5,6 +5,8 @@ import type { ConfiguredProviders, ModelsInput } from './models-input.ts'
 /** What is known of a model from all sources together. */
 export type KnownModel = {
   readonly facts: ModelFacts
+  /** Only a provider's list knows it. */
+  readonly discovered?: boolean
   /** What the settings say of `enabled`. */
   readonly switched?: boolean
   /** Where the settings describe it; absent where they do not. */
@@ -16,8 +18,10 @@ export type KnownModel = {
 /** Every model by its slug: built in, then listed by providers, then as the settings change them. */
 export function gatherModels(input: ModelsInput): KnownModel[] {
   const known = new Map<string, KnownModel>()
-  for (const facts of [...input.catalog, ...echoFacts(input.providers.configured), ...discoveredFacts(input)])
-    if (!known.has(facts.slug)) known.set(facts.slug, { facts })
+  for (const facts of [...input.catalog, ...echoFacts(input.providers.configured)])
+    known.set(facts.slug, { facts })
+  for (const facts of discoveredFacts(input))
+    if (!known.has(facts.slug)) known.set(facts.slug, { facts, discovered: true })
   for (const [index, entry] of input.settings.entries())
     known.set(entry.slug, withEntry(known.get(entry.slug), entry, `models[${index}]`, input.providers))
   return [...known.values()]
@@ -25,7 +29,11 @@ export function gatherModels(input: ModelsInput): KnownModel[] {
 
 function discoveredFacts({ discovered }: ModelsInput): ModelFacts[] {
   return [...discovered].flatMap(([provider, ids]) =>
-    ids.map((id) => ({ slug: `${provider}/${id}`, routes: [{ provider, model: id }] })),
+    ids.map(({ id, contextWindow }) => ({
+      slug: `${provider}/${id}`,
+      ...(contextWindow !== undefined && { context_window: contextWindow }),
+      routes: [{ provider, model: id }],
+    })),
   )
 }
 
