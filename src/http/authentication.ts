@@ -32,13 +32,19 @@ function tokenFrom(header: string, found: string | undefined): string {
   return token.trim()
 }
 
+/** The public id of the key that a request sends, whether or not it is valid; absent where it sends none of ours. */
+export function claimedKey(headers: Headers): string | undefined {
+  const [, token = ''] = /^bearer +(.*)$/i.exec(headers.get('authorization') ?? '') ?? []
+  return parseApiKey(token.trim())?.publicId
+}
+
 function identify(keys: KeyDirectory, token: string, now: number): Caller {
   const parts = parseApiKey(token)
   if (parts === undefined) throw invalidKey('malformed_key')
   const { publicId, secret } = parts
   const key = keys.find(publicId)
-  if (key === undefined) throw invalidKey('unknown_key', publicId)
-  if (!provesKey(secret, key.secretHash)) throw invalidKey('wrong_secret', publicId)
+  if (key === undefined) throw invalidKey('unknown_key')
+  if (!provesKey(secret, key.secretHash)) throw invalidKey('wrong_secret')
   if (key.revokedAt !== null) throw invalidKey('revoked_key', publicId)
   if (key.expiresAt !== null && key.expiresAt <= now) throw invalidKey('expired_key', publicId)
   if (key.organization === null) throw noOrganization(publicId)

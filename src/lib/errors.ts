@@ -1,4 +1,5 @@
-import type { KeyRejection, ModelRejection, RejectionFacts } from './rejection.ts'
+import type { KeyRejection, ModelRejection, RejectionFacts, RouteRejection } from './rejection.ts'
+import { shortText } from './short-text.ts'
 
 /** What a caller reads in the body of every error. */
 export type ErrorBody = {
@@ -106,7 +107,7 @@ export function noOrganization(key?: string): ApiError {
 /** 403: metrics are the operator's. */
 export function metricsForbidden(): ApiError {
   const message =
-    'Metrics are for programs on the machine of the gateway, or with its WEIR_ADMIN_KEY as the bearer.'
+    'Metrics are for programs that ask for localhost on the machine of the gateway, or send its WEIR_ADMIN_KEY as the bearer.'
   return new ApiError(403, message, { type: invalidRequest, code: 'metrics_forbidden' })
 }
 
@@ -120,11 +121,18 @@ export function completionNotFound(id: string): ApiError {
   return new ApiError(404, `Completion with id '${id}' not found.`, { type: invalidRequest })
 }
 
-/** 404 for a path; `hint` is a further sentence, or empty. */
-export function routeNotFound(method: string, path: string, hint = ''): ApiError {
-  const message = `There is no ${method} ${path}.${hint && ` ${hint}`}`
-  return new ApiError(404, message, { type: invalidRequest, log: { reason: 'unknown_path' } })
+/** 404 for a path; `sentence` says what was likely meant, or is empty. */
+export function routeNotFound(
+  method: string,
+  path: string,
+  { sentence, reason }: { readonly sentence: string; readonly reason: RouteRejection },
+): ApiError {
+  const message = `There is no ${method} ${shortText(path, maxShownPath)}.${sentence && ` ${sentence}`}`
+  return new ApiError(404, message, { type: invalidRequest, log: { reason } })
 }
+
+/** Characters. */
+const maxShownPath = 200
 
 /** 501: the method is none of HTTP's. */
 export function methodNotImplemented(method: string): ApiError {
@@ -134,7 +142,7 @@ export function methodNotImplemented(method: string): ApiError {
 
 export function methodNotAllowed(method: string, path: string, allowed: readonly string[]): ApiError {
   const headers = { allow: allowed.join(', ') }
-  const message = `${path} does not take ${method}; it takes ${allowed.join(', ')}.`
+  const message = `${shortText(path, maxShownPath)} does not take ${method}; it takes ${allowed.join(', ')}.`
   return new ApiError(405, message, { type: invalidRequest, code: 'method_not_supported', headers })
 }
 

@@ -4,7 +4,7 @@ export type RejectionFacts = {
   readonly reason?: string
   /** The model that the request named, as it was written. */
   readonly model?: string | undefined
-  /** The public id of the key that was sent, whether or not it is valid. */
+  /** The public id of the key, where its secret was right. */
   readonly key?: string | undefined
 }
 
@@ -13,3 +13,6 @@ export type KeyRejection = 'malformed_key' | 'unknown_key' | 'wrong_secret' | 'r
 
 /** Why a name finds no model. */
 export type ModelRejection = 'unknown_model' | 'ambiguous_model' | 'disabled_model'
+
+/** Why a path is not found. */
+export type RouteRejection = 'unknown_path' | 'unsupported_endpoint'

@@ -20,7 +20,7 @@ export function looksSecret(text: string): boolean {
 const maxScanned = 1000
 
 function masked(text: string): string {
-  return secrets.reduce((rest, pattern) => rest.replace(pattern, '[secret]'), text)
+  return secrets.reduce((rest, pattern) => rest.replace(pattern, '[key]'), text)
 }
 
 const secrets: readonly RegExp[] = [
