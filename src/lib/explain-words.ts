@@ -35,10 +35,10 @@ export function quoted(value: unknown): string {
   return looksSecret(value.slice(0, maxScanned)) ? 'a text that looks like a secret' : `'${shortened(value)}'`
 }
 
-/** The words as a choice: `a, b or c`. */
-export function oneOf(words: readonly string[]): string {
+/** The words as a choice: `a, b or c`; or joined by another word. */
+export function oneOf(words: readonly string[], joint = 'or'): string {
   const [last = '', ...others] = words.toReversed()
-  return others.length === 0 ? last : `${others.toReversed().join(', ')} or ${last}`
+  return others.length === 0 ? last : `${others.toReversed().join(', ')} ${joint} ${last}`
 }
 
 const maxQuoted = 40

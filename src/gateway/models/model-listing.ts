@@ -36,9 +36,20 @@ export async function listModels(
     signal: limited,
   })
   const text = await boundedText(response)
-  if (!response.ok) throw new Error(`It answered with status ${response.status}.`)
+  if (!response.ok) throw new ListingError(`It answered with status ${response.status}.`, response.status)
   const listed = uniqueModels(models(parseJson(text)))
   return details ? withDetails(listed, { provider, kind, details, known, signal: limited }) : listed
+}
+
+/** The provider answered, but not with a list of its models. */
+export class ListingError extends Error {
+  readonly status: number
+
+  constructor(message: string, status: number) {
+    super(message)
+    this.name = 'Error'
+    this.status = status
+  }
 }
 
 export type ListingOptions = {
@@ -56,7 +67,7 @@ async function boundedText(response: Response): Promise<string> {
 }
 
 function uniqueModels(models: readonly Partial<ListedModel>[] | undefined): ListedModel[] {
-  if (models === undefined) throw new Error('It answered with no list of models.')
+  if (models === undefined) throw new ListingError('It answered with no list of models.', 200)
   const byId = new Map<string, ListedModel>()
   for (const { id, contextWindow } of models)
     if (id !== undefined && /^\S+$/.test(id) && !byId.has(id)) byId.set(id, { id, contextWindow })
