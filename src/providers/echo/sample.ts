@@ -47,7 +47,7 @@ function sampleObject(schema: Fields, text: string, root: Fields, depth: number)
 }
 
 /** Follows `#/a/b` once; a chain of references ends with the depth. */
-function resolved(schema: Fields, root: Fields): Fields {
+export function resolved(schema: Fields, root: Fields): Fields {
   if (typeof schema.$ref !== 'string' || !schema.$ref.startsWith('#')) return schema
   return schema.$ref
     .split('/')
