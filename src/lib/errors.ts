@@ -168,7 +168,8 @@ export function rateLimited(type: 'requests' | 'tokens', message: string, wait: 
     'retry-after': String(Math.max(1, Math.ceil(wait / 1000))),
     'retry-after-ms': String(wait),
   }
-  return new ApiError(429, message, { type, code: 'rate_limit_exceeded', headers })
+  const log = { reason: `${type}_limit` }
+  return new ApiError(429, message, { type, code: 'rate_limit_exceeded', headers, log })
 }
 
 export function internalError(cause: unknown): ApiError {

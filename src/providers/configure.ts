@@ -37,16 +37,11 @@ export function configureProviders(
 function unmentioned(kind: Kind, environment: Environment): Outcome {
   const { name } = kind
   const path = `providers.${name}`
-  if (!('wire' in kind)) return { missing: replacedBuiltIn(path) }
-  if (kind.keyless === true) return { missing: `Add ${path} to weir.yaml.` }
+  if (!('wire' in kind) || kind.keyless === true) return { missing: `Add ${path} to weir.yaml.` }
   if (kind.baseUrl === undefined)
     return { missing: `Add ${path} with its base_url and api_key to weir.yaml.` }
   if (keyFromEnvironment(kind, environment) === undefined) return { missing: missingKey(path, kind) }
   return configureEntry({ name, entry: {}, path, environment })
-}
-
-function replacedBuiltIn(path: string): string {
-  return `It is enabled only while no provider is configured, unless weir.yaml names it: add ${path}: {} to enable it.`
 }
 
 /** Without any other provider the one inside answers, so that a first call works without a key. */

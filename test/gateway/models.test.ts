@@ -169,7 +169,7 @@ describe('the built-in echo', () => {
     const models = modelsWith([], { providers: { configured, missing } })
     expect(slugs(models.enabled)).not.toContain('weir/echo')
     expect(models.find('weir/echo')?.disabled).toBe(
-      'It is enabled only while no provider is configured, unless weir.yaml names it: add providers.echo: {} to enable it.',
+      'Other providers are configured: add providers.echo: {} to weir.yaml to enable it beside them.',
     )
   })
 

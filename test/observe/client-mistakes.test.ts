@@ -107,6 +107,11 @@ const mistakes: readonly Mistake[] = [
     { status: 404, reason: 'disabled_model', requested_model: 'off', model: 'acme/off' },
   ],
   [
+    'the model inside, where providers are configured',
+    asks({ model: 'weir/echo' }),
+    { status: 404, reason: 'disabled_model', model: 'weir/echo' },
+  ],
+  [
     'an unknown model of a response',
     ['/v1/responses', { body: { model: 'nobody/x', input: 'a' } }],
     { status: 404, path: '/v1/responses', requested_model: 'nobody/x', ...owner },
@@ -178,6 +183,7 @@ test('a request over the limit is found as well', async () => {
   expect(await app.requestLines.of(limited)).toMatchObject({
     status: 429,
     error: 'rate_limit_exceeded',
+    reason: 'requests_limit',
     ...owner,
   })
 })

@@ -2,6 +2,10 @@ import type { ModelFacts } from '../../config/model-facts.ts'
 import { efforts } from '../../generation/request.ts'
 import type { Provider } from '../../providers/provider.ts'
 
+/** Why it is disabled where other providers are configured, and the settings do not name it. */
+export const echoReplaced =
+  'Other providers are configured: add providers.echo: {} to weir.yaml to enable it beside them.'
+
 /**
  * The facts of `weir/echo`, the model that answers inside this process. It is known also where no such provider is
  * configured, so that a caller reads why it is disabled.
