@@ -15,6 +15,7 @@ import { createGuard } from './http/guard.ts'
 import { openApi } from './http/openapi.ts'
 import { type AskingPaths, enterRefused } from './http/refusals.ts'
 import { requestId } from './http/request-id.ts'
+import type { Route } from './http/route-hint.ts'
 import { timing } from './http/timing.ts'
 import type { Log } from './lib/log.ts'
 import { modelRoutes } from './models/routes.ts'
@@ -74,19 +75,27 @@ export function createApp(parts: AppParts) {
     runs: parts.runs,
     options: settings.compatibility,
   })
+  let served: readonly Route[] = []
   // Host names of any length, `ai` for one: Elysia would cut the path of a short one wrongly.
   const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: false } })
     .use(requestId())
     .use(crossOrigin(settings.cors))
     .use(timing(parts.requests))
-    .use(errorReplies(log, (failed) => enterRefused(gateway, askingPaths, failed)))
+    .use(
+      errorReplies(
+        log,
+        (failed) => enterRefused(gateway, askingPaths, failed),
+        () => served,
+      ),
+    )
     .use(systemRoutes(parts.ready, parts.metrics))
     .use(modelRoutes(guard, models))
     .use(chatRoutes(guard, chat, log, toolCallFragments ? FragmentedChunk : ChatCompletionChunk))
     .use(storedRoutes(guard, createStoredService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
     .use(readingRoutes(guard, responses, log))
-  // These two go by the list of the routes.
+  // These go by the list of the routes.
   app.use(openApi(app.routes))
+  served = app.routes.map(({ method, path }) => ({ method, path }))
   return app.use(otherMethods(app.routes))
 }

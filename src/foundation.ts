@@ -35,7 +35,7 @@ export type FoundationInput = {
 
 /** What is in force at the moment. */
 type Current = {
-  readonly configuration: { readonly settings: Pick<Settings, 'limits'> }
+  readonly configuration: { readonly settings: Pick<Settings, 'limits' | 'host'> }
   /** What a background run begins with. */
   readonly begin: RunEnvironment
 }
@@ -66,7 +66,11 @@ export function createFoundation(
     live,
     runs,
     calls: createOpenCalls(),
-    metrics: createMetricsPage(observation.metrics, environment.WEIR_ADMIN_KEY),
+    metrics: createMetricsPage(
+      observation.metrics,
+      environment.WEIR_ADMIN_KEY,
+      () => current().configuration.settings.host,
+    ),
     requests: observation.requests,
     patience: input.patience ?? patience,
     images,

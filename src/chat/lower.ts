@@ -46,11 +46,7 @@ export function lower(request: ChatRequest): Lowered {
 
 function checkChoices(count: number | null | undefined): void {
   if (count == null || count <= mostChoices) return
-  throw badRequest(
-    `Invalid 'n': at most ${mostChoices} are offered, but got ${count}.`,
-    'unsupported_value',
-    'n',
-  )
+  throw badRequest(`Invalid 'n': must be at most ${mostChoices}, not ${count}.`, 'unsupported_value', 'n')
 }
 
 function lowerTool(tool: NonNullable<ChatRequest['tools']>[number]): Tool {

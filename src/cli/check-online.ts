@@ -1,5 +1,6 @@
-import { isListed, listModels } from '../gateway/models/model-listing.ts'
+import { isListed, ListingError, listModels } from '../gateway/models/model-listing.ts'
 import type { Models } from '../gateway/models/model.ts'
+import { otherBases } from '../providers/base-address.ts'
 import type { Provider, RemoteKind } from '../providers/provider.ts'
 import type { CheckedAnswer } from './check-report.ts'
 import type { World } from './command.ts'
@@ -26,11 +27,36 @@ async function answerOf(provider: Provider, kind: RemoteKind, models: Models): P
   if (!isListed(provider, kind)) return { ...answer, ok: null }
   try {
     // It has a deadline of its own.
-    const ids = await listModels(provider, kind, new AbortController().signal)
+    const listed = await listModels(provider, kind, new AbortController().signal)
+    const ids = listed.map(({ id }) => id)
     return { ...answer, ok: true, models: ids.length, unknown: notIn(ids, routesTo(provider, models)) }
   } catch (error) {
-    return { ...answer, ok: false, error: sentenceOf(error) }
+    const base = await workingBase(provider, kind, error)
+    if (base === undefined) return { ...answer, ok: false, error: sentenceOf(error) }
+    const sentence = `${sentenceOf(error)} It lists its models behind ${base}: set base_url to that.`
+    return { ...answer, ok: false, error: sentence, working_base_url: base }
   }
+}
+
+/** Milliseconds for each address that is tried. */
+const probeTimeoutMs = 3000
+
+/** Another base on the same host behind which the provider lists its models, where the configured one has no list. */
+async function workingBase(
+  provider: Provider,
+  kind: RemoteKind,
+  error: unknown,
+): Promise<string | undefined> {
+  // One that is not there, or that refuses the key, is not at another path.
+  if (!(error instanceof ListingError) || [401, 403].includes(error.status)) return undefined
+  for (const baseUrl of otherBases(provider.baseUrl, kind)) {
+    const { signal } = new AbortController()
+    const listed = await listModels({ ...provider, baseUrl }, kind, signal, {
+      deadline: probeTimeoutMs,
+    }).catch(() => undefined)
+    if (listed !== undefined) return baseUrl
+  }
+  return undefined
 }
 
 function routesTo(provider: Provider, { enabled }: Models): readonly string[] {

@@ -1,4 +1,5 @@
 import { problemLine, type SettingsProblem } from '../config/problem.ts'
+import { oneOf } from '../lib/explain-words.ts'
 import { table } from './output.ts'
 
 /** What `weir check` found; what needs sound settings is absent where they are not. */
@@ -7,6 +8,8 @@ export type CheckReport = {
   readonly file: string | null
   readonly data_folder?: string
   readonly problems: readonly SettingsProblem[]
+  /** What is accepted but probably not what was meant. */
+  readonly warnings?: readonly SettingsProblem[]
   readonly providers?: readonly CheckedProvider[]
   readonly models?: CheckedModels
   /** What the providers answered, where they were asked. */
@@ -21,6 +24,8 @@ export type CheckedAnswer = {
   readonly models: number | null
   /** Why it gave no list. */
   readonly error: string | null
+  /** The base behind which it does list them, where that is not the one of the settings. */
+  readonly working_base_url?: string
   /** The models of routes to it that it did not list. */
   readonly unknown: readonly string[]
 }
@@ -38,6 +43,8 @@ export type CheckedProvider = {
 export type CheckedModels = {
   readonly on: number
   readonly off: number
+  /** The providers whose models are not counted, because they were not asked for their lists. */
+  readonly not_listed: readonly string[]
   /** The models of the settings that nobody can serve, each with the reason. */
   readonly without_service: readonly { readonly slug: string; readonly reason: string }[]
 }
@@ -49,6 +56,7 @@ export function reportText(report: CheckReport): string {
     `Settings  ${report.file ?? 'no file; defaults and environment'}`,
     ...data,
     ...problemLines(report.problems),
+    ...section('Warnings', (report.warnings ?? []).map(problemLine)),
     ...providerLines(report.providers ?? []),
     ...modelLines(report.models),
     ...onlineLines(report.online ?? []),
@@ -81,8 +89,14 @@ function modelLines(models: CheckedModels | undefined): string[] {
   return [
     '',
     `Models: ${models.on} on, ${models.off} off.`,
+    ...notListedLines(models.not_listed),
     ...section('Named in the settings, but without service', reasons),
   ]
+}
+
+function notListedLines(providers: readonly string[]): string[] {
+  if (providers.length === 0) return []
+  return [`Not counted: the models that ${oneOf(providers, 'and')} will list; --online asks for them.`]
 }
 
 function onlineLines(answers: readonly CheckedAnswer[]): string[] {

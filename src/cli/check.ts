@@ -1,8 +1,12 @@
-import { catalog } from '../config/catalog.ts'
 import { type LoadedSettings, loadSettings } from '../config/load.ts'
 import { SettingsError, type SettingsProblem } from '../config/problem.ts'
-import { createModels, type RegisteredModels } from '../gateway/models/models.ts'
+import { createModelRegistry } from '../gateway/models/model-registry.ts'
+import type { Models } from '../gateway/models/model.ts'
+import type { Log } from '../lib/log.ts'
+import { baseAddressWarnings } from '../providers/base-address.ts'
 import { configureProviders, type ProviderSet } from '../providers/configure.ts'
+import { localEngines } from '../providers/local-engines.ts'
+import type { Provider } from '../providers/provider.ts'
 import { askProviders } from './check-online.ts'
 import { type CheckReport, type CheckedProvider, reportText } from './check-report.ts'
 import { type Command, commonFlagsHelp, parseFlags, type World } from './command.ts'
@@ -17,8 +21,9 @@ Exit code 0: nothing is wrong; 1: something is.
 
 Flags
   --online       also asks each provider for the list of its models: does it answer, does it
-                 take the key, does it know the models whose routes lead to it? Without this
-                 flag nobody is asked anything.
+                 take the key, does it know the models whose routes lead to it, and at which
+                 address does it answer where base_url is wrong? Models that providers list are
+                 counted, as “weir serve” would. Without this flag nobody is asked anything.
 
 Examples
   weir check
@@ -68,13 +73,17 @@ async function reportOf(
   world: World,
 ): Promise<CheckReport> {
   const providers = configureProviders(settings, world.environment)
-  const models = createModels({
-    catalog: catalog.models,
-    settings: settings.models,
+  const registry = createModelRegistry(
+    settings.models,
     providers,
-    discovered: new Map(),
-    firstSeen: () => 0,
-  })
+    silent,
+    localEngines(settings, world.environment),
+  )
+  if (online) {
+    await registry.start()
+    await registry.stop()
+  }
+  const models = registry.current()
   const problems: readonly SettingsProblem[] = [...providers.problems, ...models.problems]
   const answers = online ? await askProviders(providers.configured.values(), models, world) : undefined
   return {
@@ -82,14 +91,23 @@ async function reportOf(
     file,
     data_folder: dataFolder,
     problems,
+    warnings: baseAddressWarnings(providers.configured.values()),
     providers: checkedProviders(providers, settings.providers),
     models: {
       on: models.enabled.length,
       off: models.all.length - models.enabled.length,
+      not_listed: online ? [] : [...providers.configured.values()].flatMap(listsLater),
       without_service: settings.models.flatMap(({ slug }) => withoutService(slug, models)),
     },
     ...(answers && { online: answers }),
   }
+}
+
+/** What becomes of each provider is in the answers. */
+const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
+
+function listsLater({ name, kind, discover }: Provider): string[] {
+  return discover && 'wire' in kind ? [name] : []
 }
 
 /** Those that can be asked, then those that the settings name in vain. */
@@ -117,7 +135,7 @@ function carriesKey(keyHeaders: object, headers: Readonly<Record<string, string>
   return Object.keys(keyHeaders).some((name) => Object.hasOwn(headers, name.toLowerCase()))
 }
 
-function withoutService(slug: string, models: RegisteredModels) {
+function withoutService(slug: string, models: Models) {
   const model = models.find(slug)
   const reason = model?.disabled ?? model?.keyMissing
   return reason === undefined ? [] : [{ slug, reason }]

@@ -1,4 +1,4 @@
-import { shortened } from '../lib/explain-words.ts'
+import { shortText } from '../lib/short-text.ts'
 
 /** Something in a request that is not supported and was ignored. */
 export type Unsupported = {
@@ -32,7 +32,7 @@ export function unsupportedSentence(
   names: readonly string[],
   count: number = names.length,
 ): string {
-  const shown = names.slice(0, maxNames).map((name) => `\`${within}${shortened(name, maxNameLength)}\``)
+  const shown = names.slice(0, maxNames).map((name) => `\`${within}${shortText(name, maxNameLength)}\``)
   const support = by === undefined ? 'supported' : `supported by ${by}`
   if (count === 1) return `${what} ${shown.join('')} is not ${support} and was ignored.`
   return `${plurals[what]} ${listed(shown, count - shown.length)} are not ${support} and were ignored.`

@@ -16,12 +16,16 @@ export type Asker = {
 
 /** What a request says of itself beside its question. */
 export type Labels = {
+  readonly model?: string
   readonly stream?: boolean | null
   readonly performance_mode?: string | null
   readonly user?: string | null
   readonly tags?: readonly string[] | null
   readonly trace?: TraceContext | null
 }
+
+/** Characters: the log shows fewer, and a caller may send any number. */
+const maxRequestedModel = 1000
 
 /** What the usage of a request says of it. */
 export function entryOf(labels: Labels, asker: Asker, api: Api, model: string | undefined): RequestFacts {
@@ -32,6 +36,7 @@ export function entryOf(labels: Labels, asker: Asker, api: Api, model: string | 
     createdAt: timeOf(asker.requestId),
     api,
     model,
+    requestedModel: labels.model === model ? undefined : labels.model?.slice(0, maxRequestedModel),
     stream: labels.stream === true,
     performanceMode: labels.performance_mode ?? undefined,
     user: labels.user ?? undefined,

@@ -32,12 +32,21 @@ function tokenFrom(header: string, found: string | undefined): string {
   return token.trim()
 }
 
+/** The public id of the key that a request sends, whether or not it is valid; absent where it sends none of ours. */
+export function claimedKey(headers: Headers): string | undefined {
+  const [, token = ''] = /^bearer +(.*)$/i.exec(headers.get('authorization') ?? '') ?? []
+  return parseApiKey(token.trim())?.publicId
+}
+
 function identify(keys: KeyDirectory, token: string, now: number): Caller {
   const parts = parseApiKey(token)
-  const key = parts && keys.find(parts.publicId)
-  if (parts === undefined || key === undefined) throw invalidKey()
-  if (!provesKey(parts.secret, key.secretHash) || key.revokedAt !== null) throw invalidKey()
-  if (key.expiresAt !== null && key.expiresAt <= now) throw invalidKey()
-  if (key.organization === null) throw noOrganization()
-  return { organization: key.organization, keyId: key.publicId }
+  if (parts === undefined) throw invalidKey('malformed_key')
+  const { publicId, secret } = parts
+  const key = keys.find(publicId)
+  if (key === undefined) throw invalidKey('unknown_key')
+  if (!provesKey(secret, key.secretHash)) throw invalidKey('wrong_secret')
+  if (key.revokedAt !== null) throw invalidKey('revoked_key', publicId)
+  if (key.expiresAt !== null && key.expiresAt <= now) throw invalidKey('expired_key', publicId)
+  if (key.organization === null) throw noOrganization(publicId)
+  return { organization: key.organization, keyId: publicId }
 }

@@ -1,3 +1,6 @@
+import type { KeyRejection, ModelRejection, RejectionFacts, RouteRejection } from './rejection.ts'
+import { shortText } from './short-text.ts'
+
 /** What a caller reads in the body of every error. */
 export type ErrorBody = {
   readonly error: {
@@ -15,6 +18,7 @@ type ErrorFacts = {
   readonly headers?: Readonly<Record<string, string>>
   /** For the log; never shown to the caller. */
   readonly cause?: unknown
+  readonly log?: RejectionFacts
 }
 
 /** An error with the status and the sentence that the caller gets. */
@@ -24,6 +28,7 @@ export class ApiError extends Error {
   readonly code: string | null
   readonly param: string | null
   readonly headers: Readonly<Record<string, string>>
+  readonly log: RejectionFacts
 
   constructor(status: number, message: string, facts: ErrorFacts) {
     super(message, { cause: facts.cause })
@@ -33,6 +38,7 @@ export class ApiError extends Error {
     this.code = facts.code ?? null
     this.param = facts.param ?? null
     this.headers = facts.headers ?? {}
+    this.log = facts.log ?? {}
   }
 
   toBody(): ErrorBody {
@@ -44,12 +50,17 @@ const invalidRequest = 'invalid_request_error'
 const noRetry = { 'x-should-retry': 'false' }
 
 /** 400: the request breaks a rule; `param` is the path of the field. */
-export function badRequest(message: string, code: string | null, param: string | null): ApiError {
-  return new ApiError(400, message, { type: invalidRequest, code, param })
+export function badRequest(
+  message: string,
+  code: string | null,
+  param: string | null,
+  log?: RejectionFacts,
+): ApiError {
+  return new ApiError(400, message, { type: invalidRequest, code, param, log })
 }
 
 export function invalidJson(): ApiError {
-  return badRequest('The request body is not valid JSON.', null, null)
+  return badRequest('The request body is not valid JSON.', null, null, { reason: 'invalid_json' })
 }
 
 export function nestedTooDeeply(levels: number): ApiError {
@@ -67,17 +78,21 @@ export function unsupportedParameter(message: string, param: string): ApiError {
   return badRequest(message, 'unsupported_parameter', param)
 }
 
+/** 401: no bearer token was sent. */
 export function missingKey(): ApiError {
-  return unauthorized('No API key was given. Send it as a header: Authorization: Bearer sk-weir-….', null)
+  const message = 'No API key was given. Send it as a header: Authorization: Bearer sk-weir-….'
+  return unauthorized(message, null, { reason: 'missing_key' })
 }
 
-export function invalidKey(): ApiError {
-  return unauthorized('The API key is not valid. It may be mistyped, expired or revoked.', 'invalid_api_key')
+/** 401: the caller reads the same sentence whatever is wrong with the key; only the log says which it is. */
+export function invalidKey(reason: KeyRejection, key?: string): ApiError {
+  const message = 'The API key is not valid. It may be mistyped, expired or revoked.'
+  return unauthorized(message, 'invalid_api_key', { reason, key })
 }
 
-function unauthorized(message: string, code: string | null): ApiError {
+function unauthorized(message: string, code: string | null, log: RejectionFacts): ApiError {
   const headers = { 'www-authenticate': 'Bearer realm="weir"' }
-  return new ApiError(401, message, { type: invalidRequest, code, headers })
+  return new ApiError(401, message, { type: invalidRequest, code, headers, log })
 }
 
 /** 402: nobody has said how the organization pays, or what the model costs. */
@@ -90,34 +105,51 @@ export function insufficientBalance(message: string): ApiError {
   return new ApiError(402, message, { type: 'insufficient_quota', code: 'insufficient_balance' })
 }
 
-export function noOrganization(): ApiError {
+/** 403: `key` is the public id of the key. */
+export function noOrganization(key?: string): ApiError {
   const message = 'The organization of this API key no longer exists.'
-  return new ApiError(403, message, { type: invalidRequest, code: 'no_organization' })
+  return new ApiError(403, message, { type: invalidRequest, code: 'no_organization', log: { key } })
 }
 
 /** 403: metrics are the operator's. */
 export function metricsForbidden(): ApiError {
   const message =
-    'Metrics are for programs on the machine of the gateway, or with its WEIR_ADMIN_KEY as the bearer.'
+    'Metrics are for programs that ask for localhost on the machine of the gateway, or send its WEIR_ADMIN_KEY as the bearer.'
   return new ApiError(403, message, { type: invalidRequest, code: 'metrics_forbidden' })
 }
 
-/** 404 for a model; the message says what to do about it. */
-export function modelNotFound(message: string): ApiError {
-  return new ApiError(404, message, { type: invalidRequest, code: 'model_not_found', param: 'model' })
+/** 404 for a model; the message says what to do about it. `model` is the name as it was asked for. */
+export function modelNotFound(message: string, reason: ModelRejection, model: string): ApiError {
+  const log = { reason, model }
+  return new ApiError(404, message, { type: invalidRequest, code: 'model_not_found', param: 'model', log })
 }
 
 export function completionNotFound(id: string): ApiError {
   return new ApiError(404, `Completion with id '${id}' not found.`, { type: invalidRequest })
 }
 
-export function routeNotFound(method: string, path: string): ApiError {
-  return new ApiError(404, `There is no ${method} ${path}.`, { type: invalidRequest })
+/** 404 for a path; `sentence` says what was likely meant, or is empty. */
+export function routeNotFound(
+  method: string,
+  path: string,
+  { sentence, reason }: { readonly sentence: string; readonly reason: RouteRejection },
+): ApiError {
+  const message = `There is no ${method} ${shortText(path, maxShownPath)}.${sentence && ` ${sentence}`}`
+  return new ApiError(404, message, { type: invalidRequest, log: { reason } })
+}
+
+/** Characters. */
+const maxShownPath = 200
+
+/** 501: the method is none of HTTP's. */
+export function methodNotImplemented(method: string): ApiError {
+  const message = `${method} is not a method of HTTP.`
+  return new ApiError(501, message, { type: invalidRequest, code: 'method_not_implemented' })
 }
 
 export function methodNotAllowed(method: string, path: string, allowed: readonly string[]): ApiError {
   const headers = { allow: allowed.join(', ') }
-  const message = `${path} does not take ${method}; it takes ${allowed.join(', ')}.`
+  const message = `${shortText(path, maxShownPath)} does not take ${method}; it takes ${allowed.join(', ')}.`
   return new ApiError(405, message, { type: invalidRequest, code: 'method_not_supported', headers })
 }
 
@@ -143,7 +175,8 @@ export function rateLimited(type: 'requests' | 'tokens', message: string, wait: 
     'retry-after': String(Math.max(1, Math.ceil(wait / 1000))),
     'retry-after-ms': String(wait),
   }
-  return new ApiError(429, message, { type, code: 'rate_limit_exceeded', headers })
+  const log = { reason: `${type}_limit` }
+  return new ApiError(429, message, { type, code: 'rate_limit_exceeded', headers, log })
 }
 
 export function internalError(cause: unknown): ApiError {

@@ -1,6 +1,7 @@
 import { type Rules, jsonTypeOf, jsonTypesOf } from './explain-schema.ts'
 import { isObject } from './json.ts'
 import { type Path, type Problem, oneOf, quoted } from './explain-words.ts'
+import { looksSecret } from './short-text.ts'
 
 /** The first bound that the value breaks in itself, leaving aside what it contains. */
 export function brokenBound(rules: Rules, value: unknown, path: Path): Problem | undefined {
@@ -15,14 +16,14 @@ export function wrongType(branches: readonly Rules[], value: unknown, path: Path
   const words = branches.flatMap((branch): readonly string[] => {
     return branch.type === 'integer' ? ['integer'] : jsonTypesOf(branch)
   })
-  const expected = oneOf([...new Set(words.map(withArticle))])
-  return { path, code: 'invalid_type', expected, got: typeWords(value) }
+  const must = `be ${oneOf([...new Set(words.map(withArticle))])}`
+  return { path, code: 'invalid_type', must, got: typeWords(value) }
 }
 
 /** The value is none of those that are allowed. */
 export function wrongChoice(allowed: readonly unknown[], value: unknown, path: Path): Problem {
-  const expected = allowed.length === 1 ? quoted(allowed[0]) : `one of ${oneOf(allowed.map(quoted))}`
-  return { path, code: 'invalid_value', expected, got: quoted(value) }
+  const must = `be ${allowed.length === 1 ? '' : 'one of '}${oneOf(allowed.map(quoted))}`
+  return { path, code: 'invalid_value', must, got: quoted(value) }
 }
 
 function wrongNumber(rules: Rules, value: number, path: Path): Problem | undefined {
@@ -31,17 +32,17 @@ function wrongNumber(rules: Rules, value: number, path: Path): Problem | undefin
   if (kind === 'integer' && Number.isFinite(value) && !Number.isInteger(value))
     return wrongType([rules], value, path)
   const bound = (code: string, words: string): Problem => {
-    return { path, code: `${kind}_${code}`, expected: `${typeWord(rules)} ${words}`, got: String(value) }
+    return { path, code: `${kind}_${code}`, must: `be ${words}`, got: String(value) }
   }
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = rules
-  if (minimum !== undefined && value < minimum) return bound('below_min_value', `of at least ${minimum}`)
-  if (maximum !== undefined && value > maximum) return bound('above_max_value', `of at most ${maximum}`)
+  if (minimum !== undefined && value < minimum) return bound('below_min_value', `at least ${minimum}`)
+  if (maximum !== undefined && value > maximum) return bound('above_max_value', `at most ${maximum}`)
   if (exclusiveMinimum !== undefined && value <= exclusiveMinimum)
     return bound('below_min_value', `greater than ${exclusiveMinimum}`)
   if (exclusiveMaximum !== undefined && value >= exclusiveMaximum)
     return bound('above_max_value', `less than ${exclusiveMaximum}`)
   if (Number.isFinite(value)) return undefined
-  return bound(value > 0 ? 'above_max_value' : 'below_min_value', 'of ordinary size')
+  return bound(value > 0 ? 'above_max_value' : 'below_min_value', 'a number of ordinary size')
 }
 
 function wrongLength(rules: Rules, value: string, path: Path): Problem | undefined {
@@ -49,12 +50,12 @@ function wrongLength(rules: Rules, value: string, path: Path): Problem | undefin
   if (minLength === 0 && value.length <= maxLength) return undefined
   const length = charactersOf(value)
   if (length < minLength) {
-    const expected = `a string of at least ${counted(minLength, 'character')}`
-    return { path, code: 'string_below_min_length', expected, got: counted(length, 'character') }
+    const must = `have at least ${counted(minLength, 'character')}`
+    return { path, code: 'string_below_min_length', must, got: String(length) }
   }
   if (length <= maxLength) return undefined
-  const expected = `a string of at most ${counted(maxLength, 'character')}`
-  return { path, code: 'string_above_max_length', expected, got: counted(length, 'character') }
+  const must = `have at most ${counted(maxLength, 'character')}`
+  return { path, code: 'string_above_max_length', must, got: String(length) }
 }
 
 /** Characters, not the halves that JavaScript counts. */
@@ -68,31 +69,32 @@ function wrongCount(rules: Rules, length: number, path: Path): Problem | undefin
   const { minItems = 0, maxItems = Infinity } = rules
   if (length < minItems) {
     const code = length === 0 ? 'empty_array' : 'array_below_min_length'
-    const expected = `an array of at least ${counted(minItems, 'item')}`
-    return { path, code, expected, got: length === 0 ? 'an empty one' : counted(length, 'item') }
+    return { path, code, must: `have at least ${counted(minItems, 'item')}`, got: String(length) }
   }
   if (length <= maxItems) return undefined
-  const expected = `an array of at most ${counted(maxItems, 'item')}`
-  return { path, code: 'array_above_max_length', expected, got: counted(length, 'item') }
+  const must = `have at most ${counted(maxItems, 'item')}`
+  return { path, code: 'array_above_max_length', must, got: String(length) }
 }
 
 function wrongWidth({ maxProperties = Infinity }: Rules, count: number, path: Path): Problem | undefined {
   if (count <= maxProperties) return undefined
-  const expected = `an object of at most ${maxProperties} keys`
-  return { path, code: 'object_above_max_properties', expected, got: counted(count, 'key') }
+  const must = `have at most ${counted(maxProperties, 'key')}`
+  return { path, code: 'object_above_max_properties', must, got: String(count) }
 }
 
 function counted(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
 }
 
-function typeWord(rules: Rules): string {
-  return rules.type === 'integer' ? 'an integer' : 'a number'
-}
-
+/** The type, and the value itself where it is a word or a number: a text may be what somebody wrote to a model. */
 function typeWords(value: unknown): string {
-  if (typeof value !== 'number') return withArticle(jsonTypeOf(value))
-  return Number.isInteger(value) ? 'an integer' : 'a decimal number'
+  if (typeof value === 'number')
+    return `${Number.isInteger(value) ? 'an integer' : 'a decimal number'} (${value})`
+  const type = withArticle(jsonTypeOf(value))
+  if (typeof value === 'boolean') return `${type} (${value})`
+  return typeof value === 'string' && /^[\w.+-]{1,20}$/.test(value) && !looksSecret(value)
+    ? `${type} (${quoted(value)})`
+    : type
 }
 
 function withArticle(word: string): string {

@@ -1,21 +1,25 @@
+import { looksSecret, shortText } from './short-text.ts'
+
 /** The way to a field from the root of a value. */
 export type Path = readonly (string | number)[]
 
-/** What is wrong and where; `expected` and `got` say the rest, where the code alone does not. */
+/** What is wrong and where; `must` and `got` say the rest, where the code alone does not. */
 export type Problem = {
   readonly path: Path
   readonly code: string
-  readonly expected?: string
+  /** What stands behind “must” in a sentence: `be at least 0`. */
+  readonly must?: string
+  /** What stands behind “not”: the value, or words for it. */
   readonly got?: string
 }
 
 /** The sentence that the caller reads. */
-export function sentenceOf({ path, code, expected, got }: Problem): string {
+export function sentenceOf({ path, code, must, got }: Problem): string {
   const name = nameOf(path)
   if (code === 'missing_required_parameter') return `'${name}' is required.`
   if (code === 'unknown_parameter') return `'${name}' is not a known parameter.`
   const where = name === null ? 'Invalid request body' : `Invalid '${name}'`
-  return `${where}: expected ${expected}, but got ${got}.`
+  return `${where}: must ${must}, not ${got}.`
 }
 
 /** `messages[0].content`, or null for the root. */
@@ -25,22 +29,22 @@ export function nameOf(path: Path): string | null {
   return text.startsWith('.') ? text.slice(1) : text
 }
 
-/** A foreign value in quotes, short enough for a sentence. */
+/** A foreign value in quotes, short enough for a sentence; one that looks like a secret is not shown. */
 export function quoted(value: unknown): string {
-  return typeof value === 'string' ? `'${shortened(value)}'` : String(value)
+  if (typeof value !== 'string') return String(value)
+  return looksSecret(value.slice(0, maxScanned)) ? 'a text that looks like a secret' : `'${shortened(value)}'`
 }
 
-/** The words as a choice: `a, b or c`. */
-export function oneOf(words: readonly string[]): string {
+/** The words as a choice: `a, b or c`; or joined by another word. */
+export function oneOf(words: readonly string[], joint = 'or'): string {
   const [last = '', ...others] = words.toReversed()
-  return others.length === 0 ? last : `${others.toReversed().join(', ')} or ${last}`
+  return others.length === 0 ? last : `${others.toReversed().join(', ')} ${joint} ${last}`
 }
 
-const usualLength = 40
+const maxQuoted = 40
+/** Characters: what lies behind them is cut off in any case. */
+const maxScanned = 400
 
-/** A foreign name or value as a sentence can hold it: of at most so many characters, without control characters. */
-export function shortened(text: string, longest: number = usualLength): string {
-  const cut = text.length <= longest ? text : `${text.slice(0, longest)}…`
-  // A cut may fall between the halves of a character, and a foreign name may hold line ends.
-  return cut.toWellFormed().replaceAll(/\p{Cc}/gu, '\ufffd')
+function shortened(text: string): string {
+  return shortText(text, maxQuoted)
 }

@@ -10,7 +10,7 @@ import {
   jsonTypeOf,
   jsonTypesOf,
 } from './explain-schema.ts'
-import { type Fields, isObject } from './json.ts'
+import { type Fields, fieldsOf, isObject } from './json.ts'
 
 /**
  * The 400 for a value that breaks its schema. It goes down to the smallest broken part with compiled checks and
@@ -19,7 +19,9 @@ import { type Fields, isObject } from './json.ts'
 export function explain(schema: TSchema, value: unknown): ApiError {
   // A TypeBox schema is plain JSON Schema.
   const problem = problemAt(schema as Rules, value, [])
-  return badRequest(sentenceOf(problem), problem.code, nameOf(problem.path))
+  const { model } = fieldsOf(value)
+  const log = { model: typeof model === 'string' ? model : undefined }
+  return badRequest(sentenceOf(problem), problem.code, nameOf(problem.path), log)
 }
 
 function problemAt(rules: Rules, value: unknown, path: Path): Problem {
@@ -103,5 +105,5 @@ function problemOfOtherField(rules: Rules, fields: Fields, path: Path): Problem 
 }
 
 function unexplained(path: Path): Problem {
-  return { path, code: 'invalid_value', expected: 'another value', got: 'one that is not allowed here' }
+  return { path, code: 'invalid_value', must: 'be another value', got: 'this one' }
 }

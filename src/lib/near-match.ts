@@ -1,42 +1,86 @@
 /** The candidate that was most likely meant by a mistyped word; undefined where none is close. */
 export function nearMatch(word: string, candidates: Iterable<string>): string | undefined {
-  const typed = word.toLowerCase()
-  let best: string | undefined
-  // A third of the letters may be wrong: more, and the guess confuses.
-  let least = Math.max(1, Math.floor(typed.length / 3)) + 1
-  for (const candidate of candidates) {
-    const distance = editDistance(typed, candidate.toLowerCase())
-    if (distance < least) {
-      best = candidate
-      least = distance
-    }
-  }
-  return best
+  return nearMatches(word, candidates, 1)[0]
 }
 
-/** How many letters must be added, removed, replaced or swapped with their neighbour. */
-function editDistance(from: string, to: string): number {
+/** Characters: nobody mistypes a word so long, and the work grows with its length. */
+const maxLength = 100
+const maxEdits = 4
+
+/**
+ * The candidates that were most likely meant by a mistyped word, the closest first, at most `count` of them. The work is
+ * bounded for any word: it is linear in its length and in the number of candidates.
+ */
+export function nearMatches(word: string, candidates: Iterable<string>, count: number): readonly string[] {
+  if (word === '' || word.length > maxLength) return []
+  const typed = word.toLowerCase()
+  // A third of the letters may be wrong: more, and the guess confuses.
+  const limit = Math.min(maxEdits, Math.max(1, Math.floor(typed.length / 3)))
+  const near: { readonly candidate: string; readonly distance: number }[] = []
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - typed.length) > limit) continue
+    const distance = editDistance(typed, candidate.toLowerCase(), limit)
+    if (distance <= limit) near.push({ candidate, distance })
+  }
+  // The sort keeps the order of those that are as close.
+  return near
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, count)
+    .map(({ candidate }) => candidate)
+}
+
+/**
+ * How many letters must be added, removed, replaced or swapped with their neighbour; some number above the limit where it
+ * is more than that. Only the cells whose distance from the diagonal is within the limit are computed.
+ */
+function editDistance(one: string, other: string, limit: number): number {
+  const [from, to] = withoutCommonEnds(one, other)
+  const width = to.length + 1
   let older: number[] = []
-  let above = Array.from({ length: to.length + 1 }, (_, column) => column)
+  let above = Array.from({ length: width }, (_, column) => column)
   for (let row = 1; row <= from.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= to.length; column++) {
-      const same = from[row - 1] === to[column - 1]
-      const costs = [
-        cell(above, column) + 1,
-        cell(current, column - 1) + 1,
-        cell(above, column - 1) + Number(!same),
-      ]
-      const swapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
-      if (swapped) costs.push(cell(older, column - 2) + 1)
-      current.push(Math.min(...costs))
-    }
+    const current = Array.from<number>({ length: width }).fill(far)
+    if (fillRow(current, above, older, { from, to, row, limit }) > limit) return far
     older = above
     above = current
   }
-  return cell(above, to.length)
+  return above[to.length] ?? far
 }
 
-function cell(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY
+const far = 1_000_000
+
+/** Most names of one author differ in the middle only. */
+function withoutCommonEnds(one: string, other: string): readonly [string, string] {
+  const shorter = Math.min(one.length, other.length)
+  let start = 0
+  while (start < shorter && one[start] === other[start]) start++
+  let end = 0
+  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end++
+  return [one.slice(start, one.length - end), other.slice(start, other.length - end)]
+}
+
+type Step = { readonly from: string; readonly to: string; readonly row: number; readonly limit: number }
+
+/** Returns the least cost in the row. */
+function fillRow(
+  current: number[],
+  above: readonly number[],
+  older: readonly number[],
+  { from, to, row, limit }: Step,
+): number {
+  let least = far
+  const last = Math.min(to.length, row + limit)
+  for (let column = Math.max(0, row - limit); column <= last; column++) {
+    const same = from[row - 1] === to[column - 1]
+    const swapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
+    const cost = Math.min(
+      (above[column] ?? far) + 1,
+      (current[column - 1] ?? far) + 1,
+      (above[column - 1] ?? far) + Number(!same),
+      swapped ? (older[column - 2] ?? far) + 1 : far,
+    )
+    current[column] = cost
+    if (cost < least) least = cost
+  }
+  return least
 }

@@ -1,4 +1,5 @@
 import { toDollars } from '../gateway/money/price.ts'
+import { loggable } from '../lib/short-text.ts'
 import type { Attempt, RequestRecord } from './request-record.ts'
 
 /** The line of a request: one JSON object; what is not known, or does not apply, is not there. */
@@ -7,13 +8,15 @@ export function logLine(record: RequestRecord, now: Date = new Date()): string {
   return JSON.stringify({
     time: now.toISOString(),
     request: record.id,
-    method: record.background ? undefined : record.method,
-    path: reply?.path,
+    method: record.background ? undefined : loggable(record.method, maxMethod),
+    path: record.path(),
     background: record.background || undefined,
     status: record.status(),
     error: record.error(),
+    ...rejectionOf(record),
     organization: facts?.organization ?? reply?.organization,
-    key: facts?.key ?? reply?.key,
+    key: facts?.key ?? reply?.key ?? record.refusal?.error.log.key,
+    requested_model: requestedModel(record),
     model: facts?.model,
     stream: facts?.stream,
     attempts: record.attempts.length > 0 ? record.attempts.map(toldAttempt) : undefined,
@@ -26,6 +29,29 @@ export function logLine(record: RequestRecord, now: Date = new Date()): string {
     first_token_ms: rounded(record.firstToken()),
     total_ms: rounded(record.total),
   })
+}
+
+/** Characters. */
+const maxMethod = 20
+
+/** What finds the mistake of a client: which rule was broken, by which program. */
+function rejectionOf({ refusal }: RequestRecord) {
+  if (refusal === undefined) return undefined
+  const { error, client } = refusal
+  return {
+    reason: error.log.reason,
+    param: error.param === null ? undefined : loggable(error.param),
+    user_agent: client?.userAgent === undefined ? undefined : loggable(client.userAgent),
+    claimed_key: error.log.key === undefined ? client?.claimedKey : undefined,
+  }
+}
+
+/** As the request has it, where that is not the slug of the model. */
+function requestedModel({ facts, refusal }: RequestRecord): string | undefined {
+  const requested = facts?.requestedModel ?? refusal?.error.log.model
+  if (requested === undefined || requested === facts?.model) return undefined
+  // No name has a blank in it: what comes behind one may be what somebody wrote to a model.
+  return loggable(requested.replace(/(?<=\S)\s[^]*$/, '…'))
 }
 
 function toldAttempt({ route, outcome, milliseconds }: Attempt) {

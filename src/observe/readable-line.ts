@@ -6,7 +6,7 @@ export function readableLine(record: RequestRecord, now: Date = new Date()): str
   const parts = [
     now.toLocaleTimeString('en-GB'),
     String(record.status()),
-    record.background ? 'run' : `${record.method} ${record.reply?.path ?? '?'}`,
+    record.background ? 'run' : `${record.method} ${record.path() ?? '?'}`,
     record.facts?.model,
     tries(record),
     record.error(),

@@ -1,6 +1,7 @@
 import type { CallObserver } from '../gateway/observer.ts'
 import type { ModelRoute } from '../gateway/models/model.ts'
 import { ApiError } from '../lib/errors.ts'
+import { loggable } from '../lib/short-text.ts'
 import { createStopwatch, type Stopwatch } from '../lib/stopwatch.ts'
 import type { RequestFacts } from '../storage/request-facts.ts'
 import type { Outcome } from '../storage/usage.ts'
@@ -26,6 +27,15 @@ export type Reply = {
   readonly key?: string | undefined
 }
 
+/** The client whose request was rejected, as it describes itself: texts of any length. */
+export type RejectedClient = {
+  /** Without the query. */
+  readonly path: string
+  readonly userAgent?: string | undefined
+  /** The public id of its key, which was not verified. */
+  readonly claimedKey?: string | undefined
+}
+
 /** Hears of the steps of a request that others count. */
 export type Steps = { ended(record: RequestRecord): void; over(record: RequestRecord): void }
 
@@ -49,8 +59,8 @@ export class RequestRecord implements CallObserver {
   facts?: RequestFacts
   outcome?: Outcome
   reply?: Reply
-  /** The code of the error that the caller got as a reply. */
-  refusal?: string
+  /** The error that the caller got as a reply, and what is known of the client. */
+  refusal?: { readonly error: ApiError; readonly client?: RejectedClient | undefined }
   /** Milliseconds that the gateway itself took until the reply began. */
   own = 0
   /** Milliseconds from the beginning to the end. */
@@ -98,8 +108,8 @@ export class RequestRecord implements CallObserver {
     this.closeWhenOver()
   }
 
-  refused(error: ApiError): void {
-    this.refusal = error.code ?? error.type
+  refused(error: ApiError, client?: RejectedClient): void {
+    this.refusal = { error, client }
   }
 
   replied(reply: Reply): void {
@@ -127,7 +137,15 @@ export class RequestRecord implements CallObserver {
 
   /** The code of what went wrong. */
   error(): string | undefined {
-    return this.refusal ?? this.outcome?.error
+    const { refusal } = this
+    return refusal ? (refusal.error.code ?? refusal.error.type) : this.outcome?.error
+  }
+
+  /** The path of the route, as the interface writes it; where there is none, that of the request. */
+  path(): string | undefined {
+    if (this.reply?.path !== undefined) return this.reply.path
+    const sent = this.refusal?.client?.path
+    return sent === undefined ? undefined : loggable(sent)
   }
 
   private settle(outcome: string, status: number): void {

@@ -15,6 +15,8 @@ export type RequestFacts = {
   readonly api: Api
   /** The slug; absent where the request names no model that exists. */
   readonly model?: string
+  /** The model as the request names it, where that is not its slug; for the log alone. */
+  readonly requestedModel?: string
   readonly stream: boolean
   readonly performanceMode?: string
   readonly user?: string

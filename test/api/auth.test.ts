@@ -164,3 +164,16 @@ test('a gateway that is stopping is not ready, but serves', async () => {
   expect((await ask('/livez', null)).status).toBe(200)
   expect((await ask('/v1/models', `Bearer ${firstKey}`)).status).toBe(200)
 })
+
+test.each([
+  ['expired', { status: 401, error: 'invalid_api_key', reason: 'expired_key' }],
+  ['revoked', { status: 401, error: 'invalid_api_key', reason: 'revoked_key' }],
+  ['orphan', { status: 403, error: 'no_organization' }],
+] as const)('the log says which key is not accepted, and why: %s', async (which, line) => {
+  const key = keys[which]
+  const reply = await ask('/v1/models', `Bearer ${key}`)
+  const told = await app.requestLines.of(reply)
+  expect(told).toMatchObject({ ...line, key: key.split('-')[2] })
+  expect(told).not.toHaveProperty('claimed_key')
+  expect(JSON.stringify(told)).not.toContain(key.split('-')[3])
+})

@@ -41,6 +41,47 @@ describe('a path that is not there', () => {
   })
 })
 
+test.each([
+  ['POST', '/chat/completions', 'Did you mean POST /v1/chat/completions?'],
+  ['POST', '/v1/v1/chat/completions', 'Did you mean POST /v1/chat/completions?'],
+  ['POST', '//v1//chat/completions', 'Did you mean POST /v1/chat/completions?'],
+  ['POST', '/v1/chat/completion', 'Did you mean POST /v1/chat/completions?'],
+  ['POST', '/v1/chat/completions/chat/completions', 'Did you mean POST /v1/chat/completions?'],
+  ['POST', '/openai/deployments/gpt/chat/completions', 'Did you mean POST /v1/chat/completions?'],
+  ['POST', '/V1/Chat/Completions', 'Did you mean POST /v1/chat/completions?'],
+  ['GET', '/models', 'Did you mean GET /v1/models?'],
+  ['GET', '/v1/model', 'Did you mean GET /v1/models?'],
+  ['POST', '/v1/response', 'Did you mean POST /v1/responses?'],
+  ['DELETE', '/responses/resp_1', 'Did you mean DELETE /v1/responses/{id}?'],
+  ['GET', '/api/tags', 'Did you mean GET /v1/models?'],
+  ['POST', '/api/chat', 'Did you mean POST /v1/chat/completions?'],
+  ['GET', '/v1/metrics', 'Did you mean GET /metrics?'],
+  ['POST', '/v1/messages', '/v1/messages is not supported by this gateway.'],
+  ['POST', '/v1/messages/count_tokens', '/v1/messages is not supported by this gateway.'],
+  ['POST', '/embeddings', '/v1/embeddings is not supported by this gateway.'],
+  ['POST', '/v1/completions', 'Use /v1/chat/completions.'],
+])('%s %s: the 404 says what was likely meant', async (method, path, hint) => {
+  const { status, message } = await readError(await app.request(path, { method }))
+  expect([status, message.slice(-hint.length)]).toEqual([404, hint])
+})
+
+test.each(['/', '/v1', '/nowhere', `/${'x'.repeat(8000)}`, `/${'a/'.repeat(4000)}models`, '/favicon.ico'])(
+  'for other paths nothing is suggested, and the message stays short: %#',
+  async (path) => {
+    const { message } = await readError(await app.request(path))
+    expect(message).not.toContain('Did you mean')
+    expect(message.length).toBeLessThan(300)
+  },
+)
+
+test('a method that HTTP does not know is a 501, whatever the path', async () => {
+  // The server itself closes the connection of a client whose method it cannot read, `FOO` for one.
+  for (const path of ['/v1/models', '/nowhere']) {
+    const reply = await app.request(path, { method: 'PURGE' })
+    expect(await readError(reply)).toMatchObject({ status: 501, code: 'method_not_implemented' })
+  }
+})
+
 describe('a method that a path does not have', () => {
   test.each([
     ['PUT', '/v1/chat/completions', 'POST'],

@@ -117,3 +117,101 @@ test('without the flag nobody is asked', async () => {
   expect(out).not.toContain('Asked')
   expect(box.asked).toEqual([])
 })
+
+/** A provider that lists its models at this path only. */
+function startProviderAt(path: string) {
+  return startRouted((pathname) =>
+    pathname === path ? openai('known') : new Response('no', { status: 404 }),
+  )
+}
+
+function startRouted(answer: (pathname: string) => Response) {
+  const asked: string[] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ url }) => {
+      const { pathname } = new URL(url)
+      asked.push(pathname)
+      return answer(pathname)
+    },
+  })
+  onTestFinished(() => void server.stop(true))
+  return { url: `http://127.0.0.1:${server.port}`, asked }
+}
+
+test.each([
+  ['an endpoint is at its end', '/v1/models', '/v1/chat/completions', '/v1'],
+  ['the version is missing', '/v1/models', '', '/v1'],
+  ['the version is there twice', '/v1/models', '/v1/v1', '/v1'],
+  ['there should be no version', '/models', '/v1', ''],
+  ['the version is behind another path', '/openai/v1/models', '/openai', '/openai/v1'],
+])(
+  'an address that does not work because %s is named with the one that does',
+  async (_, list, wrong, right) => {
+    const box = startProviderAt(list)
+    const providers = { box: { kind: 'vllm', base_url: box.url + wrong, api_key: 'sk-canary-box' } }
+    const { code, out } = await check({ providers }, '--online', '--json')
+    const { online } = JSON.parse(out) as CheckReport
+    expect(code).toBe(1)
+    expect(online).toEqual([
+      {
+        provider: 'box',
+        ok: false,
+        models: null,
+        error: `It answered with status 404. It lists its models behind ${box.url}${right}: set base_url to that.`,
+        working_base_url: box.url + right,
+        unknown: [],
+      },
+    ])
+    expect(out).not.toContain('canary')
+  },
+)
+
+test('of a kind whose endpoints hold the version the right address has none', async () => {
+  const claude = startProviderAt('/v1/models')
+  const base_url = `${claude.url}/v1/messages`
+  const providers = { claude: { kind: 'anthropic', base_url, api_key: 'sk-canary' } }
+  const { out } = await check({ providers }, '--online')
+  expect(out).toContain(`It lists its models behind ${claude.url}: set base_url to that.`)
+})
+
+test.each([401, 403])('one that refuses the key with %p is asked at no other address', async (status) => {
+  const box = startRouted(() => new Response('no', { status }))
+  await check({ providers: { box: { kind: 'vllm', base_url: box.url } } }, '--online')
+  expect(box.asked).toEqual(['/models'])
+})
+
+test('one that answers nowhere is asked at a few addresses of its own host only', async () => {
+  const box = startRouted(() => new Response('no', { status: 404 }))
+  const { out } = await check(
+    { providers: { box: { kind: 'vllm', base_url: `${box.url}/a/b` } } },
+    '--online',
+  )
+  expect(out).toContain('  box: failed. It answered with status 404.\n')
+  expect(box.asked).toEqual(['/a/b/models', '/a/b/v1/models', '/v1/models', '/api/v1/models', '/models'])
+})
+
+test('an endpoint at the end of an address is a warning, also where nobody is asked', async () => {
+  const providers = { box: { kind: 'vllm', base_url: 'http://gpu.test:8000/v1/chat/completions/' } }
+  const { code, out } = await check({ providers })
+  expect(code).toBe(0)
+  expect(out).toContain(
+    'providers.box.base_url: ends with an endpoint, and endpoints are put behind it; use http://gpu.test:8000/v1.',
+  )
+})
+
+test('models that a provider lists are counted as a server would, where it is asked', async () => {
+  const box = startProvider(() => openai('one', 'two'))
+  const settings = {
+    providers: { box: { kind: 'vllm', base_url: box.url, discover: true } },
+    models: [{ slug: 'box/one', context_window: 5 }],
+  }
+  const offline = await check(settings)
+  expect(offline.out).toContain('Models: 0 on, ')
+  expect(offline.out).toContain('Not counted: the models that box will list; --online asks for them.')
+  const online = await check(settings, '--online')
+  expect(online.out).toContain('Models: 2 on, ')
+  expect(online.out).not.toContain('Not counted')
+  expect(online.out).not.toContain('without service')
+})

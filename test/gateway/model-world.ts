@@ -51,6 +51,9 @@ export function modelsWith(settings: readonly ModelFacts[] = [], fields: Partial
   })
 }
 
+/** Models as their provider lists them, with nothing but their ids. */
+export const listed = (...ids: string[]) => ids.map((id) => ({ id }))
+
 /** These are configured; `beta` is missing unless it is among them. */
 export function providersOf(...configured: Provider[]): ModelsInput['providers'] {
   const names = new Map(configured.map((one) => [one.name, one]))

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { configureProviders } from '../../src/providers/configure.ts'
 import type { LocalKind } from '../../src/providers/provider.ts'
 import { catalog, kindNamed, modelsWith, provider, providersOf } from './model-world.ts'
 
@@ -47,7 +48,7 @@ describe('an entry of the settings', () => {
   test('switches a model off', () => {
     const models = modelsWith([{ slug: 'alpha/one', enabled: false }])
     expect(models.enabled).toEqual([])
-    expect(models.find('alpha/one')?.disabled).toBe('It is switched off in weir.yaml.')
+    expect(models.find('alpha/one')?.disabled).toBe('It has enabled: false in weir.yaml.')
   })
 
   test('that switches on a model without a key has it listed, with the sentence for the caller', () => {
@@ -160,7 +161,20 @@ describe('the built-in echo', () => {
     expect([...(models.find('echo')?.supportedParameters ?? [])]).toEqual(['stop'])
   })
 
-  test('is unknown elsewhere', () => {
-    expect(modelsWith().find('weir/echo')).toBeUndefined()
+  test('is disabled elsewhere, with the reason and what to set', () => {
+    const { missing, configured } = configureProviders(
+      { providers: { alpha: { kind: 'vllm', base_url: 'http://127.0.0.1:1/v1' } } },
+      {},
+    )
+    const models = modelsWith([], { providers: { configured, missing } })
+    expect(slugs(models.enabled)).not.toContain('weir/echo')
+    expect(models.find('weir/echo')?.disabled).toBe(
+      'Other providers are configured: add providers.echo: {} to weir.yaml to enable it beside them.',
+    )
+  })
+
+  test('is unknown where its name is that of another provider', () => {
+    const models = modelsWith([], { providers: providersOf(provider('echo')) })
+    expect(models.find('weir/echo')).toBeUndefined()
   })
 })

@@ -16,12 +16,12 @@ test('a value that keeps the schema comes back as it is, its unknown fields too'
 test('a value that breaks the schema throws the error that the caller reads', () => {
   const act = () => person.read({ name: 'Ada', age: -1 })
   expect(act).toThrow(ApiError)
-  expect(act).toThrow("Invalid 'age': expected an integer of at least 0, but got -1.")
+  expect(act).toThrow("Invalid 'age': must be at least 0, not -1.")
 })
 
 test('nothing is converted: a number in a string is no number', () => {
-  expect(() => person.read({ name: 'Ada', age: '36' })).toThrow('expected an integer, but got a string')
-  expect(() => person.read({ name: 5 })).toThrow('expected a string, but got an integer')
+  expect(() => person.read({ name: 'Ada', age: '36' })).toThrow("must be an integer, not a string ('36')")
+  expect(() => person.read({ name: 5 })).toThrow('must be a string, not an integer (5)')
 })
 
 test('the schema is there for the document of the interface', () => {

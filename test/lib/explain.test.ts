@@ -24,14 +24,14 @@ const cases: Record<string, Case> = {
     [1, 2],
     null,
     'invalid_type',
-    'Invalid request body: expected an object, but got an array.',
+    'Invalid request body: must be an object, not an array.',
   ],
   'an integer with a fraction': [
     point,
     { x: 1.5, y: 1 },
     'x',
     'invalid_type',
-    "Invalid 'x': expected an integer, but got a decimal number.",
+    "Invalid 'x': must be an integer, not a decimal number (1.5).",
   ],
   'an item of a tagged branch': [
     Type.Object({ shape: Type.Union([Circle, Group]) }),
@@ -45,49 +45,49 @@ const cases: Record<string, Case> = {
     { type: 'cube' },
     'type',
     'invalid_value',
-    "Invalid 'type': expected one of 'circle' or 'line', but got 'cube'.",
+    "Invalid 'type': must be one of 'circle' or 'line', not 'cube'.",
   ],
   'a union without a tag, by the branch that fits furthest': [
     Type.Union([Type.Object({ a: Type.Object({ b: Type.Object({ c: Type.String() }) }) }), point]),
     { a: { b: { c: 1 } } },
     'a.b.c',
     'invalid_type',
-    "Invalid 'a.b.c': expected a string, but got an integer.",
+    "Invalid 'a.b.c': must be a string, not an integer (1).",
   ],
   'a union of other types': [
     Type.Object({ stop: Type.Union([Type.String(), Type.Array(Type.String()), Type.Null()]) }),
     { stop: true },
     'stop',
     'invalid_type',
-    "Invalid 'stop': expected a string or an array, but got a boolean.",
+    "Invalid 'stop': must be a string or an array, not a boolean (true).",
   ],
   'a list of literals': [
     Type.Union([Type.Literal('a'), Type.Literal('b'), Type.Literal('c')]),
     'd',
     null,
     'invalid_value',
-    "Invalid request body: expected one of 'a', 'b' or 'c', but got 'd'.",
+    "Invalid request body: must be one of 'a', 'b' or 'c', not 'd'.",
   ],
   'too few items': [
     Line,
     { type: 'line', points: [{ x: 1, y: 1 }] },
     'points',
     'array_below_min_length',
-    "Invalid 'points': expected an array of at least 2 items, but got 1 item.",
+    "Invalid 'points': must have at least 2 items, not 1.",
   ],
   'a number at an exclusive bound': [
     Circle,
     { type: 'circle', radius: 0 },
     'radius',
     'decimal_below_min_value',
-    "Invalid 'radius': expected a number greater than 0, but got 0.",
+    "Invalid 'radius': must be greater than 0, not 0.",
   ],
   'an infinite number, which JSON writes 1e999': [
     Circle,
     { type: 'circle', radius: JSON.parse('1e999') },
     'radius',
     'decimal_above_max_value',
-    "Invalid 'radius': expected a number of ordinary size, but got Infinity.",
+    "Invalid 'radius': must be a number of ordinary size, not Infinity.",
   ],
   'a field of a closed object': [
     Type.Object({ a: Type.Object({}, { additionalProperties: false }) }),
@@ -107,9 +107,27 @@ test.each(Object.entries(cases))('%s', (_, [schema, value, param, code, message]
 test('a long foreign value is cut, a wrong type is named without its value', () => {
   const schema = Type.Object({ word: Type.Enum(['a']), number: Type.Optional(Type.Number()) })
   const cut = explain(schema, { word: `${'x'.repeat(39)}😀${'x'.repeat(500)}` }).message
-  expect(cut).toBe(`Invalid 'word': expected 'a', but got '${'x'.repeat(39)}\ufffd…'.`)
+  expect(cut).toBe(`Invalid 'word': must be 'a', not '${'x'.repeat(39)}\ufffd…'.`)
   const named = explain(schema, { word: 'a', number: 'a secret prompt' }).message
   expect(named).not.toContain('secret')
+})
+
+test('a value is quoted where it is short and a word or a number, and never where it looks like a secret', () => {
+  const schema = Type.Object({ number: Type.Number({ minimum: 0 }), word: Type.Enum(['a']) })
+  const said = (value: object) => explain(schema, { number: 1, word: 'a', ...value }).message
+  expect(said({ number: -1 })).toBe("Invalid 'number': must be at least 0, not -1.")
+  expect(said({ number: '0.5' })).toBe("Invalid 'number': must be a number, not a string ('0.5').")
+  expect(said({ number: 'sk-abcdefgh' })).toBe("Invalid 'number': must be a number, not a string.")
+  expect(said({ word: `sk-${'x'.repeat(60)}` })).toBe(
+    "Invalid 'word': must be 'a', not a text that looks like a secret.",
+  )
+})
+
+test('the model that was asked for is kept for the log, where there is one', () => {
+  const schema = Type.Object({ model: Type.String(), number: Type.Number() })
+  expect(explain(schema, { model: 'acme/river', number: 'x' }).log).toEqual({ model: 'acme/river' })
+  expect(explain(schema, { model: 5, number: 1 }).log.model).toBeUndefined()
+  expect(explain(schema, null).log.model).toBeUndefined()
 })
 
 test('a foreign name is cut too, and brings no line end into the message', () => {

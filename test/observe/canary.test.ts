@@ -24,8 +24,9 @@ const words = {
   arguments: 'canary of the arguments',
   result: 'canary of the result',
   metadata: 'canary of the metadata',
-  path: 'canary-of-the-path',
 } as const
+/** What a client got wrong is in the lines of its requests, so that its mistake is found from them; but nowhere else. */
+const mistakes = { path: 'canary-of-the-path', model: 'canary-of-the-model' } as const
 
 const complaint = { error: { message: `${keys.provider} failed at ${words.prompt}: ${words.answer}` } }
 const call = { id: 'call_1', name: words.tool, arguments: [`{"a":"${words.arguments}"}`] }
@@ -91,8 +92,8 @@ async function askEverything({ app, acme }: Scenario): Promise<number> {
     await ask(path, { ...question, ...response, temperature: words.prompt })
     await ask(path, question, { authorization: `Bearer ${keys.unknown}` })
   }
-  await app.request(`/v1/${words.path}/${firstKey}?key=${firstKey}`)
-  await app.request(`/v1/models/${words.path}`, { headers: { traceparent: words.path } })
+  await app.request(`/v1/${mistakes.path}/${firstKey}?key=${firstKey}`)
+  await app.request(`/v1/models/${mistakes.model}`, { headers: { traceparent: mistakes.model } })
   return told
 }
 
@@ -131,8 +132,10 @@ test('what people write and which keys they have is in no log, metric, trace or 
   for (const place of ['lines', 'metrics', 'traces'] as const) expect(places[place]).toContain('acme/river')
   expect(places.log).toContain('upstream_unavailable')
   expect(places.database).toContain('acme/river')
+  for (const mistake of Object.values(mistakes)) expect(places.lines).toContain(mistake)
   for (const [place, text] of Object.entries(places)) {
-    const found = Object.entries({ ...keys, ...words }).filter(([, secret]) => text.includes(secret))
+    const hidden = { ...keys, ...words, ...(place !== 'lines' && mistakes) }
+    const found = Object.entries(hidden).filter(([, secret]) => text.includes(secret))
     expect([place, found]).toEqual([place, []])
   }
 })

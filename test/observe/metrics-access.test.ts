@@ -10,7 +10,7 @@ function shown(
   headers: Readonly<Record<string, string>>,
   adminKey?: string,
 ): unknown {
-  const page = createMetricsPage({ render: () => 'metrics' }, adminKey)
+  const page = createMetricsPage({ render: () => 'metrics' }, adminKey, () => 'gate.test')
   page.servedBy({ requestIP: () => (address === null ? null : { address }) })
   try {
     return page.show(new Request('http://localhost/metrics', { headers }))
@@ -40,6 +40,38 @@ test.each(['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'x-forwarded-host
     expect(shown('127.0.0.1', { [name]: '127.0.0.1' })).toBe(403)
   },
 )
+
+test.each([
+  'localhost',
+  'localhost:9347',
+  'LOCALHOST',
+  '127.0.0.1:9347',
+  '127.8.8.8',
+  '[::1]:9347',
+  '[::1]',
+  'gate.test:1',
+])('a program of this machine may ask for %s', (host) => {
+  expect(shown('127.0.0.1', { host })).toBe('metrics')
+})
+
+test.each([
+  'evil.example',
+  'evil.example:9347',
+  'localhost.evil.example',
+  '127.0.0.1.evil.example',
+  'gate.test.evil',
+  '0',
+  '::1',
+])('a page whose name leads to this machine does not see them: %s', (host) => {
+  expect(shown('127.0.0.1', { host })).toBe(403)
+  expect(shown('::1', { host, authorization: `Bearer ${key}` }, key)).toBe('metrics')
+})
+
+test('a server looks at the name that was asked for', async () => {
+  await using app = await startApp()
+  const statusOf = async (host: string) => (await app.request('/metrics', { headers: { host } })).status
+  expect([await statusOf('evil.example'), await statusOf('localhost')]).toEqual([403, 200])
+})
 
 test('the key of the operator opens them from anywhere, and only the whole of it', () => {
   const with_ = (given: string, adminKey?: string) => shown('10.0.0.7', { authorization: given }, adminKey)

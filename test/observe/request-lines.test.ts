@@ -140,7 +140,12 @@ const refused: readonly [name: string, ask: Asked, line: object, absent: readonl
     { status: 401, path: '/v1/models' },
     ['organization', 'key', 'model'],
   ],
-  ['for no route', ['/v2/sk-weir-secret?q=secret'], { status: 404, method: 'GET' }, ['path', 'model']],
+  [
+    'for no route',
+    ['/v2/sk-weir-secret?q=secret'],
+    { status: 404, method: 'GET', path: '/v2/[key]', reason: 'unknown_path', claimed_key: caller.key },
+    ['organization', 'key', 'model'],
+  ],
   [
     'for an unknown model',
     ['/v1/models/acme/sea'],

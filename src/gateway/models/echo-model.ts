@@ -2,10 +2,18 @@ import type { ModelFacts } from '../../config/model-facts.ts'
 import { efforts } from '../../generation/request.ts'
 import type { Provider } from '../../providers/provider.ts'
 
-/** The facts of `weir/echo`, the model that answers inside this process, where such a provider is configured. */
+/** Why it is disabled where other providers are configured, and the settings do not name it. */
+export const echoReplaced =
+  'Other providers are configured: add providers.echo: {} to weir.yaml to enable it beside them.'
+
+/**
+ * The facts of `weir/echo`, the model that answers inside this process. It is known also where no such provider is
+ * configured, so that a caller reads why it is disabled.
+ */
 export function echoFacts(configured: ReadonlyMap<string, Provider>): ModelFacts[] {
   const echo = [...configured.values()].find(({ kind }) => kind.name === 'echo')
-  if (!echo) return []
+  // The name may be that of another provider.
+  if (!echo && configured.has('echo')) return []
   return [
     {
       slug: 'weir/echo',
@@ -17,7 +25,7 @@ export function echoFacts(configured: ReadonlyMap<string, Provider>): ModelFacts
       input_modalities: ['text', 'image'],
       output_modalities: ['text'],
       reasoning: { supported_efforts: [...efforts], default_effort: 'none', default_enabled: false },
-      routes: [{ provider: echo.name, model: 'echo' }],
+      routes: [{ provider: echo?.name ?? 'echo', model: 'echo' }],
     },
   ]
 }

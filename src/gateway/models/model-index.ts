@@ -1,21 +1,49 @@
 import type { Model } from './model.ts'
 
+/** Every name that finds a model, and those that would find more than one. */
+export type ModelIndex = {
+  readonly names: ReadonlyMap<string, Model>
+  /** The models that a bare name may mean, where it finds none because they are several. */
+  readonly ambiguous: ReadonlyMap<string, readonly Model[]>
+}
+
 /**
- * Every name that finds a model: slugs before aliases, aliases before bare names (`gpt-5-mini`, or the last
- * part of a longer slug) that only one model has. A model that is on is meant before one that is off.
+ * Slugs come before aliases, aliases before bare names (`gpt-5-mini`, or the last part of a longer slug) that only one
+ * model has. Of the models that share a bare name an enabled one comes before a disabled one, and an enabled one of the
+ * catalog or the settings before those that a provider listed.
  */
-export function indexModels(models: readonly Model[]): ReadonlyMap<string, Model> {
+export function indexModels(models: readonly Model[]): ModelIndex {
   const names = new Map(models.map((model) => [model.slug, model]))
   for (const model of models)
     for (const alias of model.aliases) if (!names.has(alias)) names.set(alias, model)
-  for (const meant of [models.filter(({ disabled }) => disabled === undefined), models]) {
-    addUnique(names, meant, ({ slug }) => slug.slice(slug.indexOf('/') + 1))
-    addUnique(names, meant, ({ slug }) => slug.slice(slug.lastIndexOf('/') + 1))
-  }
-  return names
+  const ambiguous = new Map<string, readonly Model[]>()
+  const enabled = models.filter(({ disabled }) => disabled === undefined)
+  for (const meant of [enabled.filter(({ discovered }) => !discovered), enabled, models])
+    for (const bareName of [behindAuthor, lastPart]) addBareNames({ names, ambiguous }, meant, bareName)
+  return { names, ambiguous }
 }
 
-function addUnique(names: Map<string, Model>, models: readonly Model[], bareName: (model: Model) => string) {
-  for (const [name, [only, another]] of Map.groupBy(models, bareName))
-    if (only && !another && !names.has(name)) names.set(name, only)
+/** The slug without its author: `gpt-5-mini`. */
+export function behindAuthor({ slug }: Pick<Model, 'slug'>): string {
+  return slug.slice(slug.indexOf('/') + 1)
+}
+
+/** The slug behind its last slash. */
+export function lastPart({ slug }: Pick<Model, 'slug'>): string {
+  return slug.slice(slug.lastIndexOf('/') + 1)
+}
+
+type Names = { readonly names: Map<string, Model>; readonly ambiguous: Map<string, readonly Model[]> }
+
+function addBareNames(
+  { names, ambiguous }: Names,
+  models: readonly Model[],
+  bareName: (model: Model) => string,
+): void {
+  for (const [name, sharing] of Map.groupBy(models, bareName)) {
+    const [only, another] = sharing
+    if (names.has(name) || ambiguous.has(name) || only === undefined) continue
+    if (another === undefined) names.set(name, only)
+    else ambiguous.set(name, sharing)
+  }
 }

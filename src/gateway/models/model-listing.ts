@@ -1,8 +1,9 @@
-import { parseJson, textOf } from '../../lib/json.ts'
+import { parseJson } from '../../lib/json.ts'
 import { readText, TooLong } from '../../lib/read-text.ts'
-import { usualListing } from '../../providers/model-listing.ts'
+import { type ListedModel, usualListing } from '../../providers/model-listing.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import { upstreamHeaders } from '../upstream/headers.ts'
+import { withDetails } from './model-details.ts'
 
 /** Milliseconds. */
 const longestWait = 10_000
@@ -14,25 +15,47 @@ export function isListed(provider: Provider, kind: RemoteKind): boolean {
   return (kind.listing ?? usualListing).path(provider) !== undefined
 }
 
-/** The ids of the models that the provider says it has, each once. Throws a sentence that says why it cannot. */
+/**
+ * The models that the provider says it has, each id once. Throws a sentence that says why it cannot. Of the `known` ones
+ * nothing more is asked for.
+ */
 export async function listModels(
   provider: Provider,
   kind: RemoteKind,
   signal: AbortSignal,
-  deadline = longestWait,
-): Promise<readonly string[]> {
-  const { path, names } = kind.listing ?? usualListing
+  { deadline = longestWait, known = [] }: ListingOptions = {},
+): Promise<readonly ListedModel[]> {
+  const { path, models, details } = kind.listing ?? usualListing
   const place = path(provider)
   if (place === undefined) throw new Error('It has no list of models that could be asked for.')
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(deadline)])
   const response = await fetch(provider.baseUrl + place, {
     headers: upstreamHeaders(provider, kind, false),
     // A redirect would carry the key to a host that nobody configured.
     redirect: 'manual',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(deadline)]),
+    signal: limited,
   })
   const text = await boundedText(response)
-  if (!response.ok) throw new Error(`It answered with status ${response.status}.`)
-  return modelIds(names(parseJson(text)))
+  if (!response.ok) throw new ListingError(`It answered with status ${response.status}.`, response.status)
+  const listed = uniqueModels(models(parseJson(text)))
+  return details ? withDetails(listed, { provider, kind, details, known, signal: limited }) : listed
+}
+
+/** The provider answered, but not with a list of its models. */
+export class ListingError extends Error {
+  readonly status: number
+
+  constructor(message: string, status: number) {
+    super(message)
+    this.name = 'Error'
+    this.status = status
+  }
+}
+
+export type ListingOptions = {
+  /** Milliseconds for all of it. */
+  readonly deadline?: number
+  readonly known?: readonly ListedModel[]
 }
 
 async function boundedText(response: Response): Promise<string> {
@@ -43,8 +66,10 @@ async function boundedText(response: Response): Promise<string> {
   }
 }
 
-function modelIds(names: readonly unknown[] | undefined): string[] {
-  if (names === undefined) throw new Error('It answered with no list of models.')
-  const ids = names.flatMap((name) => textOf(name) ?? []).filter((id) => /^\S+$/.test(id))
-  return [...new Set(ids)]
+function uniqueModels(models: readonly Partial<ListedModel>[] | undefined): ListedModel[] {
+  if (models === undefined) throw new ListingError('It answered with no list of models.', 200)
+  const byId = new Map<string, ListedModel>()
+  for (const { id, contextWindow } of models)
+    if (id !== undefined && /^\S+$/.test(id) && !byId.has(id)) byId.set(id, { id, contextWindow })
+  return [...byId.values()]
 }

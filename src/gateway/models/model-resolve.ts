@@ -33,6 +33,7 @@ export function resolveModel(
     fast: facts.fast,
     variantOf: facts.variant_of,
     aliases: facts.aliases ?? [],
+    discovered: known.discovered,
     routes,
     ...stateOf(known, routes, providers),
   }
@@ -58,7 +59,7 @@ function carriedParameters(kind: Kind | undefined): Iterable<string> {
 
 /** On, off with a reason, or on without a key. */
 function stateOf(
-  { facts, switched, unlisted }: KnownModel,
+  { facts, switched, unlisted, unserved }: KnownModel,
   routes: readonly ModelRoute[],
   { missing }: ConfiguredProviders,
 ): Pick<Model, 'disabled' | 'keyMissing'> {
@@ -66,17 +67,17 @@ function stateOf(
   if (routes.length > 0) return {}
   const wanted = facts.routes ?? []
   const keyMissing = wanted.map(({ provider }) => missing.get(provider)).find((sentence) => sentence)
-  if (keyMissing === undefined) return { disabled: unlisted ?? unserved(wanted) }
-  return switched ? { keyMissing } : { disabled: keyMissing }
+  if (keyMissing === undefined) return { disabled: unlisted ?? withoutProvider(wanted) }
+  return switched && unserved === undefined ? { keyMissing } : { disabled: unserved ?? keyMissing }
 }
 
-const switchedOff = 'It is switched off in weir.yaml.'
+const switchedOff = 'It has enabled: false in weir.yaml.'
 
 function noChat(slug: string): string {
   return `It is not made to hold a chat. Add { slug: ${slug}, enabled: true } to models in weir.yaml to try it.`
 }
 
-function unserved([first]: readonly Route[]): string {
+function withoutProvider([first]: readonly Route[]): string {
   if (!first) return 'It has no routes: say in weir.yaml which provider serves it.'
   return `There is no provider ${first.provider}: add it to providers in weir.yaml.`
 }

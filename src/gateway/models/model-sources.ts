@@ -1,23 +1,30 @@
 import type { ModelFacts } from '../../config/model-facts.ts'
-import { echoFacts } from './echo-model.ts'
+import { echoFacts, echoReplaced } from './echo-model.ts'
 import type { ConfiguredProviders, ModelsInput } from './models-input.ts'
 
 /** What is known of a model from all sources together. */
 export type KnownModel = {
   readonly facts: ModelFacts
+  /** Only a provider's list knows it. */
+  readonly discovered?: boolean
   /** What the settings say of `enabled`. */
   readonly switched?: boolean
   /** Where the settings describe it; absent where they do not. */
   readonly path?: string
   /** Why it has no routes, where that is not a mistake. */
   readonly unlisted?: string
+  /** Why it is not served while its provider is not configured, where that is not for want of a key. */
+  readonly unserved?: string
 }
 
 /** Every model by its slug: built in, then listed by providers, then as the settings change them. */
 export function gatherModels(input: ModelsInput): KnownModel[] {
   const known = new Map<string, KnownModel>()
-  for (const facts of [...input.catalog, ...echoFacts(input.providers.configured), ...discoveredFacts(input)])
-    if (!known.has(facts.slug)) known.set(facts.slug, { facts })
+  for (const facts of input.catalog) known.set(facts.slug, { facts })
+  for (const facts of echoFacts(input.providers.configured))
+    known.set(facts.slug, { facts, unserved: echoReplaced })
+  for (const facts of discoveredFacts(input))
+    if (!known.has(facts.slug)) known.set(facts.slug, { facts, discovered: true })
   for (const [index, entry] of input.settings.entries())
     known.set(entry.slug, withEntry(known.get(entry.slug), entry, `models[${index}]`, input.providers))
   return [...known.values()]
@@ -25,7 +32,11 @@ export function gatherModels(input: ModelsInput): KnownModel[] {
 
 function discoveredFacts({ discovered }: ModelsInput): ModelFacts[] {
   return [...discovered].flatMap(([provider, ids]) =>
-    ids.map((id) => ({ slug: `${provider}/${id}`, routes: [{ provider, model: id }] })),
+    ids.map(({ id, contextWindow }) => ({
+      slug: `${provider}/${id}`,
+      ...(contextWindow !== undefined && { context_window: contextWindow }),
+      routes: [{ provider, model: id }],
+    })),
   )
 }
 
@@ -39,7 +50,7 @@ function withEntry(
   const facts = { ...before?.facts, ...entry }
   if (entry.pricing) facts.pricing = { ...before?.facts.pricing, ...entry.pricing }
   const unlisted = facts.routes ? undefined : unlistedYet(entry.slug, providers)
-  return { facts, switched: entry.enabled, path, unlisted }
+  return { facts, switched: entry.enabled, path, unlisted, unserved: before?.unserved }
 }
 
 /** A model without routes may be one that its provider has yet to list. */

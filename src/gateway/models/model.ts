@@ -23,6 +23,8 @@ export type Model = {
   readonly aliases: readonly string[]
   /** Those of configured providers, in the order of the settings. */
   readonly routes: readonly ModelRoute[]
+  /** Known only because a provider listed it. */
+  readonly discovered?: boolean
   /** Why it is off, in a sentence that says what to do; absent where it is on. */
   readonly disabled?: string
   /** Switched on by name, but none of its providers has a key: the sentence for the 502. */
@@ -35,6 +37,8 @@ export type ModelRoute = { readonly provider: Provider; readonly model: string; 
 export type Models = {
   /** By slug, alias or unambiguous bare name; also models that are off. */
   find(name: string): Model | undefined
+  /** Those that a bare name may mean, where they are several; empty for any other name. */
+  sharing(name: string): readonly Model[]
   /** Those that are on, by slug. */
   readonly enabled: readonly Model[]
   readonly all: readonly Model[]

@@ -1,5 +1,6 @@
 import type { ModelFacts } from '../../config/model-facts.ts'
 import type { ProviderSet } from '../../providers/configure.ts'
+import type { ListedModel } from '../../providers/model-listing.ts'
 
 /** What the list of models is made from. */
 export type ModelsInput = {
@@ -7,8 +8,8 @@ export type ModelsInput = {
   /** `models` of the settings. */
   readonly settings: readonly ModelFacts[]
   readonly providers: ConfiguredProviders
-  /** The provider's own model ids, by the name of the provider that listed them. */
-  readonly discovered: ReadonlyMap<string, readonly string[]>
+  /** The models that providers listed, by the name of the provider. */
+  readonly discovered: ReadonlyMap<string, readonly ListedModel[]>
   /** Unix seconds at which a slug without a release date was first seen. */
   readonly firstSeen: (slug: string) => number
 }

@@ -14,9 +14,10 @@ export function createModels(input: ModelsInput): RegisteredModels {
   const known = gatherModels(input)
   const models = known.map((one) => resolveModel(one, input.providers, input.firstSeen))
   const all = withServedVariants(models).toSorted((a, b) => (a.slug < b.slug ? -1 : 1))
-  const names = indexModels(all)
+  const { names, ambiguous } = indexModels(all)
   return {
     find: (name) => names.get(name),
+    sharing: (name) => ambiguous.get(name) ?? [],
     enabled: all.filter(({ disabled }) => disabled === undefined),
     all,
     problems: modelProblems(known, names, input.providers),

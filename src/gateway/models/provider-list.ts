@@ -1,4 +1,5 @@
 import { causeOf, type Log } from '../../lib/log.ts'
+import type { ListedModel } from '../../providers/model-listing.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { listModels } from './model-listing.ts'
 
@@ -7,10 +8,13 @@ export type ProviderList = {
   /** The provider's name. */
   readonly provider: string
   /** The last good answer; absent before the first. */
-  ids(): readonly string[] | undefined
-  /** Asks the provider. True where its answer is another than the last good one. */
-  renew(signal: AbortSignal): Promise<boolean>
+  models(): readonly ListedModel[] | undefined
+  /** Asks the provider. */
+  renew(signal: AbortSignal): Promise<Renewal>
 }
+
+/** What came of asking: another list than the last good one, the same, or none. */
+export type Renewal = 'changed' | 'unchanged' | 'failed'
 
 export type ListOptions = {
   /** Nobody configured the provider: that it does not answer is no news, and it is not waited for. */
@@ -20,7 +24,7 @@ export type ListOptions = {
 /** Milliseconds: what runs on this machine answers at once. */
 const shortWait = 1000
 
-/** Absent for a provider that is not to be asked. The log hears of a change, not of each round. */
+/** Absent for a provider that is not to be asked. The log hears of a change, not of each time. */
 export function createProviderList(
   provider: Provider,
   log: Log,
@@ -28,36 +32,42 @@ export function createProviderList(
 ): ProviderList | undefined {
   const { name, kind, discover } = provider
   if (!discover || !('wire' in kind)) return undefined
-  let known: readonly string[] | undefined
+  let known: readonly ListedModel[] | undefined
   let failure: string | undefined
 
-  function accept(ids: readonly string[]): boolean {
-    const changed = known === undefined || !sameIds(known, ids)
+  function accept(models: readonly ListedModel[]): Renewal {
+    const changed = known === undefined || !sameModels(known, models)
     if (changed || failure !== undefined)
-      log.info('A provider listed its models.', { provider: name, models: ids.length })
-    known = ids
+      log.info('A provider listed its models.', { provider: name, models: models.length })
+    known = models
     failure = undefined
-    return changed
+    return changed ? 'changed' : 'unchanged'
   }
 
-  function reject(cause: string): false {
-    if (unsure && known === undefined) return false
+  function reject(cause: string): void {
+    if (unsure && known === undefined) return
     if (failure !== cause) log.warn('A provider did not list its models.', { provider: name, cause })
     failure = cause
-    return false
   }
 
   return {
     provider: name,
-    ids: () => known,
-    renew: (signal) =>
-      listModels(provider, kind, signal, unsure ? shortWait : undefined).then(
-        accept,
-        (error) => !signal.aborted && reject(causeOf(error)),
-      ),
+    models: () => known,
+    async renew(signal) {
+      try {
+        return accept(
+          await listModels(provider, kind, signal, { known, ...(unsure && { deadline: shortWait }) }),
+        )
+      } catch (error) {
+        if (!signal.aborted) reject(causeOf(error))
+        return 'failed'
+      }
+    },
   }
 }
 
-function sameIds(before: readonly string[], after: readonly string[]): boolean {
-  return before.length === after.length && after.every((id) => before.includes(id))
+function sameModels(before: readonly ListedModel[], after: readonly ListedModel[]): boolean {
+  if (before.length !== after.length) return false
+  const windows = new Map(before.map(({ id, contextWindow }) => [id, contextWindow]))
+  return after.every(({ id, contextWindow }) => windows.has(id) && windows.get(id) === contextWindow)
 }

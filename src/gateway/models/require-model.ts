@@ -1,14 +1,40 @@
-import { modelNotFound } from '../../lib/errors.ts'
+import { type ApiError, modelNotFound } from '../../lib/errors.ts'
+import { oneOf } from '../../lib/explain-words.ts'
+import { shortText } from '../../lib/short-text.ts'
 import type { Model, Models } from './model.ts'
+import { nearModels } from './near-models.ts'
 
-/** The model of that name, if it is on; else the 404 that says why not. */
+/** The model of that name, if it is enabled; else the 404 that says why there is none. */
 export function requireModel(models: Models, name: string): Model {
   const model = models.find(name)
-  if (!model)
-    throw modelNotFound(
-      `There is no model '${name.slice(0, 100)}', or more than one. GET /v1/models lists them.`,
+  if (model === undefined) throw notFound(models, name)
+  if (model.disabled === undefined) return model
+  throw modelNotFound(`The model ${model.slug} is disabled. ${model.disabled}`, 'disabled_model', name)
+}
+
+/** Characters: a longer name is cut in the sentence. */
+const maxShown = 100
+const maxCandidates = 8
+
+function notFound(models: Models, name: string): ApiError {
+  const shown = `'${shortText(name, maxShown)}'`
+  const sharing = models.sharing(name)
+  if (sharing.length > 0)
+    return modelNotFound(
+      `The model name ${shown} is ambiguous: ${meaningsOf(sharing)}`,
+      'ambiguous_model',
+      name,
     )
-  if (model.disabled !== undefined)
-    throw modelNotFound(`The model ${model.slug} is not enabled. ${model.disabled}`)
-  return model
+  const near = nearModels(models, name)
+  const hint = near.length > 0 ? ` Did you mean ${oneOf(near)}?` : ''
+  const message = `The model ${shown} does not exist.${hint} GET /v1/models lists the enabled models.`
+  return modelNotFound(message, 'unknown_model', name)
+}
+
+function meaningsOf(models: readonly Model[]): string {
+  const slugs = models.slice(0, maxCandidates).map(({ slug }) => slug)
+  const others = models.length - slugs.length
+  const words = `it may mean ${oneOf(others > 0 ? [...slugs, `${others} others`] : slugs)}`
+  const enabled = models.some(({ disabled }) => disabled === undefined)
+  return enabled ? `${words}. Use the whole name.` : `${words}, and all of them are disabled.`
 }

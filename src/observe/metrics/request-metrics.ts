@@ -1,3 +1,4 @@
+import type { ApiError } from '../../lib/errors.ts'
 import { type Attempt, leftAlone, type RequestRecord } from '../request-record.ts'
 import type { RequestListener } from '../requests.ts'
 import { createCounters } from './counter.ts'
@@ -13,6 +14,11 @@ export function createRequestMetrics(): RequestMetrics {
     name: 'weir_requests_total',
     help: 'Requests that are over.',
     labels: ['method', 'path', 'status'],
+  })
+  const rejected = createCounters({
+    name: 'weir_rejected_requests_total',
+    help: 'Requests that were rejected with an error of the gateway, by why.',
+    labels: ['method', 'path', 'error', 'reason'],
   })
   const attempts = createCounters({
     name: 'weir_attempts_total',
@@ -30,16 +36,25 @@ export function createRequestMetrics(): RequestMetrics {
     begun: (open) => crowd.observe(open),
     over(record) {
       if (!record.background) requests.at(...requestLabels(record)).value++
+      if (record.refusal) rejected.at(...rejectionLabels(record, record.refusal.error)).value++
       for (const attempt of record.attempts) attempts.at(...attemptLabels(attempt)).value++
       if (record.outcome) models.add(record, record.outcome)
     },
-    render: () => [requests, attempts, crowds, models].map((part) => part.render()).join(''),
+    render: () => [requests, rejected, attempts, crowds, models].map((part) => part.render()).join(''),
   }
 }
 
 function requestLabels(record: RequestRecord): readonly string[] {
-  const method = methods.has(record.method) ? record.method : 'other'
-  return [method, record.reply?.path ?? '', String(record.status())]
+  return [methodOf(record), record.reply?.path ?? '', String(record.status())]
+}
+
+/** A path that no route has, a parameter or a model is in the log only: callers may write anything. */
+function rejectionLabels(record: RequestRecord, { code, type, log }: ApiError): readonly string[] {
+  return [methodOf(record), record.reply?.path ?? '', code ?? type, log.reason ?? '']
+}
+
+function methodOf({ method }: RequestRecord): string {
+  return methods.has(method) ? method : 'other'
 }
 
 /** A client may send any word. */

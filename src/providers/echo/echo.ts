@@ -3,8 +3,10 @@ import { type Parameter, parameters } from '../../generation/parameters.ts'
 import type { Generation, Message, Tool } from '../../generation/request.ts'
 import type { Usage } from '../../generation/usage.ts'
 import { randomText } from '../../lib/id.ts'
+import { isObject } from '../../lib/json.ts'
 import type { Stopping } from '../../lib/stop.ts'
 import type { LocalKind } from '../provider.ts'
+import { fitsSchema, jsonIn } from './fits-schema.ts'
 import { sampleOf } from './sample.ts'
 
 /** The kind that needs no network: it says back what it was told, word by word. A word counts as a token. */
@@ -68,9 +70,13 @@ function contentFor(generation: Generation): string {
   const heard = lastHeard(generation.messages)
   switch (generation.format?.type) {
     case 'json_object':
-      return JSON.stringify({ echo: heard })
-    case 'json_schema':
-      return JSON.stringify(sampleOf(generation.format.schema, heard))
+      return isObject(jsonIn(heard)) ? heard : JSON.stringify({ echo: heard })
+    case 'json_schema': {
+      const { schema } = generation.format
+      const value = jsonIn(heard)
+      const fits = value !== undefined && fitsSchema(schema, value)
+      return fits ? heard : JSON.stringify(sampleOf(schema, heard))
+    }
     default:
       return heard
   }

@@ -67,7 +67,7 @@ function literal(value: Json, sampling: Sampling): Json {
 const maxReference = 1000
 
 /** Follows `#/a/b` once; a chain of references ends with the depth. */
-function resolved(schema: Fields, root: Fields): Fields {
+export function resolved(schema: Fields, root: Fields): Fields {
   const { $ref } = schema
   if (typeof $ref !== 'string' || !$ref.startsWith('#') || $ref.length > maxReference) return schema
   return $ref

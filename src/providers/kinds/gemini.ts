@@ -1,6 +1,6 @@
-import { fieldsIn, noListing } from '../model-listing.ts'
+import { type ListedModel, listedIn, noListing, tokensOf } from '../model-listing.ts'
 import type { RemoteKind } from '../provider.ts'
-import { isObject } from '../../lib/json.ts'
+import { fieldsOf, isObject } from '../../lib/json.ts'
 import { gemini } from '../wires/gemini/wire.ts'
 import type { Target } from '../wires/wire.ts'
 import { bearer } from './bearer.ts'
@@ -13,7 +13,7 @@ export const geminiKinds: readonly RemoteKind[] = [
     keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     wire: gemini({ name: 'gemini', callIds: true, serviceTier: true }),
     path: (target) => pathIn('/models', target),
-    listing: { path: () => '/models?pageSize=1000', names: namesIn },
+    listing: { path: () => '/models?pageSize=1000', models: modelsIn },
     authorize: (key) => ({ 'x-goog-api-key': key }),
   },
   {
@@ -36,7 +36,9 @@ function pathIn(folder: string, { model, stream }: Target): string {
 }
 
 /** They are listed with the folder in which they are. */
-function namesIn(body: unknown): readonly unknown[] | undefined {
-  const names = fieldsIn(isObject(body) ? body.models : undefined, 'name')
-  return names?.map((name) => (typeof name === 'string' ? name.replace(/^models\//, '') : name))
+function modelsIn(body: unknown): readonly Partial<ListedModel>[] | undefined {
+  const list = listedIn(isObject(body) ? body.models : undefined, 'name', (entry) =>
+    tokensOf(fieldsOf(entry).inputTokenLimit),
+  )
+  return list?.map((model) => ({ ...model, id: model.id?.replace(/^models\//, '') }))
 }

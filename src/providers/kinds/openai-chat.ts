@@ -15,6 +15,7 @@ import { zai } from '../wires/openai-chat/dialects/zai.ts'
 import type { Dialect } from '../wires/openai-chat/dialect.ts'
 import { openaiChat } from '../wires/openai-chat/wire.ts'
 import { bearer } from './bearer.ts'
+import { ollamaListing } from './ollama-listing.ts'
 
 /** The kinds that answer at `/chat/completions` behind their base and take the key as a bearer token. */
 export const openaiChatKinds: readonly RemoteKind[] = [
@@ -33,7 +34,7 @@ export const openaiChatKinds: readonly RemoteKind[] = [
   // The address of an account or a region is the operator's to give.
   unlisted(service(snowflake, undefined, 'SNOWFLAKE_CORTEX_PAT')),
   unlisted(service(plain('bedrock'), undefined, 'AWS_BEARER_TOKEN_BEDROCK')),
-  engine(ollama, 'http://127.0.0.1:11434/v1'),
+  { ...engine(ollama, 'http://127.0.0.1:11434/v1'), listing: ollamaListing },
   engine(plain('lmstudio'), 'http://127.0.0.1:1234/v1'),
   engine(plain('vllm'), 'http://127.0.0.1:8000/v1'),
   engine(plain('llamacpp'), 'http://127.0.0.1:8080/v1'),

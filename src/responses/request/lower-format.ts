@@ -38,6 +38,6 @@ function incomplete(field: string, kind: string) {
 }
 
 function unknownFormat(type: string) {
-  const message = `Invalid 'text.format.type': expected one of 'text', 'json_object' or 'json_schema', but got ${quoted(type)}.`
+  const message = `Invalid 'text.format.type': must be one of 'text', 'json_object' or 'json_schema', not ${quoted(type)}.`
   return badRequest(message, 'invalid_value', 'text.format.type')
 }

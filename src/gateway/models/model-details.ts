@@ -1,0 +1,59 @@
+import { parseJson } from '../../lib/json.ts'
+import { readText } from '../../lib/read-text.ts'
+import type { ListedModel, ModelDetails } from '../../providers/model-listing.ts'
+import type { Provider, RemoteKind } from '../../providers/provider.ts'
+import { upstreamHeaders } from '../upstream/headers.ts'
+
+/** Bytes. */
+const maxBody = 8 * 1024 * 1024
+/** How many models are asked about at once. */
+const maxConcurrent = 4
+/** How many are asked about for one list; the next one goes on where this one ended. */
+const maxAsked = 200
+
+type DetailsInput = {
+  readonly provider: Provider
+  readonly kind: RemoteKind
+  readonly details: ModelDetails
+  /** What was learned before. */
+  readonly known: readonly ListedModel[]
+  readonly signal: AbortSignal
+}
+
+/** The models with their context windows, as far as the provider says them; one that it does not tell has none. */
+export async function withDetails(
+  models: readonly ListedModel[],
+  input: DetailsInput,
+): Promise<readonly ListedModel[]> {
+  const url = input.details.url(input.provider)
+  if (url === undefined) return models
+  const windows = new Map(input.known.map(({ id, contextWindow }) => [id, contextWindow]))
+  const queue = models.filter(({ id }) => windows.get(id) === undefined).slice(0, maxAsked)
+  async function askInTurn(): Promise<void> {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift())
+      windows.set(next.id, await contextWindowOf(next.id, url ?? '', input))
+  }
+  await Promise.all(Array.from({ length: maxConcurrent }, askInTurn))
+  return models.map((model) => ({ ...model, contextWindow: windows.get(model.id) ?? model.contextWindow }))
+}
+
+/** Undefined where it cannot be had: the model is there all the same. */
+async function contextWindowOf(
+  id: string,
+  url: string,
+  { provider, kind, details, signal }: DetailsInput,
+): Promise<number | undefined> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...upstreamHeaders(provider, kind, false), 'content-type': 'application/json' },
+      body: JSON.stringify(details.body(id)),
+      redirect: 'manual',
+      signal,
+    })
+    const text = await readText(response, maxBody)
+    return response.ok ? details.contextWindow(parseJson(text)) : undefined
+  } catch {
+    return undefined
+  }
+}
