@@ -57,23 +57,18 @@ const askingPaths: AskingPaths = new Map([
 /** The whole interface: what every request passes, then the features. */
 export function createApp(parts: AppParts) {
   const { settings, models, gateway, keys, completions, limits, log } = parts
-  const { toolCallFragments } = settings.compatibility
+  const { compatibility, unsupportedParameters: unsupported } = settings
+  const { toolCallFragments } = compatibility
   const guard = createGuard({ keys, limits, maxBody: settings.maxBody })
-  const chat = createChatService({
-    gateway,
-    models,
-    completions,
-    unsupported: settings.unsupportedParameters,
-    toolCallFragments,
-  })
+  const chat = createChatService({ gateway, models, completions, unsupported, toolCallFragments })
   const responses = createResponseService({
     gateway,
     models,
-    unsupported: settings.unsupportedParameters,
+    unsupported,
     responses: parts.responses,
     live: parts.live,
     runs: parts.runs,
-    options: settings.compatibility,
+    options: compatibility,
   })
   let served: readonly Route[] = []
   // Host names of any length, `ai` for one: Elysia would cut the path of a short one wrongly.
