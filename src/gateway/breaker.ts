@@ -1,3 +1,4 @@
+import { reachable } from '../lib/reachable.ts'
 import type { ModelRoute } from './models/model.ts'
 
 /** Keeps callers from waiting for routes that fail, where another route of the model can answer. */
@@ -27,9 +28,17 @@ export type RouteFailure = {
 /** `failures` in a row take a route out; `cooldown` in milliseconds is between probes that may end in a timeout. */
 export type BreakerSettings = { readonly failures: number; readonly cooldown: number }
 
-/** Creates a breaker without any failures; `now` in milliseconds. */
-export function createBreaker(settings: BreakerSettings, now: () => number = performance.now): Breaker {
-  return new RouteBreaker(settings, now)
+/** Creates a breaker without any failures; `now` in milliseconds, `connects` whether a connection can be made. */
+export function createBreaker(
+  settings: BreakerSettings,
+  now: () => number = performance.now,
+  connects: (route: ModelRoute) => Promise<boolean> = takesConnections,
+): Breaker {
+  return new RouteBreaker(settings, now, connects)
+}
+
+function takesConnections({ provider }: ModelRoute): Promise<boolean> {
+  return reachable(provider.baseUrl, provider.timeouts.connect / 2)
 }
 
 /** What is known of a route since its last success. */
@@ -39,6 +48,8 @@ type Health = {
   /** Whether it is out for everybody. */
   out: boolean
   slow: boolean
+  /** Whether no connection could be made the last time. */
+  unreachable: boolean
   probeAt: number
   probedBy: string | undefined
 }
@@ -58,13 +69,19 @@ class RouteBreaker implements Breaker {
   readonly #cooldown: number
   readonly #interval: number
   readonly #now: () => number
+  readonly #connects: (route: ModelRoute) => Promise<boolean>
   readonly #routes = new Map<string, Health>()
 
-  constructor({ failures, cooldown }: BreakerSettings, now: () => number) {
+  constructor(
+    { failures, cooldown }: BreakerSettings,
+    now: () => number,
+    connects: (route: ModelRoute) => Promise<boolean>,
+  ) {
     this.#maxFailures = failures
     this.#cooldown = cooldown
     this.#interval = Math.min(probeInterval, cooldown)
     this.#now = now
+    this.#connects = connects
   }
 
   isOut(route: ModelRoute, organization: string): boolean {
@@ -82,9 +99,13 @@ class RouteBreaker implements Breaker {
     // An organization whose probes all fail must not be the only one that probes.
     const head = health.probedBy === organization ? 0 : this.#interval / 2
     if (this.#now() < health.probeAt - head) return false
-    health.probedBy = organization
     // Unless the probe ends before, the others wait for it that long.
     health.probeAt = this.#now() + this.#cooldown
+    if (health.slow && health.unreachable) {
+      void this.#probeConnection(route, health)
+      return false
+    }
+    health.probedBy = organization
     return true
   }
 
@@ -99,8 +120,9 @@ class RouteBreaker implements Breaker {
     this.#count(health, organization)
     health.out ||= unreachable || this.#manyFail(health)
     health.slow = slow
+    health.unreachable = unreachable
     if (!wasOut) {
-      health.probeAt = this.#now() + (slow ? this.#cooldown : this.#interval)
+      health.probeAt = this.#now() + (slow && !unreachable ? this.#cooldown : this.#interval)
       health.probedBy = organization
     } else if (!slow) this.#probeSoon(health)
   }
@@ -145,6 +167,13 @@ class RouteBreaker implements Breaker {
     return all >= this.#maxFailures && others >= Math.max(1, Math.floor(this.#maxFailures / 2))
   }
 
+  /** Before a call waits again for a connection that could not be made in time, one of the gateway's own is tried. */
+  async #probeConnection(route: ModelRoute, health: Health): Promise<void> {
+    const connected = await this.#connects(route)
+    if (connected) health.slow = false
+    health.probeAt = this.#now() + (connected ? 0 : this.#interval)
+  }
+
   /** A late failure of an older call does not put the next probe off. */
   #probeSoon(health: Health): void {
     health.probeAt = Math.min(health.probeAt, this.#now() + this.#interval)
@@ -152,7 +181,7 @@ class RouteBreaker implements Breaker {
 }
 
 function newHealth(): Health {
-  return { failures: new Map(), out: false, slow: false, probeAt: 0, probedBy: undefined }
+  return { failures: new Map(), out: false, slow: false, unreachable: false, probeAt: 0, probedBy: undefined }
 }
 
 function nameOf({ provider, model }: ModelRoute): string {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createBreaker, type RouteFailure } from '../../src/gateway/breaker.ts'
+import type { ModelRoute } from '../../src/gateway/models/model.ts'
+import { reachable } from '../../src/lib/reachable.ts'
 import { provider } from './model-world.ts'
 
 const route = { provider: provider('alpha'), model: 'one' }
@@ -153,6 +155,29 @@ describe('a route that is out is probed', () => {
     expect(allows()).toBe(true)
   })
 
+  test('by a connection of the gateway first, where none could be made in time', async () => {
+    const attempts: Promise<boolean>[] = []
+    const clock = { now: 0 }
+    const connects = ({ provider }: ModelRoute) => {
+      const attempt = reachable(provider.baseUrl, 2000)
+      attempts.push(attempt)
+      return attempt
+    }
+    const breaker = createBreaker({ failures: 3, cooldown: 30_000 }, () => clock.now, connects)
+    const port = freePort()
+    const gone = { provider: provider('alpha', { baseUrl: `http://127.0.0.1:${port}/v1` }), model: 'one' }
+    breaker.failed(gone, 'a', { unreachable: true, slow: true })
+    clock.now = 1000
+    expect([breaker.allows(gone, 'a'), breaker.allows(gone, 'a')]).toEqual([false, false])
+    expect(await Promise.all(attempts)).toEqual([false])
+    const listener = Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } })
+    clock.now = 2000
+    expect(breaker.allows(gone, 'a')).toBe(false)
+    expect(await Promise.all(attempts)).toEqual([false, true])
+    expect([breaker.allows(gone, 'a'), breaker.allows(gone, 'a')]).toEqual([true, false])
+    listener.stop(true)
+  })
+
   test('no later because older calls still fail', () => {
     const { fail, clock, allows } = timed()
     fail(3)
@@ -182,3 +207,10 @@ describe('a route that is out is probed', () => {
     expect(allows('b')).toBe(true)
   })
 })
+
+/** A port on which nobody listens. */
+function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  listener.stop(true)
+  return listener.port
+}
