@@ -4,7 +4,7 @@ import type { Call } from './call.ts'
 import { candidates } from './candidates.ts'
 import type { Answering, GatewayParts } from './gateway.ts'
 import type { ModelRoute } from './models/model.ts'
-import { blamesRoute, combinedFailure, mayPass, othersMayAnswer, pauseBefore } from './retry.ts'
+import { blamesRoute, combinedFailure, isFinal, mayPass, othersMayAnswer, pauseBefore } from './retry.ts'
 
 /**
  * Tries the routes of the call's model until one begins to answer; throws the failure of the routes. A route that is out
@@ -95,9 +95,11 @@ class Failover {
     }
   }
 
-  /** What was skipped is better than no answer, unless it costs a timeout. */
+  /** What was skipped is better than no answer, but may cost a timeout only where no other route will ever answer. */
   #nextSkipped(): ModelRoute | undefined {
-    const route = this.#skipped.find((skipped) => !this.#parts.breaker.isSlow(skipped))
+    const { breaker } = this.#parts
+    const lastHope = this.#failed.values().every(({ error }) => isFinal(error))
+    const route = this.#skipped.find((skipped) => lastHope || !breaker.isSlow(skipped))
     this.#skipped = this.#skipped.filter((skipped) => skipped !== route)
     return route
   }

@@ -71,6 +71,6 @@ export function combinedFailure(errors: readonly unknown[]): unknown {
 }
 
 /** Whether the same request cannot succeed later either. */
-function isFinal({ headers }: ApiError): boolean {
-  return headers['x-should-retry'] === 'false'
+export function isFinal(error: unknown): boolean {
+  return error instanceof ApiError && error.headers['x-should-retry'] === 'false'
 }

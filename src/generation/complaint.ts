@@ -13,6 +13,9 @@ export type Complaint = {
   readonly retryAfter?: number
 }
 
+/** The message of a complaint that has none of the provider's. */
+export const noReason = 'The provider gave no reason.'
+
 /** The response ended as a whole one does, but without its last word. */
 export const endedEarly: Complaint = {
   message: 'its response ended before it was complete',

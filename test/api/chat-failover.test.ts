@@ -155,6 +155,32 @@ describe('a dead engine among several', () => {
   })
 })
 
+describe('an engine that has cost callers a timeout', () => {
+  const slow: ScenarioOptions = {
+    provider: { timeouts: { first_byte: '50ms' } },
+    settings: { breaker: { failures: 1 } },
+  }
+
+  test('is not waited for again, also where the other one fails, until a cooldown is over', async () => {
+    const { time, options } = timed({ ...slow, other: [whole(), failed(429), whole()] })
+    await using scenario = await startScenario([silence, whole()], options)
+    expect(await servedBy(scenario)).toBe('other')
+    const reply = await scenario.app.chat(question)
+    expect(await attemptsOf(scenario, reply)).toEqual(['acme left_alone', 'other upstream_rate_limited'])
+    time.now = 29_999
+    expect(await servedBy(scenario)).toBe('other')
+    time.now = 30_000
+    expect(await servedBy(scenario)).toBe('acme')
+  })
+
+  test('is waited for where the other one cannot answer', async () => {
+    const { options } = timed({ ...slow, other: [failed(401)] })
+    await using scenario = await startScenario([silence, whole()], options)
+    expect((await scenario.app.chat(question)).status).toBe(502)
+    expect(await servedBy(scenario)).toBe('acme')
+  })
+})
+
 describe('several engines that are all dead', () => {
   test('are each asked in each round of retries, and whichever returns answers at once', async () => {
     const { options } = timed({ other: [whole()] }, 1)

@@ -186,6 +186,7 @@ describe('what happened is said', () => {
     ['the connection was closed before its response was complete', events([': hello\n\n'], breakOff), true],
     ['its response ended before it was complete', events([]), true],
     ['its response is not valid JSON', json('<html>'), false],
+    ['its response holds no answer', json({ choices: [] }), false],
     ['it reported an error in its response', json({ error: { message: 'Oh.' } }), false],
     ['it reported status 503 in its response', streamError({ message: 'Oh.', code: 503 }), true],
   ]

@@ -1,4 +1,10 @@
-import { type Complaint, connectionClosed, tooLarge, unreadable } from '../../generation/complaint.ts'
+import {
+  type Complaint,
+  connectionClosed,
+  noReason,
+  tooLarge,
+  unreadable,
+} from '../../generation/complaint.ts'
 import { type ApiError, upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/errors.ts'
 import { TooLong } from '../../lib/read-text.ts'
 import { scrubbed } from './scrub.ts'
@@ -79,7 +85,8 @@ function tooLong(provider: string, why: string): string {
 /** In words of the gateway: those of the provider may quote its hosts and accounts. */
 function whatHappened({ message, status, detected, answered }: Complaint): string {
   if (detected) return message
-  if (status === undefined) return 'it reported an error in its response'
+  if (status === undefined)
+    return message === noReason ? 'its response holds no answer' : 'it reported an error in its response'
   return answered ? `it answered with status ${status}` : `it reported status ${status} in its response`
 }
 
