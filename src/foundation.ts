@@ -21,6 +21,7 @@ export type Foundation = {
   readonly metrics: MetricsPage
   readonly requests: Requests
   readonly patience: number
+  readonly clock: (() => number) | undefined
   readonly images?: Surroundings | undefined
   readonly log: Log
 }
@@ -73,6 +74,7 @@ export function createFoundation(
     ),
     requests: observation.requests,
     patience: input.patience ?? patience,
+    clock: input.clock,
     images,
     log,
   }

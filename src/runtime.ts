@@ -27,7 +27,7 @@ export type RuntimeInput = ConfigurationInput & {
   readonly requestLines?: LogOutput
   /** Milliseconds; see `GatewayParts`. */
   readonly patience?: number
-  /** The steady clock of the limits. */
+  /** The steady clock of the limits and of the breaker. */
   readonly clock?: () => number
   /** See `GatewayParts`. */
   readonly images?: Surroundings
@@ -125,7 +125,7 @@ async function serve(configuration: Configuration, shared: Foundation): Promise<
   const { settings, models } = configuration
   const { storage, limits, metrics, requests, log } = shared
   await atMost(models.start(), discoveryAtStart)
-  const breaker = createBreaker(settings.breaker)
+  const breaker = createBreaker(settings.breaker, shared.clock)
   const gateway = createGateway({
     books: createBooks(storage.ledger, storage.readiness.ready),
     calls: shared.calls,

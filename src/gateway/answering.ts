@@ -6,7 +6,7 @@ import type { Call } from './call.ts'
 import type { Answering, GatewayParts } from './gateway.ts'
 import type { ModelRoute } from './models/model.ts'
 import { Patience } from './patience.ts'
-import { blamesQuestion, blamesRoute } from './retry.ts'
+import { blamesQuestion, blamesRoute, isTimeout, isUnreachable } from './retry.ts'
 import { ask } from './upstream/ask.ts'
 
 /** Asks the route once and resolves when its answer has begun, or rejects with its failure. */
@@ -35,19 +35,26 @@ export async function openAnswer(route: ModelRoute, call: Call, parts: GatewayPa
     accepted: patience?.begin,
   })
   const first = rest.first()
-  judge(first, route, parts.breaker)
+  judge(first, route, facts.organization, parts.breaker)
   await (patience ? patience.until(first) : first)
   return new DeliveredAnswer(call, parts.states, { provider: provider.name, warnings, first, rest })
 }
 
 /** Tells the breaker what came of the route. A stream that is handed over before its first event has not succeeded yet. */
-function judge(first: Promise<Batch | undefined>, route: ModelRoute, breaker: Breaker): void {
+function judge(
+  first: Promise<Batch | undefined>,
+  route: ModelRoute,
+  organization: string,
+  breaker: Breaker,
+): void {
   first.then(
     () => breaker.succeeded(route),
     (error) => {
-      if (blamesRoute(error)) breaker.failed(route)
+      if (blamesRoute(error))
+        breaker.failed(route, organization, { unreachable: isUnreachable(error), slow: isTimeout(error) })
       // Whoever says what is wrong with a question is well.
       else if (blamesQuestion(error)) breaker.succeeded(route)
+      else breaker.released(route)
     },
   )
 }

@@ -1,18 +1,13 @@
 import { gatewayStopping, providerKeyMissing } from '../lib/errors.ts'
-import { wait } from '../lib/wait.ts'
 import type { RequestFacts } from '../storage/request-facts.ts'
-import { openAnswer } from './answering.ts'
 import { Call } from './call.ts'
-import { candidates } from './candidates.ts'
+import { openOnAnyRoute } from './failover.ts'
 import type { Answering, Booking, Gateway, GatewayParts, Question } from './gateway.ts'
 import type { QueuedCall } from './limits/admission.ts'
 import { lost } from './lost.ts'
-import type { Model } from './models/model.ts'
 import { estimatedPrompt } from './money/estimate.ts'
 import { endOf } from './money/outcome.ts'
 import { spendingOf } from './money/spending.ts'
-import { mayPass, othersMayAnswer, pauseBefore } from './retry.ts'
-import { unavailable } from './upstream/failure.ts'
 
 /**
  * Asks the model's routes in turn until one begins to answer. The answer is handed over when its first event is
@@ -79,46 +74,9 @@ async function accountedAnswer(question: Question, parts: GatewayParts): Promise
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
     const opened = call.open()
     if (opened) await opened
-    return await firstAnswer(call, parts)
+    return await openOnAnyRoute(call, parts)
   } catch (error) {
     await call.over(error).catch(lost(parts.log))
     throw error
   }
-}
-
-/** Asks each route, and asks it again after failures that may pass. */
-async function firstAnswer(call: Call, parts: GatewayParts): Promise<Answering> {
-  const { model } = call.question
-  let failure: unknown
-  for (const route of candidates(model.routes)) {
-    if (!parts.breaker.allows(route)) {
-      call.observed?.passedOver(route)
-      continue
-    }
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await openAnswer(route, call, parts)
-      } catch (error) {
-        call.observed?.failed(error)
-        if (call.stop.aborted) throw call.stop.reason
-        failure = error
-      }
-      if (attempt >= parts.retries || !mayPass(failure)) break
-      await pause(attempt, failure, call)
-    }
-    if (!othersMayAnswer(failure)) throw failure
-  }
-  throw failure ?? resting(model)
-}
-
-/** The provider is waited for, though nothing is under way. */
-async function pause(attempt: number, error: unknown, { stop, observed }: Call): Promise<void> {
-  observed?.upstream.start()
-  await wait(pauseBefore(attempt, error), stop)
-  observed?.upstream.stop()
-}
-
-function resting(model: Model): Error {
-  const names = model.routes.map((route) => route.provider.name).join(', ')
-  return unavailable(names, 'it failed several times in a row and is left alone for a moment', 5)
 }

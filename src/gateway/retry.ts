@@ -1,4 +1,5 @@
-import { ApiError } from '../lib/errors.ts'
+import { ApiError, internalError } from '../lib/errors.ts'
+import { ConnectionFailure } from './upstream/failure.ts'
 
 /** Whether the same route may answer when it is asked again. */
 export function mayPass(error: unknown): boolean {
@@ -17,6 +18,16 @@ export function othersMayAnswer(error: unknown): boolean {
 /** Whether the failure says that the route itself is ill. */
 export function blamesRoute(error: unknown): boolean {
   return error instanceof ApiError && ['upstream_unavailable', 'upstream_timeout'].includes(error.code ?? '')
+}
+
+/** Whether no connection could be made, which nothing in the request can cause. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof ApiError && error.cause instanceof ConnectionFailure
+}
+
+/** Whether the caller has waited for it until a timeout. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'upstream_timeout'
 }
 
 /** Whether the failure says that the question itself is wrong: then the route is well. */
@@ -40,4 +51,26 @@ export function pauseBefore(attempt: number, error: unknown, random: () => numbe
 /** Milliseconds that the provider asked for, as the caller would be told; 0 where it did not. */
 function namedPause(error: unknown): number {
   return error instanceof ApiError ? Number(error.headers['retry-after'] ?? 0) * 1000 : 0
+}
+
+/**
+ * The failure of a call whose routes have failed with these, in this order: the last one that may pass, else the last.
+ * Its `retry-after` is the first time at which one of the routes may answer, and absent where that is not known of one.
+ */
+export function combinedFailure(errors: readonly unknown[]): unknown {
+  const passing = errors.flatMap((error) => (error instanceof ApiError && !isFinal(error) ? [error] : []))
+  const last = passing.at(-1)
+  if (last === undefined) return errors.at(-1) ?? internalError(new Error('The model has no routes.'))
+  const pauses = passing.map(({ headers }) => Number(headers['retry-after'] ?? 0))
+  const soonest = Math.min(...pauses)
+  if (soonest === Number(last.headers['retry-after'] ?? 0)) return last
+  const { status, message, type, code, param, cause } = last
+  const { 'retry-after': _, ...others } = last.headers
+  const headers = soonest > 0 ? { ...others, 'retry-after': String(soonest) } : others
+  return new ApiError(status, message, { type, code, param, headers, cause })
+}
+
+/** Whether the same request cannot succeed later either. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof ApiError && error.headers['x-should-retry'] === 'false'
 }

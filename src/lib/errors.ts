@@ -234,10 +234,15 @@ export function interrupted(cause?: unknown): ApiError {
 }
 
 /** 502 that may pass. `retryAfter` in seconds, as the provider gave it; at most 60 are handed on. */
-export function upstreamFailed(code: UpstreamFailure, message: string, retryAfter?: number): ApiError {
+export function upstreamFailed(
+  code: UpstreamFailure,
+  message: string,
+  retryAfter?: number,
+  cause?: unknown,
+): ApiError {
   const seconds = retryAfter === undefined ? undefined : Math.max(1, Math.ceil(Math.min(60, retryAfter)))
   const headers: Record<string, string> = seconds === undefined ? {} : { 'retry-after': String(seconds) }
-  return new ApiError(502, message, { type: 'server_error', code, headers })
+  return new ApiError(502, message, { type: 'server_error', code, headers, cause })
 }
 
 export type UpstreamFailure = 'upstream_unavailable' | 'upstream_timeout' | 'upstream_rate_limited'

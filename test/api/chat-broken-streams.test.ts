@@ -3,6 +3,7 @@ import { readPieces } from '../support/body-reader.ts'
 import { chunks, delta, doneFrame, said, streamed, whole } from '../support/chat-answers.ts'
 import { fold, readStreamed } from '../support/chat-reply.ts'
 import { question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { abort } from '../faults/raw-script.ts'
 import { breakOff, type End, finish, hang, type Piece } from '../support/script.ts'
 
 const begun = [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' })]
@@ -31,6 +32,21 @@ const broken: readonly Broken[] = [
     'upstream_unavailable',
     [{ choices: [{ index: 1, delta: { content: 'b' } }] }, delta({}, 'stop'), doneFrame],
   ],
+]
+
+/** What the caller reads of it, which is never a status that no provider has sent. */
+const reasons: readonly (readonly [reason: string, pieces: readonly (object | Piece)[], end: End])[] = [
+  ['its response ended before it was complete', [], finish],
+  ['its response ended before it was complete', [doneFrame], finish],
+  ['its response ended before it was complete', ['data: {"choices":[{"index":0,"del'], finish],
+  ['the connection was closed before its response was complete', [], breakOff],
+  ['the connection was closed before its response was complete', [], abort],
+  ['the connection was closed before its response was complete', ['data: {"choices":[{"del'], breakOff],
+  ['its response holds invalid data', ['data: <html>\n\n'], finish],
+  ['its response is too large to be read', [`data: ${'{"a":'.repeat(15_000)}\n\n`], hang],
+  ['it reported an error in its response', [error()], finish],
+  ['it reported status 503 in its response', [error({ code: 503 })], finish],
+  ['it ended its response with error', [delta({}, 'error'), doneFrame], finish],
 ]
 
 /** All of a row: what a row leaves out, the test runner fills with a callback of its own. */
@@ -73,6 +89,12 @@ describe('a stream that breaks after its first words', () => {
       expect(reply.text).not.toMatch(/\[DONE\]|"finish_reason":"|abcdefghij|ACME9/)
     },
   )
+
+  test.each([...reasons])('says what happened: %s', async (reason, rest, end) => {
+    const { error, lines } = await replyTo(rest, end)
+    expect(error?.message).toBe(`The provider acme failed: ${reason}.`)
+    expect(lines.join('')).not.toMatch(/127\.0\.0\.1|abcdefghij|ACME9/)
+  })
 
   test('tells no usage, even if it was asked for', async () => {
     const { text } = await replyTo([], breakOff, {}, { stream_options: { include_usage: true } })

@@ -177,6 +177,26 @@ describe('the words of the provider', () => {
   })
 })
 
+describe('what happened is said', () => {
+  const reasons: readonly (readonly [reason: string, script: Script, stream: boolean])[] = [
+    ['it answered with status 500', errorOf(500, 'Oh.'), false],
+    ['it answered with status 502', json('<html>', { status: 502 }), true],
+    ['the connection was closed before its response began', reset, false],
+    ['the connection was closed before its response was complete', jsonPieces(['{"ch'], breakOff), false],
+    ['the connection was closed before its response was complete', events([': hello\n\n'], breakOff), true],
+    ['its response ended before it was complete', events([]), true],
+    ['its response is not valid JSON', json('<html>'), false],
+    ['its response holds no answer', json({ choices: [] }), false],
+    ['it reported an error in its response', json({ error: { message: 'Oh.' } }), false],
+    ['it reported status 503 in its response', streamError({ message: 'Oh.', code: 503 }), true],
+  ]
+
+  test.each([...reasons])('%s', async (reason, script, stream) => {
+    const { message } = await readError(await replyTo(script, { stream }))
+    expect(message).toBe(`The provider acme failed: ${reason}.`)
+  })
+})
+
 test('a model that is on without a key for its provider says so, and that asking again is no use', async () => {
   await using scenario = await startScenario(streamed(), {
     models: [{ slug: 'openai/keyless', enabled: true, routes: [{ provider: 'openai', model: 'x' }] }],

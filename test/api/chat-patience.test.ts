@@ -5,8 +5,8 @@ import { question, startScenario } from '../support/scenario.ts'
 import { events, json } from '../support/script.ts'
 
 const streamQuestion = { ...question, stream: true }
-const settings = { retries: { attempts: 0 }, breaker: { failures: 2, cooldown: '10m' } }
-const options = { patience: 20, settings, other: [whole()] }
+const settings = { retries: { attempts: 0 }, breaker: { failures: 2 } }
+const options = { patience: 20, settings, other: [whole()], clock: () => 0 }
 
 /** A stream that is silent until the caller has its first byte, and then says this. */
 function silentUntil(gate: Promise<void>, frames: readonly string[]) {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import type { ModelRoute } from '../../src/gateway/models/model.ts'
 import { candidates } from '../../src/gateway/candidates.ts'
 import { provider } from './model-world.ts'
 
@@ -11,7 +12,13 @@ function routes(...weights: (number | undefined)[]) {
 }
 
 function order(random: number, ...weights: (number | undefined)[]): string {
-  return candidates(routes(...weights), () => random)
+  return orderWithout('', random, ...weights)
+}
+
+/** The order while the routes to these models are out. */
+function orderWithout(out: string, random: number, ...weights: (number | undefined)[]): string {
+  const isOut = ({ model }: ModelRoute) => out.includes(model)
+  return candidates(routes(...weights), isOut, () => random)
     .map(({ model }) => model)
     .join('')
 }
@@ -38,3 +45,18 @@ test('over many draws each route comes first as often as its weight says', () =>
   const count = (model: string) => firsts.filter((first) => first === model).length
   expect([count('a'), count('b'), count('c')]).toEqual([125, 250, 625])
 })
+
+test.each([
+  ['a', 0, [1, 3], 'ab'],
+  ['b', 0.99, [1, 3], 'ba'],
+  ['ab', 0.99, [1, 3], 'ba'],
+  ['a', 0, [8, 1, 1], 'abc'],
+  ['a', 0.5, [8, 1, 1], 'acb'],
+  ['a', 0.4, [0, 1, 1], 'bac'],
+  ['a', 0, [undefined, undefined], 'ab'],
+])(
+  'while %s is out, with %d drawn, the weights %j give %s: what is out is probed, not drawn',
+  (out, random, weights, expected) => {
+    expect(orderWithout(out, random, ...weights)).toBe(expected)
+  },
+)

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { toApiError } from '../../src/gateway/upstream/failure.ts'
+import { isTimeout, isUnreachable } from '../../src/gateway/retry.ts'
+import { connectionTimedOut, toApiError } from '../../src/gateway/upstream/failure.ts'
+import { connectionError } from '../../src/gateway/upstream/fetch.ts'
 import type { Complaint } from '../../src/generation/complaint.ts'
+import { provider } from './model-world.ts'
 
 function codeOf(complaint: Complaint): string | null {
   return toApiError(complaint, 'acme', 'acme.example').code
@@ -37,6 +40,27 @@ describe('the words of a 400 say what it is about', () => {
     ["There is no function 'model_not_found'.", 'upstream_rejected'],
     ["This model's maximum context length is 8192 tokens, and you've sent more.", 'context_length_exceeded'],
     ["The model 'river-9' does not exist.", 'upstream_model_not_found'],
+    ['The total length of all messages is too long.', 'context_length_exceeded'],
+    [
+      'Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again.',
+      'context_length_exceeded',
+    ],
+    ['Input is too long for requested model.', 'context_length_exceeded'],
+    [
+      'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length',
+      'context_length_exceeded',
+    ],
+    [
+      "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+      'context_length_exceeded',
+    ],
+    [
+      'The decoder prompt (length 9000) is longer than the maximum model length of 8192.',
+      'context_length_exceeded',
+    ],
+    ['Prompt exceeds max length', 'context_length_exceeded'],
+    ['The name of the function is too long.', 'upstream_rejected'],
+    ['metadata: the value is too long: at most 512 characters.', 'upstream_rejected'],
     ["Unsupported parameter: 'max_tokens' is not supported with this model.", 'upstream_rejected'],
     ['The token count must be a number.', 'upstream_rejected'],
   ]
@@ -52,6 +76,9 @@ describe('the words of a 400 say what it is about', () => {
 
 test.each([
   [{ code: 'context_length_exceeded' }, 'context_length_exceeded'],
+  [{ type: 'too_many_prompt_tokens' }, 'context_length_exceeded'],
+  [{ code: 'too_many_prompt_tokens' }, 'context_length_exceeded'],
+  [{ type: 'exceed_context_size_error' }, 'context_length_exceeded'],
   [{ code: 'content_filter' }, 'content_filter'],
   [{ code: 'model_not_found' }, 'upstream_model_not_found'],
   [{ code: 'invalid_api_key' }, 'provider_key_rejected'],
@@ -92,3 +119,27 @@ test.each([401, 402, 404, 429, 500])(
     expect(error.message).toContain('acme')
   },
 )
+
+test.each([
+  ['ECONNREFUSED', true],
+  ['ENOTFOUND', true],
+  ['EAI_AGAIN', true],
+  ['EHOSTUNREACH', true],
+  ['EPROTO', true],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', true],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', true],
+  ['CERT_HAS_EXPIRED', true],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', true],
+  ['ECONNRESET', false],
+  ['InvalidHTTPResponse', false],
+  [undefined, false],
+])('of the code %s it is known that no request was sent: %p', (code, expected) => {
+  const error = connectionError(provider('acme'), Object.assign(new Error('At 10.0.0.5.'), { code }))
+  expect([error.code, isUnreachable(error)]).toEqual(['upstream_unavailable', expected])
+  expect(error.message).not.toContain('10.0.0.5')
+})
+
+test('a connection that nobody takes in time is both a timeout and known to be none', () => {
+  const error = connectionTimedOut('acme')
+  expect([error.code, isTimeout(error), isUnreachable(error)]).toEqual(['upstream_timeout', true, true])
+})

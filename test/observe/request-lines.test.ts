@@ -69,7 +69,7 @@ test('what was tried in vain is in the line and in server-timing, in order and w
 
 test('a route that is left alone is told, too', async () => {
   const settings = { retries: { attempts: 0 }, breaker: { failures: 1, cooldown: '10m' } }
-  await using scenario = await startScenario([failure], { settings, other: [whole()] })
+  await using scenario = await startScenario([failure], { settings, other: [whole()], clock: () => 0 })
   await scenario.app.chat(question)
   const reply = await scenario.app.chat(question)
   expect(await scenario.app.requestLines.of(reply)).toMatchObject({

@@ -17,7 +17,7 @@ export type AppOptions = {
   readonly database?: string
   /** Milliseconds of silence after which an accepted stream is handed over. */
   readonly patience?: number
-  /** The clock of the limits, in milliseconds. */
+  /** The clock of the limits and of the breaker, in milliseconds. */
   readonly clock?: () => number
   /** What stands in the place of the internet where images are fetched. */
   readonly images?: Surroundings

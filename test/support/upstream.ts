@@ -23,7 +23,16 @@ export type UpstreamRequest = ReceivedRequest & {
 }
 
 /** Listens on a free port. Each connection carries one request: none is reused, so that closing has a meaning. */
-export async function createUpstream(...scripts: readonly Script[]): Promise<Upstream> {
+export function createUpstream(...scripts: readonly Script[]): Promise<Upstream> {
+  return createUpstreamAt(0, ...scripts)
+}
+
+/** Listens where another one has been before, by its address. */
+export function createUpstreamAgain({ url }: Upstream, ...scripts: readonly Script[]): Promise<Upstream> {
+  return createUpstreamAt(Number(new URL(url).port), ...scripts)
+}
+
+async function createUpstreamAt(chosen: number, ...scripts: readonly Script[]): Promise<Upstream> {
   let queue = scripts
   const requests: UpstreamRequest[] = []
   const awaited: (() => void)[] = []
@@ -63,7 +72,7 @@ export async function createUpstream(...scripts: readonly Script[]): Promise<Ups
     }
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(chosen, '127.0.0.1', resolve))
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : undefined
   return {

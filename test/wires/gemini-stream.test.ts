@@ -43,7 +43,7 @@ describe('the end of a Gemini answer', () => {
       const usage = { promptTokenCount: 4, candidatesTokenCount: 2 }
       const events = eventsOf('gemini', text('Hi'), piece([], { finish: word, usage }), stop)
       expect(events.map((event) => event.type)).toEqual(['text', 'usage', 'failure'])
-      expect(events.at(-1)).toMatchObject({ complaint: { status: 502, code: word } })
+      expect(events.at(-1)).toMatchObject({ complaint: { code: word, detected: true } })
     },
   )
 

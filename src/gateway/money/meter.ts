@@ -9,6 +9,8 @@ import type { ModelRoute } from '../models/model.ts'
 export type Meter = {
   /** The route is asked: it is the one that answers, unless another follows. */
   asked(route: ModelRoute): void
+  /** What was asked last has ended with a failure: no attempt is in flight. */
+  attemptFailed(): void
   add(batch: readonly GenerationEvent[]): void
   /** How many characters the answer has until now. */
   said(): number
@@ -56,6 +58,8 @@ class CallMeter implements Meter {
   asked(route: ModelRoute): void {
     this.#route = route
   }
+
+  attemptFailed(): void {}
 
   add(batch: readonly GenerationEvent[]): void {
     this.#firstToken ??= this.#now() - this.#startedAt

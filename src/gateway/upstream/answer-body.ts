@@ -1,9 +1,11 @@
+import { type Complaint, endedEarly, invalidData, tooLarge } from '../../generation/complaint.ts'
 import type { GenerationEvent } from '../../generation/events.ts'
 import { parseJson } from '../../lib/json.ts'
 import { tooDeep } from '../../lib/nesting.ts'
 import { createSseParser, type SseEvent } from '../../lib/sse.ts'
 import type { StreamParser, Wire } from '../../providers/wires/wire.ts'
 import { readText } from '../../lib/read-text.ts'
+import { readFailure } from './failure.ts'
 
 /** In bytes. No model says more in one answer. */
 const longestAnswer = 64 * 1024 * 1024
@@ -70,13 +72,10 @@ class WholeBody implements AnswerBody {
 
 const notJson: GenerationEvent = {
   type: 'failure',
-  complaint: { message: 'The answer is not JSON.', status: 502 },
+  complaint: { message: 'its response is not valid JSON', detected: true },
 }
 
-const beyondReading: GenerationEvent = {
-  type: 'failure',
-  complaint: { message: 'The answer is beyond what can be read.', status: 502 },
-}
+const beyondReading: GenerationEvent = { type: 'failure', complaint: tooLarge }
 
 /** JSON that nests deeper takes seconds to be written, or cannot be written at all. */
 function nestedTooDeeply(text: string): boolean {
@@ -99,6 +98,7 @@ class StreamedBody<State> implements AnswerBody {
   readonly #parser: StreamParser<State>
   #state: State
   #over = false
+  #broken: Complaint | undefined
   #held = 0
 
   constructor(body: ReadableStream<Uint8Array>, parser: StreamParser<State>) {
@@ -111,17 +111,29 @@ class StreamedBody<State> implements AnswerBody {
     return this.#over
   }
 
-  /** A connection that dies is told like a body that ends; an abort of ours is told by whoever did it. */
+  /** What was said before the connection broke counts; an abort of ours is told by whoever did it. */
   read(): Promise<Piece> {
-    return this.#reader.read().then(bytesOf, nothing)
+    return this.#reader.read().then(bytesOf, this.#brokeOff)
+  }
+
+  readonly #brokeOff = (error: unknown): undefined => {
+    this.#broken = readFailure(error)
   }
 
   take(piece: Piece): Batch {
     if (piece instanceof Uint8Array) return this.#take(this.#sse.push(piece))
     const batch = this.#take(this.#sse.end())
-    if (this.#over) return batch
+    const last = this.#over ? [] : this.#parser.end(this.#state)
     this.#over = true
-    return [...batch, ...this.#parser.end(this.#state)]
+    return [...batch, ...last].map((event) => this.#atTheEnd(event))
+  }
+
+  /** An event that was cut off is not invalid, and an end without a last word is none where the reading has failed. */
+  #atTheEnd(event: GenerationEvent): GenerationEvent {
+    if (event.type !== 'failure') return event
+    const { complaint } = event
+    const cutOff = complaint === endedEarly || complaint === invalidData
+    return cutOff ? { type: 'failure', complaint: this.#broken ?? endedEarly } : event
   }
 
   close(): void {
@@ -155,8 +167,4 @@ class StreamedBody<State> implements AnswerBody {
 
 function bytesOf({ value }: { readonly value?: Uint8Array | undefined }): Piece {
   return value
-}
-
-function nothing(): undefined {
-  return undefined
 }

@@ -1,7 +1,7 @@
 import { reachable } from '../../lib/reachable.ts'
 import { createWatchdog, type Watchdog } from '../../lib/watchdog.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { timedOut } from './failure.ts'
+import { connectionTimedOut, timedOut } from './failure.ts'
 
 /**
  * The deadlines of one answer: until the host takes the connection, until the first event, and then between pieces. One
@@ -68,6 +68,6 @@ export class Deadlines {
   async #checkConnection(): Promise<void> {
     const { name, baseUrl, timeouts } = this.#provider
     if (await reachable(baseUrl, timeouts.connect / 2)) return
-    if (!this.#answered) this.#abort.abort(timedOut(name, 'no connection could be made'))
+    if (!this.#answered) this.#abort.abort(connectionTimedOut(name))
   }
 }

@@ -1,5 +1,12 @@
-import type { Complaint } from '../../generation/complaint.ts'
+import {
+  type Complaint,
+  connectionClosed,
+  noReason,
+  tooLarge,
+  unreadable,
+} from '../../generation/complaint.ts'
 import { type ApiError, upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/errors.ts'
+import { TooLong } from '../../lib/read-text.ts'
 import { scrubbed } from './scrub.ts'
 
 /** The error that a caller gets for what the provider, which was sent these keys, complained about. */
@@ -26,17 +33,61 @@ export function toApiError(
     const message = `The provider ${provider} limits the rate of this gateway's requests.`
     return upstreamFailed('upstream_rate_limited', message, complaint.retryAfter)
   }
-  if (!refused) return unavailable(provider, `it answered with status ${status}`, complaint.retryAfter)
+  if (!refused) return unavailable(provider, whatHappened(complaint), complaint.retryAfter)
   return upstreamRejected(scrubbed(complaint.message, host, keys), rejectionOf(words))
 }
 
 /** 502: the provider cannot be reached, or answers with nothing that can be used. */
 export function unavailable(provider: string, why: string, retryAfter?: number): ApiError {
-  return upstreamFailed('upstream_unavailable', `The provider ${provider} failed: ${why}.`, retryAfter)
+  return upstreamFailed('upstream_unavailable', failed(provider, why), retryAfter)
+}
+
+/** 502: no connection to the provider could be made. */
+export function unreachable(provider: string, why: string): ApiError {
+  return upstreamFailed('upstream_unavailable', failed(provider, why), undefined, new ConnectionFailure(why))
+}
+
+/** 502: the host of the provider took no connection in time. */
+export function connectionTimedOut(provider: string): ApiError {
+  const why = 'no connection could be made'
+  return upstreamFailed('upstream_timeout', tooLong(provider, why), undefined, new ConnectionFailure(why))
+}
+
+/** What is wrong with a response that could not be read to its end because of the error. */
+export function readFailure(error: unknown): Complaint {
+  if (error instanceof TooLong) return tooLarge
+  return codeOf(error) === 'ECONNRESET' ? connectionClosed : unreadable
+}
+
+/** The code of an error of the platform. */
+export function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : undefined
+}
+
+/** The cause of an upstream error before any request was sent: nothing in a request can provoke it. */
+export class ConnectionFailure extends Error {
+  override readonly name = 'ConnectionFailure'
 }
 
 export function timedOut(provider: string, why: string): ApiError {
-  return upstreamFailed('upstream_timeout', `The provider ${provider} took too long: ${why}.`)
+  return upstreamFailed('upstream_timeout', tooLong(provider, why))
+}
+
+function failed(provider: string, why: string): string {
+  return `The provider ${provider} failed: ${why}.`
+}
+
+function tooLong(provider: string, why: string): string {
+  return `The provider ${provider} took too long: ${why}.`
+}
+
+/** In words of the gateway: those of the provider may quote its hosts and accounts. */
+function whatHappened({ message, status, detected, answered }: Complaint): string {
+  if (detected) return message
+  if (status === undefined)
+    return message === noReason ? 'its response holds no answer' : 'it reported an error in its response'
+  return answered ? `it answered with status ${status}` : `it reported status ${status} in its response`
 }
 
 function rejectionOf(words: string): 'context_length_exceeded' | 'content_filter' | 'upstream_rejected' {
@@ -62,6 +113,18 @@ const keySentence =
 const quotaCode =
   /insufficient_(quota|balance|credits?)|credit_balance|spend_limit|billing_(hard_limit|not_active)/i
 const aboutModel = /model_not_found|model … does not exist/i
-const aboutContext =
-  /context_length_exceeded|context.?(length|window|size)|prompt is too long|too many (input )?tokens|(input|prompt) token count|exceeds? the (model's )?max(imum)? .{0,20}tokens/i
+const aboutContext = new RegExp(
+  [
+    'context.?(length|window|size|limit)',
+    '(prompt|input|total length of all messages) is too long',
+    'too[_ ]many[_ ]((input|prompt)[_ ])?tokens',
+    '(input|prompt) token count',
+    'input tokens exceeded',
+    'number of (input|prompt) tokens exceeds',
+    'maximum (prompt|model) length',
+    'prompt exceeds max(imum)? length',
+    "exceeds? the (model's )?max(imum)? .{0,20}tokens",
+  ].join('|'),
+  'i',
+)
 const aboutFilter = /content_filter|content_policy|content management policy|responsible ?ai/i

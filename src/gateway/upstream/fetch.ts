@@ -1,7 +1,7 @@
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import type { Target } from '../../providers/wires/wire.ts'
 import type { ApiError } from '../../lib/errors.ts'
-import { unavailable } from './failure.ts'
+import { codeOf, unavailable, unreachable } from './failure.ts'
 import { upstreamHeaders } from './headers.ts'
 
 /** Sends the body to the provider and resolves when the status and headers of the answer are there. */
@@ -36,8 +36,14 @@ const common = {
   timeout: false,
 } as const
 
-/** The error that a caller gets for a provider that could not be reached. */
-export function unreachable(provider: Provider, error: unknown): ApiError {
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-  return unavailable(provider.name, `the connection failed${code}`)
+/** The error that a caller gets where `fetch` has failed before the provider answered. */
+export function connectionError({ name }: Provider, error: unknown): ApiError {
+  const code = codeOf(error)
+  if (code === 'ECONNRESET') return unavailable(name, 'the connection was closed before its response began')
+  const why = `the connection failed${code === undefined ? '' : ` (${code})`}`
+  return beforeRequest.test(code ?? '') ? unreachable(name, why) : unavailable(name, why)
 }
+
+// Of `fetch`, for addresses that are not found, hosts that take no connection, and TLS that does not come about.
+const beforeRequest =
+  /^(ECONNREFUSED|E(HOST|NET)UNREACH|ENOTFOUND|EAI_\w+|EPROTO|ERR_TLS_\w+|\w*CERT\w*|UNABLE_TO_\w+)$/

@@ -10,8 +10,8 @@ import type { Wire } from '../../providers/wires/wire.ts'
 import { reasonOf } from '../reason.ts'
 import type { Ask } from './ask.ts'
 import { Deadlines } from './deadlines.ts'
-import { toApiError, unavailable } from './failure.ts'
-import { post, unreachable } from './fetch.ts'
+import { readFailure, toApiError, unavailable } from './failure.ts'
+import { connectionError, post } from './fetch.ts'
 import { keysOf } from './headers.ts'
 import { answerBody, type AnswerBody, type Piece } from './answer-body.ts'
 import { retryAfterOf } from './retry-after.ts'
@@ -137,8 +137,8 @@ export class RemoteAnswer implements Opening<Batch> {
     if (aborted) throw reason
     if (error instanceof ApiError) throw error
     throw this.#body
-      ? unavailable(provider.name, 'its answer could not be read')
-      : unreachable(provider, error)
+      ? unavailable(provider.name, readFailure(error).message)
+      : connectionError(provider, error)
   }
 
   #ask(): Promise<Response> {
@@ -168,7 +168,7 @@ async function refusal(response: Response, wire: Wire, provider: Provider): Prom
   const complaint = body === undefined ? { message: text } : wire.parseError(body)
   const retryAfter = retryAfterOf(response.headers) ?? complaint.retryAfter
   // The status line is the provider's own word; one inside the body is often a copy of another's.
-  return failureOf({ ...complaint, status: response.status, retryAfter }, provider)
+  return failureOf({ ...complaint, status: response.status, answered: true, retryAfter }, provider)
 }
 
 function failureOf(complaint: Complaint, provider: Provider): ApiError {

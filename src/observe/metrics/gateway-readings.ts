@@ -33,7 +33,7 @@ export function gatewayReadings(figures: Figures): readonly Reading[] {
     kinds('weir_background_runs', 'Runs in the background, at the moment.', () => runs()),
     {
       name: 'weir_breaker_open',
-      help: 'Routes that are left alone after failures.',
+      help: '1 while a route is out after failures: it is skipped where the model has another route.',
       type: 'gauge',
       read: () => leftAlone().map(({ provider, model }) => [labelled({ provider, model }), 1]),
     },

@@ -1,4 +1,4 @@
-import type { Complaint } from '../../../generation/complaint.ts'
+import { type Complaint, endedEarly, invalidData } from '../../../generation/complaint.ts'
 import type { GenerationEvent } from '../../../generation/events.ts'
 import { type Fields, fieldsOf, isObject, parseJson, textOf } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
@@ -26,7 +26,7 @@ export type MessageState = {
 export const messageStream: StreamParser<MessageState> = {
   initial: () => ({ blocks: noBlocks, usage: {}, begun: false, over: false }),
   step: stepFor,
-  end: (state) => (state.over ? [] : [endedEarly]),
+  end: (state) => (state.over ? [] : [incomplete]),
 }
 
 function stepFor(state: MessageState, event: SseEvent): Step<MessageState> {
@@ -43,7 +43,7 @@ function stepOver(state: MessageState, { event, data }: SseEvent): Step<MessageS
   if (event === 'error') return last(state, [failure(parseError(data))])
   const foreign = event !== '' && !/^(message|content_block)_/.test(event)
   if (foreign || data.trim() === '') return { state, events: [] }
-  return last(state, [failure({ message: 'The provider sent an event that is not a JSON object.' })])
+  return last(state, [failure(invalidData)])
 }
 
 function read(state: MessageState, data: Fields): Step<MessageState> {
@@ -94,13 +94,13 @@ function tellUsage(told: Fields, events: GenerationEvent[]): void {
 
 /** The finish, or the failure that there is none. */
 function conclude(state: MessageState, events: GenerationEvent[]): Step<MessageState> {
-  if (state.stop === undefined) return last(state, [endedEarly])
+  if (state.stop === undefined) return last(state, [incomplete])
   const { callIds, held } = closeBlock(state.blocks, events)
   const reason = finishFor(state.stop, callIds.length > 0)
   return last(state, [...events, ...held, { type: 'finish', choice: 0, reason }])
 }
 
-const endedEarly = failure({ message: 'The answer of the provider ended before it was finished.' })
+const incomplete = failure(endedEarly)
 
 function failure(complaint: Complaint): GenerationEvent {
   return { type: 'failure', complaint }

@@ -1,4 +1,4 @@
-import type { Complaint } from '../../../generation/complaint.ts'
+import { type Complaint, noReason } from '../../../generation/complaint.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../../../lib/json.ts'
 
 /** What an error body says. Where no event stream was asked for, it comes in a list. */
@@ -7,7 +7,7 @@ export function parseError(body: unknown): Complaint {
   const fields = fieldsOf(error)
   const details = listOf(fields.details).map(fieldsOf)
   return {
-    message: textOf(fields.message) ?? textOf(error) ?? plainText(body) ?? 'The provider gave no reason.',
+    message: textOf(fields.message) ?? textOf(error) ?? plainText(body) ?? noReason,
     status: statusOf(fields),
     type: textOf(fields.status),
     code: details.map(({ reason }) => textOf(reason)).find(Boolean),

@@ -16,8 +16,7 @@ export function finishFor(word: string, calls: boolean): FinishReason {
 export function complaintIn(candidate: Fields): Complaint | undefined {
   const word = textOf(candidate.finishReason)
   if (word === undefined || !breakages.has(word)) return undefined
-  const details = textOf(candidate.finishMessage)
-  return { message: `The model broke the answer off: ${details ?? word}.`, status: 502, code: word }
+  return { message: `the model ended its response with ${word}`, code: word, detected: true }
 }
 
 const filters = new Set([

@@ -1,4 +1,4 @@
-import type { Complaint } from '../../../generation/complaint.ts'
+import { type Complaint, endedEarly, invalidData } from '../../../generation/complaint.ts'
 import type { GenerationEvent } from '../../../generation/events.ts'
 import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
@@ -39,7 +39,7 @@ function readEvent(state: AnswerState, event: SseEvent): Step<AnswerState> {
 function stepOver(state: AnswerState, { event, data }: SseEvent): Step<AnswerState> {
   if (event === 'error') return failed(state, [], parseError(data))
   if (event !== '' || data.trim() === '') return { state, events: [] }
-  return failed(state, [], { message: 'The provider sent an event that is not a JSON object.' })
+  return failed(state, [], invalidData)
 }
 
 /** The events of a chunk; a whole answer is one, too. */
@@ -85,16 +85,13 @@ export function conclude(state: AnswerState, unsaid?: string): GenerationEvent[]
   for (const [number, candidate] of state.candidates.entries()) {
     if (!candidate) continue
     const word = candidate.finish ?? unsaid
-    if (word === undefined) return [endedEarly]
+    if (word === undefined) return [incomplete]
     finishes.push(toFinish(candidate, number, word))
   }
-  return finishes.length === 0 ? [endedEarly] : finishes
+  return finishes.length === 0 ? [incomplete] : finishes
 }
 
-const endedEarly: GenerationEvent = {
-  type: 'failure',
-  complaint: { message: 'The answer of the provider ended before it was finished.' },
-}
+const incomplete: GenerationEvent = { type: 'failure', complaint: endedEarly }
 
 function failed(
   state: AnswerState,

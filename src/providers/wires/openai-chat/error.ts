@@ -1,4 +1,4 @@
-import type { Complaint } from '../../../generation/complaint.ts'
+import { type Complaint, noReason } from '../../../generation/complaint.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, parseJson, textOf } from '../../../lib/json.ts'
 
 /** What an error body says, in any of the shapes that providers of chat completions give it. */
@@ -6,7 +6,7 @@ export function parseError(body: unknown): Complaint {
   const outer = fieldsOf(Array.isArray(body) ? body[0] : body)
   const error = isObject(outer.error) ? outer.error : outer
   return {
-    message: messageOf(error, outer) ?? plainText(body) ?? 'The provider gave no reason.',
+    message: messageOf(error, outer) ?? plainText(body) ?? noReason,
     status: statusIn(error.status) ?? statusIn(error.status_code) ?? statusIn(error.code),
     type: textOf(error.type) ?? textOf(error.status),
     code: statusIn(error.code) === undefined ? textOf(error.code) : undefined,

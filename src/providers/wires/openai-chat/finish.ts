@@ -15,7 +15,7 @@ export function complaintIn(entry: Fields): Complaint | undefined {
   if (tellsError(entry)) return parseError(entry)
   const word = textOf(entry.finish_reason)
   if (word === undefined || !breakages.has(word.toLowerCase())) return undefined
-  return { message: `The provider broke the answer off: ${word}.` }
+  return { message: `it ended its response with ${word.toLowerCase()}`, detected: true }
 }
 
 const words = new Map<string, FinishReason>([

@@ -1,4 +1,4 @@
-import type { Complaint } from '../../../generation/complaint.ts'
+import { type Complaint, endedEarly, invalidData } from '../../../generation/complaint.ts'
 import type { GenerationEvent } from '../../../generation/events.ts'
 import { type Fields, fieldsOf, isObject, listOf, parseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
@@ -51,7 +51,7 @@ function stepFor(dialect: Dialect, state: AnswerState, event: SseEvent): Step<An
 function stepOver(state: AnswerState, { event, data }: SseEvent): Step<AnswerState> {
   if (event === 'error') return last(state, [failure(parseError(data))])
   if (event !== '' || data.trim() === '') return { state, events: [] }
-  return last(state, [failure({ message: 'The provider sent an event that is not a JSON object.' })])
+  return last(state, [failure(invalidData)])
 }
 
 function readChunk(dialect: Dialect, state: AnswerState, chunk: Fields): Step<AnswerState> {
@@ -110,14 +110,14 @@ function conclude(dialect: Dialect, state: AnswerState, done: boolean): Generati
   for (const [number, choice] of state.choices.entries()) {
     if (!choice) continue
     const word = choice.finish ?? (done && dialect.unnamedFinish ? 'stop' : undefined)
-    if (word === undefined) return [endedEarly]
+    if (word === undefined) return [incomplete]
     endCalls({ ...choice, finish: word }, number, dialect, events)
     finishes.push(toFinish(choice, number, word))
   }
-  return finishes.length === 0 ? [endedEarly] : [...events, ...finishes]
+  return finishes.length === 0 ? [incomplete] : [...events, ...finishes]
 }
 
-const endedEarly = failure({ message: 'The answer of the provider ended before it was finished.' })
+const incomplete = failure(endedEarly)
 
 function failure(complaint: Complaint): GenerationEvent {
   return { type: 'failure', complaint }

@@ -1,4 +1,4 @@
-import type { Complaint } from '../../../generation/complaint.ts'
+import { type Complaint, endedEarly } from '../../../generation/complaint.ts'
 import type { GenerationEvent } from '../../../generation/events.ts'
 import { type Fields, fieldsOf, textOf } from '../../../lib/json.ts'
 import { tellsError } from '../openai-chat/error.ts'
@@ -9,7 +9,7 @@ export function endOf(response: Fields, status: string, calls: boolean): Generat
   if (tellsError(response) || status === 'failed') return failure(parseError(response))
   if (status === 'completed') return { type: 'finish', choice: 0, reason: calls ? 'tool_calls' : 'stop' }
   if (status === 'incomplete') return cutOff(textOf(fieldsOf(response.incomplete_details).reason))
-  return failure({ message: `The provider left the answer ${status}.` })
+  return failure(endedEarly)
 }
 
 /** A failure with this complaint. */
@@ -20,5 +20,5 @@ export function failure(complaint: Complaint): GenerationEvent {
 function cutOff(reason: string = 'max_output_tokens'): GenerationEvent {
   if (/token|length/.test(reason)) return { type: 'finish', choice: 0, reason: 'length' }
   if (/filter|safety/.test(reason)) return { type: 'finish', choice: 0, reason: 'content_filter' }
-  return failure({ message: `The provider broke the answer off: ${reason}.` })
+  return failure(endedEarly)
 }

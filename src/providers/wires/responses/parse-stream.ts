@@ -1,3 +1,4 @@
+import { endedEarly, invalidData } from '../../../generation/complaint.ts'
 import type { GenerationEvent } from '../../../generation/events.ts'
 import { type Fields, fieldsOf, isObject, numberOf, parseJson, textOf } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
@@ -12,12 +13,12 @@ import { addArguments, closeItem, type ItemPlace, openItem, type Turn } from './
 export const stream: StreamParser<AnswerState> = {
   initial: () => beginning,
   step,
-  end: (state) => (state.over ? [] : [endedEarly]),
+  end: (state) => (state.over ? [] : [incomplete]),
 }
 
 function step(state: AnswerState, event: SseEvent): Step<AnswerState> {
   if (state.over) return { state, events: none, done: true }
-  if (event.data === '[DONE]') return last(state, [endedEarly])
+  if (event.data === '[DONE]') return last(state, [incomplete])
   const data = parseJson(event.data)
   if (!isObject(data)) return stepOver(state, event)
   const type = textOf(data.type) ?? event.event
@@ -112,10 +113,10 @@ function stepOver(state: AnswerState, { event, data }: SseEvent): Step<AnswerSta
   if (event === 'error') return last(state, [failure(parseError(data))])
   const ours = event === '' || event.startsWith('response.')
   if (!ours || data.trim() === '') return unchanged(state)
-  return last(state, [failure({ message: 'The provider sent an event that is not a JSON object.' })])
+  return last(state, [failure(invalidData)])
 }
 
-const endedEarly = failure({ message: 'The answer of the provider ended before it was finished.' })
+const incomplete = failure(endedEarly)
 
 function last(state: AnswerState, events: readonly GenerationEvent[]): Step<AnswerState> {
   return { state: { ...state, over: true }, events, done: true }

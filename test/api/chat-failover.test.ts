@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'bun:test'
+import { createUpstreamAgain } from '../support/upstream.ts'
+import { streamed, whole } from '../support/chat-answers.ts'
+import { readCompletion, readError, readStreamed } from '../support/chat-reply.ts'
+import { question, type Scenario, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { json, silence } from '../support/script.ts'
+
+const failed = (status: number, headers: Record<string, string> = {}) =>
+  json({ error: { message: 'No.' } }, { status, headers })
+
+/** A clock that stands still until the test moves it, and the settings of every scenario here. */
+function timed(options: ScenarioOptions = {}, attempts = 0) {
+  const time = { now: 0 }
+  const settings = { retries: { attempts }, ...options.settings }
+  return { time, options: { ...options, settings, clock: () => time.now } }
+}
+
+/** Both engines are gone: their ports refuse connections. */
+async function stop(...engines: readonly AsyncDisposable[]): Promise<void> {
+  for (const engine of engines) await engine[Symbol.asyncDispose]()
+}
+
+async function servedBy({ app }: Scenario): Promise<string | undefined> {
+  return (await readCompletion(await app.chat(question))).provider
+}
+
+/** An engine whose certificate nobody has signed. */
+function serveTls() {
+  const folder = `${import.meta.dir}/../fixtures/tls`
+  const tls = { cert: Bun.file(`${folder}/certificate.pem`), key: Bun.file(`${folder}/key.pem`) }
+  return Bun.serve({ hostname: '127.0.0.1', port: 0, tls, fetch: () => new Response('{}') })
+}
+
+/** What was tried for a call, as its line in the log has it. */
+async function attemptsOf({ app }: Scenario, reply: Response): Promise<string[]> {
+  const { attempts = [] } = await app.requestLines.of(reply)
+  return (attempts as { provider: string; outcome: string }[]).map(
+    ({ provider, outcome }) => `${provider} ${outcome}`,
+  )
+}
+
+/** Resolves once the breaker has heard that the provider cannot be reached. */
+async function outAt({ app }: Scenario, provider: string): Promise<void> {
+  const sample = `weir_breaker_open{provider="${provider}"`
+  while (!(await (await app.request('/metrics')).text()).includes(sample)) await Bun.sleep(5)
+}
+
+describe('the only engine of a model', () => {
+  test('is asked by every call while it is gone, and answers the first one after it has come back', async () => {
+    const { options } = timed()
+    await using scenario = await startScenario(whole(), options)
+    await stop(scenario.acme)
+    for (let call = 0; call < 10; call++) {
+      const reply = await scenario.app.chat(question)
+      expect(reply.headers.get('retry-after')).toBeNull()
+      expect(await readError(reply)).toMatchObject({ status: 502, code: 'upstream_unavailable' })
+      expect(await attemptsOf(scenario, reply)).toEqual(['acme upstream_unavailable'])
+    }
+    await using back = await createUpstreamAgain(scenario.acme, whole())
+    expect((await scenario.app.chat(question)).status).toBe(200)
+    expect(back.requests).toHaveLength(1)
+  })
+
+  test('may restart while a call waits', async () => {
+    const { options } = timed({}, 10)
+    await using scenario = await startScenario(whole(), options)
+    await stop(scenario.acme)
+    const asking = scenario.app.chat({ ...question, stream: true })
+    await outAt(scenario, 'acme')
+    await using _ = await createUpstreamAgain(scenario.acme, streamed())
+    expect((await readStreamed(await asking)).done).toBe(true)
+  })
+})
+
+describe('a dead engine among several', () => {
+  test('is skipped after its first refused connection, and asked again within a second of its return', async () => {
+    const { time, options } = timed({ other: [whole()] }, 2)
+    await using scenario = await startScenario(whole(), options)
+    await stop(scenario.acme)
+    const first = await scenario.app.chat(question)
+    expect(await attemptsOf(scenario, first)).toEqual(['acme upstream_unavailable', 'other ok'])
+    const second = await scenario.app.chat(question)
+    expect(await attemptsOf(scenario, second)).toEqual(['acme left_alone', 'other ok'])
+    time.now = 1000
+    const probe = await scenario.app.chat(question)
+    expect(await attemptsOf(scenario, probe)).toEqual(['acme upstream_unavailable', 'other ok'])
+    await using back = await createUpstreamAgain(scenario.acme, whole())
+    expect(await servedBy(scenario)).toBe('other')
+    time.now = 2000
+    expect([await servedBy(scenario), await servedBy(scenario)]).toEqual(['acme', 'acme'])
+    expect(back.requests).toHaveLength(2)
+  })
+
+  test('is probed by one of the calls that come at once', async () => {
+    const { time, options } = timed({ other: [whole()] }, 2)
+    await using scenario = await startScenario(whole(), options)
+    await stop(scenario.acme)
+    await servedBy(scenario)
+    await using back = await createUpstreamAgain(scenario.acme, silence)
+    time.now = 1000
+    const probe = scenario.app.chat(question)
+    await back.request(0)
+    expect(await Promise.all([1, 2, 3].map(() => servedBy(scenario)))).toEqual(['other', 'other', 'other'])
+    await stop(back)
+    expect((await readCompletion(await probe)).provider).toBe('other')
+    expect(back.requests).toHaveLength(1)
+  })
+
+  test('costs the call that probes it one try where it answers with failures', async () => {
+    const { time, options } = timed({ other: [whole()] }, 3)
+    await using scenario = await startScenario(whole(), options)
+    await stop(scenario.acme)
+    await servedBy(scenario)
+    await using back = await createUpstreamAgain(scenario.acme, failed(503))
+    time.now = 1000
+    expect(await servedBy(scenario)).toBe('other')
+    expect(back.requests).toHaveLength(1)
+  })
+
+  test('takes no part in the draw by weight', async () => {
+    const routes = [
+      { provider: 'acme', model: 'a', weight: 1_000_000 },
+      { provider: 'other', model: 'b', weight: 1 },
+    ]
+    const { time, options } = timed({ model: { routes }, other: [whole()] }, 2)
+    await using scenario = await startScenario(whole(), options)
+    await stop(scenario.acme)
+    for (let call = 0; call < 5; call++) expect(await servedBy(scenario)).toBe('other')
+    await using _ = await createUpstreamAgain(scenario.acme, whole())
+    time.now = 1000
+    expect(await servedBy(scenario)).toBe('acme')
+  })
+
+  test('whose certificate is not trusted is skipped as one that refuses connections', async () => {
+    const { options } = timed({ other: [whole()] }, 2)
+    await using untrusted = serveTls()
+    const acme = { base_url: `${untrusted.url.origin}/v1` }
+    await using scenario = await startScenario(whole(), { ...options, acme })
+    const first = await scenario.app.chat(question)
+    expect(await attemptsOf(scenario, first)).toEqual(['acme upstream_unavailable', 'other ok'])
+    const second = await scenario.app.chat(question)
+    expect(await attemptsOf(scenario, second)).toEqual(['acme left_alone', 'other ok'])
+  })
+
+  test('is tried all the same where the other one does not answer either', async () => {
+    const { options } = timed({ other: [whole(), failed(401)] })
+    await using scenario = await startScenario(whole(), options)
+    await stop(scenario.acme)
+    expect(await servedBy(scenario)).toBe('other')
+    await using _ = await createUpstreamAgain(scenario.acme, whole())
+    const reply = await scenario.app.chat(question)
+    expect((await readCompletion(reply)).provider).toBe('acme')
+    const tried = ['acme left_alone', 'other provider_key_rejected', 'acme ok']
+    expect(await attemptsOf(scenario, reply)).toEqual(tried)
+  })
+})
+
+describe('an engine that has cost callers a timeout', () => {
+  const slow: ScenarioOptions = {
+    provider: { timeouts: { first_byte: '50ms' } },
+    settings: { breaker: { failures: 1 } },
+  }
+
+  test('is not waited for again, also where the other one fails, until a cooldown is over', async () => {
+    const { time, options } = timed({ ...slow, other: [whole(), failed(429), whole()] })
+    await using scenario = await startScenario([silence, whole()], options)
+    expect(await servedBy(scenario)).toBe('other')
+    const reply = await scenario.app.chat(question)
+    expect(await attemptsOf(scenario, reply)).toEqual(['acme left_alone', 'other upstream_rate_limited'])
+    time.now = 29_999
+    expect(await servedBy(scenario)).toBe('other')
+    time.now = 30_000
+    expect(await servedBy(scenario)).toBe('acme')
+  })
+
+  test('is waited for where the other one cannot answer', async () => {
+    const { options } = timed({ ...slow, other: [failed(401)] })
+    await using scenario = await startScenario([silence, whole()], options)
+    expect((await scenario.app.chat(question)).status).toBe(502)
+    expect(await servedBy(scenario)).toBe('acme')
+  })
+})
+
+describe('several engines that are all dead', () => {
+  test('are each asked in each round of retries, and whichever returns answers at once', async () => {
+    const { options } = timed({ other: [whole()] }, 1)
+    await using scenario = await startScenario(whole(), options)
+    await stop(scenario.acme, scenario.other)
+    const round = ['acme upstream_unavailable', 'other upstream_unavailable']
+    for (let call = 0; call < 3; call++) {
+      const reply = await scenario.app.chat(question)
+      expect([reply.status, reply.headers.get('retry-after')]).toEqual([502, null])
+      expect(await attemptsOf(scenario, reply)).toEqual([...round, ...round])
+    }
+    await using _ = await createUpstreamAgain(scenario.other, whole())
+    expect([await servedBy(scenario), await servedBy(scenario)]).toEqual(['other', 'other'])
+  })
+
+  test('may restart while a call waits', async () => {
+    const { options } = timed({ other: [whole()] }, 10)
+    await using scenario = await startScenario(whole(), options)
+    await stop(scenario.acme, scenario.other)
+    const asking = servedBy(scenario)
+    await outAt(scenario, 'other')
+    await using _ = await createUpstreamAgain(scenario.acme, whole())
+    expect(await asking).toBe('acme')
+  })
+})
+
+test('an engine that flaps never costs a call its answer', async () => {
+  const { time, options } = timed({ other: [whole()] }, 1)
+  await using scenario = await startScenario(whole(), options)
+  await stop(scenario.acme)
+  for (let round = 0; round < 5; round++) {
+    expect(await servedBy(scenario)).toBe('other')
+    time.now += 1000
+    await using back = await createUpstreamAgain(scenario.acme, whole())
+    expect(await servedBy(scenario)).toBe('acme')
+    expect(back.requests).toHaveLength(1)
+  }
+})
+
+describe('the retry-after of a call whose routes have all failed', () => {
+  test.each([
+    ['is the shortest', failed(429, { 'retry-after': '9' }), failed(503, { 'retry-after': '4' }), '4'],
+    [
+      'is the shortest, also of the first',
+      failed(429, { 'retry-after': '4' }),
+      failed(429, { 'retry-after': '9' }),
+      '4',
+    ],
+    ['is absent where one may answer at any time', failed(500), failed(429, { 'retry-after': '9' }), null],
+    ['takes no notice of a route that cannot answer', failed(429, { 'retry-after': '7' }), failed(401), '7'],
+  ])('%s', async (_, first, second, retryAfter) => {
+    await using scenario = await startScenario(first, { other: [second] })
+    const { status, headers } = await scenario.app.chat(question)
+    expect([status, headers.get('retry-after'), headers.get('x-should-retry')]).toEqual([
+      502,
+      retryAfter,
+      null,
+    ])
+  })
+})
