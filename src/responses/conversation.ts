@@ -1,6 +1,6 @@
 import type { Responses, ChainLink } from '../storage/responses.ts'
 import { badRequest } from '../lib/errors.ts'
-import { quoted } from '../lib/explain-words.ts'
+import { shortText } from '../lib/short-text.ts'
 import { type Item, inputItems } from './request/items.ts'
 import { outputOf } from './stored-response.ts'
 import { referencesIn, responsesOf, withReferences } from './request/references.ts'
@@ -81,6 +81,6 @@ function tooLong(): Error {
 }
 
 function previousNotFound(id: string): Error {
-  const message = `Previous response with id ${quoted(id)} not found. It may be deleted, not stored, or not finished yet.`
+  const message = `Previous response with id '${shortText(id, 100)}' not found. It may be deleted, not stored, or not finished yet.`
   return badRequest(message, 'previous_response_not_found', 'previous_response_id')
 }

@@ -207,9 +207,9 @@ test('parameters reach the provider under its names, and what is for the gateway
 
 describe('what is lost is told, once for each', () => {
   test.each<[object, RegExp]>([
-    [{ input: [...items(asked.input), { type: 'telegram', text: 'a' }] }, /items.*'telegram'/],
+    [{ input: [...items(asked.input), { type: 'telegram', text: 'a' }] }, /^Item type .telegram. is not/],
     [{ truncation: 'auto' }, /truncation/],
-    [{ include: ['reasoning.encrypted_content'] }, /include/],
+    [{ include: ['reasoning.encrypted_content'] }, /^Include value/],
     [{ conversation: 'conv_1' }, /conversation/],
     [{ stop: ['a'] }, /stop/],
   ])('%j', async (body, sentence) => {
