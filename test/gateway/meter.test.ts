@@ -17,7 +17,11 @@ function asking(...parts: Part[]): Generation {
 }
 
 function metered(...batches: GenerationEvent[][]) {
-  const meter = createMeter(asking({ type: 'text', text: 'a'.repeat(40) }))
+  const meter = createMeter({
+    generation: asking({ type: 'text', text: 'a'.repeat(40) }),
+    model: { routes: [] },
+    stream: true,
+  })
   batches.forEach((batch) => meter.add(batch))
   return meter.usage()
 }
