@@ -1,4 +1,5 @@
 import type { Generation } from '../generation/request.ts'
+import { ApiError } from '../lib/errors.ts'
 import { Stop } from '../lib/stop.ts'
 import type { Outcome } from '../storage/usage.ts'
 import type { GatewayParts, Question } from './gateway.ts'
@@ -79,12 +80,13 @@ export class Call {
   }
 
   /**
-   * Ends it because its caller has left. An answer that is at its end is read on, for some seconds and for nobody, until
+   * Ends it because its caller has left, or cancelled it. An answer that is at its end is read on, for some seconds and for nobody, until
    * its usage has come: then it costs what the provider counted.
    */
   leave(reason: unknown): void {
     if (this.#over || this.#leaving) return
-    if (!this.meter.awaitsUsage()) return this.cut(reason)
+    // A gateway that stops waits for nothing.
+    if (!this.meter.awaitsUsage() || isInterruption(reason)) return this.cut(reason)
     this.#leaving = reason
     this.#usageTimer = setTimeout(() => this.cut(reason), usageTimeoutMs)
   }
@@ -142,4 +144,8 @@ export class Call {
       },
     )
   }
+}
+
+function isInterruption(reason: unknown): boolean {
+  return reason instanceof ApiError && reason.code === 'interrupted'
 }

@@ -149,6 +149,35 @@ describe('a caller who leaves is charged', () => {
   })
 })
 
+describe('a caller who leaves between two attempts', () => {
+  const retries = { settings: { retries: { attempts: 5 } } }
+  const refused = json({ error: { message: 'Down.' } }, { status: 503, headers: { 'retry-after': '2' } })
+
+  /** Asks, and leaves once the provider has ended its part and the gateway has gone on. */
+  async function leaveBehind(paid: Paid, attempt: number): Promise<void> {
+    const leaving = new AbortController()
+    const asked = paid.app.chat(streamQuestion, { signal: leaving.signal })
+    const { left } = await paid.acme.request(attempt)
+    if (attempt === 0) await left
+    for (let round = 0; round < 5; round++) await paid.app.request('/livez')
+    leaving.abort()
+    await expect(asked).rejects.toThrow(/abort/)
+  }
+
+  test('of which the provider has refused the first owes nothing', async () => {
+    await using paid = await startPaid(refused, retries)
+    await leaveBehind(paid, 0)
+    await expectEnd(paid, { status: 499, error: 'client_gone', cost: 0 })
+    expect(paid.books.rows()[0]).toMatchObject({ prompt_tokens: 0, estimated: 0 })
+  })
+
+  test('of which the provider has the second owes the prompt', async () => {
+    await using paid = await startPaid([failure, silence], retries)
+    await leaveBehind(paid, 1)
+    await expectLeft(paid, leftPromptCost)
+  })
+})
+
 test('calls that the gateway cuts off when it stops are charged what was said', async () => {
   await using paid = await startPaid(chunks([begun], hang))
   const readers = await Promise.all(

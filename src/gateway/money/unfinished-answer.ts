@@ -5,6 +5,9 @@ import { cautiousTokens } from './cautious-tokens.ts'
 /** What a model is taken to generate where nothing of it can be seen, in each choice. */
 const tokensPerSecond = 100
 
+/** Between two pieces of an answer that flows there are fewer milliseconds. */
+const silenceMs = 200
+
 /**
  * Counts what a provider has generated of an answer that may never be whole: what was seen of it, and for times in
  * which more may have been generated than was seen, what a model generates in that time. These are the time until the
@@ -53,15 +56,13 @@ export class UnfinishedAnswer {
     // A whole answer comes with its end, and is never unfinished.
     if (!this.#stream) return
     const before = this.#seenTokens()
-    for (const event of batch) this.#addEvent(event)
-    if (this.#unseenSince === undefined) return
+    let told = false
+    for (const event of batch) told = this.#addEvent(event) || told
     const seen = this.#seenTokens() - before
-    if (seen === 0) return
-    const now = this.#now()
-    this.#unseen += Math.max(0, this.#unseenUntil(now) - seen)
-    this.#unseenSince = this.#reasons ? now : undefined
-    // What the provider counted in this batch holds the time before it.
-    if (batch.some(isUsage)) this.#countedWhenTold = this.#counted()
+    if (this.#unseenSince === undefined || seen === 0) return
+    const unseen = this.#endSilence(this.#unseenSince, before > 0, seen)
+    // What the provider has counted holds the time before.
+    if (told) this.#countedWhenTold += unseen
   }
 
   /** Up to now; not a whole number. */
@@ -71,13 +72,25 @@ export class UnfinishedAnswer {
     return Math.max(counted, this.#told + counted - this.#countedWhenTold) + unseen
   }
 
-  #addEvent(event: GenerationEvent): void {
+  /** Adds what was not seen since then, and gives it. */
+  #endSilence(since: number, begun: boolean, seen: number): number {
+    const now = this.#now()
+    // What is seen was itself generated in that time, but for the few tokens that come behind a silence.
+    const flows = begun && now - since < silenceMs
+    const unseen = Math.max(0, this.#unseenUntil(now) - (flows ? seen : 0))
+    this.#unseen += unseen
+    this.#unseenSince = this.#reasons ? now : undefined
+    return unseen
+  }
+
+  /** True for the counts of the provider. */
+  #addEvent(event: GenerationEvent): boolean {
     if (event.type === 'text' || event.type === 'reasoning') this.#addText(event.text)
     else if (event.type === 'tool-call') this.#addText(event.call.name + event.call.arguments)
-    else if (event.type === 'usage') {
-      this.#told = event.usage.completionTokens
-      this.#countedWhenTold = this.#counted()
-    }
+    if (event.type !== 'usage') return false
+    this.#told = event.usage.completionTokens
+    this.#countedWhenTold = this.#counted()
+    return true
   }
 
   #addText(text: string): void {
@@ -97,8 +110,4 @@ export class UnfinishedAnswer {
   #unseenUntil(now: number): number {
     return this.#unseenSince === undefined ? 0 : (now - this.#unseenSince) * this.#tokensPerMillisecond
   }
-}
-
-function isUsage(event: GenerationEvent): boolean {
-  return event.type === 'usage'
 }
