@@ -19,6 +19,7 @@ export async function openAnswer(route: ModelRoute, call: Call, parts: GatewayPa
   const generation = await parts.states.restore(facts.organization, provider.name, seen)
   const warnings: string[] = []
   const patience = stream ? new Patience(parts.patience) : undefined
+  call.meter.sent(generation)
   const target = {
     model: route.model,
     stream,
@@ -32,7 +33,10 @@ export async function openAnswer(route: ModelRoute, call: Call, parts: GatewayPa
     signal: call.stop,
     upstream: call.observed?.upstream,
     warn: (sentence) => void warnings.push(sentence),
-    accepted: patience?.begin,
+    accepted: () => {
+      call.meter.accepted()
+      patience?.begin()
+    },
   })
   const first = rest.first()
   judge(first, route, facts.organization, parts.breaker)

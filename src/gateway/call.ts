@@ -1,4 +1,5 @@
 import type { Generation } from '../generation/request.ts'
+import { ApiError } from '../lib/errors.ts'
 import { Stop } from '../lib/stop.ts'
 import type { Outcome } from '../storage/usage.ts'
 import type { GatewayParts, Question } from './gateway.ts'
@@ -15,6 +16,9 @@ import { reasonOf } from './reason.ts'
 
 export type CallParts = Pick<GatewayParts, 'books' | 'calls' | 'images' | 'observer' | 'log'>
 
+/** For the usage of an answer whose caller has left behind its end. */
+const usageTimeoutMs = 5000
+
 /**
  * A question on its way: one of the open calls. What it takes is counted while it is answered, and entered once, however
  * it ends; a caller who leaves ends it, wherever it then is.
@@ -30,17 +34,19 @@ export class Call {
   #inlined: Promise<Generation> | undefined
   #outcome: Outcome | undefined
   #over: Promise<unknown> | undefined
+  #leaving: unknown
+  #usageTimer: Timer | undefined
 
   constructor(question: Question, parts: CallParts) {
-    const { facts, generation, booked, signal } = question
+    const { facts, booked, signal } = question
     this.question = question
     this.#parts = parts
-    this.meter = createMeter(generation)
+    this.meter = createMeter(question)
     this.observed = parts.observer?.call(facts, booked !== undefined)
     this.#place = booked
     parts.calls.add(this)
-    if (signal.aborted) this.#left()
-    else signal.addEventListener('abort', this.#left)
+    if (signal.aborted) this.#callerLeft()
+    else signal.addEventListener('abort', this.#callerLeft)
   }
 
   /**
@@ -73,6 +79,23 @@ export class Call {
     return this.#over !== undefined
   }
 
+  /**
+   * Ends it because its caller has left, or cancelled it. An answer that is at its end is read on, for some seconds and for nobody, until
+   * its usage has come: then it costs what the provider counted.
+   */
+  leave(reason: unknown): void {
+    if (this.#over || this.#leaving) return
+    // A gateway that stops waits for nothing.
+    if (!this.meter.awaitsUsage() || isInterruption(reason)) return this.cut(reason)
+    this.#leaving = reason
+    this.#usageTimer = setTimeout(() => this.cut(reason), usageTimeoutMs)
+  }
+
+  /** Why its caller has left, while it is read on all the same. */
+  leaving(): unknown {
+    return this.#leaving
+  }
+
   /** Ends it where nobody waits for its books: of what goes wrong there only the log hears. */
   cut(reason: unknown): void {
     // First, so that whatever comes of its books, nothing goes on that costs.
@@ -86,21 +109,43 @@ export class Call {
   }
 
   cost(): Nanos | undefined {
-    return this.#outcome ? this.#outcome.cost : costOfUsage(this.meter.usage(), this.question)
+    return this.#outcome ? this.#outcome.cost : costOfUsage(this.meter.usage(), this.question, this.meter)
   }
 
-  readonly #left = (): void => this.cut(reasonOf(this.question.signal))
+  readonly #callerLeft = (): void => this.leave(reasonOf(this.question.signal))
 
   #end(error: unknown): Promise<unknown> {
     const { question, meter } = this
     const { books, calls } = this.#parts
-    question.signal.removeEventListener('abort', this.#left)
+    question.signal.removeEventListener('abort', this.#callerLeft)
+    clearTimeout(this.#usageTimer)
     calls.delete(this)
     const outcome = outcomeOf(meter, question, error)
     this.#outcome = outcome
+    this.#warnOfCounts()
     this.observed?.ended(outcome)
     this.#place?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
     const close = question.booked ? books.closeAtLast : books.close
     return close(question.facts, outcome, question.ended?.(error, this.usage()))
   }
+
+  #warnOfCounts(): void {
+    const counted = this.meter.disbelieved()
+    if (!counted) return
+    const { promptTokens, completionTokens } = counted
+    const route = this.meter.route()
+    this.#parts.log.warn(
+      'A provider counted more tokens than the request could use; the most that it could was charged.',
+      {
+        provider: route?.provider.name,
+        model: route?.model,
+        promptTokens,
+        completionTokens,
+      },
+    )
+  }
+}
+
+function isInterruption(reason: unknown): boolean {
+  return reason instanceof ApiError && reason.code === 'interrupted'
 }

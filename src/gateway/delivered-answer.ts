@@ -48,20 +48,23 @@ export class DeliveredAnswer implements Answering {
       this.#first = undefined
       if (first) await this.#give(first, take)
       await this.#rest.each((batch) => this.#give(batch, take))
+      const left = this.#call.leaving()
       // Given up behind its last word, it is in the books as that, and what was to be kept of it is not.
       if (this.#call.stop.aborted && !this.#closed) throw this.#call.stop.reason
-      await this.#call.over()
+      await this.#call.over(left)
+      if (left && !this.#closed) throw left
     } catch (error) {
       this.#rest.close()
-      await this.#call.over(error)
+      await this.#call.over(this.#call.leaving() ?? error)
       throw error
     }
   }
 
   close(): void {
     this.#closed = true
-    if (!this.#call.ended()) this.#call.cut(clientGone())
-    this.#rest.close()
+    if (!this.#call.ended()) this.#call.leave(clientGone())
+    // Who has left waits for nothing more, but the books for the usage.
+    if (!this.#call.leaving() || this.#call.ended()) this.#rest.close()
   }
 
   usage(): MeteredUsage {
@@ -75,8 +78,17 @@ export class DeliveredAnswer implements Answering {
   #give(batch: Batch, take: Take<Batch>): ReturnType<Take<Batch>> {
     const { meter, question } = this.#call
     meter.add(batch)
+    if (this.#call.leaving()) return this.#readOn()
     if (meter.said() > longestAnswer) throw unavailable(this.provider, 'its answer does not end')
     const kept = this.#states.keep(question.facts.organization, this.provider, batch)
-    return kept ? kept.then(() => take(batch)) : take(batch)
+    const taken = kept ? kept.then(() => take(batch)) : take(batch)
+    if (taken) meter.held()
+    return taken
+  }
+
+  /** For nobody but the books, and no further than to the usage. */
+  #readOn(): void {
+    const { meter } = this.#call
+    if (!meter.awaitsUsage()) this.#call.cut(this.#call.leaving())
   }
 }

@@ -19,7 +19,7 @@ export function fit(generation: Generation, model: Model, options: FitOptions): 
   )
   const lost = unsupported.filter((parameter) => !neutral(generation, parameter))
   if (lost.length > 0) refuseOrWarn(lost, model, options)
-  return withOfferedEffort(without(generation, unsupported), model, options)
+  return withOfferedTier(withOfferedEffort(without(generation, unsupported), model, options), model, options)
 }
 
 function refuseOrWarn(lost: readonly Parameter[], model: Model, options: FitOptions): void {
@@ -81,6 +81,13 @@ function without(generation: Generation, unsupported: readonly Parameter[]): Gen
   const gone = Object.fromEntries(unsupported.map((parameter) => [fields[parameter], undefined]))
   if (!unsupported.includes('tools')) return { ...generation, ...gone }
   return { ...generation, ...gone, tools: [], toolChoice: undefined, parallelToolCalls: undefined }
+}
+
+/** A tier that costs more is not asked for where nobody knows how much. */
+function withOfferedTier(generation: Generation, model: Model, options: FitOptions): Generation {
+  if (generation.serviceTier !== 'priority' || model.fast?.strategy === 'service_tier') return generation
+  options.warn(unsupportedSentence({ what: 'Service tier', by: model.slug }, ['priority']))
+  return { ...generation, serviceTier: undefined }
 }
 
 /** The nearest effort that the model offers, a lower one first. */

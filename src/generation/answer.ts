@@ -39,6 +39,7 @@ export class AnswerFold {
         this.#tier = event.tier
         return
       case 'failure':
+      case 'ending':
         return
       default:
         addToChoice(choiceAt(this.#choices, event.choice), event)

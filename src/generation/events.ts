@@ -13,6 +13,8 @@ export type GenerationEvent =
   | ToolCallDelta
   | ToolCallEvent
   | { readonly type: 'finish'; readonly choice: number; readonly reason: FinishReason }
+  /** The model has ended the choice: nothing of it comes any more but, once the whole answer is there, its `finish`. */
+  | { readonly type: 'ending'; readonly choice: number }
   /** The counts so far; a later one replaces it. */
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'tier'; readonly tier: 'default' | 'priority' | null }

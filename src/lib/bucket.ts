@@ -20,21 +20,24 @@ export class Bucket {
 
   /**
    * Takes the amount and returns 0, or takes nothing and returns the milliseconds until it will be there. What is
-   * more than the bucket can hold is granted by a full one, and leaves a debt.
+   * more than the bucket can hold is granted by a full one, and leaves a debt, of a minute at most.
    */
   take(amount: number, now: number): number {
     this.#fill(now)
     const wanted = toUnits(amount)
     const missing = Math.min(wanted, this.#capacity) + this.#spent - this.#capacity
     if (missing > 0) return dividedUp(missing, this.#limit)
-    this.#spent = Math.min(this.#spent + wanted, mostUnits)
+    this.#spent = this.#withDebt(this.#spent + wanted)
     return 0
   }
 
-  /** Takes the amount also where it is not there; gives back a negative one, at most until the bucket is full. */
+  /**
+   * Takes the amount also where it is not there, which leaves a debt of a minute at most; gives back a negative one, at
+   * most until the bucket is full.
+   */
   charge(amount: number, now: number): void {
     this.#fill(now)
-    this.#spent = Math.min(Math.max(0, this.#spent + toUnits(amount)), mostUnits)
+    this.#spent = this.#withDebt(Math.max(0, this.#spent + toUnits(amount)))
   }
 
   /**
@@ -68,6 +71,11 @@ export class Bucket {
 
   get #capacity(): number {
     return this.#limit * minute
+  }
+
+  /** What is spent, where that is no more than twice what the bucket holds. */
+  #withDebt(spent: number): number {
+    return Math.min(spent, 2 * this.#capacity, mostUnits)
   }
 
   #fill(now: number): void {

@@ -1,6 +1,6 @@
 import type { Nanos } from '../lib/usd.ts'
 
-/** The most that a column holds and a number says exactly: 9 million USD. */
+/** The most that a column holds and a number says exactly, on either side of zero: 9 million USD. */
 export const mostNanos = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** The nearest amount that a column can hold: a provider may report any number of tokens. */

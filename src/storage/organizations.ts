@@ -17,8 +17,9 @@ import type { Writer } from './writer.ts'
 
 /** An organization as the operator sees it. */
 export type OrganizationAccount = Organization & {
+  /** Below zero where requests cost more than was reserved for them. */
   readonly balance: Nanos
-  /** The part of the balance that open requests may still take. */
+  /** The amount that open requests have reserved. */
   readonly reserved: Nanos
   readonly createdAt: number
 }
@@ -109,7 +110,7 @@ function creditOrganization(
   const account = accountNamed(database, name)
   const balance = account.balance + amount
   if (amount === 0n) throw new Error('A credit of nothing changes nothing.')
-  if (balance < account.reserved) throw new Error(tooLittle(account))
+  if (amount < 0n && balance < account.reserved) throw new Error(tooLittle(account))
   if (balance > mostNanos) throw new Error(`A balance is at most ${usdText(mostNanos)} USD.`)
   database.query
     .update(organizations)

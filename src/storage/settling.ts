@@ -1,5 +1,5 @@
 import type { Nanos } from '../lib/usd.ts'
-import { keepable } from './amount.ts'
+import { keepable, mostNanos } from './amount.ts'
 import type { Database } from './database.ts'
 import { prepareEntry } from './ledger-entries.ts'
 import type { RequestFacts } from './request-facts.ts'
@@ -11,11 +11,9 @@ export type Settlement = {
   /** False where nothing was written: the request is settled already, or its organization is gone. */
   readonly recorded: boolean
   readonly charged: Nanos
-  /** The part of the cost that the balance did not hold. */
-  readonly writtenOff: Nanos
 }
 
-const unrecorded: Settlement = { recorded: false, charged: 0n, writtenOff: 0n }
+const unrecorded: Settlement = { recorded: false, charged: 0n }
 const uncharged: Settlement = { ...unrecorded, recorded: true }
 
 /** Part of a transaction: ends a request, once; `reserved` is false where it is known that nothing was set aside. */
@@ -24,36 +22,31 @@ export type Settling = (request: RequestFacts, outcome: Outcome, reserved: boole
 export function prepareSettling(database: Database, reservations: Reservations, now: () => number): Settling {
   const record = prepareUsage(database)
   const charge = prepareCharge(database, now)
-  const account = database.sqlite.prepare<Account, [string]>(
-    'SELECT balance, reserved FROM organizations WHERE id = ?',
-  )
 
   return (request, outcome, reserved) => {
     if (!record(request, outcome)) return unrecorded
     const amount = reserved ? reservations.take(request.id) : undefined
-    const found = amount === undefined ? null : account.get(request.organization)
-    if (amount === undefined || found === null) return uncharged
-    return charge(request, keepable(outcome.cost ?? 0n), amount, found)
+    if (amount === undefined) return uncharged
+    return { recorded: true, charged: charge(request, keepable(outcome.cost ?? 0n), amount) }
   }
 }
 
-type Account = { readonly balance: number; readonly reserved: number }
-
-/** The cost may take all that is not reserved for other requests; what is not there is written off. */
+/** Charges the whole cost, also where the balance does not hold it: then nothing more is served until it is credited. */
 function prepareCharge(database: Database, now: () => number) {
   const enter = prepareEntry(database)
+  const balanceOf = database.sqlite.prepare<{ readonly balance: number }, [string]>(
+    'SELECT balance FROM organizations WHERE id = ?',
+  )
   const update = database.sqlite.prepare(
     'UPDATE organizations SET balance = balance - ?, reserved = reserved - ? WHERE id = ?',
   )
 
-  return (request: RequestFacts, cost: Nanos, amount: Nanos, account: Account): Settlement => {
-    const free = BigInt(account.balance - account.reserved) + amount
-    const charged = cost < free ? cost : free
-    const writtenOff = cost - charged
-    update.run(charged, amount, request.organization)
-    const entry = { organization: request.organization, request: request.id, createdAt: now() }
-    if (cost > 0n) enter({ ...entry, kind: 'charge', amount: -cost })
-    if (writtenOff > 0n) enter({ ...entry, kind: 'write_off', amount: writtenOff })
-    return { recorded: true, charged, writtenOff }
+  return ({ id, organization }: RequestFacts, cost: Nanos, reserved: Nanos): Nanos => {
+    // Its usage row was written just now, so it exists.
+    const balance = BigInt(balanceOf.get(organization)?.balance ?? 0)
+    const charged = cost < balance + mostNanos ? cost : balance + mostNanos
+    update.run(charged, reserved, organization)
+    if (charged > 0n) enter({ organization, request: id, createdAt: now(), kind: 'charge', amount: -charged })
+    return charged
   }
 }

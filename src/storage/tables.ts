@@ -3,8 +3,8 @@ import { blob, check, index, integer, primaryKey, sqliteTable, text } from 'driz
 import type { Json, JsonObject } from '../lib/json.ts'
 import type { Api, RequestFacts } from './request-facts.ts'
 
-// Timestamps are milliseconds since 1970, amounts are nano-dollars. A balance stays between nothing and 2^53 - 1
-// (9 million USD, held by a check), so both are exact as numbers; a sum over many rows must be read as a bigint.
+// Timestamps are milliseconds since 1970, amounts are nano-dollars. A balance stays within 2^53 - 1 of zero (9 million
+// USD, held by a check), so both are exact as numbers; a sum over many rows must be read as a bigint.
 //
 // Each page that a request changes is written once more to the log. So `usage`, `ledger` and `reservations`, of which
 // every paid request has rows, are `WITHOUT ROWID`, which the migrations say and Drizzle does not know: each is one tree,
@@ -21,8 +21,9 @@ export const organizations = sqliteTable(
     id: text().primaryKey(),
     name: text().notNull().unique(),
     billing: text().$type<Billing>().notNull().default('unmetered'),
+    /** Below zero where requests cost more than was reserved for them. */
     balance: integer().notNull().default(0),
-    /** The part of the balance that open requests may still take. */
+    /** The amount that open requests have reserved. */
     reserved: integer().notNull().default(0),
     requests_per_minute: integer(),
     tokens_per_minute: integer(),
@@ -31,8 +32,8 @@ export const organizations = sqliteTable(
   },
   (table) => [
     check('organizations_billing', sql`${table.billing} in ('unmetered', 'prepaid', 'none')`),
-    check('organizations_balance', sql`${table.balance} between 0 and 9007199254740991`),
-    check('organizations_reserved', sql`${table.reserved} between 0 and ${table.balance}`),
+    check('organizations_balance', sql`${table.balance} between -9007199254740991 and 9007199254740991`),
+    check('organizations_reserved', sql`${table.reserved} >= 0`),
   ],
 )
 
@@ -83,8 +84,8 @@ export const reservations = sqliteTable('reservations', {
   request: text({ mode: 'json' }).$type<RequestFacts>().notNull(),
 })
 
-/** What a ledger entry stands for: money added, the cost of a request, or the part of it that was not there. */
-export type EntryKind = 'credit' | 'charge' | 'write_off'
+/** What a ledger entry stands for: money added, or the cost of a request. */
+export type EntryKind = 'credit' | 'charge'
 
 /** Every change of a balance; the entries of an organization sum to its balance. */
 export const ledger = sqliteTable(
@@ -102,7 +103,7 @@ export const ledger = sqliteTable(
   (table) => [
     check(
       'ledger_amount',
-      sql`(${table.kind} = 'credit' and ${table.amount} <> 0) or (${table.kind} = 'charge' and ${table.amount} < 0) or (${table.kind} = 'write_off' and ${table.amount} > 0)`,
+      sql`(${table.kind} = 'credit' and ${table.amount} <> 0) or (${table.kind} = 'charge' and ${table.amount} < 0)`,
     ),
   ],
 )

@@ -1,7 +1,15 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { until } from '../money/books.ts'
-import { mostCost, type Paid, pricing, promptCost, startPaid, usualCost } from '../money/paid.ts'
+import {
+  mostCost,
+  type Paid,
+  leftPromptCost,
+  pricing,
+  promptCost,
+  startPaid,
+  usualCost,
+} from '../money/paid.ts'
 import {
   begun,
   cancelRun,
@@ -82,13 +90,15 @@ test('runs that begin, end or are cancelled while the database is locked do so w
     expect(run).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'cancelled' } })
   for (const cancel of cancels) expect((await cancel).status).toBe(200)
   const rows = await paid.books.settled(4)
+  const stoppedCost = paid.books.row(stopped.request)?.cost ?? 0
+  expect(stoppedCost).toBeWithin(leftPromptCost + 30_000, mostCost + 1)
   expect(rows.map(({ id, status, cost }) => [id, status, cost ?? 0])).toEqual([
     [ending.request, 200, usualCost],
-    [stopped.request, 499, promptCost + 20_000],
+    [stopped.request, 499, stoppedCost],
     [dropped.request, 499, 0],
     [beginning.request, 200, usualCost],
   ])
-  expect(paid.books.account()).toEqual([start - 2 * usualCost - promptCost - 20_000, 0])
+  expect(paid.books.account()).toEqual([start - 2 * usualCost - stoppedCost, 0])
   paid.books.expectSound()
   expect(paid.books.sqlite.query('SELECT DISTINCT run FROM responses').values()).toEqual([[null]])
 })

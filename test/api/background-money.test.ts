@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { mostCost, startPaid, usualCost } from '../money/paid.ts'
+import { mostCost, mostPromptCost, startPaid, usualCost } from '../money/paid.ts'
 import { cancelled, gatedAnswer, queueRequest, queueRun, runOver, startedRun } from '../support/background.ts'
 import { said, streamed } from '../support/chat-answers.ts'
 import { readError } from '../support/chat-reply.ts'
@@ -16,7 +16,7 @@ test('what a run may cost is reserved when it is created, and held while it wait
   await startedRun(paid)
   const waiting = await queueRequest(paid.app)
   const small = await queueRequest(paid.app, { max_output_tokens: 10 })
-  expect(paid.books.account()).toEqual([start, 2 * mostCost + 8000 + 10 * 10_000])
+  expect(paid.books.account()).toEqual([start, 2 * mostCost + mostPromptCost + 10 * 10_000])
   expect(paid.books.open()).toBe(3)
   paid.books.expectSound()
   gate.resolve()
@@ -54,15 +54,16 @@ test('a run that the balance does not hold is refused with 402 at once; those be
   paid.books.expectSound()
 })
 
-test('a run that costs more than was reserved takes what is there, and the rest is written off', async () => {
-  const usage = { prompt_tokens: 12, completion_tokens: 900, total_tokens: 912 }
+test('a run that costs more than was reserved is charged whole, below zero', async () => {
+  const usage = { prompt_tokens: 6000, completion_tokens: 90, total_tokens: 6090 }
   await using paid = await startPaid(streamed(said({}, { usage })), { balance: '0.0015' })
   const { id, request } = await queueRequest(paid.app)
   expect((await runOver(paid.app, id)).status).toBe('completed')
   await paid.books.settled(1)
-  const cost = 12 * 1000 + 900 * 10_000
-  expect(paid.books.entriesOf(request)).toEqual({ charge: -cost, write_off: cost - 1_500_000 })
-  expect(paid.books.account()).toEqual([0, 0])
+  const cost = 6000 * 1000 + 90 * 10_000
+  expect(paid.books.entriesOf(request)).toEqual({ charge: -cost })
+  expect(paid.books.account()).toEqual([1_500_000 - cost, 0])
+  expect((await respond(paid.app, run)).status).toBe(402)
   paid.books.expectSound()
 })
 
@@ -109,9 +110,9 @@ describe('a run is refused before anything is stored', () => {
     expect(await refused.text()).toContain('tokens per minute')
     expect(paid.books.account()).toEqual([start, 2 * mostCost])
     expect(refused.headers.get('x-ratelimit-remaining-tokens')).toBe('4')
-    // The prompt is what it took.
+    // What the provider may have taken until then is debited, which is more than was estimated.
     await cancelled(paid.app, id)
-    expect((await paid.app.request('/v1/models')).headers.get('x-ratelimit-remaining-tokens')).toBe('4')
+    expect((await paid.app.request('/v1/models')).headers.get('x-ratelimit-remaining-tokens')).toBe('0')
   })
 })
 

@@ -138,15 +138,15 @@ test.each(cases.map((item) => [item.of, item] as const))(
 
 test('what is reserved for a prompt that may be written to a cache is enough for that', async () => {
   const usage = {
-    prompt_tokens: 8,
+    prompt_tokens: 87,
     completion_tokens: 1,
-    prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 8 },
+    prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 87 },
   }
-  // 8 × 5 + 1 × 8 = 48 millionths, where the plain prompt would be 24.
-  const options = { model: { pricing: { ...plain, cache_write: 5 } }, balance: '0.000048' }
+  // 87 × 5 + 1 × 8 = 443 millionths, where the plain prompt would be 182.
+  const options = { model: { pricing: { ...plain, cache_write: 5 } }, balance: '0.000443' }
   await using paid = await startPaid(whole(said({}, { usage })), options)
   expect((await paid.app.chat({ ...question, max_tokens: 2 })).status).toBe(402)
-  expect((await paid.app.chat({ ...question, max_tokens: 1 })).headers.get('x-weir-cost')).toBe('0.000048000')
+  expect((await paid.app.chat({ ...question, max_tokens: 1 })).headers.get('x-weir-cost')).toBe('0.000443000')
   expect(paid.books.account()).toEqual([0, 0])
   expect(paid.books.entries()).toHaveLength(2)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Pricing } from '../../src/config/model-facts.ts'
-import { mostCost, type Paid, promptCost, startPaid, usualCost } from '../money/paid.ts'
+import { mostCost, mostPromptCost, type Paid, startPaid, usualCost } from '../money/paid.ts'
 import { chunks, delta, doneFrame, streamed, whole } from '../support/chat-answers.ts'
 import { readError } from '../support/chat-reply.ts'
 import { openConnection } from '../support/connection.ts'
@@ -35,7 +35,7 @@ describe.each([
   test('whose balance does not hold what the call may cost', async () => {
     await using paid = await startPaid(whole(), { balance: usd(mostCost - 1) })
     const reply = await paid.app.chat({ ...question, ...more })
-    await expectRefused(paid, reply, 'insufficient_balance', 'may cost up to 0.001008 USD')
+    await expectRefused(paid, reply, 'insufficient_balance', 'may cost up to 0.001087 USD')
   })
 
   test('that has no billing', async () => {
@@ -58,16 +58,12 @@ describe.each([
 })
 
 test('an exact balance is enough, and a smaller max_tokens asks for less', async () => {
-  await using paid = await startPaid(whole(), { balance: usd(promptCost + 5 * 10_000) })
+  await using paid = await startPaid(whole(), { balance: usd(mostPromptCost + 5 * 10_000) })
   expect((await paid.app.chat({ ...question, max_tokens: 6 })).status).toBe(402)
   expect((await paid.app.chat({ ...question, max_tokens: 5, n: 2 })).status).toBe(402)
   expect((await paid.app.chat({ ...question, max_tokens: 5 })).status).toBe(200)
-  // The provider counted more of the prompt than was estimated.
-  expect(paid.books.account()).toEqual([0, 0])
-  expect(paid.books.entries().slice(1)).toEqual([
-    ['charge', -usualCost],
-    ['write_off', 4 * 1000],
-  ])
+  expect(paid.books.account()).toEqual([mostPromptCost + 5 * 10_000 - usualCost, 0])
+  expect(paid.books.entries().slice(1)).toEqual([['charge', -usualCost]])
   paid.books.expectSound()
 })
 
@@ -125,11 +121,11 @@ test('of 500 requests at once exactly those pass that the balance holds, and it 
   paid.books.expectSound()
 })
 
-test('calls at once that cost more than was thought take no more than there is', async () => {
-  const usage = { prompt_tokens: 12, completion_tokens: 300, total_tokens: 312 }
+test('calls at once that cost more than was thought are each charged whole, and then none is served', async () => {
+  const usage = { prompt_tokens: 5000, completion_tokens: 5, total_tokens: 5005 }
   const frames = [delta({ role: 'assistant', content: 'It is ' }), delta({}, 'stop'), { choices: [], usage }]
   await using paid = await startPaid(chunks([...frames, doneFrame]), { balance: usd(10 * mostCost) })
-  const cost = 12 * 1000 + 300 * 10_000
+  const cost = 5000 * 1000 + 5 * 10_000
   const replies = await Promise.all(
     Array.from({ length: 10 }, async () => (await paid.app.chat({ ...question, stream: true })).text()),
   )
@@ -137,7 +133,8 @@ test('calls at once that cost more than was thought take no more than there is',
   expect(passed).toBeWithin(3, 11)
   const rows = await paid.books.settled(10)
   expect(rows.filter((row) => row.cost === cost)).toHaveLength(passed)
-  expect(paid.books.account()[0]).toBe(Math.max(0, 10 * mostCost - passed * cost))
+  expect(paid.books.account()).toEqual([10 * mostCost - passed * cost, 0])
+  expect((await paid.app.chat(question)).status).toBe(402)
   paid.books.expectSound()
 })
 

@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'bun:test'
-import { mostCost, type Paid, promptCost, startPaid, usualCost } from '../money/paid.ts'
+import {
+  leftBegunCost,
+  leftPromptCost,
+  mostCost,
+  type Paid,
+  promptCost,
+  startPaid,
+  usualCost,
+} from '../money/paid.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
-import { readStreamed } from '../support/chat-reply.ts'
+import { readError, readStreamed } from '../support/chat-reply.ts'
 import { question } from '../support/scenario.ts'
 import { breakOff, hang, json, jsonPieces, reset, type Script, silence } from '../support/script.ts'
 
@@ -21,6 +29,20 @@ async function expectEnd({ books }: Paid, { status, error, cost }: Ended) {
   expect(rows.map((row) => [row.status, row.error, row.cost])).toEqual([[status, error ?? null, cost]])
   expect(books.account()).toEqual([start - cost, 0])
   expect(books.entries()).toEqual([['credit', start], ...(cost > 0 ? [['charge', -cost]] : [])])
+  books.expectSound()
+}
+
+/** The same of a caller who left: time in which nothing was seen may come on top, up to what was reserved. */
+async function expectLeft({ books }: Paid, atLeast: number) {
+  const [row] = await books.settled(1)
+  expect(row).toMatchObject({ status: 499, error: 'client_gone', estimated: 1 })
+  const cost = row?.cost ?? 0
+  expect(cost).toBeWithin(atLeast, mostCost + 1)
+  expect(books.account()).toEqual([start - cost, 0])
+  expect(books.entries()).toEqual([
+    ['credit', start],
+    ['charge', -cost],
+  ])
   books.expectSound()
 }
 
@@ -107,7 +129,7 @@ describe('a caller who leaves is charged', () => {
     expect(paid.books.account()).toEqual([start, mostCost])
     leaving.abort()
     await expect(asked).rejects.toThrow(/abort/)
-    await expectEnd(paid, { status: 499, error: 'client_gone', cost: promptCost })
+    await expectLeft(paid, leftPromptCost)
   })
 
   test('the prompt and what was said in the middle of a stream', async () => {
@@ -115,7 +137,7 @@ describe('a caller who leaves is charged', () => {
     const reader = readPieces(await paid.app.chat(streamQuestion))
     await reader.until('eight ch')
     await reader.leave()
-    await expectEnd(paid, { status: 499, error: 'client_gone', cost: begunCost })
+    await expectLeft(paid, leftBegunCost)
   })
 
   test('the prompt where an accepted stream was handed over and has said nothing', async () => {
@@ -123,7 +145,36 @@ describe('a caller who leaves is charged', () => {
     const reader = readPieces(await paid.app.chat(streamQuestion))
     await reader.until(': keep-alive')
     await reader.leave()
-    await expectEnd(paid, { status: 499, error: 'client_gone', cost: promptCost })
+    await expectLeft(paid, leftPromptCost)
+  })
+})
+
+describe('a caller who leaves between two attempts', () => {
+  const retries = { settings: { retries: { attempts: 5 } } }
+  const refused = json({ error: { message: 'Down.' } }, { status: 503, headers: { 'retry-after': '2' } })
+
+  /** Asks, and leaves once the provider has ended its part and the gateway has gone on. */
+  async function leaveBehind(paid: Paid, attempt: number): Promise<void> {
+    const leaving = new AbortController()
+    const asked = paid.app.chat(streamQuestion, { signal: leaving.signal })
+    const { left } = await paid.acme.request(attempt)
+    if (attempt === 0) await left
+    for (let round = 0; round < 5; round++) await paid.app.request('/livez')
+    leaving.abort()
+    await expect(asked).rejects.toThrow(/abort/)
+  }
+
+  test('of which the provider has refused the first owes nothing', async () => {
+    await using paid = await startPaid(refused, retries)
+    await leaveBehind(paid, 0)
+    await expectEnd(paid, { status: 499, error: 'client_gone', cost: 0 })
+    expect(paid.books.rows()[0]).toMatchObject({ prompt_tokens: 0, estimated: 0 })
+  })
+
+  test('of which the provider has the second owes the prompt', async () => {
+    await using paid = await startPaid([failure, silence], retries)
+    await leaveBehind(paid, 1)
+    await expectLeft(paid, leftPromptCost)
   })
 })
 
@@ -134,24 +185,43 @@ test('calls that the gateway cuts off when it stops are charged what was said', 
   )
   await Promise.all(readers.map((reader) => reader.until('eight ch')))
   await paid.app.stop()
-  expect(paid.books.rows().map((row) => [row.status, row.cost])).toEqual(readers.map(() => [499, begunCost]))
-  expect(paid.books.account()).toEqual([start - 10 * begunCost, 0])
+  const rows = paid.books.rows()
+  expect(rows.map(({ status }) => status)).toEqual(readers.map(() => 499))
+  for (const { cost } of rows) expect(cost).toBeWithin(leftBegunCost, mostCost + 1)
+  expect(paid.books.account()).toEqual([start - rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0), 0])
   paid.books.expectSound()
 })
 
-test('a cost beyond the reservation takes what the balance holds, and the rest is written off', async () => {
-  const usage = { prompt_tokens: 12, completion_tokens: 400_000, total_tokens: 400_012 }
-  await using paid = await startPaid(whole(said({}, { usage })))
-  const cost = 12 * 1000 + 400_000 * 10_000
-  expect((await paid.app.chat(question)).headers.get('x-weir-cost')).toBe('4.000012000')
-  expect(paid.books.account()).toEqual([0, 0])
+test('a cost beyond the reservation is charged whole, and nothing more is served until it is credited', async () => {
+  const usage = { prompt_tokens: 4000, completion_tokens: 5, total_tokens: 4005 }
+  await using paid = await startPaid(whole(said({}, { usage })), { balance: '0.0011' })
+  const cost = 4000 * 1000 + 5 * 10_000
+  expect((await paid.app.chat(question)).headers.get('x-weir-cost')).toBe('0.004050000')
+  expect(paid.books.account()).toEqual([1_100_000 - cost, 0])
   expect(paid.books.entries()).toEqual([
-    ['credit', start],
+    ['credit', 1_100_000],
     ['charge', -cost],
-    ['write_off', cost - start],
   ])
   expect(paid.books.rows()[0]?.cost).toBe(cost)
-  expect((await paid.app.chat(question)).status).toBe(402)
+  expect((await paid.app.chat({ ...question, max_tokens: 1 })).status).toBe(402)
+  await paid.books.fund('default', '0.002')
+  expect((await paid.app.chat({ ...question, max_tokens: 1 })).status).toBe(402)
+  await paid.books.fund('default', '0.002')
+  expect((await paid.app.chat({ ...question, max_tokens: 1 })).status).toBe(200)
+  paid.books.expectSound()
+})
+
+test('below zero a model that costs nothing is refused, too', async () => {
+  const usage = { prompt_tokens: 4000, completion_tokens: 5, total_tokens: 4005 }
+  const models = [
+    { slug: 'acme/free', pricing: { input: 0, output: 0 }, routes: [{ provider: 'acme', model: 'free' }] },
+  ]
+  await using paid = await startPaid(whole(said({}, { usage })), { balance: '0.0011', models })
+  const free = { ...question, model: 'acme/free' }
+  expect((await paid.app.chat(free)).status).toBe(200)
+  expect((await paid.app.chat(question)).status).toBe(200)
+  const refused = await paid.app.chat(free)
+  expect(await readError(refused)).toMatchObject({ status: 402, code: 'insufficient_balance' })
   paid.books.expectSound()
 })
 

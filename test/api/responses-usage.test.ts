@@ -137,7 +137,8 @@ describe('limits', () => {
 
   test('of tokens are debited what was counted, and refuse before the provider is asked', async () => {
     const usage = { prompt_tokens: 100, completion_tokens: 895, total_tokens: 995 }
-    await using paid = await startPaid(whole(said({}, { usage })), limited({ tokens_per_minute: 1000 }))
+    const options = { ...limited({ tokens_per_minute: 1000 }), model: { max_output_tokens: 1000 } }
+    await using paid = await startPaid(whole(said({}, { usage })), options)
     const reply = await respond(paid.app)
     expect(reply.headers.get('x-ratelimit-remaining-tokens')).toBe('5')
     const { id } = (await reply.json()) as { readonly id: string }

@@ -86,7 +86,7 @@ async function gatewayParts(): Promise<Part[]> {
   await using app = await startApp({ settings: { providers: { acme }, models: [{ slug, routes: [route] }] } })
   const models = app.runtime.configuration().models.current()
   const request = chatRequest.read(JSON.parse(smallBody(slug)))
-  const { generation } = prepare(request, models, 'reject')
+  const { generation, model } = prepare(request, models, 'reject')
   const target = { model: 'river-1', stream: false, maxOutputTokens: undefined, efforts: undefined }
   const wire = openaiChat(plain('acme'))
   const answer = chatCompletion()
@@ -96,7 +96,7 @@ async function gatewayParts(): Promise<Part[]> {
     await timed('request to the provider', () => JSON.stringify(wire.render(generation, target, () => {}))),
     await timed('answer of the provider', () => wire.parse(answer)),
     await timed('metering', () => {
-      const meter = createMeter(generation)
+      const meter = createMeter({ generation, model, stream: false })
       meter.add(events)
       return meter.usage()
     }),

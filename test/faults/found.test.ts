@@ -102,7 +102,7 @@ test.each([
 })
 
 test('counts that no call takes are not believed, and those before them neither', () => {
-  const meter = createMeter(plainGeneration)
+  const meter = createMeter({ generation: plainGeneration, model: { routes: [] }, stream: true })
   meter.add([{ type: 'text', choice: 0, text: 'eight ch' }])
   meter.add([{ type: 'usage', usage: { promptTokens: 12, completionTokens: 1 } }])
   meter.add([{ type: 'usage', usage: { promptTokens: 12, completionTokens: 1e300 } }])

@@ -15,7 +15,11 @@ const cases: readonly CostCase[] = [...anthropicCosts, ...googleCosts, ...chatCo
 
 /** What the events come to, counted by the provider. */
 function costBy(events: readonly GenerationEvent[], pricing: Pricing): bigint {
-  const meter = createMeter(plainGeneration)
+  const meter = createMeter({
+    generation: plainGeneration,
+    model: { contextWindow: 1_000_000, routes: [] },
+    stream: true,
+  })
   meter.add(events)
   const usage = meter.usage()
   expect(usage.estimated).toBe(false)

@@ -17,7 +17,11 @@ function asking(...parts: Part[]): Generation {
 }
 
 function metered(...batches: GenerationEvent[][]) {
-  const meter = createMeter(asking({ type: 'text', text: 'a'.repeat(40) }))
+  const meter = createMeter({
+    generation: asking({ type: 'text', text: 'a'.repeat(40) }),
+    model: { routes: [] },
+    stream: true,
+  })
   batches.forEach((batch) => meter.add(batch))
   return meter.usage()
 }
@@ -61,6 +65,128 @@ describe('what a request took', () => {
 
   test('is the prompt alone before anything came', () => {
     expect(metered()).toMatchObject({ promptTokens: 14, completionTokens: 0, estimated: true })
+  })
+})
+
+describe('what a caller who leaves has taken', () => {
+  const generation = asking({ type: 'text', text: 'a'.repeat(40) })
+  const reasoning = { supported_efforts: [] }
+
+  /** A meter on a clock that stands where it is put. */
+  function leaving({ stream = true, reasons = false, choices = 1, maxTokens = 1000 } = {}) {
+    const clock = { now: 0 }
+    const model = { routes: [], ...(reasons && { reasoning }) }
+    const asked = { ...generation, choices, maxTokens }
+    const meter = createMeter({ generation: asked, model, stream }, () => clock.now)
+    const taken = () => meter.usage(true).completionTokens
+    return { clock, meter, taken, sent: () => meter.sent(asked) }
+  }
+
+  test('is nothing before the provider has the request, and when it has refused it', () => {
+    const { meter, sent } = leaving()
+    expect(meter.owes()).toBe(false)
+    sent()
+    expect(meter.owes()).toBe(true)
+    meter.attemptFailed()
+    expect(meter.owes()).toBe(false)
+    sent()
+    meter.accepted()
+    meter.attemptFailed()
+    expect(meter.owes()).toBe(true)
+  })
+
+  test('is a hundred tokens a second from the acceptance of a stream to its first word', () => {
+    const { clock, meter, taken, sent } = leaving()
+    sent()
+    clock.now = 2000
+    expect(taken()).toBe(0)
+    meter.accepted()
+    clock.now = 3000
+    expect(taken()).toBe(100)
+    meter.add([text('a')])
+    clock.now = 9000
+    expect(taken()).toBe(101)
+  })
+
+  test.each([
+    ['that reasons', { reasons: true }],
+    ['for a whole answer', { stream: false }],
+  ])('counts from when the request was sent to a model %s', (_, options) => {
+    const { clock, taken, sent } = leaving(options)
+    sent()
+    clock.now = 2000
+    expect(taken()).toBe(200)
+  })
+
+  test('counts every silence of a model that reasons, and not the time in which its words flow', () => {
+    const { clock, meter, taken, sent } = leaving({ reasons: true })
+    sent()
+    meter.accepted()
+    for (let word = 1; word <= 20; word++) {
+      clock.now += 10
+      meter.add([text('abcdefgh')])
+    }
+    const flowing = taken()
+    expect(flowing).toBeWithin(80, 100)
+    clock.now += 3000
+    meter.add([text('a')])
+    expect(taken()).toBeWithin(flowing + 300, flowing + 303)
+    clock.now += 1000
+    expect(taken()).toBeWithin(flowing + 400, flowing + 403)
+  })
+
+  test('counts the time in which the caller did not read', () => {
+    const { clock, meter, taken, sent } = leaving()
+    sent()
+    meter.accepted()
+    meter.add([text('a')])
+    meter.held()
+    clock.now = 5000
+    expect(taken()).toBe(501)
+    meter.add([text('a')])
+    clock.now = 9000
+    expect(taken()).toBe(502)
+  })
+
+  test('counts the time in each of several answers, and is never more than they can be', () => {
+    const { clock, taken, sent } = leaving({ stream: false, choices: 3, maxTokens: 200 })
+    sent()
+    clock.now = 1000
+    expect(taken()).toBe(300)
+    clock.now = 60_000
+    expect(taken()).toBe(600)
+  })
+
+  test('is at least a token for each piece', () => {
+    const { meter, taken, sent } = leaving()
+    sent()
+    meter.accepted()
+    for (let piece = 0; piece < 50; piece++) meter.add([text(' ')])
+    expect(taken()).toBe(50)
+  })
+
+  test('takes the prompt from a provider that has told it, and its answer so far with what came since', () => {
+    const { meter, sent } = leaving()
+    sent()
+    meter.accepted()
+    meter.add([usage(1234, 80), text('one')])
+    meter.add([text('two')])
+    expect(meter.usage(true)).toMatchObject({ promptTokens: 1234, completionTokens: 83, estimated: true })
+  })
+
+  test('is what the provider counted at the end, and not before all answers are there', () => {
+    const { meter, sent } = leaving({ choices: 2 })
+    const ending = (choice: number): GenerationEvent => ({ type: 'ending', choice })
+    sent()
+    meter.accepted()
+    meter.add([text('one'), ending(0), usage(9, 1)])
+    expect(meter.awaitsUsage()).toBe(false)
+    expect(meter.usage(true).estimated).toBe(true)
+    meter.add([ending(1)])
+    expect(meter.awaitsUsage()).toBe(true)
+    meter.add([usage(9, 2)])
+    expect(meter.awaitsUsage()).toBe(false)
+    expect(meter.usage(true)).toEqual({ promptTokens: 9, completionTokens: 2, estimated: false })
   })
 })
 

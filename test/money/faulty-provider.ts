@@ -13,7 +13,11 @@ export function faultyProvider(random: () => number): Script {
 
 function answerOf(random: () => number): Script {
   const tokens = { prompt_tokens: 5 + whatever(random, 20), completion_tokens: whatever(random, 60) }
-  const long = { prompt_tokens: 12, completion_tokens: 500 + whatever(random, 5000) }
+  // More than was reserved for the prompt, and more than was asked for of the answer.
+  const long = {
+    prompt_tokens: 2000 + whatever(random, 5000),
+    completion_tokens: 500 + whatever(random, 5000),
+  }
   const draw = random()
   const form = random() < 0.5 ? whole : streamed
   if (draw < 0.5) return form(said({}, { usage: tokens }))

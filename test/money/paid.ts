@@ -18,8 +18,17 @@ export const usualCost = 12 * 1000 + 5 * 10_000
 /** In nano-dollars: the usual question alone, whose 15 characters and one message are estimated as 8 tokens. */
 export const promptCost = 8 * 1000
 
+/** In nano-dollars: the most that the usual question alone can cost, whose 15 bytes come with 72 tokens of a template. */
+export const mostPromptCost = 87 * 1000
+
 /** In nano-dollars: the most that the usual question can cost, with the 100 tokens that the model can answer. */
-export const mostCost = promptCost + 100 * 10_000
+export const mostCost = mostPromptCost + 100 * 10_000
+
+/** In nano-dollars: the usual question alone, of a caller who leaves before a provider has counted it. */
+export const leftPromptCost = 22 * 1000
+
+/** In nano-dollars: the same, and "eight ch" of an answer. The time in which nothing was seen comes on top. */
+export const leftBegunCost = leftPromptCost + 4 * 10_000
 
 export type PaidOptions = ScenarioOptions & {
   /** Of the first organization, in USD. */

@@ -64,12 +64,81 @@ test('its organizations spend and are deleted like new ones', async () => {
   expect(entriesOf(database.sqlite)).toEqual([])
 })
 
+/** A database whose ledger has write-offs: of a part of a cost, of a whole one, and of none that is left. */
+function fileWithWriteOffs(): string {
+  const file = join(temporaryFolder(), 'weir.db')
+  const sqlite = new Sqlite(file)
+  migrate(sqlite, migrations.slice(0, 4), quietLog)
+  for (const [id, balance, reserved] of [
+    ['org_1', 0, 0],
+    ['org_2', 70, 20],
+  ] as const)
+    sqlite.run(
+      `INSERT INTO organizations (id, name, billing, balance, reserved, created_at) VALUES ('${id}', '${id}', 'prepaid', ${balance}, ${reserved}, 1)`,
+    )
+  const entries: readonly (readonly [string, string, number, string | null])[] = [
+    ['org_1', 'credit', 100, null],
+    ['org_1', 'charge', -130, 'req_1'],
+    ['org_1', 'write_off', 30, 'req_1'],
+    ['org_1', 'charge', -5, 'req_2'],
+    ['org_1', 'write_off', 5, 'req_2'],
+    ['org_2', 'credit', 100, null],
+    ['org_2', 'charge', -40, 'req_3'],
+    ['org_2', 'write_off', 10, 'req_gone'],
+  ]
+  for (const [index, [organization, kind, amount, request]] of entries.entries())
+    sqlite.run("INSERT INTO ledger VALUES (?, ?, 1, ?, ?, ?, 'note')", [
+      `led_${index}`,
+      organization,
+      kind,
+      amount,
+      request,
+    ])
+  sqlite.run("INSERT INTO reservations VALUES ('req_4', 'org_2', 20, 2, 7, '{}')")
+  sqlite.close()
+  return file
+}
+
+test('the write-offs of a database go into the charges they belong to, and its books still agree', () => {
+  const { sqlite } = testDatabase(fileWithWriteOffs())
+  expectSoundBooks(sqlite)
+  expect(
+    sqlite.prepare('SELECT id, kind, amount, request_id, note FROM ledger ORDER BY id').values(),
+  ).toEqual([
+    ['led_0', 'credit', 100, null, 'note'],
+    ['led_1', 'charge', -100, 'req_1', 'note'],
+    ['led_5', 'credit', 100, null, 'note'],
+    ['led_6', 'charge', -40, 'req_3', 'note'],
+    ['led_7', 'credit', 10, 'req_gone', 'written off'],
+  ])
+  expect(sqlite.prepare('SELECT balance, reserved FROM organizations ORDER BY id').values()).toEqual([
+    [0, 0],
+    [70, 20],
+  ])
+  expect(sqlite.prepare('PRAGMA foreign_key_check').all()).toEqual([])
+})
+
+test('its organizations can go below zero, and what they own goes with them', async () => {
+  const database = testDatabase(fileWithWriteOffs())
+  const writer = createWriter(database)
+  const ledger = createLedger(database, writer)
+  const organizations = createOrganizations(database, writer)
+  expect((await ledger.settle(requestOf('org_2', 'req_4'), { status: 200, cost: 95n })).charged).toBe(95n)
+  expect((await organizations.list()).map(({ balance }) => balance)).toEqual([0n, -25n])
+  const free = { request: requestOf('org_2'), amount: 0n, promptCost: 0n, promptTokens: 1 }
+  expect(await ledger.reserve(free)).toBe(false)
+  expectSoundBooks(database.sqlite)
+  await organizations.delete('org_2')
+  expect(
+    database.sqlite.prepare("SELECT count(*) FROM ledger WHERE organization_id = 'org_2'").values(),
+  ).toEqual([[0]])
+})
+
 test.each([
-  "UPDATE organizations SET balance = 1, reserved = 2 WHERE id = 'org_1'",
   "UPDATE organizations SET reserved = -1 WHERE id = 'org_1'",
-  "UPDATE organizations SET balance = -1 WHERE id = 'org_1'",
+  "UPDATE organizations SET balance = -9007199254740992 WHERE id = 'org_1'",
   "INSERT INTO ledger VALUES ('led_1', 'org_1', 1, 'charge', 1, NULL, NULL)",
-  "INSERT INTO ledger VALUES ('led_1', 'org_1', 1, 'write_off', -1, NULL, NULL)",
+  "INSERT INTO ledger VALUES ('led_1', 'org_1', 1, 'write_off', 1, NULL, NULL)",
   "INSERT INTO ledger VALUES ('led_1', 'org_1', 1, 'credit', 0, NULL, NULL)",
   "INSERT INTO ledger VALUES ('led_1', 'org_1', 1, 'gift', 1, NULL, NULL)",
 ])('the database itself refuses %s', (statement) => {

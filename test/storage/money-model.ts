@@ -6,7 +6,7 @@ export type AccountModel = {
   /** The open reservations, by request. */
   readonly open: ReadonlyMap<string, OpenModel>
   /** Sums of the ledger by kind; a charge counts below zero. */
-  readonly entries: Readonly<Record<'credit' | 'charge' | 'write_off', bigint>>
+  readonly entries: Readonly<Record<'credit' | 'charge', bigint>>
 }
 
 export type OpenModel = { readonly amount: bigint; readonly promptCost: bigint }
@@ -14,7 +14,7 @@ export type OpenModel = { readonly amount: bigint; readonly promptCost: bigint }
 export const emptyAccount: AccountModel = {
   balance: 0n,
   open: new Map(),
-  entries: { credit: 0n, charge: 0n, write_off: 0n },
+  entries: { credit: 0n, charge: 0n },
 }
 
 /** What is reserved of the balance. */
@@ -32,17 +32,15 @@ export function reserved(account: AccountModel, request: string, reservation: Op
 export function settled(account: AccountModel, request: string, cost: bigint): AccountModel {
   const open = new Map(account.open)
   open.delete(request)
-  const free = account.balance - reservedOf({ ...account, open })
-  const charged = cost < free ? cost : free
-  const { credit, charge, write_off } = account.entries
-  const entries = { credit, charge: charge - cost, write_off: write_off + cost - charged }
-  return { balance: account.balance - charged, open, entries }
+  const { credit, charge } = account.entries
+  return { balance: account.balance - cost, open, entries: { credit, charge: charge - cost } }
 }
 
 /** The account with that much more or less, or as it was where that may not be. */
 export function credited(account: AccountModel, amount: bigint): AccountModel {
   const balance = account.balance + amount
-  if (amount === 0n || balance < reservedOf(account) || balance > mostNanos) return account
+  if (amount === 0n || balance > mostNanos) return account
+  if (amount < 0n && balance < reservedOf(account)) return account
   return { ...account, balance, entries: { ...account.entries, credit: account.entries.credit + amount } }
 }
 

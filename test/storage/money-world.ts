@@ -29,8 +29,7 @@ export async function fundedStorage(balance: bigint) {
 }
 
 /** A chat request of the organization, as it is known before its answer. */
-export function requestOf(organization: string): RequestFacts {
-  const id = timeSortedId('req_')
+export function requestOf(organization: string, id = timeSortedId('req_')): RequestFacts {
   return { id, organization, key: 'abcdefghijkl', createdAt: Date.now(), api: 'chat', stream: false }
 }
 
@@ -46,7 +45,7 @@ export function countOf(sqlite: Sqlite, table: 'usage' | 'ledger' | 'reservation
 
 type Sums = { readonly name: string } & Record<'balance' | 'reserved' | 'entries' | 'open', string>
 
-/** Holds of every organization, always: each sum is what its parts sum to, and nothing is below zero. */
+/** Holds of every organization, always: each sum is what its parts sum to, and nothing reserved is below zero. */
 export function expectSoundBooks(sqlite: Sqlite): void {
   const books = sqlite.prepare<Sums, []>(
     `SELECT name, cast(balance as text) balance, cast(reserved as text) reserved,
@@ -57,7 +56,6 @@ export function expectSoundBooks(sqlite: Sqlite): void {
   for (const { name, balance, reserved, entries, open } of books.all()) {
     expect([name, entries, open]).toEqual([name, balance, reserved])
     expect(BigInt(reserved)).toBeGreaterThanOrEqual(0n)
-    expect(BigInt(balance)).toBeGreaterThanOrEqual(BigInt(reserved))
   }
   const unfinished = 'SELECT count(*) FROM reservations WHERE request_id IN (SELECT id FROM usage)'
   expect(sqlite.prepare(unfinished).values()).toEqual([[0]])

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { recoverySize } from '../../src/storage/ledger-recovery.ts'
 import { countOf, entriesOf, expectSoundBooks, fundedStorage, requestOf } from './money-world.ts'
 
-const nothing = { charged: 0n, writtenOff: 0n }
+const nothing = { charged: 0n }
 
 test('of 500 reservations at once exactly those are made that the balance holds', async () => {
   const { database, ledger, reservation, account } = await fundedStorage(1_000n)
@@ -23,38 +23,44 @@ test('nothing can be reserved of an organization that is not there, and nothing 
 })
 
 test.each([
-  { cost: undefined, balance: 100n, writtenOff: 0n, entries: [] },
-  { cost: 0n, balance: 100n, writtenOff: 0n, entries: [] },
-  { cost: -5n, balance: 100n, writtenOff: 0n, entries: [] },
-  { cost: 1n, balance: 99n, writtenOff: 0n, entries: [['charge', -1]] },
-  { cost: 40n, balance: 60n, writtenOff: 0n, entries: [['charge', -40]] },
-  { cost: 70n, balance: 30n, writtenOff: 0n, entries: [['charge', -70]] },
-  {
-    cost: 95n,
-    balance: 10n,
-    writtenOff: 5n,
-    entries: [
-      ['charge', -95],
-      ['write_off', 5],
-    ],
-  },
+  { cost: undefined, balance: 100n, entries: [] },
+  { cost: 0n, balance: 100n, entries: [] },
+  { cost: -5n, balance: 100n, entries: [] },
+  { cost: 1n, balance: 99n, entries: [['charge', -1]] },
+  { cost: 40n, balance: 60n, entries: [['charge', -40]] },
+  { cost: 70n, balance: 30n, entries: [['charge', -70]] },
+  { cost: 95n, balance: 5n, entries: [['charge', -95]] },
+  { cost: 250n, balance: -150n, entries: [['charge', -250]] },
   {
     cost: 10n ** 40n,
-    balance: 10n,
-    writtenOff: BigInt(Number.MAX_SAFE_INTEGER) - 90n,
-    entries: [
-      ['charge', -Number.MAX_SAFE_INTEGER],
-      ['write_off', Number.MAX_SAFE_INTEGER - 90],
-    ],
+    balance: 100n - BigInt(Number.MAX_SAFE_INTEGER),
+    entries: [['charge', -Number.MAX_SAFE_INTEGER]],
   },
 ])('of 100, 40 reserved for it and 10 for another call, a request takes its cost: $cost', async (given) => {
   const { database, ledger, reservation, account } = await fundedStorage(100n)
   const { request } = reservation(40n)
   await Promise.all([ledger.reserve(reservation(10n)), ledger.reserve(reservation(40n, request))])
   const settled = await ledger.settle(request, { status: 200, cost: given.cost })
-  expect(settled).toEqual({ recorded: true, charged: 100n - given.balance, writtenOff: given.writtenOff })
+  expect(settled).toEqual({ recorded: true, charged: 100n - given.balance })
   expect(await account()).toEqual([given.balance, 10n])
   expect(entriesOf(database.sqlite)).toEqual([['credit', 100], ...given.entries])
+  expectSoundBooks(database.sqlite)
+})
+
+test('below zero nothing is reserved, not even nothing, until a credit lifts the balance again', async () => {
+  const { database, ledger, organizations, reservation, account } = await fundedStorage(100n)
+  const { request } = reservation(40n)
+  await Promise.all([ledger.reserve(reservation(10n)), ledger.reserve(reservation(40n, request))])
+  await ledger.settle(request, { status: 200, cost: 180n })
+  expect(await account()).toEqual([-80n, 10n])
+  expect(await ledger.reserve(reservation(0n))).toBe(false)
+  await expect(organizations.credit('acme', -1n)).rejects.toThrow('The balance of acme is -0.00000008 USD')
+  await organizations.credit('acme', 85n)
+  expect(await ledger.reserve(reservation(0n))).toBe(false)
+  await organizations.credit('acme', 6n)
+  expect(await account()).toEqual([11n, 10n])
+  expect(await ledger.reserve(reservation(1n))).toBe(true)
+  expect(await ledger.reserve(reservation(1n))).toBe(false)
   expectSoundBooks(database.sqlite)
 })
 
@@ -65,7 +71,7 @@ test('only the first settlement of a request counts, also of several at once', a
   const [first, ...others] = await Promise.all(
     [20n, 30n, 40n].map((cost) => ledger.settle(request, { status: 200, cost })),
   )
-  expect(first).toEqual({ recorded: true, charged: 20n, writtenOff: 0n })
+  expect(first).toEqual({ recorded: true, charged: 20n })
   for (const other of others) expect(other).toEqual({ recorded: false, ...nothing })
   expect(await account()).toEqual([80n, 0n])
   expect(countOf(database.sqlite, 'usage')).toBe(1)

@@ -116,6 +116,7 @@ describe('the tool calls of a streamed message', () => {
       { type: 'tool-call-begin', index: 1, id: 'toolu_01g9x7', name: 'g' },
       { type: 'tool-call-delta', index: 1, arguments: '{}' },
       { type: 'tool-call', index: 1, call: { arguments: '{}' } },
+      { type: 'ending' },
       { type: 'finish', reason: 'tool_calls' },
     ])
   })

@@ -42,7 +42,7 @@ describe('the end of a Gemini answer', () => {
     (word) => {
       const usage = { promptTokenCount: 4, candidatesTokenCount: 2 }
       const events = eventsOf('gemini', text('Hi'), piece([], { finish: word, usage }), stop)
-      expect(events.map((event) => event.type)).toEqual(['text', 'usage', 'failure'])
+      expect(events.map((event) => event.type)).toEqual(['text', 'ending', 'usage', 'failure'])
       expect(events.at(-1)).toMatchObject({ complaint: { code: word, detected: true } })
     },
   )
@@ -56,7 +56,14 @@ describe('the end of a Gemini answer', () => {
   test('comes after all candidates, each with its own', () => {
     const second = text('Ho', { index: 1, finish: 'MAX_TOKENS' })
     const events = eventsOf('gemini', text('Hi', { index: 0 }), second, stop)
-    expect(events.map((event) => event.type)).toEqual(['text', 'text', 'finish', 'finish'])
+    expect(events.map((event) => event.type)).toEqual([
+      'text',
+      'text',
+      'ending',
+      'ending',
+      'finish',
+      'finish',
+    ])
     expect(answerOf(events).choices).toMatchObject([
       { text: 'Hi', finish: 'stop' },
       { text: 'Ho', finish: 'length' },
@@ -65,7 +72,7 @@ describe('the end of a Gemini answer', () => {
 
   test('is a failure when one of two candidates was not finished', () => {
     const events = eventsOf('gemini', text('Hi'), text('Ho', { index: 1 }), stop)
-    expect(events.map((event) => event.type)).toEqual(['text', 'text', 'failure'])
+    expect(events.map((event) => event.type)).toEqual(['text', 'text', 'ending', 'failure'])
   })
 
   test('is content_filter with nothing said where the prompt was not let through', () => {

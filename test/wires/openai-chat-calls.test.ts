@@ -31,6 +31,7 @@ describe('the tool calls of a stream', () => {
       { type: 'tool-call-delta', choice: 0, index: 0, arguments: ']' },
       { type: 'tool-call', choice: 0, index: 0, call: { id: 'a', name: 'f', arguments: '[1]' } },
       { type: 'tool-call', choice: 0, index: 1, call: { id: 'b', name: 'g', arguments: '[2]' } },
+      { type: 'ending', choice: 0 },
       { type: 'finish', choice: 0, reason: 'tool_calls' },
     ])
   })
@@ -79,7 +80,7 @@ describe('the tool calls of a stream', () => {
       eventsOf('deepseek', ...chunks).map((event) => event.type)
     const begun = ['tool-call-begin', 'tool-call-delta', 'tool-call-begin']
     expect(types(...given)).toEqual([...begun, 'failure'])
-    const ended = ['tool-call', 'tool-call-delta', 'tool-call', 'finish']
+    const ended = ['tool-call', 'tool-call-delta', 'tool-call', 'ending', 'finish']
     expect(types(...given, finished, '[DONE]')).toEqual([...begun, ...ended])
   })
 })

@@ -38,7 +38,7 @@ describe('the end of a streamed chat completion', () => {
   test('is a failure when one of two choices was not finished', () => {
     const second = { choices: [{ index: 1, delta: { content: 'Ho' } }] }
     const events = eventsOf('openai', delta({ content: 'Hi' }), second, stop, done)
-    expect(events.map((event) => event.type)).toEqual(['text', 'text', 'failure'])
+    expect(events.map((event) => event.type)).toEqual(['text', 'text', 'ending', 'failure'])
   })
 
   test.each(['error', 'insufficient_system_resource', 'abort'])('is a failure at the word "%s"', (word) => {

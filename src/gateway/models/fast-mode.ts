@@ -4,7 +4,7 @@ import type { Model, Models } from './model.ts'
 
 /** How a request in fast mode is served. */
 export type FastService = {
-  /** The model that is asked, with the prices of the fast mode. */
+  /** The model that is asked; a variant has the prices of the fast mode, a service tier is priced once it has served. */
   readonly model: Model
   readonly serviceTier?: 'priority'
 }
@@ -20,8 +20,7 @@ export function fastServiceOf(models: Models, model: Model): FastService {
   const supportedParameters = fast.supported_parameters
     ? toParameters(fast.supported_parameters)
     : target.supportedParameters
-  return {
-    model: { ...target, pricing: fast.pricing, supportedParameters },
-    serviceTier: fast.strategy === 'service_tier' ? fast.service_tier : undefined,
-  }
+  if (fast.strategy === 'service_tier')
+    return { model: { ...target, supportedParameters }, serviceTier: fast.service_tier }
+  return { model: { ...target, pricing: fast.pricing, supportedParameters } }
 }

@@ -43,6 +43,7 @@ export function createBooks(ledger: Ledger, ready: () => Promise<void> | undefin
     // Before it is known: a caller who leaves meanwhile ends the call behind it.
     if (!alongside) paying.add(request.id)
     if (await ledger.reserve({ request, amount: mostCost, promptCost, promptTokens }, alongside)) return
+    if (mostCost === 0n) throw insufficientBalance('The balance is below zero. It has to be credited first.')
     const needed = `This request may cost up to ${usdText(mostCost)} USD, and the balance does not hold that.`
     throw insufficientBalance(`${needed} A smaller max_tokens asks for less.`)
   }

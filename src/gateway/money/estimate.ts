@@ -22,6 +22,11 @@ export function estimatedPrompt(generation: Generation): number {
   return said + estimatedTokens(tools)
 }
 
+/** Whether the prompt says nothing at all, so that a provider may count it as nothing. */
+export function isEmptyPrompt({ messages, tools }: Generation): boolean {
+  return tools.length === 0 && messages.every((message) => tokensOf(message) === 0)
+}
+
 function tokensOf(message: Message): number {
   const parts = message.parts.reduce((sum, part) => sum + tokensOfPart(part), 0)
   if (message.role !== 'assistant') return parts

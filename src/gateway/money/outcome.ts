@@ -1,18 +1,14 @@
-import type { Generation } from '../../generation/request.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Outcome } from '../../storage/usage.ts'
 import { imagesIn } from './estimate.ts'
 import type { Meter, MeteredUsage } from './meter.ts'
-import type { Model } from '../models/model.ts'
 import { costOf, type Nanos } from './price.ts'
-
-/** What was asked of whom. */
-export type Asked = { readonly model: Model; readonly generation: Generation }
+import { type PricedCall, pricingOf } from './tier-price.ts'
 
 /** How a call ended, whole or with an error, and what it took until then. */
-export function outcomeOf(meter: Meter, asked: Asked, error: unknown): Outcome {
+export function outcomeOf(meter: Meter, asked: PricedCall, error: unknown): Outcome {
   const route = meter.route()
-  const usage = used(meter, error) ? meter.usage() : nothing
+  const usage = used(meter, error) ? meter.usage(hasCode(error, left)) : nothing
   const { status, error: code } = endOf(error)
   return {
     status,
@@ -20,7 +16,7 @@ export function outcomeOf(meter: Meter, asked: Asked, error: unknown): Outcome {
     provider: route?.provider.name,
     upstreamModel: route?.model,
     usage,
-    cost: usage === nothing ? asked.model.pricing && 0n : costOfUsage(usage, asked),
+    cost: usage === nothing ? asked.model.pricing && 0n : costOfUsage(usage, asked, meter),
     latency: meter.elapsed(),
     firstToken: meter.firstToken(),
   }
@@ -33,17 +29,29 @@ export function endOf(error: unknown): Pick<Outcome, 'status' | 'error'> {
   return { status: 500, error: 'internal_error' }
 }
 
-/** The price of what was used; undefined for a model without one. */
-export function costOfUsage(usage: MeteredUsage, { model, generation }: Asked): Nanos | undefined {
-  return model.pricing && costOf(usage, model.pricing, imagesIn(generation))
+/** The price of what was used, in the tier that served it; undefined for a model without one. */
+export function costOfUsage(
+  usage: MeteredUsage,
+  asked: PricedCall,
+  meter: Pick<Meter, 'tier'>,
+): Nanos | undefined {
+  const pricing = pricingOf(asked, meter.tier())
+  return pricing && costOf(usage, pricing, imagesIn(asked.generation))
 }
 
 const nothing: MeteredUsage = { promptTokens: 0, completionTokens: 0, estimated: false }
 
-/** A provider that refuses takes nothing; one whose call we gave up has taken the prompt. */
+/** A provider that refuses takes nothing; one that had the request when it was given up has taken the prompt. */
 function used(meter: Meter, error: unknown): boolean {
   if (meter.firstToken() !== undefined || error === undefined) return true
-  return meter.route() !== undefined && error instanceof ApiError && givenUp.has(error.code)
+  return hasCode(error, givenUp) && meter.owes()
 }
+
+function hasCode(error: unknown, codes: ReadonlySet<string | null>): boolean {
+  return error instanceof ApiError && codes.has(error.code)
+}
+
+/** Ends that the caller chose. */
+const left: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled'])
 
 const givenUp: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled', 'interrupted'])

@@ -5,7 +5,7 @@ import { type Nanos, usdText } from '../../lib/usd.ts'
 export type { Nanos }
 
 /** Anthropic takes twice the input price for a cache write that is kept for an hour. */
-const longWriteFactor = 2
+export const longWriteFactor = 2
 
 /** The exact cost of a request, rounded once, up at a half. `images` are those of the prompt. */
 export function costOf(usage: Usage, pricing: Pricing, images = 0): Nanos {

@@ -1,14 +1,16 @@
 import type { Pricing } from '../../config/model-facts.ts'
-import type { Generation } from '../../generation/request.ts'
+import type { Generation, Message } from '../../generation/request.ts'
 import { imagesIn } from './estimate.ts'
 import type { Model } from '../models/model.ts'
-import { costOf, type Nanos } from './price.ts'
+import { costOf, longWriteFactor, type Nanos } from './price.ts'
+import { maxPromptTokens } from './prompt-tokens.ts'
+import { hasCost, pricingOf, priorityPricing } from './tier-price.ts'
 
 /** What a call will take, as far as it can be known before. */
 export type Spending = {
   /** An estimate. */
   readonly promptTokens: number
-  /** The price of the prompt alone, and of the longest answer too. */
+  /** The price of the prompt alone, and the most that the call can cost. */
   readonly promptCost: Nanos
   readonly mostCost: Nanos
 }
@@ -16,29 +18,59 @@ export type Spending = {
 /** In tokens; where neither the request nor the model says how long an answer can get. */
 const longAnswer = 32_768
 
-/** The most that the answers to a prompt of about so many tokens can cost; undefined where the model has no price. */
+/** The most tokens of all answers together, reasoning included. */
+export function maxAnswerTokens(generation: Generation, model: Pick<Model, 'maxOutputTokens'>): number {
+  return (generation.maxTokens ?? model.maxOutputTokens ?? longAnswer) * (generation.choices ?? 1)
+}
+
+/** What the call can cost, for a prompt of about so many tokens; undefined where the model has no price. */
 export function spendingOf(generation: Generation, model: Model, promptTokens: number): Spending | undefined {
-  const { pricing } = model
-  if (!tellsCost(pricing)) return undefined
-  const answer = generation.maxTokens ?? model.maxOutputTokens ?? longAnswer
-  const completionTokens = answer * (generation.choices ?? 1)
+  const asked = pricingOf({ model, generation })
+  if (!hasCost(asked) || !hasCost(model.pricing)) return undefined
   const images = imagesIn(generation)
-  const plain = { promptTokens, completionTokens }
-  // A provider may put the whole prompt into its cache, which costs more than to read it.
-  const cached = { ...plain, cacheWriteTokens: promptTokens }
+  const most = {
+    promptTokens: maxPromptTokens(generation, model),
+    completionTokens: maxAnswerTokens(generation, model),
+  }
+  const priority = generation.serviceTier === 'priority' ? priorityPricing(model) : undefined
+  const pricing = highestPrices([model.pricing, priority], most.promptTokens, mayWriteLong(generation))
   return {
     promptTokens,
-    promptCost: costOf({ promptTokens, completionTokens: 0 }, pricing, images),
-    mostCost: larger(costOf(plain, pricing, images), costOf(cached, pricing, images)),
+    promptCost: costOf({ promptTokens, completionTokens: 0 }, asked, images),
+    mostCost: costOf(most, pricing, images),
   }
 }
 
-/** A price that leaves out half of a call would make the other half free. */
-function tellsCost(pricing: Pricing | undefined): pricing is Pricing {
-  if (pricing === undefined) return false
-  return pricing.request !== undefined || (pricing.input !== undefined && pricing.output !== undefined)
+/** The highest of each price that can apply to a prompt of at most so many tokens, wherever its tokens come from. */
+function highestPrices(
+  pricings: readonly (Pricing | undefined)[],
+  promptTokens: number,
+  longWrites: boolean,
+): Pricing {
+  const applying = pricings.flatMap((pricing) =>
+    pricing ? [pricing, ...(pricing.tiers ?? []).filter(({ above }) => above < promptTokens)] : [],
+  )
+  const highest = (name: PriceName) => Math.max(0, ...applying.map((prices) => prices[name] ?? 0))
+  const input = highest('input')
+  return {
+    input: Math.max(
+      input * (longWrites ? longWriteFactor : 1),
+      highest('cache_write'),
+      highest('cache_read'),
+    ),
+    output: highest('output'),
+    request: highest('request'),
+    image: highest('image'),
+  }
 }
 
-function larger(one: Nanos, other: Nanos): Nanos {
-  return one > other ? one : other
+type PriceName = Exclude<keyof Pricing, 'tiers'>
+
+/** Only a mark of the caller's own, beside the fields that the interface names, has a provider cache for an hour. */
+function mayWriteLong({ messages, extras }: Generation): boolean {
+  return Object.keys(extras).length > 0 || messages.some(hasExtras)
+}
+
+function hasExtras({ extras, parts }: Message): boolean {
+  return extras !== undefined || parts.some((part) => part.type !== 'foreign' && part.extras !== undefined)
 }

@@ -82,9 +82,11 @@ function begin(state: MessageState, events: GenerationEvent[]): MessageState {
 
 function readEnd(state: MessageState, data: Fields, events: GenerationEvent[]): MessageState {
   const usage = overlaid(state.usage, data.usage)
+  const stop = textOf(fieldsOf(data.delta).stop_reason) ?? state.stop
+  if (stop !== undefined && state.stop === undefined) events.push({ type: 'ending', choice: 0 })
   const next = begin({ ...state, usage }, events)
   if (state.begun) tellUsage(usage, events)
-  return { ...next, stop: textOf(fieldsOf(data.delta).stop_reason) ?? state.stop }
+  return { ...next, stop }
 }
 
 function tellUsage(told: Fields, events: GenerationEvent[]): void {

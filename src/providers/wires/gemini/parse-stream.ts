@@ -73,6 +73,8 @@ function readPiece(state: AnswerState, piece: Fields, events: GenerationEvent[])
   const known = state.candidates[number]
   const candidate = readCandidate(known ?? emptyCandidate, piece, number, events)
   if (candidate === known) return state
+  if (candidate.finish !== undefined && known?.finish === undefined)
+    events.push({ type: 'ending', choice: number })
   const candidates = state.candidates.slice()
   candidates[number] = candidate
   return { ...state, candidates }

@@ -94,6 +94,8 @@ function readChoice(
   readContent(delta, number, events)
   const said = addMessage(known ?? emptyChoice, number, delta, dialect, events)
   const choice = endCalls(addFinish(said, entry.finish_reason), number, dialect, events)
+  if (choice.finish !== undefined && known?.finish === undefined)
+    events.push({ type: 'ending', choice: number })
   return choice === known ? state : withChoice(state, number, choice)
 }
 
