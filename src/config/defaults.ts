@@ -26,6 +26,7 @@ export function toSettings(written: SettingsFile, file: string | null): Settings
     retention: {
       completions: durationOf(retention?.completions ?? ''),
       responses: durationOf(retention?.responses ?? ''),
+      usage: durationOf(retention?.usage ?? ''),
     },
     background: { concurrency: written.background?.concurrency ?? 64 },
     compatibility: { openResponses: written.compatibility?.open_responses ?? false },

@@ -84,7 +84,14 @@ export const SettingsFile = Type.Object(
     ),
     unsupported_parameters: Type.Optional(Type.Enum(['reject', 'drop'])),
     retention: Type.Optional(
-      Type.Object({ completions: Type.Optional(Duration), responses: Type.Optional(Duration) }, closed),
+      Type.Object(
+        {
+          completions: Type.Optional(Duration),
+          responses: Type.Optional(Duration),
+          usage: Type.Optional(Duration),
+        },
+        closed,
+      ),
     ),
     background: Type.Optional(
       Type.Object({ concurrency: Type.Optional(Type.Integer({ minimum: 1 })) }, closed),
@@ -114,8 +121,12 @@ export type Settings = {
     readonly concurrentRequests: number
   }
   readonly unsupportedParameters: 'reject' | 'drop'
-  /** Milliseconds after which stored objects go; absent: kept until deleted. */
-  readonly retention: { readonly completions?: number; readonly responses?: number }
+  /** Milliseconds after which stored objects, and the usage of requests, go; absent: kept until deleted. */
+  readonly retention: {
+    readonly completions?: number
+    readonly responses?: number
+    readonly usage?: number
+  }
   readonly background: { readonly concurrency: number }
   readonly compatibility: { readonly openResponses: boolean }
   readonly log: 'requests' | 'errors' | 'off'

@@ -1,7 +1,7 @@
 import type { Log } from '../lib/log.ts'
 import { bootstrap } from './bootstrap.ts'
 import { type Completions, createCompletions } from './completions.ts'
-import { inMemory, openDatabase } from './database.ts'
+import { type Database, inMemory, openDatabase } from './database.ts'
 import { createSpaceReturn } from './free-space.ts'
 import { createHealth } from './health.ts'
 import { createKeyDirectory, type KeyDirectory } from './key-directory.ts'
@@ -13,7 +13,8 @@ import { createReadiness, type Readiness } from './readiness.ts'
 import { createResponses } from './response-repository.ts'
 import type { Responses } from './responses.ts'
 import { lockForServing } from './serving-lock.ts'
-import { createWriter, type WriterFigures } from './writer.ts'
+import { prepareUsageExpiry } from './usage-expiry.ts'
+import { createWriter, type Writer, type WriterFigures } from './writer.ts'
 
 /** Everything that a serving gateway stores. */
 export type Storage = {
@@ -22,6 +23,7 @@ export type Storage = {
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
+  readonly usage: UsageExpiry
   /** See `createSpaceReturn`. */
   readonly space: () => Promise<number>
   /** See `bootstrap`. */
@@ -31,6 +33,9 @@ export type Storage = {
   /** Commits what waits, and lets go of the file. */
   close(): void
 }
+
+/** Deletes some of the usage of requests made before this moment, and resolves with how much: 0 if none is left. */
+export type UsageExpiry = { expire(before: number): Promise<number> }
 
 /** Opens the database, made or migrated where that is needed; throws where another server has it. */
 export function openStorage(file: string, log: Log): Storage {
@@ -45,6 +50,7 @@ export function openStorage(file: string, log: Log): Storage {
     ledger,
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),
+    usage: createUsageExpiry(database, writer),
     space: createSpaceReturn(database, writer),
     bootstrap: (given) => bootstrap(database, writer, given).catch(throwInWords),
     readiness: createReadiness(database, writer, health),
@@ -57,6 +63,11 @@ export function openStorage(file: string, log: Log): Storage {
       lock?.release()
     },
   }
+}
+
+function createUsageExpiry(database: Database, writer: Writer): UsageExpiry {
+  const expire = prepareUsageExpiry(database)
+  return { expire: (before) => writer.write(() => expire(before)) }
 }
 
 /** The first write of a start says what is wrong with the database, to the operator alone. */

@@ -35,7 +35,7 @@ retries: { attempts: 0 }
 breaker: { failures: 1, cooldown: 1.5m }
 limits: { requests_per_minute: 1, tokens_per_minute: 2, concurrent_requests: 3 }
 unsupported_parameters: drop
-retention: { completions: 30d, responses: 12h }
+retention: { completions: 30d, responses: 12h, usage: 90d }
 background: { concurrency: 4 }
 compatibility: { open_responses: true }
 max_body: 1.5MiB
@@ -52,7 +52,7 @@ tls: { cert: cert.pem, key: /etc/key.pem }
     breaker: { failures: 1, cooldown: 90_000 },
     limits: { requestsPerMinute: 1, tokensPerMinute: 2, concurrentRequests: 3 },
     unsupportedParameters: 'drop',
-    retention: { completions: 2_592_000_000, responses: 43_200_000 },
+    retention: { completions: 2_592_000_000, responses: 43_200_000, usage: 7_776_000_000 },
     background: { concurrency: 4 },
     compatibility: { openResponses: true },
     log: 'requests',
