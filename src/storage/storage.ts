@@ -14,6 +14,7 @@ import { createResponses } from './response-repository.ts'
 import type { Responses } from './responses.ts'
 import { lockForServing } from './serving-lock.ts'
 import { prepareUsageExpiry } from './usage-expiry.ts'
+import { keepWalSmall } from './wal-size.ts'
 import { createWriter, type Writer, type WriterFigures } from './writer.ts'
 
 /** Everything that a serving gateway stores. */
@@ -44,6 +45,7 @@ export function openStorage(file: string, log: Log): Storage {
   const health = createHealth(database, log)
   const writer = createWriter(database, { health })
   const ledger = createLedger(database, writer)
+  const wal = keepWalSmall(database, writer, log)
   return {
     keys: createKeyDirectory(database),
     states: createProviderState(database, writer),
@@ -56,6 +58,7 @@ export function openStorage(file: string, log: Log): Storage {
     readiness: createReadiness(database, writer, health),
     figures: writer.figures,
     close() {
+      wal.stop()
       health.close()
       ledger.close()
       writer.close()
