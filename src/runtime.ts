@@ -192,7 +192,14 @@ async function recover(
   limits: Limits,
   log: Log,
 ): Promise<readonly Run[]> {
-  const { waiting, failed } = await recoverRuns({ responses, ledger, keys, limits, models: models.current })
+  const { waiting, failed } = await recoverRuns({
+    responses,
+    ledger,
+    keys,
+    limits,
+    models: models.current,
+    log,
+  })
   const goOn = new Set(waiting.map(({ facts }) => facts.id))
   const settled = await ledger.recover((request) => goOn.has(request))
   if (settled > 0) log.warn('Requests that a killed process left open were settled.', { requests: settled })

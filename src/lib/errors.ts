@@ -193,6 +193,12 @@ export function interrupted(cause?: unknown): ApiError {
   return new ApiError(503, message, { type: 'server_error', code: 'interrupted', cause })
 }
 
+/** 500: what is stored of a background run is damaged. */
+export function unreadableRun(): ApiError {
+  const message = 'The gateway could not read the run that it had stored. Send the request again.'
+  return new ApiError(500, message, { type: 'server_error', code: 'internal_error' })
+}
+
 /** 502 that may pass. `retryAfter` in seconds, as the provider gave it; at most 60 are handed on. */
 export function upstreamFailed(code: UpstreamFailure, message: string, retryAfter?: number): ApiError {
   const seconds = retryAfter === undefined ? undefined : Math.max(1, Math.ceil(Math.min(60, retryAfter)))

@@ -9,7 +9,7 @@ import type { Writer } from './writer.ts'
 export type ProviderState = {
   /** Replaces what was kept for the call. Keeps nothing for an organization that is gone. */
   keep(state: StateToKeep): Promise<void>
-  /** The values that have not expired, by call. */
+  /** The values that have not expired, by call; what is damaged is as if it was not there. */
   find(organization: string, provider: string, callIds: readonly string[]): Promise<ReadonlyMap<string, Json>>
   /** Deletes some of what has expired, and tells how many: a full `sweepSize` means that there is more. */
   sweep(): Promise<number>
@@ -49,9 +49,20 @@ export function createProviderState(
           callIds: JSON.stringify(callIds),
           now: now(),
         })
-        return new Map(rows.map((row) => [row.callId, row.value]))
+        return new Map(rows.flatMap(readableState))
       }),
     sweep: () => writer.write(() => statements.sweep.all({ now: now() }).length),
+  }
+}
+
+type StateRow = { readonly callId: string; readonly value: string }
+
+/** A conversation goes on without a signature better than not at all. */
+function readableState({ callId, value }: StateRow): readonly [callId: string, value: Json][] {
+  try {
+    return [[callId, JSON.parse(value) as Json]]
+  } catch {
+    return []
   }
 }
 
@@ -78,7 +89,7 @@ function prepareStatements({ query }: Database) {
     })
     .prepare()
   const find = query
-    .select({ callId: call_id, value })
+    .select({ callId: call_id, value: sql<string>`${value}` })
     .from(provider_state)
     .where(
       and(

@@ -1,4 +1,4 @@
-import { fieldsOf, type Json } from '../lib/json.ts'
+import { fieldsOf, type Json, parseJson } from '../lib/json.ts'
 import { fitsAsJson } from '../lib/json-size.ts'
 
 /** The interface that a request came by. */
@@ -21,6 +21,19 @@ export type RequestFacts = {
   readonly user?: string
   readonly tags?: readonly string[]
   readonly trace?: Json
+}
+
+/** The facts of a request as they were stored; undefined where they cannot be read, or are those of another one. */
+export function readFacts(json: string, organization: string, id?: string): RequestFacts | undefined {
+  const facts = fieldsOf(parseJson(json)) as Partial<RequestFacts>
+  const whole =
+    typeof facts.id === 'string' &&
+    typeof facts.key === 'string' &&
+    typeof facts.createdAt === 'number' &&
+    (facts.api === 'chat' || facts.api === 'responses') &&
+    typeof facts.stream === 'boolean'
+  if (!whole || facts.organization !== organization || (id ?? facts.id) !== facts.id) return undefined
+  return facts as RequestFacts
 }
 
 /** The most characters of `user` that are stored with a request, and the most bytes of its `trace` as JSON. */

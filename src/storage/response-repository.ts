@@ -7,6 +7,7 @@ import { createHolds, type Holds } from './response-holds.ts'
 import { prepareRemovals } from './response-removal.ts'
 import { prepareRuns, wholeLog } from './response-runs.ts'
 import type { NewResponse, Removal, Responses, StoredResponse } from './responses.ts'
+import { parseStored } from './stored-json.ts'
 import type { ResponseStatus } from './tables.ts'
 import type { Writer } from './writer.ts'
 
@@ -98,15 +99,15 @@ function prepareFinds({ sqlite }: Database) {
   // What is parsed here was written by `insert`.
   function find(organization: string, id: string): StoredResponse | undefined {
     const row = response.get(id, organization)
-    return row === null ? undefined : { ...row, head: JSON.parse(row.head) as JsonObject }
+    return row === null ? undefined : { ...row, head: parseStored(`response ${id}`, row.head) }
   }
   function findInput(organization: string, id: string): readonly JsonObject[] | undefined {
     const row = input.get(id, organization)
-    return row === null ? undefined : (JSON.parse(row.input) as JsonObject[])
+    return row === null ? undefined : parseStored(`response ${id}`, row.input)
   }
   function findRun(organization: string, id: string): JsonObject | undefined {
     const text = run.get(id, organization)?.run
-    return text == null ? undefined : (JSON.parse(text) as JsonObject)
+    return text == null ? undefined : parseStored(`response ${id}`, text)
   }
   return { find, findInput, findRun }
 }
