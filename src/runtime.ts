@@ -156,6 +156,7 @@ async function serve(configuration: Configuration, shared: Foundation): Promise<
     models: models.current,
     unsupported: settings.unsupportedParameters,
     concurrency: settings.background.concurrency,
+    maxQueued: settings.background.maxQueued,
   }
   return { configuration, begin, breaker, routes: app.routes, fetch: app.fetch }
 }

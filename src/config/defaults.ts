@@ -28,7 +28,10 @@ export function toSettings(written: SettingsFile, file: string | null): Settings
       responses: durationOf(retention?.responses ?? ''),
       usage: durationOf(retention?.usage ?? ''),
     },
-    background: { concurrency: written.background?.concurrency ?? 64 },
+    background: {
+      concurrency: written.background?.concurrency ?? 64,
+      maxQueued: written.background?.max_queued ?? 1000,
+    },
     compatibility: { openResponses: written.compatibility?.open_responses ?? false },
     log: written.log ?? 'requests',
     maxBody: sizeOf(written.max_body ?? '') ?? 32 * 1024 ** 2,

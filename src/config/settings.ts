@@ -94,7 +94,13 @@ export const SettingsFile = Type.Object(
       ),
     ),
     background: Type.Optional(
-      Type.Object({ concurrency: Type.Optional(Type.Integer({ minimum: 1 })) }, closed),
+      Type.Object(
+        {
+          concurrency: Type.Optional(Type.Integer({ minimum: 1 })),
+          max_queued: Type.Optional(Type.Integer({ minimum: 1 })),
+        },
+        closed,
+      ),
     ),
     compatibility: Type.Optional(Type.Object({ open_responses: Type.Optional(Type.Boolean()) }, closed)),
     /** Which requests have a line on standard output. */
@@ -127,7 +133,8 @@ export type Settings = {
     readonly responses?: number
     readonly usage?: number
   }
-  readonly background: { readonly concurrency: number }
+  /** How many runs are in progress at once, and how many of one organization may be queued. */
+  readonly background: { readonly concurrency: number; readonly maxQueued: number }
   readonly compatibility: { readonly openResponses: boolean }
   readonly log: 'requests' | 'errors' | 'off'
   readonly maxBody: number

@@ -175,6 +175,12 @@ export function clientGone(): ApiError {
   return new ApiError(499, 'The client closed the connection.', { type: invalidRequest, code: 'client_gone' })
 }
 
+/** The key that a queued run was asked for with is no longer valid; the run tells it as its own end. */
+export function runKeyInvalid(id: string, why: 'was revoked' | 'has expired'): ApiError {
+  const message = `The API key ${id} of this run ${why} while the run was queued.`
+  return new ApiError(401, message, { type: invalidRequest, code: 'invalid_api_key' })
+}
+
 /** The run was cancelled by its organization, which reads this nowhere: the run tells it as its own end. */
 export function runCancelled(): ApiError {
   return new ApiError(499, 'The run was cancelled.', { type: invalidRequest, code: 'cancelled' })
