@@ -9,6 +9,7 @@ import {
 import { prepareCompletionSteps } from './completion-steps.ts'
 import { termsOf } from './completion-terms.ts'
 import type { Database } from './database.ts'
+import { organizationExistsSql } from './organization.ts'
 import { read } from './outage.ts'
 import { sequenceOf } from './sequence.ts'
 import { UnreadableError } from './stored-json.ts'
@@ -93,7 +94,9 @@ function findNow(organization: string, id: string, { find }: Statements): Stored
 function prepareStatements({ sqlite }: Database) {
   const one = 'WHERE id = ? AND organization_id = ?'
   return {
-    owner: sqlite.prepare<object, [string]>('SELECT 1 FROM organizations WHERE id = ?'),
+    owner: sqlite.prepare<object, [string]>(
+      `SELECT 1 FROM organizations WHERE id = ? AND ${organizationExistsSql}`,
+    ),
     insert: sqlite.prepare<unknown, [number, ...string[]]>(
       `INSERT INTO completions (sequence, id, organization_id, model, metadata, completion, messages)
        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sequence) DO NOTHING`,

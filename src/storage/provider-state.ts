@@ -1,6 +1,7 @@
 import { and, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import type { Json } from '../lib/json.ts'
 import type { Database } from './database.ts'
+import { organizationExists } from './organization.ts'
 import { read } from './outage.ts'
 import { organizations, provider_state } from './tables.ts'
 import type { Writer } from './writer.ts'
@@ -72,7 +73,7 @@ function prepareStatements({ query }: Database) {
   const owner = query
     .select({ id: organizations.id })
     .from(organizations)
-    .where(eq(organizations.id, placeholder('organization')))
+    .where(and(eq(organizations.id, placeholder('organization')), organizationExists))
     .prepare()
   const keep = query
     .insert(provider_state)

@@ -1,6 +1,7 @@
 import type { Nanos } from '../lib/usd.ts'
 import { keepable } from './amount.ts'
 import type { Database } from './database.ts'
+import { organizationExistsSql } from './organization.ts'
 import { timeOf } from '../lib/id.ts'
 import { readFacts, type RequestFacts } from './request-facts.ts'
 
@@ -56,7 +57,7 @@ type ReservationRow = {
 function prepareStatements({ sqlite }: Database) {
   return {
     reserve: sqlite.prepare<unknown, [Nanos, string, Nanos]>(
-      'UPDATE organizations SET reserved = reserved + ? WHERE id = ? AND balance - reserved >= ?',
+      `UPDATE organizations SET reserved = reserved + ? WHERE id = ? AND balance - reserved >= ? AND ${organizationExistsSql}`,
     ),
     insert: sqlite.prepare(
       'INSERT INTO reservations (request_id, organization_id, amount, prompt_cost, prompt_tokens, request) ' +

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { Database } from './database.ts'
+import { organizationExistsSql } from './organization.ts'
 import { read } from './outage.ts'
 import { prepareChains } from './response-chain.ts'
 import { createErasing } from './response-erasing.ts'
@@ -71,7 +72,7 @@ function prepareInsert({ sqlite }: Database): (response: NewResponse) => void {
   // The organization may be deleted while its call runs, which is no fault of that call.
   const insert = sqlite.prepare(
     'INSERT INTO responses (id, organization_id, previous_id, status, head, run, log, input) ' +
-      'SELECT ?, id, ?, ?, ?, ?, ?, ? FROM organizations WHERE id = ?',
+      `SELECT ?, id, ?, ?, ?, ?, ?, ? FROM organizations WHERE id = ? AND ${organizationExistsSql}`,
   )
   return (response) => {
     const { id, organization, previousId, status, head, log, input } = response

@@ -7,6 +7,7 @@ import { createHealth } from './health.ts'
 import { createKeyDirectory, type KeyDirectory } from './key-directory.ts'
 import type { NewKey } from './keys.ts'
 import { createLedger, type Ledger } from './ledger.ts'
+import { createOrganizationDeletions, type OrganizationDeletions } from './organization-deletion.ts'
 import { outageSentence } from './outage.ts'
 import { createProviderState, type ProviderState } from './provider-state.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
@@ -25,6 +26,7 @@ export type Storage = {
   readonly completions: Completions
   readonly responses: Responses
   readonly usage: UsageExpiry
+  readonly deletions: Pick<OrganizationDeletions, 'continue'>
   /** See `createSpaceReturn`. */
   readonly space: () => Promise<number>
   /** See `bootstrap`. */
@@ -53,6 +55,7 @@ export function openStorage(file: string, log: Log): Storage {
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),
     usage: createUsageExpiry(database, writer),
+    deletions: createOrganizationDeletions(database, writer),
     space: createSpaceReturn(database, writer),
     bootstrap: (given) => bootstrap(database, writer, given).catch(throwInWords),
     readiness: createReadiness(database, writer, health),

@@ -26,6 +26,8 @@ export function keepSwept(
 ): { stop(): void } {
   const stopped = new AbortController()
   const steps = sweepSteps(storage, retention)
+  // What an earlier process has left in the middle.
+  void sweep(steps.slice(0, 1), log, stopped.signal)
   const failed = (error: unknown) => log.error('The sweep has failed.', { cause: causeOf(error) })
   const repeating = repeatEvery(milliseconds, () => sweep(steps, log, stopped.signal), failed)
   return {
@@ -38,10 +40,11 @@ export function keepSwept(
 
 /** The space comes last: it is that of the others. */
 function sweepSteps(storage: Storage, retention: () => Retention): readonly SweepStep[] {
-  const { states, completions, responses, usage, space } = storage
+  const { states, completions, responses, usage, deletions, space } = storage
   const expiring = (kept: number | undefined, expire: (before: number) => Promise<number>) =>
     kept === undefined ? Promise.resolve(0) : expire(Date.now() - kept)
   return [
+    { name: 'deleted organizations', run: deletions.continue },
     { name: 'provider state', run: () => states.sweep() },
     { name: 'completions', run: () => expiring(retention().completions, completions.expire) },
     { name: 'responses', run: () => expiring(retention().responses, responses.expire) },
