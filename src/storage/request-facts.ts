@@ -1,5 +1,5 @@
 import { fieldsOf, type Json, parseJson } from '../lib/json.ts'
-import { fitsAsJson } from '../lib/json-size.ts'
+import { jsonExceeds } from '../lib/json-size.ts'
 
 /** The interface that a request came by. */
 export type Api = 'chat' | 'responses'
@@ -56,7 +56,7 @@ const droppable = ['metadata', 'source', 'name', 'parent_span_id', 'span_id']
 export function storedTrace(trace: Json): Json {
   let stored = trace
   for (const name of droppable) {
-    if (fitsAsJson(stored, maxTraceBytes)) return stored
+    if (!jsonExceeds(stored, maxTraceBytes)) return stored
     stored = Object.fromEntries(Object.entries(fieldsOf(stored)).filter(([other]) => other !== name)) as Json
   }
   return stored
