@@ -1,3 +1,8 @@
+import { within } from '../lib/within.ts'
+
+/** Milliseconds: gigabytes are carried over in less. */
+const checkpointTimeout = 5 * 60_000
+
 /** How many pages of the write-ahead log there are, and how many of them the database has. */
 export type CheckpointResult = { readonly log: number; readonly checkpointed: number }
 
@@ -15,10 +20,14 @@ export function checkpointInThread(file: string, truncate: boolean): Promise<Che
   worker.addEventListener('error', ({ message }) => reject(new Error(message)))
   // A process that ends does not wait for it: SQLite repeats what is not carried over.
   worker.unref()
-  return promise.finally(() => {
+  return within(promise, checkpointTimeout, timedOut).finally(() => {
     worker.terminate()
     URL.revokeObjectURL(url)
   })
+}
+
+function timedOut(): Error {
+  return new Error('The checkpoint has not ended in time.')
 }
 
 type Answer = CheckpointResult | { readonly error: string }

@@ -26,7 +26,7 @@ export function keepSwept(
 ): { stop(): void } {
   const stopped = new AbortController()
   const steps = sweepSteps(storage, retention)
-  // What an earlier process has left in the middle.
+  // The first one: what an earlier process has left in the middle is not to wait.
   void sweep(steps.slice(0, 1), log, stopped.signal)
   const failed = (error: unknown) => log.error('The sweep has failed.', { cause: causeOf(error) })
   const repeating = repeatEvery(milliseconds, () => sweep(steps, log, stopped.signal), failed)
