@@ -156,6 +156,7 @@ async function serve(configuration: Configuration, shared: Foundation): Promise<
     models: models.current,
     unsupported: settings.unsupportedParameters,
     concurrency: settings.background.concurrency,
+    maxQueued: settings.background.maxQueued,
   }
   return { configuration, begin, breaker, routes: app.routes, fetch: app.fetch }
 }
@@ -192,7 +193,14 @@ async function recover(
   limits: Limits,
   log: Log,
 ): Promise<readonly Run[]> {
-  const { waiting, failed } = await recoverRuns({ responses, ledger, keys, limits, models: models.current })
+  const { waiting, failed } = await recoverRuns({
+    responses,
+    ledger,
+    keys,
+    limits,
+    models: models.current,
+    log,
+  })
   const goOn = new Set(waiting.map(({ facts }) => facts.id))
   const settled = await ledger.recover((request) => goOn.has(request))
   if (settled > 0) log.warn('Requests that a killed process left open were settled.', { requests: settled })

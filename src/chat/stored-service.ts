@@ -4,6 +4,7 @@ import { badRequest, completionNotFound } from '../lib/errors.ts'
 import type { Fields } from '../lib/json.ts'
 import type { Completions } from '../storage/completions.ts'
 import { sequenceOf } from '../storage/sequence.ts'
+import { parseStored } from '../storage/stored-json.ts'
 import { renderCompletionList, renderStored } from './render-stored.ts'
 import type { ChatMessage } from './schema.ts'
 import { pageOfMessages } from './stored-messages.ts'
@@ -47,7 +48,7 @@ export function createStoredService({ completions, models }: StoredServiceParts)
     async messages(organization, id, page) {
       const json = found(await completions.messages(organization, id), id)
       // They were checked when they came.
-      return pageOfMessages(id, JSON.parse(json) as readonly ChatMessage[], page)
+      return pageOfMessages(id, parseStored<readonly ChatMessage[]>(`completion ${id}`, json), page)
     },
   }
 }

@@ -4,6 +4,7 @@ import { credit } from './orgs-credit.ts'
 import { organizationJson, organizationTable } from './orgs-output.ts'
 import { set } from './orgs-set.ts'
 import { jsonText } from './output.ts'
+import { withProgress } from './progress.ts'
 import { withStorage } from './storage.ts'
 
 const usage = `Usage
@@ -68,7 +69,14 @@ async function remove(args: readonly string[], world: World): Promise<number> {
   const [name = ''] = operands
   if (!flags.yes)
     throw new UsageError(`This deletes ${name} and all that is stored for it. Add --yes to do so.`)
-  const account = await withStorage(flags, world, ({ organizations }) => organizations.delete(name))
+  let rows = 0
+  const account = await withStorage(flags, world, ({ organizations }) =>
+    withProgress(
+      organizations.delete(name, (more) => (rows += more)),
+      world,
+      () => `Deleting the organization ${name}: ${rows.toLocaleString('en-US')} rows deleted so far.`,
+    ),
+  )
   const deleted = { ...organizationJson(account), deleted: true }
   world.out(flags.json ? jsonText(deleted) : `Deleted the organization ${name}.`)
   return 0

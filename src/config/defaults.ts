@@ -26,8 +26,12 @@ export function toSettings(written: SettingsFile, file: string | null): Settings
     retention: {
       completions: durationOf(retention?.completions ?? ''),
       responses: durationOf(retention?.responses ?? ''),
+      usage: durationOf(retention?.usage ?? ''),
     },
-    background: { concurrency: written.background?.concurrency ?? 64 },
+    background: {
+      concurrency: written.background?.concurrency ?? 64,
+      maxQueued: written.background?.max_queued ?? 1000,
+    },
     compatibility: {
       openResponses: written.compatibility?.open_responses ?? false,
       toolCallFragments: written.compatibility?.tool_call_fragments ?? false,

@@ -84,10 +84,23 @@ export const SettingsFile = Type.Object(
     ),
     unsupported_parameters: Type.Optional(Type.Enum(['reject', 'drop'])),
     retention: Type.Optional(
-      Type.Object({ completions: Type.Optional(Duration), responses: Type.Optional(Duration) }, closed),
+      Type.Object(
+        {
+          completions: Type.Optional(Duration),
+          responses: Type.Optional(Duration),
+          usage: Type.Optional(Duration),
+        },
+        closed,
+      ),
     ),
     background: Type.Optional(
-      Type.Object({ concurrency: Type.Optional(Type.Integer({ minimum: 1 })) }, closed),
+      Type.Object(
+        {
+          concurrency: Type.Optional(Type.Integer({ minimum: 1 })),
+          max_queued: Type.Optional(Type.Integer({ minimum: 1 })),
+        },
+        closed,
+      ),
     ),
     compatibility: Type.Optional(
       Type.Object(
@@ -122,9 +135,14 @@ export type Settings = {
     readonly concurrentRequests: number
   }
   readonly unsupportedParameters: 'reject' | 'drop'
-  /** Milliseconds after which stored objects go; absent: kept until deleted. */
-  readonly retention: { readonly completions?: number; readonly responses?: number }
-  readonly background: { readonly concurrency: number }
+  /** Milliseconds after which stored objects, and the usage of requests, go; absent: kept until deleted. */
+  readonly retention: {
+    readonly completions?: number
+    readonly responses?: number
+    readonly usage?: number
+  }
+  /** How many runs are in progress at once, and how many of one organization may be queued. */
+  readonly background: { readonly concurrency: number; readonly maxQueued: number }
   readonly compatibility: { readonly openResponses: boolean; readonly toolCallFragments: boolean }
   readonly log: 'requests' | 'errors' | 'off'
   readonly maxBody: number

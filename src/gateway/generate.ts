@@ -1,4 +1,5 @@
-import { gatewayStopping, providerKeyMissing } from '../lib/errors.ts'
+import { gatewayStopping } from '../lib/errors.ts'
+import { providerKeyMissing } from '../lib/upstream-errors.ts'
 import type { RequestFacts } from '../storage/request-facts.ts'
 import { Call } from './call.ts'
 import { openOnAnyRoute } from './failover.ts'

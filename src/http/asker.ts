@@ -2,7 +2,7 @@ import type { Admission } from '../gateway/limits/admission.ts'
 import { timeOf } from '../lib/id.ts'
 import type { Json } from '../lib/json.ts'
 import type { Organization } from '../storage/organization.ts'
-import type { Api, RequestFacts } from '../storage/request-facts.ts'
+import { type Api, type RequestFacts, storedTrace, storedUser } from '../storage/request-facts.ts'
 import type { TraceContext } from './schema.ts'
 
 /** Who asks and what they may use, and how the answer ends when they leave. */
@@ -27,7 +27,7 @@ export type Labels = {
 /** Characters: the log shows fewer, and a caller may send any number. */
 const maxRequestedModel = 1000
 
-/** What the usage of a request says of it. */
+/** What the usage of a request says of it, no larger than it is to be stored. */
 export function entryOf(labels: Labels, asker: Asker, api: Api, model: string | undefined): RequestFacts {
   return {
     id: asker.requestId,
@@ -38,10 +38,15 @@ export function entryOf(labels: Labels, asker: Asker, api: Api, model: string | 
     model,
     requestedModel: labels.model === model ? undefined : labels.model?.slice(0, maxRequestedModel),
     stream: labels.stream === true,
-    performanceMode: labels.performance_mode ?? undefined,
-    user: labels.user ?? undefined,
+    performanceMode: performanceModeOf(labels),
+    user: labels.user == null ? undefined : storedUser(labels.user),
     tags: labels.tags ?? undefined,
     // It came as JSON.
-    trace: (labels.trace as Json | null | undefined) ?? undefined,
+    trace: labels.trace == null ? undefined : storedTrace(labels.trace as Json),
   }
+}
+
+/** The Responses API does not know the property: there, it may be anything. */
+function performanceModeOf({ performance_mode: mode }: Labels): string | undefined {
+  return mode === 'standard' || mode === 'fast' ? mode : undefined
 }

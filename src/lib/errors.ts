@@ -47,8 +47,6 @@ export class ApiError extends Error {
 }
 
 const invalidRequest = 'invalid_request_error'
-const noRetry = { 'x-should-retry': 'false' }
-
 /** 400: the request breaks a rule; `param` is the path of the field. */
 export function badRequest(
   message: string,
@@ -190,29 +188,15 @@ export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError(503, message, { ...facts, headers: { 'retry-after': '1' } })
 }
 
-/** 400 in the provider's words: the provider refused what the caller sent. */
-export function upstreamRejected(message: string, code: UpstreamRejection): ApiError {
-  return badRequest(message, code, null)
-}
-
-export type UpstreamRejection = 'upstream_rejected' | 'context_length_exceeded' | 'content_filter'
-
-/** 502 that a repetition cannot mend. */
-export function upstreamBroken(code: UpstreamBreakage, message: string): ApiError {
-  return new ApiError(502, message, { type: 'server_error', code, headers: noRetry })
-}
-
-export type UpstreamBreakage =
-  'provider_key_missing' | 'provider_key_rejected' | 'provider_quota_exhausted' | 'upstream_model_not_found'
-
-/** 502: the model is on, but nobody has given its provider a key. */
-export function providerKeyMissing(message: string): ApiError {
-  return upstreamBroken('provider_key_missing', message)
-}
-
 /** Nobody reads it: the caller has left. The status is the one that proxies log for that. */
 export function clientGone(): ApiError {
   return new ApiError(499, 'The client closed the connection.', { type: invalidRequest, code: 'client_gone' })
+}
+
+/** The key that a queued run was asked for with is no longer valid; the run tells it as its own end. */
+export function runKeyInvalid(id: string, why: 'was revoked' | 'has expired'): ApiError {
+  const message = `The API key ${id} of this run ${why} while the run was queued.`
+  return new ApiError(401, message, { type: invalidRequest, code: 'invalid_api_key' })
 }
 
 /** The run was cancelled by its organization, which reads this nowhere: the run tells it as its own end. */
@@ -233,16 +217,8 @@ export function interrupted(cause?: unknown): ApiError {
   return new ApiError(503, message, { type: 'server_error', code: 'interrupted', cause })
 }
 
-/** 502 that may pass. `retryAfter` in seconds, as the provider gave it; at most 60 are handed on. */
-export function upstreamFailed(
-  code: UpstreamFailure,
-  message: string,
-  retryAfter?: number,
-  cause?: unknown,
-): ApiError {
-  const seconds = retryAfter === undefined ? undefined : Math.max(1, Math.ceil(Math.min(60, retryAfter)))
-  const headers: Record<string, string> = seconds === undefined ? {} : { 'retry-after': String(seconds) }
-  return new ApiError(502, message, { type: 'server_error', code, headers, cause })
+/** 500: what is stored of a background run is damaged. */
+export function unreadableRun(): ApiError {
+  const message = 'The gateway could not read the run that it had stored. Send the request again.'
+  return new ApiError(500, message, { type: 'server_error', code: 'internal_error' })
 }
-
-export type UpstreamFailure = 'upstream_unavailable' | 'upstream_timeout' | 'upstream_rate_limited'

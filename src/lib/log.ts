@@ -18,5 +18,7 @@ export function createLog(write: Write = (line) => void process.stderr.write(lin
 
 /** What may be told of an unknown error: its name and message, without the values it may carry. */
 export function causeOf(error: unknown): string {
+  // The message of the parser quotes the text.
+  if (error instanceof SyntaxError && error.message.startsWith('JSON')) return `${error.name}: invalid JSON`
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
 }

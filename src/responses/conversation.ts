@@ -1,4 +1,5 @@
 import type { Responses, ChainLink } from '../storage/responses.ts'
+import { readStored } from '../storage/stored-json.ts'
 import { badRequest } from '../lib/errors.ts'
 import { shortText } from '../lib/short-text.ts'
 import { type Item, inputItems } from './request/items.ts'
@@ -40,9 +41,9 @@ export async function contextOf(
 }
 
 /** What this response adds to a conversation: what was asked, and what was answered. */
-export function itemsOf(link: Pick<ChainLink, 'head' | 'input' | 'log'>): readonly Item[] {
+export function itemsOf(link: ChainLink): readonly Item[] {
   // Stored as they were when they passed for items.
-  return [...(link.input as readonly Item[]), ...outputOf(link)]
+  return [...(link.input as readonly Item[]), ...readStored(`response ${link.id}`, () => outputOf(link))]
 }
 
 /** The items that these ids name, of those responses of the organization that anybody can still see. */

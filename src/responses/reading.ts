@@ -1,5 +1,6 @@
 import { ApiError } from '../lib/errors.ts'
 import type { Responses, StoredResponse } from '../storage/responses.ts'
+import { readStored } from '../storage/stored-json.ts'
 import { type FollowedResponse, follow, retell } from './follow.ts'
 import type { LiveResponse } from './live-response.ts'
 import type { LiveResponses } from './live-responses.ts'
@@ -16,7 +17,9 @@ export type Shelves = {
 /** A response of the organization as it is now, or the 404. */
 export async function stateNow(organization: string, id: string, shelves: Shelves): Promise<ResponseState> {
   const live = shelves.live.find(organization, id)
-  return live ? live.state : stateOf(await stored(organization, id, shelves))
+  if (live) return live.state
+  const found = await stored(organization, id, shelves)
+  return readStored(`response ${id}`, () => stateOf(found))
 }
 
 /** Its events from the start, or those with numbers above `after`, or the 404. */
@@ -31,7 +34,8 @@ export async function followed(
   const live: LiveResponse | undefined = shelves.live.find(organization, id)
   if (live) return follow(live, following)
   const found = await stored(organization, id, shelves)
-  return retell(headIn(found.head), eventsOf(found), following)
+  const events = readStored(`response ${id}`, () => eventsOf(found))
+  return retell(headIn(found.head), events, following)
 }
 
 async function stored(organization: string, id: string, { responses }: Shelves): Promise<StoredResponse> {

@@ -1,6 +1,7 @@
 import { type ApiKey, createApiKey, parseApiKey } from './api-key.ts'
 import type { Database } from './database.ts'
 import { insertKey, type NewKey } from './keys.ts'
+import { organizationExists } from './organization.ts'
 import { insertOrganization } from './organizations.ts'
 import { api_keys, organizations } from './tables.ts'
 import type { Writer } from './writer.ts'
@@ -34,7 +35,12 @@ function toKey(given: string): ApiKey {
 }
 
 function isEmpty({ query }: Database): boolean {
-  const organization = query.select({ id: organizations.id }).from(organizations).limit(1).get()
+  const organization = query
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(organizationExists)
+    .limit(1)
+    .get()
   const key = query.select({ id: api_keys.public_id }).from(api_keys).limit(1).get()
   return organization === undefined && key === undefined
 }

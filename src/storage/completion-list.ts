@@ -65,9 +65,12 @@ function rowsOf(
     : ofModel.all(organization, model, bound, most)
 }
 
+/** SQL for a completion that can be put into a reply: a damaged one would break what stands beside it. */
+export const readable = '(json_valid(completion) AND json_valid(metadata))'
+
 function prepareOrder(sqlite: Database['sqlite'], beyond: '<' | '>', order: 'ASC' | 'DESC') {
   const columns = 'completions.id, completions.completion, completions.metadata'
-  const page = (name: string) => `${name} ${beyond} ? ORDER BY ${name} ${order} LIMIT ?`
+  const page = (name: string) => `${name} ${beyond} ? AND ${readable} ORDER BY ${name} ${order} LIMIT ?`
   return {
     all: sqlite.prepare<StoredCompletion, [string, number, number]>(
       `SELECT ${columns} FROM completions WHERE organization_id = ? AND ${page('sequence')}`,

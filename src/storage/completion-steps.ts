@@ -1,9 +1,9 @@
 import type { Database } from './database.ts'
 import { sequenceAt } from './sequence.ts'
+import { oneStep } from './step-size.ts'
 
-/** The most rows of one step, and the bytes after which it takes no further one: each holds up the requests of its turn. */
+/** The most rows of one step: each has terms in the index beside it. */
 const mostRows = 100
-const enoughBytes = 4 * 1024 ** 2
 
 /** Parts of transactions, each of which deletes some and tells how many; none where none is left. */
 export type CompletionSteps = {
@@ -38,15 +38,8 @@ export function prepareCompletionSteps({ sqlite }: Database): CompletionSteps {
 type Candidate = { readonly sequence: number; readonly bytes: number }
 
 function deleteFirst(candidates: readonly Candidate[], deleteUpTo: (last: number) => void): number {
-  const chosen = firstOf(candidates)
+  const chosen = oneStep(candidates)
   const last = chosen.at(-1)
   if (last !== undefined) deleteUpTo(last.sequence)
   return chosen.length
-}
-
-/** One at least, however large it is. */
-function firstOf(candidates: readonly Candidate[]): readonly Candidate[] {
-  let bytes = 0
-  const next = candidates.findIndex((candidate) => (bytes += candidate.bytes) > enoughBytes)
-  return next < 0 ? candidates : candidates.slice(0, Math.max(1, next))
 }

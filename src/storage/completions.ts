@@ -3,19 +3,23 @@ import {
   type CompletionPage,
   type CompletionQuery,
   prepareCompletionList,
+  readable,
   type StoredCompletion,
 } from './completion-list.ts'
 import { prepareCompletionSteps } from './completion-steps.ts'
 import { termsOf } from './completion-terms.ts'
 import type { Database } from './database.ts'
+import { organizationExistsSql } from './organization.ts'
 import { read } from './outage.ts'
 import { sequenceOf } from './sequence.ts'
+import { UnreadableError } from './stored-json.ts'
 import type { Writer } from './writer.ts'
 
 /** The chat completions that were asked to be kept, each for its organization alone. */
 export type Completions = {
   /** Part of a transaction. Keeps nothing for an organization that is gone. */
   insert(completion: NewCompletion): void
+  /** Rejects with `UnreadableError` where what is stored is damaged; a list goes on without it. */
   find(organization: string, id: string): Promise<StoredCompletion | undefined>
   /** The messages of its request, as JSON. */
   messages(organization: string, id: string): Promise<string | undefined>
@@ -48,13 +52,14 @@ export function createCompletions(database: Database, writer: Writer): Completio
   function updateNow(organization: string, id: string, metadata: Fields): StoredCompletion | undefined {
     const row = statements.update.get(JSON.stringify(metadata), id, organization)
     if (row === null) return undefined
+    if (!row.readable) throw new UnreadableError(`completion ${id}`)
     statements.changeTerms.run(termsOf(organization, row.model, metadata), row.sequence)
     return { id, completion: row.completion, metadata: row.metadata }
   }
 
   return {
     insert: (completion) => insertNow(completion, statements),
-    find: (organization, id) => read(() => statements.find.get(id, organization) ?? undefined),
+    find: (organization, id) => read(() => findNow(organization, id, statements)),
     messages: (organization, id) => read(() => statements.messages.get(id, organization)?.messages),
     list: (query) => read(() => list(query)),
     updateMetadata: (organization, id, metadata) => writer.write(() => updateNow(organization, id, metadata)),
@@ -78,11 +83,20 @@ function insertNow(completion: NewCompletion, statements: Statements): void {
   statements.insertTerms.run(sequence, termsOf(organization, model, metadata))
 }
 
+function findNow(organization: string, id: string, { find }: Statements): StoredCompletion | undefined {
+  const row = find.get(id, organization)
+  if (row === null) return undefined
+  if (!row.readable) throw new UnreadableError(`completion ${id}`)
+  return { id, completion: row.completion, metadata: row.metadata }
+}
+
 /** Statements of their own: the query builder would read the JSON, which is sent on as it is. */
 function prepareStatements({ sqlite }: Database) {
   const one = 'WHERE id = ? AND organization_id = ?'
   return {
-    owner: sqlite.prepare<object, [string]>('SELECT 1 FROM organizations WHERE id = ?'),
+    owner: sqlite.prepare<object, [string]>(
+      `SELECT 1 FROM organizations WHERE id = ? AND ${organizationExistsSql}`,
+    ),
     insert: sqlite.prepare<unknown, [number, ...string[]]>(
       `INSERT INTO completions (sequence, id, organization_id, model, metadata, completion, messages)
        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sequence) DO NOTHING`,
@@ -90,14 +104,14 @@ function prepareStatements({ sqlite }: Database) {
     insertTerms: sqlite.prepare<unknown, [number, string]>(
       'INSERT INTO completion_terms (rowid, terms) VALUES (?, ?)',
     ),
-    find: sqlite.prepare<StoredCompletion, [string, string]>(
-      `SELECT id, completion, metadata FROM completions ${one}`,
+    find: sqlite.prepare<FoundRow, [string, string]>(
+      `SELECT id, completion, metadata, ${readable} readable FROM completions ${one}`,
     ),
     messages: sqlite.prepare<{ readonly messages: string }, [string, string]>(
       `SELECT messages FROM completions ${one}`,
     ),
     update: sqlite.prepare<UpdatedRow, [string, string, string]>(
-      `UPDATE completions SET metadata = ? ${one} RETURNING sequence, model, completion, metadata`,
+      `UPDATE completions SET metadata = ? ${one} RETURNING sequence, model, completion, metadata, ${readable} readable`,
     ),
     changeTerms: sqlite.prepare<unknown, [string, number]>(
       'UPDATE completion_terms SET terms = ? WHERE rowid = ?',
@@ -106,4 +120,5 @@ function prepareStatements({ sqlite }: Database) {
   }
 }
 
-type UpdatedRow = Omit<StoredCompletion, 'id'> & { readonly sequence: number; readonly model: string }
+type FoundRow = StoredCompletion & { readonly readable: 0 | 1 }
+type UpdatedRow = Omit<FoundRow, 'id'> & { readonly sequence: number; readonly model: string }

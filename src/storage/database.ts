@@ -33,7 +33,10 @@ const busyTimeout = 20
  * Pages of the log, 16 MiB, until it is carried over into the database, which holds up every request and waits for the
  * disk twice. Most pages are written again and again: the more of the log is taken at a time, the less has to be copied.
  */
-const checkpointPages = 4000
+export const checkpointPages = 4000
+
+/** Bytes that the file of the log keeps: twice what it needs for so many pages, for commits that go beyond them. */
+export const maxWalBytes = 2 * checkpointPages * 4096
 
 /** Opens the file or `:memory:`; makes it, readable by its owner alone, where it is missing. */
 export function openDatabase(file: string, log: Log = createLog()): Database {
@@ -66,6 +69,7 @@ function prepare(sqlite: Sqlite, log: Log): void {
   // From here on the writer sees to the disk.
   sqlite.run('PRAGMA synchronous = NORMAL')
   sqlite.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
+  sqlite.run(`PRAGMA journal_size_limit = ${maxWalBytes}`)
   sqlite.run('PRAGMA foreign_keys = ON')
   sqlite.run(`PRAGMA busy_timeout = ${busyTimeout}`)
 }

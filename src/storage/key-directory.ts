@@ -1,7 +1,7 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { serviceUnavailable } from '../lib/errors.ts'
 import type { Database } from './database.ts'
-import { type Organization, organizationColumns, toOrganization } from './organization.ts'
+import { type Organization, organizationColumns, organizationExists, toOrganization } from './organization.ts'
 import { api_keys, organizations } from './tables.ts'
 
 /** What is stored of a key, and whose it is; null for an organization that was deleted. */
@@ -53,7 +53,7 @@ function prepareLookup(database: Database) {
   return database.query
     .select({ key: api_keys, organization: organizationColumns })
     .from(api_keys)
-    .leftJoin(organizations, eq(organizations.id, api_keys.organization_id))
+    .leftJoin(organizations, and(eq(organizations.id, api_keys.organization_id), organizationExists))
     .where(eq(api_keys.public_id, sql.placeholder('publicId')))
     .prepare()
 }

@@ -2,6 +2,7 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { Secret } from '../lib/secret.ts'
 import { type ApiKey, createApiKey, hashSecret, printApiKey } from './api-key.ts'
 import type { Database } from './database.ts'
+import { organizationExists } from './organization.ts'
 import { accountNamed } from './organizations.ts'
 import { read } from './outage.ts'
 import { api_keys, organizations } from './tables.ts'
@@ -127,6 +128,6 @@ function selectKeys(database: Database) {
       replacedBy: api_keys.replaced_by,
     })
     .from(api_keys)
-    .leftJoin(organizations, eq(organizations.id, api_keys.organization_id))
+    .leftJoin(organizations, and(eq(organizations.id, api_keys.organization_id), organizationExists))
     .$dynamic()
 }

@@ -1,3 +1,4 @@
+import { isNull } from 'drizzle-orm'
 import { organizations, type Billing } from './tables.ts'
 
 /** Who a key belongs to, as a request needs it. */
@@ -14,6 +15,10 @@ export type OrganizationLimits = {
   readonly tokensPerMinute: number | null
   readonly concurrentRequests: number | null
 }
+
+/** Whether the organization of a row exists: one that is being deleted, or was, does not. SQL for it stands beside. */
+export const organizationExists = isNull(organizations.deletion)
+export const organizationExistsSql = 'organizations.deletion IS NULL'
 
 /** The columns that `toOrganization` reads, for a query that selects from organizations. */
 export const organizationColumns = {

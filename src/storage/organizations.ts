@@ -1,16 +1,17 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, isNotNull } from 'drizzle-orm'
 import { timeSortedId } from '../lib/id.ts'
 import { type Nanos, usdText } from '../lib/usd.ts'
 import { mostNanos } from './amount.ts'
-import { prepareCompletionSteps } from './completion-steps.ts'
 import type { Database } from './database.ts'
 import { prepareEntry } from './ledger-entries.ts'
 import {
   type Organization,
   organizationColumns,
+  organizationExists,
   type OrganizationLimits,
   toOrganization,
 } from './organization.ts'
+import { createOrganizationDeletions, type OrganizationDeletions } from './organization-deletion.ts'
 import { read } from './outage.ts'
 import { type Billing, organizations } from './tables.ts'
 import type { Writer } from './writer.ts'
@@ -34,8 +35,11 @@ export type Organizations = {
   change(name: string, change: OrganizationChange): Promise<OrganizationAccount>
   /** Adds to the balance; a negative amount corrects it, but takes nothing that open requests have reserved. */
   credit(name: string, amount: Nanos, note?: string): Promise<OrganizationAccount>
-  /** Its data goes with it; its keys stay, without an owner. */
-  delete(name: string): Promise<OrganizationAccount>
+  /**
+   * Its data goes with it, in steps; its keys stay, without an owner, from the first step on. `deleted` is called with the
+   * rows of each step. One that was ended in the middle is continued by the next call.
+   */
+  delete(name: string, deleted?: (rows: number) => void): Promise<OrganizationAccount>
 }
 
 export function createOrganizations(
@@ -43,15 +47,23 @@ export function createOrganizations(
   writer: Writer,
   now: () => number = Date.now,
 ): Organizations {
+  const deletions = createOrganizationDeletions(database, writer)
   return {
     create: (name) => writer.write(() => insertOrganization(database, name, now())),
-    list: () => read(() => selectAccounts(database).orderBy(organizations.id).all().map(toAccount)),
+    list: () =>
+      read(() =>
+        selectAccounts(database).where(organizationExists).orderBy(organizations.id).all().map(toAccount),
+      ),
     change: (name, change) => writer.write(() => changeOrganization(database, name, change)),
     credit: (name, amount, note) =>
       writer.write(() => creditOrganization(database, name, amount, now(), note)),
-    async delete(name) {
-      await emptyInSteps(database, writer, name)
-      return writer.write(() => deleteOrganization(database, name))
+    async delete(name, deleted) {
+      const account = await writer.write(() => beginDeletion(database, deletions, name))
+      for await (const rows of deletions.steps(account.id)) {
+        deleted?.(rows)
+        await Bun.sleep(pause)
+      }
+      return account
     },
   }
 }
@@ -65,6 +77,10 @@ export function insertOrganization(database: Database, name: string, now: number
     )
   if (findAccount(database, name) !== undefined)
     throw new Error(`An organization with the name ${name} exists already.`)
+  if (findDeleted(database, name) !== undefined)
+    throw new Error(
+      `The organization ${name} is still being deleted. “weir orgs delete ${name} --yes” completes that.`,
+    )
   database.query
     .insert(organizations)
     .values({ id: timeSortedId('org_'), name, created_at: now })
@@ -129,22 +145,28 @@ function tooLittle({ name, balance, reserved }: OrganizationAccount): string {
 /** Milliseconds between two steps, which belong to a gateway that serves at the same time. */
 const pause = 5
 
-/** All that an organization has kept may be much, and would keep the others waiting if it went at once. */
-async function emptyInSteps(database: Database, writer: Writer, name: string): Promise<void> {
-  const { id } = await read(() => accountNamed(database, name))
-  const { empty } = prepareCompletionSteps(database)
-  while ((await writer.write(() => empty(id))) > 0) await Bun.sleep(pause)
-}
-
-function deleteOrganization(database: Database, name: string): OrganizationAccount {
-  const account = accountNamed(database, name)
-  // What it owns goes by its foreign keys.
-  database.query.delete(organizations).where(eq(organizations.id, account.id)).run()
+function beginDeletion(
+  database: Database,
+  deletions: OrganizationDeletions,
+  name: string,
+): OrganizationAccount {
+  const account = findDeleted(database, name) ?? accountNamed(database, name)
+  deletions.begin(account.id)
   return account
 }
 
 function findAccount(database: Database, name: string): OrganizationAccount | undefined {
-  const row = selectAccounts(database).where(eq(organizations.name, name)).get()
+  const row = selectAccounts(database)
+    .where(and(eq(organizations.name, name), organizationExists))
+    .get()
+  return row && toAccount(row)
+}
+
+/** One whose deletion has begun; at its end the name is that of none. */
+function findDeleted(database: Database, name: string): OrganizationAccount | undefined {
+  const row = selectAccounts(database)
+    .where(and(eq(organizations.name, name), isNotNull(organizations.deletion)))
+    .get()
   return row && toAccount(row)
 }
 

@@ -1,6 +1,7 @@
 import { and, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import type { Json } from '../lib/json.ts'
 import type { Database } from './database.ts'
+import { organizationExists } from './organization.ts'
 import { read } from './outage.ts'
 import { organizations, provider_state } from './tables.ts'
 import type { Writer } from './writer.ts'
@@ -9,7 +10,7 @@ import type { Writer } from './writer.ts'
 export type ProviderState = {
   /** Replaces what was kept for the call. Keeps nothing for an organization that is gone. */
   keep(state: StateToKeep): Promise<void>
-  /** The values that have not expired, by call. */
+  /** The values that have not expired, by call; what is damaged is as if it was not there. */
   find(organization: string, provider: string, callIds: readonly string[]): Promise<ReadonlyMap<string, Json>>
   /** Deletes some of what has expired, and tells how many: a full `sweepSize` means that there is more. */
   sweep(): Promise<number>
@@ -49,9 +50,20 @@ export function createProviderState(
           callIds: JSON.stringify(callIds),
           now: now(),
         })
-        return new Map(rows.map((row) => [row.callId, row.value]))
+        return new Map(rows.flatMap(readableState))
       }),
     sweep: () => writer.write(() => statements.sweep.all({ now: now() }).length),
+  }
+}
+
+type StateRow = { readonly callId: string; readonly value: string }
+
+/** A conversation goes on without a signature better than not at all. */
+function readableState({ callId, value }: StateRow): readonly [callId: string, value: Json][] {
+  try {
+    return [[callId, JSON.parse(value) as Json]]
+  } catch {
+    return []
   }
 }
 
@@ -61,7 +73,7 @@ function prepareStatements({ query }: Database) {
   const owner = query
     .select({ id: organizations.id })
     .from(organizations)
-    .where(eq(organizations.id, placeholder('organization')))
+    .where(and(eq(organizations.id, placeholder('organization')), organizationExists))
     .prepare()
   const keep = query
     .insert(provider_state)
@@ -78,7 +90,7 @@ function prepareStatements({ query }: Database) {
     })
     .prepare()
   const find = query
-    .select({ callId: call_id, value })
+    .select({ callId: call_id, value: sql<string>`${value}` })
     .from(provider_state)
     .where(
       and(

@@ -12,13 +12,18 @@ export type Readiness = {
    * nothing was written for a while, and waits only where another process has the lock.
    */
   ready(): Promise<void> | undefined
-  /** Writes something; rejects with a 503 that says what is wrong. */
+  /**
+   * Writes something; rejects with a 503 that says what is wrong. All who ask at once share one write, and its result
+   * holds for `examinedTrust`, unless the database has failed or recovered since.
+   */
   examine(): Promise<void>
 }
 
 /** Milliseconds for which a commit proves that the next one will succeed, but for a lock; and for that, too. */
 const longestTrust = 1000
 const unlockedTrust = 5
+/** Milliseconds for which the result of a write is returned again: whoever asks, and how often, is not known. */
+export const examinedTrust = 250
 
 export function createReadiness(database: Database, writer: Writer, health: Health): Readiness {
   const isLocked = prepareLockCheck(database)
@@ -42,7 +47,29 @@ export function createReadiness(database: Database, writer: Writer, health: Heal
     }
   }
 
-  return { ready, examine }
+  return { ready, examine: createShared(examine, () => health.refusal() === undefined) }
+}
+
+/** The work, shared by all who ask while it is under way, and for a while after it while `isWell` stays the same. */
+function createShared(work: () => Promise<void>, isWell: () => boolean): () => Promise<void> {
+  let last: { readonly result: Promise<void>; settled?: { readonly at: number; readonly well: boolean } }
+
+  function holds(): boolean {
+    if (last === undefined) return false
+    const { settled } = last
+    if (settled === undefined) return true
+    return performance.now() - settled.at < examinedTrust && isWell() === settled.well
+  }
+
+  return () => {
+    if (!holds()) {
+      const begun: typeof last = { result: work() }
+      const settle = () => void (begun.settled = { at: performance.now(), well: isWell() })
+      begun.result.then(settle, settle)
+      last = begun
+    }
+    return last.result
+  }
 }
 
 /** Takes the lock of a transaction and gives it back, which the disk does not hear of. */

@@ -1,7 +1,9 @@
 import type { Nanos } from '../lib/usd.ts'
 import { keepable } from './amount.ts'
 import type { Database } from './database.ts'
-import type { RequestFacts } from './request-facts.ts'
+import { organizationExistsSql } from './organization.ts'
+import { timeOf } from '../lib/id.ts'
+import { readFacts, type RequestFacts } from './request-facts.ts'
 
 /** Money that a request may take before it is known what it took. */
 export type Reservation = {
@@ -45,6 +47,8 @@ export function prepareReservations(database: Database): Reservations {
 }
 
 type ReservationRow = {
+  readonly id: string
+  readonly organization: string
   readonly request: string
   readonly prompt_cost: number
   readonly prompt_tokens: number
@@ -53,7 +57,7 @@ type ReservationRow = {
 function prepareStatements({ sqlite }: Database) {
   return {
     reserve: sqlite.prepare<unknown, [Nanos, string, Nanos]>(
-      'UPDATE organizations SET reserved = reserved + ? WHERE id = ? AND balance - reserved >= ?',
+      `UPDATE organizations SET reserved = reserved + ? WHERE id = ? AND balance - reserved >= ? AND ${organizationExistsSql}`,
     ),
     insert: sqlite.prepare(
       'INSERT INTO reservations (request_id, organization_id, amount, prompt_cost, prompt_tokens, request) ' +
@@ -63,16 +67,29 @@ function prepareStatements({ sqlite }: Database) {
       'DELETE FROM reservations WHERE request_id = ? RETURNING amount',
     ),
     select: sqlite.prepare<ReservationRow, [string, number]>(
-      'SELECT request, prompt_cost, prompt_tokens FROM reservations WHERE request_id > ? ORDER BY request_id LIMIT ?',
+      'SELECT request_id id, organization_id organization, request, prompt_cost, prompt_tokens FROM reservations ' +
+        'WHERE request_id > ? ORDER BY request_id LIMIT ?',
     ),
   }
 }
 
 function toReservation(row: ReservationRow): OpenReservation {
   return {
-    // Written by `hold`.
-    request: JSON.parse(row.request) as RequestFacts,
+    request: readFacts(row.request, row.organization, row.id) ?? leastFacts(row),
     promptCost: BigInt(row.prompt_cost),
     promptTokens: row.prompt_tokens,
+  }
+}
+
+/** What is known of a request whose facts cannot be read: it is settled all the same, so that its money is free. */
+function leastFacts({ id, organization }: ReservationRow): RequestFacts {
+  const createdAt = timeOf(id)
+  return {
+    id,
+    organization,
+    key: '',
+    createdAt: Number.isFinite(createdAt) ? createdAt : 0,
+    api: 'chat',
+    stream: false,
   }
 }

@@ -1,7 +1,7 @@
 import { badRequest } from '../lib/errors.ts'
-import type { JsonObject } from '../lib/json.ts'
 import type { Database } from './database.ts'
 import type { ChainLink } from './responses.ts'
+import { parseStored } from './stored-json.ts'
 
 /** The most responses that a chain can be read with, and the most bytes of them. */
 export const mostLinks = 10_000
@@ -71,5 +71,6 @@ function chainTooLong(): Error {
 
 function toLink({ id, head, input, log }: LinkRow): ChainLink {
   // Both were written by `insert`.
-  return { id, head: JSON.parse(head) as JsonObject, input: JSON.parse(input) as JsonObject[], log }
+  const what = `response ${id}`
+  return { id, head: parseStored(what, head), input: parseStored(what, input), log }
 }

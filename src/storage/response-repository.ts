@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { Database } from './database.ts'
+import { organizationExistsSql } from './organization.ts'
 import { read } from './outage.ts'
 import { prepareChains } from './response-chain.ts'
 import { createErasing } from './response-erasing.ts'
@@ -7,6 +8,7 @@ import { createHolds, type Holds } from './response-holds.ts'
 import { prepareRemovals } from './response-removal.ts'
 import { prepareRuns, wholeLog } from './response-runs.ts'
 import type { NewResponse, Removal, Responses, StoredResponse } from './responses.ts'
+import { parseStored } from './stored-json.ts'
 import type { ResponseStatus } from './tables.ts'
 import type { Writer } from './writer.ts'
 
@@ -70,7 +72,7 @@ function prepareInsert({ sqlite }: Database): (response: NewResponse) => void {
   // The organization may be deleted while its call runs, which is no fault of that call.
   const insert = sqlite.prepare(
     'INSERT INTO responses (id, organization_id, previous_id, status, head, run, log, input) ' +
-      'SELECT ?, id, ?, ?, ?, ?, ?, ? FROM organizations WHERE id = ?',
+      `SELECT ?, id, ?, ?, ?, ?, ?, ? FROM organizations WHERE id = ? AND ${organizationExistsSql}`,
   )
   return (response) => {
     const { id, organization, previousId, status, head, log, input } = response
@@ -98,15 +100,15 @@ function prepareFinds({ sqlite }: Database) {
   // What is parsed here was written by `insert`.
   function find(organization: string, id: string): StoredResponse | undefined {
     const row = response.get(id, organization)
-    return row === null ? undefined : { ...row, head: JSON.parse(row.head) as JsonObject }
+    return row === null ? undefined : { ...row, head: parseStored(`response ${id}`, row.head) }
   }
   function findInput(organization: string, id: string): readonly JsonObject[] | undefined {
     const row = input.get(id, organization)
-    return row === null ? undefined : (JSON.parse(row.input) as JsonObject[])
+    return row === null ? undefined : parseStored(`response ${id}`, row.input)
   }
   function findRun(organization: string, id: string): JsonObject | undefined {
     const text = run.get(id, organization)?.run
-    return text == null ? undefined : (JSON.parse(text) as JsonObject)
+    return text == null ? undefined : parseStored(`response ${id}`, text)
   }
   return { find, findInput, findRun }
 }

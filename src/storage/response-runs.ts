@@ -1,6 +1,5 @@
-import type { JsonObject } from '../lib/json.ts'
 import type { Database } from './database.ts'
-import type { ResponseEnd, UnfinishedRun, UnfinishedStatus } from './responses.ts'
+import type { ResponseEnd, UnfinishedRun } from './responses.ts'
 
 /** Parts of transactions on responses that are not finished; each does nothing where the response is another's. */
 export type Runs = {
@@ -30,17 +29,8 @@ export function prepareRuns(database: Database): Runs {
       statements.append.run(position, entries, id, organization)
     },
     finish,
-    unfinished: (after, limit) => statements.unfinished.all(after, limit).map(toRun),
+    unfinished: (after, limit) => statements.unfinished.all(after, limit),
   }
-}
-
-type RunRow = {
-  readonly id: string
-  readonly organization: string
-  readonly status: UnfinishedStatus
-  readonly head: string
-  readonly run: string
-  readonly log: string
 }
 
 function prepareStatements({ sqlite }: Database) {
@@ -57,14 +47,9 @@ function prepareStatements({ sqlite }: Database) {
         "WHERE id = ? AND organization_id = ? AND status IN ('queued', 'in_progress')",
     ),
     clear: sqlite.prepare('DELETE FROM response_log WHERE response_id = ?'),
-    unfinished: sqlite.prepare<RunRow, [string, number]>(
+    unfinished: sqlite.prepare<UnfinishedRun, [string, number]>(
       `SELECT id, organization_id organization, status, head, run, ${wholeLog} log FROM responses ` +
         "WHERE id > ? AND status IN ('queued', 'in_progress') ORDER BY id LIMIT ?",
     ),
   }
-}
-
-function toRun(row: RunRow): UnfinishedRun {
-  // All were written by `insert`.
-  return { ...row, head: JSON.parse(row.head) as JsonObject, run: JSON.parse(row.run) as JsonObject }
 }

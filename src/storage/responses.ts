@@ -11,6 +11,7 @@ export type Responses = {
   start(organization: string, id: string): Promise<boolean>
   /** Adds the next piece of its log to a run that is in progress; does nothing where it is over, or gone. */
   append(organization: string, id: string, position: number, entries: string): Promise<void>
+  /** Rejects with `UnreadableError` where what is stored is damaged, like the three below. */
   find(organization: string, id: string): Promise<StoredResponse | undefined>
   /** The items of its request. */
   findInput(organization: string, id: string): Promise<readonly JsonObject[] | undefined>
@@ -93,9 +94,10 @@ export type UnfinishedRun = {
   readonly id: string
   readonly organization: string
   readonly status: UnfinishedStatus
-  readonly head: JsonObject
-  /** What the run needs to begin. */
-  readonly run: JsonObject
+  /** As JSON, which may be damaged: then the others are read all the same. */
+  readonly head: string
+  /** What the run needs to begin, as JSON. */
+  readonly run: string
   /** All that has happened so far, pieces joined. */
   readonly log: string
 }

@@ -1,19 +1,22 @@
 import type { Log } from '../lib/log.ts'
 import { bootstrap } from './bootstrap.ts'
 import { type Completions, createCompletions } from './completions.ts'
-import { inMemory, openDatabase } from './database.ts'
+import { type Database, inMemory, openDatabase } from './database.ts'
 import { createSpaceReturn } from './free-space.ts'
 import { createHealth } from './health.ts'
 import { createKeyDirectory, type KeyDirectory } from './key-directory.ts'
 import type { NewKey } from './keys.ts'
 import { createLedger, type Ledger } from './ledger.ts'
+import { createOrganizationDeletions, type OrganizationDeletions } from './organization-deletion.ts'
 import { outageSentence } from './outage.ts'
 import { createProviderState, type ProviderState } from './provider-state.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
 import { createResponses } from './response-repository.ts'
 import type { Responses } from './responses.ts'
 import { lockForServing } from './serving-lock.ts'
-import { createWriter, type WriterFigures } from './writer.ts'
+import { prepareUsageExpiry } from './usage-expiry.ts'
+import { keepWalSmall } from './wal-size.ts'
+import { createWriter, type Writer, type WriterFigures } from './writer.ts'
 
 /** Everything that a serving gateway stores. */
 export type Storage = {
@@ -22,6 +25,8 @@ export type Storage = {
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
+  readonly usage: UsageExpiry
+  readonly deletions: Pick<OrganizationDeletions, 'continue'>
   /** See `createSpaceReturn`. */
   readonly space: () => Promise<number>
   /** See `bootstrap`. */
@@ -32,6 +37,9 @@ export type Storage = {
   close(): void
 }
 
+/** Deletes some of the usage of requests made before this moment, and resolves with how much: 0 if none is left. */
+export type UsageExpiry = { expire(before: number): Promise<number> }
+
 /** Opens the database, made or migrated where that is needed; throws where another server has it. */
 export function openStorage(file: string, log: Log): Storage {
   const lock = file === inMemory ? undefined : lockForServing(file)
@@ -39,17 +47,21 @@ export function openStorage(file: string, log: Log): Storage {
   const health = createHealth(database, log)
   const writer = createWriter(database, { health })
   const ledger = createLedger(database, writer)
+  const wal = keepWalSmall(database, writer, log)
   return {
     keys: createKeyDirectory(database),
     states: createProviderState(database, writer),
     ledger,
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),
+    usage: createUsageExpiry(database, writer),
+    deletions: createOrganizationDeletions(database, writer),
     space: createSpaceReturn(database, writer),
     bootstrap: (given) => bootstrap(database, writer, given).catch(throwInWords),
     readiness: createReadiness(database, writer, health),
     figures: writer.figures,
     close() {
+      wal.stop()
       health.close()
       ledger.close()
       writer.close()
@@ -57,6 +69,11 @@ export function openStorage(file: string, log: Log): Storage {
       lock?.release()
     },
   }
+}
+
+function createUsageExpiry(database: Database, writer: Writer): UsageExpiry {
+  const expire = prepareUsageExpiry(database)
+  return { expire: (before) => writer.write(() => expire(before)) }
 }
 
 /** The first write of a start says what is wrong with the database, to the operator alone. */

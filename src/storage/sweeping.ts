@@ -4,7 +4,11 @@ import { wait } from '../lib/wait.ts'
 import type { Storage } from './storage.ts'
 
 /** Milliseconds for which things are kept; without end where none are given. */
-export type Retention = { readonly completions?: number | undefined; readonly responses?: number | undefined }
+export type Retention = {
+  readonly completions?: number | undefined
+  readonly responses?: number | undefined
+  readonly usage?: number | undefined
+}
 
 /** One small piece of work on what is stored, which holds the requests up no longer than a write of theirs. */
 export type SweepStep = {
@@ -22,6 +26,8 @@ export function keepSwept(
 ): { stop(): void } {
   const stopped = new AbortController()
   const steps = sweepSteps(storage, retention)
+  // The first one: what an earlier process has left in the middle is not to wait.
+  void sweep(steps.slice(0, 1), log, stopped.signal)
   const failed = (error: unknown) => log.error('The sweep has failed.', { cause: causeOf(error) })
   const repeating = repeatEvery(milliseconds, () => sweep(steps, log, stopped.signal), failed)
   return {
@@ -33,13 +39,16 @@ export function keepSwept(
 }
 
 /** The space comes last: it is that of the others. */
-function sweepSteps({ states, completions, responses, space }: Storage, retention: () => Retention) {
+function sweepSteps(storage: Storage, retention: () => Retention): readonly SweepStep[] {
+  const { states, completions, responses, usage, deletions, space } = storage
   const expiring = (kept: number | undefined, expire: (before: number) => Promise<number>) =>
     kept === undefined ? Promise.resolve(0) : expire(Date.now() - kept)
   return [
+    { name: 'deleted organizations', run: deletions.continue },
     { name: 'provider state', run: () => states.sweep() },
     { name: 'completions', run: () => expiring(retention().completions, completions.expire) },
     { name: 'responses', run: () => expiring(retention().responses, responses.expire) },
+    { name: 'usage', run: () => expiring(retention().usage, usage.expire) },
     { name: 'space', run: () => space() },
   ]
 }

@@ -14,6 +14,9 @@ import type { Api, RequestFacts } from './request-facts.ts'
 export const billings = ['unmetered', 'prepaid', 'none'] as const
 export type Billing = (typeof billings)[number]
 
+/** How far the deletion of an organization is: its rows are deleted in steps, and only its own one stays. */
+export type OrganizationDeletion = 'begun' | 'done'
+
 /** Who owns keys, data, limits and a balance. */
 export const organizations = sqliteTable(
   'organizations',
@@ -29,8 +32,14 @@ export const organizations = sqliteTable(
     tokens_per_minute: integer(),
     concurrent_requests: integer(),
     created_at: integer().notNull(),
+    /** Null while it exists: for whoever uses it, one that is being deleted does not. */
+    deletion: text().$type<OrganizationDeletion>(),
   },
   (table) => [
+    index('organizations_to_delete')
+      .on(table.id)
+      .where(sql`${table.deletion} = 'begun'`),
+    check('organizations_deletion', sql`${table.deletion} in ('begun', 'done')`),
     check('organizations_billing', sql`${table.billing} in ('unmetered', 'prepaid', 'none')`),
     check('organizations_balance', sql`${table.balance} between -9007199254740991 and 9007199254740991`),
     check('organizations_reserved', sql`${table.reserved} >= 0`),

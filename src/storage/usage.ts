@@ -2,6 +2,7 @@ import type { Usage } from '../generation/usage.ts'
 import type { Nanos } from '../lib/usd.ts'
 import { keepable } from './amount.ts'
 import type { Database } from './database.ts'
+import { organizationExistsSql } from './organization.ts'
 import type { RequestFacts } from './request-facts.ts'
 import type { usage } from './tables.ts'
 
@@ -31,7 +32,8 @@ export function prepareUsage({ sqlite }: Database): (request: RequestFacts, outc
   const owner = `?${names.indexOf('organization_id') + 1}`
   const insert = sqlite.prepare(
     `INSERT INTO usage (${names.join()}) SELECT ${names.map((_, index) => `?${index + 1}`).join()} ` +
-      `WHERE EXISTS (SELECT 1 FROM organizations WHERE id = ${owner}) ON CONFLICT DO NOTHING`,
+      `WHERE EXISTS (SELECT 1 FROM organizations WHERE id = ${owner} AND ${organizationExistsSql}) ` +
+      'ON CONFLICT DO NOTHING',
   )
   return (request, outcome) => insert.run(...values.map((value) => value(request, outcome))).changes > 0
 }

@@ -65,7 +65,7 @@ test('a run whose model has another price when its turn comes pays that one', as
   expect(paid.books.account()).toEqual([start - 3 * usualCost, 0])
 })
 
-test('a run whose key was revoked is its organization’s all the same, and comes to its end', async () => {
+test('a run under way whose key was revoked comes to its end, and a queued one fails', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], oneAtATime)
   await paid.books.fund('acme', '1')
@@ -79,10 +79,12 @@ test('a run whose key was revoked is its organization’s all the same, and come
   const other = { headers: { authorization: `Bearer ${await paid.books.keyOf('acme')}` } }
   while ((await paid.app.request('/v1/models', { headers })).status !== 401) await Bun.sleep(20)
   gate.resolve()
-  for (const { id } of [running, queued])
-    expect((await runOver(paid.app, id, other)).status).toBe('completed')
+  expect((await runOver(paid.app, running.id, other)).status).toBe('completed')
+  const failed = await runOver(paid.app, queued.id, other)
+  expect(failed).toMatchObject({ status: 'failed', error: { code: 'invalid_api_key' } })
   await paid.books.settled(2)
-  expect(paid.books.account('acme')).toEqual([start - 2 * usualCost, 0])
+  expect(paid.acme.requests.length).toBe(1)
+  expect(paid.books.account('acme')).toEqual([start - usualCost, 0])
 })
 
 test('the runs of a deleted organization are gone: one under way ends for nobody, and none begins', async () => {

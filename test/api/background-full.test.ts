@@ -1,26 +1,53 @@
 import { expect, test } from 'bun:test'
-import { gatedAnswer, queueRun, runTells } from '../support/background.ts'
+import { startPaid } from '../money/paid.ts'
+import { cancelRun, gatedAnswer, queueRun, runTells } from '../support/background.ts'
 import { readError } from '../support/chat-reply.ts'
 import { startScenario } from '../support/scenario.ts'
 
-test('runs that wait keep only so much in memory: beyond it new ones are refused, until some are gone', async () => {
+const settings = { background: { concurrency: 1 }, limits: { tokens_per_minute: 1_000_000_000 } }
+
+test('the queued runs of all organizations keep only so much in memory: beyond it new ones are refused', async () => {
   const gate = Promise.withResolvers<void>()
-  await using scenario = await startScenario(gatedAnswer(gate.promise), {
-    settings: { background: { concurrency: 1 }, limits: { tokens_per_minute: 1_000_000_000 } },
-  })
+  await using paid = await startPaid(gatedAnswer(gate.promise), { settings })
+  const { app, books } = paid
+  const key = async (name: string) => {
+    await books.fund(name, '0', 'unmetered')
+    return { headers: { authorization: `Bearer ${await books.keyOf(name)}` } }
+  }
+  const first = await queueRun(app, { input: 'first' }, await key('first'))
+  await paid.acme.request(0)
+
+  const large = { input: 'large', instructions: 'river '.repeat(5 * 1024 * 1024) }
+  const keys = await Promise.all(['one', 'two', 'three'].map(key))
+  const waiting: string[] = []
+  for (const options of keys) waiting.push((await queueRun(app, large, options)).id)
+  const body = { model: 'acme/river', input: 'one more', background: true }
+  const last = await key('four')
+  const refused = await readError(await app.request('/v1/responses', { ...last, body }))
+  expect(refused).toMatchObject({ status: 503, code: 'service_unavailable' })
+  expect(refused.message).toContain('Too many background runs wait')
+
+  expect((await cancelRun(app, waiting[0] ?? '', keys[0])).status).toBe(200)
+  expect((await app.request('/v1/responses', { ...last, body })).status).toBe(200)
+  expect(first.status).toBe('queued')
+  gate.resolve()
+}, 20_000)
+
+test('those of one organization keep a quarter of it: beyond it new ones of this one are refused, until some are gone', async () => {
+  const gate = Promise.withResolvers<void>()
+  await using scenario = await startScenario(gatedAnswer(gate.promise), { settings })
   const { app } = scenario
   const first = await queueRun(app, { input: 'first' })
   await runTells(app, first.id, 'It is ')
 
   const large = { input: 'large', instructions: 'river '.repeat(5 * 1024 * 1024) }
-  const waiting = [await queueRun(app, large), await queueRun(app, large), await queueRun(app, large)]
+  const waiting = await queueRun(app, large)
   const body = { model: 'acme/river', input: 'one more', background: true }
   const refused = await readError(await app.request('/v1/responses', { body }))
-  expect(refused).toMatchObject({ status: 503, code: 'service_unavailable' })
-  expect(refused.message).toContain('Too many background runs wait')
+  expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
+  expect(refused.message).toContain('too large together')
 
-  const path = `/v1/responses/${waiting[0]?.id}/cancel`
-  expect((await app.request(path, { method: 'POST' })).status).toBe(200)
+  expect((await cancelRun(app, waiting.id)).status).toBe(200)
   expect((await app.request('/v1/responses', { body })).status).toBe(200)
   gate.resolve()
 }, 20_000)

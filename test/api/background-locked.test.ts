@@ -42,7 +42,7 @@ function noticed({ app }: Paid): Promise<void> {
 async function raiseConcurrency({ app }: Paid, concurrency: number): Promise<void> {
   const { settings } = app.runtime.configuration()
   await app.runtime.reload({
-    settings: { ...settings, background: { concurrency } },
+    settings: { ...settings, background: { ...settings.background, concurrency } },
     file: null,
     environment: {},
   })

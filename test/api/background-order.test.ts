@@ -106,7 +106,7 @@ test('more runs begin as soon as the settings allow more', async () => {
   expect(app.runtime.configuration().settings.background.concurrency).toBe(1)
   const { settings } = app.runtime.configuration()
   await app.runtime.reload({
-    settings: { ...settings, background: { concurrency: 3 } },
+    settings: { ...settings, background: { ...settings.background, concurrency: 3 } },
     file: null,
     environment: {},
   })

@@ -17,7 +17,7 @@ test('without a file and without variables the defaults hold', () => {
       limits: { requestsPerMinute: 6000, tokensPerMinute: 20_000_000, concurrentRequests: 10_000 },
       unsupportedParameters: 'reject',
       retention: {},
-      background: { concurrency: 64 },
+      background: { concurrency: 64, maxQueued: 1000 },
       compatibility: { openResponses: false, toolCallFragments: false },
       log: 'requests',
       maxBody: 33_554_432,
@@ -35,8 +35,8 @@ retries: { attempts: 0 }
 breaker: { failures: 1, cooldown: 1.5m }
 limits: { requests_per_minute: 1, tokens_per_minute: 2, concurrent_requests: 3 }
 unsupported_parameters: drop
-retention: { completions: 30d, responses: 12h }
-background: { concurrency: 4 }
+retention: { completions: 30d, responses: 12h, usage: 90d }
+background: { concurrency: 4, max_queued: 20 }
 compatibility: { open_responses: true, tool_call_fragments: true }
 max_body: 1.5MiB
 cors: [ 'https://app.example.com', '*' ]
@@ -52,8 +52,8 @@ tls: { cert: cert.pem, key: /etc/key.pem }
     breaker: { failures: 1, cooldown: 90_000 },
     limits: { requestsPerMinute: 1, tokensPerMinute: 2, concurrentRequests: 3 },
     unsupportedParameters: 'drop',
-    retention: { completions: 2_592_000_000, responses: 43_200_000 },
-    background: { concurrency: 4 },
+    retention: { completions: 2_592_000_000, responses: 43_200_000, usage: 7_776_000_000 },
+    background: { concurrency: 4, maxQueued: 20 },
     compatibility: { openResponses: true, toolCallFragments: true },
     log: 'requests',
     maxBody: 1_572_864,

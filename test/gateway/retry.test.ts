@@ -7,10 +7,8 @@ import {
   clientGone,
   internalError,
   serviceUnavailable,
-  upstreamBroken,
-  upstreamFailed,
-  upstreamRejected,
 } from '../../src/lib/errors.ts'
+import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../src/lib/upstream-errors.ts'
 
 type Verdict = { readonly again: boolean; readonly others: boolean; readonly blamed: boolean }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readableLine } from '../../src/observe/readable-line.ts'
 import { createRequestLog } from '../../src/observe/request-log.ts'
 import { RequestRecord } from '../../src/observe/request-record.ts'
-import { upstreamFailed } from '../../src/lib/errors.ts'
+import { upstreamFailed } from '../../src/lib/upstream-errors.ts'
 import { provider } from '../gateway/model-world.ts'
 
 const now = new Date('2026-05-04T10:11:12')

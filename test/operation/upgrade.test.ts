@@ -84,7 +84,7 @@ function valuesIn(file: string, query: string): unknown[][] {
   return sqlite.query(query).values()
 }
 
-describe.each([1, 2, 3])('a database of schema %d', (schema) => {
+describe.each([1, 2, 3, 4])('a database of schema %d', (schema) => {
   test('is served by this version: its keys, limits and balances hold, and a copy lies beside it', async () => {
     const file = databaseOf(schema)
     await using gateway = await startScenario(whole(), {

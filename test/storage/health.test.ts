@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import type { ApiError } from '../../src/lib/errors.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createHealth } from '../../src/storage/health.ts'
-import { createReadiness } from '../../src/storage/readiness.ts'
+import { createReadiness, examinedTrust } from '../../src/storage/readiness.ts'
 import { createWriter } from '../../src/storage/writer.ts'
 import { until } from '../money/books.ts'
 import { testDatabase } from './folder.ts'
@@ -21,11 +21,12 @@ function watched() {
   onTestFinished(() => health.close())
   const writer = createWriter(database, { health })
   const { ready, examine } = createReadiness(database, writer, health)
+  const commits = () => writer.figures().commits
   const add = (title: string) =>
     writer.write(() => void sqlite.prepare('INSERT INTO songs VALUES (?)').run(title))
   const titles = () => sqlite.query('SELECT title FROM songs').values().flat()
   const well = () => until(() => health.refusal() === undefined, 'a recovery')
-  return { sqlite, file, lines, health, add, titles, ready, examine, well }
+  return { sqlite, file, lines, health, add, titles, ready, examine, commits, well }
 }
 
 const failure = (promise: Promise<unknown>) =>
@@ -116,4 +117,25 @@ test('what proves that there is room leaves no row behind', async () => {
   await one.examine()
   one.health.retry()
   expect(one.sqlite.query('SELECT count(*) FROM api_keys').values()).toEqual([[0]])
+})
+
+test('whoever asks for readiness, and how often, it is written for at most once in 250 milliseconds', async () => {
+  const one = watched()
+  await one.add('one')
+  const [begun, committed] = [performance.now(), one.commits()]
+  for (let round = 0; round < 100; round++) await Promise.all(Array.from({ length: 20 }, one.examine))
+  await until(async () => (await one.examine(), one.commits() > committed + 2), 'a third write')
+  const elapsed = performance.now() - begun
+  expect(one.commits() - committed).toBeLessThanOrEqual(1 + Math.floor(elapsed / examinedTrust))
+})
+
+test('a readiness that was told before the database failed, or recovered, is not told again', async () => {
+  const one = watched()
+  await one.examine()
+  one.sqlite.run('PRAGMA query_only = ON')
+  expect((await failure(one.add('lost')))?.status).toBe(503)
+  expect((await failure(one.examine()))?.message).toBe('The database may only be read.')
+  one.sqlite.run('PRAGMA query_only = OFF')
+  one.health.retry()
+  await one.examine()
 })

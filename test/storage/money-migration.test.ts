@@ -45,6 +45,7 @@ test('a database from before the ledger keeps its rows, and begins with books th
       concurrent_requests: 7,
       created_at: 1234567890123,
       reserved: 0,
+      deletion: null,
     },
   ])
   expect(sqlite.prepare('SELECT public_id FROM api_keys').values()).toEqual([['abcdefghijkl']])

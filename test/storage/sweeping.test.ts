@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { createLog } from '../../src/lib/log.ts'
 import { sweep } from '../../src/storage/sweeping.ts'
+import { prepareUsage } from '../../src/storage/usage.ts'
+import { prepareUsageExpiry } from '../../src/storage/usage-expiry.ts'
 import { until } from '../money/books.ts'
+import { startPaid, usualCost } from '../money/paid.ts'
 import { startApp } from '../support/app.ts'
+import { whole } from '../support/chat-answers.ts'
+import { question as river } from '../support/scenario.ts'
+import { plansOf } from '../support/query-plans.ts'
 import { idsListed, store } from '../support/stored.ts'
+import { testStorage } from './folder.ts'
+import { requestOf } from './money-world.ts'
 
 /** A step with so much to do, a piece each time. */
 function stepOf(name: string, pieces: number) {
@@ -59,4 +67,38 @@ test('with a retention, completions go when they are older', async () => {
   await store(app, question)
   expect(await idsListed(app)).toHaveLength(1)
   expect(app.lines).toEqual([])
+})
+
+test('with a retention, usage goes when it is older, and the ledger and its balance stay', async () => {
+  const retention = { usage: '100ms' }
+  await using paid = await startPaid(whole(), { settings: { retention }, sweepInterval: 10 })
+  for (let count = 0; count < 3; count++) expect((await paid.app.chat(river)).status).toBe(200)
+  await until(() => paid.books.rows().length === 0, 'the usage is gone')
+  expect(paid.books.entries()).toHaveLength(4)
+  expect(paid.books.account()).toEqual([1e9 - 3 * usualCost, 0])
+  paid.books.expectSound()
+  expect(paid.app.lines).toEqual([])
+})
+
+test('a step of retention of usage is bounded in rows and bytes, and takes the oldest rows first', () => {
+  const { database } = testStorage()
+  const { sqlite } = database
+  sqlite.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_1', 'acme', 1)")
+  const record = prepareUsage(database)
+  const times = Array.from({ length: 300 }, (_, index) => 1000 + index)
+  for (const createdAt of times) record({ ...requestOf('org_1'), createdAt }, { status: 200 })
+  record({ ...requestOf('org_1'), createdAt: 1, user: 'x'.repeat(3_000_000) }, { status: 200 })
+  record({ ...requestOf('org_1'), createdAt: 2, user: 'x'.repeat(3_000_000) }, { status: 200 })
+  const expire = prepareUsageExpiry(database)
+  const left = () => sqlite.query<[number], []>('SELECT created_at FROM usage').values().flat()
+  expect([expire(1250), left()]).toEqual([1, [2, ...times]])
+  expect([expire(1250), left()]).toEqual([200, times.slice(199)])
+  expect([expire(1250), expire(1250), left()]).toEqual([51, 0, times.slice(250)])
+})
+
+test('usage that has expired is found and deleted by its time, without a walk through the rest', () => {
+  const { database } = testStorage()
+  const plans = [...plansOf(database, prepareUsageExpiry).values()]
+  expect(plans).toHaveLength(2)
+  for (const plan of plans) expect(plan).toMatch(/^SEARCH usage USING PRIMARY KEY \([^;]*<[^;]*\)$/)
 })

@@ -5,7 +5,8 @@ import {
   tooLarge,
   unreadable,
 } from '../../generation/complaint.ts'
-import { type ApiError, upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/errors.ts'
+import { type ApiError } from '../../lib/errors.ts'
+import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/upstream-errors.ts'
 import { TooLong } from '../../lib/read-text.ts'
 import { scrubbed } from './scrub.ts'
 

@@ -1,4 +1,5 @@
-import { type ApiError, upstreamBroken, upstreamFailed } from '../../lib/errors.ts'
+import { type ApiError } from '../../lib/errors.ts'
+import { upstreamBroken, upstreamFailed } from '../../lib/upstream-errors.ts'
 import { fieldsOf, numberOf, parseJson, textOf } from '../../lib/json.ts'
 import { readText } from '../../lib/read-text.ts'
 import { signedAssertion } from './assertion.ts'

@@ -32,6 +32,7 @@ const callerFaults: ReadonlySet<string> = new Set([
   'model_not_found',
   'unsupported_parameter',
   'no_organization',
+  'invalid_api_key',
 ])
 
 const quotaFaults: ReadonlySet<string> = new Set(['insufficient_balance', 'billing_not_configured'])

@@ -18,7 +18,20 @@ export async function queueResponse(
   parts: ServiceParts,
   runs: Runs,
 ): Promise<LiveResponse> {
-  runs.refuseWhenFull()
+  const release = runs.claim(asker.organization.id)
+  try {
+    return await storeQueued(request, asker, parts, runs)
+  } finally {
+    release()
+  }
+}
+
+async function storeQueued(
+  request: ResponseRequest,
+  asker: Asker,
+  parts: ServiceParts,
+  runs: Runs,
+): Promise<LiveResponse> {
   const { prepared, conversation, head, facts, letGo } = await asked(request, asker, parts)
   const { model, generation } = prepared
   const { organization, admission } = asker

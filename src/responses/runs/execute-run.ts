@@ -1,11 +1,11 @@
 import type { Question } from '../../gateway/gateway.ts'
 import type { GenerationEvent } from '../../generation/events.ts'
 import type { OpenCall } from '../../gateway/limits/admission.ts'
-import { noOrganization } from '../../lib/errors.ts'
 import { untilStored } from '../../storage/until-stored.ts'
 import type { LiveResponse } from '../live-response.ts'
 import { heard } from '../reduce/heard.ts'
 import { prepare } from '../request/prepare.ts'
+import { ownerOf } from './run-owner.ts'
 import type { Run, RunParts } from './run.ts'
 import { endOf } from '../reduce/run-end.ts'
 import type { RunEnd } from '../reduce/run-event.ts'
@@ -95,8 +95,7 @@ async function questionOf(run: Run, call: OpenCall, signal: AbortSignal, parts: 
   const { request, conversation } = await readRun(live.organization, live.id, parts.responses)
   const { models, unsupported } = parts.current()
   const { model, generation } = prepare(request, conversation, models(), unsupported)
-  const organization = parts.keys.find(facts.key)?.organization
-  if (organization == null) throw noOrganization()
+  const organization = ownerOf(facts, parts.keys)
   const admission = { open: () => call, queue: () => run.call }
   return {
     facts,

@@ -1,18 +1,20 @@
 import type { Limits } from '../../gateway/limits/limits.ts'
 import type { Models } from '../../gateway/models/model.ts'
 import { estimatedTokens } from '../../gateway/money/estimate.ts'
+import { endOf as outcomeOf } from '../../gateway/money/outcome.ts'
 import { costOf } from '../../gateway/money/price.ts'
-import { interrupted } from '../../lib/errors.ts'
+import { interrupted, unreadableRun } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
 import type { KeyDirectory } from '../../storage/key-directory.ts'
 import type { Ledger } from '../../storage/ledger.ts'
-import type { Responses, UnfinishedRun } from '../../storage/responses.ts'
-import { LiveResponse } from '../live-response.ts'
-import { decodeEvents } from '../reduce/log.ts'
+import type { Responses } from '../../storage/responses.ts'
+import type { Outcome } from '../../storage/usage.ts'
+import { encodeEvents } from '../reduce/log.ts'
 import type { Run } from './run.ts'
 import { endOf } from '../reduce/run-end.ts'
 import type { RunEvent, RunUsage } from '../reduce/run-event.ts'
-import { orderIn, type RunOrder } from './run-order.ts'
-import { headIn } from '../stored-response.ts'
+import type { RunOrder } from './run-order.ts'
+import { type DamagedRun, type StoredRun, toStoredRun } from './stored-run.ts'
 
 export type RecoveryParts = {
   readonly responses: Responses
@@ -20,13 +22,14 @@ export type RecoveryParts = {
   readonly limits: Limits
   readonly keys: KeyDirectory
   readonly models: () => Models
+  readonly log: Log
 }
 
 /** What an earlier process has left of its background runs. */
 export type Recovered = {
   /** Those that were waiting, in their order: they still are. */
   readonly waiting: readonly Run[]
-  /** How many were under way: they have failed, and what they took up to then is settled. */
+  /** How many were under way: they have failed, like those that cannot be read, and what they took up to then is settled. */
   readonly failed: number
 }
 
@@ -41,51 +44,75 @@ export async function recoverRuns(parts: RecoveryParts): Promise<Recovered> {
     const found = parts.responses.unfinished(after, page)
     const last = found.at(-1)
     if (last === undefined) return { waiting, failed }
-    const left = found.filter(({ status }) => status === 'in_progress')
-    await Promise.all(left.map((run) => settleInterrupted(run, parts)))
-    failed += left.length
-    waiting.push(...found.filter(({ status }) => status === 'queued').map((run) => waitingRun(run, parts)))
+    const ends: Promise<void>[] = []
+    for (const run of found.map(toStoredRun)) {
+      if (run.live === undefined) ends.push(failDamaged(run, parts))
+      else if (run.row.status === 'queued') waiting.push(waitingRun(run, parts))
+      else ends.push(settleInterrupted(run, parts))
+    }
+    await Promise.all(ends)
+    failed += ends.length
     after = last.id
   }
 }
 
-function waitingRun(stored: UnfinishedRun, { keys, limits }: RecoveryParts): Run {
-  const { facts } = orderIn(stored.run)
+function waitingRun({ row, live, order }: StoredRun, { keys, limits }: RecoveryParts): Run {
+  const { facts } = order
   const organization = keys.find(facts.key)?.organization
   // Without one it is gone, and the run goes with it when its turn comes.
-  const owner = organization ?? { id: stored.organization, name: '', billing: 'none', limits: noLimits }
-  return { live: liveAgain(stored), facts, call: limits.resume(owner) }
+  const owner = organization ?? { id: row.organization, name: '', billing: 'none', limits: noLimits }
+  return { live, facts, call: limits.resume(owner) }
 }
 
 const noLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null }
 
-function liveAgain({ organization, head, log }: UnfinishedRun): LiveResponse {
-  const live = new LiveResponse(organization, headIn(head))
-  for (const event of decodeEvents(log)) live.apply(event)
-  return live
-}
-
-async function settleInterrupted(stored: UnfinishedRun, parts: RecoveryParts): Promise<void> {
-  const live = liveAgain(stored)
+async function settleInterrupted({ row, live, order }: StoredRun, parts: RecoveryParts): Promise<void> {
   // It was told, perhaps, before the first piece of the log was stored.
   if (live.state.status === 'queued') live.apply({ type: 'started' })
-  const order = orderIn(stored.run)
   const usage = usageOf(order, live.events)
   const finished = live.endedBy(endOf(interrupted(), usage))
-  const pricing =
-    order.facts.model === undefined ? undefined : parts.models().find(order.facts.model)?.pricing
   const outcome = {
+    ...interruption(order, usage, parts),
     provider: live.state.provider ?? undefined,
-    usage,
-    cost: pricing && costOf(usage, pricing, order.images),
-    // Nobody can know it.
-    status: 0,
-    error: 'interrupted',
   }
-  const finish = () => void parts.responses.finish(stored.organization, stored.id, finished)
-  const { recorded } = await parts.ledger.settle(order.facts, outcome, { alongside: finish })
-  // Its usage was written, and its end was not.
-  if (!recorded) await parts.ledger.write(finish)
+  await settleWith(
+    order,
+    outcome,
+    () => void parts.responses.finish(row.organization, row.id, finished),
+    parts,
+  )
+}
+
+/** One that had not begun costs nothing; of another one nothing is known but that it was sent. */
+async function failDamaged({ row, order }: DamagedRun, parts: RecoveryParts): Promise<void> {
+  parts.log.error('A background run has failed, because what was stored of it cannot be read.', {
+    response: row.id,
+  })
+  const end = endOf(unreadableRun(), null)
+  const finished = { status: 'failed', log: encodeEvents([{ type: 'created' }, end]) } as const
+  const finish = () => void parts.responses.finish(row.organization, row.id, finished)
+  // Money that was reserved for it is found where it is reserved.
+  if (order === undefined) return await parts.ledger.write(finish)
+  const begun = row.status === 'in_progress'
+  const outcome = begun ? interruption(order, usageOf(order, []), parts) : outcomeOf(unreadableRun())
+  await settleWith(order, outcome, finish, parts)
+}
+
+/** `finish` is written in the same transaction, or in one of its own where the usage was written before. */
+async function settleWith(
+  { facts }: RunOrder,
+  outcome: Outcome,
+  finish: () => void,
+  { ledger }: RecoveryParts,
+): Promise<void> {
+  const { recorded } = await ledger.settle(facts, outcome, { alongside: finish })
+  if (!recorded) await ledger.write(finish)
+}
+
+function interruption({ facts, images }: RunOrder, usage: RunUsage, { models }: RecoveryParts): Outcome {
+  const pricing = facts.model === undefined ? undefined : models().find(facts.model)?.pricing
+  // Nobody can know the status.
+  return { usage, cost: pricing && costOf(usage, pricing, images), status: 0, error: 'interrupted' }
 }
 
 /** What was asked, and what was stored of the answer. */

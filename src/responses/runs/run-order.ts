@@ -4,7 +4,7 @@ import type { ResponseRequest } from '../request/schema.ts'
 
 /** What is stored of a background run for as long as it is not over: it may have to begin in another process. */
 export type RunOrder = {
-  /** Without its input, which is stored with the response. */
+  /** Without its input, which is stored with the response, and what only its facts say. */
   readonly request: ResponseRequest
   readonly facts: RequestFacts
   /** An estimate. */
@@ -16,7 +16,7 @@ export type RunOrder = {
 /** The order as it is stored. */
 export function storedOrder({ request, ...rest }: RunOrder): JsonObject {
   // It came as JSON, or was made of it.
-  return { ...rest, request: { ...request, input: [] } } as unknown as JsonObject
+  return { ...rest, request: { ...request, input: [], tags: null, trace: null } } as unknown as JsonObject
 }
 
 /** The order as it was stored. */

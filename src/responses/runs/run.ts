@@ -34,4 +34,6 @@ export type RunEnvironment = {
   readonly unsupported: 'reject' | 'drop'
   /** How many runs are under way at once. */
   readonly concurrency: number
+  /** How many runs an organization may have queued. */
+  readonly maxQueued: number
 }

@@ -1,14 +1,14 @@
 import { interrupted, runCancelled, serviceUnavailable } from '../../lib/errors.ts'
 import { within } from '../../lib/within.ts'
 import type { LiveResponse } from '../live-response.ts'
+import { type ClaimPlace, createClaims } from './queue-bounds.ts'
 import type { Run, RunParts } from './run.ts'
 import { createUnderwayRuns } from './underway-runs.ts'
-import { createWaitingRuns } from './waiting-runs.ts'
+import { WaitingRuns } from './waiting-runs.ts'
 
-/** The background runs of this process: so many at a time, the others wait in the order in which they came. */
+/** The background runs of this process: so many at a time; the others wait, and their organizations take turns. */
 export type Runs = {
-  /** Throws 503 where too many wait already. */
-  refuseWhenFull(): void
+  readonly claim: ClaimPlace
   add(run: Run): void
   /** Begins those that may: other settings are in force. */
   lookAgain(): void
@@ -23,15 +23,13 @@ export type Runs = {
   stop(): Promise<void>
 }
 
-/** Each waiting run keeps some memory: so many of them, and so many characters in all. */
-const mostWaiting = 10_000
-const mostCharacters = 64 * 1024 * 1024
 /** Milliseconds for which a caller waits for the end of a run to be stored. */
 const longestWait = 10_000
 
 export function createRuns(parts: RunParts): Runs {
   const underway = createUnderwayRuns(parts)
-  const waiting = createWaitingRuns(underway, () => parts.current().concurrency)
+  const waiting = new WaitingRuns(underway, parts)
+  const claim = createClaims(waiting.queue, () => parts.current().maxQueued)
   let stopping = false
 
   function hold(): void {
@@ -40,23 +38,22 @@ export function createRuns(parts: RunParts): Runs {
   }
 
   return {
-    refuseWhenFull() {
+    claim(organization) {
       if (stopping) throw serviceUnavailable('The gateway is stopping.')
-      if (waiting.size() >= mostWaiting || waiting.characters() >= mostCharacters)
-        throw serviceUnavailable('Too many background runs wait. Try again later.')
+      return claim(organization)
     },
     add(run) {
       parts.live.add(run.live)
       waiting.add(run)
     },
-    lookAgain: waiting.beginSome,
+    lookAgain: () => waiting.wake(),
     async cancel(live) {
-      const run = waiting.take(live)
+      const run = waiting.queue.take(live)
       if (run) underway.drop(run, runCancelled())
       else underway.abort(live, runCancelled())
       await within(ending(live), longestWait, notStored)
     },
-    counts: () => ({ queued: waiting.size(), running: underway.size() }),
+    counts: () => ({ queued: waiting.queue.size, running: underway.size() }),
     hold,
     quiet: underway.quiet,
     async stop() {

@@ -1,62 +1,86 @@
-import type { LiveResponse } from '../live-response.ts'
-import type { Run } from './run.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { ownerOf } from './run-owner.ts'
+import type { Run, RunParts } from './run.ts'
 import { RunQueue } from './run-queue.ts'
 import type { UnderwayRuns } from './underway-runs.ts'
 
-/** The runs that wait, in the order in which they came; each begins as soon as there is room for it. */
-export type WaitingRuns = {
-  add(run: Run): void
-  /** It does not wait any more; undefined where it did not. */
-  take(live: LiveResponse): Run | undefined
-  size(): number
-  /** What they keep in memory. */
-  characters(): number
-  /** Begins those for which there is room. */
-  beginSome(): void
-  /** From now on none begins. */
-  hold(): void
-}
-
-/** Milliseconds after which runs are tried again whose organization had no place for them. */
+/** Milliseconds after which an organization is tried again that had no place for its runs. */
 const placePause = 200
+/** Runs that are dropped in one turn of the event loop: the end of each is written. */
+const maxDropped = 20
 
-/** Keeps so many runs under way at once; those of an organization without a free place do not hold up the others. */
-export function createWaitingRuns(underway: UnderwayRuns, concurrency: () => number): WaitingRuns {
-  const waiting = new RunQueue()
-  let held = false
-  let retry: Timer | undefined
+/** The runs that wait; each begins when it is the turn of its organization and there is room for it. */
+export class WaitingRuns {
+  readonly queue = new RunQueue()
+  readonly #underway: UnderwayRuns
+  readonly #parts: Pick<RunParts, 'current' | 'keys'>
+  #held = false
+  #retry: Timer | undefined
 
-  function beginSome(): void {
-    clearTimeout(retry)
-    if (held || waiting.size === 0) return
-    const most = concurrency()
-    const full = new Set<string>()
-    for (const run of waiting.values()) {
-      if (underway.size() >= most) return
-      const { organization } = run.live
-      const call = full.has(organization) ? undefined : run.call.start()
-      if (call === undefined) full.add(organization)
-      else {
-        waiting.take(run.live)
-        void underway.begin(run, call).then(beginSome)
+  constructor(underway: UnderwayRuns, parts: Pick<RunParts, 'current' | 'keys'>) {
+    this.#underway = underway
+    this.#parts = parts
+  }
+
+  add(run: Run): void {
+    this.queue.add(run)
+    this.#beginSome()
+  }
+
+  /** Begins those for which there is room: other settings are in force, or a place of this organization is free. */
+  wake(organization?: string): void {
+    this.queue.wake(organization)
+    this.#beginSome()
+  }
+
+  /** From now on none begins. */
+  hold(): void {
+    this.#held = true
+    clearTimeout(this.#retry)
+  }
+
+  /** Keeps so many under way at once; those of an organization without a free place do not hold up the others. */
+  #beginSome(): void {
+    clearTimeout(this.#retry)
+    if (this.#held) return
+    const { concurrency } = this.#parts.current()
+    let dropped = 0
+    while (this.#underway.size() < concurrency) {
+      const run = this.queue.first()
+      if (run === undefined) break
+      if (!this.#beginOrDrop(run) && ++dropped >= maxDropped) {
+        this.#retry = setTimeout(() => this.#beginSome(), 1)
+        return
       }
     }
     // A place may also become free by the end of a call that is no run.
-    if (full.size > 0) retry = setTimeout(beginSome, placePause)
+    if (this.queue.resting > 0) this.#retry = setTimeout(() => this.wake(), placePause)
   }
 
-  return {
-    add(run) {
-      waiting.add(run)
-      beginSome()
-    },
-    take: (live) => waiting.take(live),
-    size: () => waiting.size,
-    characters: () => waiting.characters,
-    beginSome,
-    hold() {
-      held = true
-      clearTimeout(retry)
-    },
+  /** Begins the first run where its organization has a place for it; false where it must not begin any more. */
+  #beginOrDrop(run: Run): boolean {
+    const refusal = refusalOf(run, this.#parts.keys)
+    if (refusal) {
+      this.queue.takeFirst()
+      this.#underway.drop(run, refusal)
+      return false
+    }
+    const call = run.call.start()
+    if (call === undefined) this.queue.rest()
+    else {
+      this.queue.takeFirst()
+      void this.#underway.begin(run, call).then(() => this.wake(run.live.organization))
+    }
+    return true
+  }
+}
+
+/** Why the run must not begin any more. Where the database does not know at the moment, it is asked again later. */
+function refusalOf({ facts }: Run, keys: RunParts['keys']): ApiError | undefined {
+  try {
+    ownerOf(facts, keys)
+    return undefined
+  } catch (error) {
+    return error instanceof ApiError && error.status !== 503 ? error : undefined
   }
 }

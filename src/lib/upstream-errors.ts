@@ -1,0 +1,37 @@
+import { ApiError, badRequest } from './errors.ts'
+
+/** 400 in the provider's words: the provider refused what the caller sent. */
+export function upstreamRejected(message: string, code: UpstreamRejection): ApiError {
+  return badRequest(message, code, null)
+}
+
+export type UpstreamRejection = 'upstream_rejected' | 'context_length_exceeded' | 'content_filter'
+
+const noRetry = { 'x-should-retry': 'false' }
+
+/** 502 that a retry cannot fix. */
+export function upstreamBroken(code: UpstreamBreakage, message: string): ApiError {
+  return new ApiError(502, message, { type: 'server_error', code, headers: noRetry })
+}
+
+/** 502: the model is on, but nobody has given its provider a key. */
+export function providerKeyMissing(message: string): ApiError {
+  return upstreamBroken('provider_key_missing', message)
+}
+
+export type UpstreamBreakage =
+  'provider_key_missing' | 'provider_key_rejected' | 'provider_quota_exhausted' | 'upstream_model_not_found'
+
+/** 502 that may pass. `retryAfter` in seconds, as the provider gave it; at most 60 are handed on. */
+export function upstreamFailed(
+  code: UpstreamFailure,
+  message: string,
+  retryAfter?: number,
+  cause?: unknown,
+): ApiError {
+  const seconds = retryAfter === undefined ? undefined : Math.max(1, Math.ceil(Math.min(60, retryAfter)))
+  const headers: Record<string, string> = seconds === undefined ? {} : { 'retry-after': String(seconds) }
+  return new ApiError(502, message, { type: 'server_error', code, headers, cause })
+}
+
+export type UpstreamFailure = 'upstream_unavailable' | 'upstream_timeout' | 'upstream_rate_limited'

@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'bun:test'
+import { type Paid, startPaid } from '../money/paid.ts'
+import { gatedAnswer, queueRequest, queueRun, runOver, runTells } from '../support/background.ts'
+import { streamed, whole } from '../support/chat-answers.ts'
+import { readError } from '../support/chat-reply.ts'
+import { replayed, responded, responsesPath, retrieved } from '../support/responses.ts'
+import { question, startScenario } from '../support/scenario.ts'
+import { store } from '../support/stored.ts'
+
+const secret = 'swordfish'
+const damaged = `{"${secret}`
+
+const one = { settings: { background: { concurrency: 1 } } }
+
+/** Runs of a gateway that was ended in the middle of the first one; the others wait. */
+async function leftRuns() {
+  const paid = await startPaid(gatedAnswer(new Promise(() => {})), one)
+  const running = await queueRequest(paid.app, { input: secret })
+  await runTells(paid.app, running.id, 'It is ')
+  const queued = [await queueRequest(paid.app), await queueRequest(paid.app)] as const
+  const runs = [running, ...queued] as const
+  const { sqlite } = paid.books
+  // As a kill would leave them: what is stored when the process ends is put back.
+  const tables = ['organizations', 'reservations', 'responses', 'response_log', 'usage', 'ledger']
+  for (const table of tables) sqlite.run(`CREATE TEMP TABLE kept_${table} AS SELECT * FROM ${table}`)
+  await paid.app.stop()
+  sqlite.run('PRAGMA foreign_keys = OFF')
+  for (const table of tables) {
+    sqlite.run(`DELETE FROM ${table}`)
+    sqlite.run(`INSERT INTO ${table} SELECT * FROM kept_${table}`)
+  }
+  sqlite.run('PRAGMA foreign_keys = ON')
+  const damage = (column: string, value: string | null, id: string) =>
+    sqlite.run(`UPDATE responses SET ${column} = ? WHERE id = ?`, [value, id])
+  /** In nano-dollars: what a request costs of which nothing is known but that it was sent. */
+  const promptCost = (request: string) =>
+    Number(
+      sqlite.query('SELECT prompt_cost FROM kept_reservations WHERE request_id = ?').values(request)[0]?.[0],
+    )
+  return { paid, runs, damage, promptCost }
+}
+
+function startAgain({ file }: Paid) {
+  return startScenario(streamed(), {
+    database: file,
+    model: { pricing: { input: 1, output: 10 }, max_output_tokens: 100 },
+  })
+}
+
+const damages = [
+  ['head', damaged],
+  ['head', 'null'],
+  ['head', '{}'],
+  ['run', damaged],
+  ['run', '{}'],
+  ['run', '{"request":{"model":"acme/river"},"facts":{"id":1},"promptTokens":1,"images":0}'],
+  ['log', damaged],
+  ['log', `{"type":"${secret}"}`],
+  ['log', '7'],
+] as const
+
+describe.each(damages)('a run whose %s is stored as %s', (column, value) => {
+  test('fails at the next start, and the others go on', async () => {
+    const { paid, runs, damage, promptCost } = await leftRuns()
+    await using _ = paid
+    const [running, broken, waiting] = runs
+    damage(column, value, running.id)
+    damage(column, value, broken.id)
+    await using again = await startAgain(paid)
+
+    expect((await runOver(again.app, waiting.id)).status).toBe('completed')
+    const rows = paid.books.sqlite.query('SELECT id, status, run FROM responses ORDER BY id').values()
+    expect(rows).toEqual([
+      [running.id, 'failed', null],
+      [broken.id, 'failed', null],
+      [waiting.id, 'completed', null],
+    ])
+    const usage = await paid.books.settled(3)
+    expect(usage.find(({ id }) => id === running.request)).toMatchObject({
+      status: 0,
+      error: 'interrupted',
+      cost: promptCost(running.request),
+    })
+    const cost = usage.find(({ id }) => id === broken.request)?.cost ?? 0
+    expect(cost).toBe(column === 'run' ? promptCost(broken.request) : 0)
+    paid.books.expectSound()
+
+    for (const { id } of [running, broken]) {
+      const reply = await again.app.request(`${responsesPath}/${id}`)
+      if (column === 'head') expect(await readError(reply)).toMatchObject({ status: 500 })
+      else expect(await reply.json()).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+      expect(again.app.lines.filter((line) => line.includes(id)).join()).toContain('cannot be read')
+    }
+    expect(again.app.lines.join()).not.toContain(secret)
+  }, 15_000)
+})
+
+test('a reservation that cannot be read is settled at the next start, like the others', async () => {
+  const { paid, runs, promptCost } = await leftRuns()
+  await using _ = paid
+  const { sqlite } = paid.books
+  sqlite.run('DELETE FROM responses')
+  const changed = [damaged, '{}', '{"id":"req_other"}'].map((request, index) => [
+    request,
+    runs[index]?.request,
+  ])
+  for (const values of changed)
+    sqlite.run('UPDATE reservations SET request = ? WHERE request_id = ?', values as [])
+  await using again = await startAgain(paid)
+  const usage = await paid.books.settled(3)
+  expect(usage.map(({ id, status, cost }) => [id, status, cost])).toEqual(
+    runs.map(({ request }) => [request, 0, promptCost(request)]),
+  )
+  paid.books.expectSound()
+  expect((await again.app.chat(question)).status).toBe(200)
+})
+
+test.each([
+  ['head', damaged],
+  ['log', damaged],
+  ['input', damaged],
+])('a finished response whose %s is damaged is a 500 alone, wherever it is read', async (column, value) => {
+  await using paid = await startPaid([whole(), whole(), whole()])
+  const { app, books } = paid
+  const [broken, sound] = [await responded(app, { input: secret }), await responded(app, { input: secret })]
+  books.sqlite.run(`UPDATE responses SET ${column} = ? WHERE id = ?`, [value, broken.id])
+  const one = `${responsesPath}/${broken.id}`
+  const body = { model: 'acme/river', input: 'And now?', previous_response_id: broken.id }
+  const replies = {
+    head: [one, `${one}?stream=true`],
+    log: [one, `${one}?stream=true`],
+    input: [`${one}/input_items`],
+  }
+  for (const path of replies[column as 'head'])
+    expect(await readError(await app.request(path))).toMatchObject({ status: 500, code: 'internal_error' })
+  expect((await app.request(responsesPath, { body })).status).toBe(500)
+  expect(
+    app.lines.filter((line) => line.includes(`response ${broken.id} cannot be read`)).length,
+  ).toBeGreaterThan(0)
+  expect(app.lines.join()).not.toContain(secret)
+
+  expect((await retrieved(app, sound.id)).status).toBe('completed')
+  expect((await replayed(app, sound.id)).types.at(-1)).toBe('response.completed')
+  expect(
+    (await app.request(responsesPath, { body: { ...body, previous_response_id: sound.id } })).status,
+  ).toBe(200)
+  expect((await app.request(one, { method: 'DELETE' })).status).toBe(200)
+})
+
+test.each(['completion', 'metadata', 'messages'])(
+  'a stored completion whose %s is damaged is a 500 alone, and a list goes on without it',
+  async (column) => {
+    await using paid = await startPaid([whole(), whole()])
+    const { app, books } = paid
+    const kept = { ...question, metadata: { lake: 'north' } }
+    const [{ id: broken }, { id: sound }] = [await store(app, kept), await store(app, kept)]
+    books.sqlite.run(`UPDATE completions SET ${column} = ? WHERE id = ?`, [damaged, broken])
+    const path = `/v1/chat/completions/${broken}`
+    const reply = await app.request(column === 'messages' ? `${path}/messages` : path)
+    expect(await readError(reply)).toMatchObject({ status: 500, code: 'internal_error' })
+    expect(app.lines.join()).toContain(`completion ${broken} cannot be read`)
+    expect(app.lines.join()).not.toContain(secret)
+    expect((await app.request(`/v1/chat/completions/${sound}`)).status).toBe(200)
+    for (const filter of ['', '&metadata[lake]=north', '&model=acme/river']) {
+      const list = await (await app.request(`/v1/chat/completions?limit=10${filter}`)).json()
+      const ids = (list as { data: { id: string }[] }).data.map(({ id }) => id)
+      expect(ids).toEqual(column === 'messages' ? [broken, sound] : [sound])
+    }
+    expect((await app.request(path, { method: 'DELETE' })).status).toBe(200)
+  },
+)
+
+test('a run whose order is damaged while it waits fails when its turn comes', async () => {
+  const gate = Promise.withResolvers<void>()
+  await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], one)
+  const { app, books } = paid
+  const ahead = await queueRun(app)
+  const [broken, sound] = [await queueRun(app), await queueRun(app)]
+  books.sqlite.run('UPDATE responses SET run = ? WHERE id = ?', [damaged, broken.id])
+  gate.resolve()
+  expect((await runOver(app, ahead.id)).status).toBe('completed')
+  expect(await runOver(app, broken.id)).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+  expect((await runOver(app, sound.id)).status).toBe('completed')
+  expect(app.lines.join()).not.toContain(secret)
+  await books.settled(3)
+  books.expectSound()
+})

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test'
+import { type Paid, startPaid } from '../money/paid.ts'
+import { gatedAnswer, queueRequest, runOver } from '../support/background.ts'
+import { whole } from '../support/chat-answers.ts'
+import { question } from '../support/scenario.ts'
+
+const megabyte = 'x'.repeat(1_000_000)
+
+const interfaces = [
+  ['chat', '/v1/chat/completions', question],
+  ['responses', '/v1/responses', { model: 'acme/river', input: 'How high is it?' }],
+] as const
+
+/** The row of a request with this body, whatever the reply was. */
+async function rowOf({ app, books }: Paid, path: string, body: object) {
+  const reply = await app.request(path, { body })
+  await reply.text()
+  return { status: reply.status, row: books.row(reply.headers.get('x-request-id') ?? '') }
+}
+
+describe.each(interfaces)('the usage row of a request to %s', (_, path, body) => {
+  test('keeps 256 characters of user, and the provider gets all of it', async () => {
+    await using paid = await startPaid(whole())
+    const user = '🌊'.repeat(300)
+    const { status, row } = await rowOf(paid, path, { ...body, user })
+    expect([status, row?.user]).toEqual([200, '🌊'.repeat(256)])
+    expect((await paid.acme.request(0)).body).toMatchObject({ user })
+    expect((await rowOf(paid, path, { ...body, user: 'ada' })).row?.user).toBe('ada')
+  })
+
+  test('keeps 4 KiB of trace: its metadata goes first, then what else does not fit', async () => {
+    await using paid = await startPaid(whole())
+    const ids = { id: 't1', span_id: 's1', parent_span_id: 'p1', name: 'flood', source: 'gauge' }
+    const large = await rowOf(paid, path, { ...body, trace: { ...ids, metadata: { megabyte } } })
+    expect([large.status, large.row?.trace]).toEqual([200, JSON.stringify(ids)])
+    const small = { ...ids, metadata: { lake: 'north' } }
+    expect((await rowOf(paid, path, { ...body, trace: small })).row?.trace).toBe(JSON.stringify(small))
+    // Six bytes a character, as JSON.
+    const long = '\u0001'.repeat(256)
+    const widest = { id: long, span_id: long, parent_span_id: long, name: long, source: long }
+    const { row } = await rowOf(paid, path, { ...body, trace: widest })
+    expect(row?.trace).toBe(JSON.stringify({ id: long, span_id: long }))
+  })
+
+  test.each([
+    ['a model that does not exist', { model: megabyte }, 404],
+    ['a value that is not valid', { temperature: 'hot' }, 400],
+    ['no balance for it', { max_tokens: 100, max_output_tokens: 100 }, 402],
+  ])('is small where the request is refused for %s', async (_, change, status) => {
+    await using paid = await startPaid(whole(), { balance: '0' })
+    const labels = { user: megabyte, trace: { id: 't1', metadata: { megabyte } } }
+    const found = await rowOf(paid, path, { ...body, ...labels, ...change })
+    expect(found.status).toBe(status)
+    expect(JSON.stringify(found.row).length).toBeLessThan(1500)
+  })
+})
+
+test('a performance mode that the Responses API does not know is not stored', async () => {
+  await using paid = await startPaid(whole())
+  const body = { model: 'acme/river', input: 'How high is it?' }
+  for (const performance_mode of [megabyte, { megabyte }]) {
+    const { row } = await rowOf(paid, '/v1/responses', { ...body, performance_mode })
+    expect(row).toMatchObject({ performance_mode: null })
+  }
+})
+
+test('what is set aside for a call, and stored of a queued run, names its caller in as few characters', async () => {
+  const gate = Promise.withResolvers<void>()
+  await using paid = await startPaid(gatedAnswer(gate.promise))
+  const labels = { user: megabyte, tags: ['night'], trace: { id: 't1', metadata: { megabyte } } }
+  const { id } = await queueRequest(paid.app, labels)
+  const stored = paid.books.sqlite
+    .query<Record<string, string>, []>(
+      "SELECT r.request, run ->> 'facts' facts, run ->> 'request' question FROM reservations r, responses",
+    )
+    .get()
+  for (const facts of [stored?.request, stored?.facts])
+    expect(JSON.parse(facts ?? '')).toMatchObject({ user: 'x'.repeat(256), trace: { id: 't1' } })
+  expect(JSON.parse(stored?.question ?? '')).toMatchObject({ user: megabyte, tags: null, trace: null })
+  gate.resolve()
+  await runOver(paid.app, id)
+  expect(await paid.books.settled(1)).toMatchObject([{ tags: '["night"]', trace: '{"id":"t1"}' }])
+  expect((await paid.acme.request(0)).body).toMatchObject({ user: megabyte })
+})
