@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { keys } from '../../src/cli/keys.ts'
 import { orgs } from '../../src/cli/orgs.ts'
 import { databaseName, openDatabase } from '../../src/storage/database.ts'
+import { createLog } from '../../src/lib/log.ts'
 import { createLedger } from '../../src/storage/ledger.ts'
 import { createWriter } from '../../src/storage/writer.ts'
 import { expectSoundBooks, requestOf } from '../storage/money-world.ts'
@@ -42,6 +43,27 @@ test('--json tells the billing, the balance in USD and the limits', async () => 
   const deleted = await say(orgs, 'delete', 'acme', '--yes', '--json')
   expect(JSON.parse(deleted.out)).toEqual({ ...created, deleted: true })
   expect(JSON.parse((await say(orgs, 'list', '--json')).out)).toEqual([])
+})
+
+test('a balance below zero is shown as that, and a credit counts from there', async () => {
+  const { data, say } = storageWorld()
+  const { id } = JSON.parse((await say(orgs, 'create', 'acme', '--json')).out)
+  await say(orgs, 'set', 'acme', '--billing', 'prepaid')
+  await say(orgs, 'credit', 'acme', '1')
+  const database = openDatabase(
+    join(data, databaseName),
+    createLog(() => {}),
+  )
+  const ledger = createLedger(database, createWriter(database))
+  const request = requestOf(id)
+  await ledger.reserve({ request, amount: 1n, promptCost: 1n, promptTokens: 1 })
+  await ledger.settle(request, { status: 200, cost: 13_500_000_000n })
+  expectSoundBooks(database.sqlite)
+  database.close()
+  expect((await say(orgs, 'list')).out).toMatch(/^acme +org_\w+ +prepaid +-12\.50 /m)
+  expect(JSON.parse((await say(orgs, 'list', '--json')).out)).toMatchObject([{ balance_usd: '-12.50' }])
+  expect((await say(orgs, 'credit', 'acme', '2.25')).out).toBe('The balance of acme is -10.25 USD.')
+  expect((await say(orgs, 'credit', '--', 'acme', '-1')).err).toContain('The balance of acme is -10.25 USD')
 })
 
 test('a credit is exact, a correction takes back, and the list shows the balance', async () => {
