@@ -7,6 +7,8 @@ export type CheckReport = {
   readonly file: string | null
   readonly data_folder?: string
   readonly problems: readonly SettingsProblem[]
+  /** What is accepted but probably not what was meant. */
+  readonly warnings?: readonly SettingsProblem[]
   readonly providers?: readonly CheckedProvider[]
   readonly models?: CheckedModels
   /** What the providers answered, where they were asked. */
@@ -49,6 +51,7 @@ export function reportText(report: CheckReport): string {
     `Settings  ${report.file ?? 'no file; defaults and environment'}`,
     ...data,
     ...problemLines(report.problems),
+    ...section('Warnings', (report.warnings ?? []).map(problemLine)),
     ...providerLines(report.providers ?? []),
     ...modelLines(report.models),
     ...onlineLines(report.online ?? []),

@@ -6,14 +6,16 @@ import { configureProviders, type ProviderSet } from '../providers/configure.ts'
 import { askProviders } from './check-online.ts'
 import { type CheckReport, type CheckedProvider, reportText } from './check-report.ts'
 import { type Command, commonFlagsHelp, parseFlags, type World } from './command.ts'
+import { machineProblems, machineWarnings } from './machine-problems.ts'
 import { jsonText } from './output.ts'
 
 const usage = `Usage
   weir check [--online] [--json]
 
 Reads the settings as “weir serve” would and says what is wrong and where, which providers
-have keys, how many models are on, and why a model that the settings name is off.
-Exit code 0: nothing is wrong; 1: something is.
+have keys, how many models are on, and why a model that the settings name is off. The host, the
+files of tls and the data folder are checked, too; whether the port is free is not.
+Exit code 0: nothing is wrong; 1: something is. A warning is not an error.
 
 Flags
   --online       also asks each provider for the list of its models: does it answer, does it
@@ -62,11 +64,8 @@ async function examine(flags: CheckFlags, world: World): Promise<CheckReport> {
   }
 }
 
-async function reportOf(
-  { settings, file, dataFolder }: LoadedSettings,
-  online: boolean,
-  world: World,
-): Promise<CheckReport> {
+async function reportOf(loaded: LoadedSettings, online: boolean, world: World): Promise<CheckReport> {
+  const { settings, file, dataFolder } = loaded
   const providers = configureProviders(settings, world.environment)
   const models = createModels({
     catalog: catalog.models,
@@ -75,13 +74,18 @@ async function reportOf(
     discovered: new Map(),
     firstSeen: () => 0,
   })
-  const problems: readonly SettingsProblem[] = [...providers.problems, ...models.problems]
+  const problems: readonly SettingsProblem[] = [
+    ...machineProblems(loaded, world),
+    ...providers.problems,
+    ...models.problems,
+  ]
   const answers = online ? await askProviders(providers.configured.values(), models, world) : undefined
   return {
     ok: problems.length === 0 && answers?.some(({ ok }) => ok === false) !== true,
     file,
     data_folder: dataFolder,
     problems,
+    warnings: [...loaded.warnings, ...machineWarnings(loaded)],
     providers: checkedProviders(providers, settings.providers),
     models: {
       on: models.enabled.length,

@@ -1,14 +1,18 @@
 import { join } from 'node:path'
+import { dataFolderFault } from '../config/data-folder.ts'
 import { type LoadedSettings, loadSettings } from '../config/load.ts'
+import { SettingsError } from '../config/problem.ts'
+import { tlsProblems } from '../config/tls-files.ts'
 import { createLog, type Log } from '../lib/log.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 import { databaseName } from '../storage/database.ts'
 import { banner } from './banner.ts'
-import { type Command, commonFlagsHelp, parseFlags, type World } from './command.ts'
+import { type Command, CommandError, commonFlagsHelp, parseFlags, type World } from './command.ts'
 import { listen, type Server } from './listen.ts'
 import { reloadWhenTold } from './reload.ts'
 import { liftRequestLimit } from './request-limit.ts'
 import { drainOf, listenForStop, stopInOrder } from './stopping.ts'
+import { logWarnings } from './warnings.ts'
 
 const usage = `Usage
   weir [serve] [--host HOST] [--port PORT] [--drain 30s]
@@ -44,7 +48,9 @@ export const serve: Command = {
     const loaded = load()
     const exitCode = await liftRequestLimit(world)
     if (exitCode !== undefined) return exitCode
+    expectServable(loaded)
     const log = createLog()
+    logWarnings(loaded.warnings, log)
     const words = listenForStop(world)
     const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
     // First of all: a start that has no address must not make or change a database.
@@ -66,6 +72,17 @@ export const serve: Command = {
     }
     return 0
   },
+}
+
+/** Before anything is opened: the error of what would fail later may not name the file or folder. */
+function expectServable({ settings: { tls }, file, dataFolder }: LoadedSettings): void {
+  const problems = tls ? tlsProblems(tls) : []
+  if (problems.length > 0) throw new SettingsError(problems, file)
+  const fault = dataFolderFault(dataFolder)
+  if (fault !== undefined)
+    throw new CommandError(
+      `The data folder ${dataFolder} cannot be used: ${fault} Choose another with --data.`,
+    )
 }
 
 /** Requests that come while the database is opened wait for it. */
