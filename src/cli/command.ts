@@ -23,6 +23,21 @@ export type World = {
   err(text: string): void
   /** Ends a command that runs until it is told to stop. */
   readonly signal?: AbortSignal
+  /** The terminal that standard output is; absent where it is a file or a pipe. */
+  readonly terminal?: Terminal
+  /** The terminal that standard error is; absent where it is a file or a pipe. */
+  readonly errTerminal?: Terminal
+  /** Aborted once nobody reads standard output any more. */
+  readonly unread?: AbortSignal
+}
+
+/** A screen that a person looks at. */
+export type Terminal = {
+  /** Characters in a line and lines on the screen, at the moment. */
+  size(): { readonly columns: number; readonly rows: number }
+  readonly color: boolean
+  /** Writes text as it is, with escape sequences and without a line break. */
+  write(text: string): void
 }
 
 /** A command was called in a way that it does not know; the message says how to call it. Exit code 2. */

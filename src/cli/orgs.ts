@@ -4,7 +4,7 @@ import { credit } from './orgs-credit.ts'
 import { organizationJson, organizationTable } from './orgs-output.ts'
 import { set } from './orgs-set.ts'
 import { jsonText } from './output.ts'
-import { withStorage } from './storage.ts'
+import { withChangedStorage, withStorage, withStoredData } from './storage.ts'
 
 const usage = `Usage
   weir orgs create NAME          a new organization; it pays nothing until that is changed
@@ -50,7 +50,7 @@ async function create(args: readonly string[], world: World): Promise<number> {
 
 async function list(args: readonly string[], world: World): Promise<number> {
   const { flags } = parseFlags(args, { command: 'orgs list', flags: {} })
-  return withStorage(flags, world, async ({ organizations, file }) => {
+  return withStoredData(flags, world, async ({ organizations, file }) => {
     const accounts = await organizations.list()
     if (flags.json) world.out(jsonText(accounts.map(organizationJson)))
     else
@@ -68,7 +68,7 @@ async function remove(args: readonly string[], world: World): Promise<number> {
   const [name = ''] = operands
   if (!flags.yes)
     throw new UsageError(`This deletes ${name} and all that is stored for it. Add --yes to do so.`)
-  const account = await withStorage(flags, world, ({ organizations }) => organizations.delete(name))
+  const account = await withChangedStorage(flags, world, ({ organizations }) => organizations.delete(name))
   const deleted = { ...organizationJson(account), deleted: true }
   world.out(flags.json ? jsonText(deleted) : `Deleted the organization ${name}.`)
   return 0

@@ -3,12 +3,15 @@ import { dataFolderFault } from '../config/data-folder.ts'
 import { type LoadedSettings, loadSettings } from '../config/load.ts'
 import { SettingsError } from '../config/problem.ts'
 import { tlsProblems } from '../config/tls-files.ts'
-import { createLog, type Log } from '../lib/log.ts'
+import type { Log } from '../lib/log.ts'
+import { createFailureNotes } from '../observe/failure-notes.ts'
+import type { LogOutput } from '../observe/request-log.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 import { databaseName } from '../storage/database.ts'
 import { banner } from './banner.ts'
 import { type Command, CommandError, commonFlagsHelp, parseFlags, type World } from './command.ts'
 import { listen, type Server } from './listen.ts'
+import { logTo } from './log.ts'
 import { reloadWhenTold } from './reload.ts'
 import { liftRequestLimit } from './request-limit.ts'
 import { drainOf, listenForStop, stopInOrder } from './stopping.ts'
@@ -49,14 +52,16 @@ export const serve: Command = {
     const exitCode = await liftRequestLimit(world)
     if (exitCode !== undefined) return exitCode
     expectServable(loaded)
-    const log = createLog()
+    const lines = requestLines(world, flags.json === true)
+    const log = logTo(world, flags.json, lines.notes)
     logWarnings(loaded.warnings, log)
     const words = listenForStop(world)
     const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
     // First of all: a start that has no address must not make or change a database.
     const server = listen(waitingFor(starting), loaded.settings, log)
     try {
-      const runtime = await start(loaded, world, log)
+      const runtime = await start(loaded, world, log, lines)
+      lines.follow(runtime)
       try {
         runtime.servedBy(server)
         started(runtime)
@@ -72,6 +77,18 @@ export const serve: Command = {
     }
     return 0
   },
+}
+
+type RequestLines = LogOutput & { follow(started: Runtime): void }
+
+/** Where requests have their lines. Where a person reads these and the log on one screen, a failure is in one of them. */
+function requestLines({ terminal, errTerminal }: World, json: boolean): RequestLines {
+  let runtime: Runtime | undefined
+  const follow = (started: Runtime) => void (runtime = started)
+  if (terminal === undefined || json) return { sink: process.stdout, readable: false, follow }
+  const areLogged = () => runtime?.configuration().settings.log !== 'off'
+  const notes = errTerminal && createFailureNotes(areLogged)
+  return { sink: process.stdout, readable: true, color: terminal.color, ...(notes && { notes }), follow }
 }
 
 /** Before anything is opened: the error of what would fail later may not name the file or folder. */
@@ -99,6 +116,7 @@ function start(
   { settings, file, dataFolder }: LoadedSettings,
   { environment }: World,
   log: Log,
+  requestLines: LogOutput,
 ): Promise<Runtime> {
   return createRuntime({
     settings,
@@ -106,7 +124,7 @@ function start(
     environment,
     database: join(dataFolder, databaseName),
     log,
-    requestLines: { sink: process.stdout, readable: process.stdout.isTTY },
+    requestLines,
   })
 }
 
