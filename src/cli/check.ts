@@ -5,6 +5,7 @@ import { createModels, type RegisteredModels } from '../gateway/models/models.ts
 import { configureProviders, type ProviderSet } from '../providers/configure.ts'
 import { askProviders } from './check-online.ts'
 import { type CheckReport, type CheckedProvider, reportText } from './check-report.ts'
+import { failureJson } from './failure.ts'
 import { type Command, commonFlagsHelp, parseFlags, type World } from './command.ts'
 import { machineProblems, machineWarnings } from './machine-problems.ts'
 import { jsonText } from './output.ts'
@@ -44,7 +45,8 @@ export const check: Command = {
       ...counted(report.problems.length, 'problem', 'found'),
       ...counted(failed, 'provider', 'failed'),
     ]
-    world.err(`${parts.join(', ')}.`)
+    const message = `${parts.join(', ')}.`
+    world.err(flags.json ? failureJson({ message, code: 'check_failed' }) : message)
     return 1
   },
 }
@@ -53,18 +55,23 @@ function counted(count: number, thing: string, claim: string): string[] {
   return count === 0 ? [] : [`${count} ${thing}${count === 1 ? '' : 's'} ${claim}`]
 }
 
-type CheckFlags = { readonly config?: string; readonly data?: string; readonly online?: boolean }
+type CheckFlags = {
+  readonly config?: string
+  readonly data?: string
+  readonly online?: boolean
+  readonly json?: boolean
+}
 
 async function examine(flags: CheckFlags, world: World): Promise<CheckReport> {
   try {
-    return await reportOf(loadSettings({ flags, ...world }), flags.online === true, world)
+    return await reportOf(loadSettings({ flags, ...world }), flags, world)
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
     return { ok: false, file: error.file, problems: error.problems }
   }
 }
 
-async function reportOf(loaded: LoadedSettings, online: boolean, world: World): Promise<CheckReport> {
+async function reportOf(loaded: LoadedSettings, flags: CheckFlags, world: World): Promise<CheckReport> {
   const { settings, file, dataFolder } = loaded
   const providers = configureProviders(settings, world.environment)
   const models = createModels({
@@ -79,7 +86,9 @@ async function reportOf(loaded: LoadedSettings, online: boolean, world: World): 
     ...providers.problems,
     ...models.problems,
   ]
-  const answers = online ? await askProviders(providers.configured.values(), models, world) : undefined
+  const answers = flags.online
+    ? await askProviders(providers.configured.values(), models, world, flags.json)
+    : undefined
   return {
     ok: problems.length === 0 && answers?.some(({ ok }) => ok === false) !== true,
     file,

@@ -11,7 +11,7 @@ const usage = `Usage
   weir orgs list                 all organizations, with their balances and limits
   weir orgs set NAME [flags]     changes how it pays and what it may do
   weir orgs credit NAME USD [--note TEXT]
-                                 adds to its balance; “weir orgs credit -- NAME -5” takes back
+                                 adds to its balance; “weir orgs credit NAME -5” takes back
   weir orgs delete NAME --yes    deletes it and all that is stored for it; its keys answer 403
 
 Flags of set

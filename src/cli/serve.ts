@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { dataFolderFault } from '../config/data-folder.ts'
+import type { SettingsFlags } from '../config/input.ts'
 import { type LoadedSettings, loadSettings } from '../config/load.ts'
 import { SettingsError } from '../config/problem.ts'
 import { tlsProblems } from '../config/tls-files.ts'
@@ -12,6 +13,7 @@ import { banner } from './banner.ts'
 import { type Command, CommandError, commonFlagsHelp, parseFlags, type World } from './command.ts'
 import { listen, type Server } from './listen.ts'
 import { logTo } from './log.ts'
+import { ownName, placeFlags } from './own-command.ts'
 import { reloadWhenTold } from './reload.ts'
 import { liftRequestLimit } from './request-limit.ts'
 import { drainOf, listenForStop, stopInOrder } from './stopping.ts'
@@ -65,7 +67,7 @@ export const serve: Command = {
       try {
         runtime.servedBy(server)
         started(runtime)
-        world.out(banner(runtime, addressOf(server), loaded.dataFolder))
+        world.out(bannerText(runtime, addressOf(server), loaded, flags, world))
         reloadWhenTold(runtime, load, world.environment, log)
         await words.first
         await stopInOrder(runtime, server, drain, words.again, log)
@@ -100,6 +102,22 @@ function expectServable({ settings: { tls }, file, dataFolder }: LoadedSettings)
     throw new CommandError(
       `The data folder ${dataFolder} cannot be used: ${fault} Choose another with --data.`,
     )
+}
+
+function bannerText(
+  runtime: Runtime,
+  url: string,
+  loaded: LoadedSettings,
+  flags: SettingsFlags,
+  world: World,
+): string {
+  const place = placeFlags(loaded, flags, world)
+  const name = ownName(world)
+  const commands = {
+    models: `${name} models${place.config}`,
+    createKey: `${name} keys create${place.data}`,
+  }
+  return banner({ runtime, url, dataFolder: loaded.dataFolder, commands })
 }
 
 /** Requests that come while the database is opened wait for it. */

@@ -68,7 +68,9 @@ models:
   const outcome = await check(home.place('work'), {}, '--json')
   const report = reportOf(outcome)
   expect(outcome.code).toBe(1)
-  expect(outcome.err).toBe('3 problems found.\n')
+  expect(JSON.parse(outcome.err)).toEqual({
+    error: { message: '3 problems found.', code: 'check_failed' },
+  })
   expect(report.ok).toBe(false)
   const paths = report.problems.map(({ path }) => path)
   expect(paths).toEqual([

@@ -63,6 +63,8 @@ test('a credit is exact, a correction takes back, and the list shows the balance
     balance_usd: '12.499999999',
   })
   expect((await say(orgs, 'list')).out).toMatch(/^acme +org_\w+ +prepaid +12\.499999999 /m)
+  expect((await say(orgs, 'credit', 'acme', '-0.4999', '--json')).out).toContain('"12.000099999"')
+  expect((await say(orgs, 'credit', 'acme', '+0.4999')).code).toBe(0)
   const refused = await say(orgs, 'credit', '--', 'acme', '-20')
   expect([refused.code, refused.out]).toEqual([1, ''])
   expect(refused.err).toContain('The balance of acme is 12.499999999 USD')
@@ -153,6 +155,8 @@ test.each([
   { args: ['set', 'acme', '--concurrent-requests', '9'.repeat(20)], code: 2, says: 'a whole number from 1' },
   { args: ['set', 'nobody', '--billing', 'none'], code: 1, says: 'There is no organization' },
   { args: ['credit', 'acme'], code: 2, says: 'needs USD' },
+  { args: ['credit', 'acme', '-1,5'], code: 2, says: 'not “-1,5”' },
+  { args: ['set', 'acme', '--tokens-per-minute', '-5'], code: 2, says: 'or default, not “-5”' },
   { args: ['credit', 'acme', '1,5'], code: 2, says: 'USD is an amount such as 25 or 12.50' },
   { args: ['credit', 'acme', '0.0000000001'], code: 2, says: 'nine decimals at most' },
   { args: ['credit', 'nobody', '5'], code: 1, says: 'There is no organization with the name nobody.' },

@@ -28,15 +28,18 @@ const line = /^\d\d:\d\d:\d\d  \S+ +\S.*$/
 
 describe.skipIf(process.platform === 'win32')('weir serve on a terminal', () => {
   test('writes every line in one style, each failure once, with its cause', async () => {
+    const begun = Promise.withResolvers<void>()
     await using upstream = await createUpstream(
       json({ error: { message: 'no' } }, { status: 500 }),
-      chunks([delta({ content: 'It is ' })], breakOff),
+      chunks([delta({ content: 'It is ' }), begun.promise], breakOff),
     )
     await using run = serve({ api_key: '$TOKEN', base_url: upstream.url }, { FORCE_COLOR: '1' })
     const [, url = ''] = await run.until(/listens on (\S+)\r?\n/)
-    await ask(url, 'acme/river')
-    await ask(url, 'acme/river', true)
-    await ask(url, 'acme/sea')
+    await (await ask(url, 'acme/river')).text()
+    const stream = await ask(url, 'acme/river', true)
+    begun.resolve()
+    await stream.text()
+    await (await ask(url, 'acme/sea')).text()
     await run.until(/model_not_found.*req_/)
     run.type('\u0003')
     expect(await run.exited).toBe(0)
@@ -78,8 +81,8 @@ function serve(provider: object, environment: Record<string, string>, ...flags: 
   return runOnTerminal(['serve', '--port', '0', ...flags], folder, { ...own, ...environment })
 }
 
-async function ask(url: string, model: string, stream = false): Promise<void> {
+function ask(url: string, model: string, stream = false): Promise<Response> {
   const headers = { authorization: `Bearer ${firstKey}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ ...question, model, stream })
-  await (await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })).text().catch(() => '')
+  return fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
 }
