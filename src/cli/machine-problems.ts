@@ -7,6 +7,7 @@ import { checkedCollector } from '../observe/traces/tracing.ts'
 import { parseBootstrapKey } from '../storage/bootstrap.ts'
 import { databaseName } from '../storage/database.ts'
 import { databaseVersion } from '../storage/existing-database.ts'
+import { lockName } from '../storage/serving-lock.ts'
 import type { World } from './command.ts'
 import { hostFault } from './listen-error.ts'
 
@@ -15,7 +16,7 @@ export function machineProblems({ settings, dataFolder }: LoadedSettings, world:
   const { environment } = world
   const bootstrapKey = environment.WEIR_BOOTSTRAP_KEY
   const { host, tls } = settings
-  const folder = dataFolderFault(dataFolder)
+  const folder = dataFolderFault(dataFolder, [databaseName, lockName])
   return [
     ...problemOf(environment.WEIR_HOST ? 'WEIR_HOST' : 'host', hostFault(host)),
     ...(tls ? tlsProblems(tls) : []),

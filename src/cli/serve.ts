@@ -9,6 +9,7 @@ import { createFailureNotes } from '../observe/failure-notes.ts'
 import type { LogOutput } from '../observe/request-log.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 import { databaseName } from '../storage/database.ts'
+import { lockName } from '../storage/serving-lock.ts'
 import { banner } from './banner.ts'
 import { type Command, CommandError, commonFlagsHelp, parseFlags, type World } from './command.ts'
 import { listen, type Server } from './listen.ts'
@@ -24,7 +25,9 @@ const usage = `Usage
 
 Serves the gateway until it is told to stop (Ctrl-C, SIGTERM). The first start makes the data
 folder and prints an API key, once. A gateway that is told to stop takes no new calls and lets
-the open ones end; told again, it ends at once. SIGHUP reads the settings anew.
+the open ones end; told again, it ends at once. SIGHUP reads the settings anew. On a terminal the
+lines of requests and of the log are for people, in colour unless NO_COLOR is set or the terminal
+is a dumb one (FORCE_COLOR sets it anyway); elsewhere, and with --json, they are JSON.
 
 Flags
   --host HOST    the address to listen on; 127.0.0.1 unless set, 0.0.0.0 for every interface
@@ -97,7 +100,7 @@ function requestLines({ terminal, errTerminal }: World, json: boolean): RequestL
 function expectServable({ settings: { tls }, file, dataFolder }: LoadedSettings): void {
   const problems = tls ? tlsProblems(tls) : []
   if (problems.length > 0) throw new SettingsError(problems, file)
-  const fault = dataFolderFault(dataFolder)
+  const fault = dataFolderFault(dataFolder, [databaseName, lockName])
   if (fault !== undefined)
     throw new CommandError(
       `The data folder ${dataFolder} cannot be used: ${fault} Choose another with --data.`,

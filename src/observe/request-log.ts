@@ -2,6 +2,7 @@ import { createLineWriter, type LineWriter, type Sink } from './line-writer.ts'
 import type { FailureNotes } from './failure-notes.ts'
 import { logLine } from './log-line.ts'
 import { readableLine } from './readable-line.ts'
+import { clockTime, levelLabel } from './readable-log.ts'
 import { uneventful } from './probes.ts'
 import type { RequestRecord } from './request-record.ts'
 import type { RequestListener } from './requests.ts'
@@ -57,5 +58,6 @@ function missed(lines: number): string {
 }
 
 function readablyMissed(lines: number): string {
-  return `${lines} lines were dropped: they were not read fast enough.`
+  const message = `${lines} lines of requests were dropped: they were not read fast enough.`
+  return [clockTime(new Date()), levelLabel('warn'), message].join('  ')
 }

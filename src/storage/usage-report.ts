@@ -2,7 +2,7 @@ import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Nanos } from '../lib/usd.ts'
 import type { Database } from './database.ts'
 import { accountNamed } from './organizations.ts'
-import { type Timing, type TimingsRow, timingsOf } from './usage-timings.ts'
+import { readTimings, type Timings } from './usage-timings.ts'
 import { withEmptyDays } from './usage-days.ts'
 import { read } from './outage.ts'
 import { api_keys, organizations, usage } from './tables.ts'
@@ -23,7 +23,7 @@ export type UsageQuestion = {
 }
 
 /** What requests took together. */
-export type UsageSums = {
+export type UsageSums = Timings & {
   readonly requests: number
   /** Those that got an error, or a stream that broke. */
   readonly failed: number
@@ -39,10 +39,6 @@ export type UsageSums = {
   readonly cost: Nanos | null
   /** How many requests have tokens without a known cost, because their model has no price. */
   readonly unpriced: number
-  /** Of requests that did not fail. */
-  readonly latency: Timing | null
-  /** Of streams that did not fail. */
-  readonly firstToken: Timing | null
 }
 
 export type UsageGroup = UsageSums & {
@@ -73,19 +69,22 @@ function reportNow(database: Database, question: UsageQuestion): UsageReport {
     sql`select ${value} as value, ${name ?? sql`null`} as name, ${sums} from ${from ?? usage} where ${asked}
       group by 1 order by ${order ?? sql`sum(${usage.cost}) desc, count(*) desc, 1`}`,
   )
-  const timings = timingsOf(database, { from: from ?? usage, value, asked, failed })
+  const timings = readTimings(database, { from, value, asked, failed })
   const groups = rows.map((row) => ({
     value: row.value,
     name: row.name,
-    ...toSums(row, timings.get(row.value)),
+    ...toSums(row),
+    ...timings.of(row.value),
   }))
   const [total = nothing] = database.query.all<SumsRow>(sql`select ${sums} from ${usage} where ${asked}`)
-  const timingsOfAll = timingsOf(database, { from: usage, value: sql`null`, asked, failed })
   return {
-    groups: question.by === 'day' ? withEmptyDays(groups, question, toSums(nothing)) : groups,
-    total: toSums(total, timingsOfAll.get(null)),
+    groups:
+      question.by === 'day' ? withEmptyDays(groups, question, { ...toSums(nothing), ...untimed }) : groups,
+    total: { ...toSums(total), ...timings.total },
   }
 }
+
+const untimed: Timings = { latency: null, firstToken: null }
 
 function conditionOf(database: Database, { organization, since, until }: UsageQuestion): SQL | undefined {
   const owner = organization === undefined ? undefined : accountNamed(database, organization).id
@@ -123,7 +122,7 @@ const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
   day: { value: sql`strftime('%Y-%m-%d', ${usage.created_at} / 1000, 'unixepoch')`, order: sql`1` },
 }
 
-type SumsRow = Omit<UsageSums, 'cost' | 'latency' | 'firstToken'> & {
+type SumsRow = Omit<UsageSums, 'cost' | keyof Timings> & {
   readonly cost: string
   readonly priced: number
 }
@@ -158,11 +157,6 @@ const nothing: SumsRow = {
   cost: '0',
 }
 
-function toSums({ priced, cost, ...counts }: SumsRow, timings?: TimingsRow): UsageSums {
-  return {
-    ...counts,
-    cost: counts.unpriced > 0 && priced === 0 ? null : BigInt(cost),
-    latency: timings?.latency ?? null,
-    firstToken: timings?.firstToken ?? null,
-  }
+function toSums({ priced, cost, ...counts }: SumsRow): Omit<UsageSums, keyof Timings> {
+  return { ...counts, cost: counts.unpriced > 0 && priced === 0 ? null : BigInt(cost) }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { chmodSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CheckReport } from '../../src/cli/check-report.ts'
 import { temporaryHome } from '../config/temporary-home.ts'
@@ -156,6 +156,22 @@ test('a database that is none is a problem, and the check creates nothing', asyn
   await check(home.place('work'), { WEIR_DATA: 'other' })
   expect(readdirSync(home.place('work'))).not.toContain('other')
 })
+
+test.skipIf(process.getuid?.() === 0)(
+  'a folder or a file that this user may not write is a problem',
+  async () => {
+    using home = temporaryHome({ 'work/closed/weir.db': '', 'work/open/weir.db': '' })
+    chmodSync(home.place('work/closed'), 0o500)
+    chmodSync(home.place('work/open/weir.db'), 0o400)
+    const problemOf = async (data: string) =>
+      reportOf(await check(home.place('work'), { WEIR_DATA: data }, '--json')).problems[0]?.message
+    expect(await problemOf('closed')).toBe(`This user may not write in ${home.place('work/closed')}.`)
+    expect(await problemOf('open')).toBe(
+      `This user may not read and write ${home.place('work/open/weir.db')}.`,
+    )
+    chmodSync(home.place('work/closed'), 0o700)
+  },
+)
 
 test('a variable without braces is a warning and not a problem', async () => {
   using home = temporaryHome({ 'work/weir.yaml': 'providers: { openai: { api_key: $OPENAI_API_KEY } }' })

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type Outcome, runWeir } from '../cli/run-weir.ts'
 import { temporaryFolder } from '../storage/folder.ts'
@@ -32,7 +33,9 @@ test('a port that is taken ends the start before it makes a database, whose firs
   expect(existsSync(join(folder, 'data'))).toBe(false)
 })
 
-test.each(['127.0.0.1', '0.0.0.0', '::'])(
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'))
+
+test.each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
   'a second weir with data of its own does not share the port of one that serves on 127.0.0.1: %s',
   async (host) => {
     const folder = temporaryFolder()
