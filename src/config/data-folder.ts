@@ -8,18 +8,21 @@ import { dirname, join } from 'node:path'
 export function dataFolderFault(folder: string, files: readonly string[]): string | undefined {
   const existing = nearestExisting(folder)
   if (!statSync(existing, { throwIfNoEntry: false })?.isDirectory()) return `${existing} is not a folder.`
-  if (!mayAccess(existing, constants.W_OK | constants.X_OK)) return `This user may not write in ${existing}.`
+  const refused = accessError(existing, constants.W_OK | constants.X_OK)
+  if (refused === 'EROFS') return `${existing} is on a read-only file system.`
+  if (refused !== undefined) return `This user may not write in ${existing}.`
   const present = files.map((name) => join(folder, name)).filter((file) => existsSync(file))
-  const closed = present.find((file) => !mayAccess(file, constants.R_OK | constants.W_OK))
+  const closed = present.find((file) => accessError(file, constants.R_OK | constants.W_OK) !== undefined)
   return closed && `This user may not read and write ${closed}.`
 }
 
-function mayAccess(path: string, mode: number): boolean {
+/** The code of the error with which the system refuses this access. */
+function accessError(path: string, mode: number): string | undefined {
   try {
     accessSync(path, mode)
-    return true
-  } catch {
-    return false
+    return undefined
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   }
 }
 
