@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { findDataFolder } from '../config/paths.ts'
 import { backUp, BackupError } from '../storage/backup.ts'
 import { databaseName } from '../storage/database.ts'
+import { barText } from './bar.ts'
 import { type Command, CommandError, commonFlagsHelp, parseFlags } from './command.ts'
 import { jsonText } from './output.ts'
 import { withProgress } from './progress.ts'
@@ -11,9 +12,9 @@ const usage = `Usage
   weir backup FILE [--overwrite]
 
 Copies the database into FILE as it is at one moment, also while a server uses it. The copy is
-whole and on disk when the command ends; its owner alone may read it. To restore it, stop the
-server, put the copy in the place of weir.db in the data folder, delete weir.db-wal and
-weir.db-shm beside it, and start again.
+whole and on disk when the command ends; its owner alone may read it. What takes long shows its
+progress, unless --json is given. To restore it, stop the server, put the copy in the place of
+weir.db in the data folder, delete weir.db-wal and weir.db-shm beside it, and start again.
 
 Flags
   --overwrite    replaces FILE where it exists
@@ -38,11 +39,7 @@ export const backup: Command = {
     if (size === undefined) throw new CommandError(`There is no database at ${database}.`)
     const part = `${target}.${process.pid}.part`
     const copying = backUp(database, target, flags.overwrite === true, part).catch(throwInWords)
-    await withProgress(
-      copying,
-      world,
-      () => `Copying: ${share(sizeOf(part) ?? 0, size)} of ${megabytes(size)}.`,
-    )
+    await withProgress(copying, world, flags.json, () => progressText(sizeOf(part) ?? 0, size))
     const bytes = sizeOf(target) ?? 0
     world.out(flags.json ? jsonText({ file: target, bytes }) : `Copied to ${target}: ${megabytes(bytes)}.`)
     return 0
@@ -58,9 +55,12 @@ function sizeOf(file: string): number | undefined {
 }
 
 /** What SQLite leaves out of a copy is not known beforehand. */
-function share(copied: number, size: number): string {
-  return `${Math.min(99, Math.floor((copied / size) * 100))} %`
+function progressText(copied: number, size: number): string {
+  const share = Math.min(0.99, copied / size)
+  return `Copying  ${barText(share, barWidth).padEnd(barWidth)}  ${Math.floor(share * 100)} % of ${megabytes(size)}`
 }
+
+const barWidth = 20
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`

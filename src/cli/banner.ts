@@ -1,8 +1,16 @@
 import { version } from '../../package.json'
 import type { Runtime } from '../runtime.ts'
 
-/** What a start tells: the address, what is on, and on the very first one the key and a call to paste. */
-export function banner(runtime: Runtime, url: string, dataFolder: string): string {
+export type BannerInput = {
+  readonly runtime: Runtime
+  readonly url: string
+  readonly dataFolder: string
+  /** How other commands of this program are typed here, with what they need to use the same settings and data. */
+  readonly commands: { readonly models: string; readonly createKey: string }
+}
+
+/** What a start prints: the address, what is enabled, and on the very first one the key and a call to paste. */
+export function banner({ runtime, url, dataFolder, commands }: BannerInput): string {
   const { models, providers } = runtime.configuration()
   const { enabled } = models.current()
   const names = [...providers.configured.keys(), ...models.engines()].join(', ')
@@ -11,10 +19,11 @@ export function banner(runtime: Runtime, url: string, dataFolder: string): strin
     '',
     `  data       ${dataFolder}`,
     `  providers  ${names}`,
-    `  models     ${enabled.length} on; weir models lists them`,
+    `  models     ${enabled.length} enabled; “${commands.models}” lists them`,
   ]
   const { firstKey } = runtime
-  if (firstKey === undefined) return [...lines, '', 'weir keys create makes another API key.'].join('\n')
+  if (firstKey === undefined)
+    return [...lines, '', `“${commands.createKey}” creates another API key.`].join('\n')
   return [...lines, '', ...firstSteps(firstKey.key.reveal(), url, exampleModel(runtime))].join('\n')
 }
 

@@ -11,6 +11,7 @@ export async function askProviders(
   providers: Iterable<Provider>,
   models: Models,
   world: World,
+  json?: boolean,
 ): Promise<readonly CheckedAnswer[]> {
   const silent = new Set<string>()
   const answers = [...providers].flatMap((provider) => {
@@ -19,7 +20,7 @@ export async function askProviders(
     silent.add(name)
     return answerOf(provider, kind, models).finally(() => silent.delete(name))
   })
-  return withProgress(Promise.all(answers), world, () => `Waiting for ${[...silent].join(', ')}.`)
+  return withProgress(Promise.all(answers), world, json, () => `Waiting for ${[...silent].join(', ')}.`)
 }
 
 async function answerOf(provider: Provider, kind: RemoteKind, models: Models): Promise<CheckedAnswer> {

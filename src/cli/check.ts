@@ -1,7 +1,9 @@
 import { type LoadedSettings, loadSettings } from '../config/load.ts'
 import { SettingsError, type SettingsProblem } from '../config/problem.ts'
+import type { Settings } from '../config/settings.ts'
 import { createModelRegistry } from '../gateway/models/model-registry.ts'
 import type { Models } from '../gateway/models/model.ts'
+import type { RegisteredModels } from '../gateway/models/models.ts'
 import type { Log } from '../lib/log.ts'
 import { baseAddressWarnings } from '../providers/base-address.ts'
 import { configureProviders, type ProviderSet } from '../providers/configure.ts'
@@ -9,15 +11,18 @@ import { localEngines } from '../providers/local-engines.ts'
 import type { Provider } from '../providers/provider.ts'
 import { askProviders } from './check-online.ts'
 import { type CheckReport, type CheckedProvider, reportText } from './check-report.ts'
+import { failureJson } from './failure.ts'
 import { type Command, commonFlagsHelp, parseFlags, type World } from './command.ts'
+import { machineProblems, machineWarnings } from './machine-problems.ts'
 import { jsonText } from './output.ts'
 
 const usage = `Usage
   weir check [--online] [--json]
 
 Reads the settings as “weir serve” would and says what is wrong and where, which providers
-have keys, how many models are on, and why a model that the settings name is off.
-Exit code 0: nothing is wrong; 1: something is.
+have keys, how many models are on, and why a model that the settings name is off. The host, the
+files of tls and the data folder are checked, too; whether the port is free is not.
+Exit code 0: nothing is wrong; 1: something is. A warning is not an error.
 
 Flags
   --online       also asks each provider for the list of its models: does it answer, does it
@@ -47,7 +52,8 @@ export const check: Command = {
       ...counted(report.problems.length, 'problem', 'found'),
       ...counted(failed, 'provider', 'failed'),
     ]
-    world.err(`${parts.join(', ')}.`)
+    const message = `${parts.join(', ')}.`
+    world.err(flags.json ? failureJson({ message, code: 'check_failed' }) : message)
     return 1
   },
 }
@@ -56,51 +62,69 @@ function counted(count: number, thing: string, claim: string): string[] {
   return count === 0 ? [] : [`${count} ${thing}${count === 1 ? '' : 's'} ${claim}`]
 }
 
-type CheckFlags = { readonly config?: string; readonly data?: string; readonly online?: boolean }
+type CheckFlags = {
+  readonly config?: string
+  readonly data?: string
+  readonly online?: boolean
+  readonly json?: boolean
+}
 
 async function examine(flags: CheckFlags, world: World): Promise<CheckReport> {
   try {
-    return await reportOf(loadSettings({ flags, ...world }), flags.online === true, world)
+    return await reportOf(loadSettings({ flags, ...world }), flags, world)
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
     return { ok: false, file: error.file, problems: error.problems }
   }
 }
 
-async function reportOf(
-  { settings, file, dataFolder }: LoadedSettings,
-  online: boolean,
-  world: World,
-): Promise<CheckReport> {
+async function reportOf(loaded: LoadedSettings, flags: CheckFlags, world: World): Promise<CheckReport> {
+  const { settings, file, dataFolder } = loaded
   const providers = configureProviders(settings, world.environment)
-  const registry = createModelRegistry(
-    settings.models,
-    providers,
-    silent,
-    localEngines(settings, world.environment),
-  )
-  if (online) {
-    await registry.start()
-    await registry.stop()
-  }
-  const models = registry.current()
-  const problems: readonly SettingsProblem[] = [...providers.problems, ...models.problems]
-  const answers = online ? await askProviders(providers.configured.values(), models, world) : undefined
+  const models = await checkedModels(settings, providers, flags.online === true, world)
+  const problems: readonly SettingsProblem[] = [
+    ...machineProblems(loaded, world),
+    ...providers.problems,
+    ...models.problems,
+  ]
+  const answers = flags.online
+    ? await askProviders(providers.configured.values(), models, world, flags.json)
+    : undefined
   return {
     ok: problems.length === 0 && answers?.some(({ ok }) => ok === false) !== true,
     file,
     data_folder: dataFolder,
     problems,
-    warnings: baseAddressWarnings(providers.configured.values()),
+    warnings: [
+      ...loaded.warnings,
+      ...machineWarnings(loaded),
+      ...baseAddressWarnings(providers.configured.values()),
+    ],
     providers: checkedProviders(providers, settings.providers),
     models: {
       on: models.enabled.length,
       off: models.all.length - models.enabled.length,
-      not_listed: online ? [] : [...providers.configured.values()].flatMap(listsLater),
+      not_listed: flags.online ? [] : [...providers.configured.values()].flatMap(listsLater),
       without_service: settings.models.flatMap(({ slug }) => withoutService(slug, models)),
     },
     ...(answers && { online: answers }),
   }
+}
+
+/** The models that these settings give; `online` asks the providers for those that they list. */
+async function checkedModels(
+  settings: Settings,
+  providers: ProviderSet,
+  online: boolean,
+  world: World,
+): Promise<RegisteredModels> {
+  const engines = localEngines(settings, world.environment)
+  const registry = createModelRegistry(settings.models, providers, silent, engines)
+  if (online) {
+    await registry.start()
+    await registry.stop()
+  }
+  return registry.current()
 }
 
 /** What becomes of each provider is in the answers. */

@@ -23,6 +23,21 @@ export type World = {
   err(text: string): void
   /** Ends a command that runs until it is told to stop. */
   readonly signal?: AbortSignal
+  /** The terminal that standard output is; absent where it is a file or a pipe. */
+  readonly terminal?: Terminal
+  /** The terminal that standard error is; absent where it is a file or a pipe. */
+  readonly errTerminal?: Terminal
+  /** Aborted once nobody reads standard output any more. */
+  readonly unread?: AbortSignal
+}
+
+/** A screen that a person looks at. */
+export type Terminal = {
+  /** Characters in a line and lines on the screen, at the moment. */
+  size(): { readonly columns: number; readonly rows: number }
+  readonly color: boolean
+  /** Writes text as it is, with escape sequences and without a line break. */
+  write(text: string): void
 }
 
 /** A command was called in a way that it does not know; the message says how to call it. Exit code 2. */
@@ -69,7 +84,7 @@ const commonFlags = { config: 'text', data: 'text', json: 'switch', help: 'switc
 export const commonFlagsHelp = `Flags of every command
   --config FILE  the settings; else WEIR_CONFIG, ./weir.yaml, ~/.config/weir/weir.yaml
   --data DIR     the folder of the database; else WEIR_DATA, ~/.local/share/weir
-  --json         answer with JSON, for programs
+  --json         answer with JSON, for programs; an error is a line of JSON on standard error
   --help         print this help`
 
 /** Reads the arguments of a command; anything that it does not take is a `UsageError` that says how to mend it. */
@@ -79,7 +94,7 @@ export function parseFlags<const Own extends Flags>(
 ): Parsed<Own> {
   const known: Flags = { ...signature.flags, ...commonFlags }
   const { tokens } = parseArgs({
-    args: [...args],
+    args: args.map((arg) => (isNegative(arg) ? `${negativeMark}${arg}` : arg)),
     options: optionsOf(known),
     allowPositionals: true,
     strict: false,
@@ -88,12 +103,24 @@ export function parseFlags<const Own extends Flags>(
   const flags: Record<string, string | boolean> = {}
   const operands: string[] = []
   for (const token of tokens) {
-    if (token.kind === 'positional') operands.push(token.value)
+    if (token.kind === 'positional') operands.push(unmarked(token.value))
     if (token.kind === 'option') flags[token.name] = valueOf(token, known, signature.command)
   }
   checkOperands(operands, signature)
   // Built from the table of flags that the type is made of.
   return { flags: flags as FlagValues<Own & typeof commonFlags>, operands }
+}
+
+/** Whether it is a negative number: a value, though it begins like a flag. */
+function isNegative(arg: string): boolean {
+  return /^-\.?\d/.test(arg)
+}
+
+/** In front of a negative number, the parser takes it for a value. */
+const negativeMark = '\u0000'
+
+function unmarked(value: string): string {
+  return value.startsWith(negativeMark) ? value.slice(negativeMark.length) : value
 }
 
 type OptionToken = {
@@ -120,7 +147,7 @@ function valueOf(token: OptionToken, known: Flags, command: string): string | bo
   const swallowed = token.inlineValue !== true && token.value?.startsWith('-') === true
   if (token.value === undefined || token.value === '' || swallowed)
     throw new UsageError(`${token.rawName} needs a value. ${seeHelp(command)}`)
-  return token.value
+  return unmarked(token.value)
 }
 
 function unknownFlag(token: OptionToken, known: Flags, command: string): string {

@@ -32,7 +32,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'models',
-    summary: 'list the models that are on, with prices and routes',
+    summary: 'list the enabled models, with prices and routes',
     load: async () => (await import('./models.ts')).models,
   },
   {

@@ -20,4 +20,4 @@ Examples
 `
 
 const closing = `“weir COMMAND --help” tells more of a command.
-Exit codes: 0 done, 1 failed, 2 wrong usage.`
+Exit codes: 0 done, 1 failed, 2 wrong usage. With --json the error is {"error": {"message", "code"}}.`

@@ -5,7 +5,7 @@ import { runAction } from './actions.ts'
 import { type Command, commonFlagsHelp, parseFlags, UsageError, type World } from './command.ts'
 import { jsonText } from './output.ts'
 import { keyJson, keyTable } from './key-output.ts'
-import { withStorage } from './storage.ts'
+import { withChangedStorage, withStoredData } from './storage.ts'
 
 const usage = `Usage
   weir keys create [--org NAME] [--name TEXT] [--expires 90d]
@@ -45,14 +45,14 @@ async function create(args: readonly string[], world: World): Promise<number> {
     name: flags.name ?? 'unnamed',
     expiresAt: lifetime === null ? null : Date.now() + lifetime,
   }
-  const made = await withStorage(flags, world, ({ keys }) => keys.create(wish))
+  const made = await withChangedStorage(flags, world, ({ keys }) => keys.create(wish))
   printNewKey(made, flags.json, world)
   return 0
 }
 
 async function list(args: readonly string[], world: World): Promise<number> {
   const { flags } = parseFlags(args, { command: 'keys list', flags: {} })
-  return withStorage(flags, world, async ({ keys, file }) => {
+  return withStoredData(flags, world, async ({ keys, file }) => {
     const records = await keys.list()
     if (flags.json) world.out(jsonText(records.map(keyJson)))
     else world.out(records.length > 0 ? keyTable(records, Date.now()) : `There are no keys in ${file}.`)
@@ -63,7 +63,7 @@ async function list(args: readonly string[], world: World): Promise<number> {
 async function revoke(args: readonly string[], world: World): Promise<number> {
   const { flags, operands } = parseFlags(args, { command: 'keys revoke', flags: {}, operands: ['ID'] })
   const [id = ''] = operands
-  const record = await withStorage(flags, world, ({ keys }) => keys.revoke(id))
+  const record = await withChangedStorage(flags, world, ({ keys }) => keys.revoke(id))
   world.out(flags.json ? jsonText(keyJson(record)) : `Revoked the key ${id} (${record.name}).`)
   return 0
 }
@@ -76,7 +76,7 @@ async function rotate(args: readonly string[], world: World): Promise<number> {
   })
   const [id = ''] = operands
   const grace = duration('--grace', flags.grace ?? '24h')
-  const { made, old } = await withStorage(flags, world, async ({ keys }) => {
+  const { made, old } = await withChangedStorage(flags, world, async ({ keys }) => {
     const made = await keys.rotate(id, grace)
     return { made, old: (await keys.list()).find((key) => key.id === id) }
   })

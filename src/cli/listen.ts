@@ -3,6 +3,7 @@ import { internalError } from '../lib/errors.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import type { Runtime } from '../runtime.ts'
 import { CommandError } from './command.ts'
+import { listenFailure } from './listen-error.ts'
 
 /** Seconds for which a connection may be open without a request, or without taking anything of a reply. */
 const silentConnection = 60
@@ -20,6 +21,8 @@ export function listen(
     return Bun.serve({
       hostname: host,
       port,
+      // Where `development` is off, Bun would let another process of this user listen on the port, too.
+      reusePort: false,
       async fetch(request, server) {
         // A model may think for minutes; event streams send comments, and bodies and upstream calls have deadlines.
         server.timeout(request, 0)
@@ -37,8 +40,7 @@ export function listen(
       ...(tls && { tls: { cert: Bun.file(tls.cert), key: Bun.file(tls.key) } }),
     })
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new CommandError(`Cannot listen on ${host}:${port}: ${why} Choose another with --port or --host.`)
+    throw new CommandError(listenFailure(host, port, error))
   }
 }
 

@@ -7,44 +7,65 @@ import { renderModel } from '../models/render.ts'
 import { configureProviders } from '../providers/configure.ts'
 import { localEngines } from '../providers/local-engines.ts'
 import { type Command, commonFlagsHelp, parseFlags, type World } from './command.ts'
+import { filterModels } from './filter-models.ts'
+import { logTo } from './log.ts'
 import { modelTable } from './model-table.ts'
 import { jsonText } from './output.ts'
 
 const usage = `Usage
-  weir models [--all] [--json]
+  weir models [FILTER] [--provider NAME] [--author NAME] [--all] [--json]
 
-Lists the models that are on, as GET /v1/models does, with their prices in USD per million
-tokens and the routes that serve them. Providers with “discover: true” and an
-Ollama on this machine are asked for theirs.
+Lists the enabled models, as GET /v1/models does, with their prices in USD per million tokens
+and the routes that serve them. Providers with “discover: true” and an Ollama on this machine
+are asked for theirs. FILTER is a part of a slug, an alias or a provider's own name of a model;
+upper and lower case are the same.
 
 Flags
-  --all          also the models that are off, and why
+  --provider NAME  only models that this provider serves
+  --author NAME    only models of this author, as in GET /v1/models and in their slugs
+  --all            also the models that are disabled, and why
 
 Examples
-  weir models
-  weir models --all | grep gemini
+  weir models gpt
+  weir models --provider groq
+  weir models --all gemini
 
 ${commonFlagsHelp}`
 
 /** `weir models`. */
 export const models: Command = {
   name: 'models',
-  summary: 'list the models that are on, with prices and routes',
+  summary: 'list the enabled models, with prices and routes',
   usage,
   async run(args, world) {
-    const { flags } = parseFlags(args, { command: 'models', flags: { all: 'switch' } })
+    const { flags, operands } = parseFlags(args, {
+      command: 'models',
+      flags: { all: 'switch', provider: 'text', author: 'text' },
+      operands: ['FILTER?'],
+    })
     const { enabled, all } = await currentModels(flags, world)
-    const shown = flags.all ? all : enabled
-    world.out(flags.json ? jsonText(shown.map(toRow)) : tableText(shown, flags.all === true))
+    const filter = { text: operands[0], provider: flags.provider, author: flags.author }
+    const shown = filterModels(flags.all ? all : enabled, filter)
+    if (flags.json) world.out(jsonText(shown.map(toRow)))
+    else if (shown.length > 0) world.out(tableText(shown, flags.all === true))
+    else world.out(noneText(filterModels(all, filter).length, flags.all === true))
     return 0
   },
 }
 
-async function currentModels(flags: { readonly config?: string }, world: World): Promise<Models> {
+async function currentModels(
+  flags: { readonly config?: string; readonly json?: boolean },
+  world: World,
+): Promise<Models> {
   const { settings } = loadSettings({ flags, ...world })
   const providers = configureProviders(settings, world.environment)
   const engines = localEngines(settings, world.environment)
-  const registry = createModelRegistry(settings.models, providers, spokenLog(world), engines)
+  const registry = createModelRegistry(
+    settings.models,
+    providers,
+    flags.json ? { ...logTo(world, true), info: () => {} } : spokenLog(world),
+    engines,
+  )
   await registry.start()
   await registry.stop()
   return registry.current()
@@ -69,7 +90,13 @@ function toRow(model: Model) {
   }
 }
 
+/** Where none is listed: whether any would be with `--all`. */
+function noneText(disabled: number, all: boolean): string {
+  if (all || disabled === 0) return 'No model matches.'
+  const [count, verb] = disabled === 1 ? ['1 model', 'is'] : [`${disabled} models`, 'are']
+  return `No enabled model matches; ${count} that ${verb} disabled would: weir models --all says why.`
+}
+
 function tableText(shown: readonly Model[], all: boolean): string {
-  if (shown.length === 0) return 'No model is on. weir models --all says why.'
   return `${modelTable(shown, all)}\n\nPrices in USD per million tokens; built-in facts of ${catalog.snapshot}.`
 }

@@ -3,7 +3,7 @@ import type { OrganizationAccount } from '../storage/organizations.ts'
 import { parseFlags, UsageError, type World } from './command.ts'
 import { organizationJson } from './orgs-output.ts'
 import { jsonText } from './output.ts'
-import { withStorage } from './storage.ts'
+import { withChangedStorage } from './storage.ts'
 
 /** `weir orgs credit`. */
 export async function credit(args: readonly string[], world: World): Promise<number> {
@@ -14,7 +14,7 @@ export async function credit(args: readonly string[], world: World): Promise<num
   })
   const [name = '', usd = ''] = operands
   const amount = amountOf(usd)
-  const account = await withStorage(flags, world, ({ organizations }) =>
+  const account = await withChangedStorage(flags, world, ({ organizations }) =>
     organizations.credit(name, amount, flags.note),
   )
   world.out(

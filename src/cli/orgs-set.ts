@@ -3,7 +3,7 @@ import { type Billing, billings } from '../storage/tables.ts'
 import { parseFlags, UsageError, type World } from './command.ts'
 import { organizationJson, organizationTable } from './orgs-output.ts'
 import { jsonText } from './output.ts'
-import { withStorage } from './storage.ts'
+import { withChangedStorage } from './storage.ts'
 
 const changes = {
   billing: 'text',
@@ -17,7 +17,9 @@ export async function set(args: readonly string[], world: World): Promise<number
   const { flags, operands } = parseFlags(args, { command: 'orgs set', flags: changes, operands: ['NAME'] })
   const [name = ''] = operands
   const change = changeOf(flags)
-  const account = await withStorage(flags, world, ({ organizations }) => organizations.change(name, change))
+  const account = await withChangedStorage(flags, world, ({ organizations }) =>
+    organizations.change(name, change),
+  )
   world.out(flags.json ? jsonText(organizationJson(account)) : organizationTable([account]))
   return 0
 }

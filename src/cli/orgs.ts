@@ -5,14 +5,14 @@ import { organizationJson, organizationTable } from './orgs-output.ts'
 import { set } from './orgs-set.ts'
 import { jsonText } from './output.ts'
 import { withProgress } from './progress.ts'
-import { withStorage } from './storage.ts'
+import { withChangedStorage, withStorage, withStoredData } from './storage.ts'
 
 const usage = `Usage
   weir orgs create NAME          a new organization; it pays nothing until that is changed
   weir orgs list                 all organizations, with their balances and limits
   weir orgs set NAME [flags]     changes how it pays and what it may do
   weir orgs credit NAME USD [--note TEXT]
-                                 adds to its balance; “weir orgs credit -- NAME -5” takes back
+                                 adds to its balance; “weir orgs credit NAME -5” takes back
   weir orgs delete NAME --yes    deletes it and all that is stored for it; its keys answer 403
 
 Flags of set
@@ -51,7 +51,7 @@ async function create(args: readonly string[], world: World): Promise<number> {
 
 async function list(args: readonly string[], world: World): Promise<number> {
   const { flags } = parseFlags(args, { command: 'orgs list', flags: {} })
-  return withStorage(flags, world, async ({ organizations, file }) => {
+  return withStoredData(flags, world, async ({ organizations, file }) => {
     const accounts = await organizations.list()
     if (flags.json) world.out(jsonText(accounts.map(organizationJson)))
     else
@@ -70,10 +70,11 @@ async function remove(args: readonly string[], world: World): Promise<number> {
   if (!flags.yes)
     throw new UsageError(`This deletes ${name} and all that is stored for it. Add --yes to do so.`)
   let rows = 0
-  const account = await withStorage(flags, world, ({ organizations }) =>
+  const account = await withChangedStorage(flags, world, ({ organizations }) =>
     withProgress(
       organizations.delete(name, (more) => (rows += more)),
       world,
+      flags.json,
       () => `Deleting the organization ${name}: ${rows.toLocaleString('en-US')} rows deleted so far.`,
     ),
   )

@@ -2,6 +2,7 @@ import type { LoadedSettings } from '../config/load.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import type { Runtime } from '../runtime.ts'
 import { settingsChanges } from './settings-changes.ts'
+import { logWarnings } from './warnings.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -19,9 +20,10 @@ export function reloadWhenTold(
 
   async function reload(): Promise<void> {
     try {
-      const { settings, file } = load()
+      const { settings, file, warnings } = load()
       const { inForce, later } = settingsChanges(runtime.configuration().settings, settings)
       await runtime.reload({ settings, file, environment })
+      logWarnings(warnings, log)
       log.info('The settings were read anew.', {
         file,
         changed: inForce.join(', ') || 'nothing',

@@ -24,9 +24,13 @@ function ownCommand(): string[] {
 
 /** How this program is called, without arguments: a compiled one is its own file, any other a script. */
 export function ownProgram(): string[] {
-  const compiled = Bun.main.startsWith('/$bunfs/') || /^[A-Z]:[\\/]~BUN/.test(Bun.main)
   const [, script = ''] = process.argv
-  return compiled ? [process.execPath] : [process.execPath, ...process.execArgv, script]
+  return isCompiled() ? [process.execPath] : [process.execPath, ...process.execArgv, script]
+}
+
+/** Whether this program is one executable, and no script that Bun runs. */
+export function isCompiled(): boolean {
+  return Bun.main.startsWith('/$bunfs/') || /^[A-Z]:[\\/]~BUN/.test(Bun.main)
 }
 
 function definedOnly(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {

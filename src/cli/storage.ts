@@ -1,12 +1,13 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { findDataFolder } from '../config/paths.ts'
-import { createLog } from '../lib/log.ts'
-import { databaseName, openDatabase } from '../storage/database.ts'
+import { type Database, databaseName, openDatabase } from '../storage/database.ts'
+import { hasDatabase, openExistingDatabase } from '../storage/existing-database.ts'
 import { createKeys, type Keys } from '../storage/keys.ts'
 import { createOrganizations, type Organizations } from '../storage/organizations.ts'
 import { type UsageQuestion, type UsageReport, usageReport } from '../storage/usage-report.ts'
 import { createWriter } from '../storage/writer.ts'
-import type { World } from './command.ts'
+import { CommandError, type World } from './command.ts'
+import { logTo } from './log.ts'
 
 /** What commands read and change in the database, also while a server uses it. */
 export type Storage = {
@@ -16,20 +17,44 @@ export type Storage = {
   usage(question: UsageQuestion): Promise<UsageReport>
 }
 
+type Flags = { readonly data?: string }
+type Work<T> = (storage: Storage) => Promise<T>
+
+/** Opens the database to be read and closes it after. It creates nothing: without data it says so. */
+export function withStoredData<T>(flags: Flags, world: World, work: Work<T>): Promise<T> {
+  const file = fileOf(flags, world)
+  const database = openExistingDatabase(file)
+  if (database === undefined) throw noData(file)
+  return withDatabase(database, file, work)
+}
+
+/** Opens the database to be changed and closes it after; without data it says so. */
+export function withChangedStorage<T>(flags: Flags, world: World, work: Work<T>): Promise<T> {
+  const file = fileOf(flags, world)
+  if (!hasDatabase(file)) throw noData(file)
+  return withDatabase(openDatabase(file, logTo(world)), file, work)
+}
+
 /**
- * Opens the database for the work and closes it after. The settings file is not read: a mistake in it must not keep
- * an operator from revoking a key.
+ * Opens the database to be changed, made where it is missing, and closes it after. The settings file is not read here
+ * and above: a mistake in it must not keep an operator from revoking a key.
  */
-export async function withStorage<T>(
-  flags: { readonly data?: string },
-  world: World,
-  work: (storage: Storage) => Promise<T>,
-): Promise<T> {
-  const file = join(findDataFolder({ flags, ...world }), databaseName)
-  const database = openDatabase(
-    file,
-    createLog((line) => world.err(line.trimEnd())),
+export function withStorage<T>(flags: Flags, world: World, work: Work<T>): Promise<T> {
+  const file = fileOf(flags, world)
+  return withDatabase(openDatabase(file, logTo(world)), file, work)
+}
+
+function fileOf(flags: Flags, world: World): string {
+  return join(findDataFolder({ flags, ...world }), databaseName)
+}
+
+function noData(file: string): CommandError {
+  return new CommandError(
+    `There is no data in ${dirname(file)}. Start weir serve first, or name another folder with --data.`,
   )
+}
+
+async function withDatabase<T>(database: Database, file: string, work: Work<T>): Promise<T> {
   const writer = createWriter(database)
   try {
     return await work({

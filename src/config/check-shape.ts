@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../lib/json.ts'
+import { exampleOf } from './example.ts'
 import { nearMatch } from '../lib/near-match.ts'
 import { problemPath } from './problem-path.ts'
 import type { SettingsProblem } from './problem.ts'
@@ -25,13 +26,13 @@ type Misfits = Generator<SettingsProblem>
 function* misfitsOf(schema: Fields, value: unknown, path: string): Misfits {
   if (value === null) yield { path, message: 'has no value; give it one, or remove the line.' }
   else if (isObject(schema.properties)) yield* misfitsOfObject(schema, schema.properties, value, path)
-  else if (isObject(schema.patternProperties)) yield* misfitsOfRecord(schema.patternProperties, value, path)
+  else if (isObject(schema.patternProperties)) yield* misfitsOfRecord(schema, value, path)
   else if (schema.type === 'array') yield* misfitsOfList(schema, value, path)
   else if (!fits(schema, value)) yield* misfitsOfChoice(schema, value, path)
 }
 
 function* misfitsOfObject(schema: Fields, properties: Fields, value: unknown, path: string): Misfits {
-  if (!isObject(value)) return yield { path, message: `must hold settings by name, not ${nounOf(value)}.` }
+  if (!isObject(value)) return yield wrongShape('an object', schema, value, path)
   for (const [name, item] of Object.entries(value)) {
     const place = problemPath(path, name)
     if (Object.hasOwn(properties, name)) yield* misfitsOf(fieldsOf(properties[name]), item, place)
@@ -48,15 +49,23 @@ function unknownSetting(name: string, known: readonly string[]): string {
   return `unknown setting; known here: ${known.join(', ')}.`
 }
 
-function* misfitsOfRecord(patterns: Fields, value: unknown, path: string): Misfits {
-  if (!isObject(value)) return yield { path, message: `must hold entries by name, not ${nounOf(value)}.` }
-  const [schema] = Object.values(patterns)
+function* misfitsOfRecord(schema: Fields, value: unknown, path: string): Misfits {
+  if (!isObject(value)) return yield wrongShape('an object', schema, value, path)
+  const [entry] = Object.values(fieldsOf(schema.patternProperties))
   for (const [name, item] of Object.entries(value))
-    yield* misfitsOf(fieldsOf(schema), item, problemPath(path, name))
+    yield* misfitsOf(fieldsOf(entry), item, problemPath(path, name))
+}
+
+/** Says what it must be by an example to copy. */
+function wrongShape(expected: string, schema: Fields, value: unknown, path: string): SettingsProblem {
+  const name = /([^.[\]]+)(\[\d+\])?$/.exec(path)
+  const example =
+    name === null ? 'port: 9347' : `${name[1]}: ${name[2] ? `[${exampleOf(schema)}]` : exampleOf(schema)}`
+  return { path, message: `must be ${expected}, not ${nounOf(value)}; for example “${example}”.` }
 }
 
 function* misfitsOfList(schema: Fields, value: unknown, path: string): Misfits {
-  if (!Array.isArray(value)) return yield { path, message: `must be a list, not ${nounOf(value)}.` }
+  if (!Array.isArray(value)) return yield wrongShape('a list', schema, value, path)
   const least = numberOf(schema.minItems) ?? 0
   if (value.length < least) yield { path, message: `must have at least ${least} entry.` }
   for (const [index, item] of value.entries())
@@ -68,7 +77,7 @@ function* misfitsOfChoice(schema: Fields, value: unknown, path: string): Misfits
   const choices = listOf(schema.anyOf).map(fieldsOf)
   const meant = isObject(value) ? choices.find((choice) => tagged(choice, value)) : undefined
   if (meant !== undefined) yield* misfitsOf(meant, value, path)
-  else yield { path, message: `must be ${expectationOf(schema)}, not ${nounOf(value)}.` }
+  else yield { path, message: `must be ${expectationOf(schema)}, not ${valueText(schema, value)}.` }
 }
 
 function tagged(choice: Fields, value: Fields): boolean {
@@ -93,7 +102,7 @@ function expectationOf(schema: Fields): string {
   if (schema.type === 'integer') return `a whole number${rangeOf(schema)}`
   if (schema.type === 'number') return `a number${rangeOf(schema)}`
   if (schema.type === 'boolean') return 'true or false'
-  return schema.type === 'string' ? 'a text' : 'settings by name'
+  return schema.type === 'string' ? 'a text' : 'an object'
 }
 
 function rangeOf(schema: Fields): string {
@@ -102,10 +111,27 @@ function rangeOf(schema: Fields): string {
   return minimum === undefined ? '' : ` of at least ${minimum}`
 }
 
+/** The value itself where it cannot be a key: a number, an amount with its unit, a short plain word. */
+function valueText(schema: Fields, value: unknown): string {
+  if (!isPublic(schema)) return nounOf(value)
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && /^(-?[\d.]{1,12} ?[A-Za-z%]{0,4}|[a-z]{1,12})$/.test(value)
+    ? `“${value}”`
+    : nounOf(value)
+}
+
+/** Whether values of this setting may be shown: numbers, choices and texts of a fixed form, but for addresses. */
+function isPublic(schema: Fields): boolean {
+  const { type, pattern, anyOf } = schema
+  if (Array.isArray(anyOf)) return anyOf.map(fieldsOf).every(isPublic)
+  if (type === 'string') return typeof pattern === 'string' && schema.private !== true
+  return type === 'integer' || type === 'number' || type === 'boolean' || Array.isArray(schema.enum)
+}
+
 /** What the value is, without showing it: it may be a key. */
 function nounOf(value: unknown): string {
   if (typeof value === 'string') return value === '' ? 'an empty text' : 'this text'
   if (typeof value === 'number') return 'this number'
   if (typeof value === 'boolean') return String(value)
-  return Array.isArray(value) ? 'a list' : 'settings by name'
+  return Array.isArray(value) ? 'a list' : 'an object'
 }

@@ -13,18 +13,23 @@ export type LoadedSettings = {
   /** The file that was read, or null where there is none. */
   readonly file: string | null
   readonly dataFolder: string
+  /** What is accepted but probably not what was meant. */
+  readonly warnings: readonly SettingsProblem[]
 }
 
 /** The settings: flags before WEIR_ variables, before the file, before the defaults. Throws `SettingsError`. */
 export function loadSettings(input: SettingsInput): LoadedSettings {
   const file = findSettingsFile(input)
   const problems: SettingsProblem[] = []
-  const written = file === null ? {} : interpolate(readSettingsFile(file), input.environment, problems)
+  const warnings: SettingsProblem[] = []
+  const written =
+    file === null ? {} : interpolate(readSettingsFile(file), input.environment, problems, warnings)
   const shapely = checkShape(SettingsFile, written, problems)
   if (shapely) problems.push(...checkModels(written.models ?? []))
   const address = addressOf(input, problems)
   if (!shapely || problems.length > 0) throw new SettingsError(problems, file)
-  return { settings: toSettings({ ...written, ...address }, file), file, dataFolder: findDataFolder(input) }
+  const settings = toSettings({ ...written, ...address }, file)
+  return { settings, file, dataFolder: findDataFolder(input), warnings }
 }
 
 function addressOf(input: SettingsInput, problems: SettingsProblem[]): { host?: string; port?: number } {
@@ -38,6 +43,6 @@ function portOf(path: string, text: string | undefined, problems: SettingsProble
   if (text === undefined || text === '') return undefined
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65535) return port
-  problems.push({ path, message: 'must be a whole number from 0 to 65535.' })
+  problems.push({ path, message: `must be a whole number from 0 to 65535, not “${text}”.` })
   return undefined
 }

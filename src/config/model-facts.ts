@@ -74,7 +74,7 @@ const Route = Type.Object(
     /** `responses`: this model is asked by the provider's Responses API. */
     api: Type.Optional(Type.Enum(['responses'])),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, examples: [{ provider: 'openai', model: 'gpt-5' }] },
 )
 
 /** What is known of a model: an entry of the built-in catalog, and of `models` in weir.yaml. */
@@ -82,13 +82,21 @@ export type ModelFacts = Static<typeof ModelFacts>
 export const ModelFacts = Type.Object(
   {
     /** `author/model`. */
-    slug: Type.String({ pattern: '^[^/\\s]+/\\S+$', description: 'author/model' }),
+    slug: Type.String({
+      pattern: '^[^/\\s]+/\\S+$',
+      description: 'author/model',
+      examples: ['author/model'],
+    }),
     enabled: Type.Optional(Type.Boolean()),
     display_name: Type.Optional(Type.String({ minLength: 1 })),
     author: Type.Optional(Type.String({ minLength: 1 })),
     /** Release date, YYYY-MM-DD. */
     released: Type.Optional(
-      Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'a date as YYYY-MM-DD' }),
+      Type.String({
+        pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+        description: 'a date as YYYY-MM-DD',
+        examples: ['2026-01-31'],
+      }),
     ),
     context_window: Type.Optional(Type.Integer({ minimum: 1 })),
     max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { isObject } from '../lib/json.ts'
+import { fileErrorReason } from './file-error.ts'
 import { SettingsError } from './problem.ts'
+import { repeatedName } from './repeated-name.ts'
 
 /** The settings as they are written in the file, unchecked. */
 export function readSettingsFile(file: string): unknown {
   const text = readText(file)
   const settings = parseYaml(text, file)
-  const twice = repeatedSection(text)
+  const twice = repeatedName(text)
   if (twice !== undefined) throw problem(file, twice, 'is written twice; join the two.')
   if (settings === null || settings === undefined)
     throw problem(file, '', 'The file is empty. Write a setting, such as “port: 9347”, or remove the file.')
@@ -23,16 +25,8 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
-    throw problem(file, '', `The file cannot be read: ${reasonOf(error)}.`)
+    throw problem(file, '', `The file cannot be read: ${fileErrorReason(error)}.`)
   }
-}
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'ENOENT') return 'there is no such file'
-  if (code === 'EACCES') return 'this user may not read it'
-  if (code === 'EISDIR') return 'it is a folder'
-  return String(code ?? 'unknown reason')
 }
 
 function parseYaml(text: string, file: string): unknown {
@@ -60,12 +54,6 @@ function isYaml(text: string): boolean {
   } catch {
     return false
   }
-}
-
-/** The parser keeps the last of two sections of one name; the first would vanish in silence. */
-function repeatedSection(text: string): string | undefined {
-  const names = Array.from(text.matchAll(/^(\w+):/gm), ([, name]) => name)
-  return names.find((name, index) => names.indexOf(name) !== index)
 }
 
 /** `openai:` with nothing behind it means what `openai: {}` means. */

@@ -5,23 +5,28 @@ import { ModelFacts } from './model-facts.ts'
 const Duration = Type.String({
   pattern: '^(?=.*[1-9])\\d+(\\.\\d+)?(ms|s|m|h|d)$',
   description: 'a duration such as 30s, 5m, 24h or 30d',
+  examples: ['30s'],
 })
 const Size = Type.Union(
   [
     Type.Integer({ minimum: 1 }),
     Type.String({ pattern: '^(?=.*[1-9])\\d+(\\.\\d+)?(B|KiB|MiB|GiB|kB|MB|GB)$' }),
   ],
-  { description: 'a size such as 32MiB, 500kB or a number of bytes' },
+  { description: 'a size such as 32MiB, 500kB or a number of bytes', examples: ['32MiB'] },
 )
 const Text = Type.String({ minLength: 1, description: 'a text' })
 const Url = Type.String({
   pattern: '^https?://[^/\\s]',
   description: 'an address that begins with http:// or https://',
+  examples: ['http://10.0.0.5:8000/v1'],
+  // It may hold a password, which no message shows.
+  private: true,
 })
 /** What a browser sends as `Origin`, or `*` for any. */
 const Origin = Type.String({
   pattern: '^(\\*|null|[a-z][a-z0-9+.-]*://[^/\\s]+)$',
   description: 'an origin such as https://app.example.com (no path, no slash at the end), or *',
+  examples: ['https://app.example.com'],
 })
 const closed = { additionalProperties: false } as const
 
@@ -39,7 +44,7 @@ const ProviderSettings = Type.Object(
     project: Type.Optional(Text),
     location: Type.Optional(Text),
     credentials: Type.Optional(Text),
-    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String(), { examples: [{ 'x-team': 'blue' }] })),
     discover: Type.Optional(Type.Boolean()),
     timeouts: Type.Optional(
       Type.Object(
@@ -61,7 +66,7 @@ export const SettingsFile = Type.Object(
   {
     host: Type.Optional(Text),
     port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
-    providers: Type.Optional(Type.Record(Type.String(), ProviderSettings)),
+    providers: Type.Optional(Type.Record(Type.String(), ProviderSettings, { examples: [{ openai: {} }] })),
     models: Type.Optional(Type.Array(ModelFacts)),
     retries: Type.Optional(
       Type.Object({ attempts: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })) }, closed),
@@ -115,7 +120,9 @@ export const SettingsFile = Type.Object(
     log: Type.Optional(Type.Enum(['requests', 'errors', 'off'])),
     max_body: Type.Optional(Size),
     cors: Type.Optional(Type.Array(Origin)),
-    tls: Type.Optional(Type.Object({ cert: Text, key: Text }, closed)),
+    tls: Type.Optional(
+      Type.Object({ cert: Text, key: Text }, { ...closed, examples: [{ cert: 'cert.pem', key: 'key.pem' }] }),
+    ),
   },
   closed,
 )

@@ -16,3 +16,12 @@ export function nanosOf(usd: string): Nanos | undefined {
   const nanos = BigInt(whole + fraction.padEnd(9, '0'))
   return sign === '-' ? -nanos : nanos
 }
+
+/** An amount as USD for people, rounded half away from zero to so many decimals; `<0.0001` for what would be nothing. */
+export function roundedUsd(amount: Nanos, decimals = 4): string {
+  const unit = 10n ** BigInt(9 - decimals)
+  const size = amount < 0n ? -amount : amount
+  const rounded = ((size + unit / 2n) / unit) * unit
+  if (rounded === 0n && size > 0n) return `${amount < 0n ? '>-' : '<'}${usdText(unit, decimals)}`
+  return usdText(amount < 0n ? -rounded : rounded, decimals)
+}

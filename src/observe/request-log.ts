@@ -1,6 +1,8 @@
 import { createLineWriter, type LineWriter, type Sink } from './line-writer.ts'
+import type { FailureNotes } from './failure-notes.ts'
 import { logLine } from './log-line.ts'
 import { readableLine } from './readable-line.ts'
+import { clockTime, levelLabel } from './readable-log.ts'
 import { uneventful } from './probes.ts'
 import type { RequestRecord } from './request-record.ts'
 import type { RequestListener } from './requests.ts'
@@ -12,17 +14,35 @@ export type LoggedRequests = 'requests' | 'errors' | 'off'
 export type RequestLog = RequestListener & Pick<LineWriter, 'flush' | 'dropped'>
 
 /** Where the lines go, and whether a person reads them there. */
-export type LogOutput = { readonly sink: Sink; readonly readable: boolean }
+export type LogOutput = {
+  readonly sink: Sink
+  readonly readable: boolean
+  /** For a person: whether in colour, and what the log has noted of failures. */
+  readonly color?: boolean
+  readonly notes?: FailureNotes
+}
 
 /** `wanted` is asked for each request: settings may change. */
-export function createRequestLog({ sink, readable }: LogOutput, wanted: () => LoggedRequests): RequestLog {
+export function createRequestLog(output: LogOutput, wanted: () => LoggedRequests): RequestLog {
+  const { sink, readable, color, notes } = output
   const writer = createLineWriter(sink, readable ? readablyMissed : missed)
-  const lineOf = readable ? readableLine : logLine
+
+  function write(record: RequestRecord): void {
+    const now = new Date()
+    const writeWith = (cause?: string) => writer.write(readableLine(record, { color, cause, now }))
+    if (!readable) writer.write(logLine(record, now))
+    else if (notes && record.status() >= 500) notes.take(record.id, writeWith)
+    else writeWith()
+  }
+
   return {
     over(record) {
-      if (isWanted(record, wanted())) writer.write(lineOf(record))
+      if (isWanted(record, wanted())) write(record)
     },
-    flush: writer.flush,
+    async flush(milliseconds) {
+      notes?.flush()
+      await writer.flush(milliseconds)
+    },
     dropped: writer.dropped,
   }
 }
@@ -38,5 +58,6 @@ function missed(lines: number): string {
 }
 
 function readablyMissed(lines: number): string {
-  return `${lines} lines were dropped: they were not read fast enough.`
+  const message = `${lines} lines of requests were dropped: they were not read fast enough.`
+  return [clockTime(new Date()), levelLabel('warn'), message].join('  ')
 }

@@ -19,12 +19,13 @@ export async function bootstrap(
   given?: string,
   now: number = Date.now(),
 ): Promise<NewKey | undefined> {
-  const key = given ? toKey(given) : createApiKey()
+  const key = given ? parseBootstrapKey(given) : createApiKey()
   // Asked inside the transaction, so that of two processes that start at once only one makes a key.
   return writer.write(() => (isEmpty(database) ? insertFirst(database, key, now) : undefined))
 }
 
-function toKey(given: string): ApiKey {
+/** The key that WEIR_BOOTSTRAP_KEY gives; throws a sentence where it has not the form of one. */
+export function parseBootstrapKey(given: string): ApiKey {
   const key = parseApiKey(given)
   if (key === undefined)
     throw new Error(

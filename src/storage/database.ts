@@ -26,7 +26,7 @@ export const inMemory = ':memory:'
  * Milliseconds to wait for another process: long while it may be migrating, hardly at all once requests wait with us;
  * whoever writes tries again.
  */
-const openingTimeout = 5000
+export const openingTimeout = 5000
 const busyTimeout = 20
 
 /**
@@ -45,7 +45,7 @@ export function openDatabase(file: string, log: Log = createLog()): Database {
     prepare(sqlite, log)
   } catch (error) {
     sqlite.close()
-    throw inWords(error, file)
+    throw databaseError(error, file)
   }
   return { sqlite, query: drizzle({ client: sqlite }), close: () => sqlite.close() }
 }
@@ -55,7 +55,7 @@ function openFile(file: string): Sqlite {
     if (file !== inMemory) createPrivateFile(file)
     return new Sqlite(file)
   } catch (error) {
-    throw inWords(error, file)
+    throw databaseError(error, file)
   }
 }
 
@@ -74,8 +74,8 @@ function prepare(sqlite: Sqlite, log: Log): void {
   sqlite.run(`PRAGMA busy_timeout = ${busyTimeout}`)
 }
 
-/** Errors of SQLite and of the file system have a code, and name no file that would help. */
-function inWords(error: unknown, file: string): unknown {
+/** The error with the name of the database. Errors of SQLite and of the file system have a code, and name no file. */
+export function databaseError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
   return new Error(`The database ${file} cannot be opened: ${error.message}.`, { cause: error })
 }

@@ -9,12 +9,12 @@ import { createPrivateFile } from './private-file.ts'
  * An older database is copied aside first, a newer one is refused.
  */
 export function migrate(sqlite: Sqlite, migrations: readonly string[], log: Log): void {
-  if (versionOf(sqlite, migrations) === migrations.length) return
+  if (schemaVersion(sqlite, migrations) === migrations.length) return
   // Foreign keys cannot be switched inside a transaction, and a table that is rebuilt would empty those that name it.
   sqlite.run('PRAGMA foreign_keys = OFF')
   const version = underLock(sqlite, () => {
     // Another process may have migrated while this one waited for the lock.
-    const version = versionOf(sqlite, migrations)
+    const version = schemaVersion(sqlite, migrations)
     if (version < migrations.length) migrateFrom(version, sqlite, migrations, log)
     return version
   })
@@ -23,7 +23,8 @@ export function migrate(sqlite: Sqlite, migrations: readonly string[], log: Log)
   makeShrinkable(sqlite, log)
 }
 
-function versionOf(sqlite: Sqlite, migrations: readonly string[]): number {
+/** How many of the migrations the database has seen; throws a sentence where it has seen more than there are. */
+export function schemaVersion(sqlite: Sqlite, migrations: readonly string[]): number {
   const version = numberFrom(sqlite, 'PRAGMA user_version')
   if (version > migrations.length)
     throw new Error(

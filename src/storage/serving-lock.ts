@@ -2,13 +2,16 @@ import { Database as Sqlite, SQLiteError } from 'bun:sqlite'
 import { dirname, join } from 'node:path'
 import { createPrivateFile } from './private-file.ts'
 
+/** The file in the data folder that a serving process has locked. */
+export const lockName = 'weir.lock'
+
 /**
  * Keeps other servers from the folder of this database, until it is released or the process ends in any way. Two
  * would each settle what the other has open. Throws a sentence where another one has the lock.
  */
 export function lockForServing(database: string): { release(): void } {
   const folder = dirname(database)
-  const sqlite = openLock(join(folder, 'weir.lock'), folder)
+  const sqlite = openLock(join(folder, lockName), folder)
   try {
     // A lock of the operating system by way of SQLite, which knows how to take one on each of them.
     sqlite.run('BEGIN EXCLUSIVE')

@@ -2,11 +2,13 @@ import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Nanos } from '../lib/usd.ts'
 import type { Database } from './database.ts'
 import { accountNamed } from './organizations.ts'
+import { readTimings, type Timings } from './usage-timings.ts'
+import { withEmptyDays } from './usage-days.ts'
 import { read } from './outage.ts'
 import { api_keys, organizations, usage } from './tables.ts'
 
 /** By what requests are counted; a day is one of UTC. */
-export const usageGroupings = ['model', 'provider', 'org', 'key', 'tag', 'day'] as const
+export const usageGroupings = ['model', 'provider', 'org', 'key', 'tag', 'day', 'error'] as const
 export type UsageGrouping = (typeof usageGroupings)[number]
 
 /** Which requests, and by what they are counted. */
@@ -21,15 +23,22 @@ export type UsageQuestion = {
 }
 
 /** What requests took together. */
-export type UsageSums = {
+export type UsageSums = Timings & {
   readonly requests: number
   /** Those that got an error, or a stream that broke. */
   readonly failed: number
+  /** Of those, the ones with a status from 400 to 498: faults of the request. */
+  readonly clientErrors: number
+  /** Of those, the ones with a status from 500: faults of a provider or of the gateway. */
+  readonly serverErrors: number
   readonly promptTokens: number
   readonly completionTokens: number
   readonly cachedTokens: number
   readonly reasoningTokens: number
-  readonly cost: Nanos
+  /** The sum of what is known; null where there are tokens and none of them have a known cost. */
+  readonly cost: Nanos | null
+  /** How many requests have tokens without a known cost, because their model has no price. */
+  readonly unpriced: number
 }
 
 export type UsageGroup = UsageSums & {
@@ -40,7 +49,7 @@ export type UsageGroup = UsageSums & {
 }
 
 export type UsageReport = {
-  /** By day in order, else the most expensive first. A request with several tags is part of several groups. */
+  /** By day in order, with the days that have no requests, else the most expensive first. A request with several tags is part of several groups. */
   readonly groups: readonly UsageGroup[]
   /** Each request once. */
   readonly total: UsageSums
@@ -56,16 +65,26 @@ export function usageReport(database: Database, question: UsageQuestion): Promis
 function reportNow(database: Database, question: UsageQuestion): UsageReport {
   const { from, value, name, order } = groupings[question.by]
   const asked = conditionOf(database, question)
-  const groups = database.query.all<GroupRow>(
+  const rows = database.query.all<GroupRow>(
     sql`select ${value} as value, ${name ?? sql`null`} as name, ${sums} from ${from ?? usage} where ${asked}
       group by 1 order by ${order ?? sql`sum(${usage.cost}) desc, count(*) desc, 1`}`,
   )
+  const timings = readTimings(database, { from, value, asked, failed })
+  const groups = rows.map((row) => ({
+    value: row.value,
+    name: row.name,
+    ...toSums(row),
+    ...timings.of(row.value),
+  }))
   const [total = nothing] = database.query.all<SumsRow>(sql`select ${sums} from ${usage} where ${asked}`)
   return {
-    groups: groups.map((row) => ({ value: row.value, name: row.name, ...toSums(row) })),
-    total: toSums(total),
+    groups:
+      question.by === 'day' ? withEmptyDays(groups, question, { ...toSums(nothing), ...untimed }) : groups,
+    total: { ...toSums(total), ...timings.total },
   }
 }
+
+const untimed: Timings = { latency: null, firstToken: null }
 
 function conditionOf(database: Database, { organization, since, until }: UsageQuestion): SQL | undefined {
   const owner = organization === undefined ? undefined : accountNamed(database, organization).id
@@ -75,6 +94,8 @@ function conditionOf(database: Database, { organization, since, until }: UsageQu
     until === undefined ? undefined : lt(usage.created_at, until),
   )
 }
+
+const failed = sql`(${usage.error} is not null or ${usage.status} not between 200 and 299)`
 
 type Grouping = { readonly value: SQL; readonly name?: SQL; readonly from?: SQL; readonly order?: SQL }
 
@@ -94,33 +115,48 @@ const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
     from: sql`${usage} left join json_each(${usage.tags}) tag on not exists (
       select 1 from json_each(${usage.tags}) earlier where earlier.value = tag.value and earlier.key < tag.key)`,
   },
+  error: {
+    value: sql`case when ${failed} then coalesce(${usage.error}, 'status_' || ${usage.status}) end`,
+    order: sql`count(*) desc, 1`,
+  },
   day: { value: sql`strftime('%Y-%m-%d', ${usage.created_at} / 1000, 'unixepoch')`, order: sql`1` },
 }
 
-type SumsRow = Omit<UsageSums, 'cost'> & { readonly cost: string }
+type SumsRow = Omit<UsageSums, 'cost' | keyof Timings> & {
+  readonly cost: string
+  readonly priced: number
+}
 type GroupRow = SumsRow & { readonly value: string | null; readonly name: string | null }
+
+const hasTokens = sql`${usage.prompt_tokens} + ${usage.completion_tokens} > 0`
 
 /** The cost as text: together, the costs of many requests may be more than a number says exactly. */
 const sums = sql`count(*) as requests,
-  coalesce(sum(${usage.error} is not null or ${usage.status} not between 200 and 299), 0) as failed,
+  coalesce(sum(${failed}), 0) as failed,
+  coalesce(sum(${usage.status} between 400 and 498), 0) as clientErrors,
+  coalesce(sum(${usage.status} >= 500), 0) as serverErrors,
   coalesce(sum(${usage.prompt_tokens}), 0) as promptTokens,
   coalesce(sum(${usage.completion_tokens}), 0) as completionTokens,
   coalesce(sum(${usage.cached_tokens}), 0) as cachedTokens,
   coalesce(sum(${usage.reasoning_tokens}), 0) as reasoningTokens,
+  coalesce(sum(${usage.cost} is null and ${hasTokens}), 0) as unpriced,
+  coalesce(sum(${usage.cost} is not null and ${hasTokens}), 0) as priced,
   cast(coalesce(sum(${usage.cost}), 0) as text) as cost`
 
 const nothing: SumsRow = {
   requests: 0,
   failed: 0,
+  clientErrors: 0,
+  serverErrors: 0,
   promptTokens: 0,
   completionTokens: 0,
   cachedTokens: 0,
   reasoningTokens: 0,
+  unpriced: 0,
+  priced: 0,
   cost: '0',
 }
 
-function toSums(row: SumsRow): UsageSums {
-  const { requests, failed, promptTokens, completionTokens, cachedTokens, reasoningTokens } = row
-  const cost = BigInt(row.cost)
-  return { requests, failed, promptTokens, completionTokens, cachedTokens, reasoningTokens, cost }
+function toSums({ priced, cost, ...counts }: SumsRow): Omit<UsageSums, keyof Timings> {
+  return { ...counts, cost: counts.unpriced > 0 && priced === 0 ? null : BigInt(cost) }
 }

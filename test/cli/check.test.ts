@@ -1,6 +1,10 @@
 import { expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
+import { chmodSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { CheckReport } from '../../src/cli/check-report.ts'
 import { temporaryHome } from '../config/temporary-home.ts'
+import { projectFolder } from '../support/source.ts'
 import { type Outcome, runWeir } from './run-weir.ts'
 
 const sound = `
@@ -64,7 +68,9 @@ models:
   const outcome = await check(home.place('work'), {}, '--json')
   const report = reportOf(outcome)
   expect(outcome.code).toBe(1)
-  expect(outcome.err).toBe('3 problems found.\n')
+  expect(JSON.parse(outcome.err)).toEqual({
+    error: { message: '3 problems found.', code: 'check_failed' },
+  })
   expect(report.ok).toBe(false)
   const paths = report.problems.map(({ path }) => path)
   expect(paths).toEqual([
@@ -82,6 +88,96 @@ test('settings that cannot be read are reported the same way', async () => {
   expect(out).toContain('  port: must be a whole number from 0 to 65535')
   expect(out).not.toContain('canary')
   expect(reportOf(await check(home.place('work'), {}, '--json')).file).toBe(home.place('work/weir.yaml'))
+})
+
+const tls = (name: string) => join(projectFolder, `test/fixtures/tls/${name}.pem`)
+
+test.each([
+  [
+    'a host of another machine',
+    'host: 203.0.113.7',
+    'host',
+    '203.0.113.7 is not an address of this machine.',
+  ],
+  [
+    'a certificate that is missing',
+    `tls: { cert: gone.pem, key: ${tls('key')} }`,
+    'tls.cert',
+    'there is no such file.',
+  ],
+  [
+    'a key that is a certificate',
+    `tls: { cert: ${tls('certificate')}, key: ${tls('certificate')} }`,
+    'tls.key',
+    'does not hold a private key in PEM format.',
+  ],
+  ['a key that is a folder', `tls: { cert: ${tls('certificate')}, key: . }`, 'tls.key', 'it is a folder.'],
+  [
+    'a provider that is named twice',
+    'providers: { groq: {}, openai: {}, groq: {} }',
+    'providers.groq',
+    'is written twice; join the two.',
+  ],
+])('%s is a problem, as serve would refuse it', async (_, yaml, path, message) => {
+  using home = temporaryHome({ 'work/weir.yaml': yaml })
+  const outcome = await check(home.place('work'), {}, '--json')
+  expect(outcome.code).toBe(1)
+  expect(reportOf(outcome).problems).toEqual([{ path, message: expect.stringContaining(message) }])
+})
+
+test('a key that belongs to another certificate is a problem', async () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  using home = temporaryHome({
+    'work/other.pem': privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    'work/weir.yaml': `tls: { cert: ${tls('certificate')}, key: other.pem }`,
+  })
+  const { problems } = reportOf(await check(home.place('work'), {}, '--json'))
+  const message = `${home.place('work/other.pem')} is not the private key of ${tls('certificate')}.`
+  expect(problems).toEqual([{ path: 'tls.key', message }])
+})
+
+test.each([
+  ['WEIR_HOST', '203.0.113.7', 'WEIR_HOST'],
+  ['WEIR_DATA', 'weir.yaml/data', 'data folder'],
+  ['WEIR_BOOTSTRAP_KEY', 'canary', 'WEIR_BOOTSTRAP_KEY'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'trace collector'],
+])('%s that cannot be used is a problem', async (name, value, path) => {
+  using home = temporaryHome({ 'work/weir.yaml': 'port: 1' })
+  const outcome = await check(home.place('work'), { [name]: value }, '--json')
+  expect([outcome.code, ...reportOf(outcome).problems.map((problem) => problem.path)]).toEqual([1, path])
+  expect(outcome.out).not.toContain('canary')
+})
+
+test('a database that is none is a problem, and the check creates nothing', async () => {
+  using home = temporaryHome({ 'work/data/weir.db': 'a letter to a friend, of some length. '.repeat(40) })
+  const { out } = await check(home.place('work'), { WEIR_DATA: 'data' })
+  expect(out).toMatch(/ {2}data folder: The database .*weir\.db cannot be opened: file is not a database\.$/m)
+  expect(readdirSync(home.place('work/data'))).toEqual(['weir.db'])
+  await check(home.place('work'), { WEIR_DATA: 'other' })
+  expect(readdirSync(home.place('work'))).not.toContain('other')
+})
+
+test.skipIf(process.getuid?.() === 0)(
+  'a folder or a file that this user may not write is a problem',
+  async () => {
+    using home = temporaryHome({ 'work/closed/weir.db': '', 'work/open/weir.db': '' })
+    chmodSync(home.place('work/closed'), 0o500)
+    chmodSync(home.place('work/open/weir.db'), 0o400)
+    const problemOf = async (data: string) =>
+      reportOf(await check(home.place('work'), { WEIR_DATA: data }, '--json')).problems[0]?.message
+    expect(await problemOf('closed')).toBe(`This user may not write in ${home.place('work/closed')}.`)
+    expect(await problemOf('open')).toBe(
+      `This user may not read and write ${home.place('work/open/weir.db')}.`,
+    )
+    chmodSync(home.place('work/closed'), 0o700)
+  },
+)
+
+test('a variable without braces is a warning and not a problem', async () => {
+  using home = temporaryHome({ 'work/weir.yaml': 'providers: { openai: { api_key: $OPENAI_API_KEY } }' })
+  const { code, out } = await check(home.place('work'))
+  expect(code).toBe(0)
+  expect(out).toMatch(/^Warnings\n {2}providers\.openai\.api_key: holds .* write \$\{OPENAI_API_KEY\} /m)
 })
 
 test('without any file the check is sound', async () => {

@@ -12,7 +12,7 @@ const wrongUsage: readonly [args: string, message: string][] = [
   ['check --__proto__', 'Unknown flag --__proto__. See weir check --help.'],
   ['check --json=yes', '--json takes no value. See weir check --help.'],
   ['check --config', '--config needs a value. See weir check --help.'],
-  ['check --config --json', '--config needs a value. See weir check --help.'],
+  ['check --config --online', '--config needs a value. See weir check --help.'],
   ['check now', 'weir check does not take the argument “now”. See weir check --help.'],
   ['chekc', 'There is no command “chekc”. Did you mean check? See weir --help.'],
   ['help zzzzzz', 'There is no command “zzzzzz”. See weir --help.'],
@@ -77,6 +77,46 @@ test('a failure that a command foresaw is its sentence, any other one is named w
   expect(code).toBe(1)
   expect(err).toBe(
     'Something unforeseen went wrong (TypeError: x is no function). WEIR_DEBUG=1 shows where.\n',
+  )
+})
+
+test('with --json a failure is one line of JSON on standard error, with the same exit code', async () => {
+  const { out, err, code } = await inProcess(['check', '--zzzzzz', '--json'])
+  expect({ out, code, lines: err.split('\n').length }).toEqual({ out: '', code: 2, lines: 2 })
+  const message = 'Unknown flag --zzzzzz. See weir check --help.'
+  expect(JSON.parse(err)).toEqual({ error: { message, code: 'wrong_usage' } })
+  using home = temporaryHome({ 'work/weir.yaml': 'prot: 1' })
+  const codes: [args: string[], code: number, name: string][] = [
+    [['models'], 1, 'invalid_settings'],
+    [['models', '--data', ''], 2, 'wrong_usage'],
+    [['usage', '--data', home.place('nowhere')], 1, 'failed'],
+    [['check'], 1, 'check_failed'],
+    [['serve', '--port', 'x'], 2, 'invalid_settings'],
+    [['chekc'], 2, 'wrong_usage'],
+    [['bench', '--against', 'acme'], 2, 'wrong_usage'],
+    [['backup', 'copy.db', '--data', home.place('nowhere')], 1, 'failed'],
+  ]
+  for (const [args, code, name] of codes) {
+    const failed = await inProcess([...args, '--json'], { cwd: home.place('work') })
+    expect([args, failed.code, JSON.parse(failed.err).error.code]).toEqual([args, code, name])
+  }
+  const environment = throwing(new TypeError('broken'), { WEIR_DEBUG: '1' })
+  const broken = JSON.parse((await inProcess(['check', '--json'], { environment })).err).error
+  expect(broken).toMatchObject({ code: 'internal_error', stack: expect.stringContaining('main.test.ts') })
+  // Behind `--` it is no flag.
+  expect((await inProcess(['check', '--', '--json'])).err).toBe(
+    'weir check does not take the argument “--json”. See weir check --help.\n',
+  )
+})
+
+test('a negative number is a value, not a flag', () => {
+  const signature = { command: 'x', flags: { note: 'text' }, operands: ['NAME', 'USD'] } as const
+  const { flags, operands } = parseFlags(['acme', '-12.50', '--note', '-3'], signature)
+  expect([flags.note, operands]).toEqual(['-3', ['acme', '-12.50']])
+  expect(parseFlags(['--', 'acme', '-.5'], signature).operands).toEqual(['acme', '-.5'])
+  expect(parseFlags(['--note=-1', 'acme', '-.5'], signature)).toMatchObject({ flags: { note: '-1' } })
+  expect(() => parseFlags(['acme', '1', '-x'], signature)).toThrow(
+    new UsageError('Unknown flag -x. See weir x --help.'),
   )
 })
 

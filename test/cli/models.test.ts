@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { models } from '../../src/cli/models.ts'
 import type { World } from '../../src/cli/command.ts'
 
@@ -42,4 +42,36 @@ test('weir models --json is a list of models with their routes', async () => {
     reason: null,
   })
   expect(list.every(({ enabled }: { enabled: boolean }) => enabled)).toBe(true)
+})
+
+describe('weir models shows what fits the filters', () => {
+  const environment = { OPENAI_API_KEY: 'sk-x', GROQ_API_KEY: 'gsk_x', OLLAMA_HOST: 'http://127.0.0.1:1' }
+  const slugs = async (...args: string[]): Promise<string[]> =>
+    JSON.parse((await run([...args, '--json'], environment)).text).map(({ slug }: { slug: string }) => slug)
+
+  test('by a part of a name in any case', async () => {
+    const found = await slugs('GPT-4o')
+    expect(found).toContain('openai/gpt-4o-mini')
+    expect(found.filter((slug) => !slug.includes('gpt-4o'))).toEqual([])
+  })
+
+  test('by provider, by author, and by all of them together', async () => {
+    const ofGroq = await slugs('--provider', 'groq')
+    expect(ofGroq.length).toBeGreaterThan(2)
+    expect((await slugs('--provider', 'openai')).filter((slug) => ofGroq.includes(slug))).toEqual([])
+    const byOpenai = await slugs('--author', 'OpenAI')
+    expect(byOpenai.length).toBeGreaterThan(10)
+    expect(byOpenai.filter((slug) => !/^(groq\/)?openai\//.test(slug))).toEqual([])
+    expect(await slugs('120b', '--author', 'openai', '--provider', 'groq')).toEqual([
+      'groq/openai/gpt-oss-120b',
+    ])
+  })
+
+  test('and says what to do where none does', async () => {
+    expect((await run(['no-such-model'], environment)).text).toBe('No model matches.')
+    expect((await run(['text-embedding-3-small'], environment)).text).toBe(
+      'No enabled model matches; 1 model that is disabled would: weir models --all says why.',
+    )
+    expect(await slugs('no-such-model')).toEqual([])
+  })
 })

@@ -1,12 +1,14 @@
 import { expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keys } from '../../src/cli/keys.ts'
 import { orgs } from '../../src/cli/orgs.ts'
 import { databaseName, openDatabase } from '../../src/storage/database.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createLedger } from '../../src/storage/ledger.ts'
+import { migrations } from '../../src/storage/migrations.ts'
 import { createWriter } from '../../src/storage/writer.ts'
+import { temporaryFolder } from '../storage/folder.ts'
 import { expectSoundBooks, requestOf } from '../storage/money-world.ts'
 import { runWeir } from './run-weir.ts'
 import { storageWorld } from './storage-world.ts'
@@ -83,6 +85,8 @@ test('a credit is exact, a correction takes back, and the list shows the balance
     balance_usd: '12.499999999',
   })
   expect((await say(orgs, 'list')).out).toMatch(/^acme +org_\w+ +prepaid +12\.499999999 /m)
+  expect((await say(orgs, 'credit', 'acme', '-0.4999', '--json')).out).toContain('"12.000099999"')
+  expect((await say(orgs, 'credit', 'acme', '+0.4999')).code).toBe(0)
   const refused = await say(orgs, 'credit', '--', 'acme', '-20')
   expect([refused.code, refused.out]).toEqual([1, ''])
   expect(refused.err).toContain('The balance of acme is 12.499999999 USD')
@@ -111,6 +115,34 @@ test('billing and limits are set one by one, and default gives a limit back to t
   expect(changed.concurrent_requests).toBe(3)
   expect(JSON.parse((await say(orgs, 'list', '--json')).out)).toEqual([changed])
   expect((await say(orgs, 'list')).out).toMatch(/^acme .* default +1,000,000 +3 /m)
+})
+
+test.each(['list', 'set acme --billing none', 'credit acme 1', 'delete acme --yes'])(
+  'weir orgs %s creates nothing where there is no data, and says what to do',
+  async (line) => {
+    const { say, data } = storageWorld()
+    expect(await say(orgs, ...line.split(' '))).toEqual({
+      code: 1,
+      out: '',
+      err: `There is no data in ${data}. Start weir serve first, or name another folder with --data.`,
+    })
+    expect(existsSync(data)).toBe(false)
+  },
+)
+
+test('a list leaves no file beside the database and does not change one of an older schema', async () => {
+  const data = temporaryFolder()
+  const list = () => runWeir(['orgs', 'list'], data, { WEIR_DATA: data })
+  expect((await runWeir(['orgs', 'create', 'acme'], data, { WEIR_DATA: data })).code).toBe(0)
+  expect((await list()).code).toBe(0)
+  expect(readdirSync(data).filter((name) => name.startsWith('weir'))).toEqual(['weir.db'])
+  const database = openDatabase(join(data, databaseName))
+  const { length } = migrations
+  database.sqlite.run(`PRAGMA user_version = ${length - 1}`)
+  database.close()
+  const refused = await list()
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('weir serve migrates it.')])
+  expect(readdirSync(data).filter((name) => name.includes('schema'))).toEqual([])
 })
 
 test('nothing is deleted without --yes', async () => {
@@ -145,13 +177,17 @@ test.each([
   { args: ['set', 'acme', '--concurrent-requests', '9'.repeat(20)], code: 2, says: 'a whole number from 1' },
   { args: ['set', 'nobody', '--billing', 'none'], code: 1, says: 'There is no organization' },
   { args: ['credit', 'acme'], code: 2, says: 'needs USD' },
+  { args: ['credit', 'acme', '-1,5'], code: 2, says: 'not “-1,5”' },
+  { args: ['set', 'acme', '--tokens-per-minute', '-5'], code: 2, says: 'or default, not “-5”' },
   { args: ['credit', 'acme', '1,5'], code: 2, says: 'USD is an amount such as 25 or 12.50' },
   { args: ['credit', 'acme', '0.0000000001'], code: 2, says: 'nine decimals at most' },
   { args: ['credit', 'nobody', '5'], code: 1, says: 'There is no organization with the name nobody.' },
   { args: ['create', 'a/b'], code: 1, says: 'has 1 to 64 letters' },
   { args: ['delete', 'nobody', '--yes'], code: 1, says: 'There is no organization with the name nobody.' },
 ])('weir orgs $args ends with $code and says what is wrong', async ({ args, code, says }) => {
-  const said = await storageWorld().say(orgs, ...args)
+  const { say } = storageWorld()
+  await say(orgs, 'create', 'other')
+  const said = await say(orgs, ...args)
   expect([said.code, said.out]).toEqual([code, ''])
   expect(said.err).toContain(says)
 })

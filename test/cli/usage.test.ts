@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { orgs } from '../../src/cli/orgs.ts'
 import { usage } from '../../src/cli/usage.ts'
@@ -7,6 +8,8 @@ import { createLedger } from '../../src/storage/ledger.ts'
 import type { RequestFacts } from '../../src/storage/request-facts.ts'
 import { createWriter } from '../../src/storage/writer.ts'
 import { requestOf } from '../storage/money-world.ts'
+import { projectFolder } from '../support/source.ts'
+import { runOnTerminal, withoutEscapes } from './run-terminal.ts'
 import { runWeir } from './run-weir.ts'
 import { storageWorld } from './storage-world.ts'
 
@@ -19,6 +22,8 @@ const tokens = {
   estimated: false,
 }
 
+const times = { latency: 1500, firstToken: 90 }
+
 /** A data folder with two organizations and three requests, of which one is ten days old and one failed. */
 async function usedWorld() {
   const world = storageWorld()
@@ -28,7 +33,7 @@ async function usedWorld() {
   const ledger = createLedger(database, createWriter(database))
   const facts = (more: Partial<RequestFacts>) => ({ ...requestOf(id), ...more })
   const old = facts({ model: 'a/old', createdAt: Date.now() - 10 * day })
-  const answered = { provider: 'openai', usage: tokens, cost: 1_234_567_890n, status: 200 }
+  const answered = { provider: 'openai', usage: tokens, cost: 1_234_567_890n, status: 200, ...times }
   await ledger.settle(facts({ model: 'a/new', tags: ['x', 'y'] }), answered)
   await ledger.settle(facts({ model: 'a/new', tags: ['y'] }), { status: 502, error: 'upstream_timeout' })
   await ledger.settle(old, answered)
@@ -42,15 +47,15 @@ test('the table is aligned, with titles above and the total below', async () => 
     code: 0,
     err: '',
     out: [
-      'MODEL  REQUESTS  FAILED  PROMPT  CACHED  COMPLETION  REASONING    COST USD',
-      'a/new         2       1   1,500       3          20          4  1.23456789',
-      'total         2       1   1,500       3          20          4  1.23456789',
+      'MODEL  REQUESTS  FAILED  4XX  5XX  PROMPT  CACHED  COMPLETION  REASONING  COST USD    P50    P95  FIRST P50  FIRST P95',
+      'a/new         2       1    0    1   1,500       3          20          4    1.2346  1.5 s  1.5 s      90 ms      90 ms  ████████████',
+      'total         2       1    0    1   1,500       3          20          4    1.2346  1.5 s  1.5 s      90 ms      90 ms',
     ].join('\n'),
   })
-  expect((await say(usage, '--since', '20d')).out).toMatch(/^a\/old .*\ntotal +3 .* 2\.46913578$/m)
+  expect((await say(usage, '--since', '20d')).out).toMatch(/^a\/old .*\ntotal +3 .* 2\.4691 .*$/m)
   expect((await say(usage, '--by', 'key')).out).toMatch(/^KEY +NAME +REQUESTS .*\nabcdefghijkl +- +2 /)
   expect((await say(usage, '--by', 'tag')).out).toMatch(/\ny +2 .*\ntotal +2 |\nx +1 .*\ntotal +2 /)
-  expect((await say(usage, '--org', 'other')).out).toMatch(/^MODEL .*\ntotal +0 .* 0\.00$/)
+  expect((await say(usage, '--org', 'other')).out).toMatch(/^MODEL .*\ntotal +0 .* 0\.0000( +-){4}$/)
 })
 
 test('--json tells the question, the groups and the total, with costs as decimal strings', async () => {
@@ -59,11 +64,15 @@ test('--json tells the question, the groups and the total, with costs as decimal
   const sums = {
     requests: 2,
     failed: 1,
+    errors: { '4xx': 0, '5xx': 1, other: 0 },
     prompt_tokens: 1500,
     completion_tokens: 20,
     cached_tokens: 3,
     reasoning_tokens: 4,
     cost_usd: '1.23456789',
+    unpriced_requests: 0,
+    latency_ms: { p50: 1500, p95: 1500 },
+    first_token_ms: { p50: 90, p95: 90 },
   }
   const json = async (...args: string[]) => JSON.parse((await say(usage, '--json', ...args)).out)
   expect(await json('--org', 'acme')).toEqual({
@@ -84,8 +93,65 @@ test('--json tells the question, the groups and the total, with costs as decimal
     ['y', 2],
   ])
   expect((await json('--by', 'provider')).groups).toHaveLength(2)
-  expect((await json('--by', 'day')).groups[0].day).toBe(new Date().toISOString().slice(0, 10))
+  const days = (await json('--by', 'day')).groups
+  expect([days.length, days.at(-1).day]).toEqual([8, new Date().toISOString().slice(0, 10)])
+  expect(days[3]).toMatchObject({ requests: 0, cost_usd: '0.00', latency_ms: { p50: null } })
 })
+
+test('a cost that is not known is no zero', async () => {
+  const { say, database } = await usedWorld()
+  const { id } = JSON.parse((await say(orgs, 'list', '--json')).out)[0]
+  const ledger = createLedger(database, createWriter(database))
+  await ledger.settle({ ...requestOf(id), model: 'a/own' }, { provider: 'box', usage: tokens, status: 200 })
+  database.close()
+  const { out } = await say(usage)
+  expect(out).toMatch(/^a\/own +1 +0 .* 4 +- /m)
+  expect(out).toEndWith('\n\nThe cost of 1 of the requests is unknown: their models have no prices.')
+  const { groups } = JSON.parse((await say(usage, '--json')).out)
+  expect(groups[1]).toMatchObject({ model: 'a/own', cost_usd: null, unpriced_requests: 1 })
+})
+
+test('where there is no data, usage says so and creates nothing', async () => {
+  const { say, data } = storageWorld()
+  const { code, err } = await say(usage)
+  expect([code, err]).toEqual([1, expect.stringMatching(/^There is no data in .*\. Start weir serve first/)])
+  expect(existsSync(data)).toBe(false)
+})
+
+test('--watch prints again until it is interrupted, as JSON one object a line', async () => {
+  const { say, data, database } = await usedWorld()
+  database.close()
+  const refused = await say(usage, '--watch')
+  expect([refused.code, refused.err]).toEqual([
+    2,
+    '--watch needs a terminal, or --json. See weir usage --help.',
+  ])
+  const command = [process.execPath, join(projectFolder, 'src/main.ts'), 'usage', '--watch', '--json']
+  const child = Bun.spawn(command, { env: { WEIR_DATA: data }, stdout: 'pipe', stderr: 'pipe' })
+  let text = ''
+  for await (const bytes of child.stdout) {
+    text += new TextDecoder().decode(bytes)
+    if (text.split('\n').length > 2) child.kill('SIGINT')
+  }
+  expect(await child.exited).toBe(0)
+  const lines = text.trimEnd().split('\n')
+  expect(lines.map((line) => JSON.parse(line).total.requests)).toEqual([2, 2])
+})
+
+test.skipIf(process.platform === 'win32')(
+  'on a terminal --watch redraws a table that fits, and Ctrl-C ends it',
+  async () => {
+    const { data, database } = await usedWorld()
+    database.close()
+    await using run = runOnTerminal(['usage', '--watch'], data, { WEIR_DATA: data }, 70)
+    await run.until(/Ctrl-C ends\.[^]*Ctrl-C ends\.[^]*total/)
+    run.type('\u0003')
+    expect(await run.exited).toBe(0)
+    const lines = withoutEscapes(run.text()).split('\n')
+    expect(lines.filter((line) => line.length > 70)).toEqual([])
+    expect(lines).toContain('MODEL  REQUESTS  FAILED  PROMPT  COMPLETION  COST USD    P50    P95')
+  },
+)
 
 test('usage is read while another process has the database open', async () => {
   const { data, database } = await usedWorld()
@@ -96,14 +162,16 @@ test('usage is read while another process has the database open', async () => {
 })
 
 test.each([
-  { args: ['--by', 'colour'], code: 2, says: 'model, provider, org, key, tag, day, not “colour”' },
+  { args: ['--by', 'colour'], code: 2, says: 'model, provider, org, key, tag, day, error, not “colour”' },
   { args: ['--since', '7'], code: 2, says: '--since needs a duration such as 7d' },
   { args: ['--since', '99999999999d'], code: 2, says: '--since needs a duration' },
   { args: ['--until', '7d'], code: 2, says: 'Unknown flag --until.' },
   { args: ['acme'], code: 2, says: '“acme”' },
   { args: ['--org', 'nobody'], code: 1, says: 'There is no organization with the name nobody.' },
 ])('weir usage $args ends with $code and says what is wrong', async ({ args, code, says }) => {
-  const said = await storageWorld().say(usage, ...args)
+  const { say } = storageWorld()
+  await say(orgs, 'create', 'acme')
+  const said = await say(usage, ...args)
   expect([said.code, said.out]).toEqual([code, ''])
   expect(said.err).toContain(says)
 })

@@ -1,40 +1,40 @@
 import { describe, expect, test } from 'bun:test'
+import { exampleOf } from '../../src/config/example.ts'
+import { SettingsFile } from '../../src/config/settings.ts'
+import { fieldsOf } from '../../src/lib/json.ts'
 import { complaintsOf } from './temporary-home.ts'
 
 const shape: readonly [yaml: string, ...problems: string[]][] = [
   ['hots: x', 'hots | unknown setting; did you mean host?'],
   ['retries: { attempt: 3 }', 'retries.attempt | unknown setting; did you mean attempts?'],
   ['retries: { zzz: 3 }', 'retries.zzz | unknown setting; known here: attempts.'],
-  ['retries: [1]', 'retries | must hold settings by name, not a list.'],
-  ['retries: { attempts: 11 }', 'retries.attempts | must be a whole number from 0 to 10, not this number.'],
-  ['port: "80"', 'port | must be a whole number from 0 to 65535, not this text.'],
-  ['port: 80.5', 'port | must be a whole number from 0 to 65535, not this number.'],
+  ['retries: [1]', 'retries | must be an object, not a list; for example “retries: { attempts: 1 }”.'],
+  ['retries: { attempts: 11 }', 'retries.attempts | must be a whole number from 0 to 10, not 11.'],
+  ['port: "80"', 'port | must be a whole number from 0 to 65535, not “80”.'],
+  ['port: 80.5', 'port | must be a whole number from 0 to 65535, not 80.5.'],
   ['limits:', 'limits | has no value; give it one, or remove the line.'],
   [
     'limits: { tokens_per_minute: 0 }',
-    'limits.tokens_per_minute | must be a whole number of at least 1, not this number.',
+    'limits.tokens_per_minute | must be a whole number of at least 1, not 0.',
   ],
   ['host: ""', 'host | must be a text, not an empty text.'],
-  ['unsupported_parameters: keep', 'unsupported_parameters | must be one of reject, drop, not this text.'],
-  [
-    'compatibility: { open_responses: 1 }',
-    'compatibility.open_responses | must be true or false, not this number.',
-  ],
+  ['unsupported_parameters: keep', 'unsupported_parameters | must be one of reject, drop, not “keep”.'],
+  ['compatibility: { open_responses: 1 }', 'compatibility.open_responses | must be true or false, not 1.'],
   [
     'compatibility: { tool_call_fragments: 1 }',
-    'compatibility.tool_call_fragments | must be true or false, not this number.',
+    'compatibility.tool_call_fragments | must be true or false, not 1.',
   ],
-  [
-    'breaker: { cooldown: 30 }',
-    'breaker.cooldown | must be a duration such as 30s, 5m, 24h or 30d, not this number.',
-  ],
+  ['breaker: { cooldown: 30 }', 'breaker.cooldown | must be a duration such as 30s, 5m, 24h or 30d, not 30.'],
   [
     'retention: { responses: 0d }',
-    'retention.responses | must be a duration such as 30s, 5m, 24h or 30d, not this text.',
+    'retention.responses | must be a duration such as 30s, 5m, 24h or 30d, not “0d”.',
   ],
-  ['max_body: lots', 'max_body | must be a size such as 32MiB, 500kB or a number of bytes, not this text.'],
+  ['max_body: lots', 'max_body | must be a size such as 32MiB, 500kB or a number of bytes, not “lots”.'],
   ['tls: { cert: a }', 'tls.key | is missing.'],
-  ['cors: https://a.test', 'cors | must be a list, not this text.'],
+  [
+    'cors: https://a.test',
+    'cors | must be a list, not this text; for example “cors: [https://app.example.com]”.',
+  ],
   [
     'cors: [https://a.test/]',
     'cors[0] | must be an origin such as https://app.example.com (no path, no slash at the end), or *, not this text.',
@@ -48,8 +48,11 @@ const shape: readonly [yaml: string, ...problems: string[]][] = [
     'providers.a.timeouts.total | unknown setting; known here: connect, first_byte, idle.',
   ],
   ['providers: { a: { headers: { x: 1 } } }', 'providers.a.headers.x | must be a text, not this number.'],
-  ['models: { slug: a/b }', 'models | must be a list, not settings by name.'],
-  ['models: [{ slug: b }]', 'models[0].slug | must be author/model, not this text.'],
+  [
+    'models: { slug: a/b }',
+    'models | must be a list, not an object; for example “models: [{ slug: author/model }]”.',
+  ],
+  ['models: [{ slug: b }]', 'models[0].slug | must be author/model, not “b”.'],
   ['models: [{ enabled: true }]', 'models[0].slug | is missing.'],
   ['models: [{ slug: a/b, routes: [] }]', 'models[0].routes | must have at least 1 entry.'],
   [
@@ -119,6 +122,21 @@ const files: readonly [name: string, yaml: string, problem: string | RegExp][] =
     'models: []\nport: 1\nmodels: []\n',
     'models | is written twice; join the two.',
   ],
+  [
+    'a provider that is named twice',
+    'providers:\n  acme: { kind: vllm }\n  groq: {}\n  acme:\n    kind: openai\n',
+    'providers.acme | is written twice; join the two.',
+  ],
+  [
+    'a name that an entry of a list has twice, once in quotes',
+    'models:\n  - slug: a/b\n    routes: [{ provider: x, model: y, "provider": z }]\n',
+    'models[0].routes[0].provider | is written twice; join the two.',
+  ],
+  [
+    'a name that JSON has twice',
+    '{"port":1,"tls":{"key":"a","cert":"b","key":"c"}}',
+    'tls.key | is written twice; join the two.',
+  ],
   ['a broken first line', 'port: 1: 2\n', /^line 1 \| .*This is not valid YAML\.$/],
   ['a broken line behind a comment', 'port: 1\r\n\r\n# why\r\nhost: "x\r\n', /^line 4 \| /],
   ['a list that is never closed', 'port: 1\ncors: [a,\n  b\nhost: x\n', /^line 2 \| /],
@@ -133,6 +151,32 @@ describe('a file that cannot be read as settings says so', () => {
       if (typeof problem === 'string') expect(problems[0]).toBe(problem)
       else expect(problems[0]).toMatch(problem)
     })
+})
+
+test('the same name in different places, in texts and in comments is not a repetition', () => {
+  const yaml = `
+# port: 1
+providers: &all
+  one: &base { kind: vllm, base_url: 'http://a.test/kind: b', headers: { kind: "kind: \\" kind: x", one: y } }
+  two:
+    <<: *base
+    kind: openai-compatible
+    headers:
+      note: |
+        kind: a
+        kind: b
+models:
+  - slug: a/b
+    routes: [{ provider: one, model: 'm: m' }, { provider: two, model: m }]
+`
+  expect(complaintsOf(yaml).problems).toEqual([])
+})
+
+test('the example that each setting shows is one that it takes', () => {
+  for (const [name, schema] of Object.entries(SettingsFile.properties)) {
+    const example = exampleOf(fieldsOf(schema))
+    expect([name, complaintsOf(`${name}: ${example}`).problems]).toEqual([name, []])
+  }
 })
 
 test('a provider with nothing behind its name has the defaults', () => {

@@ -42,3 +42,23 @@ test('what is no name of a variable is refused', () => {
   for (const text of ['${}', '${A:-b}', '${A B}', '${A', '${1A}'])
     expect(complaintsOf(`host: '${text}'`, { A: 'x' }).problems).toEqual([`host | ${message}`])
 })
+
+test('a variable without braces is taken as it is, with a warning that shows no part of a key', () => {
+  using home = temporaryHome({
+    'work/weir.yaml': `
+host: $HOST_NAME
+providers:
+  one: { api_key: $ONE_KEY, headers: { authorization: 'Bearer $TOKEN', x-note: 'a $5 and a$b' } }
+  two: { api_key: 'sk-$SECRET', headers: { x: 'y $SECRET' } }
+`,
+  })
+  const { settings, warnings } = home.load({ environment: { TOKEN: 'x' } })
+  expect(settings.host).toBe('$HOST_NAME')
+  expect(warnings.map(({ path, message }) => [path, /write (\S+) /.exec(message)?.[1]])).toEqual([
+    ['host', '${HOST_NAME}'],
+    ['providers.one.api_key', '${ONE_KEY}'],
+    ['providers.one.headers.authorization', '${TOKEN}'],
+    ['providers.two.headers.x', '${NAME}'],
+  ])
+  expect(JSON.stringify(warnings)).not.toContain('SECRET')
+})

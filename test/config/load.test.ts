@@ -23,6 +23,7 @@ test('without a file and without variables the defaults hold', () => {
       maxBody: 33_554_432,
       cors: [],
     },
+    warnings: [],
   })
 })
 
@@ -124,7 +125,7 @@ test('a named file that is not there is an error, and the other places are not t
 
 test('a port that is no port is refused and says where it came from', () => {
   using home = temporaryHome({ 'work/weir.yaml': 'port: 3' })
-  const port = 'must be a whole number from 0 to 65535.'
+  const port = 'must be a whole number from 0 to 65535, not “.+”.'
   for (const text of ['x', '80a', '-1', '65536', '1.5', ' '])
     expect(() => home.load({ environment: { WEIR_PORT: text } })).toThrow(new RegExp(`^WEIR_PORT: ${port}$`))
   expect(() => home.load({ flags: { port: 'x' } })).toThrow(new RegExp(`^--port: ${port}$`))

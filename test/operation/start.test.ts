@@ -1,13 +1,18 @@
 import { expect, test } from 'bun:test'
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type Outcome, runWeir } from '../cli/run-weir.ts'
 import { temporaryFolder } from '../storage/folder.ts'
+import { projectFolder } from '../support/source.ts'
+import { startWeir } from './weir-process.ts'
 
 function serve(folder: string, ...flags: string[]): Promise<Outcome> {
   return runWeir(['serve', '--port', '0', ...flags], folder, { WEIR_DATA: join(folder, 'data') })
 }
+
+const tls = (name: string) => join(projectFolder, `test/fixtures/tls/${name}.pem`)
 
 /** One line on standard error, and the exit code of a failure. */
 function expectOneLine({ code, out, err }: Outcome, line: RegExp): void {
@@ -28,11 +33,33 @@ test('a port that is taken ends the start before it makes a database, whose firs
   expect(existsSync(join(folder, 'data'))).toBe(false)
 })
 
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'))
+
+test.each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
+  'a second weir with data of its own does not share the port of one that serves on 127.0.0.1: %s',
+  async (host) => {
+    const folder = temporaryFolder()
+    await using first = await startWeir({ settings: {}, folder })
+    const { port } = new URL(first.url)
+    expectOneLine(
+      await serve(folder, '--host', host, '--port', port),
+      new RegExp(`^Cannot listen on .*: port ${port} is in use, .* choose another port with --port\\.$`, 'm'),
+    )
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+    expect((await first.fetch('/livez')).status).toBe(200)
+  },
+)
+
 test.each(['203.0.113.7', 'no such host'])(
   'so does the address %s, which this machine does not have',
   async (host) => {
     const folder = temporaryFolder()
-    expectOneLine(await serve(folder, '--host', host), /^Cannot listen on /)
+    expectOneLine(
+      await serve(folder, '--host', host),
+      new RegExp(
+        `^Cannot listen on ${host}:0: ${host} is not .* of this machine\\. Choose another host with --host`,
+      ),
+    )
     expect(existsSync(join(folder, 'data'))).toBe(false)
   },
 )
@@ -69,14 +96,23 @@ test('a database that another process keeps locked', async () => {
 test('a data folder that is a file', async () => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'data'), '')
-  expectOneLine(await serve(folder), /^The data folder .*data cannot be used: EEXIST/)
+  expectOneLine(await serve(folder), /^The data folder .*data cannot be used: .*data is not a folder\./)
 })
 
 test.each([
   ['a setting that does not exist', 'prot: 1', /prot: unknown setting; did you mean port\?/],
   ['what is no YAML', 'providers: [', /weir\.yaml/],
   ['a variable that is not set', 'providers: { openai: { api_key: "${NOWHERE}" } }', /NOWHERE/],
-  ['a certificate that is not there', 'tls: { cert: c.pem, key: k.pem }', /^Cannot listen on .*c\.pem/],
+  [
+    'a key that is not there',
+    `tls: { cert: ${tls('certificate')}, key: k.pem }`,
+    /^In .*weir\.yaml: tls\.key: \S*k\.pem cannot be read: there is no such file\.$/m,
+  ],
+  [
+    'a certificate that is none',
+    `tls: { cert: ${tls('key')}, key: ${tls('key')} }`,
+    /tls\.cert: \S*key\.pem does not hold a certificate in PEM format\.$/m,
+  ],
 ])('weir.yaml with %s', async (_, yaml, line) => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'weir.yaml'), yaml)

@@ -127,15 +127,21 @@ describe.each([1, 2, 3, 4])('a database of schema %d', (schema) => {
     expect(valuesIn(copy, 'SELECT count(*) FROM api_keys')).toEqual([[2]])
   })
 
-  test('is opened by the commands too, once, and says what was done', async () => {
+  test('is migrated by a command that changes it, once, and left as it is by one that reads it', async () => {
     const file = databaseOf(schema)
     const folder = dirname(file)
     const weir = (...args: string[]) => runWeir([...args, '--json'], folder, { WEIR_DATA: folder })
-    const first = await weir('orgs', 'list')
+    const read = await weir('orgs', 'list')
+    expect([read.code, JSON.parse(read.err).error.message]).toEqual([
+      1,
+      expect.stringMatching(/was written by an older version of weir .*\. weir serve migrates it\.$/),
+    ])
+    expect(valuesIn(file, 'PRAGMA user_version')).toEqual([[schema]])
+    const first = await weir('orgs', 'set', 'acme', '--requests-per-minute', '77')
     expect(first.code).toBe(0)
     expect(first.err).toMatch(/database migrated/)
     expect(
-      JSON.parse(first.out)
+      JSON.parse((await weir('orgs', 'list')).out)
         .map(({ name }: { name: string }) => name)
         .toSorted(),
     ).toEqual(['acme', 'default'])

@@ -14,16 +14,16 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Undefined where no collector is set: then nothing of all this is even loaded. */
 export async function startTracing(environment: Environment, log: Log): Promise<Tracing | undefined> {
-  const url = collectorOf(environment)
+  const url = checkedCollector(environment)
   if (url === undefined) return undefined
-  checkAddress(url)
   const { createTracing } = await import('./create-tracing.ts')
   return createTracing(url, environment, log)
 }
 
-/** A missing `http://` is a common slip. */
-function checkAddress(url: string): void {
-  if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return
+/** The address of the collector that is set; throws a sentence where it is none: a missing `http://` is a common slip. */
+export function checkedCollector(environment: Environment): string | undefined {
+  const url = collectorOf(environment)
+  if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url
   throw new Error(`The address of the trace collector must begin with http:// or https://, and is ${url}.`)
 }
 

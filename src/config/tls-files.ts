@@ -1,0 +1,52 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { SettingsProblem } from './problem.ts'
+import { fileErrorReason } from './file-error.ts'
+
+/** Why a server cannot use these two PEM files; empty where it can. Says nothing of what is in the key. */
+export function tlsProblems(tls: { readonly cert: string; readonly key: string }): SettingsProblem[] {
+  const problems: SettingsProblem[] = []
+  const cert = readPem('tls.cert', tls.cert, problems)
+  const key = readPem('tls.key', tls.key, problems)
+  const certificate = cert && parsed('tls.cert', tls.cert, () => new X509Certificate(cert), problems)
+  const privateKey = key && parsed('tls.key', tls.key, () => createPrivateKey(key), problems)
+  if (certificate && privateKey && !certificate.checkPrivateKey(privateKey))
+    problems.push({ path: 'tls.key', message: `${tls.key} is not the private key of ${tls.cert}.` })
+  return problems
+}
+
+/** That a certificate has expired or is not valid yet: it can be served, but clients will refuse it. */
+export function tlsWarnings(tls: { readonly cert: string }, now: number = Date.now()): SettingsProblem[] {
+  const { validFrom, validTo } = new X509Certificate(readFileSync(tls.cert))
+  const warning = (message: string) => [{ path: 'tls.cert', message }]
+  if (Date.parse(validTo) < now) return warning(`${tls.cert} expired on ${validTo}.`)
+  return Date.parse(validFrom) > now ? warning(`${tls.cert} is not valid before ${validFrom}.`) : []
+}
+
+function readPem(path: string, file: string, problems: SettingsProblem[]): Buffer | undefined {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    problems.push({ path, message: `${file} cannot be read: ${fileErrorReason(error)}.` })
+    return undefined
+  }
+}
+
+function parsed<Part extends KeyObject | X509Certificate>(
+  path: string,
+  file: string,
+  parse: () => Part,
+  problems: SettingsProblem[],
+): Part | undefined {
+  try {
+    return parse()
+  } catch (error) {
+    const encrypted = error instanceof Error && 'code' in error && error.code === 'ERR_MISSING_PASSPHRASE'
+    const kind = path === 'tls.cert' ? 'a certificate' : 'a private key'
+    const reason = encrypted
+      ? 'is encrypted; it must have no passphrase'
+      : `does not hold ${kind} in PEM format`
+    problems.push({ path, message: `${file} ${reason}.` })
+    return undefined
+  }
+}

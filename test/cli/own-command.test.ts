@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import manifest from '../../package.json'
+import { ownName, placeFlags } from '../../src/cli/own-command.ts'
+import { temporaryFolder } from '../storage/folder.ts'
+import { firstKey } from '../support/app.ts'
+import { projectFolder } from '../support/source.ts'
+
+const npx = { npm_lifecycle_event: 'start', npm_config_user_agent: 'npm/11.19.1 node/v20.20.2 linux x64' }
+const bun = { npm_lifecycle_event: 'start', npm_config_user_agent: 'bun/1.4.5 npm/? node/v26.3.0 linux x64' }
+
+test('the name of the program is what a person typed to start it', () => {
+  expect(ownName({ environment: npx, cwd: '/' })).toBe(`npx -y ${manifest.packageManager} start`)
+  expect(ownName({ environment: bun, cwd: '/' })).toBe('bun start')
+  expect(ownName({ environment: {}, cwd: '/' })).toMatch(/^bun \S+$/)
+})
+
+test('commands name the settings and the data where they are not those that are found anyway', () => {
+  const loaded = { file: "/etc/my weir's.yaml", dataFolder: '/var/lib/weir' }
+  expect(placeFlags(loaded, {}, { environment: {} })).toEqual({ config: '', data: '' })
+  expect(placeFlags(loaded, { config: 'x', data: 'y' }, { environment: {} })).toEqual({
+    config: " --config '/etc/my weir'\\''s.yaml'",
+    data: ' --data /var/lib/weir',
+  })
+  expect(placeFlags(loaded, {}, { environment: { WEIR_DATA: 'y' } }).data).toBe(' --data /var/lib/weir')
+  expect(placeFlags({ ...loaded, file: null }, { config: 'x' }, { environment: {} }).config).toBe('')
+})
+
+test('the commands of the words of a start work when they are pasted into a shell', async () => {
+  const folder = temporaryFolder()
+  await Bun.write(join(folder, 'my settings.yaml'), 'providers: { echo: {} }\n')
+  const main = join(projectFolder, 'src/main.ts')
+  const flags = ['--port', '0', '--config', 'my settings.yaml', '--data', 'my data']
+  const env = { HOME: folder, PATH: process.env.PATH, WEIR_BOOTSTRAP_KEY: firstKey }
+  await using child = Bun.spawn([process.execPath, main, 'serve', ...flags], {
+    cwd: folder,
+    env,
+    stdout: 'pipe',
+  })
+  let text = ''
+  for await (const bytes of child.stdout) {
+    text += new TextDecoder().decode(bytes)
+    if (text.includes('another API key')) break
+  }
+  const commands = [...text.matchAll(/“(.*?)”/g)].map((match) => match[1] ?? '')
+  expect(commands).toHaveLength(2)
+  const said = await Promise.all(
+    commands.map((command) => Bun.spawn(['sh', '-c', command], { cwd: '/', env }).stdout.text()),
+  )
+  expect(said[0]).toContain('weir/echo')
+  expect(said[1]).toMatch(/^sk-weir-/)
+})
