@@ -1,3 +1,5 @@
+import { TooLong } from './read-text.ts'
+
 /** One server-sent event: its `event:` word, empty if it has none, and its data lines joined. */
 export type SseEvent = { readonly event: string; readonly data: string }
 
@@ -43,7 +45,7 @@ class EventReader implements SseParser {
     if (last || this.#waiting || /[\r\n]/.test(added)) this.#takeLines(this.#pending + added, last, events)
     else this.#pending += added
     const held = this.#pending.length + (this.#data?.length ?? 0)
-    if (held > longestEvent) throw new Error('A server-sent event is too long.')
+    if (held > longestEvent) throw new TooLong('A server-sent event is too long.')
     return events
   }
 
