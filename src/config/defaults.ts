@@ -30,6 +30,7 @@ export function toSettings(written: SettingsFile, file: string | null): Settings
     background: { concurrency: written.background?.concurrency ?? 64 },
     compatibility: { openResponses: written.compatibility?.open_responses ?? false },
     log: written.log ?? 'requests',
+    memory: { inFlight: sizeOf(written.memory?.in_flight ?? '') ?? 512 * 1024 ** 2 },
     maxBody: sizeOf(written.max_body ?? '') ?? 32 * 1024 ** 2,
     cors: written.cors ?? [],
     ...(tls && { tls: { cert: beside(tls.cert), key: beside(tls.key) } }),

@@ -92,6 +92,8 @@ export const SettingsFile = Type.Object(
     compatibility: Type.Optional(Type.Object({ open_responses: Type.Optional(Type.Boolean()) }, closed)),
     /** Which requests have a line on standard output. */
     log: Type.Optional(Type.Enum(['requests', 'errors', 'off'])),
+    /** Of all requests together. */
+    memory: Type.Optional(Type.Object({ in_flight: Type.Optional(Size) }, closed)),
     max_body: Type.Optional(Size),
     cors: Type.Optional(Type.Array(Origin)),
     tls: Type.Optional(Type.Object({ cert: Text, key: Text }, closed)),
@@ -119,6 +121,8 @@ export type Settings = {
   readonly background: { readonly concurrency: number }
   readonly compatibility: { readonly openResponses: boolean }
   readonly log: 'requests' | 'errors' | 'off'
+  /** Bytes that the bodies, conversations and pages of requests hold together. */
+  readonly memory: { readonly inFlight: number }
   readonly maxBody: number
   readonly cors: readonly string[]
   readonly tls?: { readonly cert: string; readonly key: string }

@@ -150,6 +150,11 @@ export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError(503, message, { ...facts, headers: { 'retry-after': '1' } })
 }
 
+/** 503: the requests in flight hold as many bytes as they may. */
+export function memoryExhausted(): ApiError {
+  return serviceUnavailable('The gateway holds too many bytes of requests at the moment. Try again later.')
+}
+
 /** 400 in the provider's words: the provider refused what the caller sent. */
 export function upstreamRejected(message: string, code: UpstreamRejection): ApiError {
   return badRequest(message, code, null)

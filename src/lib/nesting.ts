@@ -33,8 +33,8 @@ function depthExceeds(text: string, limit: number): boolean {
   return false
 }
 
-/** The quote that ends the string begun at `start`, or the end of the text. */
-function stringEnd(text: string, start: number): number {
+/** The quote that ends the JSON string begun at `start`, or the end of the text. */
+export function stringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end >= 0 && escaped(text, end)) end = text.indexOf('"', end + 1)
   return end < 0 ? text.length : end

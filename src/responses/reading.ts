@@ -1,11 +1,12 @@
 import { ApiError } from '../lib/errors.ts'
+import type { Hold } from '../lib/memory-budget.ts'
 import type { Responses, StoredResponse } from '../storage/responses.ts'
 import { type FollowedResponse, follow, retell } from './follow.ts'
 import type { LiveResponse } from './live-response.ts'
 import type { LiveResponses } from './live-responses.ts'
 import type { RenderOptions } from './render/render.ts'
 import type { ResponseState } from './reduce/state.ts'
-import { eventsOf, headIn, stateOf } from './stored-response.ts'
+import { headIn, stateOf } from './stored-response.ts'
 
 /** Where responses are found: while they are made, and from then on. */
 export type Shelves = {
@@ -13,10 +14,15 @@ export type Shelves = {
   readonly responses: Responses
 }
 
-/** A response of the organization as it is now, or the 404. */
-export async function stateNow(organization: string, id: string, shelves: Shelves): Promise<ResponseState> {
+/** A response of the organization as it is now, or the 404. `hold` is asked for the bytes of one that is stored. */
+export async function stateNow(
+  organization: string,
+  id: string,
+  shelves: Shelves,
+  hold?: Hold,
+): Promise<ResponseState> {
   const live = shelves.live.find(organization, id)
-  return live ? live.state : stateOf(await stored(organization, id, shelves))
+  return live ? live.state : stateOf(await stored(organization, id, shelves, hold))
 }
 
 /** Its events from the start, or those with numbers above `after`, or the 404. */
@@ -26,16 +32,22 @@ export async function followed(
   after: number | undefined,
   options: RenderOptions,
   shelves: Shelves,
+  hold?: Hold,
 ): Promise<FollowedResponse> {
   const following = { after, options }
   const live: LiveResponse | undefined = shelves.live.find(organization, id)
   if (live) return follow(live, following)
-  const found = await stored(organization, id, shelves)
-  return retell(headIn(found.head), eventsOf(found), following)
+  const found = await stored(organization, id, shelves, hold)
+  return retell(headIn(found.head), found.log, following)
 }
 
-async function stored(organization: string, id: string, { responses }: Shelves): Promise<StoredResponse> {
-  const found = await responses.find(organization, id)
+async function stored(
+  organization: string,
+  id: string,
+  { responses }: Shelves,
+  hold?: Hold,
+): Promise<StoredResponse> {
+  const found = await responses.find(organization, id, hold)
   if (found === undefined) throw responseNotFound(id)
   return found
 }
