@@ -3,6 +3,7 @@ import type { Surroundings } from './gateway/images/pinned-fetch.ts'
 import { createLimits, type Limits } from './gateway/limits/limits.ts'
 import { createOpenCalls, type OpenCalls } from './gateway/open-calls.ts'
 import type { Log } from './lib/log.ts'
+import { MemoryBudget } from './lib/memory-budget.ts'
 import type { Observation } from './observe/observation.ts'
 import type { Requests } from './observe/requests.ts'
 import { createLiveResponses, type LiveResponses } from './responses/live-responses.ts'
@@ -15,6 +16,8 @@ import { createMetricsPage, type MetricsPage } from './system/metrics-page.ts'
 export type Foundation = {
   readonly storage: Storage
   readonly limits: Limits
+  /** What requests in flight hold together. */
+  readonly memory: MemoryBudget
   readonly live: LiveResponses
   readonly runs: Runs
   readonly calls: OpenCalls
@@ -36,7 +39,7 @@ export type FoundationInput = {
 
 /** What is in force at the moment. */
 type Current = {
-  readonly configuration: { readonly settings: Pick<Settings, 'limits' | 'host'> }
+  readonly configuration: { readonly settings: Pick<Settings, 'limits' | 'host' | 'memory'> }
   /** What a background run begins with. */
   readonly begin: RunEnvironment
 }
@@ -52,6 +55,8 @@ export function createFoundation(
   current: () => Current,
 ): Foundation {
   const { environment, images, log } = input
+  const settings = () => current().configuration.settings
+  const memory = new MemoryBudget(() => settings().memory.inFlight)
   const live = createLiveResponses()
   const runs = createRuns({
     current: () => current().begin,
@@ -63,7 +68,8 @@ export function createFoundation(
   })
   return {
     storage,
-    limits: createLimits(() => current().configuration.settings.limits, input.clock),
+    limits: createLimits(() => settings().limits, input.clock, undefined, memory),
+    memory,
     live,
     runs,
     calls: createOpenCalls(),

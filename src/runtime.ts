@@ -181,6 +181,7 @@ function observe(
     figures: {
       leftAlone: () => serving().breaker.leftAlone(),
       database: () => shared().storage.figures(),
+      memory: () => shared().memory.held,
       runs: () => shared().runs.counts(),
     },
   })

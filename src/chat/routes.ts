@@ -16,7 +16,7 @@ export function chatRoutes(guard: Guard, service: ChatService, log: Log, chunk: 
   return new Elysia({ name: 'chat' }).use(guard).post(
     chatPath,
     async ({ readBody, caller, admission, request, set }) => {
-      const question = await readBody(request, chatRequest)
+      const question = await readBody(request, chatRequest, admission)
       const requestId = String(set.headers['x-request-id'])
       const asker = { requestId, ...caller, admission, signal: request.signal }
       if (question.stream) {

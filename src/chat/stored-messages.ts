@@ -1,25 +1,18 @@
-import type { Page } from '../http/paging.ts'
+import { type Page, renderItems } from '../http/paging.ts'
 import { badRequest } from '../lib/errors.ts'
 import type { ChatMessage } from './schema.ts'
-import type { MessageList, StoredMessage } from './stored-schema.ts'
+import type { StoredMessage } from './stored-schema.ts'
 
-/** A page of the messages of the completion; the place of a message among them is the end of its id. */
+/** A page of the messages of the completion, as JSON; the place of a message among them is the end of its id. */
 export function pageOfMessages(
   completion: string,
   messages: readonly ChatMessage[],
   { after, limit, order }: Page,
-): MessageList {
+): readonly string[] {
   const ordered = messages.map((message, index) => renderMessage(message, `${completion}-${index}`))
   if (order === 'desc') ordered.reverse()
   const start = after === undefined ? 0 : startAfter(after, completion, messages.length, order)
-  const data = ordered.slice(start, start + limit)
-  return {
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: start + limit < messages.length,
-  }
+  return renderItems(ordered.slice(start, start + limit), start + limit < messages.length)
 }
 
 function startAfter(after: string, completion: string, count: number, order: Page['order']): number {

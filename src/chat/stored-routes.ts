@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { bodyErrors, describe, keyedErrors } from '../http/describe.ts'
 import type { Guard } from '../http/guard.ts'
+import { jsonReply } from '../http/json-reply.ts'
 import { toPage } from '../http/paging.ts'
 import { chatPath } from './path.ts'
 import { ChatCompletion } from './reply-schema.ts'
@@ -66,41 +67,54 @@ const messagesDetail = describe({
 
 /** What can be done with completions that were made with `store: true`. */
 export function storedRoutes(guard: Guard, service: StoredService) {
-  const one = `${chatPath}/:completion_id` as const
-  return new Elysia({ name: 'stored-completions' })
+  return new Elysia({ name: 'stored-completions' }).use(lists(guard, service)).use(completion(guard, service))
+}
+
+const one = `${chatPath}/:completion_id` as const
+
+function lists(guard: Guard, service: StoredService) {
+  return new Elysia({ name: 'stored-completion-lists' })
     .use(guard)
     .get(
       chatPath,
-      async ({ caller, request }) =>
-        json(await service.list(caller.organization.id, readListRequest(request))),
+      async ({ caller: { organization }, request, admission }) => {
+        const page = service.list(organization.id, readListRequest(request), admission.memory.take)
+        return jsonReply(await page, { request, admission })
+      },
       { detail: listDetail },
     )
     .get(
-      one,
-      async ({ caller, params }) => json(await service.find(caller.organization.id, params.completion_id)),
-      {
-        detail: findDetail,
+      `${one}/messages`,
+      async ({ caller, params: { completion_id: id }, request, admission }) => {
+        const asked = toPage(messagesQuery.read(request))
+        const page = service.messages(caller.organization.id, id, asked, admission.memory.take)
+        return jsonReply(await page, { request, admission })
       },
+      { detail: messagesDetail },
+    )
+}
+
+function completion(guard: Guard, service: StoredService) {
+  return new Elysia({ name: 'stored-completion' })
+    .use(guard)
+    .get(
+      one,
+      async ({ caller: { organization }, request, admission, params }) => {
+        const found = service.find(organization.id, params.completion_id, admission.memory.take)
+        return jsonReply(await found, { request, admission })
+      },
+      { detail: findDetail },
     )
     .post(
       one,
-      async ({ readBody, request, caller, params }) => {
-        const { metadata } = await readBody(request, completionUpdate)
-        return json(await service.update(caller.organization.id, params.completion_id, metadata))
+      async ({ readBody, request, caller: { organization }, admission, params: { completion_id: id } }) => {
+        const { metadata } = await readBody(request, completionUpdate, admission)
+        const updated = service.update(organization.id, id, metadata, admission.memory.take)
+        return jsonReply(await updated, { request, admission })
       },
       { detail: updateDetail },
     )
     .delete(one, ({ caller, params }) => service.remove(caller.organization.id, params.completion_id), {
       detail: removeDetail,
     })
-    .get(
-      `${one}/messages`,
-      ({ caller, params, request }) =>
-        service.messages(caller.organization.id, params.completion_id, toPage(messagesQuery.read(request))),
-      { detail: messagesDetail },
-    )
-}
-
-function json(text: string): Response {
-  return new Response(text, { headers: { 'content-type': 'application/json' } })
 }

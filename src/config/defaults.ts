@@ -37,6 +37,7 @@ export function toSettings(written: SettingsFile, file: string | null): Settings
       toolCallFragments: written.compatibility?.tool_call_fragments ?? false,
     },
     log: written.log ?? 'requests',
+    memory: { inFlight: sizeOf(written.memory?.in_flight ?? '') ?? 512 * 1024 ** 2 },
     maxBody: sizeOf(written.max_body ?? '') ?? 32 * 1024 ** 2,
     cors: written.cors ?? [],
     ...(tls && { tls: { cert: beside(tls.cert), key: beside(tls.key) } }),

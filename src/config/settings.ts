@@ -118,6 +118,8 @@ export const SettingsFile = Type.Object(
     ),
     /** Which requests have a line on standard output. */
     log: Type.Optional(Type.Enum(['requests', 'errors', 'off'])),
+    /** Of all requests together. */
+    memory: Type.Optional(Type.Object({ in_flight: Type.Optional(Size) }, closed)),
     max_body: Type.Optional(Size),
     cors: Type.Optional(Type.Array(Origin)),
     tls: Type.Optional(
@@ -152,6 +154,8 @@ export type Settings = {
   readonly background: { readonly concurrency: number; readonly maxQueued: number }
   readonly compatibility: { readonly openResponses: boolean; readonly toolCallFragments: boolean }
   readonly log: 'requests' | 'errors' | 'off'
+  /** Bytes that the bodies, conversations and pages of requests hold together. */
+  readonly memory: { readonly inFlight: number }
   readonly maxBody: number
   readonly cors: readonly string[]
   readonly tls?: { readonly cert: string; readonly key: string }

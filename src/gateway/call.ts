@@ -63,7 +63,8 @@ export class Call {
 
   /** The generation with the bytes of its images, for providers that take no addresses; fetched once. */
   inlined(): Promise<Generation> {
-    return (this.#inlined ??= withInlineImages(this.question.generation, this.stop, this.#parts.images))
+    const hold = this.#place?.memory.take
+    return (this.#inlined ??= withInlineImages(this.question.generation, this.stop, this.#parts.images, hold))
   }
 
   /**

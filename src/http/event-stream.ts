@@ -2,6 +2,7 @@ import { clientGone } from '../lib/errors.ts'
 import type { Source } from '../lib/source.ts'
 import { createWatchdog, type Watchdog } from '../lib/watchdog.ts'
 import { within } from '../lib/within.ts'
+import { directReply, type Sink } from './direct-stream.ts'
 
 /** Milliseconds. Proxies and clients cut a connection that is silent for a minute, some for less. */
 const longestSilence = 15_000
@@ -33,29 +34,22 @@ export type FrameSource<Item> = {
 
 /**
  * A reply that sends the frames of each item as it comes, and a comment where none has come for a while. When the
- * client leaves, or takes nothing for `standstill` milliseconds while there is more, the items are closed.
+ * client leaves, or takes nothing for `standstill` milliseconds while there is more, the items are closed. A request for
+ * the headers alone has them at once, and the items are closed.
  */
-export function eventStream<Item>(source: FrameSource<Item>, standstill = longestStandstill): Response {
-  const stream: DirectStream = {
-    type: 'direct',
-    pull: (sink) => new Sending(source, sink, standstill).all(),
-    cancel: () => source.items.close(),
-  }
-  return new Response(
-    new ReadableStream(stream as unknown as ConstructorParameters<typeof ReadableStream>[0]),
-    { headers },
-  )
+export function eventStream<Item>(
+  source: FrameSource<Item>,
+  { method = 'GET', standstill = longestStandstill }: StreamOptions = {},
+): Response {
+  const cancel = () => source.items.close()
+  if (method !== 'HEAD')
+    return directReply({ pull: (sink) => new Sending(source, sink, standstill).all(), cancel }, headers)
+  cancel()
+  return new Response(null, { headers })
 }
 
-/** What Bun takes in the place of a source that queues: it is pulled once, and writes to the socket itself. */
-type DirectStream = { readonly type: 'direct'; pull(sink: Sink): Promise<void>; cancel(): void }
-
-type Sink = {
-  /** A promise where the client does not keep up: it resolves when there is room again, or nobody any more. */
-  write(text: string): number | Promise<number>
-  flush(): void
-  close(): void
-}
+/** `method` is that of the request; `standstill` is in milliseconds. */
+export type StreamOptions = { readonly method?: string; readonly standstill?: number }
 
 /** One stream on its way to its client. */
 class Sending<Item> {
@@ -82,12 +76,19 @@ class Sending<Item> {
       await items.each((item) => this.#tell(source.frames(item)))
       void this.#write(source.end())
     } catch (error) {
-      void this.#write(source.failed(error))
+      this.#tellFailure(error)
     } finally {
       this.#silence.stop()
       items.close()
       this.#sink.close()
     }
+  }
+
+  /** A failure that cannot be told is an end without a last frame. */
+  #tellFailure(error: unknown): void {
+    try {
+      void this.#write(this.#source.failed(error))
+    } catch {}
   }
 
   /** A promise where whoever reads does not keep up: it resolves when there is room again. */

@@ -8,6 +8,7 @@ import {
   tooManyProperties,
   unsupportedMediaType,
 } from '../lib/errors.ts'
+import type { Admission } from '../gateway/limits/admission.ts'
 import type { Contract } from '../lib/contract.ts'
 import { nameOf } from '../lib/explain-words.ts'
 import { parseJson } from '../lib/json.ts'
@@ -25,17 +26,27 @@ const deepest = 500
 /** Of all objects of a body together, beyond those of each that cost little. No request of a program has so many. */
 const maxProperties = 16_384
 
-/** Reads the body of a request as its contract has it; throws the 4xx that says what is wrong with it. */
-export type BodyReader = <Body>(request: Request, body: Contract<Body>) => Promise<Body>
+/**
+ * Reads the body of a request as its contract has it; throws the 4xx that says what is wrong with it. Before it reads, it
+ * takes the slot (429) and the bytes (503) of the request, which hold until its reply, or its call, releases them. Bodies
+ * of up to `maxWithoutSlot` bytes are read also where no slot is free.
+ */
+export type BodyReader = <Body>(
+  request: Request,
+  body: Contract<Body>,
+  admission: Pick<Admission, 'takeSlot' | 'tryTakeSlot' | 'memory'>,
+  maxWithoutSlot?: number,
+) => Promise<Body>
 
 /**
  * Gives every route of the plugin that uses it `readBody`. Elysia would read bodies before anything else runs, the key
  * not known yet, and would look at `request.body`, of which Bun then makes a stream that takes longer to read.
  */
 export function jsonBody(maxBody: number, deadline = slowest) {
-  const readBody: BodyReader = async (request, body) => {
+  const readBody: BodyReader = async (request, body, admission, maxWithoutSlot = 0) => {
+    if (!admission.tryTakeSlot() && !isShort(request.headers, maxWithoutSlot)) admission.takeSlot()
     refuseForeignBody(request.headers)
-    const text = within(readText(request, maxBody), deadline, bodyTooSlow)
+    const text = within(readText(request, maxBody, admission.memory.take), deadline, bodyTooSlow)
     return body.read(jsonIn(await text.catch((error) => refuseUnread(error, maxBody))))
   }
   return new Elysia({ name: 'json-body', seed: maxBody }).decorate('readBody', readBody)
@@ -50,6 +61,10 @@ function refuseForeignBody(headers: Headers): void {
   if (encoding !== 'identity') {
     throw unsupportedMediaType('The body must not be compressed: send it without a content-encoding.')
   }
+}
+
+function isShort(headers: Headers, maxBytes: number): boolean {
+  return Number(headers.get('content-length') ?? Number.NaN) <= maxBytes
 }
 
 function refuseUnread(error: unknown, maxBody: number): never {

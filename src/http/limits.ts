@@ -10,9 +10,14 @@ export function admission(limits: Limits) {
   }
 }
 
-/** The step that puts the headers about the limits on the reply, whatever that is, to a request that was let in. */
+/**
+ * The step that ends a request that was let in: it puts the headers about the limits on the reply, whatever that is, and
+ * releases what neither a call nor the reply holds.
+ */
 export function tellStanding({ admission, set }: Answered): void {
-  if (admission) tell(set.headers, admission.standing())
+  if (!admission) return
+  admission.release()
+  tell(set.headers, admission.standing())
 }
 
 type Called = { readonly caller: Caller; readonly set: Reply }

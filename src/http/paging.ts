@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox'
+import { maxPageBytes } from '../lib/page-bytes.ts'
 
 /** The direction of a list in time. */
 export type Order = 'asc' | 'desc'
@@ -44,6 +45,37 @@ export function pageParameters(item: string, order: Order) {
 export function toPage(given: Partial<Page>, order: Order = 'asc'): Page {
   return { after: given.after, limit: given.limit ?? usualLimit, order: given.order ?? order }
 }
+
+/** A page of items with these ids, of which each is JSON in parts, as JSON in parts; `more` says that others follow. */
+export function renderPage(
+  ids: readonly string[],
+  items: readonly (readonly string[])[],
+  more: boolean,
+): readonly string[] {
+  const ends = JSON.stringify({ first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null, has_more: more })
+  const data = items.flatMap((parts, index) => (index === 0 ? parts : [',', ...parts]))
+  return ['{"object":"list","data":[', ...data, `],${ends.slice(1)}`]
+}
+
+/** A page of these items, or of the first of them that fit on it; `more` says that others follow behind them. */
+export function renderItems(items: readonly ListedItem[], more: boolean): readonly string[] {
+  const texts: string[] = []
+  let bytes = 0
+  for (const item of items) {
+    const text = JSON.stringify(item)
+    bytes += Buffer.byteLength(text)
+    if (bytes > maxPageBytes && texts.length > 0) break
+    texts.push(text)
+  }
+  const ids = items.slice(0, texts.length).map(({ id }) => id)
+  return renderPage(
+    ids,
+    texts.map((text) => [text]),
+    more || texts.length < items.length,
+  )
+}
+
+type ListedItem = { readonly id: string }
 
 /** The schema of one page of a list of these. */
 export function pageOf<Item extends TSchema>(item: Item, title: string) {

@@ -188,6 +188,11 @@ export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError(503, message, { ...facts, headers: { 'retry-after': '1' } })
 }
 
+/** 503: the requests in flight hold as many bytes as they may. */
+export function memoryExhausted(): ApiError {
+  return serviceUnavailable('The gateway holds too many bytes of requests at the moment. Try again later.')
+}
+
 /** Nobody reads it: the caller has left. The status is the one that proxies log for that. */
 export function clientGone(): ApiError {
   return new ApiError(499, 'The client closed the connection.', { type: invalidRequest, code: 'client_gone' })

@@ -33,7 +33,7 @@ function depthExceeds(text: string, limit: number): boolean {
   return false
 }
 
-/** The quote that ends the string begun at `start`, or the end of the text. */
+/** The quote that ends the JSON string begun at `start`, or the end of the text. */
 export function stringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end >= 0 && escaped(text, end)) end = text.indexOf('"', end + 1)

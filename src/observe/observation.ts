@@ -19,7 +19,7 @@ export type ObservationInput = {
   /** Where the lines go; nowhere if absent. */
   readonly output?: LogOutput | undefined
   readonly logged: () => LoggedRequests
-  readonly figures: Pick<Figures, 'leftAlone' | 'database' | 'runs'>
+  readonly figures: Pick<Figures, 'leftAlone' | 'database' | 'memory' | 'runs'>
 }
 
 /** Milliseconds for lines that are not written yet. */

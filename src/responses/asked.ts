@@ -33,7 +33,13 @@ export async function asked(request: ResponseRequest, asker: Asker, parts: Servi
   const letGo = holdPrevious(request, responses)
   try {
     const id = timeSortedId('resp_')
-    const conversation = await conversationOf(request, id, asker.organization.id, responses)
+    const conversation = await conversationOf(
+      request,
+      id,
+      asker.organization.id,
+      responses,
+      asker.admission.memory,
+    )
     const prepared = prepare(request, conversation, models(), unsupported)
     const { model, warnings } = prepared
     const head = headOf(request, { id, createdAt: Math.floor(Date.now() / 1000), slug: model.slug, warnings })

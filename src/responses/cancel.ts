@@ -1,4 +1,5 @@
 import { badRequest } from '../lib/errors.ts'
+import type { Hold } from '../lib/memory-budget.ts'
 import type { Runs } from './runs/runs.ts'
 import { type Shelves, stateNow } from './reading.ts'
 import { type ResponseState, over } from './reduce/state.ts'
@@ -9,8 +10,9 @@ export async function cancelResponse(
   id: string,
   runs: Runs,
   shelves: Shelves,
+  hold?: Hold,
 ): Promise<ResponseState> {
-  const found = await stateNow(organization, id, shelves)
+  const found = await stateNow(organization, id, shelves, hold)
   if (!found.head.background) throw notCancellable('Cannot cancel a synchronous response.')
   const live = over(found) ? undefined : shelves.live.find(organization, id)
   if (live) await runs.cancel(live)

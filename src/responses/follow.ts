@@ -1,15 +1,19 @@
 import type { FrameSource } from '../http/event-stream.ts'
-import type { Source } from '../lib/source.ts'
+import { nextTurn } from '../lib/next-turn.ts'
+import type { Source, Take } from '../lib/source.ts'
+import { UnreadableError } from '../storage/stored-json.ts'
 import type { ResponseHead } from './request/head.ts'
 import { Happenings, mostAtOnce } from './happenings.ts'
 import { framesOf } from './render/frames.ts'
 import type { LiveResponse } from './live-response.ts'
 import type { RenderOptions } from './render/render.ts'
+import { eventsIn } from './reduce/log.ts'
 import type { RunEvent } from './reduce/run-event.ts'
 import { initialState } from './reduce/state.ts'
 import { step } from './reduce/step.ts'
+import type { StreamEvent } from './reduce/stream-event.ts'
 
-export type FollowedResponse = Omit<FrameSource<readonly RunEvent[]>, 'failed'>
+export type FollowedResponse = Omit<FrameSource<readonly StreamEvent[]>, 'failed'>
 
 /** What a reader gets who follows: events with numbers above `after`, all of them where it is undefined. */
 export type Following = { readonly after: number | undefined; readonly options: RenderOptions }
@@ -19,46 +23,88 @@ export function follow(live: LiveResponse, following: Following): FollowedRespon
   return told(live.head, new Happenings(live), following)
 }
 
-/** Everything that has happened to a response that is over. */
-export function retell(
-  head: ResponseHead,
-  events: readonly RunEvent[],
-  following: Following,
-): FollowedResponse {
-  return told(head, inPieces(events), following)
+/**
+ * Everything that has happened to a response that is over, as its log has it, at the pace of the reader. Throws
+ * `UnreadableError` where the log is damaged from its beginning; elsewhere the stream fails with that when it comes there.
+ */
+export function retell(id: string, head: ResponseHead, log: string, following: Following): FollowedResponse {
+  const events = storedEvents(`response ${id}`, log)
+  const { value: first } = events.next()
+  return told(head, inPieces(first ? [first] : [], events), following)
 }
 
-/** A reader has a state of its own: what it is told depends on nothing but what happened. */
+function* storedEvents(what: string, log: string): Generator<RunEvent, void> {
+  try {
+    yield* eventsIn(log)
+  } catch {
+    throw new UnreadableError(what)
+  }
+}
+
 function told(
   head: ResponseHead,
   items: Source<readonly RunEvent[]>,
   { after = -1, options }: Following,
 ): FollowedResponse {
-  let state = initialState(head)
   return {
-    items,
-    frames(batch) {
-      let text = ''
-      for (const event of batch) {
-        const [next, events] = step(state, event)
-        state = next
-        text += framesOf(
-          events.filter((told) => told.sequence_number > after),
-          options,
-        )
-      }
-      return text
-    },
+    items: streamEvents(head, items, after),
+    frames: (events) => framesOf(events, options),
     end: () => '',
   }
 }
 
-function inPieces(events: readonly RunEvent[]): Source<readonly RunEvent[]> {
+/** In characters: deltas with more than so many are not written together with others. */
+const maxTogether = 64 * 1024
+
+/**
+ * What a reader is told, who has a state of its own: it depends on nothing but what happened. What says much, which is all
+ * but the deltas, comes alone, so that the reader takes it before the next one is made.
+ */
+function streamEvents(
+  head: ResponseHead,
+  items: Source<readonly RunEvent[]>,
+  after: number,
+): Source<readonly StreamEvent[]> {
+  let state = initialState(head)
+
+  function toldOf(event: RunEvent): readonly StreamEvent[] {
+    const [next, events] = step(state, event)
+    state = next
+    return events.filter((told) => told.sequence_number > after)
+  }
+
+  async function takeAll(batch: readonly RunEvent[], take: Take<readonly StreamEvent[]>): Promise<void> {
+    let together: StreamEvent[] = []
+    let characters = 0
+    for (const event of batch.values().flatMap(toldOf)) {
+      together.push(event)
+      characters += 'delta' in event ? event.delta.length : maxTogether
+      if (characters < maxTogether) continue
+      await take(together)
+      together = []
+      characters = 0
+    }
+    if (together.length > 0) await take(together)
+  }
+
+  return { each: (take) => items.each((batch) => takeAll(batch, take)), close: () => items.close() }
+}
+
+function inPieces(first: readonly RunEvent[], others: Iterable<RunEvent>): Source<readonly RunEvent[]> {
+  let closed = false
   return {
     async each(take) {
-      for (let from = 0; from < events.length; from += mostAtOnce)
-        await take(events.slice(from, from + mostAtOnce))
+      let batch = [...first]
+      for (const event of others) {
+        batch.push(event)
+        if (batch.length < mostAtOnce) continue
+        await take(batch)
+        batch = []
+        await nextTurn()
+        if (closed) return
+      }
+      await take(batch)
     },
-    close() {},
+    close: () => void (closed = true),
   }
 }

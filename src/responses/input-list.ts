@@ -1,29 +1,25 @@
-import type { Page } from '../http/paging.ts'
+import { type Page, renderItems } from '../http/paging.ts'
 import { badRequest } from '../lib/errors.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { Hold } from '../lib/memory-budget.ts'
 import { type Shelves, responseNotFound } from './reading.ts'
 import type { InputItemList } from './render/reply-schema.ts'
 
-/** A page of the items that the request of a stored response brought, with what its references named. */
+/** A page, as JSON, of the items that the request of a stored response brought, with what its references named. */
 export async function listInput(
   organization: string,
   id: string,
   page: Page,
   { responses }: Pick<Shelves, 'responses'>,
-): Promise<InputItemList> {
-  const input = await responses.findInput(organization, id)
+  hold: Hold,
+): Promise<readonly string[]> {
+  const input = await responses.findInput(organization, id, hold)
   if (input === undefined) throw responseNotFound(id)
   const ordered = input.map(renderInput)
   if (page.order === 'desc') ordered.reverse()
   const start = page.after === undefined ? 0 : placeAfter(page.after, ordered)
-  const data = ordered.slice(start, start + page.limit)
-  return {
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: start + page.limit < ordered.length,
-  }
+  const end = start + page.limit
+  return renderItems(ordered.slice(start, end), end < ordered.length)
 }
 
 type ListedItem = InputItemList['data'][number]

@@ -2,10 +2,13 @@ import { Elysia } from 'elysia'
 import { describe, keyedErrors } from '../http/describe.ts'
 import { eventStream } from '../http/event-stream.ts'
 import type { Guard } from '../http/guard.ts'
+import { jsonReply } from '../http/json-reply.ts'
 import { toPage } from '../http/paging.ts'
 import type { Log } from '../lib/log.ts'
+import type { MemoryLease } from '../lib/memory-budget.ts'
 import { responseFrames } from './render/event-schema.ts'
 import { reported } from './failed-frames.ts'
+import type { FollowedResponse } from './follow.ts'
 import { responsesPath } from './path.ts'
 import { inputQuery, readingQuery, streamWanted } from './query.ts'
 import { DeletedResponse, InputItemList, ResponseObject } from './render/reply-schema.ts'
@@ -59,32 +62,45 @@ export function readingRoutes(guard: Guard, service: ResponseService, log: Log) 
     .use(guard)
     .get(
       one,
-      async ({ caller, params, request, set }) => {
+      async ({ caller, params, request, admission, set }) => {
         const { stream, starting_after } = readingQuery.read(request)
         const { id: organization } = caller.organization
-        if (!streamWanted(stream)) return service.find(organization, params.id)
-        const source = await service.follow(organization, params.id, starting_after)
-        return eventStream(
-          reported({ ...source, failed: () => '' }, log, String(set.headers['x-request-id'])),
-        )
+        const hold = admission.memory.take
+        if (!streamWanted(stream))
+          return jsonReply([await service.find(organization, params.id, hold)], { request, admission })
+        const source = await service.follow(organization, params.id, starting_after, hold)
+        const frames = { ...releasing(source, admission.detachMemory()), failed: () => '' }
+        return eventStream(reported(frames, log, String(set.headers['x-request-id'])), request)
       },
       { detail: findDetail },
     )
-    .post(`${one}/cancel`, ({ caller, params }) => service.cancel(caller.organization.id, params.id), {
-      detail: cancelDetail,
-    })
-    .delete(
-      one,
-      async ({ caller, params: { id } }) => {
-        await service.remove(caller.organization.id, id)
-        return { id, object: 'response.deleted', deleted: true }
+    .post(
+      `${one}/cancel`,
+      async ({ caller, params, request, admission }) => {
+        const left = service.cancel(caller.organization.id, params.id, admission.memory.take)
+        return jsonReply([await left], { request, admission })
       },
-      { detail: removeDetail },
+      { detail: cancelDetail },
     )
+    .delete(one, ({ caller, params }) => service.remove(caller.organization.id, params.id), {
+      detail: removeDetail,
+    })
     .get(
       `${one}/input_items`,
-      ({ caller, params, request }) =>
-        service.listInput(caller.organization.id, params.id, toPage(inputQuery.read(request), 'desc')),
+      async ({ caller, params, request, admission }) => {
+        const asked = toPage(inputQuery.read(request), 'desc')
+        const page = await service.listInput(caller.organization.id, params.id, asked, admission.memory.take)
+        return jsonReply(page, { request, admission })
+      },
       { detail: inputDetail },
     )
+}
+
+/** The same, whose bytes are released when nobody reads it any more. */
+function releasing({ items, ...source }: FollowedResponse, memory: MemoryLease): FollowedResponse {
+  const close = () => {
+    items.close()
+    memory.release()
+  }
+  return { ...source, items: { each: (take) => items.each(take), close } }
 }

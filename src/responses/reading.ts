@@ -1,4 +1,5 @@
 import { ApiError } from '../lib/errors.ts'
+import type { Hold } from '../lib/memory-budget.ts'
 import type { Responses, StoredResponse } from '../storage/responses.ts'
 import { readStored } from '../storage/stored-json.ts'
 import { type FollowedResponse, follow, retell } from './follow.ts'
@@ -6,7 +7,7 @@ import type { LiveResponse } from './live-response.ts'
 import type { LiveResponses } from './live-responses.ts'
 import type { RenderOptions } from './render/render.ts'
 import type { ResponseState } from './reduce/state.ts'
-import { eventsOf, headIn, stateOf } from './stored-response.ts'
+import { headIn, stateOf } from './stored-response.ts'
 
 /** Where responses are found: while they are made, and from then on. */
 export type Shelves = {
@@ -14,11 +15,16 @@ export type Shelves = {
   readonly responses: Responses
 }
 
-/** A response of the organization as it is now, or the 404. */
-export async function stateNow(organization: string, id: string, shelves: Shelves): Promise<ResponseState> {
+/** A response of the organization as it is now, or the 404. `hold` is asked for the bytes of one that is stored. */
+export async function stateNow(
+  organization: string,
+  id: string,
+  shelves: Shelves,
+  hold?: Hold,
+): Promise<ResponseState> {
   const live = shelves.live.find(organization, id)
   if (live) return live.state
-  const found = await stored(organization, id, shelves)
+  const found = await stored(organization, id, shelves, hold)
   return readStored(`response ${id}`, () => stateOf(found))
 }
 
@@ -29,17 +35,22 @@ export async function followed(
   after: number | undefined,
   options: RenderOptions,
   shelves: Shelves,
+  hold?: Hold,
 ): Promise<FollowedResponse> {
   const following = { after, options }
   const live: LiveResponse | undefined = shelves.live.find(organization, id)
   if (live) return follow(live, following)
-  const found = await stored(organization, id, shelves)
-  const events = readStored(`response ${id}`, () => eventsOf(found))
-  return retell(headIn(found.head), events, following)
+  const found = await stored(organization, id, shelves, hold)
+  return retell(id, headIn(found.head), found.log, following)
 }
 
-async function stored(organization: string, id: string, { responses }: Shelves): Promise<StoredResponse> {
-  const found = await responses.find(organization, id)
+async function stored(
+  organization: string,
+  id: string,
+  { responses }: Shelves,
+  hold?: Hold,
+): Promise<StoredResponse> {
+  const found = await responses.find(organization, id, hold)
   if (found === undefined) throw responseNotFound(id)
   return found
 }

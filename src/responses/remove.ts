@@ -1,12 +1,18 @@
 import { badRequest } from '../lib/errors.ts'
+import type { DeletedResponse } from './render/reply-schema.ts'
 import { responseNotFound, type Shelves } from './reading.ts'
 
 /** Deletes a response that is over: nobody sees it from then on. */
-export async function removeResponse(organization: string, id: string, shelves: Shelves): Promise<void> {
+export async function removeResponse(
+  organization: string,
+  id: string,
+  shelves: Shelves,
+): Promise<DeletedResponse> {
   if (shelves.live.find(organization, id)) throw inFlight()
   const removal = await shelves.responses.remove(organization, id)
   if (removal === 'missing') throw responseNotFound(id)
   if (removal === 'running') throw inFlight()
+  return { id, object: 'response.deleted', deleted: true }
 }
 
 /** Not 409: clients repeat that by themselves. */

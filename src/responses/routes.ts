@@ -21,12 +21,15 @@ const createDetail = describe({
   errors: [...bodyErrors, 402, 404, 502],
 })
 
+/** In bytes. It may ask for a background run, which waits for its slot: only what is large needs one to be read. */
+const maxWithoutSlot = 64 * 1024
+
 /** `POST /v1/responses`. */
 export function responseRoutes(guard: Guard, service: ResponseService, log: Log) {
   return new Elysia({ name: 'responses' }).use(guard).post(
     responsesPath,
     async ({ readBody, caller, admission, request, set }) => {
-      const question = await readBody(request, responseRequest)
+      const question = await readBody(request, responseRequest, admission, maxWithoutSlot)
       const requestId = String(set.headers['x-request-id'])
       const asker = { requestId, ...caller, admission, signal: request.signal }
       if (question.background) {

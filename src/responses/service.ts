@@ -1,5 +1,6 @@
 import type { Asker } from '../http/asker.ts'
 import type { Page } from '../http/paging.ts'
+import type { Hold } from '../lib/memory-budget.ts'
 import { queueResponse } from './runs/background.ts'
 import { cancelResponse } from './cancel.ts'
 import { type FollowedResponse, follow } from './follow.ts'
@@ -14,13 +15,16 @@ import { listInput } from './input-list.ts'
 import { followed, stateNow } from './reading.ts'
 import { removeResponse } from './remove.ts'
 import { renderResponse } from './render/render.ts'
-import type { InputItemList, ResponseObject } from './render/reply-schema.ts'
+import type { DeletedResponse, ResponseObject } from './render/reply-schema.ts'
 import type { Runs } from './runs/runs.ts'
 import type { ResponseRequest } from './request/schema.ts'
 
 export type ResponseServiceParts = ForegroundParts & { readonly runs: Runs }
 
-/** Responses by any model behind the gateway. What is not the organization's is to it as if it were not there. */
+/**
+ * Responses by any model behind the gateway. What is not the organization's is to it as if it were not there. `hold` is
+ * asked for the bytes of what is stored.
+ */
 export type ResponseService = {
   complete(request: ResponseRequest, asker: Asker): Promise<Completed>
   /** Resolves when the answer has begun; its frames are still to be taken. */
@@ -29,11 +33,14 @@ export type ResponseService = {
   queue(request: ResponseRequest, asker: Asker): Promise<ResponseObject>
   /** The same, as a stream of what happens to it; the run goes on when the reader leaves. */
   queueAndFollow(request: ResponseRequest, asker: Asker): Promise<FollowedResponse>
-  find(organization: string, id: string): Promise<ResponseObject>
-  follow(organization: string, id: string, after: number | undefined): Promise<FollowedResponse>
-  cancel(organization: string, id: string): Promise<ResponseObject>
-  remove(organization: string, id: string): Promise<void>
-  listInput(organization: string, id: string, page: Page): Promise<InputItemList>
+  /** As JSON. */
+  find(organization: string, id: string, hold: Hold): Promise<string>
+  follow(organization: string, id: string, after: number | undefined, hold: Hold): Promise<FollowedResponse>
+  /** What is left of it, as JSON. */
+  cancel(organization: string, id: string, hold: Hold): Promise<string>
+  remove(organization: string, id: string): Promise<DeletedResponse>
+  /** A page, as JSON in parts. */
+  listInput(organization: string, id: string, page: Page, hold: Hold): Promise<readonly string[]>
 }
 
 export function createResponseService(parts: ResponseServiceParts): ResponseService {
@@ -48,11 +55,12 @@ export function createResponseService(parts: ResponseServiceParts): ResponseServ
     async queueAndFollow(request, asker) {
       return follow(await queueResponse(request, asker, parts, runs), { after: undefined, options })
     },
-    find: async (organization, id) => renderResponse(await stateNow(organization, id, parts), options),
-    follow: (organization, id, after) => followed(organization, id, after, options, parts),
-    cancel: async (organization, id) =>
-      renderResponse(await cancelResponse(organization, id, runs, parts), options),
+    find: async (organization, id, hold) =>
+      JSON.stringify(renderResponse(await stateNow(organization, id, parts, hold), options)),
+    follow: (organization, id, after, hold) => followed(organization, id, after, options, parts, hold),
+    cancel: async (organization, id, hold) =>
+      JSON.stringify(renderResponse(await cancelResponse(organization, id, runs, parts, hold), options)),
     remove: (organization, id) => removeResponse(organization, id, parts),
-    listInput: (organization, id, page) => listInput(organization, id, page, parts),
+    listInput: (organization, id, page, hold) => listInput(organization, id, page, parts, hold),
   }
 }

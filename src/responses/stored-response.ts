@@ -1,8 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { ResponseHead } from './request/head.ts'
 import type { Item } from './request/items.ts'
-import { decodeEvents, foldLog } from './reduce/log.ts'
-import type { RunEvent } from './reduce/run-event.ts'
+import { foldLog } from './reduce/log.ts'
 import type { ResponseState } from './reduce/state.ts'
 
 /** What is stored of a response: all that can be told of it follows from these two. */
@@ -11,11 +10,6 @@ export type Record = { readonly head: JsonObject; readonly log: string }
 /** The response as it is stored. */
 export function stateOf({ head, log }: Record): ResponseState {
   return foldLog(headIn(head), log)
-}
-
-/** Everything that has happened to it, piece by piece. */
-export function eventsOf({ log }: Record): readonly RunEvent[] {
-  return decodeEvents(log)
 }
 
 /** What its model has said. */

@@ -1,4 +1,5 @@
 import type { Fields } from '../lib/json.ts'
+import type { Hold } from '../lib/memory-budget.ts'
 import {
   type CompletionPage,
   type CompletionQuery,
@@ -15,17 +16,25 @@ import { sequenceOf } from './sequence.ts'
 import { UnreadableError } from './stored-json.ts'
 import type { Writer } from './writer.ts'
 
-/** The chat completions that were asked to be kept, each for its organization alone. */
+/**
+ * The chat completions that were asked to be kept, each for its organization alone. A `hold` is called with the bytes of
+ * what was found before any of them is read.
+ */
 export type Completions = {
   /** Part of a transaction. Keeps nothing for an organization that is gone. */
   insert(completion: NewCompletion): void
   /** Rejects with `UnreadableError` where what is stored is damaged; a list goes on without it. */
-  find(organization: string, id: string): Promise<StoredCompletion | undefined>
+  find(organization: string, id: string, hold?: Hold): Promise<StoredCompletion | undefined>
   /** The messages of its request, as JSON. */
-  messages(organization: string, id: string): Promise<string | undefined>
-  list(query: CompletionQuery): Promise<CompletionPage>
+  messages(organization: string, id: string, hold?: Hold): Promise<string | undefined>
+  list(query: CompletionQuery, hold?: Hold): Promise<CompletionPage>
   /** Puts other metadata in the place of all there was. */
-  updateMetadata(organization: string, id: string, metadata: Fields): Promise<StoredCompletion | undefined>
+  updateMetadata(
+    organization: string,
+    id: string,
+    metadata: Fields,
+    hold?: Hold,
+  ): Promise<StoredCompletion | undefined>
   /** False where there is none. */
   remove(organization: string, id: string): Promise<boolean>
   /** Deletes some of those that are older than this moment, and tells how many; none where none is left. */
@@ -49,6 +58,9 @@ export function createCompletions(database: Database, writer: Writer): Completio
   const list = prepareCompletionList(database)
   const { expire } = prepareCompletionSteps(database)
 
+  const sizesOf = (organization: string, id: string) =>
+    read(() => statements.sizes.get(id, organization) ?? { completion: 0, messages: 0 })
+
   function updateNow(organization: string, id: string, metadata: Fields): StoredCompletion | undefined {
     const row = statements.update.get(JSON.stringify(metadata), id, organization)
     if (row === null) return undefined
@@ -59,10 +71,19 @@ export function createCompletions(database: Database, writer: Writer): Completio
 
   return {
     insert: (completion) => insertNow(completion, statements),
-    find: (organization, id) => read(() => findNow(organization, id, statements)),
-    messages: (organization, id) => read(() => statements.messages.get(id, organization)?.messages),
-    list: (query) => read(() => list(query)),
-    updateMetadata: (organization, id, metadata) => writer.write(() => updateNow(organization, id, metadata)),
+    async find(organization, id, hold) {
+      if (hold) await hold((await sizesOf(organization, id)).completion)
+      return await read(() => findNow(organization, id, statements))
+    },
+    async messages(organization, id, hold) {
+      if (hold) await hold((await sizesOf(organization, id)).messages)
+      return await read(() => statements.messages.get(id, organization)?.messages)
+    },
+    list,
+    async updateMetadata(organization, id, metadata, hold) {
+      if (hold) await hold((await sizesOf(organization, id)).completion)
+      return await writer.write(() => updateNow(organization, id, metadata))
+    },
     remove: (organization, id) => writer.write(() => statements.remove.run(id, organization).changes > 0),
     expire: (before) => writer.write(() => expire(before)),
   }
@@ -106,6 +127,10 @@ function prepareStatements({ sqlite }: Database) {
     ),
     find: sqlite.prepare<FoundRow, [string, string]>(
       `SELECT id, completion, metadata, ${readable} readable FROM completions ${one}`,
+    ),
+    sizes: sqlite.prepare<{ readonly completion: number; readonly messages: number }, [string, string]>(
+      `SELECT octet_length(completion) + octet_length(metadata) completion, octet_length(messages) messages
+       FROM completions ${one}`,
     ),
     messages: sqlite.prepare<{ readonly messages: string }, [string, string]>(
       `SELECT messages FROM completions ${one}`,

@@ -1,65 +1,105 @@
 import { badRequest } from '../lib/errors.ts'
+import type { Hold } from '../lib/memory-budget.ts'
+import { nextTurn } from '../lib/next-turn.ts'
 import type { Database } from './database.ts'
+import { read } from './outage.ts'
 import type { ChainLink } from './responses.ts'
-import { parseStored } from './stored-json.ts'
+import { parseStored, parseStoredList } from './stored-json.ts'
 
 /** The most responses that a chain can be read with, and the most bytes of them. */
 export const mostLinks = 10_000
 export const mostChainBytes = 64 * 1024 * 1024
 
-/** Responses behind all that they follow, oldest first; undefined where one of them is missing. */
+/** Responses behind all that they follow, oldest first; undefined where one of them is missing. See `Responses.chain`. */
 export type Chains = {
-  ofFinished(organization: string, id: string): readonly ChainLink[] | undefined
-  ofUnfinished(organization: string, id: string): readonly ChainLink[] | undefined
+  ofFinished(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
+  ofUnfinished(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
 }
 
 export function prepareChains(database: Database): Chains {
-  const finished = prepareStatement(database, "('completed', 'failed', 'incomplete')")
-  const unfinished = prepareStatement(database, "('queued', 'in_progress')")
+  const links = prepareLinks(database)
+  const finished = prepareSizes(database, "('completed', 'failed', 'incomplete')")
+  const unfinished = prepareSizes(database, "('queued', 'in_progress')")
+
+  /** What is erased between two steps is missing, as it would have been before them. */
+  async function chainOf(sizes: typeof finished, organization: string, id: string, hold?: Hold) {
+    const ids = oldestFirst(await read(() => sizes.all(id, organization)))
+    if (ids === undefined) return undefined
+    await hold?.(ids.bytes)
+    return await linksOf(ids.oldestFirst, (link) => read(() => links.get(link, organization)))
+  }
+
   return {
-    ofFinished: (organization, id) => toChain(finished.all(id, organization)),
-    ofUnfinished: (organization, id) => toChain(unfinished.all(id, organization)),
+    ofFinished: (organization, id, hold) => chainOf(finished, organization, id, hold),
+    ofUnfinished: (organization, id, hold) => chainOf(unfinished, organization, id, hold),
   }
 }
 
-type LinkRow = {
+type SizeRow = {
   readonly id: string
   readonly previous_id: string | null
-  readonly head: string
-  readonly input: string
-  readonly log: string
   /** 1 for the youngest. */
   readonly depth: number
   /** Of all that are not older. */
   readonly bytes: number
 }
 
+type LinkRow = { readonly id: string; readonly head: string; readonly input: string; readonly log: string }
+
 /** The steps up the chain read no more of a row than its beginning: the length of a text is told there. */
-function prepareStatement({ sqlite }: Database, statuses: string) {
+function prepareSizes({ sqlite }: Database, statuses: string) {
   const size = 'octet_length(r.head) + octet_length(r.log) + octet_length(r.input)'
-  return sqlite.prepare<LinkRow, [id: string, organization: string]>(
-    `WITH RECURSIVE link (row, previous_id, depth, bytes) AS (
-      SELECT r.rowid, r.previous_id, 1, ${size} FROM responses r
+  return sqlite.prepare<SizeRow, [id: string, organization: string]>(
+    `WITH RECURSIVE link (id, previous_id, depth, bytes) AS (
+      SELECT r.id, r.previous_id, 1, ${size} FROM responses r
         WHERE r.id = ?1 AND r.organization_id = ?2 AND r.deletion IS NULL AND r.status IN ${statuses}
       UNION ALL
-      SELECT r.rowid, r.previous_id, link.depth + 1, link.bytes + ${size}
+      SELECT r.id, r.previous_id, link.depth + 1, link.bytes + ${size}
         FROM link CROSS JOIN responses r ON r.id = link.previous_id AND r.organization_id = ?2
         WHERE link.depth < ${mostLinks} AND link.bytes <= ${mostChainBytes}
     )
-    SELECT r.id, r.previous_id, r.head, r.input, r.log, link.depth, link.bytes
-      FROM link CROSS JOIN responses r ON r.rowid = link.row AND r.organization_id = ?2`,
+    SELECT id, previous_id, depth, bytes FROM link`,
   )
 }
 
-function toChain(rows: readonly LinkRow[]): readonly ChainLink[] | undefined {
-  const oldestFirst = rows.toSorted((a, b) => b.depth - a.depth)
-  const oldest = oldestFirst[0]
+function prepareLinks({ sqlite }: Database) {
+  return sqlite.prepare<LinkRow, [id: string, organization: string]>(
+    'SELECT id, head, input, log FROM responses WHERE id = ? AND organization_id = ?',
+  )
+}
+
+function oldestFirst(rows: readonly SizeRow[]) {
+  const sorted = rows.toSorted((a, b) => b.depth - a.depth)
+  const oldest = sorted[0]
   if (oldest === undefined) return undefined
   if (oldest.bytes > mostChainBytes || (oldest.previous_id !== null && oldest.depth === mostLinks))
     throw chainTooLong()
   // It was erased after it was read for the question, and before the answer that follows it was stored.
   if (oldest.previous_id !== null) return undefined
-  return oldestFirst.map(toLink)
+  return { bytes: oldest.bytes, oldestFirst: sorted.map(({ id }) => id) }
+}
+
+/** Rows and characters that are read and parsed in one turn of the event loop. */
+const sliceRows = 500
+const sliceCharacters = 1024 * 1024
+
+async function linksOf(
+  ids: readonly string[],
+  find: (id: string) => Promise<LinkRow | null>,
+): Promise<readonly ChainLink[] | undefined> {
+  const links: ChainLink[] = []
+  let [rows, characters] = [0, 0]
+  for (const id of ids) {
+    const row = await find(id)
+    if (row === null) return undefined
+    links.push(await toLink(row))
+    rows += 1
+    characters += row.head.length + row.input.length + row.log.length
+    if (rows < sliceRows && characters < sliceCharacters) continue
+    ;[rows, characters] = [0, 0]
+    await nextTurn()
+  }
+  return links
 }
 
 function chainTooLong(): Error {
@@ -69,8 +109,8 @@ function chainTooLong(): Error {
   return badRequest(message, 'context_length_exceeded', 'previous_response_id')
 }
 
-function toLink({ id, head, input, log }: LinkRow): ChainLink {
+async function toLink({ id, head, input, log }: LinkRow): Promise<ChainLink> {
   // Both were written by `insert`.
   const what = `response ${id}`
-  return { id, head: parseStored(what, head), input: parseStored(what, input), log }
+  return { id, head: parseStored(what, head), input: await parseStoredList(what, input), log }
 }

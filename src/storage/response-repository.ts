@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
+import type { Hold } from '../lib/memory-budget.ts'
 import type { Database } from './database.ts'
 import { organizationExistsSql } from './organization.ts'
 import { read } from './outage.ts'
@@ -6,9 +7,9 @@ import { prepareChains } from './response-chain.ts'
 import { createErasing } from './response-erasing.ts'
 import { createHolds, type Holds } from './response-holds.ts'
 import { prepareRemovals } from './response-removal.ts'
-import { prepareRuns, wholeLog } from './response-runs.ts'
+import { logSize, prepareRuns, wholeLog } from './response-runs.ts'
 import type { NewResponse, Removal, Responses, StoredResponse } from './responses.ts'
-import { parseStored } from './stored-json.ts'
+import { parseStored, parseStoredList } from './stored-json.ts'
 import type { ResponseStatus } from './tables.ts'
 import type { Writer } from './writer.ts'
 
@@ -36,11 +37,11 @@ export function createResponses(database: Database, writer: Writer): Responses {
     start: (organization, id) => writer.write(() => runs.start(organization, id)),
     append: (organization, id, position, entries) =>
       writer.write(() => runs.append(organization, id, position, entries)),
-    find: (organization, id) => read(() => find(organization, id)),
-    findInput: (organization, id) => read(() => findInput(organization, id)),
+    find,
+    findInput,
     findRun: (organization, id) => read(() => findRun(organization, id)),
-    chain: (organization, id) => read(() => chains.ofFinished(organization, id)),
-    runContext: (organization, id) => read(() => chains.ofUnfinished(organization, id)),
+    chain: chains.ofFinished,
+    runContext: chains.ofUnfinished,
     hold: createHolding(holds, writer, eraseOn),
     remove,
     expire: (before) => writer.write(() => removals.expire(firstIdOf(before))),
@@ -97,14 +98,20 @@ function prepareFinds({ sqlite }: Database) {
   const input = sqlite.prepare<{ readonly input: string }, [string, string]>(`SELECT input ${inSight}`)
   const run = sqlite.prepare<{ readonly run: string | null }, [string, string]>(`SELECT run ${inSight}`)
 
+  const sizes = sqlite.prepare<{ readonly input: number; readonly others: number }, [string, string]>(
+    `SELECT octet_length(input) input, octet_length(head) + ${logSize} others ${inSight}`,
+  )
+
   // What is parsed here was written by `insert`.
-  function find(organization: string, id: string): StoredResponse | undefined {
-    const row = response.get(id, organization)
+  async function find(organization: string, id: string, hold?: Hold): Promise<StoredResponse | undefined> {
+    if (hold) await hold((await read(() => sizes.get(id, organization)))?.others ?? 0)
+    const row = await read(() => response.get(id, organization))
     return row === null ? undefined : { ...row, head: parseStored(`response ${id}`, row.head) }
   }
-  function findInput(organization: string, id: string): readonly JsonObject[] | undefined {
-    const row = input.get(id, organization)
-    return row === null ? undefined : parseStored(`response ${id}`, row.input)
+  async function findInput(organization: string, id: string, hold?: Hold) {
+    if (hold) await hold((await read(() => sizes.get(id, organization)))?.input ?? 0)
+    const row = await read(() => input.get(id, organization))
+    return row === null ? undefined : await parseStoredList<JsonObject>(`response ${id}`, row.input)
   }
   function findRun(organization: string, id: string): JsonObject | undefined {
     const text = run.get(id, organization)?.run

@@ -1,7 +1,11 @@
 import type { JsonObject } from '../lib/json.ts'
+import type { Hold } from '../lib/memory-budget.ts'
 import type { ResponseStatus } from './tables.ts'
 
-/** The responses of organizations. Whatever the caller of a function may not see is to it as if it were not there. */
+/**
+ * The responses of organizations. Whatever the caller of a function may not see is to it as if it were not there. A `hold`
+ * is called with the bytes of what was found before any of them is read.
+ */
 export type Responses = {
   /** Part of a transaction: keeps a new response. Keeps nothing for an organization that is gone. */
   insert(response: NewResponse): void
@@ -12,9 +16,9 @@ export type Responses = {
   /** Adds the next piece of its log to a run that is in progress; does nothing where it is over, or gone. */
   append(organization: string, id: string, position: number, entries: string): Promise<void>
   /** Rejects with `UnreadableError` where what is stored is damaged, like the three below. */
-  find(organization: string, id: string): Promise<StoredResponse | undefined>
+  find(organization: string, id: string, hold?: Hold): Promise<StoredResponse | undefined>
   /** The items of its request. */
-  findInput(organization: string, id: string): Promise<readonly JsonObject[] | undefined>
+  findInput(organization: string, id: string, hold?: Hold): Promise<readonly JsonObject[] | undefined>
   /** What the run of a response that is not finished needs to begin. */
   findRun(organization: string, id: string): Promise<JsonObject | undefined>
   /**
@@ -22,9 +26,9 @@ export type Responses = {
    * is. Undefined, too, where one of them was erased before this one was stored. Rejects with 400 beyond
    * `mostLinks` or `mostChainBytes`.
    */
-  chain(organization: string, id: string): Promise<readonly ChainLink[] | undefined>
+  chain(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
   /** The same of a response that is not finished, for its run: it is the last link itself. */
-  runContext(organization: string, id: string): Promise<readonly ChainLink[] | undefined>
+  runContext(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
   /**
    * From now on a removal hides the response with this id, and does not erase it: another one is about to follow it.
    * To be let go, once, when that one is on its way to be stored, or will not be.

@@ -1,3 +1,5 @@
+import { parseList } from '../lib/parse-list.ts'
+
 /** Something that was stored and cannot be read any more. Its message says what, and nothing of what that holds. */
 export class UnreadableError extends Error {
   constructor(what: string) {
@@ -18,4 +20,13 @@ export function readStored<Value>(what: string, work: () => Value): Value {
 /** A value that was stored as JSON; throws `UnreadableError` where the text is no JSON. */
 export function parseStored<Value>(what: string, json: string): Value {
   return readStored(what, () => JSON.parse(json) as Value)
+}
+
+/** A list that was stored as JSON, parsed in slices with other work between; rejects with `UnreadableError` as above. */
+export async function parseStoredList<Item>(what: string, json: string): Promise<readonly Item[]> {
+  try {
+    return (await parseList(json)) as readonly Item[]
+  } catch {
+    throw new UnreadableError(what)
+  }
 }

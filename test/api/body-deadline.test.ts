@@ -1,16 +1,20 @@
 import { afterAll, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
+import { createLimits } from '../../src/gateway/limits/limits.ts'
 import { errorReplies } from '../../src/http/errors.ts'
 import { jsonBody } from '../../src/http/json-body.ts'
 import { contract } from '../../src/lib/contract.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { organization } from '../gateway/organization.ts'
 import { openConnection } from '../support/connection.ts'
 
+const limits = { requestsPerMinute: 100, tokensPerMinute: 100, concurrentRequests: 100 }
+const admission = createLimits(() => limits).admit(organization(), () => {})
 const app = new Elysia()
   .use(errorReplies(createLog(() => {})))
   .use(jsonBody(1000, 50))
-  .post('/', ({ readBody, request }) => readBody(request, contract(Type.Object({}))))
+  .post('/', ({ readBody, request }) => readBody(request, contract(Type.Object({})), admission))
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: app.fetch })
 afterAll(() => server.stop(true))
 

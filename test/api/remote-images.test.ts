@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { imageReply, imageServer, png } from '../gateway/image-server.ts'
 import { said, whole } from '../support/chat-answers.ts'
 import { readError } from '../support/chat-reply.ts'
+import { heldBytes, untilReleased } from '../support/memory.ts'
 import { question, startScenario } from '../support/scenario.ts'
-import { json } from '../support/script.ts'
+import { json, silence } from '../support/script.ts'
 
 const bytes = png.toString('base64')
 const failed = json({ error: { message: 'No.' } }, { status: 500 })
@@ -26,6 +27,25 @@ function showing(...urls: readonly string[]) {
 }
 
 describe('an image at an address', () => {
+  test('is counted among the bytes that requests hold, and refused with 503 beyond them', async () => {
+    const large = Buffer.concat([png, Buffer.alloc(600_000)])
+    using server = imageServer(() => imageReply(large))
+    const settings = { memory: { in_flight: '1MiB' } }
+    const options = { ...gemini, settings, images: server.surroundings }
+    await using scenario = await startScenario([silence, geminiAnswer], options)
+    const { app, acme } = scenario
+    const leaving = new AbortController()
+    const first = app.chat(showing(server.url('/a.png')), { signal: leaving.signal }).catch(() => {})
+    await acme.request(0)
+    expect(await heldBytes(app)).toBeGreaterThan(600_000)
+    expect(await readError(await app.chat(showing(server.url('/a.png'))))).toMatchObject({ status: 503 })
+    expect(acme.requests).toHaveLength(1)
+    leaving.abort()
+    await first
+    await untilReleased(app)
+    expect((await app.chat(showing(server.url('/a.png')))).status).toBe(200)
+  })
+
   test('goes to Gemini as its bytes, which are fetched once for all tries', async () => {
     using server = imageServer(() => imageReply())
     const settings = { retries: { attempts: 1 } }

@@ -70,7 +70,7 @@ describe('the parameter stream', () => {
     await using scenario = await startScenario(whole())
     const { id } = await responded(scenario.app)
     const reply = await scenario.app.request(`${responsesPath}/${id}?${query}`)
-    const type = events ? 'text/event-stream; charset=utf-8' : 'application/json;charset=utf-8'
+    const type = events ? 'text/event-stream; charset=utf-8' : 'application/json'
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, type])
   })
 

@@ -5,6 +5,8 @@ import { whole } from '../support/chat-answers.ts'
 import { question } from '../support/scenario.ts'
 
 const megabyte = 'x'.repeat(1_000_000)
+/** As much as the metadata of a trace may have. */
+const metadata = { note: 'x'.repeat(65_000) }
 
 const interfaces = [
   ['chat', '/v1/chat/completions', question],
@@ -31,7 +33,7 @@ describe.each(interfaces)('the usage row of a request to %s', (_, path, body) =>
   test('keeps 4 KiB of trace: its metadata goes first, then what else does not fit', async () => {
     await using paid = await startPaid(whole())
     const ids = { id: 't1', span_id: 's1', parent_span_id: 'p1', name: 'flood', source: 'gauge' }
-    const large = await rowOf(paid, path, { ...body, trace: { ...ids, metadata: { megabyte } } })
+    const large = await rowOf(paid, path, { ...body, trace: { ...ids, metadata } })
     expect([large.status, large.row?.trace]).toEqual([200, JSON.stringify(ids)])
     const small = { ...ids, metadata: { lake: 'north' } }
     expect((await rowOf(paid, path, { ...body, trace: small })).row?.trace).toBe(JSON.stringify(small))
@@ -48,7 +50,7 @@ describe.each(interfaces)('the usage row of a request to %s', (_, path, body) =>
     ['no balance for it', { max_tokens: 100, max_output_tokens: 100 }, 402],
   ])('is small where the request is refused for %s', async (_, change, status) => {
     await using paid = await startPaid(whole(), { balance: '0' })
-    const labels = { user: megabyte, trace: { id: 't1', metadata: { megabyte } } }
+    const labels = { user: megabyte, trace: { id: 't1', metadata } }
     const found = await rowOf(paid, path, { ...body, ...labels, ...change })
     expect(found.status).toBe(status)
     expect(JSON.stringify(found.row).length).toBeLessThan(1500)
@@ -67,7 +69,7 @@ test('a performance mode that the Responses API does not know is not stored', as
 test('what is set aside for a call, and stored of a queued run, names its caller in as few characters', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid(gatedAnswer(gate.promise))
-  const labels = { user: megabyte, tags: ['night'], trace: { id: 't1', metadata: { megabyte } } }
+  const labels = { user: megabyte, tags: ['night'], trace: { id: 't1', metadata } }
   const { id } = await queueRequest(paid.app, labels)
   const stored = paid.books.sqlite
     .query<Record<string, string>, []>(

@@ -29,6 +29,10 @@ const shape: readonly [yaml: string, ...problems: string[]][] = [
     'retention: { responses: 0d }',
     'retention.responses | must be a duration such as 30s, 5m, 24h or 30d, not “0d”.',
   ],
+  [
+    'memory: { in_flight: lots }',
+    'memory.in_flight | must be a size such as 32MiB, 500kB or a number of bytes, not “lots”.',
+  ],
   ['max_body: lots', 'max_body | must be a size such as 32MiB, 500kB or a number of bytes, not “lots”.'],
   ['tls: { cert: a }', 'tls.key | is missing.'],
   [

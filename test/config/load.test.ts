@@ -20,6 +20,7 @@ test('without a file and without variables the defaults hold', () => {
       background: { concurrency: 64, maxQueued: 1000 },
       compatibility: { openResponses: false, toolCallFragments: false },
       log: 'requests',
+      memory: { inFlight: 536_870_912 },
       maxBody: 33_554_432,
       cors: [],
     },
@@ -39,6 +40,7 @@ unsupported_parameters: drop
 retention: { completions: 30d, responses: 12h, usage: 90d }
 background: { concurrency: 4, max_queued: 20 }
 compatibility: { open_responses: true, tool_call_fragments: true }
+memory: { in_flight: 1GiB }
 max_body: 1.5MiB
 cors: [ 'https://app.example.com', '*' ]
 tls: { cert: cert.pem, key: /etc/key.pem }
@@ -57,6 +59,7 @@ tls: { cert: cert.pem, key: /etc/key.pem }
     background: { concurrency: 4, maxQueued: 20 },
     compatibility: { openResponses: true, toolCallFragments: true },
     log: 'requests',
+    memory: { inFlight: 1_073_741_824 },
     maxBody: 1_572_864,
     cors: ['https://app.example.com', '*'],
     tls: { cert: home.place('work/cert.pem'), key: '/etc/key.pem' },

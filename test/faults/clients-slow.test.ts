@@ -111,7 +111,7 @@ describe('a client that takes nothing', () => {
             return 'data: broken\n\n'
           },
         },
-        50,
+        { standstill: 50 },
       ),
   })
   afterAll(() => server.stop(true))

@@ -1,14 +1,17 @@
-// The long form of what the gate does for a moment: bun run test:soak [drops|kills|fuzz|held]. It takes about seven
+// The long form of what the gate does for a moment: bun run test:soak [drops|kills|fuzz|held|shapes]. It takes about seven
 // minutes, tells how far it has come, and ends with 1 where something was found. WEIR_TEST_SEED repeats a run.
 import { dropStreams } from './drops.ts'
 import { fuzz } from './fuzz.ts'
 import { holdConnections } from './held.ts'
 import { killUnderLoad } from './kills.ts'
+import { sendShapes, unwanted } from './shapes.ts'
 
 const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
 
 /** In MiB. */
-const mostGrowth = { drops: 60, fuzz: 400 }
+const mostGrowth = { drops: 60, fuzz: 400, shapes: 1500 }
+/** In milliseconds. */
+const longestWait = 1000
 
 const parts: Readonly<Record<string, () => Promise<object>>> = {
   async held() {
@@ -32,6 +35,15 @@ const parts: Readonly<Record<string, () => Promise<object>>> = {
     )
     expectTrue((dropped.memory.at(-1) ?? 0) - first < mostGrowth.drops, 'memory is back')
     return dropped
+  },
+  async shapes() {
+    const shaped = await sendShapes(1)
+    const { before = 0, ...others } = shaped.memory
+    expectTrue(unwanted(shaped).length === 0, 'no reply is a 5xx other than 503')
+    expectTrue(Math.max(...Object.values(others)) - before < mostGrowth.shapes, 'memory is in bounds')
+    expectTrue(Math.max(...Object.values(shaped.waits)) < longestWait, 'others are answered within a second')
+    expectTrue(shaped.held === 0 && shaped.open === 0, 'nothing is held, and no call is open')
+    return shaped
   },
   async fuzz() {
     const { log, findings, ...fuzzed } = await fuzz({ seed, time: 180_000 })

@@ -36,6 +36,19 @@ describe('a fetched image is bounded', () => {
     }
   })
 
+  test('to 64 megabytes for all the places where it is shown', async () => {
+    using server = imageServer(() => new Response(endless(18), { headers }))
+    const url = server.url('/a')
+    const shown = (times: number) =>
+      withInlineImages(showing(...Array.from({ length: times }, () => url)), patience, server.surroundings)
+    expect((await shown(3)).messages[0]?.parts).toHaveLength(3)
+    await expect(shown(4)).rejects.toMatchObject({
+      status: 400,
+      param: 'messages[0].content[3].image_url.url',
+      message: expect.stringContaining('too large together'),
+    })
+  })
+
   test('to 64 megabytes together with the others', async () => {
     using server = imageServer(() => new Response(endless(18), { headers }))
     const urls = [1, 2, 3, 4].map((number) => server.url(`/${number}`))

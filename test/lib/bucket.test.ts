@@ -15,11 +15,23 @@ describe('a full bucket', () => {
 
   test('grants more than it can hold, and is in debt until that is filled again', () => {
     const bucket = new Bucket(100, 0)
-    expect(bucket.take(250, 0)).toBe(0)
-    expect([bucket.remaining(0), bucket.untilFull(0)]).toEqual([0, 150_000])
-    expect(bucket.take(1, 0)).toBe(90_600)
-    expect(bucket.take(1, 90_599)).toBe(1)
-    expect(bucket.take(1, 90_600)).toBe(0)
+    expect(bucket.take(150, 0)).toBe(0)
+    expect([bucket.remaining(0), bucket.untilFull(0)]).toEqual([0, 90_000])
+    expect(bucket.take(1, 0)).toBe(30_600)
+    expect(bucket.take(1, 30_599)).toBe(1)
+    expect(bucket.take(1, 30_600)).toBe(0)
+  })
+
+  test('is never in debt for longer than a minute, however much it grants or is charged', () => {
+    const granted = new Bucket(100, 0)
+    expect(granted.take(1_000_000, 0)).toBe(0)
+    const charged = new Bucket(100, 0)
+    charged.charge(1_000_000, 0)
+    for (const bucket of [granted, charged]) {
+      expect([bucket.remaining(0), bucket.untilFull(0)]).toEqual([0, 120_000])
+      expect(bucket.take(1, 60_599)).toBe(1)
+      expect(bucket.take(1, 60_600)).toBe(0)
+    }
   })
 
   test('gives nothing away to a long pause, or to a clock that stands', () => {
@@ -125,18 +137,24 @@ class Model {
   take(amount: bigint, now: bigint): boolean {
     this.fill(now)
     const granted = amount > this.limit ? this.held === this.limit * 60_000n : this.held >= amount * 60_000n
-    if (granted) this.held -= amount * 60_000n
+    if (granted) this.held = this.withDebt(this.held - amount * 60_000n)
     return granted
   }
 
   charge(amount: bigint, now: bigint): void {
     this.fill(now)
-    this.held = this.upToFull(this.held - amount * 60_000n)
+    this.held = this.withDebt(this.upToFull(this.held - amount * 60_000n))
   }
 
   fill(now: bigint): void {
     this.held = this.upToFull(this.held + this.limit * (now - this.at))
     this.at = now
+  }
+
+  /** A debt is filled again within a minute. */
+  withDebt(held: bigint): bigint {
+    const most = -this.limit * 60_000n
+    return held > most ? held : most
   }
 
   upToFull(held: bigint): bigint {

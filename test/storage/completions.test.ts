@@ -46,7 +46,7 @@ test('every statement finds what it wants by an index', async () => {
   const { database, writer } = await startStorage()
   const plans = plansOf(database, (recorded) => createCompletions(recorded, writer))
   const reading = [...plans].filter(([text]) => !text.startsWith('INSERT') && !/ organizations /.test(text))
-  expect(reading).toHaveLength(16)
+  expect(reading).toHaveLength(18)
   for (const [text, plan] of reading) {
     // The terms are a virtual table: a match or a row id is its index.
     const steps = plan
@@ -60,7 +60,7 @@ test('every statement finds what it wants by an index', async () => {
 test('a list is in the order of its index, without sorting, and reads no messages', async () => {
   const { database } = await startStorage()
   const lists = [...plansOf(database, prepareCompletionList)]
-  expect(lists).toHaveLength(7)
+  expect(lists).toHaveLength(8)
   for (const [text, plan] of lists) {
     expect(plan).not.toContain('TEMP B-TREE')
     expect(text).not.toContain('messages')

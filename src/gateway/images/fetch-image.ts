@@ -2,8 +2,8 @@ import { ImageRefused } from './image-refused.ts'
 import { imageTypeOf } from './image-type.ts'
 import { pinnedFetch, type Surroundings } from './pinned-fetch.ts'
 
-/** How many bytes may still be fetched for one question; it gets less with every piece. */
-export type Allowance = { bytes: number }
+/** How many bytes may still be fetched for one question, less with every piece, which `hold` hears of before it is kept. */
+export type Allowance = { bytes: number; readonly hold?: ((bytes: number) => void) | undefined }
 
 const megabyte = 1024 * 1024
 const largestImage = 20 * megabyte
@@ -60,10 +60,13 @@ async function readBytes(response: Response, allowance: Allowance): Promise<Buff
     length += piece.byteLength
     allowance.bytes -= piece.byteLength
     if (length > largestImage) throw new ImageRefused(tooLarge)
-    if (allowance.bytes < 0) throw new ImageRefused('the images of this request are too large together')
+    if (allowance.bytes < 0) throw new ImageRefused(tooLargeTogether)
+    allowance.hold?.(piece.byteLength)
     pieces.push(piece)
   }
   return Buffer.concat(pieces)
 }
 
+/** What is said of images that are too large together. */
+export const tooLargeTogether = 'the images of this request are too large together'
 const tooLarge = `the image is larger than ${largestImage / megabyte} MiB`

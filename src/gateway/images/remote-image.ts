@@ -1,7 +1,7 @@
 import type { Generation, Message, Part } from '../../generation/request.ts'
-import { type ApiError, badRequest } from '../../lib/errors.ts'
+import { ApiError, badRequest } from '../../lib/errors.ts'
 import { onAbort, type Stopping } from '../../lib/stop.ts'
-import { type Allowance, fetchImage } from './fetch-image.ts'
+import { type Allowance, fetchImage, tooLargeTogether } from './fetch-image.ts'
 import { ImageRefused } from './image-refused.ts'
 import type { Surroundings } from './pinned-fetch.ts'
 
@@ -12,17 +12,40 @@ const mostBytes = 64 * 1024 * 1024
 
 /**
  * The generation with the images that lie at an address fetched and put in as data URLs, each address once. One
- * that cannot be used is the caller's fault: a 400 that names it.
+ * that cannot be used is the caller's fault: a 400 that names it. `hold` is called with the bytes of each piece before it
+ * is kept, and ends the fetching where it throws.
  */
 export async function withInlineImages(
   generation: Generation,
   signal: Stopping,
   surroundings: Surroundings = {},
+  hold?: (bytes: number) => void,
 ): Promise<Generation> {
   const places = remoteImages(generation)
   if (places.size === 0) return generation
-  const images = await fetchAll(places, signal, surroundings)
+  const images = await fetchAll(places, signal, surroundings, hold)
+  refuseRepeated(generation, images)
   return { ...generation, messages: generation.messages.map((message) => inlined(message, images)) }
+}
+
+/** An image that is shown again and again is fetched once, and sent each time. */
+function refuseRepeated({ messages }: Generation, images: ReadonlyMap<string, string>): void {
+  let bytes = 0
+  for (const [index, { parts }] of messages.entries()) {
+    for (const [place, part] of parts.entries()) {
+      if (remote(part)) bytes += ((images.get(part.url)?.length ?? 0) * 3) / 4
+      if (bytes <= mostBytes + mostParts) continue
+      const path = pathOf(index, place)
+      throw badRequest(`Invalid '${path}': ${tooLargeTogether}.`, 'invalid_image_url', path)
+    }
+  }
+}
+
+/** What the data URLs of all parts say beside the bytes. */
+const mostParts = 1024 * 1024
+
+function pathOf(message: number, part: number): string {
+  return `messages[${message}].content[${part}].image_url.url`
 }
 
 /** The addresses, each with the path where the caller wrote it first. */
@@ -30,8 +53,7 @@ function remoteImages({ messages }: Generation): ReadonlyMap<string, string> {
   const places = new Map<string, string>()
   for (const [index, { parts }] of messages.entries()) {
     for (const [place, part] of parts.entries()) {
-      const path = `messages[${index}].content[${place}].image_url.url`
-      if (remote(part) && !places.has(part.url)) places.set(part.url, path)
+      if (remote(part) && !places.has(part.url)) places.set(part.url, pathOf(index, place))
     }
   }
   return places
@@ -45,13 +67,14 @@ async function fetchAll(
   places: ReadonlyMap<string, string>,
   signal: Stopping,
   surroundings: Surroundings,
+  hold: ((bytes: number) => void) | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   const images = new Map<string, string>()
   const over = new AbortController()
   const late = AbortSignal.timeout(surroundings.deadline ?? deadline)
   const letGo = onAbort(signal, () => over.abort(signal.reason))
   const stop = AbortSignal.any([late, over.signal])
-  const allowance: Allowance = { bytes: mostBytes }
+  const allowance: Allowance = { bytes: mostBytes, hold }
   const waiting = places.entries()
   const fetchNext = async () => {
     // The iterator is shared: each takes the next address that nobody has taken.
@@ -72,6 +95,7 @@ async function fetchAll(
 }
 
 function toApiError(error: unknown, path: string, late: AbortSignal): ApiError {
+  if (error instanceof ApiError) return error
   const sentence = error instanceof ImageRefused ? error.message : brokenOff(late)
   return badRequest(`Invalid '${path}': ${sentence}.`, 'invalid_image_url', path)
 }

@@ -1,8 +1,19 @@
 import type { Organization } from '../../storage/organization.ts'
+import type { MemoryBudget, MemoryLease } from '../../lib/memory-budget.ts'
 import type { Allowance, Standing } from './allowance.ts'
 
 /** A request that was let in. */
 export type Admission = {
+  /** The bytes that it holds. A call that is opened releases them at its end. */
+  readonly memory: MemoryLease
+  /** Takes a concurrency slot, which the call then uses, or throws the 429. Taking it again does nothing. */
+  takeSlot(): void
+  /** The same; false where no slot is free. */
+  tryTakeSlot(): boolean
+  /** Releases the slot and the bytes, unless a call or a reply has taken them over. */
+  release(): void
+  /** Whoever sends the reply releases the bytes. */
+  detachMemory(): MemoryLease
   /** Takes a place among the open calls, and about so many tokens, or throws the 429. */
   open(tokens: number): OpenCall
   /** Takes about so many tokens for a call that is to be made later, or throws the 429. */
@@ -25,12 +36,15 @@ export type QueuedCall = {
 
 /** A call that takes a place until it is closed. */
 export type OpenCall = {
-  /** Frees the place and corrects the tokens to those that were used. Closing again does nothing. */
+  /** The bytes that it holds until it is closed. */
+  readonly memory: MemoryLease
+  /** Frees the place and the bytes, and corrects the tokens to those that were used. Closing again does nothing. */
   close(tokens: number): void
 }
 
 /** Those of all organizations. `now` is milliseconds of their steady clock. */
 export type Allowances = {
+  readonly memory: MemoryBudget
   of(organization: Organization): Allowance
   now(): number
   size(): number
@@ -39,19 +53,49 @@ export type Allowances = {
 /** Looks the allowance up each time: while a body was read, it may have been idle, and forgotten. */
 export class RequestAdmission implements Admission {
   readonly #organization: Organization
+  readonly memory: MemoryLease
   readonly #allowances: Allowances
+  #slot: Allowance | undefined
+  #detached = false
   #opened = false
 
   constructor(organization: Organization, allowances: Allowances) {
     this.#organization = organization
     this.#allowances = allowances
+    this.memory = allowances.memory.lease(organization.id)
+  }
+
+  takeSlot(): void {
+    this.#slotOf()
+  }
+
+  tryTakeSlot(): boolean {
+    const allowance = this.#allowances.of(this.#organization)
+    if (this.#slot === undefined && allowance.takePlace()) this.#slot = allowance
+    return this.#slot !== undefined
   }
 
   open(tokens: number): OpenCall {
-    const allowance = this.#allowances.of(this.#organization)
-    allowance.openCall(tokens, this.#allowances.now())
+    const allowance = this.#slotOf()
+    try {
+      allowance.takeTokens(tokens, this.#allowances.now())
+    } catch (error) {
+      this.#freeSlot()
+      throw error
+    }
     this.#opened = true
-    return new TakenPlace(allowance, this.#allowances.now, tokens)
+    this.#slot = undefined
+    return new TakenPlace(allowance, this.#allowances.now, tokens, this.detachMemory())
+  }
+
+  release(): void {
+    this.#freeSlot()
+    if (!this.#detached) this.memory.release()
+  }
+
+  detachMemory(): MemoryLease {
+    this.#detached = true
+    return this.memory
   }
 
   queue(tokens: number): QueuedCall {
@@ -71,6 +115,19 @@ export class RequestAdmission implements Admission {
   standing(): Standing {
     return this.#allowances.of(this.#organization).standing(this.#allowances.now())
   }
+
+  #freeSlot(): void {
+    this.#slot?.freePlace()
+    this.#slot = undefined
+  }
+
+  #slotOf(): Allowance {
+    if (this.#slot) return this.#slot
+    const allowance = this.#allowances.of(this.#organization)
+    allowance.occupy()
+    this.#slot = allowance
+    return allowance
+  }
 }
 
 /** The tokens of a call that is to be made later. */
@@ -86,8 +143,10 @@ export class TakenTokens implements QueuedCall {
   }
 
   start(): OpenCall | undefined {
-    const allowance = this.#allowances.of(this.#organization)
-    return allowance.takePlace() ? new TakenPlace(allowance, this.#allowances.now, this.#tokens) : undefined
+    const { of, now, memory } = this.#allowances
+    const { id } = this.#organization
+    const allowance = of(this.#organization)
+    return allowance.takePlace() ? new TakenPlace(allowance, now, this.#tokens, memory.lease(id)) : undefined
   }
 
   drop(): void {
@@ -96,20 +155,23 @@ export class TakenTokens implements QueuedCall {
 }
 
 class TakenPlace implements OpenCall {
+  readonly memory: MemoryLease
   readonly #allowance: Allowance
   readonly #clock: () => number
   readonly #tokens: number
   #closed = false
 
-  constructor(allowance: Allowance, clock: () => number, tokens: number) {
+  constructor(allowance: Allowance, clock: () => number, tokens: number, memory: MemoryLease) {
     this.#allowance = allowance
     this.#clock = clock
     this.#tokens = tokens
+    this.memory = memory
   }
 
   close(used: number): void {
     if (this.#closed) return
     this.#closed = true
     this.#allowance.closeCall(this.#tokens, used, this.#clock())
+    this.memory.release()
   }
 }

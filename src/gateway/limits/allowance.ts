@@ -43,11 +43,9 @@ export class Allowance {
     if (wait > 0) throw exhausted('requests', this.#requests.limit, wait)
   }
 
-  /** Takes a place among the open calls, and tokens, or neither and throws the 429. */
-  openCall(tokens: number, now: number): void {
-    if (this.#open >= this.#mostOpen) throw tooManyOpen(this.#mostOpen)
-    this.takeTokens(tokens, now)
-    this.#open += 1
+  /** Takes a place among the open calls, or throws the 429. */
+  occupy(): void {
+    if (!this.takePlace()) throw tooManyOpen(this.#mostOpen)
   }
 
   /** Takes tokens, or throws the 429. */
@@ -69,8 +67,12 @@ export class Allowance {
 
   /** Frees the place, and debits what was used beyond the tokens that were taken, or gives back the rest. */
   closeCall(taken: number, used: number, now: number): void {
-    this.#open -= 1
+    this.freePlace()
     this.#tokens.charge(used - taken, now)
+  }
+
+  freePlace(): void {
+    this.#open -= 1
   }
 
   standing(now: number): Standing {

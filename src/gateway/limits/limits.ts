@@ -1,3 +1,4 @@
+import { MemoryBudget } from '../../lib/memory-budget.ts'
 import type { Organization } from '../../storage/organization.ts'
 import {
   type Admission,
@@ -18,13 +19,17 @@ export type Limits = {
   size(): number
 }
 
-/** `clock` is milliseconds that never go back. Beyond `most` organizations, those that rest are forgotten. */
+/**
+ * `clock` is milliseconds that never go back. Beyond `most` organizations, those that rest are forgotten. Requests hold
+ * their bytes of `memory`.
+ */
 export function createLimits(
   defaults: () => LimitValues,
   clock = () => performance.now(),
   most = 100_000,
+  memory = new MemoryBudget(),
 ): Limits {
-  const allowances = createAllowances(defaults, clock, most)
+  const allowances = createAllowances(defaults, clock, most, memory)
   return {
     admit(organization, refused) {
       const now = clock()
@@ -43,7 +48,12 @@ export function createLimits(
   }
 }
 
-function createAllowances(defaults: () => LimitValues, clock: () => number, most: number): Allowances {
+function createAllowances(
+  defaults: () => LimitValues,
+  clock: () => number,
+  most: number,
+  memory: MemoryBudget,
+): Allowances {
   const known = new Map<string, Allowance>()
 
   function add(organization: Organization): Allowance {
@@ -57,6 +67,7 @@ function createAllowances(defaults: () => LimitValues, clock: () => number, most
   return {
     of: (organization) => known.get(organization.id) ?? add(organization),
     now: clock,
+    memory,
     size: () => known.size,
   }
 }

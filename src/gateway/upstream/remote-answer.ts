@@ -1,8 +1,8 @@
 import type { Complaint } from '../../generation/complaint.ts'
 import type { GenerationEvent } from '../../generation/events.ts'
-import { ApiError } from '../../lib/errors.ts'
+import { ApiError, internalError } from '../../lib/errors.ts'
 import { parseJson } from '../../lib/json.ts'
-import { readText } from '../../lib/read-text.ts'
+import { readText, TooLong } from '../../lib/read-text.ts'
 import type { Opening, Take } from '../../lib/source.ts'
 import type { Stopwatch } from '../../lib/stopwatch.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
@@ -39,9 +39,10 @@ export class RemoteAnswer implements Opening<Batch> {
   }
 
   async first(): Promise<Batch | undefined> {
+    const text = this.#rendered()
     try {
       this.#upstream?.start()
-      const response = await this.#ask()
+      const response = await this.#ask(text)
       this.#deadlines.answered()
       if (!response.ok) throw await refusal(response, this.#kind.wire, this.#question.provider)
       this.#question.accepted?.()
@@ -114,11 +115,20 @@ export class RemoteAnswer implements Opening<Batch> {
   #said(body: AnswerBody, piece: Piece): Batch {
     if (this.#closed) return []
     this.#upstream?.stop()
-    const batch = body.take(piece)
+    const batch = this.#read(body, piece)
     if (batch.length === 0) return batch
     this.#deadlines.begun()
     const failure = batch.find(isFailure)
     return failure === undefined ? batch : this.#saidBefore(failure, batch)
+  }
+
+  /** An event that is too long is the fault of the provider, whatever else fails here is ours. */
+  #read(body: AnswerBody, piece: Piece): Batch {
+    try {
+      return body.take(piece)
+    } catch (error) {
+      throw error instanceof TooLong ? error : toOwnError(error)
+    }
   }
 
   #saidBefore(failure: Failure, batch: Batch): Batch {
@@ -141,11 +151,26 @@ export class RemoteAnswer implements Opening<Batch> {
       : connectionError(provider, error)
   }
 
-  #ask(): Promise<Response> {
-    const { provider, target, generation, warn } = this.#question
-    const text = JSON.stringify(this.#kind.wire.render(generation, target, warn))
+  /** What fails here is a fault of ours, and none of the provider. */
+  #rendered(): string {
+    const { target, generation, warn } = this.#question
+    try {
+      return JSON.stringify(this.#kind.wire.render(generation, target, warn))
+    } catch (error) {
+      this.close()
+      throw toOwnError(error)
+    }
+  }
+
+  #ask(text: string): Promise<Response> {
+    const { provider, target } = this.#question
     return post(provider, this.#kind, target, text, this.#abort.signal)
   }
+}
+
+/** An exception of our own as the 500; the causes that have a name stay as they are. */
+function toOwnError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : internalError(error)
 }
 
 type Failure = Extract<GenerationEvent, { readonly type: 'failure' }>

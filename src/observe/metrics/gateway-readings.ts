@@ -13,13 +13,15 @@ export type Figures = {
   /** Since the start. */
   droppedLines(): number
   droppedSpans(): number
+  /** Bytes that requests in flight hold. */
+  memory(): number
   /** Runs in the background. */
   runs(): { readonly queued: number; readonly running: number }
 }
 
 /** What the gateway tells of itself at the moment. */
 export function gatewayReadings(figures: Figures): readonly Reading[] {
-  const { inFlight, leftAlone, database, droppedLines, droppedSpans, runs } = figures
+  const { inFlight, leftAlone, database, droppedLines, droppedSpans, memory, runs } = figures
   return [
     {
       name: 'weir_build_info',
@@ -31,6 +33,12 @@ export function gatewayReadings(figures: Figures): readonly Reading[] {
       ...inFlight(),
     })),
     kinds('weir_background_runs', 'Runs in the background, at the moment.', () => runs()),
+    {
+      name: 'weir_memory_in_flight_bytes',
+      help: 'Bytes of request bodies, conversations and pages in memory.',
+      type: 'gauge',
+      read: () => [['', memory()]],
+    },
     {
       name: 'weir_breaker_open',
       help: '1 while a route is out after failures: it is skipped where the model has another route.',

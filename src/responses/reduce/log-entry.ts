@@ -21,11 +21,11 @@ export function toEntries(events: Iterable<RunEvent>): readonly LogEntry[] {
 }
 
 /** What happened of which this entry was made, piece by piece. */
-export function eventsOf(entry: LogEntry): readonly RunEvent[] {
-  if (!isPiece(entry) || entry.lengths === undefined) return [entry]
+export function* eventsOf(entry: LogEntry): Generator<RunEvent, void> {
+  if (!isPiece(entry) || entry.lengths === undefined) return yield entry
   const { type, text, lengths } = entry
   let end = 0
-  return lengths.map((length) => ({ type, text: text.slice(end, (end += length)) }))
+  for (const length of lengths) yield { type, text: text.slice(end, (end += length)) }
 }
 
 /** How many pieces of this entry say something. */

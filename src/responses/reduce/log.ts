@@ -14,21 +14,25 @@ export function encodeEvents(events: Iterable<RunEvent>): string {
     .join('')
 }
 
-/** What happened, piece by piece, read from what was stored. */
+/** What happened, piece by piece, read from what was stored as far as it is asked for. */
+export function* eventsIn(log: string): Generator<RunEvent, void> {
+  for (const entry of entriesOf(log)) yield* eventsOf(entry)
+}
+
+/** All of that. */
 export function decodeEvents(log: string): RunEvent[] {
-  return entriesOf(log).flatMap(eventsOf)
+  return [...eventsIn(log)]
 }
 
 /** The response that a stored log has made, without going through its pieces. */
 export function foldLog(head: ResponseHead, log: string): ResponseState {
-  return entriesOf(log).reduce(withEntry, initialState(head))
+  let state = initialState(head)
+  for (const entry of entriesOf(log)) state = withEntry(state, entry)
+  return state
 }
 
-function entriesOf(log: string): readonly LogEntry[] {
-  return log
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as LogEntry)
+function* entriesOf(log: string): Generator<LogEntry, void> {
+  for (const line of log.split('\n')) if (line !== '') yield JSON.parse(line) as LogEntry
 }
 
 /** The same response, also in its numbers, as one step for each piece would make. */

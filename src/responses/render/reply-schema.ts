@@ -111,6 +111,7 @@ export const ResponseObject = Type.Object(
   { title: 'Response' },
 )
 
+export type DeletedResponse = Static<typeof DeletedResponse>
 /** The answer to the deletion of a response. */
 export const DeletedResponse = Type.Object(
   { id: text, object: Type.Literal('response.deleted'), deleted: Type.Literal(true) },

@@ -67,6 +67,7 @@ async function answer(
 ): Promise<void> {
   const { live } = run
   live.apply({ type: 'started' })
+  // It is tried again while the database is away, and while the gateway holds too much.
   const question = await untilStored(() => questionOf(run, call, signal, parts), signal)
   const ended: Question['ended'] = (error, used) => {
     course.ending = endOf(error, used.promptTokens + used.completionTokens > 0 ? used : null)
@@ -92,7 +93,12 @@ function hear(event: GenerationEvent, live: LiveResponse): void {
 /** The question as it is when the run begins: the model may have other routes by then, or be gone. */
 async function questionOf(run: Run, call: OpenCall, signal: AbortSignal, parts: RunParts): Promise<Question> {
   const { live, facts } = run
-  const { request, conversation } = await readRun(live.organization, live.id, parts.responses)
+  const { request, conversation } = await readRun(
+    live.organization,
+    live.id,
+    parts.responses,
+    call.memory.holdAtLeast,
+  )
   const { models, unsupported } = parts.current()
   const { model, generation } = prepare(request, conversation, models(), unsupported)
   const organization = ownerOf(facts, parts.keys)

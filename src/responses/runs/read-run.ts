@@ -1,21 +1,23 @@
 import { badRequest } from '../../lib/errors.ts'
+import type { Hold } from '../../lib/memory-budget.ts'
 import type { Responses } from '../../storage/responses.ts'
-import { type Conversation, itemsOf } from '../conversation.ts'
+import { type Conversation, itemsOfChain } from '../conversation.ts'
 import type { Item } from '../request/items.ts'
 import { orderIn } from './run-order.ts'
 import type { ResponseRequest } from '../request/schema.ts'
 
-/** What a stored run asks: its request, and the conversation that it goes on with. */
+/** What a stored run asks: its request, and the conversation that it goes on with, whose bytes `hold` is asked for. */
 export async function readRun(
   organization: string,
   id: string,
   responses: Responses,
+  hold: Hold,
 ): Promise<{ readonly request: ResponseRequest; readonly conversation: Conversation }> {
   const order = await responses.findRun(organization, id)
-  const chain = await responses.runContext(organization, id)
+  const chain = await responses.runContext(organization, id, hold)
   const own = chain?.at(-1)
   if (order === undefined || chain === undefined || own === undefined) throw gone()
-  const context = chain.slice(0, -1).flatMap(itemsOf)
+  const context = await itemsOfChain(chain.slice(0, -1))
   // Stored as they were when they passed for items.
   return {
     request: orderIn(order).request,

@@ -1,0 +1,15 @@
+// A client of its own process, which asks again and again for the least that the gateway at this address can be asked,
+// and writes how many milliseconds it waited.
+import { setTimeout as pause } from 'node:timers/promises'
+
+const [, , url = ''] = process.argv
+
+for (;;) {
+  const startedAt = performance.now()
+  const answered = await fetch(`${url}/livez`).then(
+    (reply) => reply.text(),
+    () => undefined,
+  )
+  if (answered !== undefined) process.stdout.write(`${Math.round(performance.now() - startedAt)}\n`)
+  await pause(20)
+}

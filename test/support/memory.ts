@@ -1,0 +1,35 @@
+import type { App } from './app.ts'
+import { openConnection } from './connection.ts'
+
+/** The bytes that the requests of the gateway hold at the moment, as it tells them. */
+export async function heldBytes(app: App): Promise<number> {
+  const text = await (await app.request('/metrics')).text()
+  return Number(/^weir_memory_in_flight_bytes (\d+)$/m.exec(text)?.[1])
+}
+
+/** Resolves once that is the case; each look is a request, which gives the gateway its turn. */
+export async function untilHeld(app: App, right: (bytes: number) => boolean): Promise<void> {
+  const deadline = performance.now() + 20_000
+  for (let held = Number.NaN; !right(held);) {
+    held = await heldBytes(app)
+    if (performance.now() > deadline) throw new Error(`The gateway holds ${held} bytes.`)
+  }
+}
+
+/** Resolves once requests hold nothing any more. */
+export function untilReleased(app: App): Promise<void> {
+  return untilHeld(app, (bytes) => bytes === 0)
+}
+
+/** Begins a request whose body does not end. */
+export async function unfinished(
+  app: App,
+  headers: string,
+  begun = '{"model":',
+  { authorization } = { authorization: `Bearer ${app.key}` },
+) {
+  const connection = await openConnection(app.url)
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: ${authorization}\r\n`
+  connection.write(`${head}${headers}\r\n\r\n${begun}`)
+  return connection
+}
