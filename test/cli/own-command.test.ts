@@ -36,6 +36,7 @@ test('the commands of the words of a start work when they are pasted into a shel
     cwd: folder,
     env,
     stdout: 'pipe',
+    stderr: 'ignore',
   })
   let text = ''
   for await (const bytes of child.stdout) {
@@ -45,7 +46,9 @@ test('the commands of the words of a start work when they are pasted into a shel
   const commands = [...text.matchAll(/“(.*?)”/g)].map((match) => match[1] ?? '')
   expect(commands).toHaveLength(2)
   const said = await Promise.all(
-    commands.map((command) => Bun.spawn(['sh', '-c', command], { cwd: '/', env }).stdout.text()),
+    commands.map((command) =>
+      Bun.spawn(['sh', '-c', command], { cwd: '/', env, stderr: 'ignore' }).stdout.text(),
+    ),
   )
   expect(said[0]).toContain('weir/echo')
   expect(said[1]).toMatch(/^sk-weir-/)
