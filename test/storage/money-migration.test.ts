@@ -44,6 +44,7 @@ test('a database from before the ledger keeps its rows, and begins with books th
       tokens_per_minute: null,
       concurrent_requests: 7,
       created_at: 1234567890123,
+      deletion: null,
       reserved: 0,
       deletion: null,
     },
