@@ -100,7 +100,7 @@ async function firstAnswer(call: Call, parts: GatewayParts): Promise<Answering> 
         return await openAnswer(route, call, parts)
       } catch (error) {
         call.observed?.failed(error)
-        call.meter.failed()
+        call.meter.attemptFailed()
         if (call.stop.aborted) throw call.stop.reason
         failure = error
       }

@@ -80,11 +80,11 @@ describe('what a caller who leaves has taken', () => {
     expect(meter.owes()).toBe(false)
     sent()
     expect(meter.owes()).toBe(true)
-    meter.failed()
+    meter.attemptFailed()
     expect(meter.owes()).toBe(false)
     sent()
     meter.accepted()
-    meter.failed()
+    meter.attemptFailed()
     expect(meter.owes()).toBe(true)
   })
 

@@ -18,8 +18,8 @@ export type Meter = {
   sent(generation: Generation): void
   /** The provider has accepted it. */
   accepted(): void
-  /** The attempt has failed. */
-  failed(): void
+  /** What was asked last has ended with a failure: no attempt is in flight. */
+  attemptFailed(): void
   add(batch: readonly GenerationEvent[]): void
   /** The caller does not keep up: from now on the provider generates what nobody has read. */
   held(): void
@@ -102,7 +102,7 @@ class CallMeter implements Meter {
     this.#unfinished.accepted()
   }
 
-  failed(): void {
+  attemptFailed(): void {
     if (this.#attempt === 'sent') this.#attempt = 'none'
     this.#unfinished.failed()
   }
