@@ -46,7 +46,6 @@ test('a database from before the ledger keeps its rows, and begins with books th
       created_at: 1234567890123,
       deletion: null,
       reserved: 0,
-      deletion: null,
     },
   ])
   expect(sqlite.prepare('SELECT public_id FROM api_keys').values()).toEqual([['abcdefghijkl']])
