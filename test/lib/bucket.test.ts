@@ -13,13 +13,13 @@ describe('a full bucket', () => {
     expect(bucket.remaining(0.9)).toBe(0)
   })
 
-  test('grants more than it can hold, and is in debt until that is filled again', () => {
+  test('grants more than it can hold, and is in debt until that is filled again, for a minute at most', () => {
     const bucket = new Bucket(100, 0)
     expect(bucket.take(250, 0)).toBe(0)
-    expect([bucket.remaining(0), bucket.untilFull(0)]).toEqual([0, 150_000])
-    expect(bucket.take(1, 0)).toBe(90_600)
-    expect(bucket.take(1, 90_599)).toBe(1)
-    expect(bucket.take(1, 90_600)).toBe(0)
+    expect([bucket.remaining(0), bucket.untilFull(0)]).toEqual([0, 120_000])
+    expect(bucket.take(1, 0)).toBe(60_600)
+    expect(bucket.take(1, 60_599)).toBe(1)
+    expect(bucket.take(1, 60_600)).toBe(0)
   })
 
   test('gives nothing away to a long pause, or to a clock that stands', () => {
@@ -125,18 +125,23 @@ class Model {
   take(amount: bigint, now: bigint): boolean {
     this.fill(now)
     const granted = amount > this.limit ? this.held === this.limit * 60_000n : this.held >= amount * 60_000n
-    if (granted) this.held -= amount * 60_000n
+    if (granted) this.held = this.withDebt(this.held - amount * 60_000n)
     return granted
   }
 
   charge(amount: bigint, now: bigint): void {
     this.fill(now)
-    this.held = this.upToFull(this.held - amount * 60_000n)
+    this.held = this.withDebt(this.upToFull(this.held - amount * 60_000n))
   }
 
   fill(now: bigint): void {
     this.held = this.upToFull(this.held + this.limit * (now - this.at))
     this.at = now
+  }
+
+  /** A minute of it at most. */
+  withDebt(held: bigint): bigint {
+    return held > -this.limit * 60_000n ? held : -this.limit * 60_000n
   }
 
   upToFull(held: bigint): bigint {
