@@ -107,6 +107,16 @@ describe('tokens per minute', () => {
     expect(left()).toEqual([7, 0])
   })
 
+  test('of a prompt beyond the limit are owed, also where it was a little smaller than estimated', () => {
+    const { admit, clock, left } = gateway()
+    admit().open(1_000_000).close(900_000)
+    expect(left()[1]).toBe(0)
+    expect(refusal(() => admit().open(1)).headers['retry-after-ms']).toBe('60060')
+    clock.now += 120_000
+    admit().open(1_000_000).close(300)
+    expect(left()[1]).toBe(700)
+  })
+
   test('used beyond the limit are owed, a minute of them at most: nothing passes until they are filled again', () => {
     const { admit, clock, left } = gateway()
     admit().open(100).close(3000)

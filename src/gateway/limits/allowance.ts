@@ -55,7 +55,7 @@ export class Allowance {
   }
 
   giveBackTokens(tokens: number, now: number): void {
-    this.#tokens.charge(-tokens, now)
+    this.#tokens.charge(-this.#debited(tokens), now)
   }
 
   /** Takes a place among the open calls; false where none is free. */
@@ -68,7 +68,12 @@ export class Allowance {
   /** Frees the place, and debits what was used beyond the tokens that were taken, or gives back the rest. */
   closeCall(taken: number, used: number, now: number): void {
     this.freePlace()
-    this.#tokens.charge(used - taken, now)
+    this.#tokens.charge(used - Math.min(taken, Math.max(used, this.#debited(taken))), now)
+  }
+
+  /** What was debited of tokens that were taken: a debt is a minute at most. */
+  #debited(taken: number): number {
+    return Math.min(taken, 2 * this.#tokens.limit)
   }
 
   freePlace(): void {
