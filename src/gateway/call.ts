@@ -41,8 +41,9 @@ export class Call {
     const { facts, booked, signal } = question
     this.question = question
     this.#parts = parts
-    this.meter = createMeter(question)
+    // Before the meter: what the meter counts from its start must end before the request does.
     this.observed = parts.observer?.call(facts, booked !== undefined)
+    this.meter = createMeter(question)
     this.#place = booked
     parts.calls.add(this)
     if (signal.aborted) this.#callerLeft()
