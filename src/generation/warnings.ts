@@ -11,7 +11,8 @@ export const maxWarnings = 31
  * so that neither time nor reply grows faster than the request.
  */
 export class Warnings {
-  readonly #kept = new Map<string, Group | undefined>()
+  /** Made with the first warning: most requests have none. */
+  #kept: Map<string, Group | undefined> | undefined
   #omitted = false
 
   /** Keeps a warning; a function of its own, to be handed on. */
@@ -21,7 +22,8 @@ export class Warnings {
   }
 
   /** The sentences in the order in which their first causes came, at most `maxWarnings`. */
-  sentences(): string[] {
+  sentences(): readonly string[] {
+    if (this.#kept === undefined) return none
     const sentences = [...this.#kept].map(([sentence, group]) => group?.sentence() ?? sentence)
     if (!this.#omitted && sentences.length <= maxWarnings) return sentences
     return [...sentences.slice(0, maxWarnings - 1), 'Further warnings were omitted.']
@@ -29,24 +31,32 @@ export class Warnings {
 
   #gather(thing: Unsupported): void {
     const key = `${thing.what}\n${thing.within ?? ''}\n${thing.by ?? ''}`
-    const group = this.#kept.get(key) ?? new Group(thing)
+    const group = this.#kept?.get(key) ?? new Group(thing)
     if (this.#keep(key, group)) group.add(thing.name)
   }
 
   /** False where there are too many already. */
   #keep(key: string, group: Group | undefined): boolean {
-    if (this.#kept.has(key)) return true
-    this.#omitted ||= this.#kept.size === maxWarnings
-    if (!this.#omitted) this.#kept.set(key, group)
+    const kept = (this.#kept ??= new Map())
+    if (kept.has(key)) return true
+    this.#omitted ||= kept.size === maxWarnings
+    if (!this.#omitted) kept.set(key, group)
     return !this.#omitted
   }
 }
 
 /** All that one reply warns of. */
 export function joinWarnings(...lists: readonly (readonly string[])[]): readonly string[] {
+  if (lists.every(isEmpty)) return none
   const warnings = new Warnings()
   for (const list of lists) for (const sentence of list) warnings.add(sentence)
   return warnings.sentences()
+}
+
+const none: readonly string[] = []
+
+function isEmpty(list: readonly string[]): boolean {
+  return list.length === 0
 }
 
 /** The different names of one kind. */

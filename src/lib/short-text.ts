@@ -7,9 +7,14 @@ export function shortText(text: string, maxLength: number): string {
 
 /** The text as a log line may have it: short, in one line, and without what looks like a secret. */
 export function loggable(text: string, maxLength = 100): string {
+  // Almost all are a plain word, such as a method: those need no search.
+  if (text.length <= maxLength && plainWord.test(text)) return text
   // Masked before the cut: of a secret that the cut divides nothing would be recognised.
   return shortText(masked(text.slice(0, maxScanned)), maxLength)
 }
+
+/** Short enough to be no key, and of letters alone. */
+const plainWord = /^[A-Za-z]{0,20}$/
 
 /** True where the text holds something that looks like a key or a token. */
 export function looksSecret(text: string): boolean {
