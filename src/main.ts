@@ -1,4 +1,4 @@
 import { run } from './cli/run.ts'
-import { processWorld } from './cli/world.ts'
+import { processContext } from './cli/context.ts'
 
-process.exitCode = await run(process.argv.slice(2), processWorld())
+process.exitCode = await run(process.argv.slice(2), processContext())

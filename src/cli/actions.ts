@@ -1,15 +1,15 @@
 import { nearMatch } from '../lib/near-match.ts'
-import { UsageError, type World } from './command.ts'
+import { UsageError, type CliContext } from './args.ts'
 
 /** A command below a command, such as `create` of `weir keys create`. */
-export type Action = (args: readonly string[], world: World) => Promise<number>
+export type Action = (args: readonly string[], world: CliContext) => Promise<number>
 
 /** Runs the action that the first argument names. */
 export async function runAction(
   command: string,
   actions: Readonly<Record<string, Action>>,
   [name, ...rest]: readonly string[],
-  world: World,
+  world: CliContext,
 ): Promise<number> {
   const names = Object.keys(actions)
   if (name === undefined || name.startsWith('-'))

@@ -1,5 +1,5 @@
 import { version } from '../../package.json'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../server/runtime.ts'
 
 export type BannerInput = {
   readonly runtime: Runtime

@@ -1,22 +1,22 @@
 import { isListed, ListingError, listModels } from '../gateway/models/model-listing.ts'
 import type { Models } from '../gateway/models/model.ts'
-import { otherBases } from '../providers/base-address.ts'
+import { otherBases } from '../providers/config/base-address.ts'
 import type { Provider, RemoteKind } from '../providers/provider.ts'
 import type { CheckedAnswer } from './check-report.ts'
-import type { World } from './command.ts'
+import type { CliContext } from './args.ts'
 import { withProgress } from './progress.ts'
 
 /** Asks every provider that is not inside this program for the list of its models, all at once. */
 export async function askProviders(
   providers: Iterable<Provider>,
   models: Models,
-  world: World,
+  world: CliContext,
   json?: boolean,
 ): Promise<readonly CheckedAnswer[]> {
   const silent = new Set<string>()
   const answers = [...providers].flatMap((provider) => {
     const { name, kind } = provider
-    if (!('wire' in kind)) return []
+    if (!('protocol' in kind)) return []
     silent.add(name)
     return answerOf(provider, kind, models).finally(() => silent.delete(name))
   })

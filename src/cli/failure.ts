@@ -1,7 +1,7 @@
 import { SettingsError } from '../config/problem.ts'
 import { ApiError } from '../lib/errors.ts'
 import { causeOf } from '../lib/log.ts'
-import { CommandError, UsageError } from './command.ts'
+import { CommandError, UsageError } from './args.ts'
 
 /** What a command says of an error, on standard error. */
 export type Failure = {

@@ -1,5 +1,5 @@
-import { commonFlagsHelp } from './command.ts'
-import { commands } from './commands.ts'
+import { commonFlagsHelp } from './args.ts'
+import { commands } from './commands/commands.ts'
 
 /** What `weir --help` prints. */
 export function overview(): string {

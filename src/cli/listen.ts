@@ -1,8 +1,8 @@
 import type { Settings } from '../config/settings.ts'
 import { internalError } from '../lib/errors.ts'
 import { causeOf, type Log } from '../lib/log.ts'
-import type { Runtime } from '../runtime.ts'
-import { CommandError } from './command.ts'
+import type { Runtime } from '../server/runtime.ts'
+import { CommandError } from './args.ts'
 import { listenFailure } from './listen-error.ts'
 
 /** Seconds for which a connection may be open without a request, or without taking anything of a reply. */

@@ -3,16 +3,19 @@ import { dataFolderFault } from '../config/data-folder.ts'
 import type { LoadedSettings } from '../config/load.ts'
 import type { SettingsProblem } from '../config/problem.ts'
 import { tlsProblems, tlsWarnings } from '../config/tls-files.ts'
-import { checkedCollector } from '../observe/traces/tracing.ts'
-import { parseBootstrapKey } from '../storage/bootstrap.ts'
-import { databaseName } from '../storage/database.ts'
-import { databaseVersion } from '../storage/existing-database.ts'
-import { lockName } from '../storage/serving-lock.ts'
-import type { World } from './command.ts'
+import { checkedCollector } from '../observability/traces/tracing.ts'
+import { parseBootstrapKey } from '../storage/sqlite/keys/bootstrap.ts'
+import { databaseName } from '../storage/sqlite/connection/database.ts'
+import { databaseVersion } from '../storage/sqlite/connection/existing-database.ts'
+import { lockName } from '../storage/sqlite/connection/serving-lock.ts'
+import type { CliContext } from './args.ts'
 import { hostFault } from './listen-error.ts'
 
 /** What of this machine and of the environment would keep `weir serve` from starting. It changes nothing. */
-export function machineProblems({ settings, dataFolder }: LoadedSettings, world: World): SettingsProblem[] {
+export function machineProblems(
+  { settings, dataFolder }: LoadedSettings,
+  world: CliContext,
+): SettingsProblem[] {
   const { environment } = world
   const bootstrapKey = environment.WEIR_BOOTSTRAP_KEY
   const { host, tls } = settings

@@ -1,11 +1,11 @@
 import { relative } from 'node:path'
 import manifest from '../../package.json'
 import type { LoadedSettings } from '../config/load.ts'
-import type { World } from './command.ts'
+import type { CliContext } from './args.ts'
 import { isCompiled } from './request-limit.ts'
 
 /** How this program was started, as `npx -y bun@1.4.5 start` or `./weir`: what a person types in front of a command. */
-export function ownName({ environment, cwd }: Pick<World, 'environment' | 'cwd'>): string {
+export function ownName({ environment, cwd }: Pick<CliContext, 'environment' | 'cwd'>): string {
   if (isCompiled()) return Bun.which('weir') === process.execPath ? 'weir' : pathText(process.execPath, cwd)
   if (environment.npm_lifecycle_event === 'start')
     return environment.npm_config_user_agent?.startsWith('npm/')
@@ -18,7 +18,7 @@ export function ownName({ environment, cwd }: Pick<World, 'environment' | 'cwd'>
 export function placeFlags(
   { file, dataFolder }: Pick<LoadedSettings, 'file' | 'dataFolder'>,
   flags: { readonly config?: string; readonly data?: string },
-  { environment }: Pick<World, 'environment'>,
+  { environment }: Pick<CliContext, 'environment'>,
 ): { readonly config: string; readonly data: string } {
   return {
     config: file !== null && (flags.config || environment.WEIR_CONFIG) ? ` --config ${shellWord(file)}` : '',

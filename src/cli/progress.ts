@@ -1,4 +1,4 @@
-import type { World } from './command.ts'
+import type { CliContext } from './args.ts'
 
 /** What a command says on standard error while it works. */
 export type Progress = {
@@ -13,7 +13,7 @@ const redrawIntervalMs = 150
 const lineIntervalMs = 1000
 
 /** Programs, which ask for JSON, see none of it. */
-export function createProgress({ err, errTerminal }: World, json = false): Progress {
+export function createProgress({ err, errTerminal }: CliContext, json = false): Progress {
   if (json) return { show() {}, end() {} }
   let text = () => ''
   const screen = errTerminal
@@ -34,7 +34,7 @@ export function createProgress({ err, errTerminal }: World, json = false): Progr
 /** The promise; while it lasts, standard error shows what is under way. */
 export async function withProgress<Value>(
   promise: Promise<Value>,
-  world: World,
+  world: CliContext,
   json: boolean | undefined,
   text: () => string,
 ): Promise<Value> {

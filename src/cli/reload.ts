@@ -1,6 +1,6 @@
 import type { LoadedSettings } from '../config/load.ts'
 import { causeOf, type Log } from '../lib/log.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../server/runtime.ts'
 import { settingsChanges } from './settings-changes.ts'
 import { logWarnings } from './warnings.ts'
 

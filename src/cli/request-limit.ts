@@ -1,4 +1,4 @@
-import type { World } from './command.ts'
+import type { CliContext } from './args.ts'
 
 /** Bun reads it once, before any code runs; without it, the 257th upstream call waits for one of the 256 to end. */
 const variable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
@@ -8,7 +8,7 @@ const mostRequests = '65535'
  * Starts this program anew with room for many upstream calls at once, in place of this process. Returns where
  * that is done already, and with the exit code of a child where a process cannot be replaced (Windows).
  */
-export async function liftRequestLimit({ environment }: World): Promise<number | undefined> {
+export async function liftRequestLimit({ environment }: CliContext): Promise<number | undefined> {
   if (environment[variable] !== undefined) return undefined
   const environmentAfter = { ...environment, [variable]: mostRequests }
   const command = ownCommand()

@@ -1,10 +1,10 @@
-import type { Command, World } from './command.ts'
-import { findCommand } from './commands.ts'
+import type { Command, CliContext } from './args.ts'
+import { findCommand } from './commands/commands.ts'
 import { failureJson, failureOf } from './failure.ts'
 import { overview } from './help.ts'
 
 /** Runs the command that the arguments name and gives the exit code: 0 done, 1 failed, 2 wrong usage. */
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], world: CliContext): Promise<number> {
   try {
     return await dispatch(args, world)
   } catch (error) {
@@ -16,7 +16,7 @@ export async function run(args: readonly string[], world: World): Promise<number
   }
 }
 
-async function dispatch(args: readonly string[], world: World): Promise<number> {
+async function dispatch(args: readonly string[], world: CliContext): Promise<number> {
   const [first, ...rest] = args
   if (first === '--help' || first === '-h') return help([], world)
   if (first === 'help') return help(rest, world)
@@ -25,12 +25,12 @@ async function dispatch(args: readonly string[], world: World): Promise<number> 
   return runCommand(await findCommand(first), rest, world)
 }
 
-async function help([name]: readonly string[], world: World): Promise<number> {
+async function help([name]: readonly string[], world: CliContext): Promise<number> {
   world.out(name === undefined || name.startsWith('-') ? overview() : (await findCommand(name)).usage)
   return 0
 }
 
-async function runCommand(command: Command, args: readonly string[], world: World): Promise<number> {
+async function runCommand(command: Command, args: readonly string[], world: CliContext): Promise<number> {
   if (!asksForHelp(args)) return command.run(args, world)
   world.out(command.usage)
   return 0

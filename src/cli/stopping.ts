@@ -1,8 +1,8 @@
 import { durationOf } from '../config/duration.ts'
-import { atMost } from '../lib/at-most.ts'
+import { settleWithin } from '../lib/at-most.ts'
 import type { Log } from '../lib/log.ts'
-import type { Runtime } from '../runtime.ts'
-import { UsageError, type World } from './command.ts'
+import type { Runtime } from '../server/runtime.ts'
+import { UsageError, type CliContext } from './args.ts'
 import type { Server } from './listen.ts'
 
 /** The two words that end a server: one to stop in order, and a later one to stop at once. */
@@ -12,7 +12,7 @@ export type StopWords = { readonly first: Promise<void>; readonly again: Promise
 const sameSignal = 250
 
 /** Listens for SIGINT and SIGTERM from now on. */
-export function listenForStop({ signal }: World): StopWords {
+export function listenForStop({ signal }: CliContext): StopWords {
   const first = Promise.withResolvers<void>()
   const again = Promise.withResolvers<void>()
   let toldAt: number | undefined
@@ -65,6 +65,6 @@ export async function stopInOrder(
   // Clients may still be reading what has ended.
   await Promise.race([closed, over])
   clearTimeout(timer)
-  await atMost(closed, farewell)
+  await settleWithin(closed, farewell)
   await server.stop(true)
 }

@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path'
 import { findDataFolder } from '../config/paths.ts'
-import { type Database, databaseName, openDatabase } from '../storage/database.ts'
-import { hasDatabase, openExistingDatabase } from '../storage/existing-database.ts'
-import { createKeys, type Keys } from '../storage/keys.ts'
-import { createOrganizations, type Organizations } from '../storage/organizations.ts'
-import { type UsageQuestion, type UsageReport, usageReport } from '../storage/usage-report.ts'
-import { createWriter } from '../storage/writer.ts'
-import { CommandError, type World } from './command.ts'
+import { type Database, databaseName, openDatabase } from '../storage/sqlite/connection/database.ts'
+import { hasDatabase, openExistingDatabase } from '../storage/sqlite/connection/existing-database.ts'
+import { createKeys, type Keys } from '../storage/sqlite/keys/keys.ts'
+import { createOrganizations, type Organizations } from '../storage/sqlite/organizations/organizations.ts'
+import { type UsageQuestion, type UsageReport, usageReport } from '../storage/sqlite/billing/usage-report.ts'
+import { createWriter } from '../storage/sqlite/writer/writer.ts'
+import { CommandError, type CliContext } from './args.ts'
 import { logTo } from './log.ts'
 
 /** What commands read and change in the database, also while a server uses it. */
@@ -21,7 +21,7 @@ type Flags = { readonly data?: string }
 type Work<T> = (storage: Storage) => Promise<T>
 
 /** Opens the database to be read and closes it after. It creates nothing: without data it says so. */
-export function withStoredData<T>(flags: Flags, world: World, work: Work<T>): Promise<T> {
+export function withStoredData<T>(flags: Flags, world: CliContext, work: Work<T>): Promise<T> {
   const file = fileOf(flags, world)
   const database = openExistingDatabase(file)
   if (database === undefined) throw noData(file)
@@ -29,7 +29,7 @@ export function withStoredData<T>(flags: Flags, world: World, work: Work<T>): Pr
 }
 
 /** Opens the database to be changed and closes it after; without data it says so. */
-export function withChangedStorage<T>(flags: Flags, world: World, work: Work<T>): Promise<T> {
+export function withChangedStorage<T>(flags: Flags, world: CliContext, work: Work<T>): Promise<T> {
   const file = fileOf(flags, world)
   if (!hasDatabase(file)) throw noData(file)
   return withDatabase(openDatabase(file, logTo(world)), file, work)
@@ -39,12 +39,12 @@ export function withChangedStorage<T>(flags: Flags, world: World, work: Work<T>)
  * Opens the database to be changed, made where it is missing, and closes it after. The settings file is not read here
  * and above: a mistake in it must not keep an operator from revoking a key.
  */
-export function withStorage<T>(flags: Flags, world: World, work: Work<T>): Promise<T> {
+export function withStorage<T>(flags: Flags, world: CliContext, work: Work<T>): Promise<T> {
   const file = fileOf(flags, world)
   return withDatabase(openDatabase(file, logTo(world)), file, work)
 }
 
-function fileOf(flags: Flags, world: World): string {
+function fileOf(flags: Flags, world: CliContext): string {
   return join(findDataFolder({ flags, ...world }), databaseName)
 }
 

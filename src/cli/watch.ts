@@ -1,5 +1,5 @@
 import { wait } from '../lib/wait.ts'
-import type { Terminal, World } from './command.ts'
+import type { Terminal, CliContext } from './args.ts'
 
 /** Milliseconds between the end of one text and the beginning of the next. */
 const intervalMs = 2000
@@ -8,7 +8,11 @@ const intervalMs = 2000
  * Prints the text again and again, on a terminal in place of the last one, until Ctrl-C, or until nobody reads it. The
  * text is asked for the size of the terminal at that moment.
  */
-export async function watch(text: () => Promise<string>, world: World, screen?: Terminal): Promise<void> {
+export async function watch(
+  text: () => Promise<string>,
+  world: CliContext,
+  screen?: Terminal,
+): Promise<void> {
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
   process.on('SIGINT', interrupt)

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { efforts } from '../generation/request.ts'
+import { efforts } from '../domain/generation/request.ts'
 
 /** USD: per million tokens for input, output, cache_read and cache_write; per request; per image. */
 const price = Type.Number({ minimum: 0 })

@@ -1,20 +1,20 @@
-import type { Generation } from '../generation/request.ts'
+import type { Generation } from '../domain/generation/request.ts'
 import { ApiError } from '../lib/errors.ts'
-import { Stop } from '../lib/stop.ts'
-import type { Outcome } from '../storage/usage.ts'
-import type { GatewayParts, Question } from './gateway.ts'
+import { AbortSource } from '../lib/stop.ts'
+import type { Outcome } from '../domain/accounting/outcome.ts'
+import type { GatewayParts, GenerateRequest } from './gateway.ts'
 import { withInlineImages } from './images/remote-image.ts'
-import type { OpenCall } from './limits/admission.ts'
-import { lost } from './lost.ts'
-import { estimatedPrompt } from './money/estimate.ts'
-import { createMeter, type Meter, type MeteredUsage } from './money/meter.ts'
-import { costOfUsage, outcomeOf } from './money/outcome.ts'
-import type { Nanos } from './money/price.ts'
-import { spendingOf } from './money/spending.ts'
+import type { ConcurrencySlot } from './rate-limits/admission.ts'
+import { logFailedSettlement } from './billing/log-failed-settlement.ts'
+import { estimatedPrompt } from './billing/estimate.ts'
+import { createMeter, type Meter, type MeteredUsage } from './billing/meter.ts'
+import { costOfUsage, outcomeOf } from './billing/outcome.ts'
+import type { Nanos } from './billing/price.ts'
+import { costBoundOf } from './billing/reservation.ts'
 import type { CallObserver } from './observer.ts'
-import { reasonOf } from './reason.ts'
+import { abortReason } from './abort-reason.ts'
 
-export type CallParts = Pick<GatewayParts, 'books' | 'calls' | 'images' | 'observer' | 'log'>
+export type CallParts = Pick<GatewayParts, 'billing' | 'calls' | 'images' | 'observer' | 'log'>
 
 /** For the usage of an answer whose caller has left behind its end. */
 const usageTimeoutMs = 5000
@@ -24,21 +24,21 @@ const usageTimeoutMs = 5000
  * it ends; a caller who leaves ends it, wherever it then is.
  */
 export class Call {
-  readonly question: Question
+  readonly question: GenerateRequest
   readonly meter: Meter
   readonly observed: CallObserver | undefined
   /** What ends all that is under way for it. */
-  readonly stop = new Stop()
+  readonly stop = new AbortSource()
   readonly #parts: CallParts
-  #place: OpenCall | undefined
+  #place: ConcurrencySlot | undefined
   #inlined: Promise<Generation> | undefined
   #outcome: Outcome | undefined
   #over: Promise<unknown> | undefined
   #leaving: unknown
   #usageTimer: Timer | undefined
 
-  constructor(question: Question, parts: CallParts) {
-    const { facts, booked, signal } = question
+  constructor(question: GenerateRequest, parts: CallParts) {
+    const { facts, reserved: booked, signal } = question
     this.question = question
     this.#parts = parts
     // Before the meter: what the meter counts from its start must end before the request does.
@@ -55,11 +55,11 @@ export class Call {
    * tokens only the prompt is taken: a guess at the answer would refuse callers who ask for much and get little.
    */
   open(): Promise<void> | undefined {
-    const { facts, billing, admission, model, generation, booked } = this.question
+    const { facts, billing, admission, model, generation, reserved: booked } = this.question
     if (booked) return undefined
     const promptTokens = estimatedPrompt(generation)
     this.#place = admission.open(promptTokens)
-    return this.#parts.books.open(facts, billing, () => spendingOf(generation, model, promptTokens))
+    return this.#parts.billing.reserve(facts, billing, () => costBoundOf(generation, model, promptTokens))
   }
 
   /** The generation with the bytes of its images, for providers that take no addresses; fetched once. */
@@ -102,7 +102,7 @@ export class Call {
   cut(reason: unknown): void {
     // First, so that whatever comes of its books, nothing goes on that costs.
     this.stop.abort(reason)
-    this.over(reason).catch(lost(this.#parts.log))
+    this.over(reason).catch(logFailedSettlement(this.#parts.log))
   }
 
   /** What has been used up to now, and its price; undefined for a model without one. */
@@ -114,25 +114,25 @@ export class Call {
     return this.#outcome ? this.#outcome.cost : costOfUsage(this.meter.usage(), this.question, this.meter)
   }
 
-  readonly #callerLeft = (): void => this.leave(reasonOf(this.question.signal))
+  readonly #callerLeft = (): void => this.leave(abortReason(this.question.signal))
 
   #end(error: unknown): Promise<unknown> {
     const { question, meter } = this
-    const { books, calls } = this.#parts
+    const { billing, calls } = this.#parts
     question.signal.removeEventListener('abort', this.#callerLeft)
     clearTimeout(this.#usageTimer)
     calls.delete(this)
     const outcome = outcomeOf(meter, question, error)
     this.#outcome = outcome
     this.#warnOfCounts()
-    this.observed?.ended(outcome)
+    this.observed?.callEnded(outcome)
     this.#place?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
-    const close = question.booked ? books.closeAtLast : books.close
-    return close(question.facts, outcome, question.ended?.(error, this.usage()))
+    const close = question.reserved ? billing.settleEventually : billing.settle
+    return close(question.facts, outcome, question.onSettled?.(error, this.usage()))
   }
 
   #warnOfCounts(): void {
-    const counted = this.meter.disbelieved()
+    const counted = this.meter.implausibleUsage()
     if (!counted) return
     const { promptTokens, completionTokens } = counted
     const route = this.meter.route()

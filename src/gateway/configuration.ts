@@ -1,9 +1,9 @@
 import { SettingsError } from '../config/problem.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../lib/log.ts'
-import { baseAddressWarnings } from '../providers/base-address.ts'
-import { configureProviders, type ProviderSet } from '../providers/configure.ts'
-import { localEngines } from '../providers/local-engines.ts'
+import { baseAddressWarnings } from '../providers/config/base-address.ts'
+import { configureProviders, type ProviderSet } from '../providers/config/configure-providers.ts'
+import { localEngines } from '../providers/config/local-engines.ts'
 import { createModelRegistry, type ModelRegistry } from './models/model-registry.ts'
 
 /** Settings that were found good, with what they bring in. */

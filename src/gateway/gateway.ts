@@ -1,37 +1,37 @@
-import type { GenerationEvent } from '../generation/events.ts'
-import type { Generation } from '../generation/request.ts'
+import type { GenerationEvent } from '../domain/generation/events.ts'
+import type { Generation } from '../domain/generation/request.ts'
 import type { Log } from '../lib/log.ts'
-import type { Source } from '../lib/source.ts'
-import type { Stopping } from '../lib/stop.ts'
-import type { RequestFacts } from '../storage/request-facts.ts'
-import type { Billing } from '../storage/tables.ts'
-import type { Breaker } from './breaker.ts'
-import type { Surroundings } from './images/pinned-fetch.ts'
-import type { Admission, OpenCall, QueuedCall } from './limits/admission.ts'
+import type { PushStream } from '../lib/push-stream.ts'
+import type { AbortLike } from '../lib/stop.ts'
+import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
+import type { BillingMode } from '../domain/accounting/organization.ts'
+import type { CircuitBreaker } from './routing/circuit-breaker.ts'
+import type { NetworkOverrides } from './images/pinned-fetch.ts'
+import type { Admission, ConcurrencySlot, QueuedSlot } from './rate-limits/admission.ts'
 import type { Model } from './models/model.ts'
-import type { Books } from './money/books.ts'
-import type { MeteredUsage } from './money/meter.ts'
-import type { Nanos } from './money/price.ts'
+import type { Billing } from './billing/billing.ts'
+import type { MeteredUsage } from './billing/meter.ts'
+import type { Nanos } from './billing/price.ts'
 import type { Observer } from './observer.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { ProviderStates } from './provider-states.ts'
 
 /** What the features ask: one question in, one stream of events out. */
 export type Gateway = {
-  generate(question: Question): Promise<Answering>
+  generate(question: GenerateRequest): Promise<GenerationStream>
   /**
    * Takes of the limits and the balance what a call needs that is to be made later; `write` writes, in the same
    * transaction, what stands for it. Throws what `generate` would.
    */
-  book(booking: Booking, write: () => void): Promise<QueuedCall>
+  reserve(booking: ReservationRequest, write: () => void): Promise<QueuedSlot>
   /** Enters a booked call that will not be made; `write` as above. Resolves once both are written, however late. */
-  dropped(facts: RequestFacts, error: unknown, write: () => void): Promise<void>
+  settleUnsent(metadata: RequestMetadata, error: unknown, write: () => void): Promise<void>
   /** Enters a request that came to nothing before there was a question. */
-  turnedAway(facts: RequestFacts, error: unknown): Promise<void>
+  recordRejected(facts: RequestMetadata, error: unknown): Promise<void>
 }
 
 /** An answer that has begun: batches of events. */
-export type Answering = Source<readonly GenerationEvent[]> & {
+export type GenerationStream = PushStream<readonly GenerationEvent[]> & {
   /** The name of the provider that gives it. */
   readonly provider: string
   /** What the provider could not be told, a sentence each. */
@@ -43,9 +43,9 @@ export type Answering = Source<readonly GenerationEvent[]> & {
 }
 
 /** What a question takes of limits and money. */
-export type Booking = {
-  readonly facts: RequestFacts
-  readonly billing: Billing
+export type ReservationRequest = {
+  readonly facts: RequestMetadata
+  readonly billing: BillingMode
   /** What lets the call out: it is opened before the first try, and closed however the call ends. */
   readonly admission: Pick<Admission, 'open' | 'queue'>
   /** The model that serves it: for a fast variant, not the one that the caller named. */
@@ -54,23 +54,23 @@ export type Booking = {
 }
 
 /** A question of an organization to a model. */
-export type Question = Booking & {
+export type GenerateRequest = ReservationRequest & {
   readonly stream: boolean
   /** What a booked call has taken already: it is closed, and nothing more is taken. */
-  readonly booked?: OpenCall
+  readonly reserved?: ConcurrencySlot
   /**
    * Hears once how the call ended, whole or with an error, when every event was taken that was given, and says what is
    * to be written in the transaction that settles it.
    */
-  readonly ended?: (error: unknown, used: MeteredUsage) => (() => void) | undefined
+  readonly onSettled?: (error: unknown, used: MeteredUsage) => (() => void) | undefined
   /** Fires when the caller leaves. */
-  readonly signal: Stopping
+  readonly signal: AbortLike
 }
 
 /** What the gateway works with. */
 export type GatewayParts = {
-  readonly breaker: Breaker
-  readonly books: Books
+  readonly breaker: CircuitBreaker
+  readonly billing: Billing
   readonly calls: OpenCalls
   /** Further tries on each route. */
   readonly retries: number
@@ -78,7 +78,7 @@ export type GatewayParts = {
   /** Milliseconds for which an accepted stream may be silent before it is handed over all the same. */
   readonly patience: number
   /** Where images are fetched; the internet unless a test says otherwise. */
-  readonly images?: Surroundings
+  readonly images?: NetworkOverrides
   readonly observer?: Observer
   readonly log: Log
 }

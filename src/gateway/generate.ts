@@ -1,14 +1,20 @@
 import { gatewayStopping } from '../lib/errors.ts'
 import { providerKeyMissing } from '../lib/upstream-errors.ts'
-import type { RequestFacts } from '../storage/request-facts.ts'
+import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import { Call } from './call.ts'
-import { openOnAnyRoute } from './failover.ts'
-import type { Answering, Booking, Gateway, GatewayParts, Question } from './gateway.ts'
-import type { QueuedCall } from './limits/admission.ts'
-import { lost } from './lost.ts'
-import { estimatedPrompt } from './money/estimate.ts'
-import { endOf } from './money/outcome.ts'
-import { spendingOf } from './money/spending.ts'
+import { openWithFailover } from './routing/failover.ts'
+import type {
+  GenerationStream,
+  ReservationRequest,
+  Gateway,
+  GatewayParts,
+  GenerateRequest,
+} from './gateway.ts'
+import type { QueuedSlot } from './rate-limits/admission.ts'
+import { logFailedSettlement } from './billing/log-failed-settlement.ts'
+import { estimatedPrompt } from './billing/estimate.ts'
+import { failureOutcome } from './billing/outcome.ts'
+import { costBoundOf } from './billing/reservation.ts'
 
 /**
  * Asks the model's routes in turn until one begins to answer. The answer is handed over when its first event is
@@ -16,57 +22,61 @@ import { spendingOf } from './money/spending.ts'
  * those are asked that were booked.
  */
 export function createGateway(parts: GatewayParts): Gateway {
-  const { books, calls, observer } = parts
+  const { billing, calls, observer } = parts
   return {
     generate: (question) =>
-      calls.refusing() && !question.booked
+      calls.refusing() && !question.reserved
         ? refused(question.facts, parts)
         : accountedAnswer(question, parts),
-    book: (booking, write) =>
+    reserve: (booking, write) =>
       calls.refusing() ? refused(booking.facts, parts) : bookedCall(booking, write, parts),
-    async dropped(facts, error, write) {
-      await books.closeAtLast(facts, endOf(error), write)
-      observer?.call(facts, true).ended(endOf(error))
+    async settleUnsent(facts, error, write) {
+      await billing.settleEventually(facts, failureOutcome(error), write)
+      observer?.call(facts, true).callEnded(failureOutcome(error))
     },
-    turnedAway: (facts, error) => turnedAway(facts, error, parts),
+    recordRejected: (facts, error) => turnedAway(facts, error, parts),
   }
 }
 
-async function refused(facts: RequestFacts, parts: GatewayParts): Promise<never> {
+async function refused(facts: RequestMetadata, parts: GatewayParts): Promise<never> {
   const error = gatewayStopping()
   await turnedAway(facts, error, parts)
   throw error
 }
 
 async function turnedAway(
-  facts: RequestFacts,
+  facts: RequestMetadata,
   error: unknown,
-  { books, observer, log }: GatewayParts,
+  { billing, observer, log }: GatewayParts,
 ): Promise<void> {
-  observer?.noted(facts)
-  await books.close(facts, endOf(error)).catch(lost(log))
+  observer?.requestSeen(facts)
+  await billing.settle(facts, failureOutcome(error)).catch(logFailedSettlement(log))
 }
 
-async function bookedCall(booking: Booking, write: () => void, parts: GatewayParts): Promise<QueuedCall> {
-  const { books, log } = parts
+async function bookedCall(
+  booking: ReservationRequest,
+  write: () => void,
+  parts: GatewayParts,
+): Promise<QueuedSlot> {
+  const { billing: books, log } = parts
   const { facts, billing, admission, model, generation } = booking
-  parts.observer?.noted(facts)
-  let queued: QueuedCall | undefined
+  parts.observer?.requestSeen(facts)
+  let queued: QueuedSlot | undefined
   try {
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
     const promptTokens = estimatedPrompt(generation)
     queued = admission.queue(promptTokens)
-    await books.open(facts, billing, () => spendingOf(generation, model, promptTokens), write)
+    await books.reserve(facts, billing, () => costBoundOf(generation, model, promptTokens), write)
     return queued
   } catch (error) {
     queued?.drop()
-    await books.close(facts, endOf(error)).catch(lost(log))
+    await books.settle(facts, failureOutcome(error)).catch(logFailedSettlement(log))
     throw error
   }
 }
 
 /** Sees to it that the call is settled once, however it ends. */
-async function accountedAnswer(question: Question, parts: GatewayParts): Promise<Answering> {
+async function accountedAnswer(question: GenerateRequest, parts: GatewayParts): Promise<GenerationStream> {
   const call = new Call(question, parts)
   const { model } = question
   try {
@@ -75,9 +85,9 @@ async function accountedAnswer(question: Question, parts: GatewayParts): Promise
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
     const opened = call.open()
     if (opened) await opened
-    return await openOnAnyRoute(call, parts)
+    return await openWithFailover(call, parts)
   } catch (error) {
-    await call.over(error).catch(lost(parts.log))
+    await call.over(error).catch(logFailedSettlement(parts.log))
     throw error
   }
 }

@@ -1,14 +1,14 @@
 import type { Stopwatch } from '../lib/stopwatch.ts'
-import type { RequestFacts } from '../storage/request-facts.ts'
-import type { Outcome } from '../storage/usage.ts'
+import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
+import type { Outcome } from '../domain/accounting/outcome.ts'
 import type { ModelRoute } from './models/model.ts'
 
 /** Hears what is asked of models. It decides nothing, and throws nothing. */
 export type Observer = {
   /** What is known of a request that asks a model, also where it comes to nothing. */
-  noted(facts: RequestFacts): void
+  requestSeen(facts: RequestMetadata): void
   /** A call begins; a booked one is made when its request was answered long ago. */
-  call(facts: RequestFacts, booked: boolean): CallObserver
+  call(facts: RequestMetadata, booked: boolean): CallObserver
 }
 
 /** Hears of one call: what is tried for it, and once how it ends. */
@@ -16,10 +16,10 @@ export type CallObserver = {
   /** Runs while a provider is waited for, over all tries. */
   readonly upstream: Stopwatch
   /** The route is asked. */
-  asked(route: ModelRoute): void
+  attemptStarted(route: ModelRoute): void
   /** The route is not asked, because it failed too often. */
-  passedOver(route: ModelRoute): void
+  routeSkipped(route: ModelRoute): void
   /** What was asked last has failed with this error. */
-  failed(error: unknown): void
-  ended(outcome: Outcome): void
+  attemptFailed(error: unknown): void
+  callEnded(outcome: Outcome): void
 }

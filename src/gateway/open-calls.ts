@@ -9,7 +9,7 @@ export type OpenCalls = {
   /** Whether none are. */
   refusing(): boolean
   /** Resolves when none is open. */
-  quiet(): Promise<void>
+  idle(): Promise<void>
   /** Ends those that are open, and all that still come, with `interrupted`, and tells how many were open. */
   cut(): number
 }
@@ -38,7 +38,7 @@ export function createOpenCalls(): OpenCalls {
       check()
     },
     refusing: () => refusing,
-    quiet: () => noneLeft.promise,
+    idle: () => noneLeft.promise,
     cut() {
       stopped = true
       const cut = [...open]

@@ -1,9 +1,9 @@
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import { invalidKey, missingKey, noOrganization } from '../lib/errors.ts'
-import { parseApiKey, provesKey } from '../storage/api-key.ts'
-import type { KeyDirectory } from '../storage/key-directory.ts'
-import type { Organization } from '../storage/organization.ts'
+import { parseApiKey, provesKey } from '../storage/sqlite/keys/api-key.ts'
+import type { KeyDirectory } from '../storage/sqlite/keys/key-directory.ts'
+import type { Organization } from '../domain/accounting/organization.ts'
 
 /** Who sent a request. */
 export type Caller = { readonly organization: Organization; readonly keyId: string }

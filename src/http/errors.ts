@@ -6,15 +6,15 @@ import {
   methodNotImplemented,
   routeNotFound,
 } from '../lib/errors.ts'
-import type { Admission } from '../gateway/limits/admission.ts'
+import type { Admission } from '../gateway/rate-limits/admission.ts'
 import type { Caller } from './authentication.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import { isHttpMethod } from './methods.ts'
 import { requestPath } from './request-path.ts'
 import { claimedKey } from './authentication.ts'
 import { type Route, routeHint } from './route-hint.ts'
-import type { RejectedClient } from '../observe/request-record.ts'
-import type { Timing } from './timing.ts'
+import type { RejectedClient } from '../observability/request-record.ts'
+import type { Timing } from './request-telemetry.ts'
 
 /** A request that ended with an error, and what is known of it: all of it is, once the guard has let it in. */
 export type FailedRequest = {

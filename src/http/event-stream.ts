@@ -1,7 +1,7 @@
 import { clientGone } from '../lib/errors.ts'
-import type { Source } from '../lib/source.ts'
+import type { PushStream } from '../lib/push-stream.ts'
 import { createWatchdog, type Watchdog } from '../lib/watchdog.ts'
-import { within } from '../lib/within.ts'
+import { withTimeout } from '../lib/within.ts'
 import { directReply, type Sink } from './direct-stream.ts'
 
 /** Milliseconds. Proxies and clients cut a connection that is silent for a minute, some for less. */
@@ -21,7 +21,7 @@ const headers = {
 
 /** What an event stream is made of: items as they come, and what each of them, and the end, says in frames. */
 export type FrameSource<Item> = {
-  readonly items: Source<Item>
+  readonly items: PushStream<Item>
   /** The first frames, before any item has come. */
   begin?(): string
   /** Whole frames; empty where the item says nothing. */
@@ -95,7 +95,7 @@ class Sending<Item> {
   #tell(text: string): Promise<unknown> | undefined {
     if (text !== '') this.#silence.touch(longestSilence)
     const written = this.#write(text)
-    return written && within(written, this.#standstill, clientGone)
+    return written && withTimeout(written, this.#standstill, clientGone)
   }
 
   #write(text: string): Promise<number> | undefined {

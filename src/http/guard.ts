@@ -1,17 +1,17 @@
 import { Elysia } from 'elysia'
-import type { Limits } from '../gateway/limits/limits.ts'
-import type { KeyDirectory } from '../storage/key-directory.ts'
+import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
+import type { KeyDirectory } from '../storage/sqlite/keys/key-directory.ts'
 import { authentication } from './authentication.ts'
 import { decodedPath } from './decoded-path.ts'
 import { jsonBody } from './json-body.ts'
-import { admission, tellStanding } from './limits.ts'
+import { admission, setRateLimitHeaders } from './rate-limit-headers.ts'
 
 /** What every route of the interface stands behind: first the key, then the limits, then the body. */
 export type Guard = ReturnType<typeof createGuard>
 
 export type GuardParts = {
   readonly keys: KeyDirectory
-  readonly limits: Limits
+  readonly limits: RateLimits
   readonly maxBody: number
 }
 
@@ -22,6 +22,6 @@ export function createGuard({ keys, limits, maxBody }: GuardParts) {
     .derive(admission(limits))
     .use(decodedPath())
     .use(jsonBody(maxBody))
-    .mapResponse(tellStanding)
+    .mapResponse(setRateLimitHeaders)
     .as('scoped')
 }

@@ -8,14 +8,14 @@ import {
   tooManyProperties,
   unsupportedMediaType,
 } from '../lib/errors.ts'
-import type { Admission } from '../gateway/limits/admission.ts'
+import type { Admission } from '../gateway/rate-limits/admission.ts'
 import type { Contract } from '../lib/contract.ts'
 import { nameOf } from '../lib/explain-words.ts'
 import { parseJson } from '../lib/json.ts'
 import { tooDeep } from '../lib/nesting.ts'
 import { cheapProperties, tooWide } from '../lib/width.ts'
 import { readText, TooLong } from '../lib/read-text.ts'
-import { within } from '../lib/within.ts'
+import { withTimeout } from '../lib/within.ts'
 
 /** Milliseconds for the whole body: enough for the largest one on a slow line. */
 const slowest = 5 * 60_000
@@ -46,7 +46,7 @@ export function jsonBody(maxBody: number, deadline = slowest) {
   const readBody: BodyReader = async (request, body, admission, maxWithoutSlot = 0) => {
     if (!admission.tryTakeSlot() && !isShort(request.headers, maxWithoutSlot)) admission.takeSlot()
     refuseForeignBody(request.headers)
-    const text = within(readText(request, maxBody, admission.memory.take), deadline, bodyTooSlow)
+    const text = withTimeout(readText(request, maxBody, admission.memory.take), deadline, bodyTooSlow)
     return body.read(jsonIn(await text.catch((error) => refuseUnread(error, maxBody))))
   }
   return new Elysia({ name: 'json-body', seed: maxBody }).decorate('readBody', readBody)

@@ -1,7 +1,7 @@
-import type { Admission } from '../gateway/limits/admission.ts'
+import type { Admission } from '../gateway/rate-limits/admission.ts'
 import { clientGone } from '../lib/errors.ts'
 import type { MemoryLease } from '../lib/memory-budget.ts'
-import { within } from '../lib/within.ts'
+import { withTimeout } from '../lib/within.ts'
 import { directReply, type Sink } from './direct-stream.ts'
 
 /** In characters. What is shorter goes out in one piece, and its bytes are not counted while it does. */
@@ -36,7 +36,7 @@ async function writeAll(parts: readonly string[], sink: Sink, memory: MemoryLeas
         end = cutBefore(part, start + writeLength)
         const written = sink.write(part.slice(start, end))
         sink.flush()
-        if (typeof written !== 'number') await within(written, stallTimeoutMs, clientGone)
+        if (typeof written !== 'number') await withTimeout(written, stallTimeoutMs, clientGone)
       }
     }
   } catch {

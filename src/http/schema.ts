@@ -11,7 +11,7 @@ export function maybe<Schema extends TSchema>(schema: Schema) {
 }
 
 /** One of these words. */
-export function words<const Words extends readonly string[]>(list: Words) {
+export function stringEnum<const Words extends readonly string[]>(list: Words) {
   return Type.Unsafe<Words[number]>({ type: 'string', enum: list })
 }
 

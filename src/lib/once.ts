@@ -1,5 +1,5 @@
 /** The function, which runs at the first call only; later ones get the same value. */
-export function once<Value extends object>(make: () => Value): () => Value {
+export function lazy<Value extends object>(make: () => Value): () => Value {
   let made: Value | undefined
   return () => (made ??= make())
 }

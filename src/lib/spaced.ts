@@ -1,5 +1,5 @@
 /** Does the work when it is called, but not again before so many milliseconds have passed. */
-export function spaced(milliseconds: number, work: () => void): () => void {
+export function throttle(milliseconds: number, work: () => void): () => void {
   let doneAt = Number.NEGATIVE_INFINITY
   return () => {
     const now = performance.now()

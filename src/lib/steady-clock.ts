@@ -1,4 +1,4 @@
 /** Milliseconds that never go back. One function for all: each stream that had its own would hold it in memory. */
-export function steadyClock(): number {
+export function monotonicNow(): number {
   return performance.now()
 }

@@ -1,5 +1,5 @@
 /** What ends work that is under way: an `AbortSignal`, or a `Stop`. */
-export type Stopping = {
+export type AbortLike = {
   readonly aborted: boolean
   /** Why, once it is. */
   readonly reason: unknown
@@ -11,7 +11,7 @@ export type Stopping = {
  * An `AbortController` and its signal in one, for work of our own: to make and hear a native one takes ten times as
  * long, and each call has one.
  */
-export class Stop implements Stopping {
+export class AbortSource implements AbortLike {
   /** Made anew with each change: few hear of a stop, most of them one. */
   #listeners: readonly (() => void)[] = []
   #aborted = false
@@ -45,7 +45,7 @@ export class Stop implements Stopping {
 }
 
 /** Calls back when the signal fires, at once where it has; what it returns lets go of the signal. */
-export function onAbort(signal: Stopping, fired: () => void): () => void {
+export function onAbort(signal: AbortLike, fired: () => void): () => void {
   if (signal.aborted) fired()
   else signal.addEventListener('abort', fired, { once: true })
   return () => signal.removeEventListener('abort', fired)

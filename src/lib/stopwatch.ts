@@ -1,4 +1,4 @@
-import { steadyClock } from './steady-clock.ts'
+import { monotonicNow } from './steady-clock.ts'
 
 /** Adds up the time of waits that follow each other. */
 export type Stopwatch = {
@@ -11,7 +11,7 @@ export type Stopwatch = {
   soFar(): number
 }
 
-export function createStopwatch(now = steadyClock): Stopwatch {
+export function createStopwatch(now = monotonicNow): Stopwatch {
   return new RunningStopwatch(now)
 }
 

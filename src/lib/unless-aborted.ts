@@ -1,5 +1,5 @@
 /** The promise, or a rejection with the signal's reason once it fires: then only the waiting ends. */
-export async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+export async function withAbort<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: left, reject } = Promise.withResolvers<never>()
   const leave = () => reject(signal.reason)
   if (signal.aborted) leave()

@@ -1,7 +1,7 @@
-import type { Stopping } from './stop.ts'
+import type { AbortLike } from './stop.ts'
 
 /** Resolves after the time, rejects with the signal's reason when it fires first. */
-export function wait(milliseconds: number, signal: Stopping): Promise<void> {
+export function wait(milliseconds: number, signal: AbortLike): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     const leave = () => {

@@ -1,5 +1,5 @@
 /** The promise, or a rejection with `late()` when it takes longer: then only the waiting ends. */
-export function within<Value>(
+export function withTimeout<Value>(
   promise: Promise<Value>,
   milliseconds: number,
   late: () => Error,

@@ -1,10 +1,10 @@
-import type { GenerationEvent } from '../generation/events.ts'
-import type { Parameter } from '../generation/parameters.ts'
-import type { Generation } from '../generation/request.ts'
+import type { GenerationEvent } from '../domain/generation/events.ts'
+import type { Parameter } from '../domain/generation/parameters.ts'
+import type { Generation } from '../domain/generation/request.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { Stopping } from '../lib/stop.ts'
+import type { AbortLike } from '../lib/stop.ts'
 import type { ModelListing } from './model-listing.ts'
-import type { Target, Wire } from './wires/wire.ts'
+import type { Target, Protocol } from './protocols/protocol.ts'
 
 /** A configured provider: where to ask, with which key, in which language. All of it is data. */
 export type Provider = {
@@ -45,7 +45,7 @@ export type RemoteKind = {
   readonly keyless?: boolean
   /** True where a project and a location may stand for the address, and a service account for the key. */
   readonly googleCloud?: boolean
-  readonly wire: Wire
+  readonly protocol: Protocol
   /** The path behind the base URL, with a leading slash. */
   path(target: Target, provider: Address): string
   /** Where it is not as usual. */
@@ -60,5 +60,5 @@ export type RemoteKind = {
 export type LocalKind = {
   readonly name: string
   readonly parameters: ReadonlySet<Parameter>
-  answer(generation: Generation, signal: Stopping): AsyncGenerator<readonly GenerationEvent[]>
+  generate(generation: Generation, signal: AbortLike): AsyncGenerator<readonly GenerationEvent[]>
 }

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { mostCost, type Paid, leftPromptCost, startPaid, usualCost } from '../money/paid.ts'
+import {
+  mostCost,
+  type Paid,
+  leftPromptCost,
+  startPaid,
+  usualCost,
+} from '../reliability/money/support/paid.ts'
 import {
   begun,
   cancelled,

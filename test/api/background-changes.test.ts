@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
-import { createKeys } from '../../src/storage/keys.ts'
-import { createOrganizations } from '../../src/storage/organizations.ts'
-import { openDatabase } from '../../src/storage/database.ts'
-import { createWriter } from '../../src/storage/writer.ts'
-import { mostCost, type Paid, startPaid, usualCost } from '../money/paid.ts'
+import { createKeys } from '../../src/storage/sqlite/keys/keys.ts'
+import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
+import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
+import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
+import { mostCost, type Paid, startPaid, usualCost } from '../reliability/money/support/paid.ts'
 import { gatedAnswer, queueRequest, queueRun, runOver, startedRun } from '../support/background.ts'
 import { streamed } from '../support/chat-answers.ts'
 import { replayed, retrieved } from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
-import { quietLog } from '../storage/folder.ts'
+import { quietLog } from '../unit/storage/support/folder.ts'
 
 const start = 1e9
 const oneAtATime = { settings: { background: { concurrency: 1 } } }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { startPaid } from '../money/paid.ts'
+import { startPaid } from '../reliability/money/support/paid.ts'
 import {
   begun,
   cancelled,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { until } from '../money/books.ts'
-import { type Paid, startPaid } from '../money/paid.ts'
+import { until } from '../reliability/money/support/books.ts'
+import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
 import type { RequestOptions } from '../support/app.ts'
 import { cancelRun, gatedAnswer, queueRequest, queueRun, runOver } from '../support/background.ts'
 import { streamed } from '../support/chat-answers.ts'

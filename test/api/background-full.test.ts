@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { startPaid } from '../money/paid.ts'
+import { startPaid } from '../reliability/money/support/paid.ts'
 import { cancelRun, gatedAnswer, queueRun, runTells } from '../support/background.ts'
 import { readError } from '../support/chat-reply.ts'
 import { startScenario } from '../support/scenario.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Compile } from 'typebox/compile'
-import { ResponseObject } from '../../src/responses/render/reply-schema.ts'
-import { startPaid, usualCost } from '../money/paid.ts'
+import { ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
+import { startPaid, usualCost } from '../reliability/money/support/paid.ts'
 import {
   begun,
   gatedAnswer,

@@ -1,6 +1,6 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { until } from '../money/books.ts'
+import { until } from '../reliability/money/support/books.ts'
 import {
   mostCost,
   type Paid,
@@ -9,7 +9,7 @@ import {
   promptCost,
   startPaid,
   usualCost,
-} from '../money/paid.ts'
+} from '../reliability/money/support/paid.ts'
 import {
   begun,
   cancelRun,

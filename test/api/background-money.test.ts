@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { mostCost, mostPromptCost, startPaid, usualCost } from '../money/paid.ts'
+import { mostCost, mostPromptCost, startPaid, usualCost } from '../reliability/money/support/paid.ts'
 import { cancelled, gatedAnswer, queueRequest, queueRun, runOver, startedRun } from '../support/background.ts'
 import { said, streamed } from '../support/chat-answers.ts'
 import { readError } from '../support/chat-reply.ts'

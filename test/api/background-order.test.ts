@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { RequestOptions } from '../support/app.ts'
-import { type Paid, startPaid } from '../money/paid.ts'
+import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
 import { begun, gatedAnswer, queueRun, runOver, runTells, startedRun } from '../support/background.ts'
 import { chunks, streamed } from '../support/chat-answers.ts'
 import { retrieved } from '../support/responses.ts'

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { type Paid, startPaid } from '../money/paid.ts'
+import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
 import { cancelRun, deleteRun, gatedAnswer, queueRequest, runOver, runTells } from '../support/background.ts'
 import { streamed } from '../support/chat-answers.ts'
 import { replayed, responsesPath } from '../support/responses.ts'
-import { randomFrom } from '../wires/random.ts'
+import { randomFrom } from '../unit/protocols/support/random.ts'
 
 /** Before the last words, behind the end, or somewhere between the words and the moment when the end is stored. */
 async function atMomentOf(

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import type { ResponseObject } from '../../src/responses/render/reply-schema.ts'
-import { until } from '../money/books.ts'
+import type { ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
+import { until } from '../reliability/money/support/books.ts'
 import { cancelRun, deleteRun, queueRequest } from '../support/background.ts'
 import { readEvents, replayed, responsesPath } from '../support/responses.ts'
-import { randomFrom } from '../wires/random.ts'
-import { backgroundWorld, concurrency, type ModelRun } from './background-world.ts'
+import { randomFrom } from '../unit/protocols/support/random.ts'
+import { backgroundWorld, concurrency, type ModelRun } from './support/background-world.ts'
 
 const steps = 400
 

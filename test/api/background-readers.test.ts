@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { startPaid } from '../money/paid.ts'
+import { startPaid } from '../reliability/money/support/paid.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { firstKey } from '../support/app.ts'
 import { begun, ended, gatedAnswer, queueRun, runOver, runTells, startedRun } from '../support/background.ts'

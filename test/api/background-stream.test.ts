@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { startPaid, usualCost } from '../money/paid.ts'
+import { startPaid, usualCost } from '../reliability/money/support/paid.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { gatedAnswer, runOver, startedRun } from '../support/background.ts'
 import { streamed } from '../support/chat-answers.ts'

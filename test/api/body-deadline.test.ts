@@ -1,16 +1,16 @@
 import { afterAll, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import { createLimits } from '../../src/gateway/limits/limits.ts'
+import { createRateLimits } from '../../src/gateway/rate-limits/rate-limits.ts'
 import { errorReplies } from '../../src/http/errors.ts'
 import { jsonBody } from '../../src/http/json-body.ts'
 import { contract } from '../../src/lib/contract.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { organization } from '../gateway/organization.ts'
+import { organization } from '../unit/gateway/support/organization.ts'
 import { openConnection } from '../support/connection.ts'
 
 const limits = { requestsPerMinute: 100, tokensPerMinute: 100, concurrentRequests: 100 }
-const admission = createLimits(() => limits).admit(organization(), () => {})
+const admission = createRateLimits(() => limits).admit(organization(), () => {})
 const app = new Elysia()
   .use(errorReplies(createLog(() => {})))
   .use(jsonBody(1000, 50))

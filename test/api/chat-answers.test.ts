@@ -3,7 +3,7 @@ import { framesOf, type Said, said, streamed, usage, whole } from '../support/ch
 import { fold, foldWhole, readCompletion, readStreamed } from '../support/chat-reply.ts'
 import { question, type Scenario, startScenario } from '../support/scenario.ts'
 import { cutAt, events } from '../support/script.ts'
-import { cutsOf, randomFrom } from '../wires/random.ts'
+import { cutsOf, randomFrom } from '../unit/protocols/support/random.ts'
 
 const call = { id: 'call_1', name: 'read_level', arguments: ['{"pla', 'ce":"at the ', 'dam"}'] }
 const secondCall = { id: 'call_2', name: 'read_flow', arguments: ['{', '}'] }

@@ -3,7 +3,7 @@ import { readPieces } from '../support/body-reader.ts'
 import { chunks, delta, doneFrame, said, streamed, whole } from '../support/chat-answers.ts'
 import { fold, readStreamed } from '../support/chat-reply.ts'
 import { question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
-import { abort } from '../faults/raw-script.ts'
+import { abort } from '../reliability/faults/support/raw-script.ts'
 import { breakOff, type End, finish, hang, type Piece } from '../support/script.ts'
 
 const begun = [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' })]

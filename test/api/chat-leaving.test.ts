@@ -146,7 +146,7 @@ describe('a client that leaves', () => {
 })
 
 test('clients that leave keep no process from its end, and leave no rejection behind', async () => {
-  const child = Bun.spawn([process.execPath, `${import.meta.dir}/leave-and-stop.ts`], {
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/support/leave-and-stop.ts`], {
     stdout: 'pipe',
     stderr: 'pipe',
   })

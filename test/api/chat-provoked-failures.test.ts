@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { startPaid } from '../money/paid.ts'
+import { startPaid } from '../reliability/money/support/paid.ts'
 import { whole } from '../support/chat-answers.ts'
 import { readCompletion } from '../support/chat-reply.ts'
 import { question } from '../support/scenario.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Compile } from 'typebox/compile'
-import { ChatCompletion, ChatCompletionChunk } from '../../src/chat/reply-schema.ts'
+import { ChatCompletion, ChatCompletionChunk } from '../../src/api/chat-completions/reply-schema.ts'
 import { said, streamed, whole } from '../support/chat-answers.ts'
 import { readStreamed, type StreamedReply } from '../support/chat-reply.ts'
 import { question, type ScenarioOptions, startScenario } from '../support/scenario.ts'

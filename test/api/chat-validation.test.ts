@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { chatRequest } from '../../src/chat/schema.ts'
+import { chatRequest } from '../../src/api/chat-completions/schema.ts'
 import { ApiError } from '../../src/lib/errors.ts'
 import { startApp } from '../support/app.ts'
 import { readError } from '../support/chat-reply.ts'
-import { type Refused, plainRequest, wrongType } from './chat-validation-case.ts'
-import * as fields from './chat-validation-fields.ts'
-import * as messages from './chat-validation-messages.ts'
-import * as options from './chat-validation-options.ts'
+import { type Refused, plainRequest, wrongType } from './support/chat-validation-case.ts'
+import * as fields from './support/chat-validation-fields.ts'
+import * as messages from './support/chat-validation-messages.ts'
+import * as options from './support/chat-validation-options.ts'
 
 const accepted = [...fields.accepted, ...messages.accepted, ...options.accepted]
 const refused = [...fields.refused, ...messages.refused, ...options.refused]

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { ChatCompletion } from '../../src/chat/reply-schema.ts'
+import type { ChatCompletion } from '../../src/api/chat-completions/reply-schema.ts'
 import { readStreamed } from '../support/chat-reply.ts'
 import { question, type Scenario, startScenario } from '../support/scenario.ts'
 import { events, json } from '../support/script.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { randomText } from '../../src/lib/id.ts'
-import { type Paid, startPaid } from '../money/paid.ts'
+import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { chunks, delta, said, whole } from '../support/chat-answers.ts'
 import { question } from '../support/scenario.ts'

@@ -4,18 +4,18 @@ import { Compile } from 'typebox/compile'
 import type { ModelFacts } from '../../src/config/model-facts.ts'
 import { catalog as builtIn } from '../../src/config/catalog.ts'
 import { toSettings } from '../../src/config/defaults.ts'
-import { createLimits } from '../../src/gateway/limits/limits.ts'
+import { createRateLimits } from '../../src/gateway/rate-limits/rate-limits.ts'
 import { errorReplies } from '../../src/http/errors.ts'
 import { createGuard } from '../../src/http/guard.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { modelRoutes } from '../../src/models/routes.ts'
-import { ModelList, type ModelObject } from '../../src/models/schema.ts'
+import { modelRoutes } from '../../src/api/models/routes.ts'
+import { ModelList, type ModelObject } from '../../src/api/models/schema.ts'
 import { kinds } from '../../src/providers/kinds/kinds.ts'
-import { openDatabase } from '../../src/storage/database.ts'
-import { createKeyDirectory } from '../../src/storage/key-directory.ts'
-import { insertKey } from '../../src/storage/keys.ts'
-import { insertOrganization } from '../../src/storage/organizations.ts'
-import { modelsWith, provider, providersOf } from '../gateway/model-world.ts'
+import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
+import { createKeyDirectory } from '../../src/storage/sqlite/keys/key-directory.ts'
+import { insertKey } from '../../src/storage/sqlite/keys/keys.ts'
+import { insertOrganization } from '../../src/storage/sqlite/organizations/organizations.ts'
+import { modelsWith, provider, providersOf } from '../unit/gateway/support/model-world.ts'
 
 type Models = ReturnType<typeof modelsWith>
 
@@ -30,7 +30,7 @@ const { key } = insertKey(database, { organization: 'default', name: 'test', exp
 /** Asks for a path of these models, with a good key unless another header is given. */
 function ask(models: () => Models) {
   const { limits } = toSettings({}, null)
-  const parts = { keys: createKeyDirectory(database), limits: createLimits(() => limits), maxBody: 1000 }
+  const parts = { keys: createKeyDirectory(database), limits: createRateLimits(() => limits), maxBody: 1000 }
   const app = new Elysia().use(errorReplies(createLog(() => {}))).use(modelRoutes(createGuard(parts), models))
   return async (path: string, authorization = `Bearer ${key.reveal()}`) => {
     const headers = { authorization }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { promptCost, startPaid, usualCost } from '../money/paid.ts'
+import { promptCost, startPaid, usualCost } from '../reliability/money/support/paid.ts'
 import { chunks, delta, doneFrame, said, streamed, usage, whole } from '../support/chat-answers.ts'
 import { readStreamed } from '../support/chat-reply.ts'
 import { question } from '../support/scenario.ts'

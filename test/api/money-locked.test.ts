@@ -1,6 +1,6 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { type Paid, startPaid, usualCost } from '../money/paid.ts'
+import { type Paid, startPaid, usualCost } from '../reliability/money/support/paid.ts'
 import { chunks, framesOf, said, whole, completionOf } from '../support/chat-answers.ts'
 import { readError, readStreamed } from '../support/chat-reply.ts'
 import { question } from '../support/scenario.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { ModelFacts, Pricing } from '../../src/config/model-facts.ts'
-import { startPaid } from '../money/paid.ts'
+import { startPaid } from '../reliability/money/support/paid.ts'
 import { said, streamed, whole } from '../support/chat-answers.ts'
 import { readStreamed } from '../support/chat-reply.ts'
 import { question } from '../support/scenario.ts'

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import type { Pricing } from '../../src/config/model-facts.ts'
-import { mostCost, mostPromptCost, type Paid, startPaid, usualCost } from '../money/paid.ts'
+import {
+  mostCost,
+  mostPromptCost,
+  type Paid,
+  startPaid,
+  usualCost,
+} from '../reliability/money/support/paid.ts'
 import { chunks, delta, doneFrame, streamed, whole } from '../support/chat-answers.ts'
 import { readError } from '../support/chat-reply.ts'
 import { openConnection } from '../support/connection.ts'

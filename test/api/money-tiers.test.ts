@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ModelFacts } from '../../src/config/model-facts.ts'
-import { type PaidOptions, startPaid } from '../money/paid.ts'
+import { type PaidOptions, startPaid } from '../reliability/money/support/paid.ts'
 import { said, streamed, whole } from '../support/chat-answers.ts'
 import { readStreamed } from '../support/chat-reply.ts'
 import { respond } from '../support/responses.ts'

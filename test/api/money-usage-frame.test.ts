@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { leftPromptCost, mostCost, type Paid, startPaid, usualCost } from '../money/paid.ts'
+import {
+  leftPromptCost,
+  mostCost,
+  type Paid,
+  startPaid,
+  usualCost,
+} from '../reliability/money/support/paid.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { chunks, delta, doneFrame, usage } from '../support/chat-answers.ts'
 import { respond } from '../support/responses.ts'

@@ -7,7 +7,7 @@ import {
   promptCost,
   startPaid,
   usualCost,
-} from '../money/paid.ts'
+} from '../reliability/money/support/paid.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
 import { readError, readStreamed } from '../support/chat-reply.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { imageReply, imageServer, png } from '../gateway/image-server.ts'
+import { imageReply, imageServer, png } from '../unit/gateway/support/image-server.ts'
 import { said, whole } from '../support/chat-answers.ts'
 import { readError } from '../support/chat-reply.ts'
 import { heldBytes, untilReleased } from '../support/memory.ts'

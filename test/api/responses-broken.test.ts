@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { assemble } from '../responses/step-order.ts'
+import { assemble } from '../unit/responses/support/step-order.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { readError } from '../support/chat-reply.ts'
 import { chunks, delta, framesOf, said, whole } from '../support/chat-answers.ts'
@@ -7,7 +7,7 @@ import { readEvents, replayed, respond, retrieved, streamedResponse, textOf } fr
 import { startScenario } from '../support/scenario.ts'
 import { breakOff, events, json, jsonPieces, reset, type Script } from '../support/script.ts'
 import { sharedDatabase } from '../support/limits.ts'
-import { openBooks } from '../money/books.ts'
+import { openBooks } from '../reliability/money/support/books.ts'
 
 const begun = delta({ role: 'assistant', content: 'It is ' })
 const failure = { error: { message: 'Down.', type: 'server_error' } }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Compile } from 'typebox/compile'
-import { ResponseObject } from '../../src/responses/render/reply-schema.ts'
+import { ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
 import { said, whole } from '../support/chat-answers.ts'
 import { asked, respond, responded, textOf } from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { ResponseObject } from '../../src/responses/render/reply-schema.ts'
-import { until } from '../money/books.ts'
+import type { ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
+import { until } from '../reliability/money/support/books.ts'
 import {
   leftBegunCost,
   leftPromptCost,
@@ -9,7 +9,7 @@ import {
   promptCost,
   startPaid,
   usualCost,
-} from '../money/paid.ts'
+} from '../reliability/money/support/paid.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
 import { replayed, respond, retrieved, streamedResponse, textOf } from '../support/responses.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { efforts } from '../../src/generation/request.ts'
-import { openResponse } from '../responses/open-response.ts'
+import { efforts } from '../../src/domain/generation/request.ts'
+import { openResponse } from '../unit/responses/support/open-response.ts'
 import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
 import { replayed, responded, respond, retrieved, streamedResponse } from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { startPaid } from '../money/paid.ts'
+import { startPaid } from '../reliability/money/support/paid.ts'
 import { firstKey } from '../support/app.ts'
 import { said, streamed, whole } from '../support/chat-answers.ts'
 import { readError } from '../support/chat-reply.ts'

@@ -1,6 +1,6 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { type Paid, startPaid } from '../money/paid.ts'
+import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { chunks, completionOf, delta, framesOf, said, streamed, whole } from '../support/chat-answers.ts'
 import { readError, readStreamed } from '../support/chat-reply.ts'

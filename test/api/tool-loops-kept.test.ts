@@ -1,10 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { sharedDatabase } from '../support/limits.ts'
-import { deepseek, openrouter } from './tool-loop-chat.ts'
-import { anthropic, gemini } from './tool-loop-native.ts'
-import { startLoopProvider } from './tool-loop-provider.ts'
-import { answered, askModel, begun, startLoopApp } from './tool-loop.ts'
+import { deepseek, openrouter } from './support/tool-loop-chat.ts'
+import { anthropic, gemini } from './support/tool-loop-native.ts'
+import { startLoopProvider } from './support/tool-loop-provider.ts'
+import { answered, askModel, begun, startLoopApp } from './support/tool-loop.ts'
 
 const wires = { anthropic, gemini, deepseek, openrouter }
 

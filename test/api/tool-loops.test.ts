@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Fields } from '../../src/lib/json.ts'
-import { deepseek, openrouter } from './tool-loop-chat.ts'
-import { anthropic, gemini } from './tool-loop-native.ts'
-import { startLoopProvider } from './tool-loop-provider.ts'
-import { answered, askModel, begun, type Reply, startLoopApp } from './tool-loop.ts'
+import { deepseek, openrouter } from './support/tool-loop-chat.ts'
+import { anthropic, gemini } from './support/tool-loop-native.ts'
+import { startLoopProvider } from './support/tool-loop-provider.ts'
+import { answered, askModel, begun, type Reply, startLoopApp } from './support/tool-loop.ts'
 
 const wires = { anthropic, gemini, deepseek, openrouter }
 const ways = Object.entries(wires).flatMap(([name, wire]) => [

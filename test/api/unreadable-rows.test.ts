@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Paid, startPaid } from '../money/paid.ts'
+import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
 import { gatedAnswer, queueRequest, queueRun, runOver, runTells } from '../support/background.ts'
 import { streamed, whole } from '../support/chat-answers.ts'
 import { readError } from '../support/chat-reply.ts'

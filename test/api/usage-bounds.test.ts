@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Paid, startPaid } from '../money/paid.ts'
+import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
 import { gatedAnswer, queueRequest, runOver } from '../support/background.ts'
 import { whole } from '../support/chat-answers.ts'
 import { question } from '../support/scenario.ts'

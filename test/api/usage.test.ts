@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { timeOf } from '../../src/lib/id.ts'
-import type { UsageRow } from '../money/books.ts'
-import { type Paid, type PaidOptions, promptCost, startPaid, usualCost } from '../money/paid.ts'
+import type { UsageRow } from '../reliability/money/support/books.ts'
+import {
+  type Paid,
+  type PaidOptions,
+  promptCost,
+  startPaid,
+  usualCost,
+} from '../reliability/money/support/paid.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
 import { firstKey, type RequestOptions } from '../support/app.ts'

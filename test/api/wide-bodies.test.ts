@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { ChatCompletion } from '../../src/chat/reply-schema.ts'
+import type { ChatCompletion } from '../../src/api/chat-completions/reply-schema.ts'
 import { whole } from '../support/chat-answers.ts'
 import { readError } from '../support/chat-reply.ts'
 import { respond, responded } from '../support/responses.ts'

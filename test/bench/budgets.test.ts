@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startPaid } from '../money/paid.ts'
+import { startPaid } from '../reliability/money/support/paid.ts'
 import { streamed, whole } from '../support/chat-answers.ts'
 import { question, type Scenario, startScenario } from '../support/scenario.ts'
 import { type CountedStatements, countStatements } from './counted-statements.ts'

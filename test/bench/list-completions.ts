@@ -1,4 +1,7 @@
-import { type CompletionQuery, prepareCompletionList } from '../../src/storage/completion-list.ts'
+import {
+  type CompletionQuery,
+  prepareCompletionList,
+} from '../../src/storage/sqlite/completions/completion-list.ts'
 import { plansOf } from '../support/query-plans.ts'
 import { openCompletions, organizations } from './stored-completions.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { outputOf } from '../load/program.ts'
+import { outputOf } from '../reliability/load/program.ts'
 
 const rows = 1_000_000
 

@@ -1,24 +1,24 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { prepare } from '../../src/chat/prepare.ts'
-import { chatRequest } from '../../src/chat/schema.ts'
+import { prepare } from '../../src/api/chat-completions/prepare.ts'
+import { chatRequest } from '../../src/api/chat-completions/schema.ts'
 import { median } from '../../src/cli/bench/figures.ts'
 import { chatCompletion } from '../../src/cli/bench/replies.ts'
-import { createLimits } from '../../src/gateway/limits/limits.ts'
-import { createMeter } from '../../src/gateway/money/meter.ts'
+import { createRateLimits } from '../../src/gateway/rate-limits/rate-limits.ts'
+import { createMeter } from '../../src/gateway/billing/meter.ts'
 import { parseJson } from '../../src/lib/json.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { tooDeep } from '../../src/lib/nesting.ts'
-import { plain } from '../../src/providers/wires/openai-chat/dialects/plain.ts'
-import { openaiChat } from '../../src/providers/wires/openai-chat/wire.ts'
-import { parseApiKey, provesKey } from '../../src/storage/api-key.ts'
-import { openDatabase } from '../../src/storage/database.ts'
-import { createLedger } from '../../src/storage/ledger.ts'
-import type { RequestFacts } from '../../src/storage/request-facts.ts'
-import { createOrganizations } from '../../src/storage/organizations.ts'
+import { plain } from '../../src/providers/protocols/openai-chat/dialects/plain.ts'
+import { openaiChat } from '../../src/providers/protocols/openai-chat/wire.ts'
+import { parseApiKey, provesKey } from '../../src/storage/sqlite/keys/api-key.ts'
+import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
+import { createLedger } from '../../src/storage/sqlite/billing/ledger.ts'
+import type { RequestMetadata } from '../../src/domain/accounting/request-metadata.ts'
+import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
 import { openStorage } from '../../src/storage/storage.ts'
-import { createWriter } from '../../src/storage/writer.ts'
+import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { firstKey, startApp } from '../support/app.ts'
 import { mediumBody, smallBody } from './bodies.ts'
 
@@ -43,7 +43,7 @@ async function guardParts(folder: string): Promise<Part[]> {
     createLog(() => {}),
   )
   await storage.bootstrap(firstKey)
-  const limits = createLimits(() => ({
+  const limits = createRateLimits(() => ({
     requestsPerMinute: 10 ** 9,
     tokensPerMinute: 10 ** 12,
     concurrentRequests: 10 ** 5,
@@ -113,7 +113,7 @@ async function moneyParts(folder: string): Promise<Part[]> {
   const { id } = await organizations.create('bench')
   await organizations.credit('bench', 10n ** 15n)
   let number = 0
-  const facts = (): RequestFacts => ({
+  const facts = (): RequestMetadata => ({
     id: `req_${number++}`,
     organization: id,
     key: 'bench',

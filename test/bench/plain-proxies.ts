@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../../src/build/smoke/machine.ts'
-import { startServing } from '../load/program.ts'
+import { startServing } from '../reliability/load/program.ts'
 import type { Contender, Place, Running } from './contender.ts'
 import { startProgram } from './programs.ts'
 

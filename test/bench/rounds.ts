@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { once } from '../../src/lib/once.ts'
-import { startServing } from '../load/program.ts'
+import { lazy } from '../../src/lib/once.ts'
+import { startServing } from '../reliability/load/program.ts'
 import type { Contender, Running } from './contender.ts'
 import type { Job, Measured } from './job.ts'
 import { residentOf } from './memory.ts'
@@ -42,7 +42,7 @@ export async function runBench(plan: BenchPlan): Promise<Bench> {
   const upstream = await startServing(['test/bench/upstream.ts'])
   const missing: string[] = []
   const running = new Map<Contender, Running>()
-  const end = once(async () => {
+  const end = lazy(async () => {
     await Promise.all([...running.values()].map(({ stop }) => stop()))
     await upstream[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })

@@ -10,7 +10,7 @@ test('help and mistakes wait for a handful of modules, and for no package', asyn
 })
 
 test('what a server loads stays within its budget', async () => {
-  const server = await modulesOf('src/cli/serve.ts')
+  const server = await modulesOf('src/cli/commands/serve.ts')
   const ours = server.all.filter((path) => path.startsWith('src/'))
   expect(ours.length).toBeGreaterThan(50)
   expect(ours.length).toBeLessThanOrEqual(450)
@@ -19,7 +19,7 @@ test('what a server loads stays within its budget', async () => {
 })
 
 test('the measuring and the building of Weir are no part of a server', async () => {
-  const { all } = await modulesOf('src/cli/serve.ts')
+  const { all } = await modulesOf('src/cli/commands/serve.ts')
   expect(all.filter((path) => /\/bench|^src\/build\/|^test\//.test(path))).toEqual([])
 })
 

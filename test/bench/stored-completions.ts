@@ -1,7 +1,7 @@
 import { createLog } from '../../src/lib/log.ts'
-import { createCompletions, type NewCompletion } from '../../src/storage/completions.ts'
-import { openDatabase } from '../../src/storage/database.ts'
-import { createWriter } from '../../src/storage/writer.ts'
+import { createCompletions, type NewCompletion } from '../../src/storage/sqlite/completions/completions.ts'
+import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
+import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { completionId } from '../support/completion-id.ts'
 
 /** Nine of ten rows are of the first one. */

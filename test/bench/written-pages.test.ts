@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { startPaid } from '../money/paid.ts'
-import { temporaryFolder } from '../storage/folder.ts'
+import { startPaid } from '../reliability/money/support/paid.ts'
+import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { whole } from '../support/chat-answers.ts'
 import { question, type Scenario, startScenario } from '../support/scenario.ts'
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import type { CheckReport } from '../../src/cli/check-report.ts'
-import { temporaryHome } from '../config/temporary-home.ts'
-import { runWeir } from './run-weir.ts'
+import { temporaryHome } from '../unit/config/support/temporary-home.ts'
+import { runWeir } from './support/run-weir.ts'
 
 /** A provider that answers every request so, and tells what it was asked. */
 function startProvider(answer: () => Response | Promise<Response>) {

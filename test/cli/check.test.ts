@@ -3,9 +3,9 @@ import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CheckReport } from '../../src/cli/check-report.ts'
-import { temporaryHome } from '../config/temporary-home.ts'
+import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { projectFolder } from '../support/source.ts'
-import { type Outcome, runWeir } from './run-weir.ts'
+import { type Outcome, runWeir } from './support/run-weir.ts'
 
 const sound = `
 providers:

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { commands } from '../../src/cli/commands.ts'
+import { commands } from '../../src/cli/commands/commands.ts'
 import { table } from '../../src/cli/output.ts'
-import { temporaryHome } from '../config/temporary-home.ts'
-import { runWeir } from './run-weir.ts'
+import { temporaryHome } from '../unit/config/support/temporary-home.ts'
+import { runWeir } from './support/run-weir.ts'
 
 test('help lists every command and the flags of all, and ends with 0', async () => {
   using home = temporaryHome()

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { keys } from '../../src/cli/keys.ts'
-import { orgs } from '../../src/cli/orgs.ts'
-import { bootstrap } from '../../src/storage/bootstrap.ts'
-import { databaseName, openDatabase } from '../../src/storage/database.ts'
-import { createWriter } from '../../src/storage/writer.ts'
-import { storageWorld } from './storage-world.ts'
+import { keys } from '../../src/cli/commands/keys.ts'
+import { orgs } from '../../src/cli/commands/orgs.ts'
+import { bootstrap } from '../../src/storage/sqlite/keys/bootstrap.ts'
+import { databaseName, openDatabase } from '../../src/storage/sqlite/connection/database.ts'
+import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
+import { storageWorld } from './support/storage-world.ts'
 
 const keyForm = /^sk-weir-[0-9A-Za-z]{12}-[0-9A-Za-z]{32}$/
 const day = 86_400_000

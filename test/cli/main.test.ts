@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import manifest from '../../package.json'
-import { CommandError, parseFlags, UsageError, type World } from '../../src/cli/command.ts'
+import { CommandError, parseFlags, UsageError, type CliContext } from '../../src/cli/args.ts'
 import { run } from '../../src/cli/run.ts'
-import { temporaryHome } from '../config/temporary-home.ts'
-import { runWeir } from './run-weir.ts'
+import { temporaryHome } from '../unit/config/support/temporary-home.ts'
+import { runWeir } from './support/run-weir.ts'
 
 const wrongUsage: readonly [args: string, message: string][] = [
   ['check --jsn', 'Unknown flag --jsn. Did you mean --json? See weir check --help.'],
@@ -126,7 +126,7 @@ test('WEIR_DEBUG adds the stack', async () => {
 })
 
 /** An environment whose WEIR_CONFIG cannot be read. */
-function throwing(error: Error, environment: World['environment'] = {}): World['environment'] {
+function throwing(error: Error, environment: CliContext['environment'] = {}): CliContext['environment'] {
   return Object.defineProperty({ ...environment }, 'WEIR_CONFIG', {
     get: () => {
       throw error
@@ -134,7 +134,7 @@ function throwing(error: Error, environment: World['environment'] = {}): World['
   })
 }
 
-async function inProcess(args: readonly string[], world: Partial<World> = {}) {
+async function inProcess(args: readonly string[], world: Partial<CliContext> = {}) {
   let out = ''
   let err = ''
   const code = await run(args, {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { models } from '../../src/cli/models.ts'
-import type { World } from '../../src/cli/command.ts'
+import { models } from '../../src/cli/commands/models.ts'
+import type { CliContext } from '../../src/cli/args.ts'
 
-async function run(args: string[], environment: World['environment']) {
+async function run(args: string[], environment: CliContext['environment']) {
   const printed: string[] = []
   const complaints: string[] = []
   const code = await models.run(args, {

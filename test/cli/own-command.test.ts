@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import manifest from '../../package.json'
 import { ownName, placeFlags } from '../../src/cli/own-command.ts'
-import { temporaryFolder } from '../storage/folder.ts'
+import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { firstKey } from '../support/app.ts'
 import { projectFolder } from '../support/source.ts'
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { barText } from '../../src/cli/bar.ts'
-import type { Terminal, World } from '../../src/cli/command.ts'
+import type { Terminal, CliContext } from '../../src/cli/args.ts'
 import { createProgress, withProgress } from '../../src/cli/progress.ts'
 
 function worldOf(errTerminal?: Terminal) {
   const lines: string[] = []
   const err = (text: string) => void lines.push(text)
-  const world: World = { environment: {}, cwd: '/', home: '/', out: err, err, errTerminal }
+  const world: CliContext = { environment: {}, cwd: '/', home: '/', out: err, err, errTerminal }
   return { world, lines }
 }
 

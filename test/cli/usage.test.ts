@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { orgs } from '../../src/cli/orgs.ts'
-import { usage } from '../../src/cli/usage.ts'
-import { databaseName, openDatabase } from '../../src/storage/database.ts'
-import { createLedger } from '../../src/storage/ledger.ts'
-import type { RequestFacts } from '../../src/storage/request-facts.ts'
-import { createWriter } from '../../src/storage/writer.ts'
-import { requestOf } from '../storage/money-world.ts'
+import { orgs } from '../../src/cli/commands/orgs.ts'
+import { usage } from '../../src/cli/commands/usage.ts'
+import { databaseName, openDatabase } from '../../src/storage/sqlite/connection/database.ts'
+import { createLedger } from '../../src/storage/sqlite/billing/ledger.ts'
+import type { RequestMetadata } from '../../src/domain/accounting/request-metadata.ts'
+import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
+import { requestOf } from '../unit/storage/support/money-world.ts'
 import { projectFolder } from '../support/source.ts'
-import { runOnTerminal, withoutEscapes } from './run-terminal.ts'
-import { runWeir } from './run-weir.ts'
-import { storageWorld } from './storage-world.ts'
+import { runOnTerminal, withoutEscapes } from './support/run-terminal.ts'
+import { runWeir } from './support/run-weir.ts'
+import { storageWorld } from './support/storage-world.ts'
 
 const day = 86_400_000
 const tokens = {
@@ -31,7 +31,7 @@ async function usedWorld() {
   await world.say(orgs, 'create', 'other')
   const database = openDatabase(join(world.data, databaseName))
   const ledger = createLedger(database, createWriter(database))
-  const facts = (more: Partial<RequestFacts>) => ({ ...requestOf(id), ...more })
+  const facts = (more: Partial<RequestMetadata>) => ({ ...requestOf(id), ...more })
   const old = facts({ model: 'a/old', createdAt: Date.now() - 10 * day })
   const answered = { provider: 'openai', usage: tokens, cost: 1_234_567_890n, status: 200, ...times }
   await ledger.settle(facts({ model: 'a/new', tags: ['x', 'y'] }), answered)

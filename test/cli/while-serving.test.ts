@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { dirname } from 'node:path'
-import { until } from '../money/books.ts'
-import { type Paid, startPaid } from '../money/paid.ts'
+import { until } from '../reliability/money/support/books.ts'
+import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
 import { whole } from '../support/chat-answers.ts'
 import { question } from '../support/scenario.ts'
-import { runWeir } from './run-weir.ts'
+import { runWeir } from './support/run-weir.ts'
 
 /** Runs a command as another process on the data of this gateway, and gives what it prints with `--json`. */
 async function weir({ file }: Paid, ...args: string[]) {

@@ -1,10 +1,16 @@
 import { expect, test } from 'bun:test'
 import { APIError, RateLimitError } from 'openai'
 import { nanosOf } from '../../src/lib/usd.ts'
-import { mostCost, type Paid, type PaidOptions, startPaid, usualCost } from '../money/paid.ts'
+import {
+  mostCost,
+  type Paid,
+  type PaidOptions,
+  startPaid,
+  usualCost,
+} from '../reliability/money/support/paid.ts'
 import { streamed, whole } from '../support/chat-answers.ts'
 import type { Script } from '../support/script.ts'
-import { asked, countingOpenaiOf } from './openai-client.ts'
+import { asked, countingOpenaiOf } from './support/openai-client.ts'
 
 /** A gateway with two organizations that pay, and a stock client of each. */
 async function startTwo(script: Script, options: PaidOptions = {}) {

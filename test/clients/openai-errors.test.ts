@@ -9,7 +9,7 @@ import {
 } from 'openai'
 import { chunks, delta, streamed, whole } from '../support/chat-answers.ts'
 import { breakOff, hang, json, silence } from '../support/script.ts'
-import { asked, countingOpenaiOf, openaiOf, startWithOpenai } from './openai-client.ts'
+import { asked, countingOpenaiOf, openaiOf, startWithOpenai } from './support/openai-client.ts'
 
 describe('a refusal becomes the error of its status', () => {
   test('a wrong key is an AuthenticationError', async () => {

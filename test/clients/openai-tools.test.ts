@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type Said, said, streamed, whole } from '../support/chat-answers.ts'
 import type { ScenarioOptions } from '../support/scenario.ts'
-import { asked, startWithOpenai } from './openai-client.ts'
+import { asked, startWithOpenai } from './support/openai-client.ts'
 
 const measure = {
   type: 'function' as const,

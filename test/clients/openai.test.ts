@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { said, streamed, usage, whole } from '../support/chat-answers.ts'
-import { asked, startWithOpenai } from './openai-client.ts'
+import { asked, startWithOpenai } from './support/openai-client.ts'
 
 const text = 'It is four metres.'
 

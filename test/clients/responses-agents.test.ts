@@ -2,7 +2,7 @@ import { Agent, Runner } from '@openai/agents-core'
 import { OpenAIProvider } from '@openai/agents-openai'
 import { describe, expect, test } from 'bun:test'
 import { said, streamed, whole } from '../support/chat-answers.ts'
-import { startWithOpenai } from './openai-client.ts'
+import { startWithOpenai } from './support/openai-client.ts'
 
 const text = 'It is four metres.'
 const thoughtful = said({ reasoning: ['A gauge would know.'] })

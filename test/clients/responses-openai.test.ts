@@ -3,7 +3,7 @@ import { APIError, BadRequestError, NotFoundError } from 'openai'
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
 import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
 import { hang } from '../support/script.ts'
-import { startWithOpenai } from './openai-client.ts'
+import { startWithOpenai } from './support/openai-client.ts'
 
 const asked = { model: 'acme/river', input: 'How high is it?' }
 const text = 'It is four metres.'

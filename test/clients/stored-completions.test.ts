@@ -1,7 +1,7 @@
 import { type OpenAI, NotFoundError } from 'openai'
 import { describe, expect, test } from 'bun:test'
 import { streamed, whole } from '../support/chat-answers.ts'
-import { asked, startWithOpenai } from './openai-client.ts'
+import { asked, startWithOpenai } from './support/openai-client.ts'
 
 const kept = { ...asked, store: true, metadata: { topic: 'rivers', 'a.b[c]': 'x & y' } }
 

@@ -4,9 +4,9 @@ import { checkShape } from '../../src/config/check-shape.ts'
 import { toSettings } from '../../src/config/defaults.ts'
 import { SettingsError, type SettingsProblem } from '../../src/config/problem.ts'
 import { type Settings, SettingsFile } from '../../src/config/settings.ts'
-import type { Surroundings } from '../../src/gateway/images/pinned-fetch.ts'
+import type { NetworkOverrides } from '../../src/gateway/images/pinned-fetch.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { createRuntime, type Runtime } from '../../src/runtime.ts'
+import { createRuntime, type Runtime } from '../../src/server/runtime.ts'
 import { createRequestLines, type RequestLines } from './request-lines.ts'
 
 export type AppOptions = {
@@ -20,7 +20,7 @@ export type AppOptions = {
   /** The clock of the limits and of the breaker, in milliseconds. */
   readonly clock?: () => number
   /** What stands in the place of the internet where images are fetched. */
-  readonly images?: Surroundings
+  readonly images?: NetworkOverrides
   /** Milliseconds from one sweep to the next. */
   readonly sweepInterval?: number
 }

@@ -1,4 +1,4 @@
-import type { ResponseObject } from '../../src/responses/render/reply-schema.ts'
+import type { ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
 import type { App, RequestOptions } from './app.ts'
 import { chunks, delta, doneFrame, usage } from './chat-answers.ts'
 import { replayed, respond, responded, responsesPath } from './responses.ts'

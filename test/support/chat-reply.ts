@@ -1,4 +1,4 @@
-import type { ChatCompletion, ChatCompletionChunk } from '../../src/chat/reply-schema.ts'
+import type { ChatCompletion, ChatCompletionChunk } from '../../src/api/chat-completions/reply-schema.ts'
 import type { ErrorBody } from '../../src/lib/errors.ts'
 
 /** A streamed reply, taken apart. */

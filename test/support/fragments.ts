@@ -1,4 +1,4 @@
-import type { FragmentedChunk } from '../../src/chat/reply-schema.ts'
+import type { FragmentedChunk } from '../../src/api/chat-completions/reply-schema.ts'
 
 export type JoinedCall = { id: string; type: 'function'; function: { name: string; arguments: string } }
 

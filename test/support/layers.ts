@@ -1,16 +1,15 @@
 /** The layers of `src`, lowest first. Those of one row do not know each other. */
 const layers: readonly (readonly string[])[] = [
   ['lib'],
-  ['generation'],
+  ['domain'],
   ['config'],
   ['storage'],
   ['providers'],
   ['gateway'],
-  ['observe'],
+  ['observability'],
   ['http'],
-  ['chat', 'responses', 'models', 'system'],
-  ['app.ts', 'foundation.ts'],
-  ['runtime.ts'],
+  ['api/chat-completions', 'api/responses', 'api/models', 'api/system'],
+  ['server'],
   ['cli'],
   ['main.ts'],
   ['build'],
@@ -27,8 +26,10 @@ export function layerBreach(importing: string, imported: string): string | null 
   return `${importing} imports ${imported}: ${from} may not know ${to}.`
 }
 
+/** The folder below `src`, or below `src/api`, where each API is a layer of its own. */
 function layerOf(path: string): string {
-  return path.split('/')[1] ?? ''
+  const [, folder = '', api = ''] = path.split('/')
+  return folder === 'api' ? `api/${api}` : folder
 }
 
 function heightOf(layer: string): number {

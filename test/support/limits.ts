@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { openDatabase } from '../../src/storage/database.ts'
-import { createKeys } from '../../src/storage/keys.ts'
-import { createOrganizations } from '../../src/storage/organizations.ts'
-import { createWriter } from '../../src/storage/writer.ts'
-import { quietLog, temporaryFolder } from '../storage/folder.ts'
+import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
+import { createKeys } from '../../src/storage/sqlite/keys/keys.ts'
+import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
+import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
+import { quietLog, temporaryFolder } from '../unit/storage/support/folder.ts'
 
 /** What a reply tells about the limits. */
 export function limitHeaders({ headers }: Response): Record<string, string> {

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/storage/database.ts'
+import type { Database } from '../../src/storage/sqlite/connection/database.ts'
 
 /** How SQLite goes about a statement, by its text. */
 export type QueryPlans = ReadonlyMap<string, string>

@@ -1,4 +1,4 @@
-import type { Sink } from '../../src/observe/line-writer.ts'
+import type { Sink } from '../../src/observability/request-log/line-writer.ts'
 import { type Fields, fieldsOf } from '../../src/lib/json.ts'
 
 /** The lines of requests, as they would come on standard output. */

@@ -1,5 +1,5 @@
-import type { ResponseStreamEvent } from '../../src/responses/render/event-schema.ts'
-import type { InputItemList, ResponseObject } from '../../src/responses/render/reply-schema.ts'
+import type { ResponseStreamEvent } from '../../src/api/responses/render/event-schema.ts'
+import type { InputItemList, ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
 import type { App, RequestOptions } from './app.ts'
 
 export const responsesPath = '/v1/responses'

@@ -1,4 +1,4 @@
-import type { ChatCompletion } from '../../src/chat/reply-schema.ts'
+import type { ChatCompletion } from '../../src/api/chat-completions/reply-schema.ts'
 import type { App, RequestOptions } from './app.ts'
 import { question } from './scenario.ts'
 

@@ -1,4 +1,4 @@
-import type { Parameter } from '../../generation/parameters.ts'
+import type { Parameter } from '../../domain/generation/parameters.ts'
 
 /** A provider whose models are in the catalog. */
 export type DirectProvider = {

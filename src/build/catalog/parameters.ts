@@ -1,5 +1,5 @@
 import type { ReasoningFacts } from '../../config/model-facts.ts'
-import { type Parameter, parameters } from '../../generation/parameters.ts'
+import { type Parameter, parameters } from '../../domain/generation/parameters.ts'
 import { onlyByResponses } from './api.ts'
 import type { DirectProvider } from './direct-providers.ts'
 import { answersAtOnce } from './reasoning.ts'

@@ -1,5 +1,5 @@
 import type { ReasoningFacts } from '../../config/model-facts.ts'
-import { type Effort, efforts } from '../../generation/request.ts'
+import { type Effort, efforts } from '../../domain/generation/request.ts'
 import type { DirectProvider } from './direct-providers.ts'
 import type { SourceModel } from './source.ts'
 

@@ -1,4 +1,4 @@
-import { CommandError } from '../command.ts'
+import { CommandError } from '../args.ts'
 
 /** Milliseconds until the server must serve. */
 const deadline = 10_000

@@ -3,7 +3,7 @@ import { requestBytes } from './connection.ts'
 import { percentilesOf, timesOf } from './figures.ts'
 import { send } from './load.ts'
 import type { BenchFigures, Say } from './measure.ts'
-import { CommandError } from '../command.ts'
+import { CommandError } from '../args.ts'
 
 /** Milliseconds of each part, and requests that are enough: the usual limits are not reached. */
 const usualDuration = 1000

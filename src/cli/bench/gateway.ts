@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { once } from '../../lib/once.ts'
-import { createApiKey, printApiKey } from '../../storage/api-key.ts'
+import { lazy } from '../../lib/once.ts'
+import { createApiKey, printApiKey } from '../../storage/sqlite/keys/api-key.ts'
 import { addressOf } from './address.ts'
 import { chatCompletion, chatFrames, jsonReply, streamReply } from './replies.ts'
 import { type Answer, startUpstream } from './upstream.ts'
@@ -30,7 +30,7 @@ export async function ownGateway(program = ownProgram()): Promise<OwnGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-bench-'))
   const key = printApiKey(createApiKey())
   const child = await spawnServer(program, folder, key, upstream.url)
-  const end = once(async () => {
+  const end = lazy(async () => {
     child.kill('SIGKILL')
     await child.exited
     upstream.stop()

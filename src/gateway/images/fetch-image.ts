@@ -1,6 +1,6 @@
 import { ImageRefused } from './image-refused.ts'
 import { imageTypeOf } from './image-type.ts'
-import { pinnedFetch, type Surroundings } from './pinned-fetch.ts'
+import { pinnedFetch, type NetworkOverrides } from './pinned-fetch.ts'
 
 /** How many bytes may still be fetched for one question, less with every piece, which `hold` hears of before it is kept. */
 export type Allowance = { bytes: number; readonly hold?: ((bytes: number) => void) | undefined }
@@ -14,7 +14,7 @@ export async function fetchImage(
   url: string,
   allowance: Allowance,
   signal: AbortSignal,
-  surroundings: Surroundings,
+  surroundings: NetworkOverrides,
 ): Promise<string> {
   const response = await followRedirects(url, signal, surroundings)
   if (!response.ok)
@@ -33,7 +33,7 @@ const noImage = 'there is no image at this address (png, jpeg, webp, gif, heic o
 async function followRedirects(
   url: string,
   signal: AbortSignal,
-  surroundings: Surroundings,
+  surroundings: NetworkOverrides,
 ): Promise<Response> {
   let place: URL | null = URL.parse(url)
   for (let redirects = 0; place !== null && redirects <= mostRedirects; redirects++) {

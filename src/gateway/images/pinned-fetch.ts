@@ -1,11 +1,11 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { unlessAborted } from '../../lib/unless-aborted.ts'
+import { withAbort } from '../../lib/unless-aborted.ts'
 import { ImageRefused } from './image-refused.ts'
 import { publicAddress } from './public-address.ts'
 
 /** What a test puts in the place of the internet, to reach a server of its own. */
-export type Surroundings = {
+export type NetworkOverrides = {
   /** Whether an address may be reached. */
   readonly allow?: (address: string) => boolean
   /** All addresses of a host. */
@@ -23,13 +23,13 @@ export type Surroundings = {
 export async function pinnedFetch(
   url: URL,
   signal: AbortSignal,
-  surroundings: Surroundings,
+  surroundings: NetworkOverrides,
 ): Promise<Response> {
   if (url.protocol !== 'https:') throw new ImageRefused('the address must begin with https://')
   if (url.username !== '' || url.password !== '')
     throw new ImageRefused('the address must not hold a name or password')
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const addresses = await unlessAborted(publicAddresses(host, surroundings), signal)
+  const addresses = await withAbort(publicAddresses(host, surroundings), signal)
   for (const address of addresses.slice(0, mostTries)) {
     const response = await fetchFrom(address, host, url, signal, surroundings)
     if (response) return response
@@ -43,7 +43,7 @@ const mostTries = 3
 /** All of them must be public, or its owner could wait for the others to be tried. */
 async function publicAddresses(
   host: string,
-  { allow = publicAddress, resolve = resolveHost }: Surroundings,
+  { allow = publicAddress, resolve = resolveHost }: NetworkOverrides,
 ): Promise<readonly string[]> {
   const addresses = isIP(host) > 0 ? [host] : await resolve(host).catch(() => [])
   if (addresses.length > 0 && addresses.every(allow)) return addresses
@@ -62,7 +62,7 @@ async function fetchFrom(
   host: string,
   url: URL,
   signal: AbortSignal,
-  { ca }: Surroundings,
+  { ca }: NetworkOverrides,
 ): Promise<Response | undefined> {
   const place = new URL(url)
   place.hostname = isIP(address) === 6 ? `[${address}]` : address

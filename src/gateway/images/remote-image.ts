@@ -1,9 +1,9 @@
-import type { Generation, Message, Part } from '../../generation/request.ts'
+import type { Generation, Message, Part } from '../../domain/generation/request.ts'
 import { ApiError, badRequest } from '../../lib/errors.ts'
-import { onAbort, type Stopping } from '../../lib/stop.ts'
+import { onAbort, type AbortLike } from '../../lib/stop.ts'
 import { type Allowance, fetchImage, tooLargeTogether } from './fetch-image.ts'
 import { ImageRefused } from './image-refused.ts'
-import type { Surroundings } from './pinned-fetch.ts'
+import type { NetworkOverrides } from './pinned-fetch.ts'
 
 /** In milliseconds, for all images of a question. */
 const deadline = 20_000
@@ -17,8 +17,8 @@ const mostBytes = 64 * 1024 * 1024
  */
 export async function withInlineImages(
   generation: Generation,
-  signal: Stopping,
-  surroundings: Surroundings = {},
+  signal: AbortLike,
+  surroundings: NetworkOverrides = {},
   hold?: (bytes: number) => void,
 ): Promise<Generation> {
   const places = remoteImages(generation)
@@ -65,8 +65,8 @@ function remote(part: Part): part is Part & { readonly type: 'image' } {
 
 async function fetchAll(
   places: ReadonlyMap<string, string>,
-  signal: Stopping,
-  surroundings: Surroundings,
+  signal: AbortLike,
+  surroundings: NetworkOverrides,
   hold: ((bytes: number) => void) | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   const images = new Map<string, string>()

@@ -1,5 +1,5 @@
 import type { ModelFacts } from '../../config/model-facts.ts'
-import { efforts } from '../../generation/request.ts'
+import { efforts } from '../../domain/generation/request.ts'
 import type { Provider } from '../../providers/provider.ts'
 
 /** Why it is disabled where other providers are configured, and the settings do not name it. */

@@ -1,4 +1,4 @@
-import { toParameters } from '../../generation/parameters.ts'
+import { toParameters } from '../../domain/generation/parameters.ts'
 import { unsupportedParameter } from '../../lib/errors.ts'
 import type { Model, Models } from './model.ts'
 

@@ -1,5 +1,5 @@
 import type { SettingsProblem } from '../../config/problem.ts'
-import { alwaysTaken, parameters } from '../../generation/parameters.ts'
+import { alwaysAccepted, parameters } from '../../domain/generation/parameters.ts'
 import { responsesKinds } from '../../providers/kinds/responses.ts'
 import type { KnownModel } from './model-sources.ts'
 import type { Model } from './model.ts'
@@ -47,7 +47,7 @@ function routeProblems(
 }
 
 function parameterProblems({ facts, path }: Described): SettingsProblem[] {
-  const words: ReadonlySet<string> = new Set([...parameters, ...alwaysTaken])
+  const words: ReadonlySet<string> = new Set([...parameters, ...alwaysAccepted])
   return (facts.supported_parameters ?? []).flatMap((word, index) => {
     if (words.has(word)) return []
     const message = `“${word}” is not one of ${parameters.join(', ')}.`

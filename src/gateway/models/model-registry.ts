@@ -1,7 +1,7 @@
 import { catalog } from '../../config/catalog.ts'
 import type { ModelFacts } from '../../config/model-facts.ts'
 import type { Log } from '../../lib/log.ts'
-import type { ProviderSet } from '../../providers/configure.ts'
+import type { ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { createDiscovery } from './discovery.ts'
 import { createFirstSeen } from './first-seen.ts'

@@ -1,5 +1,5 @@
 import type { Route } from '../../config/model-facts.ts'
-import { parameters, toParameters } from '../../generation/parameters.ts'
+import { parameters, toParameters } from '../../domain/generation/parameters.ts'
 import { withResponsesApi } from '../../providers/kinds/responses.ts'
 import type { Kind, Provider } from '../../providers/provider.ts'
 import type { KnownModel } from './model-sources.ts'
@@ -49,12 +49,12 @@ function servedRoutes(routes: readonly Route[], { configured }: ConfiguredProvid
 /** The same provider, asked by its Responses API. */
 function byResponses(provider: Provider): Provider {
   const { kind } = provider
-  return 'wire' in kind ? { ...provider, kind: withResponsesApi(kind) } : provider
+  return 'protocol' in kind ? { ...provider, kind: withResponsesApi(kind) } : provider
 }
 
 function carriedParameters(kind: Kind | undefined): Iterable<string> {
   if (!kind) return parameters
-  return 'wire' in kind ? kind.wire.parameters : kind.parameters
+  return 'protocol' in kind ? kind.protocol.parameters : kind.parameters
 }
 
 /** On, off with a reason, or on without a key. */

@@ -1,5 +1,5 @@
 import type { FastMode, Pricing, ReasoningFacts } from '../../config/model-facts.ts'
-import type { Parameter } from '../../generation/parameters.ts'
+import type { Parameter } from '../../domain/generation/parameters.ts'
 import type { Provider } from '../../providers/provider.ts'
 
 /** A model as callers see it, with the places that serve it. */

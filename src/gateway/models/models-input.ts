@@ -1,5 +1,5 @@
 import type { ModelFacts } from '../../config/model-facts.ts'
-import type { ProviderSet } from '../../providers/configure.ts'
+import type { ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { ListedModel } from '../../providers/model-listing.ts'
 
 /** What the list of models is made from. */

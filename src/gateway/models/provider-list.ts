@@ -31,7 +31,7 @@ export function createProviderList(
   { unsure = false }: ListOptions = {},
 ): ProviderList | undefined {
   const { name, kind, discover } = provider
-  if (!discover || !('wire' in kind)) return undefined
+  if (!discover || !('protocol' in kind)) return undefined
   let known: readonly ListedModel[] | undefined
   let failure: string | undefined
 

@@ -1,10 +1,10 @@
-import type { FinishReason, GenerationEvent } from '../../generation/events.ts'
-import { type Parameter, parameters } from '../../generation/parameters.ts'
-import type { Generation, Message, Tool } from '../../generation/request.ts'
-import type { Usage } from '../../generation/usage.ts'
+import type { FinishReason, GenerationEvent } from '../../domain/generation/events.ts'
+import { type Parameter, parameters } from '../../domain/generation/parameters.ts'
+import type { Generation, Message, Tool } from '../../domain/generation/request.ts'
+import type { Usage } from '../../domain/generation/usage.ts'
 import { randomText } from '../../lib/id.ts'
 import { isObject } from '../../lib/json.ts'
-import type { Stopping } from '../../lib/stop.ts'
+import type { AbortLike } from '../../lib/stop.ts'
 import type { LocalKind } from '../provider.ts'
 import { fitsSchema, jsonIn } from './fits-schema.ts'
 import { sampleOf } from './sample.ts'
@@ -13,10 +13,13 @@ import { sampleOf } from './sample.ts'
 export const echo: LocalKind = {
   name: 'echo',
   parameters: new Set<Parameter>(parameters),
-  answer,
+  generate: answer,
 }
 
-async function* answer(generation: Generation, signal: Stopping): AsyncGenerator<readonly GenerationEvent[]> {
+async function* answer(
+  generation: Generation,
+  signal: AbortLike,
+): AsyncGenerator<readonly GenerationEvent[]> {
   const said = composed(generation)
   const choices = generation.choices ?? 1
   for (let choice = 0; choice < choices; choice++) {
@@ -33,7 +36,7 @@ async function* answer(generation: Generation, signal: Stopping): AsyncGenerator
 
 type Called = { readonly name: string; readonly arguments: string }
 
-function* toolCall(choice: number, called: Called, signal: Stopping): Generator<readonly GenerationEvent[]> {
+function* toolCall(choice: number, called: Called, signal: AbortLike): Generator<readonly GenerationEvent[]> {
   const call = { id: `call_${randomText(24)}`, ...called }
   yield [{ type: 'tool-call-begin', choice, index: 0, id: call.id, name: call.name }]
   for (const word of wordsOf(call.arguments)) {

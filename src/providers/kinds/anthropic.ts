@@ -1,8 +1,8 @@
 import { listingAt, noListing } from '../model-listing.ts'
 import type { RemoteKind } from '../provider.ts'
-import { vertexMessages } from '../wires/anthropic/vertex.ts'
-import { anthropicMessages } from '../wires/anthropic/wire.ts'
-import type { Target } from '../wires/wire.ts'
+import { vertexMessages } from '../protocols/anthropic/vertex.ts'
+import { anthropicMessages } from '../protocols/anthropic/wire.ts'
+import type { Target } from '../protocols/protocol.ts'
 import { bearer } from './bearer.ts'
 
 /** Claude at Anthropic, and whoever else speaks the Messages interface. */
@@ -10,7 +10,7 @@ export const anthropic: RemoteKind = {
   name: 'anthropic',
   baseUrl: 'https://api.anthropic.com',
   keyVariables: ['ANTHROPIC_API_KEY'],
-  wire: anthropicMessages,
+  protocol: anthropicMessages,
   path: () => '/v1/messages',
   listing: listingAt('/v1/models?limit=1000'),
   headers: { 'anthropic-version': '2023-06-01' },
@@ -22,7 +22,7 @@ export const vertexAnthropic: RemoteKind = {
   name: 'vertex-anthropic',
   keyVariables: [],
   googleCloud: true,
-  wire: vertexMessages,
+  protocol: vertexMessages,
   path: vertexPath,
   listing: noListing,
   authorize: bearer,

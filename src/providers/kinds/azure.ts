@@ -1,14 +1,14 @@
 import { noListing } from '../model-listing.ts'
 import type { Address, RemoteKind } from '../provider.ts'
-import { openai } from '../wires/openai-chat/dialects/openai.ts'
-import { openaiChat } from '../wires/openai-chat/wire.ts'
-import type { Target } from '../wires/wire.ts'
+import { openai } from '../protocols/openai-chat/dialects/openai.ts'
+import { openaiChat } from '../protocols/openai-chat/wire.ts'
+import type { Target } from '../protocols/protocol.ts'
 
 /** Azure OpenAI and Azure AI Foundry, by the address of the resource; a model is named by its deployment. */
 export const azure: RemoteKind = {
   name: 'azure',
   keyVariables: ['AZURE_OPENAI_API_KEY', 'AZURE_API_KEY'],
-  wire: openaiChat(openai('azure')),
+  protocol: openaiChat(openai('azure')),
   path,
   // It lists what could be deployed, and a route names a deployment.
   listing: noListing,

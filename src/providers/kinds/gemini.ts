@@ -1,8 +1,8 @@
 import { type ListedModel, listedIn, noListing, tokensOf } from '../model-listing.ts'
 import type { RemoteKind } from '../provider.ts'
 import { fieldsOf, isObject } from '../../lib/json.ts'
-import { gemini } from '../wires/gemini/wire.ts'
-import type { Target } from '../wires/wire.ts'
+import { gemini } from '../protocols/gemini/wire.ts'
+import type { Target } from '../protocols/protocol.ts'
 import { bearer } from './bearer.ts'
 
 /** Google's models by the key of a developer, and in a project of Google Cloud. */
@@ -11,7 +11,7 @@ export const geminiKinds: readonly RemoteKind[] = [
     name: 'gemini',
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    wire: gemini({ name: 'gemini', callIds: true, serviceTier: true }),
+    protocol: gemini({ name: 'gemini', callIds: true, serviceTier: true }),
     path: (target) => pathIn('/models', target),
     listing: { path: () => '/models?pageSize=1000', models: modelsIn },
     authorize: (key) => ({ 'x-goog-api-key': key }),
@@ -21,7 +21,7 @@ export const geminiKinds: readonly RemoteKind[] = [
     keyVariables: [],
     googleCloud: true,
     // Its older models refuse ids, and its tiers are asked for by a header.
-    wire: gemini({ name: 'vertex' }),
+    protocol: gemini({ name: 'vertex' }),
     path: (target) => pathIn('/publishers/google/models', target),
     listing: noListing,
     authorize: bearer,

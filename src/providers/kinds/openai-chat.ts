@@ -1,19 +1,19 @@
 import { noListing } from '../model-listing.ts'
 import type { RemoteKind } from '../provider.ts'
-import { cerebras } from '../wires/openai-chat/dialects/cerebras.ts'
-import { deepseek } from '../wires/openai-chat/dialects/deepseek.ts'
-import { groq } from '../wires/openai-chat/dialects/groq.ts'
-import { mistral } from '../wires/openai-chat/dialects/mistral.ts'
-import { ollama } from '../wires/openai-chat/dialects/ollama.ts'
-import { openai } from '../wires/openai-chat/dialects/openai.ts'
-import { openrouter } from '../wires/openai-chat/dialects/openrouter.ts'
-import { perplexity } from '../wires/openai-chat/dialects/perplexity.ts'
-import { plain } from '../wires/openai-chat/dialects/plain.ts'
-import { snowflake } from '../wires/openai-chat/dialects/snowflake.ts'
-import { xai } from '../wires/openai-chat/dialects/xai.ts'
-import { zai } from '../wires/openai-chat/dialects/zai.ts'
-import type { Dialect } from '../wires/openai-chat/dialect.ts'
-import { openaiChat } from '../wires/openai-chat/wire.ts'
+import { cerebras } from '../protocols/openai-chat/dialects/cerebras.ts'
+import { deepseek } from '../protocols/openai-chat/dialects/deepseek.ts'
+import { groq } from '../protocols/openai-chat/dialects/groq.ts'
+import { mistral } from '../protocols/openai-chat/dialects/mistral.ts'
+import { ollama } from '../protocols/openai-chat/dialects/ollama.ts'
+import { openai } from '../protocols/openai-chat/dialects/openai.ts'
+import { openrouter } from '../protocols/openai-chat/dialects/openrouter.ts'
+import { perplexity } from '../protocols/openai-chat/dialects/perplexity.ts'
+import { plain } from '../protocols/openai-chat/dialects/plain.ts'
+import { snowflake } from '../protocols/openai-chat/dialects/snowflake.ts'
+import { xai } from '../protocols/openai-chat/dialects/xai.ts'
+import { zai } from '../protocols/openai-chat/dialects/zai.ts'
+import type { Dialect } from '../protocols/openai-chat/dialect.ts'
+import { openaiChat } from '../protocols/openai-chat/wire.ts'
 import { bearer } from './bearer.ts'
 import { ollamaListing } from './ollama-listing.ts'
 
@@ -44,7 +44,7 @@ export const openaiChatKinds: readonly RemoteKind[] = [
 function service(dialect: Dialect, baseUrl: string | undefined, ...keyVariables: string[]): RemoteKind {
   const { name } = dialect
   const path = () => '/chat/completions'
-  return { name, baseUrl, keyVariables, wire: openaiChat(dialect), path, authorize: bearer }
+  return { name, baseUrl, keyVariables, protocol: openaiChat(dialect), path, authorize: bearer }
 }
 
 /** One that lists its models nowhere behind its base. */

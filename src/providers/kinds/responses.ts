@@ -1,5 +1,5 @@
 import type { RemoteKind } from '../provider.ts'
-import { responses } from '../wires/responses/wire.ts'
+import { responses } from '../protocols/responses/wire.ts'
 
 /** The kinds whose providers or engines have a Responses API beside their chat completions. */
 export const responsesKinds: readonly string[] = [
@@ -23,7 +23,7 @@ export const responsesKinds: readonly string[] = [
 export function withResponsesApi(kind: RemoteKind): RemoteKind {
   return {
     ...kind,
-    wire: responses,
+    protocol: responses,
     // Azure has it at the address that needs no version.
     path: (target, { baseUrl }) => kind.path(target, { baseUrl }).replace('/chat/completions', '/responses'),
   }

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../lib/unless-aborted.ts'
+import { withAbort } from '../../lib/unless-aborted.ts'
 import type { Credentials } from '../provider.ts'
 import { type AccessToken, exchangeToken } from './exchange.ts'
 import type { ServiceAccount } from './service-account.ts'
@@ -31,7 +31,7 @@ export function createCredentials(
       if (current && left > early) return current.text
       const renewal = renew()
       // A caller who leaves ends only the waiting: the others still want the token.
-      if (!current || left <= 0) return (await unlessAborted(renewal, signal)).text
+      if (!current || left <= 0) return (await withAbort(renewal, signal)).text
       // Whoever asks next tries again.
       renewal.catch(() => {})
       return current.text

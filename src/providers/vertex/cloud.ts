@@ -1,5 +1,5 @@
 import type { SettingsProblem } from '../../config/problem.ts'
-import type { EntryPlace } from '../entry-place.ts'
+import type { ProviderConfigInput } from '../config/provider-config-input.ts'
 import type { Credentials } from '../provider.ts'
 import { createCredentials } from './access-token.ts'
 import { readServiceAccount } from './service-account.ts'
@@ -15,12 +15,12 @@ export type Cloud = {
  * The address by `project` and `location`, and the access tokens by the file that `credentials` names, where
  * no header carries a key.
  */
-export function configureCloud(place: EntryPlace, byHeader: boolean): Cloud {
+export function configureCloud(place: ProviderConfigInput, byHeader: boolean): Cloud {
   const { credentials, problems } = byHeader ? { problems: [] } : configureCredentials(place)
   return { baseUrl: addressOf(place), credentials, problems: [...wordProblems(place), ...problems] }
 }
 
-function addressOf({ entry: { project, location } }: EntryPlace): string | undefined {
+function addressOf({ entry: { project, location } }: ProviderConfigInput): string | undefined {
   if (project === undefined || location === undefined) return undefined
   return `https://${hostOf(location)}/v1/projects/${project}/locations/${location}`
 }
@@ -33,7 +33,7 @@ function hostOf(location: string): string {
 }
 
 /** Both become parts of an address. */
-function wordProblems({ entry: { project, location }, path }: EntryPlace): SettingsProblem[] {
+function wordProblems({ entry: { project, location }, path }: ProviderConfigInput): SettingsProblem[] {
   const problems: SettingsProblem[] = []
   if (project !== undefined && !/^[a-z0-9][a-z0-9.:-]*$/.test(project))
     problems.push({
@@ -46,7 +46,7 @@ function wordProblems({ entry: { project, location }, path }: EntryPlace): Setti
 }
 
 /** A key of its own goes before the file; the variable is where Google's programs look for one. */
-function configureCredentials({ name, entry, path, environment }: EntryPlace): Cloud {
+function configureCredentials({ name, entry, path, environment }: ProviderConfigInput): Cloud {
   const file = entry.credentials ?? environment.GOOGLE_APPLICATION_CREDENTIALS
   if (entry.api_key !== undefined && entry.credentials !== undefined)
     return {

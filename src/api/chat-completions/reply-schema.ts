@@ -1,0 +1,109 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { FreeObject } from '../../http/schema.ts'
+import { ToolCall } from './schema.ts'
+
+const text = Type.String()
+const textOrNull = Type.Union([Type.String(), Type.Null()])
+const count = Type.Number()
+
+const FinishReason = Type.Union([
+  Type.Enum(['stop', 'length', 'tool_calls', 'content_filter'], { type: 'string' }),
+  Type.Null(),
+])
+
+export type Usage = Static<typeof Usage>
+/** The token counts of a reply. */
+export const Usage = Type.Object(
+  {
+    prompt_tokens: count,
+    completion_tokens: count,
+    total_tokens: count,
+    prompt_tokens_details: Type.Optional(
+      Type.Object({ cached_tokens: Type.Optional(count), audio_tokens: Type.Optional(count) }),
+    ),
+    completion_tokens_details: Type.Optional(
+      Type.Object({ reasoning_tokens: Type.Optional(count), audio_tokens: Type.Optional(count) }),
+    ),
+  },
+  { title: 'Usage' },
+)
+
+/** What a completion and each of its chunks tell beside the answer. */
+const circumstances = {
+  provider: Type.Optional(text),
+  warnings: Type.Optional(Type.Array(text)),
+  service_tier: Type.Optional(
+    Type.Union([Type.Enum(['default', 'priority'], { type: 'string' }), Type.Null()]),
+  ),
+  performance_mode: Type.Optional(Type.Enum(['standard', 'fast'], { type: 'string' })),
+}
+
+const Choice = Type.Object({
+  index: count,
+  message: Type.Object({
+    role: text,
+    content: textOrNull,
+    tool_calls: Type.Optional(Type.Array(ToolCall)),
+    reasoning: Type.Optional(textOrNull),
+  }),
+  finish_reason: FinishReason,
+  logprobs: Type.Null(),
+})
+
+export type ChatCompletion = Static<typeof ChatCompletion>
+/** A whole completion; `metadata` is told of a stored one only. */
+export const ChatCompletion = Type.Object(
+  {
+    id: text,
+    object: Type.Literal('chat.completion'),
+    created: count,
+    model: text,
+    choices: Type.Array(Choice),
+    usage: Usage,
+    ...circumstances,
+    metadata: Type.Optional(Type.Union([FreeObject, Type.Null()])),
+  },
+  { title: 'ChatCompletion' },
+)
+
+/** A whole call in one chunk; clients put calls in their places by `index`. */
+const ToolCallOfChunk = Type.Object({ index: Type.Integer(), ...ToolCall.properties })
+
+export type ChatCompletionChunk = Static<typeof ChatCompletionChunk>
+/** One frame of a streamed completion. */
+export const ChatCompletionChunk = chunkOf(ToolCallOfChunk)
+
+/** More of the arguments of a call whose first chunk had its id, its name and no arguments. */
+const ToolCallFragment = Type.Object({
+  index: Type.Integer(),
+  function: Type.Object({ arguments: text }),
+})
+
+export type FragmentedChunk = Static<typeof FragmentedChunk>
+/** One frame of a streamed completion whose tool calls come in fragments. */
+export const FragmentedChunk = chunkOf(Type.Union([ToolCallOfChunk, ToolCallFragment]))
+
+function chunkOf<Call extends TSchema>(call: Call) {
+  return Type.Object(
+    {
+      id: text,
+      object: Type.Literal('chat.completion.chunk'),
+      created: count,
+      model: text,
+      choices: Type.Array(choiceOf(call)),
+      usage: Type.Optional(Type.Union([Usage, Type.Null()])),
+      ...circumstances,
+    },
+    { title: 'ChatCompletionChunk' },
+  )
+}
+
+function choiceOf<Call extends TSchema>(call: Call) {
+  const delta = Type.Object({
+    role: Type.Optional(text),
+    content: Type.Optional(textOrNull),
+    tool_calls: Type.Optional(Type.Array(call)),
+    reasoning: Type.Optional(textOrNull),
+  })
+  return Type.Object({ index: count, delta, finish_reason: FinishReason })
+}

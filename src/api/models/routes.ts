@@ -1,0 +1,47 @@
+import { Elysia } from 'elysia'
+import type { Models } from '../../gateway/models/model.ts'
+import { describe, keyedErrors } from '../../http/openapi/describe.ts'
+import type { Guard } from '../../http/guard.ts'
+import { requireModel } from '../../gateway/models/require-model.ts'
+import { renderModel, renderModelList } from './render.ts'
+import { ModelList, ModelObject } from './schema.ts'
+
+const json = { 'content-type': 'application/json' }
+
+const listDetail = describe({
+  tag: 'Models',
+  id: 'listModels',
+  summary: 'List the enabled models',
+  reply: ModelList,
+  errors: keyedErrors,
+})
+
+const showDetail = describe({
+  tag: 'Models',
+  id: 'getModel',
+  summary: 'Show an enabled model',
+  path: { id: 'The slug, whose slash need not be escaped, or a bare name or alias.' },
+  reply: ModelObject,
+  errors: [404, ...keyedErrors],
+})
+
+/** `GET /v1/models` and `GET /v1/models/{id}`, of the models as they are at that moment. */
+export function modelRoutes(guard: Guard, models: () => Models) {
+  return new Elysia({ name: 'models' })
+    .use(guard)
+    .get('/v1/models', () => new Response(renderModelList(models()), { headers: json }), {
+      detail: listDetail,
+    })
+    .get('/v1/models/*', ({ params }) => renderModel(requireModel(models(), decoded(params['*']))), {
+      detail: showDetail,
+    })
+}
+
+/** Clients that escape the slash of a slug mean the same model; what is no escape is taken as written. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}

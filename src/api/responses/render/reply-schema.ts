@@ -1,0 +1,123 @@
+import { type Static, Type } from 'typebox'
+import { pageOf } from '../../../http/paging.ts'
+import { FreeObject } from '../../../http/schema.ts'
+
+const text = Type.String()
+const count = Type.Integer()
+const textOrNull = Type.Union([Type.String(), Type.Null()])
+const numberOrNull = Type.Union([Type.Number(), Type.Null()])
+
+export type OutputText = Static<typeof OutputText>
+/** The text of a message. */
+export const OutputText = Type.Object(
+  {
+    type: Type.Literal('output_text'),
+    text,
+    annotations: Type.Array(FreeObject),
+    logprobs: Type.Array(FreeObject),
+  },
+  { title: 'ResponseOutputText' },
+)
+
+export type SummaryText = Static<typeof SummaryText>
+/** A stretch of reasoning. */
+export const SummaryText = Type.Object(
+  { type: Type.Literal('summary_text'), text },
+  { title: 'ResponseSummaryText' },
+)
+
+const OutputMessage = Type.Object(
+  {
+    type: Type.Literal('message'),
+    id: text,
+    status: Type.Enum(['in_progress', 'completed', 'incomplete'], { type: 'string' }),
+    role: Type.Literal('assistant'),
+    content: Type.Array(OutputText),
+  },
+  { title: 'ResponseOutputMessage' },
+)
+
+const ReasoningItem = Type.Object(
+  { type: Type.Literal('reasoning'), id: text, summary: Type.Array(SummaryText) },
+  { title: 'ResponseReasoningItem' },
+)
+
+export type OutputItem = Static<typeof OutputItem>
+/** What the model said, in the order in which it was said. */
+export const OutputItem = Type.Union([OutputMessage, ReasoningItem])
+
+export type ResponseUsage = Static<typeof ResponseUsage>
+/** The token counts of a response. */
+export const ResponseUsage = Type.Object(
+  {
+    input_tokens: count,
+    input_tokens_details: Type.Object({ cached_tokens: count }),
+    output_tokens: count,
+    output_tokens_details: Type.Object({ reasoning_tokens: count }),
+    total_tokens: count,
+  },
+  { title: 'ResponseUsage' },
+)
+
+export type ResponseError = Static<typeof ResponseError>
+const ResponseError = Type.Object({ code: textOrNull, message: text }, { title: 'ResponseError' })
+
+const Reasoning = Type.Object({ effort: textOrNull, summary: textOrNull })
+
+/** What clients of the same interface elsewhere expect to find, and what never differs here. */
+const customary = {
+  service_tier: text,
+  presence_penalty: Type.Number(),
+  frequency_penalty: Type.Number(),
+  top_logprobs: count,
+  max_tool_calls: Type.Null(),
+  safety_identifier: Type.Null(),
+  prompt_cache_key: Type.Null(),
+}
+
+export type ResponseObject = Static<typeof ResponseObject>
+/** A response, at whatever stage it is. */
+export const ResponseObject = Type.Object(
+  {
+    id: text,
+    object: Type.Literal('response'),
+    created_at: count,
+    status: Type.Enum(['queued', 'in_progress', 'completed', 'failed', 'incomplete'], { type: 'string' }),
+    background: Type.Boolean(),
+    completed_at: Type.Union([count, Type.Null()]),
+    error: Type.Union([ResponseError, Type.Null()]),
+    incomplete_details: Type.Union([Type.Object({ reason: text }), Type.Null()]),
+    instructions: textOrNull,
+    max_output_tokens: numberOrNull,
+    model: text,
+    output: Type.Array(OutputItem),
+    parallel_tool_calls: Type.Boolean(),
+    previous_response_id: textOrNull,
+    provider: Type.Optional(text),
+    reasoning: Type.Union([Reasoning, Type.Null()]),
+    store: Type.Boolean(),
+    temperature: numberOrNull,
+    text: Type.Object({ format: Type.Object({ type: text }) }),
+    tool_choice: Type.Unknown(),
+    tools: Type.Array(FreeObject),
+    top_p: numberOrNull,
+    truncation: textOrNull,
+    usage: Type.Union([ResponseUsage, Type.Null()]),
+    user: textOrNull,
+    metadata: FreeObject,
+    ...customary,
+    warnings: Type.Optional(Type.Array(text)),
+  },
+  { title: 'Response' },
+)
+
+export type DeletedResponse = Static<typeof DeletedResponse>
+/** The answer to the deletion of a response. */
+export const DeletedResponse = Type.Object(
+  { id: text, object: Type.Literal('response.deleted'), deleted: Type.Literal(true) },
+  { title: 'DeletedResponse' },
+)
+
+export type InputItemList = Static<typeof InputItemList>
+/** A page of what was asked; an item has whatever fields its sender gave it. */
+export const InputItemList = pageOf(Type.Object({ id: text, type: text }), 'ResponseInputItemList')

@@ -1,0 +1,62 @@
+import type { Part } from '../../../domain/generation/request.ts'
+import { refuseFileId } from '../../../http/file-ids.ts'
+import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json.ts'
+import type { Warn } from './lower-losses.ts'
+
+/** What a message or a result says, part by part. */
+export function lowerContent(content: unknown, path: string, warn: Warn): readonly Part[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return listOf(content).flatMap((part, index) => {
+    return isTyped(part) ? lowerPart(part, `${path}[${index}]`, warn) : []
+  })
+}
+
+type TypedPart = Fields & { readonly type: string }
+
+function isTyped(part: unknown): part is TypedPart {
+  return isObject(part) && typeof part.type === 'string'
+}
+
+function lowerPart(part: TypedPart, path: string, warn: Warn): readonly Part[] {
+  refuseFileId(part, path)
+  switch (part.type) {
+    case 'input_text':
+    case 'text':
+    case 'output_text':
+      return lowerText(part, part.text)
+    case 'refusal':
+      return lowerText(part, part.refusal)
+    case 'input_image':
+    case 'image_url':
+      return lowerImage(part, warn)
+    case 'input_file':
+      return [{ type: 'foreign', value: toChatFile(part) }]
+    default:
+      return [{ type: 'foreign', value: part }]
+  }
+}
+
+/** Its notes on the text, as annotations, came from a model and do not go back to one. */
+function lowerText({ cache_control }: Fields, text: unknown): readonly Part[] {
+  if (typeof text !== 'string') return []
+  return [{ type: 'text', text, extras: cache_control == null ? undefined : { cache_control } }]
+}
+
+function lowerImage({ image_url, detail, cache_control }: Fields, warn: Warn): readonly Part[] {
+  const url = textOf(image_url) ?? textOf(fieldsOf(image_url).url)
+  if (url === undefined) {
+    warn('An image without an image_url was ignored.')
+    return []
+  }
+  const extras = cache_control == null ? undefined : { cache_control }
+  return [{ type: 'image', url, detail: textOf(detail), extras }]
+}
+
+/** Files have the form of chat completions in all that goes to providers. */
+function toChatFile({ file_data, file_url, filename, cache_control }: Fields): TypedPart {
+  const given = Object.entries({ file_data: file_data ?? file_url, filename }).filter(
+    ([, value]) => value != null,
+  )
+  const mark = cache_control == null ? {} : { cache_control }
+  return { type: 'file', file: Object.fromEntries(given), ...mark }
+}

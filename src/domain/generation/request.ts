@@ -1,0 +1,87 @@
+import type { Fields, Json } from '../../lib/json.ts'
+import type { ToolCall } from './events.ts'
+
+/** What a model is asked, in no wire's format. */
+export type Generation = {
+  readonly messages: readonly Message[]
+  readonly tools: readonly Tool[]
+  readonly toolChoice?: ToolChoice
+  readonly parallelToolCalls?: boolean
+  readonly format?: Format
+  /** The most tokens of one answer, reasoning included. */
+  readonly maxTokens?: number
+  /** How many answers; absent for one. */
+  readonly choices?: number
+  readonly stop?: readonly string[]
+  readonly temperature?: number
+  readonly topP?: number
+  readonly seed?: number
+  readonly frequencyPenalty?: number
+  readonly presencePenalty?: number
+  readonly logitBias?: Readonly<Record<string, number>>
+  readonly effort?: Effort
+  readonly serviceTier?: 'auto' | 'default' | 'flex' | 'priority'
+  readonly user?: string
+  /** Properties of the request that the interface does not name: only wires that share them send them on. */
+  readonly extras: Fields
+}
+
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+
+type MessageContent = {
+  readonly parts: readonly Part[]
+  readonly name?: string
+  /** Properties of the message that the interface does not name. */
+  readonly extras?: Fields
+}
+
+export type SystemMessage = MessageContent & { readonly role: 'system' | 'developer' }
+export type UserMessage = MessageContent & { readonly role: 'user' }
+export type AssistantMessage = MessageContent & {
+  readonly role: 'assistant'
+  readonly toolCalls: readonly PastToolCall[]
+}
+/** The result of the tool call with this id. */
+export type ToolMessage = MessageContent & { readonly role: 'tool'; readonly callId: string }
+
+/** A tool call of an earlier turn, with what its provider wants to see again beside it. */
+export type PastToolCall = ToolCall & { readonly state?: Json }
+
+export type Part = TextPart | ImagePart | ForeignPart
+
+export type TextPart = { readonly type: 'text'; readonly text: string; readonly extras?: Fields }
+/** `url` is an http(s) or a data URL. */
+export type ImagePart = {
+  readonly type: 'image'
+  readonly url: string
+  readonly detail?: string
+  readonly extras?: Fields
+}
+/** A typed part beyond text and images, as the caller wrote it. */
+export type ForeignPart = { readonly type: 'foreign'; readonly value: Fields & { readonly type: string } }
+
+export type Tool = {
+  readonly name: string
+  readonly description?: string
+  /** JSON Schema of the arguments. */
+  readonly parameters?: Fields
+  readonly strict?: boolean
+}
+
+/** `{ name }` forces that tool. */
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string }
+
+export type Format =
+  | { readonly type: 'text' }
+  | { readonly type: 'json_object' }
+  | {
+      readonly type: 'json_schema'
+      readonly name: string
+      readonly description?: string
+      readonly schema: Fields
+      readonly strict?: boolean
+    }
+
+/** From none to the most. */
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+export type Effort = (typeof efforts)[number]

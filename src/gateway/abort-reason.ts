@@ -1,0 +1,7 @@
+import { ApiError, clientGone } from '../lib/errors.ts'
+import type { AbortLike } from '../lib/stop.ts'
+
+/** Why work was given up: its caller has left, unless whoever gave it up says more. */
+export function abortReason(signal: AbortLike): ApiError {
+  return signal.reason instanceof ApiError ? signal.reason : clientGone()
+}

@@ -1,0 +1,55 @@
+import type { Generation, Message, Part } from '../../domain/generation/request.ts'
+
+/** Characters that make a token in English text, by the providers' own rule of thumb. */
+const charactersPerToken = 4
+/** What the format of a message takes around its text. */
+const tokensPerMessage = 4
+/** A middle size; providers count from 85 to some thousand for an image. */
+const tokensPerImage = 800
+
+/** About how many tokens these characters are. */
+export function estimatedTokens(characters: number): number {
+  return Math.ceil(characters / charactersPerToken)
+}
+
+/** About how many tokens the prompt is: what is told where a provider counts nothing. */
+export function estimatedPrompt(generation: Generation): number {
+  const tools = generation.tools.reduce(
+    (sum, tool) => sum + tool.name.length + (tool.description?.length ?? 0) + jsonLength(tool.parameters),
+    0,
+  )
+  const said = generation.messages.reduce((sum, message) => sum + tokensPerMessage + tokensOf(message), 0)
+  return said + estimatedTokens(tools)
+}
+
+/** Whether the prompt says nothing at all, so that a provider may count it as nothing. */
+export function isEmptyPrompt({ messages, tools }: Generation): boolean {
+  return tools.length === 0 && messages.every((message) => tokensOf(message) === 0)
+}
+
+function tokensOf(message: Message): number {
+  const parts = message.parts.reduce((sum, part) => sum + tokensOfPart(part), 0)
+  if (message.role !== 'assistant') return parts
+  return message.toolCalls.reduce(
+    (sum, call) => sum + estimatedTokens(call.name.length + call.arguments.length),
+    parts,
+  )
+}
+
+function tokensOfPart(part: Part): number {
+  if (part.type === 'text') return estimatedTokens(part.text.length)
+  return part.type === 'image' ? tokensPerImage : estimatedTokens(Math.min(jsonLength(part.value), 16_000))
+}
+
+function jsonLength(value: unknown): number {
+  return value === undefined ? 0 : JSON.stringify(value).length
+}
+
+/** How many images the prompt holds. */
+export function imagesIn(generation: Generation): number {
+  return generation.messages.reduce((sum, message) => sum + message.parts.filter(isImage).length, 0)
+}
+
+function isImage(part: Part): boolean {
+  return part.type === 'image'
+}

@@ -1,0 +1,208 @@
+import type { GenerationEvent } from '../../domain/generation/events.ts'
+import type { Generation } from '../../domain/generation/request.ts'
+import type { Usage } from '../../domain/generation/usage.ts'
+import { monotonicNow } from '../../lib/steady-clock.ts'
+import type { ModelRoute } from '../models/model.ts'
+import { believed, type MeteredRequest } from './believed.ts'
+import { estimatedPrompt, estimatedTokens, isEmptyPrompt } from './estimate.ts'
+import { cautiousPromptTokens, maxPromptTokens } from './prompt-tokens.ts'
+import { maxAnswerTokens } from './reservation.ts'
+import type { ServedTier } from './tier-price.ts'
+import { UnfinishedAnswer } from './unfinished-answer.ts'
+
+/** Counts what a request takes while its answer passes by. */
+export type Meter = {
+  /** The route is tried: it is the one that answers, unless another follows. */
+  routeChosen(route: ModelRoute): void
+  /** The request goes to the provider, as this generation. */
+  sent(generation: Generation): void
+  /** The provider has accepted it. */
+  accepted(): void
+  /** The attempt has ended with a failure: none is in flight. */
+  attemptFailed(): void
+  add(batch: readonly GenerationEvent[]): void
+  /** The caller does not keep up: from now on the provider generates what nobody has read. */
+  paused(): void
+  /** How many characters the answer has until now. */
+  outputLength(): number
+  /** Whether the provider may have taken something: it has answered, or has the request. */
+  isBillable(): boolean
+  /** Whether the answer is at its end and only its usage is still to come. */
+  awaitsUsage(): boolean
+  /**
+   * What the provider counted, else an estimate of what has passed; `left` where the caller has ended it, who pays what
+   * the provider may have generated until now.
+   */
+  usage(left?: boolean): MeteredUsage
+  /** What the provider counted beyond what is possible, and is not believed; undefined where it did not. */
+  implausibleUsage(): Usage | undefined
+  /** As the provider named it. */
+  tier(): ServedTier
+  route(): ModelRoute | undefined
+  /** Milliseconds since the meter was made, and until the first batch. */
+  elapsed(): number
+  firstToken(): number | undefined
+}
+
+export type MeteredUsage = Usage & { readonly estimated: boolean }
+
+/** The sentence beside counts that no provider told. */
+export const estimatedUsageWarning = 'The provider told no usage; the token counts are estimated.'
+
+/** No call takes more; a provider that tells more has miscounted, and is not believed at all. */
+const mostTokens = 1_000_000_000
+
+function believable({ promptTokens, completionTokens }: Usage): boolean {
+  return promptTokens + completionTokens <= mostTokens
+}
+
+export function createMeter(request: MeteredRequest, now = monotonicNow): Meter {
+  return new CallMeter(request, now)
+}
+
+class CallMeter implements Meter {
+  readonly #request: MeteredRequest
+  readonly #now: () => number
+  readonly #startedAt: number
+  readonly #unfinished: UnfinishedAnswer
+  /** The generation as it was sent, with what the provider wants back of earlier turns. */
+  #sent: Generation
+  #attempt: 'none' | 'sent' | 'accepted' = 'none'
+  #route: ModelRoute | undefined
+  #firstToken: number | undefined
+  #told: Usage | undefined
+  #tier: ServedTier
+  #finished = false
+  /** Choices that are at their end, and whether the usage came with that or after it. */
+  #ended = 0
+  #final = false
+  #characters = 0
+  #reasoning = 0
+
+  constructor(request: MeteredRequest, now: () => number) {
+    this.#request = request
+    this.#sent = request.generation
+    this.#now = now
+    this.#startedAt = now()
+    this.#unfinished = new UnfinishedAnswer(request, now)
+  }
+
+  routeChosen(route: ModelRoute): void {
+    this.#route = route
+  }
+
+  sent(generation: Generation): void {
+    this.#sent = generation
+    this.#attempt = 'sent'
+    this.#unfinished.sent()
+  }
+
+  accepted(): void {
+    this.#attempt = 'accepted'
+    this.#unfinished.accepted()
+  }
+
+  attemptFailed(): void {
+    if (this.#attempt === 'sent') this.#attempt = 'none'
+    this.#unfinished.failed()
+  }
+
+  add(batch: readonly GenerationEvent[]): void {
+    this.#firstToken ??= this.#now() - this.#startedAt
+    this.#unfinished.add(batch)
+    for (const event of batch) this.#addEvent(event)
+  }
+
+  paused(): void {
+    this.#unfinished.held()
+  }
+
+  outputLength(): number {
+    return this.#characters + this.#reasoning
+  }
+
+  isBillable(): boolean {
+    return this.#firstToken !== undefined || this.#attempt !== 'none'
+  }
+
+  awaitsUsage(): boolean {
+    return this.#atEnd() && !this.#final && !this.#finished
+  }
+
+  usage(left = false): MeteredUsage {
+    const reported = this.#told && believed(this.#told, this.#sent, this.#request.model)
+    if (left && !this.#finished && !this.#final) return this.#usageUntilNow(reported)
+    const completionTokens = estimatedTokens(this.outputLength())
+    // Until the end, what a provider has counted of its answer is of its beginning.
+    const whole = this.#finished || this.#final || (reported?.completionTokens ?? 0) >= completionTokens
+    const { generation } = this.#request
+    // A provider that counts nothing of a prompt has not counted it.
+    if (reported && whole && (reported.promptTokens > 0 || isEmptyPrompt(generation)))
+      return { ...reported, estimated: false }
+    const promptTokens = reported?.promptTokens || estimatedPrompt(generation)
+    if (reported)
+      return { ...reported, promptTokens, ...(whole ? {} : { completionTokens }), estimated: true }
+    const reasoningTokens = estimatedTokens(this.#reasoning)
+    return { promptTokens, completionTokens, reasoningTokens, estimated: true }
+  }
+
+  implausibleUsage(): Usage | undefined {
+    const told = this.#told
+    return told && believed(told, this.#sent, this.#request.model) !== told ? told : undefined
+  }
+
+  tier(): ServedTier {
+    return this.#tier
+  }
+
+  route(): ModelRoute | undefined {
+    return this.#route
+  }
+
+  elapsed(): number {
+    return this.#now() - this.#startedAt
+  }
+
+  firstToken(): number | undefined {
+    return this.#firstToken
+  }
+
+  /** Never more than what was reserved. */
+  #usageUntilNow(told: Usage | undefined): MeteredUsage {
+    const { generation, model } = this.#request
+    const promptTokens =
+      told?.promptTokens ||
+      Math.min(cautiousPromptTokens(this.#sent, model), maxPromptTokens(generation, model))
+    const generated = Math.max(this.#unfinished.tokens(), told?.completionTokens ?? 0)
+    const completionTokens = Math.min(Math.ceil(generated), maxAnswerTokens(generation, model))
+    const reasoningTokens = told?.reasoningTokens ?? estimatedTokens(this.#reasoning)
+    return {
+      ...told,
+      promptTokens,
+      completionTokens,
+      reasoningTokens: Math.min(reasoningTokens, completionTokens),
+      estimated: true,
+    }
+  }
+
+  #atEnd(): boolean {
+    return this.#ended >= (this.#request.generation.choices ?? 1)
+  }
+
+  #addEvent(event: GenerationEvent): void {
+    if (event.type === 'text') this.#characters += event.text.length
+    else if (event.type === 'reasoning') this.#reasoning += event.text.length
+    else if (event.type === 'usage') this.#addUsage(event.usage)
+    else if (event.type === 'finish') this.#finished = true
+    else if (event.type === 'ending') this.#ended += 1
+    else if (event.type === 'tier') this.#tier = event.tier
+    // By its fragments: a call that breaks off has been generated, too.
+    else if (event.type === 'tool-call-begin') this.#characters += event.name.length
+    else if (event.type === 'tool-call-delta') this.#characters += event.arguments.length
+  }
+
+  #addUsage(usage: Usage): void {
+    this.#told = believable(usage) ? usage : undefined
+    this.#final = this.#atEnd()
+  }
+}

@@ -1,0 +1,57 @@
+import { ApiError } from '../../lib/errors.ts'
+import type { Outcome } from '../../domain/accounting/outcome.ts'
+import { imagesIn } from './estimate.ts'
+import type { Meter, MeteredUsage } from './meter.ts'
+import { costOf, type Nanos } from './price.ts'
+import { type PricedCall, pricingOf } from './tier-price.ts'
+
+/** How a call ended, whole or with an error, and what it took until then. */
+export function outcomeOf(meter: Meter, asked: PricedCall, error: unknown): Outcome {
+  const route = meter.route()
+  const usage = used(meter, error) ? meter.usage(hasCode(error, left)) : nothing
+  const { status, error: code } = failureOutcome(error)
+  return {
+    status,
+    error: code,
+    provider: route?.provider.name,
+    upstreamModel: route?.model,
+    usage,
+    cost: usage === nothing ? asked.model.pricing && 0n : costOfUsage(usage, asked, meter),
+    latency: meter.elapsed(),
+    firstToken: meter.firstToken(),
+  }
+}
+
+/** The end of a request that asked nobody. */
+export function failureOutcome(error: unknown): Pick<Outcome, 'status' | 'error'> {
+  if (error === undefined) return { status: 200 }
+  if (error instanceof ApiError) return { status: error.status, error: error.code ?? error.type }
+  return { status: 500, error: 'internal_error' }
+}
+
+/** The price of what was used, in the tier that served it; undefined for a model without one. */
+export function costOfUsage(
+  usage: MeteredUsage,
+  asked: PricedCall,
+  meter: Pick<Meter, 'tier'>,
+): Nanos | undefined {
+  const pricing = pricingOf(asked, meter.tier())
+  return pricing && costOf(usage, pricing, imagesIn(asked.generation))
+}
+
+const nothing: MeteredUsage = { promptTokens: 0, completionTokens: 0, estimated: false }
+
+/** A provider that refuses takes nothing; one that had the request when it was given up has taken the prompt. */
+function used(meter: Meter, error: unknown): boolean {
+  if (meter.firstToken() !== undefined || error === undefined) return true
+  return hasCode(error, givenUp) && meter.isBillable()
+}
+
+function hasCode(error: unknown, codes: ReadonlySet<string | null>): boolean {
+  return error instanceof ApiError && codes.has(error.code)
+}
+
+/** Ends that the caller chose. */
+const left: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled'])
+
+const givenUp: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled', 'interrupted'])

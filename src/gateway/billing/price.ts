@@ -1,0 +1,55 @@
+import type { Usage } from '../../domain/generation/usage.ts'
+import type { Pricing } from '../../config/model-facts.ts'
+import { type Nanos, usdText } from '../../lib/usd.ts'
+
+export type { Nanos }
+
+/** Anthropic takes twice the input price for a cache write that is kept for an hour. */
+export const longWriteFactor = 2
+
+/** The exact cost of a request, rounded once, up at a half. `images` are those of the prompt. */
+export function costOf(usage: Usage, pricing: Pricing, images = 0): Nanos {
+  const prices = pricesFor(usage.promptTokens, pricing)
+  const input = prices.input ?? 0
+  const { cached, written, long } = partsOfPrompt(usage)
+  const millionths =
+    product(usage.promptTokens - cached - written, input) +
+    product(cached, prices.cache_read ?? input) +
+    product(written - long, prices.cache_write ?? input) +
+    product(long, input * longWriteFactor) +
+    product(usage.completionTokens, prices.output ?? 0)
+  const fixed = toNanos(prices.request ?? 0) + toNanos(prices.image ?? 0) * BigInt(images)
+  return (millionths + 500_000n) / 1_000_000n + fixed
+}
+
+/** The tokens of the prompt that have a price of their own: never more than there are, whatever was counted. */
+function partsOfPrompt(usage: Usage) {
+  const { promptTokens, cachedTokens = 0, cacheWriteTokens = 0, longCacheWriteTokens = 0 } = usage
+  const cached = Math.min(cachedTokens, promptTokens)
+  const written = Math.min(cacheWriteTokens, promptTokens - cached)
+  return { cached, written, long: Math.min(longCacheWriteTokens, written) }
+}
+
+/** `0.000123456`, the amount in USD. */
+export function toDollars(amount: Nanos): string {
+  return usdText(amount, 9)
+}
+
+/** The highest tier that the prompt has passed replaces the prices that it names. */
+function pricesFor(promptTokens: number, pricing: Pricing): Pricing {
+  const passed = (pricing.tiers ?? []).filter((tier) => promptTokens > tier.above)
+  const highest = passed.reduce((best, tier) => (tier.above > best.above ? tier : best), passed[0] ?? none)
+  return highest === none ? pricing : { ...pricing, ...highest }
+}
+
+const none = { above: 0 }
+
+/** Tokens times a price in USD per million, in millionths of a nano-dollar. */
+function product(tokens: number, price: number): bigint {
+  return tokens === 0 ? 0n : BigInt(tokens) * toNanos(price)
+}
+
+/** USD to nano-dollars. The rounding undoes what binary fractions add to a price such as 0.1. */
+function toNanos(dollars: number): bigint {
+  return BigInt(Math.round(dollars * 1e9))
+}

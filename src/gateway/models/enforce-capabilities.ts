@@ -1,0 +1,118 @@
+import { type Parameter, parameters } from '../../domain/generation/parameters.ts'
+import { type Effort, efforts, type Generation } from '../../domain/generation/request.ts'
+import { unsupportedSentence } from '../../domain/generation/unsupported.ts'
+import { unsupportedParameter } from '../../lib/errors.ts'
+import type { Model } from './model.ts'
+
+export type CapabilityOptions = {
+  /** What happens to a parameter that the model does not take. */
+  readonly unsupported: 'reject' | 'drop'
+  /** What the caller calls a parameter, where that is not its common name. */
+  readonly names: Partial<Record<Parameter, string>>
+  readonly warn: (sentence: string) => void
+}
+
+/** The generation as the model can take it: what it does not support is refused, or dropped with a warning. */
+export function enforceCapabilities(
+  generation: Generation,
+  model: Model,
+  options: CapabilityOptions,
+): Generation {
+  const unsupported = parameters.filter(
+    (parameter) => asked(generation, parameter) && !model.supportedParameters.has(parameter),
+  )
+  const lost = unsupported.filter((parameter) => !neutral(generation, parameter))
+  if (lost.length > 0) refuseOrWarn(lost, model, options)
+  return withOfferedTier(withOfferedEffort(without(generation, unsupported), model, options), model, options)
+}
+
+function refuseOrWarn(lost: readonly Parameter[], model: Model, options: CapabilityOptions): void {
+  const names = lost.map((parameter) => options.names[parameter] ?? parameter)
+  if (options.unsupported === 'drop')
+    return options.warn(unsupportedSentence({ what: 'Parameter', by: model.slug }, names))
+  const [name = ''] = names
+  throw unsupportedParameter(`Unsupported parameter: '${name}' is not supported by ${model.slug}.`, name)
+}
+
+const fields = {
+  temperature: 'temperature',
+  top_p: 'topP',
+  max_tokens: 'maxTokens',
+  n: 'choices',
+  stop: 'stop',
+  tools: 'tools',
+  tool_choice: 'toolChoice',
+  response_format: 'format',
+  seed: 'seed',
+  frequency_penalty: 'frequencyPenalty',
+  presence_penalty: 'presencePenalty',
+  logit_bias: 'logitBias',
+  reasoning_effort: 'effort',
+  parallel_tool_calls: 'parallelToolCalls',
+} as const satisfies Record<Parameter, keyof Generation>
+
+function asked(generation: Generation, parameter: Parameter): boolean {
+  const value = generation[fields[parameter]]
+  return value !== undefined && !(parameter === 'tools' && generation.tools.length === 0)
+}
+
+/** A value that asks for what happens anyway: clients send it to every model. */
+function neutral(generation: Generation, parameter: Parameter): boolean {
+  switch (parameter) {
+    case 'temperature':
+    case 'top_p':
+      return generation[fields[parameter]] === 1
+    case 'frequency_penalty':
+    case 'presence_penalty':
+      return generation[fields[parameter]] === 0
+    case 'logit_bias':
+      return Object.keys(generation.logitBias ?? {}).length === 0
+    case 'response_format':
+      return generation.format?.type === 'text'
+    case 'reasoning_effort':
+      return generation.effort === 'none'
+    case 'tool_choice':
+      return generation.toolChoice === 'auto'
+    case 'parallel_tool_calls':
+      return generation.parallelToolCalls === true
+    default:
+      return false
+  }
+}
+
+function without(generation: Generation, unsupported: readonly Parameter[]): Generation {
+  if (unsupported.length === 0) return generation
+  const gone = Object.fromEntries(unsupported.map((parameter) => [fields[parameter], undefined]))
+  if (!unsupported.includes('tools')) return { ...generation, ...gone }
+  return { ...generation, ...gone, tools: [], toolChoice: undefined, parallelToolCalls: undefined }
+}
+
+/** A tier that costs more is not asked for where nobody knows how much. */
+function withOfferedTier(generation: Generation, model: Model, options: CapabilityOptions): Generation {
+  if (generation.serviceTier !== 'priority' || model.fast?.strategy === 'service_tier') return generation
+  options.warn(unsupportedSentence({ what: 'Service tier', by: model.slug }, ['priority']))
+  return { ...generation, serviceTier: undefined }
+}
+
+/** The nearest effort that the model offers, a lower one first. */
+function withOfferedEffort(generation: Generation, model: Model, options: CapabilityOptions): Generation {
+  const { effort } = generation
+  const offered = model.reasoning?.supported_efforts ?? []
+  if (effort === undefined || offered.length === 0 || offered.includes(effort)) return generation
+  const nearest = nearestEffort(effort, offered)
+  options.warn(`${model.slug} has no reasoning effort ${effort}; ${nearest} was used.`)
+  return { ...generation, effort: nearest }
+}
+
+function nearestEffort(effort: Effort, offered: readonly Effort[]): Effort {
+  const place = efforts.indexOf(effort)
+  // Who asks for a little reasoning does not ask for none.
+  const some = effort === 'none' ? offered : offered.filter((other) => other !== 'none')
+  const byDistance = some.toSorted((a, b) => distance(a) - distance(b))
+  // Half a step further for those above: of two that are equally near, the lower one costs less.
+  function distance(other: Effort): number {
+    const steps = efforts.indexOf(other) - place
+    return steps > 0 ? steps + 0.5 : -steps
+  }
+  return byDistance[0] ?? offered[0] ?? effort
+}

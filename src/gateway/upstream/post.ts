@@ -1,0 +1,49 @@
+import type { Provider, RemoteKind } from '../../providers/provider.ts'
+import type { Target } from '../../providers/protocols/protocol.ts'
+import type { ApiError } from '../../lib/errors.ts'
+import { codeOf, unavailable, unreachable } from './upstream-error.ts'
+import { upstreamHeaders } from './headers.ts'
+
+/** Sends the body to the provider and resolves when the status and headers of the answer are there. */
+export function post(
+  provider: Provider,
+  kind: RemoteKind,
+  target: Target,
+  body: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { credentials } = provider
+  if (provider.key || !credentials) return send(provider, kind, target, body, signal)
+  return credentials.token(signal).then((token) => send(provider, kind, target, body, signal, token))
+}
+
+function send(
+  provider: Provider,
+  kind: RemoteKind,
+  target: Target,
+  body: string,
+  signal: AbortSignal,
+  token?: string,
+): Promise<Response> {
+  const headers = upstreamHeaders(provider, kind, target.stream, token)
+  return fetch(provider.baseUrl + kind.path(target, provider), { ...common, headers, body, signal })
+}
+
+const common = {
+  method: 'POST',
+  redirect: 'manual',
+  // Bun's own limit of five minutes would cut a model that thinks; the deadlines here are ours.
+  timeout: false,
+} as const
+
+/** The error that a caller gets where `fetch` has failed before the provider answered. */
+export function connectionError({ name }: Provider, error: unknown): ApiError {
+  const code = codeOf(error)
+  if (code === 'ECONNRESET') return unavailable(name, 'the connection was closed before its response began')
+  const why = `the connection failed${code === undefined ? '' : ` (${code})`}`
+  return beforeRequest.test(code ?? '') ? unreachable(name, why) : unavailable(name, why)
+}
+
+// Of `fetch`, for addresses that are not found, hosts that take no connection, and TLS that does not come about.
+const beforeRequest =
+  /^(ECONNREFUSED|E(HOST|NET)UNREACH|ENOTFOUND|EAI_\w+|EPROTO|ERR_TLS_\w+|\w*CERT\w*|UNABLE_TO_\w+)$/

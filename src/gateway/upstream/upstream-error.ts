@@ -1,0 +1,131 @@
+import {
+  type ProviderError,
+  connectionClosed,
+  noReason,
+  tooLarge,
+  unreadable,
+} from '../../domain/generation/provider-error.ts'
+import { type ApiError } from '../../lib/errors.ts'
+import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/upstream-errors.ts'
+import { TooLong } from '../../lib/read-text.ts'
+import { scrubbed } from './scrub.ts'
+
+/** The error that a caller gets for what the provider, which was sent these keys, complained about. */
+export function toApiError(
+  complaint: ProviderError,
+  provider: string,
+  host: string,
+  keys: readonly string[] = [],
+): ApiError {
+  const { status = 502 } = complaint
+  const facts = `${complaint.code ?? ''} ${complaint.type ?? ''}`
+  const words = `${facts} ${withoutQuotes(complaint.message)}`
+  const refused = status === 400 || status === 413 || status === 422
+  if (status === 401 || status === 403 || (refused && aboutKey(facts, complaint.message))) {
+    return upstreamBroken('provider_key_rejected', `The provider ${provider} rejected this gateway's key.`)
+  }
+  if (status === 402 || (status === 429 && quotaCode.test(facts))) {
+    return upstreamBroken('provider_quota_exhausted', `The gateway's quota at ${provider} is used up.`)
+  }
+  if (status === 404 || (refused && aboutModel.test(words))) {
+    return upstreamBroken('upstream_model_not_found', `The provider ${provider} does not have this model.`)
+  }
+  if (status === 429) {
+    const message = `The provider ${provider} limits the rate of this gateway's requests.`
+    return upstreamFailed('upstream_rate_limited', message, complaint.retryAfter)
+  }
+  if (!refused) return unavailable(provider, whatHappened(complaint), complaint.retryAfter)
+  return upstreamRejected(scrubbed(complaint.message, host, keys), rejectionOf(words))
+}
+
+/** 502: the provider cannot be reached, or answers with nothing that can be used. */
+export function unavailable(provider: string, why: string, retryAfter?: number): ApiError {
+  return upstreamFailed('upstream_unavailable', failed(provider, why), retryAfter)
+}
+
+/** 502: no connection to the provider could be made. */
+export function unreachable(provider: string, why: string): ApiError {
+  return upstreamFailed('upstream_unavailable', failed(provider, why), undefined, new ConnectionFailure(why))
+}
+
+/** 502: the host of the provider took no connection in time. */
+export function connectionTimedOut(provider: string): ApiError {
+  const why = 'no connection could be made'
+  return upstreamFailed('upstream_timeout', tooLong(provider, why), undefined, new ConnectionFailure(why))
+}
+
+/** What is wrong with a response that could not be read to its end because of the error. */
+export function readFailure(error: unknown): ProviderError {
+  if (error instanceof TooLong) return tooLarge
+  return codeOf(error) === 'ECONNRESET' ? connectionClosed : unreadable
+}
+
+/** The code of an error of the platform. */
+export function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : undefined
+}
+
+/** The cause of an upstream error before any request was sent: nothing in a request can provoke it. */
+export class ConnectionFailure extends Error {
+  override readonly name = 'ConnectionFailure'
+}
+
+export function timedOut(provider: string, why: string): ApiError {
+  return upstreamFailed('upstream_timeout', tooLong(provider, why))
+}
+
+function failed(provider: string, why: string): string {
+  return `The provider ${provider} failed: ${why}.`
+}
+
+function tooLong(provider: string, why: string): string {
+  return `The provider ${provider} took too long: ${why}.`
+}
+
+/** In words of the gateway: those of the provider may quote its hosts and accounts. */
+function whatHappened({ message, status, detected, answered }: ProviderError): string {
+  if (detected) return message
+  if (status === undefined)
+    return message === noReason ? 'its response holds no answer' : 'it reported an error in its response'
+  return answered ? `it answered with status ${status}` : `it reported status ${status} in its response`
+}
+
+function rejectionOf(words: string): 'context_length_exceeded' | 'content_filter' | 'upstream_rejected' {
+  if (aboutContext.test(words)) return 'context_length_exceeded'
+  return aboutFilter.test(words) ? 'content_filter' : 'upstream_rejected'
+}
+
+/** What stands in quotes is often the caller's own: the name of a tool, of a field of its schema. */
+function withoutQuotes(message: string): string {
+  return message.replace(/(^|[\s(:])(['"`])[^'"`]{1,200}\2(?=$|[\s).,:;])/g, '$1…')
+}
+
+/** A sentence counts from its beginning on: further in it may quote what the caller wrote. */
+function aboutKey(facts: string, message: string): boolean {
+  return keyCode.test(facts) || keySentence.test(message)
+}
+
+// The words of the providers, as recorded and documented; each list ends where it would catch other errors.
+const keyCode = /\b(invalid_api_key|API_KEY_INVALID|authentication_error)\b/i
+const keySentence =
+  /^(the )?((incorrect|invalid|missing|no) api[ _]key|api[ _]key (is )?(not valid|invalid|expired|missing))/i
+// Google says in the same sentence as OpenAI that a quota is used up, and means the rate: only codes tell.
+const quotaCode =
+  /insufficient_(quota|balance|credits?)|credit_balance|spend_limit|billing_(hard_limit|not_active)/i
+const aboutModel = /model_not_found|model … does not exist/i
+const aboutContext = new RegExp(
+  [
+    'context.?(length|window|size|limit)',
+    '(prompt|input|total length of all messages) is too long',
+    'too[_ ]many[_ ]((input|prompt)[_ ])?tokens',
+    '(input|prompt) token count',
+    'input tokens exceeded',
+    'number of (input|prompt) tokens exceeds',
+    'maximum (prompt|model) length',
+    'prompt exceeds max(imum)? length',
+    "exceeds? the (model's )?max(imum)? .{0,20}tokens",
+  ].join('|'),
+  'i',
+)
+const aboutFilter = /content_filter|content_policy|content management policy|responsible ?ai/i

@@ -1,0 +1,106 @@
+import type {
+  AssistantMessage,
+  Generation,
+  Message,
+  SystemMessage,
+  ToolMessage,
+} from '../../../domain/generation/request.ts'
+import type { Warn } from '../protocol.ts'
+import type { Body, Dialect } from './dialect.ts'
+import { warnOfExtras } from './left-out.ts'
+import { renderCall, renderResult } from './render-call.ts'
+import { renderParts, renderTexts } from './render-part.ts'
+
+/** One side's say: several messages in a row become one turn. */
+export type Turn = { readonly role: 'user' | 'model'; readonly parts: readonly Body[] }
+
+/** The conversation in turns, and what the system says in it. */
+export type Contents = { readonly turns: readonly Turn[]; readonly instructions: readonly Body[] }
+
+/** The conversation as Gemini has it; it begins with a turn of the user. */
+export function renderContents({ messages }: Generation, dialect: Dialect, warn: Warn): Contents {
+  // Some providers give out the same ids in every answer: a result is that of the last call before it.
+  const names = new Map<string, string>()
+  const instructions: Body[] = []
+  const turns: GrowingTurn[] = []
+  for (const message of messages) {
+    warnOfNames(message, dialect, warn)
+    if (instructing(message)) {
+      if (turns.length > 0)
+        warn(`${dialect.name} hears the system only at the beginning; later words were put there.`)
+      for (const text of renderTexts(message.parts, dialect, warn)) instructions.push(text)
+    } else addTurn(turns, renderTurn(message, names, dialect, warn))
+    if (message.role === 'assistant') for (const call of message.toolCalls) names.set(call.id, call.name)
+  }
+  // A system that speaks alone is asking.
+  if (turns.length === 0) return { turns: [{ role: 'user', parts: instructions }], instructions: [] }
+  const begun = turns[0]?.role === 'user' ? turns : [silence, ...turns]
+  return { turns: begun.map(resultsFirst), instructions }
+}
+
+type GrowingTurn = { readonly role: Turn['role']; readonly parts: Body[] }
+
+const silence: Turn = { role: 'user', parts: [{ text: '…' }] }
+
+function warnOfNames(message: Message, dialect: Dialect, warn: Warn): void {
+  warnOfExtras({ name: message.name }, 'messages[].', dialect, warn)
+  warnOfExtras(message.extras, 'messages[].', dialect, warn)
+}
+
+function instructing(message: Message): message is SystemMessage {
+  return message.role === 'system' || message.role === 'developer'
+}
+
+type Spoken = Exclude<Message, SystemMessage>
+
+function renderTurn(
+  message: Spoken,
+  names: ReadonlyMap<string, string>,
+  dialect: Dialect,
+  warn: Warn,
+): GrowingTurn {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', parts: renderParts(message.parts, dialect, warn) }
+    case 'assistant':
+      return { role: 'model', parts: renderAnswer(message, dialect, warn) }
+    case 'tool':
+      return { role: 'user', parts: renderToolResult(message, names, dialect, warn) }
+  }
+}
+
+function renderAnswer({ parts, toolCalls }: AssistantMessage, dialect: Dialect, warn: Warn): Body[] {
+  const calls = toolCalls.map((call) => renderCall(call, dialect, warn))
+  return [...renderParts(parts, dialect, warn), ...calls]
+}
+
+/** The text is the result; an image in it stands beside it. */
+function renderToolResult(
+  { parts, callId }: ToolMessage,
+  names: ReadonlyMap<string, string>,
+  dialect: Dialect,
+  warn: Warn,
+): Body[] {
+  const name = names.get(callId)
+  const rendered = renderParts(parts, dialect, warn)
+  if (name === undefined) {
+    warn(`${dialect.name} takes no result of a tool call that is not in the conversation; it went as text.`)
+    return rendered
+  }
+  const text = rendered.map((part) => part.text ?? '').join('')
+  return [renderResult(callId, name, text, dialect), ...rendered.filter((part) => part.text === undefined)]
+}
+
+function addTurn(turns: GrowingTurn[], turn: GrowingTurn): void {
+  const last = turns.at(-1)
+  if (turn.parts.length === 0) return
+  if (last?.role === turn.role) for (const part of turn.parts) last.parts.push(part)
+  else turns.push(turn)
+}
+
+/** Results have to follow their calls directly, before anything else that the user adds. */
+function resultsFirst(turn: Turn): Turn {
+  const results = turn.parts.filter((part) => part.functionResponse)
+  if (results.length === 0) return turn
+  return { ...turn, parts: [...results, ...turn.parts.filter((part) => !part.functionResponse)] }
+}

@@ -1,0 +1,56 @@
+import type { ForeignPart, ImagePart, Part } from '../../../domain/generation/request.ts'
+import { type Fields, fieldsOf, textOf } from '../../../lib/json.ts'
+import type { Warn } from '../protocol.ts'
+import { parseDataUrl } from './data-url.ts'
+import type { Body, Dialect } from './dialect.ts'
+import { warnOfExtras } from './left-out.ts'
+
+/** The parts as Gemini has them, without those that say nothing to it. */
+export function renderParts(parts: readonly Part[], dialect: Dialect, warn: Warn): Body[] {
+  return parts.map((part) => renderPart(part, dialect, warn)).filter((part) => part !== undefined)
+}
+
+/** The texts of the parts alone. */
+export function renderTexts(parts: readonly Part[], dialect: Dialect, warn: Warn): Body[] {
+  return renderParts(parts, dialect, warn).filter((part) => {
+    if (part.text === undefined)
+      warn(`Parts other than text are not supported by ${dialect.name} in system messages and were ignored.`)
+    return part.text !== undefined
+  })
+}
+
+function renderPart(part: Part, dialect: Dialect, warn: Warn): Body | undefined {
+  if (part.type === 'foreign') return renderForeign(part, dialect, warn)
+  warnOfExtras(part.extras, 'messages[].content[].', dialect, warn)
+  if (part.type === 'image') return renderImage(part, dialect, warn)
+  // An empty text is refused.
+  return part.text === '' ? undefined : { text: part.text }
+}
+
+function renderImage({ url, detail }: ImagePart, dialect: Dialect, warn: Warn): Body {
+  if (detail !== undefined && detail !== 'auto')
+    warnOfExtras({ detail }, 'messages[].content[].image_url.', dialect, warn)
+  return renderMedia(url) ?? { fileData: { fileUri: url } }
+}
+
+function renderMedia(url: string): Body | undefined {
+  const inlineData = parseDataUrl(url)
+  return inlineData && { inlineData }
+}
+
+/** Files and sounds with their content in them, and a refusal as the text that it is. */
+function renderForeign({ value }: ForeignPart, dialect: Dialect, warn: Warn): Body | undefined {
+  const part = renderKnown(value)
+  if (!part) warn({ what: 'Content part type', name: value.type, by: dialect.name })
+  return part
+}
+
+function renderKnown(value: Fields): Body | undefined {
+  if (value.type === 'refusal')
+    return textOf(value.refusal) === undefined ? undefined : { text: value.refusal }
+  if (value.type === 'file') return renderMedia(textOf(fieldsOf(value.file).file_data) ?? '')
+  if (value.type !== 'input_audio') return undefined
+  const { data, format } = fieldsOf(value.input_audio)
+  if (textOf(data) === undefined || textOf(format) === undefined) return undefined
+  return { inlineData: { mimeType: `audio/${String(format)}`, data } }
+}

@@ -1,0 +1,33 @@
+import type { Usage } from '../../../domain/generation/usage.ts'
+import { fieldsOf, listOf, numberOf } from '../../../lib/json.ts'
+
+/** The counts so far; undefined where none are told, or only zeros. */
+export function parseUsage(metadata: unknown): Usage | undefined {
+  const told = fieldsOf(metadata)
+  const promptTokens = countOf(told.promptTokenCount) + countOf(told.toolUsePromptTokenCount)
+  const thoughts = countOf(told.thoughtsTokenCount)
+  const completionTokens = countOf(told.candidatesTokenCount) + thoughts
+  if (promptTokens + completionTokens === 0) return undefined
+  return {
+    promptTokens,
+    completionTokens,
+    cachedTokens: atMost(promptTokens, countOf(told.cachedContentTokenCount)),
+    reasoningTokens: atMost(completionTokens, thoughts),
+    promptAudioTokens: atMost(promptTokens, audioIn(told.promptTokensDetails)),
+    completionAudioTokens: atMost(completionTokens, audioIn(told.candidatesTokensDetails)),
+  }
+}
+
+function countOf(value: unknown): number {
+  return Math.max(0, Math.trunc(numberOf(value) ?? 0))
+}
+
+/** A part is never more than the whole; none is not told. */
+function atMost(whole: number, part: number): number | undefined {
+  return part === 0 ? undefined : Math.min(whole, part)
+}
+
+function audioIn(details: unknown): number {
+  const audio = listOf(details).find((detail) => fieldsOf(detail).modality === 'AUDIO')
+  return countOf(fieldsOf(audio).tokenCount)
+}

@@ -1,0 +1,22 @@
+import { parameters } from '../../../domain/generation/parameters.ts'
+import { gathered } from '../gathered.ts'
+import type { Protocol } from '../protocol.ts'
+import type { Dialect } from './dialect.ts'
+import { parseError } from './error.ts'
+import { parseAnswer } from './parse-answer.ts'
+import { type AnswerState, streamParser } from './parse-stream.ts'
+import { renderRequest } from './render-request.ts'
+
+/** The `generateContent` wire of Google's models in one of its dialects. */
+export function gemini(dialect: Dialect): Protocol<AnswerState> {
+  return {
+    parameters: new Set(parameters.filter((name) => !missing.has(name))),
+    inlineImages: true,
+    render: gathered((generation, target, warn) => renderRequest(dialect, generation, target, warn)),
+    parse: parseAnswer,
+    stream: streamParser,
+    parseError,
+  }
+}
+
+const missing: ReadonlySet<string> = new Set(['logit_bias', 'parallel_tool_calls'])

@@ -1,0 +1,83 @@
+import type { Format, Generation, Tool, ToolChoice } from '../../../domain/generation/request.ts'
+import type { Target, Warn } from '../protocol.ts'
+import type { Body, Dialect } from './dialect.ts'
+import { keepTaken } from './left-out.ts'
+import { renderMessages } from './render-messages.ts'
+import { withoutWithheld } from './withheld.ts'
+
+/** The body of a chat completions request. */
+export function renderRequest(dialect: Dialect, generation: Generation, target: Target, warn: Warn): Body {
+  const body = {
+    // First, so that they can replace nothing.
+    ...withoutWithheld(generation.extras, warn),
+    model: target.model,
+    messages: renderMessages(generation.messages, dialect, warn),
+    ...renderStream(dialect, target),
+    ...renderTools(generation),
+    response_format: generation.format && renderFormat(generation.format),
+    ...renderSampling(generation),
+    ...renderEffort(dialect, generation, target, warn),
+    service_tier: generation.serviceTier,
+    user: generation.user,
+  }
+  const adapted = dialect.adapt?.(body, generation, target, warn) ?? body
+  return keepTaken(adapted, dialect, generation, target, warn)
+}
+
+function renderStream(dialect: Dialect, target: Target): Body | undefined {
+  if (!target.stream) return undefined
+  return dialect.usageUnasked ? { stream: true } : { stream: true, stream_options: { include_usage: true } }
+}
+
+function renderTools(generation: Generation): Body | undefined {
+  if (generation.tools.length === 0) return undefined
+  return {
+    tools: generation.tools.map(renderTool),
+    tool_choice: generation.toolChoice && renderToolChoice(generation.toolChoice),
+    parallel_tool_calls: generation.parallelToolCalls,
+  }
+}
+
+function renderTool(tool: Tool): Body {
+  const { name, description, parameters, strict } = tool
+  return { type: 'function', function: { name, description, parameters, strict } }
+}
+
+function renderToolChoice(choice: ToolChoice): unknown {
+  return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } }
+}
+
+/** Text is what an answer is anyway, and not every provider knows the word. */
+function renderFormat(format: Format): Body | undefined {
+  if (format.type === 'text') return undefined
+  if (format.type === 'json_object') return { type: 'json_object' }
+  const { name, description, schema, strict } = format
+  return { type: 'json_schema', json_schema: { name, description, schema, strict } }
+}
+
+function renderSampling(generation: Generation): Body {
+  return {
+    max_tokens: generation.maxTokens,
+    n: generation.choices,
+    stop: generation.stop,
+    temperature: generation.temperature,
+    top_p: generation.topP,
+    seed: generation.seed,
+    frequency_penalty: generation.frequencyPenalty,
+    presence_penalty: generation.presencePenalty,
+    logit_bias: generation.logitBias,
+  }
+}
+
+function renderEffort(
+  dialect: Dialect,
+  generation: Generation,
+  target: Target,
+  warn: Warn,
+): Body | undefined {
+  if (generation.effort === undefined) return undefined
+  if (!dialect.effort) return { reasoning_effort: generation.effort }
+  const fields = dialect.effort(generation.effort, target)
+  if (!fields) warn({ what: 'Parameter', name: 'reasoning_effort', by: target.model })
+  return fields
+}

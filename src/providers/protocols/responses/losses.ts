@@ -1,0 +1,44 @@
+import type { Generation, Message } from '../../../domain/generation/request.ts'
+import type { Fields } from '../../../lib/json.ts'
+import type { Warn } from '../protocol.ts'
+
+/** What warnings call the wire. */
+export const responsesApi = 'the Responses API'
+
+/** Warns of the parameters and properties of the request that have no place in the Responses API. */
+export function warnOfLosses(generation: Generation, warn: Warn): void {
+  for (const [name, asked] of Object.entries(lostParameters(generation)))
+    if (asked) warn({ what: 'Parameter', name, by: responsesApi })
+  for (const name of namesIn(generation.extras))
+    if (!carriedExtras.has(name)) warn({ what: 'Parameter', name, by: responsesApi })
+  for (const message of generation.messages) warnOfMessage(message, warn)
+}
+
+/** Properties that the Responses API knows too, the last of them inside `text`. */
+const carriedExtras = new Set(['prompt_cache_key', 'safety_identifier', 'verbosity'])
+
+function lostParameters(generation: Generation): Readonly<Record<string, boolean>> {
+  return {
+    n: (generation.choices ?? 1) > 1,
+    stop: (generation.stop ?? []).length > 0,
+    seed: generation.seed !== undefined,
+    frequency_penalty: (generation.frequencyPenalty ?? 0) !== 0,
+    presence_penalty: (generation.presencePenalty ?? 0) !== 0,
+    logit_bias: namesIn(generation.logitBias).length > 0,
+  }
+}
+
+function warnOfMessage({ extras, name, parts }: Message, warn: Warn): void {
+  if (name !== undefined) warnOfProperties({ name }, 'messages[].', warn)
+  if (extras) warnOfProperties(extras, 'messages[].', warn)
+  for (const part of parts)
+    if (part.type !== 'foreign' && part.extras) warnOfProperties(part.extras, 'messages[].content[].', warn)
+}
+
+function warnOfProperties(fields: Fields, within: string, warn: Warn): void {
+  for (const name of namesIn(fields)) warn({ what: 'Property', name, within, by: responsesApi })
+}
+
+function namesIn(fields: Fields = {}): string[] {
+  return Object.keys(fields).filter((name) => fields[name] !== undefined && fields[name] !== null)
+}

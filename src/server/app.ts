@@ -1,0 +1,96 @@
+import { Elysia } from 'elysia'
+import { chatPath } from '../api/chat-completions/path.ts'
+import { ChatCompletionChunk, FragmentedChunk } from '../api/chat-completions/reply-schema.ts'
+import { chatRoutes } from '../api/chat-completions/routes.ts'
+import { createChatService } from '../api/chat-completions/service.ts'
+import { storedRoutes } from '../api/chat-completions/stored/completion-routes.ts'
+import { createStoredService } from '../api/chat-completions/stored/service.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
+import type { Models } from '../gateway/models/model.ts'
+import { crossOrigin } from '../http/cross-origin.ts'
+import { errorReplies, otherMethods } from '../http/errors.ts'
+import { createGuard } from '../http/guard.ts'
+import { openApi } from '../http/openapi/openapi.ts'
+import { type GenerationPaths, recordRejected } from '../http/record-rejected.ts'
+import { requestId } from '../http/request-id.ts'
+import type { Route } from '../http/route-hint.ts'
+import { requestTelemetry } from '../http/request-telemetry.ts'
+import type { Log } from '../lib/log.ts'
+import { modelRoutes } from '../api/models/routes.ts'
+import type { Requests } from '../observability/requests.ts'
+import type { LiveResponses } from '../api/responses/live/live-responses.ts'
+import { responsesPath } from '../api/responses/path.ts'
+import { readingRoutes } from '../api/responses/response-routes.ts'
+import { responseRoutes } from '../api/responses/routes.ts'
+import type { Runs } from '../api/responses/background/runs.ts'
+import { createResponseService } from '../api/responses/service.ts'
+import type { Completions } from '../storage/sqlite/completions/completions.ts'
+import type { KeyDirectory } from '../storage/sqlite/keys/key-directory.ts'
+import type { MetricsPage } from '../api/system/metrics-page.ts'
+import type { Responses } from '../storage/ports/responses.ts'
+import { type Readiness, systemRoutes } from '../api/system/routes.ts'
+
+export type AppParts = {
+  readonly settings: Pick<Settings, 'cors' | 'maxBody' | 'unsupportedParameters' | 'compatibility'>
+  readonly models: () => Models
+  readonly gateway: Gateway
+  readonly keys: KeyDirectory
+  readonly completions: Completions
+  readonly responses: Responses
+  /** The responses that are being made. */
+  readonly live: LiveResponses
+  readonly runs: Runs
+  readonly limits: RateLimits
+  readonly ready: Readiness
+  readonly metrics: MetricsPage
+  readonly requests: Requests
+  readonly log: Log
+}
+
+const askingPaths: GenerationPaths = new Map([
+  [chatPath, 'chat'],
+  [responsesPath, 'responses'],
+])
+
+/** The whole interface: what every request passes, then the features. */
+export function createApp(parts: AppParts) {
+  const { settings, models, gateway, keys, completions, limits, log } = parts
+  const { compatibility, unsupportedParameters: unsupported } = settings
+  const { toolCallFragments } = compatibility
+  const guard = createGuard({ keys, limits, maxBody: settings.maxBody })
+  const chat = createChatService({ gateway, models, completions, unsupported, toolCallFragments })
+  const responses = createResponseService({
+    gateway,
+    models,
+    unsupported,
+    responses: parts.responses,
+    live: parts.live,
+    runs: parts.runs,
+    options: compatibility,
+  })
+  let served: readonly Route[] = []
+  // Host names of any length, `ai` for one: Elysia would cut the path of a short one wrongly.
+  const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: false } })
+    .use(requestId())
+    .use(crossOrigin(settings.cors))
+    .use(requestTelemetry(parts.requests))
+    .use(
+      errorReplies(
+        log,
+        (failed) => recordRejected(gateway, askingPaths, failed),
+        () => served,
+      ),
+    )
+    .use(systemRoutes(parts.ready, parts.metrics))
+    .use(modelRoutes(guard, models))
+    .use(chatRoutes(guard, chat, log, toolCallFragments ? FragmentedChunk : ChatCompletionChunk))
+    .use(storedRoutes(guard, createStoredService({ completions, models })))
+    .use(responseRoutes(guard, responses, log))
+    .use(readingRoutes(guard, responses, log))
+  // These go by the list of the routes.
+  app.use(openApi(app.routes))
+  served = app.routes.map(({ method, path }) => ({ method, path }))
+  return app.use(otherMethods(app.routes))
+}

@@ -1,0 +1,64 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../connection/database.ts'
+import { usage } from '../tables.ts'
+
+/** Milliseconds that half of the requests stay within, and 95 of 100; from a second on to a hundredth of it. */
+export type Timing = { readonly p50: number; readonly p95: number }
+
+/** What of it is known of a group; null where no request of it has a time. */
+export type Timings = { readonly latency: Timing | null; readonly firstToken: Timing | null }
+
+/** Which rows, and by what they are grouped. */
+export type TimedRows = {
+  /** What is read instead of the table, where a request may be part of several groups; absent: the table. */
+  readonly from: SQL | undefined
+  readonly value: SQL
+  readonly asked: SQL | undefined
+  readonly failed: SQL
+}
+
+/** Reads the times of requests that did not fail: of a group by its value, and of all, each request once. */
+export function readTimings(database: Database, rows: TimedRows) {
+  const latency = readTime(database, rows, sql`${usage.latency_ms}`)
+  const firstToken = readTime(database, rows, sql`${usage.first_token_ms}`)
+  return {
+    of: (value: string | null): Timings => ({ latency: latency.of(value), firstToken: firstToken.of(value) }),
+    total: { latency: latency.total(), firstToken: firstToken.total() },
+  }
+}
+
+type Row = { readonly value: string | null; readonly time: number; readonly count: number }
+
+function readTime(database: Database, rows: TimedRows, time: SQL) {
+  const counts = readCounts(database, rows, time)
+  const byValue = Map.groupBy(counts, ({ value }) => value)
+  return {
+    of: (value: string | null) => timingOf(byValue.get(value) ?? []),
+    total() {
+      if (rows.from === undefined) return timingOf(counts)
+      return timingOf(readCounts(database, { ...rows, from: undefined, value: sql`null` }, time))
+    },
+  }
+}
+
+/** How many requests took how long: times are rounded down, so that there are few however many requests there are. */
+function readCounts(database: Database, { from, value, asked, failed }: TimedRows, time: SQL): Row[] {
+  const rounded = sql`case when ${time} < 1000 then ${time} when ${time} < 10000 then ${time} / 10 * 10
+    when ${time} < 100000 then ${time} / 100 * 100 else ${time} / 1000 * 1000 end`
+  return database.query.all<Row>(
+    sql`select ${value} as value, ${rounded} as time, count(*) as count from ${from ?? usage}
+      where ${asked} and not ${failed} and ${time} is not null group by 1, 2`,
+  )
+}
+
+function timingOf(rows: readonly Row[]): Timing | null {
+  const sorted = rows.toSorted((one, other) => one.time - other.time)
+  const size = sorted.reduce((sum, { count }) => sum + count, 0)
+  return size === 0 ? null : { p50: nearestRank(sorted, size * 0.5), p95: nearestRank(sorted, size * 0.95) }
+}
+
+function nearestRank(sorted: readonly Row[], rank: number): number {
+  let passed = 0
+  const found = sorted.find(({ count }) => (passed += count) >= rank)
+  return found?.time ?? 0
+}

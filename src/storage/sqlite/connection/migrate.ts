@@ -1,0 +1,83 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { rmSync } from 'node:fs'
+import type { Log } from '../../../lib/log.ts'
+import { makeShrinkable } from './free-space.ts'
+import { createPrivateFile } from './private-file.ts'
+
+/**
+ * Brings the database to the newest schema; the number of migrations that it has seen is its `user_version`.
+ * An older database is copied aside first, a newer one is refused.
+ */
+export function migrate(sqlite: Sqlite, migrations: readonly string[], log: Log): void {
+  if (schemaVersion(sqlite, migrations) === migrations.length) return
+  // Foreign keys cannot be switched inside a transaction, and a table that is rebuilt would empty those that name it.
+  sqlite.run('PRAGMA foreign_keys = OFF')
+  const version = underLock(sqlite, () => {
+    // Another process may have migrated while this one waited for the lock.
+    const version = schemaVersion(sqlite, migrations)
+    if (version < migrations.length) migrateFrom(version, sqlite, migrations, log)
+    return version
+  })
+  if (version === 0 || version === migrations.length) return
+  log.info('database migrated', { from: version, to: migrations.length })
+  makeShrinkable(sqlite, log)
+}
+
+/** How many of the migrations the database has seen; throws a sentence where it has seen more than there are. */
+export function schemaVersion(sqlite: Sqlite, migrations: readonly string[]): number {
+  const version = numberFrom(sqlite, 'PRAGMA user_version')
+  if (version > migrations.length)
+    throw new Error(
+      `The database ${sqlite.filename} was written by a newer version of weir (schema ${version}, this one ` +
+        `knows ${migrations.length}). Run that version, or start this one with another data folder.`,
+    )
+  return version
+}
+
+function numberFrom(sqlite: Sqlite, query: string): number {
+  return Number(sqlite.prepare<unknown[], []>(query).values()[0]?.[0])
+}
+
+function underLock<T>(sqlite: Sqlite, work: () => T): T {
+  return sqlite.transaction(work).immediate()
+}
+
+function migrateFrom(version: number, sqlite: Sqlite, migrations: readonly string[], log: Log): void {
+  if (version === 0 && numberFrom(sqlite, 'SELECT count(*) FROM sqlite_schema') > 0)
+    throw new Error(
+      `The file ${sqlite.filename} is the database of another program. Choose another data folder.`,
+    )
+  // Said beforehand, because both take long where there is much.
+  if (version > 0) log.info('database is copied and migrated', { from: version, to: migrations.length })
+  const copy = version > 0 ? copyAside(sqlite.filename, version) : undefined
+  try {
+    for (const migration of migrations.slice(version)) runStatements(sqlite, migration)
+    if (sqlite.prepare('PRAGMA foreign_key_check').all().length > 0)
+      throw new Error(
+        `The migration of the database ${sqlite.filename} would leave rows without their owner.`,
+      )
+    sqlite.run(`PRAGMA user_version = ${migrations.length}`)
+  } catch (error) {
+    // Nothing has changed, so the copy is of no use, and each further start would leave one more.
+    if (copy !== undefined) rmSync(copy)
+    throw error
+  }
+  if (copy !== undefined) log.info('database copied before its migration', { schema: version, copy })
+}
+
+function runStatements(sqlite: Sqlite, migration: string): void {
+  for (const statement of migration.split('--> statement-breakpoint')) sqlite.run(statement)
+}
+
+/** A second connection, because a connection cannot copy inside its own transaction; the lock keeps writers out. */
+function copyAside(file: string, version: number): string {
+  const copy = `${file}.schema-${version}-${new Date().toISOString().replace(/[:.]/g, '-')}`
+  createPrivateFile(copy)
+  const reader = new Sqlite(file, { readonly: true })
+  try {
+    reader.prepare('VACUUM INTO ?').run(copy)
+  } finally {
+    reader.close()
+  }
+  return copy
+}

@@ -1,0 +1,133 @@
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { Secret } from '../../../lib/secret.ts'
+import { type ApiKey, createApiKey, hashSecret, printApiKey } from './api-key.ts'
+import type { Database } from '../connection/database.ts'
+import { organizationExists } from '../organizations/organization-row.ts'
+import { accountNamed } from '../organizations/organizations.ts'
+import { read } from '../sqlite-errors.ts'
+import { api_keys, organizations } from '../tables.ts'
+import type { Writer } from '../writer/writer.ts'
+
+/** A key as the operator sees it; times are milliseconds. */
+export type KeyRecord = {
+  readonly id: string
+  readonly name: string
+  /** Name of its organization; null where that was deleted. */
+  readonly organization: string | null
+  readonly last4: string
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+  readonly replacedBy: string | null
+}
+
+/** A key at its making: nobody can read it a second time. */
+export type NewKey = { readonly record: KeyRecord; readonly key: Secret }
+
+export type KeyWish = {
+  readonly organization: string
+  readonly name: string
+  readonly expiresAt: number | null
+}
+
+/** The API keys of a gateway. Each rejects with a sentence for the operator. */
+export type Keys = {
+  create(wish: KeyWish): Promise<NewKey>
+  list(): Promise<readonly KeyRecord[]>
+  revoke(id: string): Promise<KeyRecord>
+  /** A new key with the same name, organization and lifetime; the old one works for `grace` milliseconds more. */
+  rotate(id: string, grace: number): Promise<NewKey>
+}
+
+export function createKeys(database: Database, writer: Writer, now: () => number = Date.now): Keys {
+  return {
+    create: (wish) => writer.write(() => insertKey(database, wish, now())),
+    list: () =>
+      read(() =>
+        selectKeys(database)
+          .orderBy(asc(api_keys.created_at), asc(sql`api_keys.rowid`))
+          .all(),
+      ),
+    revoke: (id) => writer.write(() => revokeKey(database, id, now())),
+    rotate: (id, grace) => writer.write(() => rotateKey(database, id, grace, now())),
+  }
+}
+
+/** Part of a transaction: a new key, random unless one is given. */
+export function insertKey(database: Database, wish: KeyWish, now: number, key = createApiKey()): NewKey {
+  const organization = accountNamed(database, wish.organization)
+  database.query
+    .insert(api_keys)
+    .values({
+      public_id: key.publicId,
+      organization_id: organization.id,
+      name: wish.name,
+      secret_hash: hashSecret(key.secret),
+      last4: key.secret.slice(-4),
+      created_at: now,
+      expires_at: wish.expiresAt,
+    })
+    .run()
+  return toNewKey(database, key)
+}
+
+function toNewKey(database: Database, key: ApiKey): NewKey {
+  return { record: keyWithId(database, key.publicId), key: new Secret(printApiKey(key)) }
+}
+
+function revokeKey(database: Database, id: string, now: number): KeyRecord {
+  keyWithId(database, id)
+  database.query
+    .update(api_keys)
+    .set({ revoked_at: now })
+    .where(and(eq(api_keys.public_id, id), isNull(api_keys.revoked_at)))
+    .run()
+  return keyWithId(database, id)
+}
+
+function rotateKey(database: Database, id: string, grace: number, now: number): NewKey {
+  const old = keyWithId(database, id)
+  const organization = ownerOfLiving(old, now)
+  const expiresAt = old.expiresAt === null ? null : now + (old.expiresAt - old.createdAt)
+  const replacement = insertKey(database, { organization, name: old.name, expiresAt }, now)
+  database.query
+    .update(api_keys)
+    .set({ expires_at: Math.min(now + grace, old.expiresAt ?? Infinity), replaced_by: replacement.record.id })
+    .where(eq(api_keys.public_id, id))
+    .run()
+  return replacement
+}
+
+function ownerOfLiving(key: KeyRecord, now: number): string {
+  if (key.organization === null) throw new Error(`The organization of the key ${key.id} was deleted.`)
+  if (key.replacedBy !== null)
+    throw new Error(`The key ${key.id} was rotated already: ${key.replacedBy} took its place.`)
+  if (key.revokedAt !== null) throw new Error(`The key ${key.id} is revoked. Create a new one.`)
+  if (key.expiresAt !== null && key.expiresAt <= now)
+    throw new Error(`The key ${key.id} has expired. Create a new one.`)
+  return key.organization
+}
+
+function keyWithId(database: Database, id: string): KeyRecord {
+  const key = selectKeys(database).where(eq(api_keys.public_id, id)).get()
+  if (key === undefined)
+    throw new Error(`There is no key with the id ${id}. weir keys list shows those that exist.`)
+  return key
+}
+
+function selectKeys(database: Database) {
+  return database.query
+    .select({
+      id: api_keys.public_id,
+      name: api_keys.name,
+      organization: organizations.name,
+      last4: api_keys.last4,
+      createdAt: api_keys.created_at,
+      expiresAt: api_keys.expires_at,
+      revokedAt: api_keys.revoked_at,
+      replacedBy: api_keys.replaced_by,
+    })
+    .from(api_keys)
+    .leftJoin(organizations, and(eq(organizations.id, api_keys.organization_id), organizationExists))
+    .$dynamic()
+}

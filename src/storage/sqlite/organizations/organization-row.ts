@@ -1,0 +1,27 @@
+import { isNull } from 'drizzle-orm'
+import { organizations } from '../tables.ts'
+import type { Organization, OrganizationLimits } from '../../../domain/accounting/organization.ts'
+
+/** Whether the organization of a row exists: one that is being deleted, or was, does not. SQL for it stands beside. */
+export const organizationExists = isNull(organizations.deletion)
+
+export const organizationExistsSql = 'organizations.deletion IS NULL'
+
+/** The columns that `toOrganization` reads, for a query that selects from organizations. */
+export const organizationColumns = {
+  id: organizations.id,
+  name: organizations.name,
+  billing: organizations.billing,
+  requestsPerMinute: organizations.requests_per_minute,
+  tokensPerMinute: organizations.tokens_per_minute,
+  concurrentRequests: organizations.concurrent_requests,
+}
+
+type OrganizationRow = Pick<Organization, 'id' | 'name' | 'billing'> & OrganizationLimits
+
+/** The organization of a row that was selected with `organizationColumns`. */
+export function toOrganization(row: OrganizationRow): Organization {
+  const { id, name, billing, ...limits } = row
+  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits
+  return { id, name, billing, limits: { requestsPerMinute, tokensPerMinute, concurrentRequests } }
+}

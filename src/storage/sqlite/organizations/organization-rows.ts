@@ -1,0 +1,116 @@
+import { prepareCompletionSteps } from '../completions/completion-steps.ts'
+import type { Database } from '../connection/database.ts'
+import { oneStep, stepRows } from '../step-size.ts'
+import { usageBytes } from '../billing/usage-expiry.ts'
+
+/** Part of a transaction: deletes some rows of the organization, and returns how many; 0 where none are left. */
+export type DeleteSome = (organization: string) => number
+
+/** One for each table whose rows of an organization are found by an index. */
+export function prepareIndexedRows(database: Database): readonly DeleteSome[] {
+  return [prepareCompletionSteps(database).empty, prepareResponses(database), prepareProviderState(database)]
+}
+
+/** The pieces of a log first, because they would all go at once with the response that they belong to. */
+function prepareResponses({ sqlite }: Database): DeleteSome {
+  const size = 'octet_length(head) + octet_length(log) + octet_length(input)'
+  const find = sqlite.prepare<FoundResponse, [string, number]>(
+    `SELECT rowid row, id, ${size} bytes FROM responses WHERE organization_id = ? LIMIT ?`,
+  )
+  const findPieces = sqlite.prepare<{ readonly row: number; readonly bytes: number }, [string, number]>(
+    'SELECT rowid row, octet_length(entries) bytes FROM response_log ' +
+      'WHERE response_id IN (SELECT value FROM json_each(?)) LIMIT ?',
+  )
+  const removePieces = sqlite.prepare<unknown, [string]>(
+    'DELETE FROM response_log WHERE rowid IN (SELECT value FROM json_each(?))',
+  )
+  const remove = sqlite.prepare<unknown, [string, string]>(
+    // The plus keeps SQLite from looking through all that the organization has.
+    'DELETE FROM responses WHERE +organization_id = ? AND rowid IN (SELECT value FROM json_each(?))',
+  )
+
+  return (organization) => {
+    const found = oneStep(find.all(organization, stepRows))
+    const ids = found.map(({ id }) => id)
+    const pieces = oneStep(findPieces.all(JSON.stringify(ids), stepRows))
+    if (pieces.length > 0) removePieces.run(JSON.stringify(pieces.map(({ row }) => row)))
+    else remove.run(organization, JSON.stringify(found.map(({ row }) => row)))
+    return pieces.length || found.length
+  }
+}
+
+type FoundResponse = { readonly row: number; readonly id: string; readonly bytes: number }
+
+function prepareProviderState({ sqlite }: Database): DeleteSome {
+  const find = sqlite.prepare<{ readonly id: string; readonly bytes: number }, [string, number]>(
+    'SELECT call_id id, octet_length(value) bytes FROM provider_state WHERE organization_id = ? LIMIT ?',
+  )
+  const remove = sqlite.prepare<unknown, [string, string]>(
+    'DELETE FROM provider_state WHERE organization_id = ? AND call_id IN (SELECT value FROM json_each(?))',
+  )
+  return (organization) => {
+    const found = oneStep(find.all(organization, stepRows))
+    remove.run(organization, JSON.stringify(found.map(({ id }) => id)))
+    return found.length
+  }
+}
+
+/** The rows of an organization in a table that is read from its beginning to its end: each index costs every request. */
+export type ScannedRows = {
+  /** The last key of the stretch behind this one; undefined where that reaches the end of the table. */
+  endOf(after: Key): Key | undefined
+  /** The last key of the first rows of the organization in a stretch, as many as one step deletes. */
+  find(organization: string, after: Key, end: Key): Key | undefined
+  /** Part of a transaction: deletes its rows in a stretch, and returns how many. */
+  remove(organization: string, after: Key, end: Key): number
+}
+
+/** The time and the id of a row; the time is 0 in tables that are sorted by the id alone. */
+export type Key = readonly [time: number, id: string]
+
+export const lowestKey: Key = [Number.MIN_SAFE_INTEGER, '']
+export const highestKey: Key = [Number.MAX_SAFE_INTEGER, '\u{10FFFF}']
+
+/** Rows that one step looks at. */
+const stretch = 5000
+
+/** One for each such table. */
+export function prepareScannedRows(database: Database): readonly ScannedRows[] {
+  return [
+    prepareScan(database, 'usage', ['created_at', 'id'], usageBytes),
+    prepareScan(database, 'ledger', ['id'], 'coalesce(octet_length(note), 0)'),
+    prepareScan(database, 'reservations', ['request_id'], 'octet_length(request)'),
+  ]
+}
+
+function prepareScan(
+  { sqlite }: Database,
+  table: string,
+  columns: readonly string[],
+  bytes: string,
+): ScannedRows {
+  const key = columns.join()
+  const place = columns.map(() => '?').join()
+  const within = `(${key}) > (${place}) AND (${key}) <= (${place}) AND organization_id = ?`
+  const end = sqlite.prepare<unknown[], (number | string)[]>(
+    `SELECT ${key} FROM ${table} WHERE (${key}) > (${place}) ORDER BY ${key} LIMIT 1 OFFSET ${stretch - 1}`,
+  )
+  const own = sqlite.prepare<unknown[], (number | string)[]>(
+    `SELECT ${bytes}, ${key} FROM ${table} WHERE ${within} ORDER BY ${key} LIMIT ${stepRows}`,
+  )
+  const remove = sqlite.prepare<unknown, (number | string)[]>(`DELETE FROM ${table} WHERE ${within}`)
+  const values = (key: Key) => key.slice(-columns.length)
+  const toKey = (row: readonly unknown[]): Key => [
+    columns.length > 1 ? Number(row.at(-2)) : 0,
+    String(row.at(-1)),
+  ]
+
+  return {
+    endOf: (after) => end.values(...values(after)).map(toKey)[0],
+    find(organization, after, end) {
+      const rows = own.values(...values(after), ...values(end), organization)
+      return oneStep(rows.map((row) => ({ bytes: Number(row[0]), key: toKey(row) }))).at(-1)?.key
+    },
+    remove: (organization, after, end) => remove.run(...values(after), ...values(end), organization).changes,
+  }
+}

@@ -1,0 +1,185 @@
+import { and, eq, isNotNull } from 'drizzle-orm'
+import { timeSortedId } from '../../../lib/id.ts'
+import { type Nanos, usdText } from '../../../lib/usd.ts'
+import { maxNanos } from '../clamp-to-column.ts'
+import type { Database } from '../connection/database.ts'
+import { prepareEntry } from '../billing/ledger-entries.ts'
+import type {
+  BillingMode,
+  Organization,
+  OrganizationLimits,
+} from '../../../domain/accounting/organization.ts'
+import { organizationColumns, organizationExists, toOrganization } from './organization-row.ts'
+import { createOrganizationDeletions, type OrganizationDeletions } from './organization-deletion.ts'
+import { read } from '../sqlite-errors.ts'
+import { organizations } from '../tables.ts'
+import type { Writer } from '../writer/writer.ts'
+
+/** An organization as the operator sees it. */
+export type OrganizationAccount = Organization & {
+  /** Below zero where requests cost more than was reserved for them. */
+  readonly balance: Nanos
+  /** The amount that open requests have reserved. */
+  readonly reserved: Nanos
+  readonly createdAt: number
+}
+
+/** What the operator changes; what is absent stays. A limit of null leaves it to the settings. */
+export type OrganizationChange = Partial<OrganizationLimits> & { readonly billing?: BillingMode }
+
+/** The organizations of a gateway. Each rejects with a sentence for the operator. */
+export type Organizations = {
+  create(name: string): Promise<OrganizationAccount>
+  list(): Promise<readonly OrganizationAccount[]>
+  change(name: string, change: OrganizationChange): Promise<OrganizationAccount>
+  /** Adds to the balance; a negative amount corrects it, but takes nothing that open requests have reserved. */
+  credit(name: string, amount: Nanos, note?: string): Promise<OrganizationAccount>
+  /**
+   * Its data goes with it, in steps; its keys stay, without an owner, from the first step on. `deleted` is called with the
+   * rows of each step. One that was ended in the middle is continued by the next call.
+   */
+  delete(name: string, deleted?: (rows: number) => void): Promise<OrganizationAccount>
+}
+
+export function createOrganizations(
+  database: Database,
+  writer: Writer,
+  now: () => number = Date.now,
+): Organizations {
+  const deletions = createOrganizationDeletions(database, writer)
+  return {
+    create: (name) => writer.write(() => insertOrganization(database, name, now())),
+    list: () =>
+      read(() =>
+        selectAccounts(database).where(organizationExists).orderBy(organizations.id).all().map(toAccount),
+      ),
+    change: (name, change) => writer.write(() => changeOrganization(database, name, change)),
+    credit: (name, amount, note) =>
+      writer.write(() => creditOrganization(database, name, amount, now(), note)),
+    async delete(name, deleted) {
+      const account = await writer.write(() => beginDeletion(database, deletions, name))
+      for await (const rows of deletions.steps(account.id)) {
+        deleted?.(rows)
+        await Bun.sleep(pause)
+      }
+      return account
+    },
+  }
+}
+
+/** Part of a transaction: a new unmetered organization. */
+export function insertOrganization(database: Database, name: string, now: number): OrganizationAccount {
+  if (!/^[\p{L}\p{N}]([\p{L}\p{N} ._-]{0,62}[\p{L}\p{N}])?$/u.test(name))
+    throw new Error(
+      'The name of an organization has 1 to 64 letters, digits, spaces, dots, dashes or underscores, and begins ' +
+        'and ends with a letter or digit.',
+    )
+  if (findAccount(database, name) !== undefined)
+    throw new Error(`An organization with the name ${name} exists already.`)
+  if (findDeleted(database, name) !== undefined)
+    throw new Error(
+      `The organization ${name} is still being deleted. “weir orgs delete ${name} --yes” completes that.`,
+    )
+  database.query
+    .insert(organizations)
+    .values({ id: timeSortedId('org_'), name, created_at: now })
+    .run()
+  return accountNamed(database, name)
+}
+
+/** Part of a transaction: the organization of that name, which must exist. */
+export function accountNamed(database: Database, name: string): OrganizationAccount {
+  const account = findAccount(database, name)
+  if (account === undefined)
+    throw new Error(`There is no organization with the name ${name}. weir orgs list shows those that exist.`)
+  return account
+}
+
+function changeOrganization(
+  database: Database,
+  name: string,
+  change: OrganizationChange,
+): OrganizationAccount {
+  const { id } = accountNamed(database, name)
+  const { billing, requestsPerMinute, tokensPerMinute, concurrentRequests } = change
+  database.query
+    .update(organizations)
+    .set({
+      billing,
+      requests_per_minute: requestsPerMinute,
+      tokens_per_minute: tokensPerMinute,
+      concurrent_requests: concurrentRequests,
+    })
+    .where(eq(organizations.id, id))
+    .run()
+  return accountNamed(database, name)
+}
+
+function creditOrganization(
+  database: Database,
+  name: string,
+  amount: Nanos,
+  now: number,
+  note?: string,
+): OrganizationAccount {
+  const account = accountNamed(database, name)
+  const balance = account.balance + amount
+  if (amount === 0n) throw new Error('A credit of nothing changes nothing.')
+  if (amount < 0n && balance < account.reserved) throw new Error(tooLittle(account))
+  if (balance > maxNanos) throw new Error(`A balance is at most ${usdText(maxNanos)} USD.`)
+  database.query
+    .update(organizations)
+    .set({ balance: Number(balance) })
+    .where(eq(organizations.id, account.id))
+    .run()
+  prepareEntry(database)({ organization: account.id, createdAt: now, kind: 'credit', amount, note })
+  return { ...account, balance }
+}
+
+function tooLittle({ name, balance, reserved }: OrganizationAccount): string {
+  const held = reserved > 0n ? `, of which open requests hold ${usdText(reserved)}` : ''
+  return `The balance of ${name} is ${usdText(balance)} USD${held}: no more than the rest can be taken back.`
+}
+
+/** Milliseconds between two steps, which belong to a gateway that serves at the same time. */
+const pause = 5
+
+function beginDeletion(
+  database: Database,
+  deletions: OrganizationDeletions,
+  name: string,
+): OrganizationAccount {
+  const account = findDeleted(database, name) ?? accountNamed(database, name)
+  deletions.begin(account.id)
+  return account
+}
+
+function findAccount(database: Database, name: string): OrganizationAccount | undefined {
+  const row = selectAccounts(database)
+    .where(and(eq(organizations.name, name), organizationExists))
+    .get()
+  return row && toAccount(row)
+}
+
+/** One whose deletion has begun; at its end the name is that of none. */
+function findDeleted(database: Database, name: string): OrganizationAccount | undefined {
+  const row = selectAccounts(database)
+    .where(and(eq(organizations.name, name), isNotNull(organizations.deletion)))
+    .get()
+  return row && toAccount(row)
+}
+
+function selectAccounts(database: Database) {
+  const { balance, reserved, created_at } = organizations
+  return database.query
+    .select({ ...organizationColumns, balance, reserved, createdAt: created_at })
+    .from(organizations)
+    .$dynamic()
+}
+
+type AccountRow = NonNullable<ReturnType<ReturnType<typeof selectAccounts>['get']>>
+
+function toAccount(row: AccountRow): OrganizationAccount {
+  const { balance, reserved, createdAt, ...organization } = row
+  return { ...toOrganization(organization), balance: BigInt(balance), reserved: BigInt(reserved), createdAt }
+}

@@ -1,0 +1,123 @@
+import { and, eq, gt, inArray, lte, sql, type SQL } from 'drizzle-orm'
+import type { Json } from '../../lib/json.ts'
+import type { Database } from './connection/database.ts'
+import { organizationExists } from './organizations/organization-row.ts'
+import { read } from './sqlite-errors.ts'
+import { organizations, provider_state } from './tables.ts'
+import type { Writer } from './writer/writer.ts'
+
+/** What providers want back with a later request, kept for the organization by tool call. */
+export type ProviderState = {
+  /** Replaces what was kept for the call. Keeps nothing for an organization that is gone. */
+  keep(state: StateToKeep): Promise<void>
+  /** The values that have not expired, by call; what is damaged is as if it was not there. */
+  find(organization: string, provider: string, callIds: readonly string[]): Promise<ReadonlyMap<string, Json>>
+  /** Deletes some of what has expired, and tells how many: a full `sweepSize` means that there is more. */
+  sweep(): Promise<number>
+}
+
+export type StateToKeep = {
+  readonly organization: string
+  readonly callId: string
+  readonly provider: string
+  readonly value: Json
+  readonly expiresAt: number
+}
+
+/** The most rows of one sweep: each holds up the requests of its turn. */
+export const sweepSize = 500
+
+export function createProviderState(
+  database: Database,
+  writer: Writer,
+  now: () => number = Date.now,
+): ProviderState {
+  const statements = prepareStatements(database)
+
+  function keepNow({ organization, callId, provider, value, expiresAt }: StateToKeep): void {
+    // The organization may be deleted while its call runs, which is no fault of that call.
+    if (statements.owner.get({ organization }) === undefined) return
+    statements.keep.run({ organization, callId, provider, value, expiresAt })
+  }
+
+  return {
+    keep: (state) => writer.write(() => keepNow(state)),
+    find: (organization, provider, callIds) =>
+      read(() => {
+        const rows = statements.find.all({
+          organization,
+          provider,
+          callIds: JSON.stringify(callIds),
+          now: now(),
+        })
+        return new Map(rows.flatMap(readableState))
+      }),
+    sweep: () => writer.write(() => statements.sweep.all({ now: now() }).length),
+  }
+}
+
+type StateRow = { readonly callId: string; readonly value: string }
+
+/** A conversation goes on without a signature better than not at all. */
+function readableState({ callId, value }: StateRow): readonly [callId: string, value: Json][] {
+  try {
+    return [[callId, JSON.parse(value) as Json]]
+  } catch {
+    return []
+  }
+}
+
+function prepareStatements({ query }: Database) {
+  const { placeholder } = sql
+  const { organization_id, call_id, provider, value, expires_at } = provider_state
+  const owner = query
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(and(eq(organizations.id, placeholder('organization')), organizationExists))
+    .prepare()
+  const keep = query
+    .insert(provider_state)
+    .values({
+      organization_id: placeholder('organization'),
+      call_id: placeholder('callId'),
+      provider: placeholder('provider'),
+      value: placeholder('value'),
+      expires_at: placeholder('expiresAt'),
+    })
+    .onConflictDoUpdate({
+      target: [organization_id, call_id],
+      set: { provider: excluded('provider'), value: excluded('value'), expires_at: excluded('expires_at') },
+    })
+    .prepare()
+  const find = query
+    .select({ callId: call_id, value: sql<string>`${value}` })
+    .from(provider_state)
+    .where(
+      and(
+        eq(organization_id, placeholder('organization')),
+        // One parameter for a list of any length, so that one prepared statement serves all.
+        inArray(call_id, sql`(select value from json_each(${placeholder('callIds')}))`),
+        eq(provider, placeholder('provider')),
+        gt(expires_at, placeholder('now')),
+      ),
+    )
+    .prepare()
+  return { owner, keep, find, sweep: prepareSweep(query) }
+}
+
+function prepareSweep(query: Database['query']) {
+  const expired = query
+    .select({ rowid: sql`rowid` })
+    .from(provider_state)
+    .where(lte(provider_state.expires_at, sql.placeholder('now')))
+    .limit(sweepSize)
+  return query
+    .delete(provider_state)
+    .where(inArray(sql`rowid`, expired))
+    .returning({ callId: provider_state.call_id })
+    .prepare()
+}
+
+function excluded(column: string): SQL {
+  return sql.raw(`excluded.${column}`)
+}

@@ -1,0 +1,116 @@
+import { badRequest } from '../../../lib/errors.ts'
+import type { Hold } from '../../../lib/memory-budget.ts'
+import { nextTurn } from '../../../lib/next-turn.ts'
+import type { Database } from '../connection/database.ts'
+import { read } from '../sqlite-errors.ts'
+import type { ChainLink } from '../../ports/responses.ts'
+import { parseStored, parseStoredList } from '../../stored-json.ts'
+
+/** The most responses that a chain can be read with, and the most bytes of them. */
+export const maxChainLinks = 10_000
+export const maxChainBytes = 64 * 1024 * 1024
+
+/** Responses behind all that they follow, oldest first; undefined where one of them is missing. See `Responses.chain`. */
+export type Chains = {
+  ofFinished(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
+  ofUnfinished(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
+}
+
+export function prepareChains(database: Database): Chains {
+  const links = prepareLinks(database)
+  const finished = prepareSizes(database, "('completed', 'failed', 'incomplete')")
+  const unfinished = prepareSizes(database, "('queued', 'in_progress')")
+
+  /** What is erased between two steps is missing, as it would have been before them. */
+  async function chainOf(sizes: typeof finished, organization: string, id: string, hold?: Hold) {
+    const ids = oldestFirst(await read(() => sizes.all(id, organization)))
+    if (ids === undefined) return undefined
+    await hold?.(ids.bytes)
+    return await linksOf(ids.oldestFirst, (link) => read(() => links.get(link, organization)))
+  }
+
+  return {
+    ofFinished: (organization, id, hold) => chainOf(finished, organization, id, hold),
+    ofUnfinished: (organization, id, hold) => chainOf(unfinished, organization, id, hold),
+  }
+}
+
+type SizeRow = {
+  readonly id: string
+  readonly previous_id: string | null
+  /** 1 for the youngest. */
+  readonly depth: number
+  /** Of all that are not older. */
+  readonly bytes: number
+}
+
+type LinkRow = { readonly id: string; readonly head: string; readonly input: string; readonly log: string }
+
+/** The steps up the chain read no more of a row than its beginning: the length of a text is told there. */
+function prepareSizes({ sqlite }: Database, statuses: string) {
+  const size = 'octet_length(r.head) + octet_length(r.log) + octet_length(r.input)'
+  return sqlite.prepare<SizeRow, [id: string, organization: string]>(
+    `WITH RECURSIVE link (id, previous_id, depth, bytes) AS (
+      SELECT r.id, r.previous_id, 1, ${size} FROM responses r
+        WHERE r.id = ?1 AND r.organization_id = ?2 AND r.deletion IS NULL AND r.status IN ${statuses}
+      UNION ALL
+      SELECT r.id, r.previous_id, link.depth + 1, link.bytes + ${size}
+        FROM link CROSS JOIN responses r ON r.id = link.previous_id AND r.organization_id = ?2
+        WHERE link.depth < ${maxChainLinks} AND link.bytes <= ${maxChainBytes}
+    )
+    SELECT id, previous_id, depth, bytes FROM link`,
+  )
+}
+
+function prepareLinks({ sqlite }: Database) {
+  return sqlite.prepare<LinkRow, [id: string, organization: string]>(
+    'SELECT id, head, input, log FROM responses WHERE id = ? AND organization_id = ?',
+  )
+}
+
+function oldestFirst(rows: readonly SizeRow[]) {
+  const sorted = rows.toSorted((a, b) => b.depth - a.depth)
+  const oldest = sorted[0]
+  if (oldest === undefined) return undefined
+  if (oldest.bytes > maxChainBytes || (oldest.previous_id !== null && oldest.depth === maxChainLinks))
+    throw chainTooLong()
+  // It was erased after it was read for the question, and before the answer that follows it was stored.
+  if (oldest.previous_id !== null) return undefined
+  return { bytes: oldest.bytes, oldestFirst: sorted.map(({ id }) => id) }
+}
+
+/** Rows and characters that are read and parsed in one turn of the event loop. */
+const sliceRows = 500
+const sliceCharacters = 1024 * 1024
+
+async function linksOf(
+  ids: readonly string[],
+  find: (id: string) => Promise<LinkRow | null>,
+): Promise<readonly ChainLink[] | undefined> {
+  const links: ChainLink[] = []
+  let [rows, characters] = [0, 0]
+  for (const id of ids) {
+    const row = await find(id)
+    if (row === null) return undefined
+    links.push(await toLink(row))
+    rows += 1
+    characters += row.head.length + row.input.length + row.log.length
+    if (rows < sliceRows && characters < sliceCharacters) continue
+    ;[rows, characters] = [0, 0]
+    await nextTurn()
+  }
+  return links
+}
+
+function chainTooLong(): Error {
+  const message =
+    'The responses that this one would follow are too many, or too long: a chain can be continued up to ' +
+    `${maxChainLinks} responses and ${maxChainBytes / 1024 / 1024} MiB.`
+  return badRequest(message, 'context_length_exceeded', 'previous_response_id')
+}
+
+async function toLink({ id, head, input, log }: LinkRow): Promise<ChainLink> {
+  // Both were written by `insert`.
+  const what = `response ${id}`
+  return { id, head: parseStored(what, head), input: await parseStoredList(what, input), log }
+}

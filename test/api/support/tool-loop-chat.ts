@@ -1,0 +1,91 @@
+import { randomText } from '../../../src/lib/id.ts'
+import { type Fields, fieldsOf } from '../../../src/lib/json.ts'
+import { type LoopWire, objectsIn, type Step } from './tool-loop-provider.ts'
+
+/** DeepSeek while it thinks: a tool turn has to come back with its reasoning, which may be empty. */
+export const deepseek: LoopWire = {
+  ...chatWire({
+    fieldsFor: (signature) => ({ reasoning_content: signature }),
+    idOf: (_, index) => `call_0${index}_x7Kp2mQ9${randomText(8)}`,
+  }),
+  kind: 'deepseek',
+  model: 'deepseek-v4-pro',
+  refusal(body, issued) {
+    const foreign = toolTurns(body).some(({ reasoning_content: reasoning }) => {
+      return typeof reasoning !== 'string' || (reasoning !== '' && !issued.has(reasoning))
+    })
+    if (!foreign || fieldsOf(body.thinking).type === 'disabled') return undefined
+    const message = 'The `reasoning_content` in the thinking mode must be passed back to the API.'
+    return { error: { message, type: 'invalid_request_error', param: null, code: 'invalid_request_error' } }
+  },
+}
+
+/** Gemini 3 behind OpenRouter, which counts the calls of each answer from 0 and names them in its details. */
+export const openrouter: LoopWire = {
+  ...chatWire({
+    fieldsFor: (data, { calls: [first] }) => ({
+      reasoning: 'The gauge comes first.',
+      reasoning_details: first && [
+        { type: 'reasoning.encrypted', data, id: countedId(first.name, 0), index: 0 },
+      ],
+    }),
+    idOf: countedId,
+  }),
+  kind: 'openrouter',
+  model: 'google/gemini-3-pro-preview',
+  refusal(body, issued) {
+    const foreign = toolTurns(body).some(({ reasoning_details, tool_calls }) => {
+      const [detail] = objectsIn(reasoning_details)
+      const own = detail?.data === 'skip_thought_signature_validator' || issued.has(String(detail?.data))
+      return !own || detail?.id !== objectsIn(tool_calls)[0]?.id
+    })
+    const raw = 'Gemini models require OpenRouter reasoning details to be preserved in each request.'
+    return foreign
+      ? { error: { message: 'Provider returned error', code: 400, metadata: { raw } } }
+      : undefined
+  },
+}
+
+function countedId(name: string, index: number): string {
+  return `tool_${index}_${name}`
+}
+
+type ChatParts = {
+  /** What a message holds beside its calls. */
+  fieldsFor(signature: string, step: Step): Fields
+  idOf(name: string, index: number): string
+}
+
+function chatWire({ fieldsFor, idOf }: ChatParts): Pick<LoopWire, 'steps' | 'whole' | 'frames'> {
+  const messageOf = (step: Step, signature: string) => ({
+    role: 'assistant',
+    content: step.text,
+    ...fieldsFor(signature, step),
+    tool_calls: step.calls.map((call, index) => toolCall(idOf(call.name, index), call, index)),
+  })
+  const finishOf = ({ calls }: Step) => (calls.length > 0 ? 'tool_calls' : 'stop')
+  return {
+    steps: (body) => objectsIn(body.messages).filter(({ role }) => role === 'assistant').length,
+    whole: (step, signature) => ({
+      choices: [{ index: 0, message: messageOf(step, signature), finish_reason: finishOf(step) }],
+      usage,
+    }),
+    frames: (step, signature) => [
+      { choices: [{ index: 0, delta: messageOf(step, signature), finish_reason: null }] },
+      { choices: [{ index: 0, delta: { content: '' }, finish_reason: finishOf(step) }] },
+      { choices: [], usage },
+      '[DONE]',
+    ],
+  }
+}
+
+const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+
+function toolCall(id: string, { name, arguments: input }: Step['calls'][number], index: number): object {
+  const function_ = { name, arguments: JSON.stringify(input) }
+  return { index, id, type: 'function', function: function_ }
+}
+
+function toolTurns(body: Fields): readonly Fields[] {
+  return objectsIn(body.messages).filter((message) => message.tool_calls !== undefined)
+}

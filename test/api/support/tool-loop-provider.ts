@@ -1,0 +1,71 @@
+import { randomText } from '../../../src/lib/id.ts'
+import { type Fields, listOf } from '../../../src/lib/json.ts'
+
+/** How a provider speaks that thinks before every step and wants its thoughts back. */
+export type LoopWire = {
+  readonly kind: string
+  readonly model: string
+  /** How many steps of the model the conversation holds. */
+  steps(body: Fields): number
+  /** What it says to a conversation whose thoughts are missing or not its own, and how; undefined to a good one. */
+  refusal(body: Fields, issued: ReadonlySet<string>): Fields | undefined
+  /** The answer of this step, with this signature. */
+  whole(step: Step, signature: string): object
+  /** The same as the data of a stream. */
+  frames(step: Step, signature: string): readonly (object | '[DONE]')[]
+}
+
+/** Two calls at once, then one, then the last word. */
+export type Step = { readonly calls: readonly StepCall[]; readonly text: string }
+export type StepCall = { readonly name: string; readonly arguments: object }
+
+const call = (name: string, river: string): StepCall => ({ name, arguments: { river } })
+const steps: readonly Step[] = [
+  { calls: [call('read_level', 'Elbe'), call('read_level', 'Rhine')], text: '' },
+  { calls: [call('open_gate', 'Elbe')], text: '' },
+  { calls: [], text: 'The gate is open.' },
+]
+
+/** A provider on loopback that refuses as the real one does. */
+export type LoopProvider = {
+  readonly url: string
+  /** The bodies of its requests, those that it refused too. */
+  readonly requests: readonly Fields[]
+  /** Every signature that it has given. */
+  readonly issued: ReadonlySet<string>
+  [Symbol.dispose](): void
+}
+
+/** Starts one. */
+export function startLoopProvider(wire: LoopWire): LoopProvider {
+  const requests: Fields[] = []
+  const issued = new Set<string>()
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const body = (await request.json()) as Fields
+      requests.push(body)
+      const refusal = wire.refusal(body, issued)
+      if (refusal) return Response.json(refusal, { status: 400 })
+      const step = steps[wire.steps(body)] ?? steps[2]
+      if (!step) throw new Error('There is no such step.')
+      const signature = `c2ln${randomText(20)}`
+      issued.add(signature)
+      const streams = body.stream === true || request.url.includes(':streamGenerateContent')
+      return streams ? stream(wire.frames(step, signature)) : Response.json(wire.whole(step, signature))
+    },
+  })
+  const url = `http://127.0.0.1:${server.port}`
+  return { url, requests, issued, [Symbol.dispose]: () => void server.stop(true) }
+}
+
+function stream(frames: readonly (object | string)[]): Response {
+  const text = frames.map((data) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`)
+  return new Response(text.join(''), { headers: { 'content-type': 'text/event-stream' } })
+}
+
+/** The objects in this list. */
+export function objectsIn(list: unknown): readonly Fields[] {
+  return listOf(list) as readonly Fields[]
+}

@@ -1,0 +1,32 @@
+import { onTestFinished } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Command, UsageError } from '../../../src/cli/args.ts'
+
+/** What a command said, and how it ended. */
+export type Said = { readonly code: number; readonly out: string; readonly err: string }
+
+/** Runs commands in this process on a data folder of their own. */
+export function storageWorld() {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-cli-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const data = join(folder, 'data')
+
+  async function say(command: Command, ...args: string[]): Promise<Said> {
+    const lines: { out: string[]; err: string[] } = { out: [], err: [] }
+    const world = {
+      environment: { WEIR_DATA: data },
+      cwd: folder,
+      home: folder,
+      out: (text: string) => void lines.out.push(text),
+      err: (text: string) => void lines.err.push(text),
+    }
+    const code = await command.run(args, world).catch((error: Error) => {
+      lines.err.push(error.message)
+      return error instanceof UsageError ? 2 : 1
+    })
+    return { code, out: lines.out.join('\n'), err: lines.err.join('\n') }
+  }
+  return { data, say }
+}

@@ -1,0 +1,37 @@
+import OpenAI from 'openai'
+import type { App } from '../../support/app.ts'
+import { startScenario } from '../../support/scenario.ts'
+
+export type ClientOptions = { readonly key?: string; readonly retries?: number }
+
+/** The stock client of an app, made as anyone would make it. It repeats nothing unless told to. */
+export function openaiOf(app: App, options: ClientOptions = {}): OpenAI {
+  return countingOpenaiOf(app, options).openai
+}
+
+/** The same, and how many requests it has sent. */
+export function countingOpenaiOf(app: App, { key = app.key, retries = 0 }: ClientOptions = {}) {
+  let sent = 0
+  const openai = new OpenAI({
+    baseURL: `${app.url}/v1`,
+    apiKey: key,
+    maxRetries: retries,
+    fetch: (url, init) => {
+      sent++
+      return fetch(url, init)
+    },
+  })
+  return { openai, sent: () => sent }
+}
+
+/** A gateway with a scripted provider behind it and the stock client in front of it. */
+export async function startWithOpenai(...args: Parameters<typeof startScenario>) {
+  const scenario = await startScenario(...args)
+  return { ...scenario, openai: openaiOf(scenario.app) }
+}
+
+/** The question of these tests, for parameters that want it mutable. */
+export const asked = {
+  model: 'acme/river',
+  messages: [{ role: 'user' as const, content: 'How high is it?' }],
+}

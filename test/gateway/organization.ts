@@ -1,7 +1,0 @@
-import type { Organization, OrganizationLimits } from '../../src/storage/organization.ts'
-
-/** An organization with these limits of its own. */
-export function organization(id = 'org_acme', own: Partial<OrganizationLimits> = {}): Organization {
-  const none = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null }
-  return { id, name: id, billing: 'unmetered', limits: { ...none, ...own } }
-}

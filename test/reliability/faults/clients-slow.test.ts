@@ -1,0 +1,126 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { until } from '../money/support/books.ts'
+import { createGatewayProcess } from '../money/support/gateway-process.ts'
+import { pricing } from '../money/support/paid.ts'
+import { eventStream } from '../../../src/http/event-stream.ts'
+import type { OnItem } from '../../../src/lib/push-stream.ts'
+import { question, startScenario } from '../../support/scenario.ts'
+import { events, type Script } from '../../support/script.ts'
+import { createUpstream } from '../../support/upstream.ts'
+import { memoryOf } from './support/gateway-memory.ts'
+import { head } from './support/raw-script.ts'
+import { openSlowClient } from './support/slow-client.ts'
+import { type Voice, voices } from './support/voice.ts'
+
+const [voice] = voices as readonly [Voice]
+
+/** In bytes: what a provider would send to each client, and what may get stuck on the way to one that takes nothing. */
+const wholeFlood = 200_000_000
+const mostOnTheWay = 40_000_000
+
+/** In MiB. */
+const mostGrowth = 100
+
+/** A stream of text that counts what it could send, and resolves `stuck` when nobody has taken any for a while. */
+function countedFlood() {
+  const sent = { bytes: 0 }
+  const piece = Buffer.from(voice.text('x'.repeat(16_384)))
+  let last = performance.now()
+  const script: Script = {
+    async play(socket) {
+      socket.write(
+        head(200, { 'content-type': 'text/event-stream', connection: 'close' }) + voice.begun.join(''),
+      )
+      while (!socket.destroyed && sent.bytes < wholeFlood) {
+        sent.bytes += piece.length
+        last = performance.now()
+        const room = socket.write(piece)
+        await new Promise<void>((resolve) => {
+          if (room) setImmediate(resolve)
+          else socket.once('drain', resolve).once('close', resolve)
+        })
+      }
+      return false
+    },
+  }
+  const stuck = () => until(() => performance.now() - last > 200, 'a provider that is not taken from', 20_000)
+  return { sent, script, stuck }
+}
+
+describe('a client that takes a byte at a time', () => {
+  const asked = [
+    ['chat', '/v1/chat/completions', { ...question, stream: true }],
+    ['responses', '/v1/responses', { model: question.model, input: 'x', stream: true }],
+  ] as const
+
+  test.each([...asked])('slows its provider down, and costs no memory: %s', async (_, path, body) => {
+    const flood = countedFlood()
+    await using upstream = await createUpstream(flood.script)
+    await using gateway = await createGatewayProcess(upstream.url, pricing)
+    await gateway.start()
+    const before = await memoryOf(gateway.pid())
+    const client = await openSlowClient(gateway.url(), path, body)
+    expect(await client.take(15)).toBe('HTTP/1.1 200 OK')
+    await flood.stuck()
+    for (let byte = 0; byte < 5; byte++) expect(await client.take(1)).toHaveLength(1)
+    await flood.stuck()
+    expect(flood.sent.bytes).toBeLessThan(mostOnTheWay)
+    const growth = (await memoryOf(gateway.pid())) - before
+    if (!Number.isNaN(growth)) expect(growth).toBeLessThan(mostGrowth)
+    client.leave()
+    expect(await upstream.requests[0]!.left).toBe(true)
+    const [row] = await gateway.books.settled(1)
+    expect(row).toMatchObject({ status: 499, error: 'client_gone' })
+  })
+})
+
+test('a client that pauses for longer than a provider may is not told that the provider was slow', async () => {
+  const pieces = Array.from({ length: 600 }, (_, number) => voice.text(`${number} `.padEnd(20_000, 'x')))
+  await using scenario = await startScenario(events([...voice.begun, ...pieces, ...voice.ended]), {
+    provider: { timeouts: { idle: '100ms' } },
+  })
+  const { app, acme } = scenario
+  const client = await openSlowClient(app.url, '/v1/chat/completions', { ...question, stream: true })
+  await acme.request(0)
+  // Nothing tells that nobody has taken anything for longer than the provider may be silent.
+  await Bun.sleep(500)
+  expect(await client.until('data: [DONE]\n\n')).toContain('"finish_reason":"stop"')
+  expect(app.lines).toEqual([])
+})
+
+/** Says ever more, at the pace of whoever takes it. */
+async function tellForEver(take: OnItem<string>): Promise<void> {
+  for (;;) await take('x'.repeat(100_000))
+}
+
+describe('a client that takes nothing', () => {
+  const closed = Promise.withResolvers<void>()
+  let told: unknown
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    fetch: () =>
+      eventStream(
+        {
+          items: { each: tellForEver, close: () => closed.resolve() },
+          frames: (item) => `data: ${item}\n\n`,
+          end: () => 'data: [DONE]\n\n',
+          failed: (error) => {
+            told = error
+            return 'data: broken\n\n'
+          },
+        },
+        { standstill: 50 },
+      ),
+  })
+  afterAll(() => server.stop(true))
+
+  test('for so long counts as gone, and reads no end', async () => {
+    const client = await openSlowClient(server.url.href, '/', {})
+    await closed.promise
+    expect(told).toMatchObject({ status: 499, code: 'client_gone' })
+    expect(await client.until('data: broken\n\n')).not.toContain('[DONE]')
+    client.leave()
+  })
+})

@@ -1,0 +1,158 @@
+import { expect } from 'bun:test'
+import { nanosOf } from '../../../../src/lib/usd.ts'
+import { until } from '../../money/support/books.ts'
+import { faultyProvider } from '../../money/support/faulty-provider.ts'
+import { createGatewayProcess, type GatewayProcess } from '../../money/support/gateway-process.ts'
+import { pricing } from '../../money/support/paid.ts'
+import { streamed, whole } from '../../../support/chat-answers.ts'
+import { readEvents } from '../../../support/responses.ts'
+import type { Script } from '../../../support/script.ts'
+import { createUpstream } from '../../../support/upstream.ts'
+import { randomFrom } from '../../../unit/protocols/support/random.ts'
+import { type Asking, isOver, liveUntilKilled, type Memory, type Told } from './kill-client.ts'
+
+/** What there was to be lost. */
+export type Killed = {
+  readonly kills: number
+  readonly stored: number
+  readonly gone: number
+  readonly paid: number
+}
+
+const clients = 12
+/** Milliseconds: the gateway is killed within them. */
+const longestLife = 350
+/** Of those that were told before the life that ended last, so many are looked up again. */
+const oldOnes = 20
+
+/**
+ * Kills the gateway so many times while clients ask it for everything there is, and starts it again each time. Throws
+ * where something that was acknowledged is missing, a run is left under way, or the books do not agree.
+ */
+export async function killUnderLoad(
+  kills: number,
+  seed: string,
+  told?: (kills: number) => void,
+): Promise<Killed> {
+  const draw = randomFrom(seed)
+  await using upstream = await createUpstream(mostlyGood(draw))
+  await using gateway = await createGatewayProcess(upstream.url, pricing, { background: { concurrency: 8 } })
+  await gateway.books.fund('acme', '1000')
+  const ask = asker(gateway, await gateway.books.keyOf('acme'))
+  const memory: Memory = { stored: [], paid: new Map() }
+  for (let kill = 0; kill < kills; kill++) {
+    const [stored, paid] = [memory.stored.length, memory.paid.size]
+    await gateway.start()
+    await liveOnce(gateway, ask, memory, draw)
+    gateway.books.expectSound()
+    await gateway.start()
+    await expectKept(ask, since(memory.stored, stored, draw))
+    expectPaid(gateway, [...memory.paid].slice(paid))
+    await gateway.kill()
+    told?.(kill + 1)
+  }
+  await gateway.start()
+  await settle(gateway)
+  await expectKept(ask, memory.stored)
+  expectPaid(gateway, [...memory.paid])
+  expectSettled(gateway)
+  const gone = memory.stored.filter(({ state }) => state === 'gone').length
+  return { kills, stored: memory.stored.length, gone, paid: memory.paid.size }
+}
+
+async function liveOnce(
+  gateway: GatewayProcess,
+  ask: Asking,
+  memory: Memory,
+  draw: () => number,
+): Promise<void> {
+  const dying = new AbortController()
+  const living = Array.from({ length: clients }, () => liveUntilKilled(ask, memory, draw, dying.signal))
+  await Bun.sleep(60 + draw() * longestLife)
+  await gateway.kill()
+  dying.abort()
+  await Promise.all(living)
+}
+
+function since(stored: readonly Told[], first: number, draw: () => number): readonly Told[] {
+  const old = Array.from({ length: Math.min(oldOnes, first) }, () => stored[Math.floor(draw() * first)]!)
+  return [...old, ...stored.slice(first)]
+}
+
+async function expectKept(ask: Asking, stored: readonly Told[]): Promise<void> {
+  for (const told of stored) await expectAsTold(ask, told)
+}
+
+/** It is there, or gone, as its clients were told; what is over replays to the same end. */
+async function expectAsTold(ask: Asking, { path, state, object, unsure, api }: Told): Promise<void> {
+  const reply = await ask(path, 'GET')
+  const found = (await reply.json()) as Told['object']
+  if (unsure && reply.status === 404) return
+  expect([path, reply.status]).toEqual([path, state === 'kept' ? 200 : 404])
+  if (state === 'gone') return
+  if (api === 'chat') {
+    if (!unsure && object.metadata) expect([path, found.metadata]).toEqual([path, object.metadata])
+    return
+  }
+  if (isOver(object)) expect([path, found]).toEqual([path, object])
+  if (!isOver(found)) return
+  const { events, last } = await readEvents(await ask(`${path}?stream=true`, 'GET'))
+  expect([path, last]).toEqual([path, found as NonNullable<typeof last>])
+  expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
+}
+
+/** A reply that came whole is in the books, at the price that it told. */
+function expectPaid(
+  { books }: GatewayProcess,
+  paid: readonly (readonly [request: string, cost: string])[],
+): void {
+  for (const [request, cost] of paid) {
+    const row = books.row(request)
+    expect([request, row?.status]).toEqual([request, 200])
+    if (cost !== '') expect([request, row?.cost]).toEqual([request, Number(nanosOf(cost))])
+    const { charge = 0 } = books.entriesOf(request)
+    expect([request, 1 - charge]).toEqual([request, 1 + (row?.cost ?? 0)])
+  }
+}
+
+/** Waits until every run is over that a life has left. */
+async function settle({ books }: GatewayProcess): Promise<void> {
+  const unfinished = books.sqlite.query(
+    "SELECT count(*) FROM responses WHERE status IN ('queued', 'in_progress')",
+  )
+  await until(() => unfinished.values()[0]?.[0] === 0 && books.open() === 0, 'the end of every run', 60_000)
+}
+
+function expectSettled({ books }: GatewayProcess): void {
+  books.expectSound()
+  expect(books.account('acme')[1]).toBe(0)
+  expect(books.sqlite.query('SELECT count(*) FROM response_log').values()).toEqual([[0]])
+  const orphans =
+    "SELECT count(*) FROM ledger WHERE kind <> 'credit' AND request_id NOT IN (SELECT id FROM usage)"
+  expect(books.sqlite.query(orphans).values()).toEqual([[0]])
+  const twice =
+    "SELECT count(*) FROM (SELECT 1 FROM ledger WHERE kind = 'charge' GROUP BY request_id HAVING count(*) > 1)"
+  expect(books.sqlite.query(twice).values()).toEqual([[0]])
+}
+
+function asker({ url }: GatewayProcess, key: string): Asking {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  return (path, method, body) =>
+    fetch(url() + path, {
+      method,
+      headers,
+      body: body && JSON.stringify(body),
+      signal: AbortSignal.timeout(20_000),
+    })
+}
+
+function mostlyGood(draw: () => number): Script {
+  const faulty = faultyProvider(draw)
+  return {
+    play(socket, closed) {
+      const kind = draw()
+      if (kind < 0.15) return faulty.play(socket, closed)
+      return (kind < 0.6 ? whole() : streamed()).play(socket, closed)
+    },
+  }
+}

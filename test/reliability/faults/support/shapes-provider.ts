@@ -1,0 +1,36 @@
+import { doneFrame, framesOf, said, usage } from '../../../support/chat-answers.ts'
+
+/** In milliseconds: the time between the end of a streamed answer and its usage, for clients to leave in. */
+const beforeUsage = 5
+
+/** A provider that answers each whole request with the text that it asks for by its length, and streams a short one. */
+export function startShapesProvider() {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    async fetch(request) {
+      const { stream, user } = (await request.json()) as { readonly stream?: boolean; readonly user?: string }
+      if (stream) return new Response(streamedEnd(), { headers: { 'content-type': 'text/event-stream' } })
+      const message = { role: 'assistant', content: 'x'.repeat(Number(user ?? 5)) }
+      const choices = [{ index: 0, message, finish_reason: 'stop' }]
+      return Response.json({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage })
+    },
+  })
+  return { url: `${server.url.href}v1`, stop: () => server.stop(true) }
+}
+
+function streamedEnd(): ReadableStream<string> {
+  const frames = framesOf({ ...said(), usage: undefined })
+  return new ReadableStream({
+    async start(controller) {
+      for (const frame of frames) if (frame !== doneFrame) controller.enqueue(frame)
+      await Bun.sleep(beforeUsage)
+      const last = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage }
+      try {
+        controller.enqueue(`data: ${JSON.stringify(last)}\n\n${doneFrame}`)
+        controller.close()
+      } catch {}
+    },
+  })
+}

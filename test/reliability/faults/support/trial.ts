@@ -1,0 +1,112 @@
+import { expect } from 'bun:test'
+import type { ProviderSettings } from '../../../../src/config/settings.ts'
+import { type Paid, type PaidOptions, startPaid } from '../../money/support/paid.ts'
+import { readError, readStreamed } from '../../../support/chat-reply.ts'
+import { readEvents } from '../../../support/responses.ts'
+import { question } from '../../../support/scenario.ts'
+import { events, json, type Script } from '../../../support/script.ts'
+import type { Voice } from './voice.ts'
+
+/** One way of asking: which interface, and whether a stream is wanted. */
+export type Form = { readonly api: 'chat' | 'responses'; readonly stream: boolean }
+
+/** All of them. */
+export const forms: readonly Form[] = [
+  { api: 'chat', stream: false },
+  { api: 'chat', stream: true },
+  { api: 'responses', stream: false },
+  { api: 'responses', stream: true },
+]
+
+/** How a call that could not be answered is told: by its status, or in a stream that has begun. */
+export type Failed = { readonly status: number; readonly code: string }
+
+/** A gateway for a whole table of faults: prepaid, and with no rest for a provider that fails. */
+export function startTrial(
+  voice: Voice,
+  timeouts: ProviderSettings['timeouts'] = {},
+  options: PaidOptions = {},
+): Promise<Paid> {
+  return startPaid(good(voice, false), {
+    balance: '1000',
+    ...options,
+    provider: { kind: voice.kind, timeouts },
+    settings: {
+      retries: { attempts: options.other ? 2 : 0 },
+      breaker: { failures: 1_000_000, cooldown: '1s' },
+      limits: { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 },
+    },
+  })
+}
+
+/** The usual answer. */
+export function good(voice: Voice, stream: boolean): Script {
+  return stream ? events([...voice.begun, ...voice.ended]) : json(voice.whole)
+}
+
+/** Asks the usual question. */
+export function ask({ app }: Paid, { api, stream }: Form, more: object = {}): Promise<Response> {
+  if (api === 'chat') return app.chat({ ...question, stream, ...more })
+  const { model, messages } = question
+  return app.request('/v1/responses', { body: { model, input: messages, stream, ...more } })
+}
+
+/** The reply is the error, before anything was said, and no stream. */
+export async function expectRefused(response: Response, { status, code }: Failed): Promise<void> {
+  expect(response.headers.get('content-type')).toStartWith('application/json')
+  expect(await readError(response)).toMatchObject({ status, code, message: expect.stringMatching(/\S/) })
+}
+
+/** The reply begins as the answer does, and ends with the error: nothing of it looks whole. */
+export async function expectBroken(response: Response, { api }: Form, code: string): Promise<void> {
+  expect(response.status).toBe(200)
+  if (api === 'responses') return expectFailedEvents(response, code)
+  const { text, error, done } = await readStreamed(response)
+  expect(text).toContain('It is ')
+  expect([error?.code, done]).toEqual([code, false])
+  expect(text).not.toMatch(/"finish_reason":"|\[DONE\]/)
+}
+
+async function expectFailedEvents(response: Response, code: string): Promise<void> {
+  const { events, types, last } = await readEvents(response)
+  expect(types.slice(-2)).toEqual(['error', 'response.failed'])
+  expect(types).not.toContain('response.completed')
+  expect(events.at(-2)).toMatchObject({ code })
+  expect(last).toMatchObject({ status: 'failed', output: [{ status: 'incomplete' }] })
+}
+
+/** The reply is the usual answer. */
+export async function expectWhole(response: Response, { api, stream }: Form, text: string): Promise<void> {
+  expect(response.status).toBe(200)
+  const body = await response.text()
+  expect(body).toContain(text)
+  if (stream) expect(body).toMatch(api === 'chat' ? /data: \[DONE\]\n\n$/ : /"type":"response.completed"/)
+  expect(body).not.toContain('"error":{')
+}
+
+/** The id of a request, by the reply to it. */
+export function idOf({ headers }: Response): string {
+  return headers.get('x-request-id') ?? ''
+}
+
+/** What the books have of a call, and that they agree: the row, the charge and the balance, and nothing is open. */
+export function expectBooked({ books }: Paid, id: string, row: object): void {
+  const found = books.row(id)
+  expect(found).toMatchObject(row)
+  const { charge = 0 } = books.entriesOf(id)
+  expect(1 - charge).toBe(1 + (found?.cost ?? 0))
+  expect(books.open()).toBe(0)
+  books.expectSound()
+}
+
+/** The gateway is as well as before: no connection is left upstream, and it answers. */
+export async function expectWell(trial: Paid, voice: Voice): Promise<void> {
+  await trial.acme.quiet()
+  trial.acme.answer(good(voice, false))
+  await expectWhole(
+    await ask(trial, { api: 'chat', stream: false }),
+    { api: 'chat', stream: false },
+    'four metres.',
+  )
+  expect(trial.books.account()[1]).toBe(0)
+}

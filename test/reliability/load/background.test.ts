@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test'
+import { readFile } from 'node:fs/promises'
+import { temporaryHome } from '../../unit/config/support/temporary-home.ts'
+import { firstKey } from '../../support/app.ts'
+import type { Followed } from './background-client.ts'
+import { outputOf, startServing } from './program.ts'
+
+const runs = 500
+const readers = 10
+const words = 20
+
+/** In MiB; a gateway at rest has about 100, and each open stream takes some dozens of KiB. */
+const mostMemory = 600
+
+/** The most memory that a process ever had, in MiB; undefined where the system does not tell. */
+async function peakOf(pid: number): Promise<number | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  const kilobytes = /VmHWM:\s+(\d+) kB/.exec(status)?.[1]
+  return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
+}
+
+/** JSON is YAML. */
+function settingsFor(upstream: string): string {
+  const acme = { kind: 'openai-compatible', base_url: `${upstream}/v1`, api_key: 'sk-provider' }
+  const river = { slug: 'acme/river', routes: [{ provider: 'acme', model: 'river-1' }] }
+  return JSON.stringify({
+    providers: { acme },
+    models: [river],
+    limits: { requests_per_minute: 100_000 },
+    background: { concurrency: runs },
+  })
+}
+
+test('five hundred background runs at once tell all that they do to ten readers each', async () => {
+  const lifted = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' }
+  // It is silent until all runs have asked: they are under way at the same moment.
+  await using upstream = await startServing([
+    'test/reliability/load/upstream.ts',
+    ...[runs, words, 50].map(String),
+  ])
+  using home = temporaryHome({ 'work/weir.yaml': settingsFor(upstream.url) })
+  await using weir = await startServing(
+    ['src/main.ts', 'serve', '--host', '127.0.0.1', '--port', '0'],
+    {
+      HOME: home.place('work'),
+      WEIR_CONFIG: home.place('work/weir.yaml'),
+      WEIR_DATA: home.place('data'),
+      WEIR_BOOTSTRAP_KEY: firstKey,
+    },
+    'ignore',
+  )
+  const startedAt = performance.now()
+  const client = [
+    'test/reliability/load/background-client.ts',
+    weir.url,
+    firstKey,
+    String(runs),
+    String(readers),
+  ]
+  const followed = JSON.parse(await outputOf(client, lifted)) as Followed
+  const peak = await peakOf(weir.pid)
+  const seconds = (performance.now() - startedAt) / 1000
+  console.log(
+    `${runs} runs, ${readers} readers each: ${seconds.toFixed(1)} s, ${peak?.toFixed(0)} MiB at most`,
+  )
+  const text = Array.from({ length: words }, (_, index) => `${index} `).join('')
+  expect(followed).toEqual({ queued: runs, whole: runs * readers, alike: runs, texts: { [text]: runs } })
+  const state = (await (await fetch(upstream.url)).json()) as { readonly most: number }
+  expect(state.most).toBe(runs)
+  if (peak !== undefined) expect(peak).toBeLessThan(mostMemory)
+  expect(await weir.stop()).toBe(0)
+}, 60_000)

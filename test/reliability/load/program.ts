@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { projectFolder } from '../../support/source.ts'
+
+/** A program of this test that serves; it is ended with its scope. */
+export type Serving = AsyncDisposable & {
+  readonly url: string
+  readonly pid: number
+  /** Asks it to end and gives its exit code. */
+  stop(): Promise<number>
+}
+
+/** Starts a script of the project and waits until it says what it listens on. */
+export async function startServing(
+  script: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  stderr: 'inherit' | 'ignore' = 'inherit',
+): Promise<Serving> {
+  const child = spawn(script, environment, stderr)
+  const stop = () => {
+    child.kill('SIGTERM')
+    return child.exited
+  }
+  return { url: await addressIn(child.stdout), pid: child.pid, stop, [Symbol.asyncDispose]: () => end(child) }
+}
+
+/** Runs a script of the project to its end and gives what it said. */
+export async function outputOf(
+  script: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const child = spawn(script, environment)
+  const [out, code] = await Promise.all([child.stdout.text(), child.exited])
+  if (code !== 0) throw new Error(`${script[0]} ended with ${code}.`)
+  return out
+}
+
+function spawn(
+  [file = '', ...args]: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  stderr: 'inherit' | 'ignore' = 'inherit',
+) {
+  return Bun.spawn([process.execPath, join(projectFolder, file), ...args], {
+    cwd: environment.HOME ?? projectFolder,
+    env: { HOME: projectFolder, ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr,
+  })
+}
+
+async function end(child: Bun.Subprocess): Promise<void> {
+  child.kill('SIGKILL')
+  await child.exited
+}
+
+async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let said = ''
+  for await (const bytes of output) {
+    said += decoder.decode(bytes, { stream: true })
+    const [, url] = /listens on (\S+)\n/.exec(said) ?? []
+    if (url !== undefined) return url
+  }
+  throw new Error(`The program ended without an address. It said: ${said}`)
+}

@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test'
+import type { ChatCompletion } from '../../../src/api/chat-completions/reply-schema.ts'
+import { firstKey } from '../../support/app.ts'
+import { chunks, delta, streamed, whole } from '../../support/chat-answers.ts'
+import { readStreamed } from '../../support/chat-reply.ts'
+import { question } from '../../support/scenario.ts'
+import { hang } from '../../support/script.ts'
+import { createUpstream } from '../../support/upstream.ts'
+import { createGatewayProcess, type GatewayProcess } from './support/gateway-process.ts'
+import { pricing } from './support/paid.ts'
+
+const path = '/v1/chat/completions'
+
+function ask({ url }: GatewayProcess, rest: string, body?: object): Promise<Response> {
+  return fetch(`${url()}${path}${rest}`, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${firstKey}`, 'content-type': 'application/json' },
+    body: body && JSON.stringify(body),
+  })
+}
+
+async function storeWhole(gateway: GatewayProcess, metadata: object): Promise<string> {
+  const reply = await ask(gateway, '', { ...question, store: true, metadata })
+  return ((await reply.json()) as ChatCompletion).id
+}
+
+async function storeStreamed(gateway: GatewayProcess, metadata: object): Promise<string> {
+  const stream = await readStreamed(
+    await ask(gateway, '', { ...question, store: true, metadata, stream: true }),
+  )
+  expect(stream.done).toBe(true)
+  return stream.chunks[0]!.id
+}
+
+test('what was told before a kill is kept, with its metadata, and nothing else is', async () => {
+  await using upstream = await createUpstream(whole())
+  await using gateway = await createGatewayProcess(upstream.url, pricing)
+  await gateway.start()
+  const ids: string[] = []
+  for (let round = 0; round < 2; round++) {
+    const metadata = { round }
+    upstream.answer(whole())
+    ids.push(...(await Promise.all(Array.from({ length: 20 }, () => storeWhole(gateway, metadata)))))
+    upstream.answer(streamed())
+    ids.push(...(await Promise.all(Array.from({ length: 20 }, () => storeStreamed(gateway, metadata)))))
+    upstream.answer(chunks([delta({ role: 'assistant', content: 'It is ' })], hang))
+    const cut = await ask(gateway, '', { ...question, store: true, metadata, stream: true })
+    const last = await storeUpdated(gateway, upstream, metadata)
+    ids.push(last)
+    await gateway.kill()
+    await cut.text().catch(() => 'broken')
+    await gateway.start()
+    expect(await (await ask(gateway, `/${last}`)).json()).toMatchObject({
+      metadata: { ...metadata, last: 'yes' },
+    })
+    for (const id of ids) expect((await ask(gateway, `/${id}`)).status).toBe(200)
+    const found = (await (await ask(gateway, `?metadata[round]=${round}&limit=100`)).json()) as {
+      data: unknown[]
+    }
+    expect(found.data).toHaveLength(41)
+  }
+  expect(gateway.books.sqlite.query('SELECT count(*) FROM completions').values()).toEqual([[ids.length]])
+  gateway.books.expectSound()
+}, 30_000)
+
+/** One whose metadata was changed just now. */
+async function storeUpdated(
+  gateway: GatewayProcess,
+  upstream: Awaited<ReturnType<typeof createUpstream>>,
+  metadata: object,
+): Promise<string> {
+  upstream.answer(whole())
+  const id = await storeWhole(gateway, {})
+  const reply = await ask(gateway, `/${id}`, { metadata: { ...metadata, last: 'yes' } })
+  expect(reply.status).toBe(200)
+  return id
+}

@@ -1,0 +1,110 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+import { nanosOf } from '../../../../src/lib/usd.ts'
+import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
+import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
+import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
+import type { BillingMode } from '../../../../src/domain/accounting/organization.ts'
+import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
+import { quietLog } from '../../../unit/storage/support/folder.ts'
+import { expectSoundBooks } from '../../../unit/storage/support/money-world.ts'
+
+/** A row of the usage table, as it is stored. */
+export type UsageRow = Readonly<Record<string, string | number | null>> & {
+  readonly id: string
+  readonly organization_id: string
+  readonly status: number
+  readonly cost: number | null
+}
+
+/** What the database of a gateway says of money and requests, on a connection of its own. */
+export type Books = Disposable & {
+  readonly sqlite: Sqlite
+  /** How an organization pays and what it has, in USD; it is made where it is missing. */
+  fund(name: string, usd: string, billing?: BillingMode): Promise<void>
+  /** A new key of the organization. */
+  keyOf(name: string): Promise<string>
+  /** Its balance and what is reserved of it, in nano-dollars. */
+  account(name?: string): readonly [balance: number, reserved: number]
+  /** The usage, oldest first. */
+  rows(): UsageRow[]
+  row(id: string): UsageRow | null
+  /** The ledger, oldest first: kind and amount. */
+  entries(): unknown[]
+  /** What the ledger says of a request, by kind. */
+  entriesOf(request: string): Readonly<Record<string, number>>
+  open(): number
+  /** Resolves with the usage when there are so many rows and no call is open. */
+  settled(rows: number): Promise<UsageRow[]>
+  expectSound(): void
+}
+
+/** Opens the database in this file, which a gateway may use at the same time. */
+export function openBooks(file: string): Books {
+  const database = openDatabase(file, quietLog)
+  const { sqlite } = database
+  const writer = createWriter(database)
+  const organizations = createOrganizations(database, writer)
+  const keys = createKeys(database, writer)
+  const rows = () => sqlite.query<UsageRow, []>('SELECT * FROM usage ORDER BY id').all()
+  const open = () => Number(sqlite.query('SELECT count(*) FROM reservations').values()[0]?.[0])
+  return {
+    sqlite,
+    rows,
+    open,
+    fund: (name, usd, billing = 'prepaid') => fund(organizations, name, usd, billing),
+    async keyOf(name) {
+      const { key } = await keys.create({ organization: name, name: `of ${name}`, expiresAt: null })
+      return key.reveal()
+    },
+    account: (name = 'default') => accountOf(sqlite, name),
+    row: (id) => sqlite.query<UsageRow, [string]>('SELECT * FROM usage WHERE id = ?').get(id),
+    entries: () => sqlite.query('SELECT kind, amount FROM ledger ORDER BY id').values(),
+    entriesOf: (request) =>
+      Object.fromEntries(
+        sqlite.query('SELECT kind, amount FROM ledger WHERE request_id = ?').values(request),
+      ),
+    async settled(count) {
+      await until(() => rows().length >= count && open() === 0, `${count} rows and no open call`)
+      return rows()
+    },
+    expectSound: () => expectSoundBooks(sqlite),
+    [Symbol.dispose]: () => database.close(),
+  }
+}
+
+/** Resolves once the claim holds; throws where it still does not after so many milliseconds. */
+export async function until(
+  claim: () => boolean | Promise<boolean>,
+  what: string,
+  most = 5000,
+): Promise<void> {
+  const deadline = performance.now() + most
+  while (!(await claim())) {
+    if (performance.now() > deadline) throw new Error(`Not within ${most} ms: ${what}.`)
+    await Bun.sleep(5)
+  }
+}
+
+type Organizations = ReturnType<typeof createOrganizations>
+
+async function fund(
+  organizations: Organizations,
+  name: string,
+  usd: string,
+  billing: BillingMode,
+): Promise<void> {
+  const known = (await organizations.list()).some((account) => account.name === name)
+  if (!known) await organizations.create(name)
+  await organizations.change(name, { billing })
+  const amount = nanosOf(usd) ?? 0n
+  if (amount > 0n) await organizations.credit(name, amount)
+}
+
+function accountOf(sqlite: Sqlite, name: string): [number, number] {
+  const query = sqlite.query<{ balance: number; reserved: number }, [string]>(
+    'SELECT balance, reserved FROM organizations WHERE name = ?',
+  )
+  const row = query.get(name)
+  if (row === null) throw new Error(`There is no organization ${name}.`)
+  return [row.balance, row.reserved]
+}

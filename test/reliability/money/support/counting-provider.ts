@@ -1,0 +1,88 @@
+import type { Socket } from 'node:net'
+import { delta, doneFrame } from '../../../support/chat-answers.ts'
+import type { Script } from '../../../support/script.ts'
+import { tokensIn } from './texts.ts'
+
+/** What a provider does with one request, up to the moment at which it is left. */
+export type CountedPlan = {
+  /** What it counts of the prompt. */
+  readonly promptTokens: number
+  /** Whether it accepts the request at once; otherwise it sends no headers at all. */
+  readonly accepts: boolean
+  /** Hidden tokens that it generates in a second while it is silent. */
+  readonly pace: number
+  /** Milliseconds of silence before the first piece; endless where there is none. */
+  readonly silence: number
+  readonly pieces: readonly string[]
+  /** What comes behind the last piece: silence without tokens, silence with hidden tokens, or the end and its usage. */
+  readonly behind: 'nothing' | 'thought' | 'end'
+  /** Milliseconds between the end and the usage. */
+  readonly usageAfter: number
+}
+
+/** A provider that counts every token that it generates, exactly, until it sees that it was left. */
+export type CountingProvider = {
+  readonly script: Script
+  /** Resolves once the connection is closed, with what it has counted of the answer until then. */
+  readonly counted: Promise<number>
+}
+
+export function countingProvider(plan: CountedPlan): CountingProvider {
+  const counted = Promise.withResolvers<number>()
+  let tokens = 0
+  let thinkingSince: number | undefined
+
+  const stopThinking = () => {
+    if (thinkingSince !== undefined) tokens += ((performance.now() - thinkingSince) * plan.pace) / 1000
+    thinkingSince = undefined
+  }
+
+  async function think(closed: Promise<void>, milliseconds = Number.POSITIVE_INFINITY): Promise<void> {
+    thinkingSince = performance.now()
+    await (Number.isFinite(milliseconds) ? Promise.race([Bun.sleep(milliseconds), closed]) : closed)
+    stopThinking()
+  }
+
+  async function answer(socket: Socket, closed: Promise<void>): Promise<void> {
+    if (!plan.accepts) return think(closed)
+    socket.write(head)
+    if (plan.pieces.length === 0) return think(closed)
+    await think(closed, plan.silence)
+    for (const content of plan.pieces) {
+      tokens += tokensIn(content)
+      write(socket, frame(delta({ content })))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    if (plan.behind === 'nothing') return closed
+    if (plan.behind === 'thought') return think(closed)
+    write(socket, frame(delta({}, 'stop')))
+    await Promise.race([Bun.sleep(plan.usageAfter), closed])
+    const usage = { prompt_tokens: plan.promptTokens, completion_tokens: Math.round(tokens) }
+    write(socket, `${frame({ choices: [], usage })}${doneFrame}`)
+    return closed
+  }
+
+  return {
+    script: {
+      async play(socket, closed) {
+        socket.setNoDelay(true)
+        await Promise.all([answer(socket, closed), closed])
+        stopThinking()
+        counted.resolve(tokens)
+        return false
+      },
+    },
+    counted: counted.promise,
+  }
+}
+
+const head =
+  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n'
+
+function frame(object: object): string {
+  return `data: ${JSON.stringify(object)}\n\n`
+}
+
+function write(socket: Socket, text: string): void {
+  if (!socket.destroyed) socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
+}

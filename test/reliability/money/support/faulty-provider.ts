@@ -1,0 +1,43 @@
+import { chunks, delta, doneFrame, said, streamed, whole } from '../../../support/chat-answers.ts'
+import { breakOff, hang, json, jsonPieces, reset, type Script, silence } from '../../../support/script.ts'
+
+/** Answers every request at random: well, without its usage, at great length, late, or not at all. */
+export function faultyProvider(random: () => number): Script {
+  return {
+    play(socket, closed) {
+      // Of the request no more is known than that it came: both forms are answered, and one of them is a fault.
+      return answerOf(random).play(socket, closed)
+    },
+  }
+}
+
+function answerOf(random: () => number): Script {
+  const tokens = { prompt_tokens: 5 + whatever(random, 20), completion_tokens: whatever(random, 60) }
+  // More than was reserved for the prompt, and more than was asked for of the answer.
+  const long = {
+    prompt_tokens: 2000 + whatever(random, 5000),
+    completion_tokens: 500 + whatever(random, 5000),
+  }
+  const draw = random()
+  const form = random() < 0.5 ? whole : streamed
+  if (draw < 0.5) return form(said({}, { usage: tokens }))
+  if (draw < 0.58) return form(said({}, { usage: undefined }))
+  if (draw < 0.66) return form(said({}, { usage: long }))
+  if (draw < 0.72) return json({ error: { message: 'Down.' } }, { status: 503 })
+  if (draw < 0.76) return json({ error: { message: 'No.' } }, { status: 400 })
+  if (draw < 0.8) return reset
+  if (draw < 0.84) return jsonPieces(['{"choices":[{"in'], breakOff)
+  if (draw < 0.9) return chunks([begun, later(random), delta({ content: 'more' })], breakOff)
+  if (draw < 0.96) return chunks([begun, later(random), delta({}, 'stop'), doneFrame])
+  return draw < 0.98 ? chunks([begun], hang) : silence
+}
+
+const begun = delta({ role: 'assistant', content: 'It is ' })
+
+function whatever(random: () => number, most: number): number {
+  return Math.floor(random() * most)
+}
+
+function later(random: () => number): Promise<void> {
+  return Bun.sleep(random() * 40)
+}

@@ -1,0 +1,80 @@
+import type { Pricing } from '../../../../src/config/model-facts.ts'
+import type { SettingsFile } from '../../../../src/config/settings.ts'
+import { temporaryHome } from '../../../unit/config/support/temporary-home.ts'
+import { type Serving, startServing } from '../../load/program.ts'
+import { firstKey } from '../../../support/app.ts'
+import { type Books, openBooks } from './books.ts'
+
+/** The program on a data folder of its own, to be killed and started again. */
+export type GatewayProcess = AsyncDisposable & {
+  readonly books: Books
+  /** The data folder. */
+  readonly data: string
+  readonly url: () => string
+  readonly pid: () => number
+  /** Resolves when it listens. */
+  start(): Promise<void>
+  /** As the end of the power would. */
+  kill(): Promise<void>
+  /** Asks it to end and gives its exit code. */
+  stop(): Promise<number>
+}
+
+/**
+ * The program in front of a provider at this address, with the model `acme/river` and with these settings beside that.
+ * It is not started yet.
+ */
+export async function createGatewayProcess(
+  provider: string,
+  pricing: Pricing,
+  settings: SettingsFile = {},
+): Promise<GatewayProcess> {
+  const home = temporaryHome({ 'work/weir.yaml': settingsFor(provider, pricing, settings) })
+  const data = home.place('data')
+  const books = openBooks(home.place('data/weir.db'))
+  const command = ['src/main.ts', 'serve', '--host', '127.0.0.1', '--port', '0']
+  const environment = {
+    HOME: home.place('work'),
+    WEIR_CONFIG: home.place('work/weir.yaml'),
+    WEIR_DATA: data,
+    WEIR_BOOTSTRAP_KEY: firstKey,
+  }
+  let serving: Serving | undefined
+  const running = () => {
+    if (!serving) throw new Error('The gateway is not started.')
+    return serving
+  }
+  const kill = async () => serving?.[Symbol.asyncDispose]()
+  return {
+    books,
+    data,
+    url: () => running().url,
+    pid: () => running().pid,
+    async start() {
+      // What it logs is of no interest here, and would be thousands of lines.
+      serving = await startServing(command, environment, 'ignore')
+    },
+    kill,
+    stop: () => running().stop(),
+    async [Symbol.asyncDispose]() {
+      await kill()
+      books[Symbol.dispose]()
+      home[Symbol.dispose]()
+    },
+  }
+}
+
+/** JSON is YAML. */
+function settingsFor(provider: string, pricing: Pricing, settings: SettingsFile): string {
+  const acme = { kind: 'openai-compatible', base_url: provider, api_key: 'sk-provider' }
+  const routes = [{ provider: 'acme', model: 'river-1' }]
+  return JSON.stringify({
+    ...settings,
+    providers: { acme },
+    models: [{ slug: 'acme/river', pricing, max_output_tokens: 100, routes }],
+    retries: { attempts: 1 },
+    // The provider fails at random here, and is to be asked all the same.
+    breaker: { failures: 1_000_000, cooldown: '1s' },
+    limits: { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 },
+  })
+}

@@ -1,0 +1,107 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { runWeir } from '../../cli/support/run-weir.ts'
+import { createKeys } from '../../../src/storage/sqlite/keys/keys.ts'
+import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
+import { pricing, startPaid } from '../money/support/paid.ts'
+import { expectSoundBooks } from '../../unit/storage/support/money-world.ts'
+import { temporaryFolder, testDatabase } from '../../unit/storage/support/folder.ts'
+import { whole } from '../../support/chat-answers.ts'
+import { startApp } from '../../support/app.ts'
+import { question, startScenario } from '../../support/scenario.ts'
+
+function backup(folder: string, ...args: string[]) {
+  return runWeir(['backup', ...args], folder, { WEIR_DATA: folder })
+}
+
+test('a copy that is made while requests are paid holds one moment of them, and serves in place of the database', async () => {
+  await using paid = await startPaid(whole())
+  const folder = dirname(paid.file)
+  const { key } = await addKey(paid.file)
+  const ask = async () => (await paid.app.chat(question)).status
+  for (let count = 0; count < 5; count++) expect(await ask()).toBe(200)
+  const load = new AbortController()
+  const clients = Array.from({ length: 4 }, async () => {
+    let served = 0
+    for (; !load.signal.aborted; served++) expect(await ask()).toBe(200)
+    return served
+  })
+  const copy = join(folder, 'copies', 'monday.db')
+  mkdirSync(dirname(copy))
+  const { code, out, err } = await backup(folder, copy, '--json')
+  load.abort()
+  const served = (await Promise.all(clients)).reduce((sum, count) => sum + count, 5)
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(JSON.parse(out)).toEqual({ file: copy, bytes: statSync(copy).size })
+  if (process.platform !== 'win32') expect(statSync(copy).mode & 0o777).toBe(0o600)
+  expect(readdirSync(dirname(copy))).toEqual(['monday.db'])
+
+  const restored = join(temporaryFolder(), 'weir.db')
+  copyFileSync(copy, restored)
+  // Those that were under way are settled by the start, as after a kill.
+  const rows = countIn(restored, 'usage') + countIn(restored, 'reservations')
+  expect(rows).toBeGreaterThanOrEqual(5)
+  expect(rows).toBeLessThanOrEqual(served)
+  await using again = await startScenario(whole(), { database: restored, model: { pricing } })
+  const headers = { authorization: `Bearer ${key}` }
+  expect((await again.app.chat(question, { headers })).status).toBe(200)
+  expect((await again.app.chat(question)).status).toBe(200)
+  expect(countIn(restored, 'usage')).toBe(rows + 2)
+  using sqlite = new Sqlite(restored, { readonly: true })
+  expectSoundBooks(sqlite)
+  expect(sqlite.query('PRAGMA integrity_check').values()).toEqual([['ok']])
+})
+
+async function addKey(file: string) {
+  const database = testDatabase(file)
+  const created = await createKeys(database, createWriter(database)).create({
+    organization: 'default',
+    name: 'laptop',
+    expiresAt: null,
+  })
+  return { key: created.key.reveal() }
+}
+
+function countIn(file: string, table: string): number {
+  using sqlite = new Sqlite(file, { readonly: true })
+  return Number(sqlite.query(`SELECT count(*) FROM ${table}`).values()[0]?.[0])
+}
+
+test('a stopped gateway is copied too, and a file that exists is replaced only where that is said', async () => {
+  const folder = temporaryFolder()
+  const app = await startApp({ database: join(folder, 'weir.db') })
+  await app.stop()
+  const copy = join(folder, 'copy.db')
+  expect((await backup(folder, 'copy.db')).out).toMatch(/^Copied to .*copy\.db: \d+\.\d MB\.\n$/)
+  const refused = await backup(folder, 'copy.db')
+  expect(refused).toEqual({
+    code: 1,
+    out: '',
+    err: `${copy} exists. Name another file, or replace this one with --overwrite.\n`,
+  })
+  writeFileSync(copy, 'something else')
+  expect((await backup(folder, 'copy.db', '--overwrite')).code).toBe(0)
+  using sqlite = new Sqlite(copy, { readonly: true })
+  expect(sqlite.query('SELECT public_id FROM api_keys').values()).toEqual([['Test00000000']])
+  expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
+})
+
+test('what cannot be copied, or written, is one sentence and leaves nothing behind', async () => {
+  const folder = temporaryFolder()
+  const nothing = await backup(folder, 'copy.db')
+  expect(nothing).toEqual({ code: 1, out: '', err: `There is no database at ${join(folder, 'weir.db')}.\n` })
+  writeFileSync(
+    join(folder, 'weir.db'),
+    'this is no database at all, though it is long enough for one'.repeat(20),
+  )
+  const broken = await backup(folder, 'copy.db')
+  expect(broken).toEqual({ code: 1, out: '', err: 'No backup was made: file is not a database.\n' })
+  const nowhere = await backup(folder, 'missing/copy.db')
+  expect([nowhere.code, nowhere.err.split('\n').length]).toEqual([1, 2])
+  expect(nowhere.err).toStartWith('No backup was made: ENOENT')
+  expect((await backup(folder)).code).toBe(2)
+  expect(existsSync(join(folder, 'copy.db'))).toBe(false)
+  expect(readdirSync(folder).filter((name) => !name.startsWith('.'))).toEqual(['weir.db'])
+})

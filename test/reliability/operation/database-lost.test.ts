@@ -1,0 +1,103 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { renameSync } from 'node:fs'
+import { until } from '../money/support/books.ts'
+import { temporaryFolder } from '../../unit/storage/support/folder.ts'
+import type { App } from '../../support/app.ts'
+import { whole } from '../../support/chat-answers.ts'
+import { readError } from '../../support/chat-reply.ts'
+import { question, type Scenario, startScenario } from '../../support/scenario.ts'
+
+/** A gateway whose callers pay nothing, so that nothing is written before a provider is asked. */
+async function startOnFile() {
+  const file = `${temporaryFolder()}/weir.db`
+  return { file, ...(await startScenario(whole(), { database: file })) }
+}
+
+/** Whether the files lie where they lay, and are free, is looked at many times in a second, and not for each call. */
+async function untilNoticed(app: App): Promise<void> {
+  await until(async () => (await app.request('/readyz')).status === 503, 'a look at the files')
+}
+
+/** Asks, and sees that the answer is a 503 that no provider heard of, and that readiness says why. */
+async function expectRefused({ app, acme }: Scenario, why: string): Promise<void> {
+  const asked = acme.requests.length
+  for (const stream of [false, true]) {
+    const reply = await app.chat({ ...question, stream })
+    expect(reply.headers.get('retry-after')).toBe('1')
+    expect(await readError(reply)).toEqual({
+      status: 503,
+      type: 'service_unavailable_error',
+      code: 'service_unavailable',
+      param: null,
+      message: 'The database of the gateway is not available at the moment.',
+    })
+  }
+  expect(acme.requests.length).toBe(asked)
+  const { status, message } = await readError(await app.request('/readyz'))
+  expect([status, message]).toEqual([503, `The gateway is not ready. The database ${why}.`])
+  expect((await app.request('/livez')).status).toBe(200)
+}
+
+/** Serves again without a start, and each refused request has its row. */
+async function expectRecovered({ app, acme }: Scenario, file: string, refused: number): Promise<void> {
+  await until(async () => (await app.request('/readyz')).status === 200, 'a recovery')
+  const asked = acme.requests.length
+  expect((await app.chat(question)).status).toBe(200)
+  expect(acme.requests.length).toBe(asked + 1)
+  using sqlite = new Sqlite(file, { readonly: true })
+  const count = sqlite.query<{ count: number }, [number]>(
+    'SELECT count(*) AS count FROM usage WHERE status = ?',
+  )
+  await until(() => count.get(503)?.count === refused, `${refused} rows of refused requests`)
+  expect(app.lines.filter((line) => line.includes('available again')).length).toBe(1)
+}
+
+test('a database that another process locks: 503 before any provider is asked, until the lock is gone', async () => {
+  await using gateway = await startOnFile()
+  expect((await gateway.app.chat(question)).status).toBe(200)
+  const other = new Sqlite(gateway.file)
+  other.run('BEGIN EXCLUSIVE')
+  await untilNoticed(gateway.app)
+  await expectRefused(gateway, 'is locked by another process')
+  other.close()
+  await expectRecovered(gateway, gateway.file, 2)
+})
+
+test('a lock that lasts for a moment only is waited for, while all else goes on', async () => {
+  await using gateway = await startOnFile()
+  const other = new Sqlite(gateway.file)
+  other.run('BEGIN IMMEDIATE')
+  const reply = gateway.app.chat(question)
+  for (let round = 0; round < 5; round++) expect((await gateway.app.request('/livez')).status).toBe(200)
+  expect(gateway.acme.requests).toEqual([])
+  other.close()
+  expect((await reply).status).toBe(200)
+  expect(gateway.app.lines.join()).not.toContain('not available')
+})
+
+test.skipIf(process.platform === 'win32')(
+  'a database that was moved away: 503 until it is back; another one in its place is not taken',
+  async () => {
+    await using gateway = await startOnFile()
+    const { file, app } = gateway
+    expect((await app.chat(question)).status).toBe(200)
+    renameSync(file, `${file}.away`)
+    await untilNoticed(app)
+    await expectRefused(gateway, 'is not where it was')
+    await Bun.write(file, 'another')
+    await expectRefused(gateway, 'is not where it was')
+    renameSync(`${file}.away`, file)
+    await expectRecovered(gateway, file, 4)
+  },
+)
+
+test.skipIf(process.platform === 'win32')('a log of the database that was deleted is the same', async () => {
+  await using gateway = await startOnFile()
+  const { file, app } = gateway
+  renameSync(`${file}-wal`, `${file}-wal.away`)
+  await untilNoticed(app)
+  await expectRefused(gateway, 'is not where it was')
+  renameSync(`${file}-wal.away`, `${file}-wal`)
+  await expectRecovered(gateway, file, 2)
+})

@@ -1,0 +1,120 @@
+import { expect, test } from 'bun:test'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { until } from '../money/support/books.ts'
+import { temporaryFolder } from '../../unit/storage/support/folder.ts'
+import { whole } from '../../support/chat-answers.ts'
+import { readError } from '../../support/chat-reply.ts'
+import { question } from '../../support/scenario.ts'
+import { createUpstream, type Upstream } from '../../support/upstream.ts'
+import { startWeir, type WeirProcess } from './support/weir-process.ts'
+
+const linux = process.platform === 'linux'
+const canLimit = linux && Bun.which('prlimit') !== null
+/** A mount of its own needs rights, or a kernel that gives them to everybody in a namespace. */
+const canMount =
+  linux && Bun.which('unshare') !== null && run('unshare', '-rm', 'mount', '-t', 'tmpfs', 'x', '/mnt')
+
+function run(...command: string[]): boolean {
+  return Bun.spawnSync(command, { stdout: 'ignore', stderr: 'ignore' }).success
+}
+
+function settingsFor({ url }: Upstream) {
+  return {
+    providers: { acme: { kind: 'openai-compatible', base_url: url, api_key: 'sk-provider' } },
+    models: [{ slug: 'acme/river', routes: [{ provider: 'acme', model: 'river-1' }] }],
+  }
+}
+
+/** A question that leaves something behind: the usage of a request with many tags. */
+const wide = { ...question, tags: Array.from({ length: 16 }, (_, index) => `tag-${index}-${'x'.repeat(40)}`) }
+
+/** Asks until a write has failed; from then on nobody is asked any more. */
+async function fill(weir: WeirProcess): Promise<void> {
+  for (let count = 0; count < 2000; count++) {
+    const reply = await weir.chat(wide)
+    await reply.text()
+    if (reply.status === 503) return
+  }
+  throw new Error('It was never full.')
+}
+
+async function expectRefused(weir: WeirProcess, upstream: Upstream, why: string): Promise<void> {
+  const asked = upstream.requests.length
+  for (let count = 0; count < 3; count++)
+    expect(await readError(await weir.chat(question))).toMatchObject({
+      status: 503,
+      code: 'service_unavailable',
+    })
+  expect(upstream.requests.length).toBe(asked)
+  const { status, message } = await readError(await weir.fetch('/readyz'))
+  expect([status, message]).toEqual([503, `The gateway is not ready. The database ${why}.`])
+}
+
+async function expectRecovered(weir: WeirProcess): Promise<void> {
+  await until(async () => (await weir.fetch('/readyz')).status === 200, 'a recovery')
+  expect((await weir.chat(question)).status).toBe(200)
+}
+
+test.skipIf(!canLimit)(
+  'a database that may not grow is refused before any provider, until it may',
+  async () => {
+    await using upstream = await createUpstream(whole())
+    const folder = temporaryFolder()
+    await using weir = await startWeir({ settings: settingsFor(upstream), folder })
+    expect((await weir.chat(question)).status).toBe(200)
+    const { size } = Bun.file(join(folder, 'weir.db-wal'))
+    const limit = (bytes: string) => run('prlimit', '--pid', String(weir.pid), `--fsize=${bytes}:unlimited`)
+    expect(limit(String(size + 20_000))).toBe(true)
+    await fill(weir)
+    await expectRefused(weir, upstream, 'cannot be read or written')
+    expect(limit('unlimited')).toBe(true)
+    await expectRecovered(weir)
+  },
+)
+
+test.skipIf(!canMount)('a full disk is refused before any provider, until there is room', async () => {
+  await using upstream = await createUpstream(whole())
+  const folder = temporaryFolder()
+  const gate = join(folder, 'gate')
+  mkdirSync(gate)
+  // The program sees a small disk that nobody else sees; files in the gate say what is to happen to it.
+  const script = `mount -t tmpfs -o size=3m disk "$HOME/data"
+(while [ ! -e "$HOME/gate/fill" ]; do sleep 0.05; done
+ dd if=/dev/zero of="$HOME/data/filler" bs=4k 2>/dev/null; touch "$HOME/gate/filled"
+ while [ ! -e "$HOME/gate/free" ]; do sleep 0.05; done
+ rm "$HOME/data/filler") &
+exec "$@"`
+  mkdirSync(join(folder, 'data'))
+  await using weir = await startWeir({
+    settings: settingsFor(upstream),
+    folder,
+    flags: ['--data', join(folder, 'data')],
+    wrapper: ['unshare', '-rm', 'sh', '-c', script, 'sh'],
+  })
+  expect((await weir.chat(question)).status).toBe(200)
+  writeFileSync(join(gate, 'fill'), '')
+  await until(() => existsSync(join(gate, 'filled')), 'a full disk')
+  await fill(weir)
+  await expectRefused(weir, upstream, 'has no room left')
+  writeFileSync(join(gate, 'free'), '')
+  await expectRecovered(weir)
+})
+
+test.skipIf(!canMount)('a start on a disk that may only be read is one line and exit code 1', async () => {
+  const folder = temporaryFolder()
+  const script = `mount -t tmpfs disk "$HOME/data" && mount -o remount,ro "$HOME/data" && exec "$@"`
+  mkdirSync(join(folder, 'data'))
+  const starting = startWeir({
+    settings: {},
+    folder,
+    flags: ['--data', join(folder, 'data')],
+    wrapper: ['unshare', '-rm', 'sh', '-c', script, 'sh'],
+  })
+  const said = await starting.then(
+    () => 'It started.',
+    (error: Error) => error.message,
+  )
+  expect(said).toMatch(/^The program ended\. It said: [^\n]*data[^\n]*read-only[^\n]*\n$/)
+  rmSync(join(folder, 'data'), { recursive: true, force: true })
+})

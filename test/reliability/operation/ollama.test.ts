@@ -1,0 +1,70 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { toSettings } from '../../../src/config/defaults.ts'
+import { localEngines } from '../../../src/providers/config/local-engines.ts'
+import { startApp } from '../../support/app.ts'
+import { readCompletion } from '../../support/chat-reply.ts'
+import { completionOf, said } from '../../support/chat-answers.ts'
+
+/** What answers at the port of Ollama. */
+function startOllama(...models: string[]) {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ url }) =>
+      new URL(url).pathname === '/v1/models'
+        ? Response.json({ object: 'list', data: models.map((id) => ({ id })) })
+        : Response.json(completionOf(said())),
+  })
+  onTestFinished(() => void server.stop(true))
+  return `127.0.0.1:${server.port}`
+}
+
+const slugs = async (reply: Response) =>
+  ((await reply.json()) as { data: { id: string }[] }).data.map(({ id }) => id)
+
+test('an Ollama that runs on this machine serves its models without any settings', async () => {
+  const host = startOllama('llama3.2:latest', 'qwen3:8b')
+  await using app = await startApp({ environment: { OLLAMA_HOST: host } })
+  expect(await slugs(await app.request('/v1/models'))).toEqual([
+    'ollama/llama3.2:latest',
+    'ollama/qwen3:8b',
+    'weir/echo',
+  ])
+  expect(app.runtime.configuration().models.engines()).toEqual(['ollama'])
+  const messages = [{ role: 'user', content: 'How high is it?' }]
+  const reply = await app.chat({ model: 'ollama/qwen3:8b', messages })
+  expect(await readCompletion(reply)).toMatchObject({ provider: 'ollama', model: 'ollama/qwen3:8b' })
+})
+
+test('without one nothing is said of it, and the model inside answers', async () => {
+  const server = Bun.serve({ port: 0, fetch: () => new Response() })
+  const host = `127.0.0.1:${server.port}`
+  await server.stop(true)
+  await using app = await startApp({ environment: { OLLAMA_HOST: host } })
+  expect(await slugs(await app.request('/v1/models'))).toEqual(['weir/echo'])
+  expect(app.lines).toEqual([])
+})
+
+test('one that the settings name is theirs, and is not asked where they say so', async () => {
+  const host = startOllama('llama3.2:latest')
+  const settings = { providers: { ollama: { discover: false }, echo: {} } }
+  await using app = await startApp({ settings, environment: { OLLAMA_HOST: host } })
+  expect(await slugs(await app.request('/v1/models'))).toEqual(['weir/echo'])
+})
+
+test.each([
+  [undefined, 'http://127.0.0.1:11434/v1'],
+  ['', 'http://127.0.0.1:11434/v1'],
+  ['0.0.0.0', 'http://127.0.0.1:11434/v1'],
+  [':4000', 'http://127.0.0.1:4000/v1'],
+  ['0.0.0.0:4000', 'http://127.0.0.1:4000/v1'],
+  ['localhost', 'http://localhost:11434/v1'],
+  ['http://[::1]:4000', 'http://[::1]:4000/v1'],
+  ['gpu.example', undefined],
+  ['http://10.0.0.5:11434', undefined],
+  ['127.example.com', undefined],
+  ['not a host', undefined],
+])('with OLLAMA_HOST %p it is looked for at %p', (host, address) => {
+  const engines = localEngines(toSettings({}, null), { OLLAMA_HOST: host })
+  expect(engines.map(({ baseUrl }) => baseUrl)).toEqual(address === undefined ? [] : [address])
+})

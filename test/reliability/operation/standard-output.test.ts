@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { temporaryHome } from '../../unit/config/support/temporary-home.ts'
+import { firstKey } from '../../support/app.ts'
+import { projectFolder } from '../../support/source.ts'
+
+const headers = { authorization: `Bearer ${firstKey}` }
+
+/** The program itself; what it writes is read by the test. */
+async function startProgram() {
+  const home = temporaryHome({})
+  const child = Bun.spawn([process.execPath, join(projectFolder, 'src/main.ts'), 'serve', '--port', '0'], {
+    cwd: home.place('.'),
+    env: { HOME: home.place('.'), WEIR_BOOTSTRAP_KEY: firstKey },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const reader = child.stdout.getReader()
+  let said = ''
+  const read = async () => {
+    const { value, done } = await reader.read()
+    said += new TextDecoder().decode(value)
+    return !done
+  }
+  const address = () => /listens on (\S+)\n/.exec(said)?.[1]
+  while (address() === undefined && (await read())) {}
+  return {
+    child,
+    url: address() ?? '',
+    reader,
+    /** All that it writes until it ends. */
+    async rest() {
+      while (await read()) {}
+      return said
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await child.exited
+      home[Symbol.dispose]()
+    },
+  }
+}
+
+test('the lines of requests follow the words of the start, and the last ones are there when it has ended', async () => {
+  await using program = await startProgram()
+  const ids = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const reply = await fetch(`${program.url}/v1/models`, { headers })
+      return reply.headers.get('x-request-id')
+    }),
+  )
+  program.child.kill('SIGTERM')
+  const said = await program.rest()
+  expect(await program.child.exited).toBe(0)
+  expect(said).toStartWith('weir ')
+  const lines = said.split('\n').filter((line) => line.startsWith('{'))
+  const requests = lines.map((line) => JSON.parse(line).request)
+  expect(requests.toSorted()).toEqual(ids.toSorted())
+  expect(await program.child.stderr.text()).not.toContain('req_')
+})
+
+test('a reader that has gone away holds nothing up', async () => {
+  await using program = await startProgram()
+  await program.reader.cancel()
+  for (let count = 0; count < 50; count++) {
+    expect((await fetch(`${program.url}/v1/models`, { headers })).status).toBe(200)
+  }
+  program.child.kill('SIGTERM')
+  expect(await program.child.exited).toBe(0)
+  expect(await program.child.stderr.text()).not.toContain('EPIPE')
+})

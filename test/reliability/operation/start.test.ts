@@ -1,0 +1,126 @@
+import { expect, test } from 'bun:test'
+import { Database as Sqlite } from 'bun:sqlite'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { type Outcome, runWeir } from '../../cli/support/run-weir.ts'
+import { temporaryFolder } from '../../unit/storage/support/folder.ts'
+import { projectFolder } from '../../support/source.ts'
+import { startWeir } from './support/weir-process.ts'
+
+function serve(folder: string, ...flags: string[]): Promise<Outcome> {
+  return runWeir(['serve', '--port', '0', ...flags], folder, { WEIR_DATA: join(folder, 'data') })
+}
+
+const tls = (name: string) => join(projectFolder, `test/fixtures/tls/${name}.pem`)
+
+/** One line on standard error, and the exit code of a failure. */
+function expectOneLine({ code, out, err }: Outcome, line: RegExp): void {
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  expect(err).toMatch(/^[^\n]+\n$/)
+  expect(err).toMatch(line)
+  expect(err).not.toMatch(/unforeseen|SQLITE|\bat\b.*\.ts/)
+}
+
+test('a port that is taken ends the start before it makes a database, whose first key nobody would see', async () => {
+  const folder = temporaryFolder()
+  using other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const port = String(other.port)
+  expectOneLine(
+    await serve(folder, '--port', port),
+    new RegExp(`^Cannot listen on 127\\.0\\.0\\.1:${port}: .*in use`),
+  )
+  expect(existsSync(join(folder, 'data'))).toBe(false)
+})
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'))
+
+test.each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
+  'a second weir with data of its own does not share the port of one that serves on 127.0.0.1: %s',
+  async (host) => {
+    const folder = temporaryFolder()
+    await using first = await startWeir({ settings: {}, folder })
+    const { port } = new URL(first.url)
+    expectOneLine(
+      await serve(folder, '--host', host, '--port', port),
+      new RegExp(`^Cannot listen on .*: port ${port} is in use, .* choose another port with --port\\.$`, 'm'),
+    )
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+    expect((await first.fetch('/livez')).status).toBe(200)
+  },
+)
+
+test.each(['203.0.113.7', 'no such host'])(
+  'so does the address %s, which this machine does not have',
+  async (host) => {
+    const folder = temporaryFolder()
+    expectOneLine(
+      await serve(folder, '--host', host),
+      new RegExp(
+        `^Cannot listen on ${host}:0: ${host} is not .* of this machine\\. Choose another host with --host`,
+      ),
+    )
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+  },
+)
+
+test('a file that is no database', async () => {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'data'))
+  writeFileSync(join(folder, 'data/weir.db'), 'a letter to a friend, of some length. '.repeat(40))
+  expectOneLine(await serve(folder), /^The database .*weir\.db cannot be opened: file is not a database\.$/m)
+})
+
+test('a database that is damaged inside', async () => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'data/weir.db')
+  expect((await runWeir(['orgs', 'create', 'acme'], folder, { WEIR_DATA: join(folder, 'data') })).code).toBe(
+    0,
+  )
+  const bytes = await Bun.file(file).bytes()
+  bytes.fill(7, 4096)
+  writeFileSync(file, bytes)
+  expectOneLine(await serve(folder), /^The database .*weir\.db cannot be opened: .*malformed\.$/m)
+})
+
+test('a database that another process keeps locked', async () => {
+  const folder = temporaryFolder()
+  expect((await runWeir(['orgs', 'create', 'acme'], folder, { WEIR_DATA: join(folder, 'data') })).code).toBe(
+    0,
+  )
+  using other = new Sqlite(join(folder, 'data/weir.db'))
+  other.run('BEGIN IMMEDIATE')
+  expectOneLine(await serve(folder), /^The database is locked by another process\.$/m)
+})
+
+test('a data folder that is a file', async () => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'data'), '')
+  expectOneLine(await serve(folder), /^The data folder .*data cannot be used: .*data is not a folder\./)
+})
+
+test.each([
+  ['a setting that does not exist', 'prot: 1', /prot: unknown setting; did you mean port\?/],
+  ['what is no YAML', 'providers: [', /weir\.yaml/],
+  ['a variable that is not set', 'providers: { openai: { api_key: "${NOWHERE}" } }', /NOWHERE/],
+  [
+    'a key that is not there',
+    `tls: { cert: ${tls('certificate')}, key: k.pem }`,
+    /^In .*weir\.yaml: tls\.key: \S*k\.pem cannot be read: there is no such file\.$/m,
+  ],
+  [
+    'a certificate that is none',
+    `tls: { cert: ${tls('key')}, key: ${tls('key')} }`,
+    /tls\.cert: \S*key\.pem does not hold a certificate in PEM format\.$/m,
+  ],
+])('weir.yaml with %s', async (_, yaml, line) => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'weir.yaml'), yaml)
+  expectOneLine(await serve(folder), line)
+  expect(readdirSync(folder).filter((name) => name === 'data')).toEqual([])
+})
+
+test.each(['soon', '5', '25h', '-1s'])('--drain %s is wrong usage', async (drain) => {
+  const { code, err } = await serve(temporaryFolder(), `--drain=${drain}`)
+  expect([code, err.startsWith('--drain needs a duration up to 24h')]).toEqual([2, true])
+})

@@ -1,0 +1,129 @@
+import { expect, test } from 'bun:test'
+import { readPieces } from '../../support/body-reader.ts'
+import { chunks, delta, streamed, whole } from '../../support/chat-answers.ts'
+import { readCompletion, readError, readStreamed } from '../../support/chat-reply.ts'
+import { question, startScenario } from '../../support/scenario.ts'
+import { breakOff, hang, json, reset, silence } from '../../support/script.ts'
+
+const failing = json({ error: { message: 'Out of order.' } }, { status: 503 })
+const stream = { ...question, stream: true }
+
+test('a failure before the first event is tried again, and then the next route is asked', async () => {
+  const options = { settings: { retries: { attempts: 1 } }, other: [streamed()] }
+  await using gateway = await startScenario([failing, reset], options)
+  const reply = await readStreamed(await gateway.app.chat(stream))
+  expect([reply.status, reply.done, reply.error]).toEqual([200, true, undefined])
+  expect([gateway.acme.requests.length, gateway.other.requests.length]).toEqual([2, 1])
+})
+
+test('the pause that a provider names is kept before the next try', async () => {
+  const limited = json({ error: { message: 'Slow.' } }, { status: 429, headers: { 'retry-after': '1' } })
+  await using gateway = await startScenario([limited, whole()], { settings: { retries: { attempts: 2 } } })
+  const asking = gateway.app.chat(question)
+  await gateway.acme.request(0)
+  const refusedAt = performance.now()
+  await gateway.acme.request(1)
+  expect(performance.now() - refusedAt).toBeGreaterThan(950)
+  expect((await asking).status).toBe(200)
+})
+
+test('a pause that is too long for the caller is not waited for: the next route, or the failure with the pause', async () => {
+  const headers = { 'retry-after': '30' }
+  const limited = json({ error: { message: 'Slow.' } }, { status: 503, headers })
+  const settings = { retries: { attempts: 5 } }
+  await using both = await startScenario(limited, { settings, other: [whole()] })
+  expect((await both.app.chat(question)).status).toBe(200)
+  await using alone = await startScenario(limited, { settings })
+  const reply = await alone.app.chat(question)
+  expect(reply.headers.get('retry-after')).toBe('30')
+  expect(await readError(reply)).toMatchObject({ status: 502, code: 'upstream_unavailable' })
+  expect([both.acme.requests.length, alone.acme.requests.length]).toEqual([1, 1])
+})
+
+test.each([401, 402, 403, 404])(
+  'after %d the next route is asked at once, and this one not again',
+  async (status) => {
+    const refusal = json({ error: { message: 'No.' } }, { status })
+    const options = { settings: { retries: { attempts: 5 } }, other: [whole()] }
+    await using gateway = await startScenario(refusal, options)
+    expect((await gateway.app.chat(question)).status).toBe(200)
+    expect([gateway.acme.requests.length, gateway.other.requests.length]).toEqual([1, 1])
+  },
+)
+
+test.each([
+  ['breaks', breakOff],
+  ['falls silent', hang],
+])('a stream that %s after its first event is never asked for again, there or elsewhere', async (_, end) => {
+  const gate = Promise.withResolvers<void>()
+  const begun = chunks([delta({ role: 'assistant', content: 'It is ' }), gate.promise], end)
+  await using gateway = await startScenario(begun, {
+    settings: { retries: { attempts: 3 } },
+    other: [streamed()],
+    provider: { timeouts: { idle: '100ms' } },
+  })
+  const response = await gateway.app.chat(stream)
+  const reader = readPieces(response)
+  await reader.until('It is ')
+  gate.resolve()
+  const rest = await reader.rest()
+  expect(response.status).toBe(200)
+  expect(rest).toContain('"code":"upstream_')
+  expect(rest).not.toContain('four metres.')
+  expect(rest).not.toContain('[DONE]')
+  expect([gateway.acme.requests.length, gateway.other.requests.length]).toEqual([1, 0])
+})
+
+test('a stream that was handed over before its first event is not asked for elsewhere when it fails', async () => {
+  const gate = Promise.withResolvers<void>()
+  await using gateway = await startScenario(chunks([': wait\n\n', gate.promise], breakOff), {
+    settings: { retries: { attempts: 3 } },
+    other: [streamed()],
+    patience: 20,
+  })
+  const reply = await gateway.app.chat(stream)
+  gate.resolve()
+  const { done, error } = await readStreamed(reply)
+  expect([done, error?.code]).toEqual([false, 'upstream_unavailable'])
+  expect([gateway.acme.requests.length, gateway.other.requests.length]).toEqual([1, 0])
+})
+
+test('a route that failed too often is left alone, one call probes it after a second, and a success brings it back', async () => {
+  const time = { now: 0 }
+  await using gateway = await startScenario(failing, {
+    settings: { breaker: { failures: 2 } },
+    other: [whole()],
+    clock: () => time.now,
+  })
+  const { app, acme, other } = gateway
+  const servedBy = async () => (await readCompletion(await app.chat(question))).provider
+  expect([await servedBy(), await servedBy(), await servedBy()]).toEqual(['other', 'other', 'other'])
+  expect(acme.requests.length).toBe(2)
+  acme.answer(failing, whole())
+  time.now += 1000
+  await Promise.all([servedBy(), servedBy(), servedBy()])
+  expect(acme.requests.length).toBe(3)
+  time.now += 1000
+  expect([await servedBy(), await servedBy()]).toEqual(['acme', 'acme'])
+  expect([acme.requests.length, other.requests.length]).toEqual([5, 6])
+})
+
+test('routes with weights share the calls, and stand in for each other', async () => {
+  const routes = [
+    { provider: 'acme', model: 'river-1', weight: 1 },
+    { provider: 'other', model: 'river-2', weight: 1_000_000 },
+  ]
+  await using gateway = await startScenario(whole(), { model: { routes }, other: [whole(), failing] })
+  expect((await readCompletion(await gateway.app.chat(question))).provider).toBe('other')
+  expect((await readCompletion(await gateway.app.chat(question))).provider).toBe('acme')
+})
+
+test('no answer within the time until the first event: the next route, without another try', async () => {
+  await using gateway = await startScenario(silence, {
+    settings: { retries: { attempts: 3 } },
+    other: [whole()],
+    provider: { timeouts: { first_byte: '100ms' } },
+  })
+  expect((await gateway.app.chat(question)).status).toBe(200)
+  expect(gateway.acme.requests.length).toBe(1)
+})

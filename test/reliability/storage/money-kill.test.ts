@@ -1,0 +1,71 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
+import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
+import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
+import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
+import { expectSoundBooks } from '../../unit/storage/support/money-world.ts'
+
+test('a process that is killed while requests run leaves books that agree, and every request is charged once', async () => {
+  const file = join(temporaryFolder(), 'weir.db')
+  const organizations = await fundedOrganizations(file)
+  const acknowledged: string[] = []
+  for (const enough of [1, 300, 3000, 40, 1500]) {
+    acknowledged.push(...(await acknowledgedBeforeKill(file, organizations, enough)))
+    await checkAndRecover(file, acknowledged)
+  }
+  expect(acknowledged.filter((line) => line.startsWith('settled')).length).toBeGreaterThan(1000)
+})
+
+async function fundedOrganizations(file: string): Promise<string[]> {
+  const database = openDatabase(file, quietLog)
+  const organizations = createOrganizations(database, createWriter(database))
+  for (const name of ['rich', 'poor']) await organizations.create(name)
+  const accounts = [
+    await organizations.credit('rich', 10n ** 12n),
+    // Enough for some requests only, so that refusals and write-offs are among what is killed.
+    await organizations.credit('poor', 30_000n),
+  ]
+  database.close()
+  return accounts.map(({ id }) => id)
+}
+
+/** The lines that the process told before it was killed, soon after it had told `enough` of them. */
+async function acknowledgedBeforeKill(
+  file: string,
+  organizations: readonly string[],
+  enough: number,
+): Promise<string[]> {
+  const child = startScript('spend-forever.ts', file, ...organizations)
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of child.stdout) {
+    text += decoder.decode(bytes, { stream: true })
+    if (text.split('\n', enough + 1).length > enough) child.kill('SIGKILL')
+  }
+  await child.exited
+  // What follows the last line end was cut off by the kill.
+  return text.split('\n').slice(0, -1)
+}
+
+type UsageRow = { readonly cost: number; readonly status: number }
+
+async function checkAndRecover(file: string, acknowledged: readonly string[]): Promise<void> {
+  const database = openDatabase(file, quietLog)
+  expectSoundBooks(database.sqlite)
+  await createLedger(database, createWriter(database)).recover()
+  expectSoundBooks(database.sqlite)
+  expect(database.sqlite.prepare('SELECT count(*) FROM reservations').values()).toEqual([[0]])
+  const find = database.sqlite.prepare<UsageRow, [string]>('SELECT cost, status FROM usage WHERE id = ?')
+  const charged = database.sqlite.prepare('SELECT sum(-amount) FROM ledger WHERE request_id = ? AND kind = ?')
+  for (const line of acknowledged) {
+    const [word, id = '', nanos] = line.split(' ')
+    const row = find.get(id)
+    if (word === 'settled') expect([line, row]).toEqual([line, { cost: Number(nanos), status: 200 }])
+    // Its settlement may have been on disk without having been told.
+    else if (row?.status !== 200) expect([line, row]).toEqual([line, { cost: Number(nanos), status: 0 }])
+    expect(charged.values(id, 'charge')).toEqual([[row?.cost || null]])
+  }
+  database.close()
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
+import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { createResponses } from '../../../src/storage/sqlite/responses/response-repository.ts'
+import type { StoredResponse } from '../../../src/storage/ports/responses.ts'
+import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
+import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
+
+test('what was acknowledged of a run before its process was killed is there', async () => {
+  const file = join(temporaryFolder(), 'weir.db')
+  const organization = await newOrganization(file)
+  const seen = { piece: 0, finished: 0, removed: 0 }
+  for (const enough of [1, 400, 2500]) {
+    const lines = await acknowledgedBeforeKill(file, organization, enough)
+    const database = openDatabase(file, quietLog)
+    const responses = createResponses(database, createWriter(database))
+    for (const [id, told] of lastOf(lines)) {
+      expectKept(told, await responses.find(organization, id))
+      if (told.word !== 'queued') seen[told.word]++
+    }
+    database.close()
+  }
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(5)
+})
+
+type Told = { readonly word: 'queued' | 'piece' | 'finished' | 'removed'; readonly position: number }
+
+/** What may be there is what was acknowledged, or the step behind it. */
+function expectKept({ word, position }: Told, found: StoredResponse | undefined): void {
+  if (word === 'removed') return expect(found).toBeUndefined()
+  if (word === 'finished') return expect(found?.log ?? '["all"]\n').toBe('["all"]\n')
+  const pieces = Array.from({ length: word === 'queued' ? 0 : position + 1 }, (_, index) => `[${index}]\n`)
+  const log = ['["created"]\n', ...pieces].join('')
+  const behind = [log, `${log}[${pieces.length}]\n`, '["all"]\n']
+  expect(behind).toContain(found?.log ?? 'nothing')
+}
+
+/** The last that was told of each response. */
+function lastOf(lines: readonly string[]): Map<string, Told> {
+  return new Map(
+    lines.map((line) => {
+      const [word, id = '', position] = line.split(' ')
+      return [id, { word: word as Told['word'], position: Number(position) }]
+    }),
+  )
+}
+
+async function newOrganization(file: string): Promise<string> {
+  const database = openDatabase(file, quietLog)
+  const { id } = await createOrganizations(database, createWriter(database)).create('acme')
+  database.close()
+  return id
+}
+
+/** The lines that the process told before it was killed, soon after it had told `enough` of them. */
+async function acknowledgedBeforeKill(file: string, organization: string, enough: number): Promise<string[]> {
+  const child = startScript('append-forever.ts', file, organization)
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of child.stdout) {
+    text += decoder.decode(bytes, { stream: true })
+    if (text.split('\n', enough + 1).length > enough) child.kill('SIGKILL')
+  }
+  await child.exited
+  // What follows the last line end was cut off by the kill.
+  return text.split('\n').slice(0, -1)
+}

@@ -1,0 +1,142 @@
+import { expect, test } from 'bun:test'
+import { createResponses } from '../../../src/storage/sqlite/responses/response-repository.ts'
+import { randomFrom } from '../../unit/protocols/support/random.ts'
+import {
+  chainOf,
+  kept,
+  type ModelResponse,
+  over,
+  type ResponseModel,
+  seen,
+} from '../../unit/storage/support/response-model.ts'
+import { finished, idOf, responseStorage, unfinished } from '../../unit/storage/support/response-world.ts'
+
+const rounds = 150
+const mostAtOnce = 40
+
+test.each(['spring', 'summer', 'autumn', 'winter'])(
+  'what is stored agrees with a simple model after thousands of random actions (%s)',
+  async (seed) => {
+    const world = await randomWorld(randomFrom(seed))
+    for (let round = 0; round < rounds; round++) {
+      await Promise.all(Array.from({ length: 1 + Math.floor(world.random() * mostAtOnce) }, world.act))
+      if (world.random() < 0.2) await world.expire()
+      if (world.random() < 0.1) world.restart()
+      await world.compare()
+    }
+    for (const count of Object.values(world.tally)) expect(count).toBeGreaterThan(20)
+  },
+)
+
+/** Acts on the real responses and on a model of them; those of one round are in flight together. */
+async function randomWorld(random: () => number) {
+  const { database, writer, acme, other, rows, pieces, erased, ...storage } = await responseStorage()
+  let { responses } = storage
+  const model: ResponseModel = new Map()
+  const tally = { removed: 0, hidden: 0, running: 0, missing: 0, expired: 0, appended: 0 }
+  let clock = 1000
+
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
+  const pickId = () => (random() < 0.05 ? 'resp_unknown' : pick([...model.keys(), 'resp_unknown'].slice(-40)))
+  /** Mostly the owner. */
+  const pickReader = (id: string) => (random() < 0.1 ? pick([acme, other]) : (model.get(id)?.owner ?? acme))
+  const change = (id: string, facts: Partial<ModelResponse>) => model.set(id, { ...model.get(id)!, ...facts })
+
+  async function insert(): Promise<void> {
+    const owner = random() < 0.2 ? other : acme
+    const before = [...model.values()].filter((one) => one.owner === owner && !one.deleted && over(one))
+    const previousId = random() < 0.8 ? pick(before)?.id : undefined
+    const id = idOf(clock, model.size)
+    const made = random() < 0.7 ? finished(owner, previousId) : unfinished(owner, 'queued', previousId)
+    const { status, log } = made
+    model.set(id, { id, owner, previousId, createdAt: clock, status, deleted: false, log })
+    await writer.write(() => responses.insert({ ...made, id }))
+  }
+
+  async function start(): Promise<void> {
+    const id = pickId()
+    const reader = pickReader(id)
+    const expected = seen(model, reader, id)?.status === 'queued'
+    if (expected) change(id, { status: 'in_progress' })
+    expect(await responses.start(reader, id)).toBe(expected)
+  }
+
+  async function append(): Promise<void> {
+    const id = pickId()
+    const reader = pickReader(id)
+    const response = seen(model, reader, id)
+    const position = tally.appended
+    if (response?.status === 'in_progress') {
+      change(id, { log: `${response.log}[${position}]\n` })
+      tally.appended++
+    }
+    await responses.append(reader, id, position, `[${position}]\n`)
+  }
+
+  async function finish(): Promise<void> {
+    const id = pickId()
+    const reader = pickReader(id)
+    const response = seen(model, reader, id)
+    const end = { status: pick(['completed', 'failed', 'incomplete'] as const), log: `[${random()}]` }
+    const expected = response !== undefined && !over(response)
+    if (expected) change(id, end)
+    expect(await writer.write(() => responses.finish(reader, id, end))).toBe(expected)
+  }
+
+  async function remove(): Promise<void> {
+    const id = pickId()
+    const reader = pickReader(id)
+    const response = seen(model, reader, id)
+    const expected = response === undefined ? 'missing' : removalOf(response)
+    tally[expected]++
+    if (expected === 'removed') change(id, { deleted: true })
+    expect(await responses.remove(reader, id)).toBe(expected)
+  }
+
+  function removalOf(response: ModelResponse) {
+    return over(response) ? 'removed' : 'running'
+  }
+
+  function act(): Promise<void> {
+    clock += random() < 0.3 ? 1 : 0
+    return pick([insert, insert, insert, start, start, append, append, append, finish, remove])()
+  }
+
+  async function expire(): Promise<void> {
+    const before = clock - Math.floor(random() * 60)
+    const due = [...model.values()].filter((one) => !one.deleted && over(one) && one.createdAt < before)
+    for (const { id } of due) change(id, { deleted: true })
+    tally.expired += due.length
+    const steps: number[] = []
+    while (steps.at(-1) !== 0) steps.push(await responses.expire(before))
+    expect(steps.reduce((total, count) => total + count)).toBe(due.length)
+  }
+
+  function restart(): void {
+    responses = createResponses(database, writer)
+  }
+
+  async function compare(): Promise<void> {
+    await erased()
+    const needed = kept(model)
+    expect(rows()).toEqual(needed)
+    tally.hidden += needed.filter((id) => model.get(id)!.deleted).length
+    const running = [...model.values()].filter((one) => !one.deleted && !over(one))
+    const ids = running.map(({ id }) => id)
+    expect(responses.unfinished('', 10_000).map(({ id }) => id)).toEqual(ids.toSorted())
+    expect(new Set(pieces()).difference(new Set(ids)).size).toBe(0)
+    for (const response of [...model.values()].slice(-80)) await compareOne(response)
+  }
+
+  async function compareOne({ id, owner, status, log, deleted }: ModelResponse): Promise<void> {
+    const found = await responses.find(owner, id)
+    expect(found && [found.status, found.log]).toEqual(deleted ? undefined : [status, log])
+    expect(await responses.find(owner === acme ? other : acme, id)).toBeUndefined()
+    const chain = over(model.get(id)!)
+      ? await responses.chain(owner, id)
+      : await responses.runContext(owner, id)
+    expect(chain?.map((link) => link.id)).toEqual(deleted ? undefined : chainOf(model, model.get(id)!))
+  }
+
+  return { random, act, expire, restart, compare, tally }
+}

@@ -1,0 +1,36 @@
+import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
+import { createResponses } from '../../../../src/storage/sqlite/responses/response-repository.ts'
+import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
+import { quietLog } from '../../../unit/storage/support/folder.ts'
+import { unfinished } from '../../../unit/storage/support/response-world.ts'
+
+// Runs responses of the organization until it is killed, and prints what is acknowledged.
+const [file = '', organization = ''] = process.argv.slice(2)
+const database = openDatabase(file, quietLog)
+const writer = createWriter(database)
+const responses = createResponses(database, writer)
+
+async function runOn(pieces: number): Promise<never> {
+  for (;;) {
+    const response = unfinished(organization, 'queued')
+    const { id } = response
+    await writer.write(() => responses.insert(response))
+    tell('queued', id)
+    await responses.start(organization, id)
+    for (let position = 0; position < pieces; position++) {
+      await responses.append(organization, id, position, `[${position}]\n`)
+      tell('piece', id, position)
+    }
+    await writer.write(() => responses.finish(organization, id, { status: 'completed', log: '["all"]\n' }))
+    tell('finished', id)
+    if (pieces % 2 === 1) continue
+    await responses.remove(organization, id)
+    tell('removed', id)
+  }
+}
+
+function tell(word: string, id: string, position = 0): void {
+  process.stdout.write(`${word} ${id} ${position}\n`)
+}
+
+await Promise.all(Array.from({ length: 12 }, (_, index) => runOn(index + 5)))

@@ -1,0 +1,8 @@
+import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
+import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
+import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
+
+// Revokes a key as an operator's command does, from a process of its own.
+const [file = '', id = ''] = process.argv.slice(2)
+const database = openDatabase(file)
+await createKeys(database, createWriter(database)).revoke(id)

@@ -1,0 +1,29 @@
+import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
+import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
+import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
+import { quietLog } from '../../../unit/storage/support/folder.ts'
+import { requestOf } from '../../../unit/storage/support/money-world.ts'
+
+// Reserves and settles for the given organizations until it is killed, and prints what is acknowledged.
+const [file = '', ...organizations] = process.argv.slice(2)
+const database = openDatabase(file, quietLog)
+const ledger = createLedger(database, createWriter(database))
+
+async function spendOn(organization: string): Promise<never> {
+  for (;;) {
+    const request = requestOf(organization)
+    const [amount, cost] = [randomNanos(), randomNanos()]
+    if (!(await ledger.reserve({ request, amount, promptCost: amount / 10n, promptTokens: 1 }))) continue
+    process.stdout.write(`reserved ${request.id} ${amount / 10n}\n`)
+    await ledger.settle(request, { status: 200, cost })
+    process.stdout.write(`settled ${request.id} ${cost}\n`)
+  }
+}
+
+function randomNanos(): bigint {
+  return BigInt(Math.floor(Math.random() * 1000))
+}
+
+await Promise.all(
+  organizations.flatMap((organization) => Array.from({ length: 8 }, () => spendOn(organization))),
+)

@@ -1,0 +1,113 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { layerBreach } from '../support/layers.ts'
+import { importsOf, projectFolder, resolveImport, type SourceFile, sourceFiles } from '../support/source.ts'
+
+const source = await sourceFiles('src')
+const tests = await sourceFiles('test')
+const files = [...source, ...tests]
+
+test.each([
+  ['src/gateway/a.ts', 'src/providers/b.ts', true],
+  ['src/gateway/a.ts', 'src/gateway/deep/b.ts', true],
+  ['src/api/responses/a.ts', 'src/http/b.ts', true],
+  ['src/build/a.ts', 'src/main.ts', true],
+  ['src/main.ts', 'package.json', true],
+  ['src/providers/a.ts', 'src/gateway/b.ts', false],
+  ['src/api/responses/a.ts', 'src/api/models/b.ts', false],
+  ['src/lib/a.ts', 'src/domain/b.ts', false],
+  ['src/cli/a.ts', 'src/build/b.ts', false],
+  ['src/lib/a.ts', 'src/unheard-of/b.ts', false],
+])('whether %s may import %s: %p', (importing, imported, allowed) => {
+  expect(layerBreach(importing, imported) === null).toBe(allowed)
+})
+
+test('types, side effects and lazy imports are imports too', () => {
+  const text = [
+    "import type { A } from './a.ts'",
+    "import { type B,\n  c } from './b.ts'",
+    "export * from './d.ts'",
+    "import './e.ts'",
+    "const f = () => import('./f.ts')",
+  ].join('\n')
+  expect(importsOf({ path: 'src/lib/x.ts', text }).toSorted()).toEqual(
+    ['a', 'b', 'd', 'e', 'f'].map((name) => `./${name}.ts`),
+  )
+})
+
+test('a file imports its own folder or a lower layer', () => {
+  const breaches = source.flatMap((file) =>
+    localImports(file).flatMap((imported) => layerBreach(file.path, imported) ?? []),
+  )
+  expect(breaches).toEqual([])
+})
+
+test('nothing in src imports a test', () => {
+  expect(importing(source, (path) => resolved(path)?.startsWith('test/'))).toEqual([])
+})
+
+test('a relative import names the file with its ending', () => {
+  expect(
+    importing(
+      files,
+      ({ specifier }) => /^\.\.?(\/|$)/.test(specifier) && !/\.(ts|json|sql)$/.test(specifier),
+    ),
+  ).toEqual([])
+})
+
+test('only the storage and the stores of features know SQL', () => {
+  const outside = source.filter(({ path }) => !/^src\/storage\/|\/store\.ts$/.test(path))
+  expect(importing(outside, ({ specifier }) => /^drizzle-orm\b|^bun:sqlite$/.test(specifier))).toEqual([])
+})
+
+test('schemas are those of typebox, never the builder of elysia', () => {
+  expect(matching(files, /import\s*\{[^}]*\bt\b[^}]*\}\s*from 'elysia'/)).toEqual([])
+})
+
+test('no file is longer than 250 lines', () => {
+  const long = files.filter(({ text }) => text.trimEnd().split('\n').length > 250)
+  expect(long.map(({ path }) => path)).toEqual([])
+})
+
+test('no file is called index.ts', () => {
+  expect(files.map(({ path }) => path).filter((path) => path.endsWith('/index.ts'))).toEqual([])
+})
+
+test('only the command line, the log and the build write to the console', () => {
+  const outside = source.filter(({ path }) => !/^src\/(cli\/|build\/|main\.ts|lib\/log\.ts)/.test(path))
+  expect(matching(outside, /\bconsole\s*\./)).toEqual([])
+})
+
+test('nothing is put off in a comment, and no path is that of one machine', () => {
+  // One letter of each stands in brackets, so that this file does not find itself.
+  const putOff = /\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b/
+  const oneMachine = /\/(wor[k]|roo[t])\//
+  expect(matching(files, putOff)).toEqual([])
+  expect(matching(files, oneMachine)).toEqual([])
+})
+
+test('the lock file says what to install and not from where', async () => {
+  expect(await Bun.file(join(projectFolder, 'bun.lock')).text()).not.toContain('://')
+})
+
+type Import = { readonly file: SourceFile; readonly specifier: string }
+
+function importing(
+  among: readonly SourceFile[],
+  forbidden: (found: Import) => boolean | undefined,
+): string[] {
+  const imports = among.flatMap((file) => importsOf(file).map((specifier) => ({ file, specifier })))
+  return imports.filter(forbidden).map(({ file, specifier }) => `${file.path} imports ${specifier}`)
+}
+
+function resolved({ file, specifier }: Import): string | null {
+  return resolveImport(file, specifier)
+}
+
+function localImports(file: SourceFile): string[] {
+  return importsOf(file).flatMap((specifier) => resolveImport(file, specifier) ?? [])
+}
+
+function matching(among: readonly SourceFile[], pattern: RegExp): string[] {
+  return among.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checksums } from '../../src/build/checksums.ts'
+import { compile } from '../../src/build/compile.ts'
+import { bareEnvironment } from '../../src/build/smoke/machine.ts'
+import { projectFolder } from '../support/source.ts'
+
+const suffix = process.platform === 'win32' ? '.exe' : ''
+/** Bun's own runtime is most of the file: what grows beyond this is ours. */
+const sizeBudget = 130 * 1024 * 1024
+
+let folder: string
+let executable: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-build-'))
+  executable = join(folder, `weir${suffix}`)
+  await compile(join(projectFolder, 'src/main.ts'), executable)
+}, 60_000)
+
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }))
+
+test('the executable answers from an empty folder with nothing set', async () => {
+  const empty = await emptyFolder('empty')
+  const { version } = await Bun.file(join(projectFolder, 'package.json')).json()
+  expect(await run(executable, ['version'], empty)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`weir ${version}`),
+  })
+  expect(await run(executable, ['--help'], empty)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('Usage'),
+  })
+  expect(await Array.fromAsync(new Bun.Glob('**/*').scan({ cwd: empty, dot: true }))).toEqual([])
+})
+
+test('the executable takes no settings from a .env or bunfig.toml that lies about', async () => {
+  const strange = await emptyFolder('strange')
+  await Bun.write(join(strange, '.env'), 'FOUND_BY_CHANCE=yes\n')
+  await Bun.write(join(strange, 'bunfig.toml'), 'preload = ["./found-by-chance.ts"]\n')
+  await Bun.write(join(strange, 'found-by-chance.ts'), "console.log('found by chance')\n")
+  await Bun.write(
+    join(folder, 'probe.ts'),
+    `await 0
+    console.log(process.env.FOUND_BY_CHANCE ?? 'nothing', process.env.NODE_ENV)`,
+  )
+  const probe = join(folder, `probe${suffix}`)
+  await compile(join(folder, 'probe.ts'), probe)
+  expect(await run(probe, [], strange)).toEqual({ code: 0, out: 'nothing production\n', complaint: '' })
+})
+
+test('the executable stays within its size', () => {
+  expect(Bun.file(executable).size).toBeLessThan(sizeBudget)
+})
+
+test('a program that cannot be built is an error that says why', async () => {
+  await Bun.write(join(folder, 'broken.ts'), "import '../build/nowhere.ts'\n")
+  await expect(compile(join(folder, 'broken.ts'), join(folder, 'broken'))).rejects.toThrow('nowhere.ts')
+  expect(await Bun.file(join(folder, 'broken')).exists()).toBe(false)
+})
+
+test('checksums are lines that sha256sum reads', async () => {
+  await Bun.write(join(folder, 'abc'), 'abc')
+  const hash = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
+  expect(await checksums([join(folder, 'abc')])).toBe(`${hash}  abc\n`)
+})
+
+async function emptyFolder(name: string): Promise<string> {
+  const path = join(folder, name)
+  await mkdir(path)
+  return path
+}
+
+async function run(program: string, args: string[], cwd: string) {
+  const env = bareEnvironment(join(folder, 'home'))
+  const running = Bun.spawn([program, ...args], { cwd, env, stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' })
+  const [out, complaint] = await Promise.all([running.stdout.text(), running.stderr.text()])
+  return { code: await running.exited, out, complaint }
+}

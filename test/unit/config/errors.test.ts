@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'bun:test'
+import { exampleOf } from '../../../src/config/example.ts'
+import { SettingsFile } from '../../../src/config/settings.ts'
+import { fieldsOf } from '../../../src/lib/json.ts'
+import { complaintsOf } from './support/temporary-home.ts'
+
+const shape: readonly [yaml: string, ...problems: string[]][] = [
+  ['hots: x', 'hots | unknown setting; did you mean host?'],
+  ['retries: { attempt: 3 }', 'retries.attempt | unknown setting; did you mean attempts?'],
+  ['retries: { zzz: 3 }', 'retries.zzz | unknown setting; known here: attempts.'],
+  ['retries: [1]', 'retries | must be an object, not a list; for example “retries: { attempts: 1 }”.'],
+  ['retries: { attempts: 11 }', 'retries.attempts | must be a whole number from 0 to 10, not 11.'],
+  ['port: "80"', 'port | must be a whole number from 0 to 65535, not “80”.'],
+  ['port: 80.5', 'port | must be a whole number from 0 to 65535, not 80.5.'],
+  ['limits:', 'limits | has no value; give it one, or remove the line.'],
+  [
+    'limits: { tokens_per_minute: 0 }',
+    'limits.tokens_per_minute | must be a whole number of at least 1, not 0.',
+  ],
+  ['host: ""', 'host | must be a text, not an empty text.'],
+  ['unsupported_parameters: keep', 'unsupported_parameters | must be one of reject, drop, not “keep”.'],
+  ['compatibility: { open_responses: 1 }', 'compatibility.open_responses | must be true or false, not 1.'],
+  [
+    'compatibility: { tool_call_fragments: 1 }',
+    'compatibility.tool_call_fragments | must be true or false, not 1.',
+  ],
+  ['breaker: { cooldown: 30 }', 'breaker.cooldown | must be a duration such as 30s, 5m, 24h or 30d, not 30.'],
+  [
+    'retention: { responses: 0d }',
+    'retention.responses | must be a duration such as 30s, 5m, 24h or 30d, not “0d”.',
+  ],
+  [
+    'memory: { in_flight: lots }',
+    'memory.in_flight | must be a size such as 32MiB, 500kB or a number of bytes, not “lots”.',
+  ],
+  ['max_body: lots', 'max_body | must be a size such as 32MiB, 500kB or a number of bytes, not “lots”.'],
+  ['tls: { cert: a }', 'tls.key | is missing.'],
+  [
+    'cors: https://a.test',
+    'cors | must be a list, not this text; for example “cors: [https://app.example.com]”.',
+  ],
+  [
+    'cors: [https://a.test/]',
+    'cors[0] | must be an origin such as https://app.example.com (no path, no slash at the end), or *, not this text.',
+  ],
+  [
+    'providers: { a: { base_url: a.test } }',
+    'providers.a.base_url | must be an address that begins with http:// or https://, not this text.',
+  ],
+  [
+    'providers: { a: { timeouts: { total: 1s } } }',
+    'providers.a.timeouts.total | unknown setting; known here: connect, first_byte, idle.',
+  ],
+  ['providers: { a: { headers: { x: 1 } } }', 'providers.a.headers.x | must be a text, not this number.'],
+  [
+    'models: { slug: a/b }',
+    'models | must be a list, not an object; for example “models: [{ slug: author/model }]”.',
+  ],
+  ['models: [{ slug: b }]', 'models[0].slug | must be author/model, not “b”.'],
+  ['models: [{ enabled: true }]', 'models[0].slug | is missing.'],
+  ['models: [{ slug: a/b, routes: [] }]', 'models[0].routes | must have at least 1 entry.'],
+  [
+    'models: [{ slug: a/b, routes: [{ provider: x, modle: y }] }]',
+    'models[0].routes[0].modle | unknown setting; did you mean model?',
+    'models[0].routes[0].model | is missing.',
+  ],
+  [
+    'models: [{ slug: a/b, fast: { strategy: service_tier, pricing: {} } }]',
+    'models[0].fast.service_tier | is missing.',
+  ],
+  [
+    'models: [{ slug: a/b, pricing: { inputs: 1 } }]',
+    'models[0].pricing.inputs | unknown setting; did you mean input?',
+  ],
+]
+
+describe('a setting that does not fit says where it is and how to mend it', () => {
+  for (const [yaml, ...problems] of shape)
+    test(yaml, () => {
+      expect(complaintsOf(yaml).problems).toEqual(problems)
+    })
+})
+
+test('all that is wrong is said at once, more than a handful too', () => {
+  const names = Array.from({ length: 12 }, (_, index) => `unknown${index}`)
+  const { problems, message } = complaintsOf(names.map((name) => `${name}: 1\n`).join(''))
+  expect(problems).toHaveLength(12)
+  expect(message).toStartWith('There are 12 problems in ')
+  expect(message.split('\n')).toHaveLength(13)
+})
+
+test('a model slug or alias that is taken is refused', () => {
+  const { problems } = complaintsOf(`
+models:
+  - { slug: a/one, aliases: [one, uno] }
+  - { slug: a/two, aliases: [one, a/one, two, two] }
+  - { slug: a/one }
+`)
+  expect(problems).toEqual([
+    'models[2].slug | “a/one” is taken by models[0].slug; each name must belong to one model.',
+    'models[1].aliases[0] | “one” is taken by models[0].aliases[0]; each name must belong to one model.',
+    'models[1].aliases[1] | “a/one” is taken by models[0].slug; each name must belong to one model.',
+    'models[1].aliases[3] | “two” is taken by models[1].aliases[2]; each name must belong to one model.',
+  ])
+})
+
+const files: readonly [name: string, yaml: string, problem: string | RegExp][] = [
+  ['an empty file', '', ' | The file is empty. Write a setting, such as “port: 9347”, or remove the file.'],
+  [
+    'a file of comments',
+    '# port: 1\n',
+    ' | The file is empty. Write a setting, such as “port: 9347”, or remove the file.',
+  ],
+  [
+    'a file that is a list',
+    '- port: 1\n',
+    ' | The file must hold settings by name, such as “port: 9347”, not a list or a text.',
+  ],
+  [
+    'a file that is a text',
+    'hello',
+    ' | The file must hold settings by name, such as “port: 9347”, not a list or a text.',
+  ],
+  [
+    'a section that is written twice',
+    'models: []\nport: 1\nmodels: []\n',
+    'models | is written twice; join the two.',
+  ],
+  [
+    'a provider that is named twice',
+    'providers:\n  acme: { kind: vllm }\n  groq: {}\n  acme:\n    kind: openai\n',
+    'providers.acme | is written twice; join the two.',
+  ],
+  [
+    'a name that an entry of a list has twice, once in quotes',
+    'models:\n  - slug: a/b\n    routes: [{ provider: x, model: y, "provider": z }]\n',
+    'models[0].routes[0].provider | is written twice; join the two.',
+  ],
+  [
+    'a name that JSON has twice',
+    '{"port":1,"tls":{"key":"a","cert":"b","key":"c"}}',
+    'tls.key | is written twice; join the two.',
+  ],
+  ['a broken first line', 'port: 1: 2\n', /^line 1 \| .*This is not valid YAML\.$/],
+  ['a broken line behind a comment', 'port: 1\r\n\r\n# why\r\nhost: "x\r\n', /^line 4 \| /],
+  ['a list that is never closed', 'port: 1\ncors: [a,\n  b\nhost: x\n', /^line 2 \| /],
+  ['an indent of tabs', 'limits:\n\trequests_per_minute: 1\n', /^line 2 \| .*[Tt]ab/],
+]
+
+describe('a file that cannot be read as settings says so', () => {
+  for (const [name, yaml, problem] of files)
+    test(name, () => {
+      const { problems } = complaintsOf(yaml)
+      expect(problems).toHaveLength(1)
+      if (typeof problem === 'string') expect(problems[0]).toBe(problem)
+      else expect(problems[0]).toMatch(problem)
+    })
+})
+
+test('the same name in different places, in texts and in comments is not a repetition', () => {
+  const yaml = `
+# port: 1
+providers: &all
+  one: &base { kind: vllm, base_url: 'http://a.test/kind: b', headers: { kind: "kind: \\" kind: x", one: y } }
+  two:
+    <<: *base
+    kind: openai-compatible
+    headers:
+      note: |
+        kind: a
+        kind: b
+models:
+  - slug: a/b
+    routes: [{ provider: one, model: 'm: m' }, { provider: two, model: m }]
+`
+  expect(complaintsOf(yaml).problems).toEqual([])
+})
+
+test('the example that each setting shows is one that it takes', () => {
+  for (const [name, schema] of Object.entries(SettingsFile.properties)) {
+    const example = exampleOf(fieldsOf(schema))
+    expect([name, complaintsOf(`${name}: ${example}`).problems]).toEqual([name, []])
+  }
+})
+
+test('a provider with nothing behind its name has the defaults', () => {
+  expect(complaintsOf('providers:\n  openai:\n').problems).toEqual([])
+})
+
+test('no error shows a key or a header', () => {
+  const yaml = `
+port: sk-canary-1
+providers:
+  openai: { api_key: [sk-canary-2], base_url: sk-canary-3, headers: [sk-canary-4] }
+  groq: { api_key: 'sk-canary-5\${', headers: { x: '\${GONE}sk-canary-6' }, kind: { sk: sk-canary-7 } }
+  xai: { api_key: '\${KEY}', base_url: '\${KEY}', discover: '\${KEY}' }
+`
+  const { problems, message } = complaintsOf(yaml, { KEY: 'sk-canary-8' })
+  expect(problems.length).toBeGreaterThanOrEqual(8)
+  expect(message).not.toContain('canary')
+})

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'bun:test'
+import type { ProviderSettings } from '../../../src/config/settings.ts'
+import { configureProviders } from '../../../src/providers/config/configure-providers.ts'
+import { kinds } from '../../../src/providers/kinds/kinds.ts'
+
+type Entries = Readonly<Record<string, ProviderSettings>>
+type Environment = Readonly<Record<string, string>>
+
+function configure(providers: Entries, environment: Environment = {}) {
+  const { configured, missing, problems } = configureProviders({ providers }, environment)
+  return { configured, missing, problems: problems.map(({ path, message }) => `${path} | ${message}`) }
+}
+
+test('a key in the environment is enough, under the name of its kind', () => {
+  const { configured, missing, problems } = configure({}, { OPENAI_API_KEY: ' sk-one\n', GROQ_API_KEY: '' })
+  expect([...configured.keys()]).toEqual(['openai'])
+  expect(configured.get('openai')).toMatchObject({
+    name: 'openai',
+    baseUrl: 'https://api.openai.com/v1',
+    headers: {},
+    timeouts: { connect: 10_000, firstByte: 600_000, idle: 300_000 },
+    discover: false,
+  })
+  expect(configured.get('openai')?.key?.reveal()).toBe('sk-one')
+  expect(missing.get('groq')).toBe('Set GROQ_API_KEY, or api_key of providers.groq in weir.yaml.')
+  expect(missing.has('openai')).toBe(false)
+  expect(problems).toEqual([])
+})
+
+test('every kind is either configured or says what to set', () => {
+  const { configured, missing } = configure({}, { OPENAI_API_KEY: 'a' })
+  for (const name of Object.keys(kinds)) expect(configured.has(name)).toBe(!missing.has(name))
+  for (const sentence of missing.values()) expect(sentence).toMatch(/^(Set|Add) .*weir\.yaml\.$/)
+  expect(missing.get('ollama')).toBe('Add providers.ollama to weir.yaml.')
+  expect(missing.get('azure')).toBe('Add providers.azure with its base_url and api_key to weir.yaml.')
+})
+
+test('the file goes before the environment, and an entry without a key takes it from there', () => {
+  const environment = { OPENAI_API_KEY: 'sk-variable' }
+  const entries: Entries = {
+    openai: { base_url: 'https://proxy.test/v1' },
+    second: { kind: 'openai', api_key: 'sk-file' },
+    third: { kind: 'openai' },
+  }
+  const { configured } = configure(entries, environment)
+  expect(configured.get('openai')?.baseUrl).toBe('https://proxy.test/v1')
+  const keys = [...configured.values()].map(({ name, key }) => [name, key?.reveal()])
+  expect(keys).toEqual([
+    ['openai', 'sk-variable'],
+    ['second', 'sk-file'],
+    ['third', 'sk-variable'],
+  ])
+})
+
+test('an entry without any key is missing, not wrong, and says what to set', () => {
+  const { configured, missing, problems } = configure({ mine: { kind: 'openai' }, box: { kind: 'vllm' } })
+  expect([...configured.keys()]).toEqual(['box'])
+  expect(configured.get('box')?.key).toBeUndefined()
+  expect(missing.get('mine')).toBe('Set OPENAI_API_KEY, or api_key of providers.mine in weir.yaml.')
+  expect(problems).toEqual([])
+})
+
+test('a key variable of a kind without a usual address configures nothing and is no problem', () => {
+  const { configured, problems } = configure({}, { AZURE_OPENAI_API_KEY: 'a', AWS_BEARER_TOKEN_BEDROCK: 'b' })
+  expect(configured.has('azure')).toBe(false)
+  expect(configured.has('bedrock')).toBe(false)
+  expect(problems).toEqual([])
+})
+
+test('slashes at the end of an address go, so that no path has two', () => {
+  const { configured } = configure({ box: { kind: 'vllm', base_url: 'http://box.test:8000/v1//' } })
+  const box = configured.get('box')
+  if (!box || !('protocol' in box.kind)) throw new Error('box is not configured')
+  const url = box.baseUrl + box.kind.path({ model: 'm', stream: false }, box)
+  expect(url).toBe('http://box.test:8000/v1/chat/completions')
+})
+
+test('a header that carries the key stands for it; names are kept in lower case', () => {
+  const entries = { openai: { headers: { Authorization: 'Bearer own', 'X-Team': 'a' } } }
+  const { configured, problems } = configure(entries, { OPENAI_API_KEY: 'sk-variable' })
+  expect(configured.get('openai')?.headers).toEqual({ authorization: 'Bearer own', 'x-team': 'a' })
+  expect(configured.get('openai')?.key).toBeUndefined()
+  expect(problems).toEqual([])
+})
+
+test('timeouts are read in milliseconds, each for itself', () => {
+  const { configured } = configure({ vllm: { timeouts: { first_byte: '2m' }, discover: true } })
+  expect(configured.get('vllm')?.timeouts).toEqual({ connect: 10_000, firstByte: 120_000, idle: 300_000 })
+  expect(configured.get('vllm')?.discover).toBe(true)
+})
+
+const wrong: readonly [name: string, entries: Entries, problem: string | RegExp][] = [
+  [
+    'a name that is no kind',
+    { 'gpu-box': {} },
+    /^providers\.gpu-box\.kind \| is missing: gpu-box is no kind\. Known kinds: .*vllm/,
+  ],
+  [
+    'a mistyped name',
+    { opanai: {} },
+    'providers.opanai.kind | is missing: opanai is no kind. Did you mean openai?',
+  ],
+  ['a mistyped kind', { a: { kind: 'azzure' } }, 'providers.a.kind | unknown kind. Did you mean azure?'],
+  ['a name of the language', { constructor: {} }, /^providers\.constructor\.kind \| is missing/],
+  ['a name with a slash', { 'a/b': { kind: 'vllm' } }, /^providers\.a\/b \| the name of a provider/],
+  [
+    'no address',
+    { azure: { api_key: 'a' } },
+    'providers.azure.base_url | is missing: a provider of kind azure has no usual address.',
+  ],
+  [
+    'an address with a query',
+    { vllm: { base_url: 'http://a.test/v1?x=1' } },
+    /^providers\.vllm\.base_url \| must end before/,
+  ],
+  [
+    'an address with a password',
+    { vllm: { base_url: 'http://u:canary@a.test/v1' } },
+    /^providers\.vllm\.base_url \| must not hold a name/,
+  ],
+  [
+    'an address that is none',
+    { vllm: { base_url: 'http://a b' } },
+    /^providers\.vllm\.base_url \| must be an address/,
+  ],
+  [
+    'a key of two lines',
+    { openai: { api_key: 'canary\nx' } },
+    /^providers\.openai\.api_key \| must be one word/,
+  ],
+  [
+    'the key twice',
+    { openai: { api_key: 'a', headers: { authorization: 'canary' } } },
+    /^providers\.openai\.headers\.authorization \| is the header that carries api_key/,
+  ],
+  [
+    'a header twice',
+    { vllm: { headers: { 'X-A': '1', 'x-a': '2' } } },
+    /^providers\.vllm\.headers\.x-a \| is given twice/,
+  ],
+  [
+    'a header of two lines',
+    { vllm: { headers: { 'x-a': 'canary\r\nb: c' } } },
+    /^providers\.vllm\.headers\.x-a \| must have a value/,
+  ],
+  [
+    'a header that cannot be',
+    { vllm: { headers: { 'x a': '1' } } },
+    /^providers\.vllm\.headers\."x a" \| is not a name/,
+  ],
+  [
+    'a header of ours',
+    { vllm: { headers: { Host: 'a' } } },
+    /^providers\.vllm\.headers\.Host \| is a header that weir itself sets/,
+  ],
+  [
+    'a setting of another kind',
+    { vllm: { api_version: 'a' } },
+    'providers.vllm.api_version | has no meaning for kind vllm; remove it.',
+  ],
+  [
+    'a timeout of months',
+    { vllm: { timeouts: { idle: '60d' } } },
+    'providers.vllm.timeouts.idle | must be at most 24h.',
+  ],
+]
+
+describe('an entry that cannot work is a problem with its path', () => {
+  for (const [name, entries, problem] of wrong)
+    test(name, () => {
+      const { configured, missing, problems } = configure(entries)
+      const [entry] = Object.keys(entries)
+      expect(problems).toHaveLength(1)
+      expect(problems[0]).toMatch(problem)
+      expect(problems.join()).not.toContain('canary')
+      expect(configured.has(entry!)).toBe(false)
+      expect(missing.get(entry!)).toStartWith('Mend providers.')
+    })
+})
+
+test('a key variable that cannot be a key is a problem of that variable', () => {
+  const { configured, problems } = configure({}, { OPENAI_API_KEY: 'two words' })
+  expect(problems).toEqual([
+    'OPENAI_API_KEY | must be one word of plain characters, as the provider gave it.',
+  ])
+  expect(configured.has('openai')).toBe(false)
+})
+
+describe.if(Object.hasOwn(kinds, 'echo'))('the provider inside', () => {
+  test('answers when no other can be asked, also where others are named in vain', () => {
+    const cases: readonly Entries[] = [{}, { groq: {} }]
+    for (const entries of cases) {
+      const { configured, missing } = configure(entries)
+      expect([...configured.keys()]).toEqual(['echo'])
+      expect(configured.get('echo')?.baseUrl).toBe('')
+      expect(missing.has('echo')).toBe(false)
+    }
+  })
+
+  test('stands back for others, unless the file names it', () => {
+    const environment = { GROQ_API_KEY: 'a' }
+    expect(configure({}, environment).configured.has('echo')).toBe(false)
+    expect(configure({}, environment).missing.get('echo')).toBe('Add providers.echo to weir.yaml.')
+    expect([...configure({ echo: {} }, environment).configured.keys()]).toEqual(['echo', 'groq'])
+  })
+
+  test('has no address and no key', () => {
+    const { problems } = configure({ echo: { base_url: 'http://a.test', api_key: 'a' } })
+    expect(problems).toEqual([
+      'providers.echo.base_url | has no meaning for kind echo; remove it.',
+      'providers.echo.api_key | has no meaning for kind echo; remove it.',
+    ])
+  })
+})

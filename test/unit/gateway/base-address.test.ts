@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import { toSettings } from '../../../src/config/defaults.ts'
+import { configure } from '../../../src/gateway/configuration.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { otherBases, withoutEndpoint } from '../../../src/providers/config/base-address.ts'
+import type { RemoteKind } from '../../../src/providers/provider.ts'
+import { kindNamed } from './support/model-world.ts'
+
+const vllm = kindNamed('vllm') as RemoteKind
+const anthropic = kindNamed('anthropic') as RemoteKind
+
+test.each([
+  ['http://gpu:8000/v1', vllm, 'http://gpu:8000/v1'],
+  ['http://gpu:8000/v1/chat/completions', vllm, 'http://gpu:8000/v1'],
+  ['http://gpu:8000/v1/models', vllm, 'http://gpu:8000/v1'],
+  ['http://gpu:8000/v1/chat/completions/chat/completions', vllm, 'http://gpu:8000/v1'],
+  ['http://gpu:8000/chatcompletions', vllm, 'http://gpu:8000/chatcompletions'],
+  ['https://api.anthropic.com/v1/messages', anthropic, 'https://api.anthropic.com'],
+])('%s holds the base that is meant', (baseUrl, kind, meant) => {
+  expect(withoutEndpoint(baseUrl, kind)).toBe(meant)
+})
+
+test.each(['http://gpu:8000', 'http://gpu:8000/v1/chat/completions', 'https://[::1]:9/a/v1'])(
+  'the other bases of %s are of the same host, and not the same',
+  (baseUrl) => {
+    const others = otherBases(baseUrl, vllm)
+    expect(others).not.toContain(baseUrl)
+    expect(others.length).toBeLessThanOrEqual(6)
+    expect(new Set(others.map((other) => new URL(other).origin))).toEqual(new Set([new URL(baseUrl).origin]))
+  },
+)
+
+test('a server that is given such a base says so in its log, and the key is not in it', () => {
+  const lines: string[] = []
+  const providers = {
+    box: { kind: 'vllm', base_url: 'http://gpu:8000/v1/chat/completions', api_key: 'sk-canary' },
+  }
+  const log = createLog((line) => void lines.push(line))
+  configure({ settings: toSettings({ providers }, null), file: null, environment: {} }, log)
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      level: 'warn',
+      message:
+        'The setting providers.box.base_url ends with an endpoint, and endpoints are put behind it; use http://gpu:8000/v1.',
+    }),
+  ])
+})

@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'bun:test'
+import { createCircuitBreaker, type RouteFailure } from '../../../src/gateway/routing/circuit-breaker.ts'
+import type { ModelRoute } from '../../../src/gateway/models/model.ts'
+import { reachable } from '../../../src/lib/reachable.ts'
+import { provider } from './support/model-world.ts'
+
+const route = { provider: provider('alpha'), model: 'one' }
+const sameModelElsewhere = { provider: provider('beta'), model: 'one' }
+const otherModel = { provider: provider('alpha'), model: 'two' }
+
+const answered: RouteFailure = { unreachable: false, slow: false }
+const refused: RouteFailure = { unreachable: true, slow: false }
+const timeout: RouteFailure = { unreachable: false, slow: true }
+
+/** A breaker whose clock the test moves. */
+function timed(failures = 3, cooldown = 30_000) {
+  const clock = { now: 0 }
+  const breaker = createCircuitBreaker({ failures, cooldown }, () => clock.now)
+  const fail = (times: number, organization = 'a', failure = answered) => {
+    for (let time = 0; time < times; time++) breaker.failed(route, organization, failure)
+  }
+  const isOut = (organization = 'a') => breaker.isOpen(route, organization)
+  const allows = (organization = 'a') => breaker.allows(route, organization)
+  return { breaker, clock, fail, isOut, allows }
+}
+
+describe('a route is out', () => {
+  test('once it has failed so often in a row, and a success in between starts the count again', () => {
+    const { breaker, fail, isOut, allows } = timed()
+    fail(2)
+    expect([isOut(), allows()]).toEqual([false, true])
+    breaker.succeeded(route)
+    fail(2)
+    expect([isOut(), allows()]).toEqual([false, true])
+    fail(1)
+    expect([isOut(), allows()]).toEqual([true, false])
+  })
+
+  test('for every organization after one connection that could not be made', () => {
+    const { fail, isOut } = timed(1000)
+    fail(1, 'a', refused)
+    expect([isOut('a'), isOut('b')]).toEqual([true, true])
+  })
+
+  test('alone: each route has a count of its own', () => {
+    const { breaker, fail } = timed()
+    fail(3)
+    expect(breaker.isOpen(sameModelElsewhere, 'a')).toBe(false)
+    expect(breaker.isOpen(otherModel, 'a')).toBe(false)
+    expect(breaker.openCircuits()).toEqual([{ provider: 'alpha', model: 'one' }])
+  })
+})
+
+describe('failures that one organization may have provoked', () => {
+  test('take the route out for that organization alone, however many they are', () => {
+    const { fail, isOut, allows } = timed()
+    fail(1000, 'hostile')
+    expect([isOut('hostile'), isOut('b')]).toEqual([true, false])
+    expect(Array.from({ length: 5 }, () => allows('b'))).toEqual([true, true, true, true, true])
+  })
+
+  test('do not make a single failure of another organization count for more', () => {
+    const { fail, isOut } = timed(5)
+    fail(1000, 'hostile')
+    fail(1, 'b')
+    expect([isOut('b'), isOut('c')]).toEqual([false, false])
+    fail(1, 'b')
+    expect([isOut('b'), isOut('c')]).toEqual([true, true])
+  })
+
+  test('are forgotten with a success of another organization', () => {
+    const { breaker, fail, isOut } = timed(5)
+    fail(4, 'hostile')
+    fail(1, 'b')
+    breaker.succeeded(route)
+    fail(4, 'hostile')
+    fail(1, 'b')
+    expect([isOut('hostile'), isOut('b')]).toEqual([false, false])
+  })
+
+  test('take it out for everybody where several organizations fail in a row', () => {
+    const { fail, isOut } = timed(3)
+    for (const organization of ['a', 'b', 'c']) fail(1, organization)
+    expect(isOut('d')).toBe(true)
+  })
+
+  test('are counted for a bounded number of organizations', () => {
+    const { fail, isOut } = timed(1000)
+    for (let number = 0; number < 10_000; number++) fail(1, `organization ${number}`)
+    expect(isOut('a')).toBe(false)
+    fail(1000, 'a')
+    expect([isOut('a'), isOut('b')]).toEqual([true, false])
+  })
+})
+
+describe('a route that is out is probed', () => {
+  test('by one call a second', () => {
+    const { fail, clock, allows } = timed()
+    fail(3)
+    clock.now = 999
+    expect(allows()).toBe(false)
+    clock.now = 1000
+    expect([allows(), allows()]).toEqual([true, false])
+    fail(1)
+    clock.now = 1999
+    expect(allows()).toBe(false)
+    clock.now = 2000
+    expect([allows(), allows()]).toEqual([true, false])
+  })
+
+  test('by one call at a time, whose success brings it back for all', () => {
+    const { breaker, fail, clock, allows } = timed()
+    fail(3)
+    clock.now = 1000
+    expect(allows()).toBe(true)
+    clock.now = 20_000
+    expect(allows()).toBe(false)
+    breaker.succeeded(route)
+    expect([allows(), allows()]).toEqual([true, true])
+  })
+
+  test('by another call after a cooldown, where a probe has not ended yet', () => {
+    const { fail, clock, allows } = timed()
+    fail(3)
+    clock.now = 1000
+    expect(allows()).toBe(true)
+    clock.now = 31_000
+    expect([allows(), allows()]).toEqual([true, false])
+  })
+
+  test('by another call a second after a probe whose caller has left', () => {
+    const { breaker, fail, clock, allows } = timed()
+    fail(3)
+    clock.now = 1000
+    expect(allows()).toBe(true)
+    breaker.released(route)
+    expect(allows()).toBe(false)
+    clock.now = 2000
+    expect(allows()).toBe(true)
+  })
+
+  test('once in a cooldown after a timeout, because each probe may cost its caller another one', () => {
+    const { breaker, fail, clock, allows } = timed()
+    fail(3, 'a', timeout)
+    expect(breaker.isSlow(route)).toBe(true)
+    clock.now = 29_999
+    expect(allows()).toBe(false)
+    clock.now = 30_000
+    expect([allows(), allows()]).toEqual([true, false])
+    clock.now = 40_000
+    fail(1, 'a', timeout)
+    clock.now = 59_999
+    expect(allows()).toBe(false)
+    clock.now = 60_000
+    expect(allows()).toBe(true)
+  })
+
+  test('by a connection of the gateway first, where none could be made in time', async () => {
+    const attempts: Promise<boolean>[] = []
+    const clock = { now: 0 }
+    const connects = ({ provider }: ModelRoute) => {
+      const attempt = reachable(provider.baseUrl, 2000)
+      attempts.push(attempt)
+      return attempt
+    }
+    const breaker = createCircuitBreaker({ failures: 3, cooldown: 30_000 }, () => clock.now, connects)
+    const port = freePort()
+    const gone = { provider: provider('alpha', { baseUrl: `http://127.0.0.1:${port}/v1` }), model: 'one' }
+    breaker.failed(gone, 'a', { unreachable: true, slow: true })
+    clock.now = 1000
+    expect([breaker.allows(gone, 'a'), breaker.allows(gone, 'a')]).toEqual([false, false])
+    expect(await Promise.all(attempts)).toEqual([false])
+    const listener = Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } })
+    clock.now = 2000
+    expect(breaker.allows(gone, 'a')).toBe(false)
+    expect(await Promise.all(attempts)).toEqual([false, true])
+    expect([breaker.allows(gone, 'a'), breaker.allows(gone, 'a')]).toEqual([true, false])
+    listener.stop(true)
+  })
+
+  test('no later because older calls still fail', () => {
+    const { fail, clock, allows } = timed()
+    fail(3)
+    clock.now = 900
+    fail(5)
+    clock.now = 1000
+    expect(allows()).toBe(true)
+  })
+
+  test('as often as the cooldown says where that is less than a second', () => {
+    const { fail, clock, allows } = timed(3, 100)
+    fail(3)
+    clock.now = 99
+    expect(allows()).toBe(false)
+    clock.now = 100
+    expect(allows()).toBe(true)
+  })
+
+  test('first by an organization that did not probe it last', () => {
+    const { fail, clock, allows } = timed()
+    fail(1, 'hostile', refused)
+    clock.now = 1000
+    expect(allows('hostile')).toBe(true)
+    fail(1, 'hostile')
+    clock.now = 1999
+    expect(allows('hostile')).toBe(false)
+    expect(allows('b')).toBe(true)
+  })
+})
+
+/** A port on which nobody listens. */
+function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  listener.stop(true)
+  return listener.port
+}

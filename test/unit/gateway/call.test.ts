@@ -1,0 +1,98 @@
+import { expect, test } from 'bun:test'
+import { Call } from '../../../src/gateway/call.ts'
+import { createBilling } from '../../../src/gateway/billing/billing.ts'
+import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
+import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
+import { upstreamBroken } from '../../../src/lib/upstream-errors.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
+import { testStorage } from '../storage/support/folder.ts'
+import { modelsWith, provider, providersOf } from './support/model-world.ts'
+import { organization } from './support/organization.ts'
+
+const limits = { requestsPerMinute: 100, tokensPerMinute: 1000, concurrentRequests: 1 }
+
+/** A call, the rows that are written of it, and what the log hears; `broken` where nothing can be written. */
+function world({ left = false, broken = false } = {}) {
+  const { database, writer } = testStorage()
+  database.sqlite.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_acme', 'acme', 0)")
+  if (broken) writer.close()
+  const lines: string[] = []
+  const leaving = new AbortController()
+  if (left) leaving.abort()
+  const calls = createOpenCalls()
+  const parts = {
+    billing: createBilling(createLedger(database, writer), () => undefined),
+    calls,
+    log: createLog((line) => void lines.push(line)),
+  }
+  const acme = organization()
+  const [model] = modelsWith([], { providers: providersOf(provider('alpha')) }).enabled
+  if (!model) throw new Error('There is no model.')
+  const facts = { id: 'req_1', organization: acme.id, key: 'k', createdAt: 0 }
+  const ends: unknown[] = []
+  const call = new Call(
+    {
+      facts: { ...facts, api: 'chat', stream: true },
+      billing: acme.billing,
+      admission: createRateLimits(() => limits).admit(acme, () => {}),
+      model,
+      generation: { messages: [], tools: [], extras: {} },
+      stream: true,
+      onSettled: (error) => void ends.push(error),
+      signal: leaving.signal,
+    },
+    parts,
+  )
+  const rows = () => database.sqlite.prepare('SELECT id, status, error FROM usage').values()
+  return { call, calls, leaving, ends, lines, rows }
+}
+
+test('only the first end counts, and later ones wait for it', async () => {
+  const { call, leaving, ends, rows } = world()
+  const first = call.over()
+  expect(call.over(new Error('late'))).toBe(first)
+  leaving.abort()
+  await first
+  expect(ends).toEqual([undefined])
+  expect(rows()).toEqual([['req_1', 200, null]])
+})
+
+test('an error that ends the call is entered', async () => {
+  const { call, ends, rows } = world()
+  const error = upstreamBroken('upstream_model_not_found', 'It has no such model.')
+  await call.over(error)
+  expect(ends).toEqual([error])
+  expect(rows()).toEqual([['req_1', 502, 'upstream_model_not_found']])
+})
+
+test.each([false, true])('a caller who leaves ends the call; before it began: %p', async (left) => {
+  const { call, leaving, ends, lines, rows } = world({ left })
+  leaving.abort()
+  expect(call.stop.reason).toMatchObject({ code: 'client_gone', status: 499 })
+  await call.over()
+  expect(ends).toEqual([call.stop.reason])
+  expect(rows()).toEqual([['req_1', 499, 'client_gone']])
+  expect(lines).toEqual([])
+})
+
+test('a call is open until it is over, and one that is cut says why', async () => {
+  const { call, calls, rows } = world()
+  calls.refuseNew()
+  expect(calls.cut()).toBe(1)
+  await calls.idle()
+  expect(calls.cut()).toBe(0)
+  expect(call.stop.reason).toMatchObject({ code: 'interrupted' })
+  await call.over()
+  expect(rows()).toEqual([['req_1', 503, 'interrupted']])
+})
+
+test('an end that cannot be written is heard of, also where nobody waits for it', async () => {
+  const { call, leaving, lines, rows } = world({ broken: true })
+  leaving.abort()
+  await expect(call.over()).rejects.toMatchObject({ status: 503 })
+  expect(lines.map((line) => JSON.parse(line).message)).toEqual([
+    'The usage of a request was not written at once.',
+  ])
+  expect(rows()).toEqual([])
+})

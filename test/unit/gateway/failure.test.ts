@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test'
+import { isTimeout, isUnreachable } from '../../../src/gateway/routing/retry.ts'
+import { connectionTimedOut, toApiError } from '../../../src/gateway/upstream/upstream-error.ts'
+import { connectionError } from '../../../src/gateway/upstream/post.ts'
+import type { ProviderError } from '../../../src/domain/generation/provider-error.ts'
+import { provider } from './support/model-world.ts'
+
+function codeOf(complaint: ProviderError): string | null {
+  return toApiError(complaint, 'acme', 'acme.example').code
+}
+
+describe('the words of a 400 say what it is about', () => {
+  const words: readonly (readonly [message: string, code: string])[] = [
+    [
+      "This model's maximum context length is 128000 tokens. However, you requested 130000.",
+      'context_length_exceeded',
+    ],
+    ['prompt is too long: 213462 tokens > 200000 maximum', 'context_length_exceeded'],
+    [
+      'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+      'context_length_exceeded',
+    ],
+    ['Input is longer than the context window.', 'context_length_exceeded'],
+    [
+      'The response was filtered due to the prompt triggering our content management policy.',
+      'content_filter',
+    ],
+    ['Blocked by Responsible AI.', 'content_filter'],
+    ["The model 'gpt-9' does not exist", 'upstream_model_not_found'],
+    ['Incorrect API key provided.', 'provider_key_rejected'],
+    ['API key not valid. Please pass a valid API key.', 'provider_key_rejected'],
+    ['API key expired. Please renew the API key.', 'provider_key_rejected'],
+    ['Invalid API key in the request.', 'provider_key_rejected'],
+    ["Invalid schema for function 'read_level'.", 'upstream_rejected'],
+    ["Invalid schema for function 'read_api_key'.", 'upstream_rejected'],
+    ["Unknown property 'api key' of the tool 'invalid_api_key'.", 'upstream_rejected'],
+    ["tools.0.name: 'API key not valid' is not a name.", 'upstream_rejected'],
+    ["Invalid schema for function 'context_window': it has no type.", 'upstream_rejected'],
+    ['Unknown field "context length" in `content_filter`.', 'upstream_rejected'],
+    ["There is no function 'model_not_found'.", 'upstream_rejected'],
+    ["This model's maximum context length is 8192 tokens, and you've sent more.", 'context_length_exceeded'],
+    ["The model 'river-9' does not exist.", 'upstream_model_not_found'],
+    ['The total length of all messages is too long.', 'context_length_exceeded'],
+    [
+      'Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again.',
+      'context_length_exceeded',
+    ],
+    ['Input is too long for requested model.', 'context_length_exceeded'],
+    [
+      'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length',
+      'context_length_exceeded',
+    ],
+    [
+      "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+      'context_length_exceeded',
+    ],
+    [
+      'The decoder prompt (length 9000) is longer than the maximum model length of 8192.',
+      'context_length_exceeded',
+    ],
+    ['Prompt exceeds max length', 'context_length_exceeded'],
+    ['The name of the function is too long.', 'upstream_rejected'],
+    ['metadata: the value is too long: at most 512 characters.', 'upstream_rejected'],
+    ["Unsupported parameter: 'max_tokens' is not supported with this model.", 'upstream_rejected'],
+    ['The token count must be a number.', 'upstream_rejected'],
+  ]
+
+  test.each([...words])('%s', (message, code) => {
+    expect(codeOf({ message, status: 400 })).toBe(code)
+  })
+
+  test.each([...words])('and of a 500 they say nothing: %s', (message) => {
+    expect(codeOf({ message, status: 500 })).toBe('upstream_unavailable')
+  })
+})
+
+test.each([
+  [{ code: 'context_length_exceeded' }, 'context_length_exceeded'],
+  [{ type: 'too_many_prompt_tokens' }, 'context_length_exceeded'],
+  [{ code: 'too_many_prompt_tokens' }, 'context_length_exceeded'],
+  [{ type: 'exceed_context_size_error' }, 'context_length_exceeded'],
+  [{ code: 'content_filter' }, 'content_filter'],
+  [{ code: 'model_not_found' }, 'upstream_model_not_found'],
+  [{ code: 'invalid_api_key' }, 'provider_key_rejected'],
+  [{ code: 'API_KEY_INVALID', type: 'INVALID_ARGUMENT' }, 'provider_key_rejected'],
+  [{ type: 'invalid_request_error' }, 'upstream_rejected'],
+])('so do its code and its type: %j', (facts, code) => {
+  expect(codeOf({ message: 'No.', status: 400, ...facts })).toBe(code)
+})
+
+test.each([
+  [{ code: 'insufficient_quota' }, 'provider_quota_exhausted'],
+  [{ type: 'credit_balance_exhausted' }, 'provider_quota_exhausted'],
+  [{ code: 'organization_spend_limit_exceeded' }, 'provider_quota_exhausted'],
+  [
+    { message: 'You exceeded your current quota, check your billing details.', type: 'RESOURCE_EXHAUSTED' },
+    'upstream_rate_limited',
+  ],
+  [{ code: 'rate_limit_exceeded' }, 'upstream_rate_limited'],
+  [{ message: 'Quota of requests per minute.' }, 'upstream_rate_limited'],
+])('a 429 is about the quota or about the rate: %j', (facts, code) => {
+  expect(codeOf({ message: 'No.', status: 429, ...facts })).toBe(code)
+})
+
+test('a complaint without a status is one that may pass', () => {
+  const error = toApiError({ message: 'No.' }, 'acme', 'acme.example')
+  expect([error.status, error.code, error.headers['x-should-retry']]).toEqual([
+    502,
+    'upstream_unavailable',
+    undefined,
+  ])
+})
+
+test.each([401, 402, 404, 429, 500])(
+  'only of a fault of the caller are the words handed on: %d',
+  (status) => {
+    const error = toApiError({ message: 'Secret words.', status }, 'acme', 'acme.example')
+    expect(JSON.stringify(error.toBody())).not.toContain('Secret')
+    expect(error.message).toContain('acme')
+  },
+)
+
+test.each([
+  ['ECONNREFUSED', true],
+  ['ENOTFOUND', true],
+  ['EAI_AGAIN', true],
+  ['EHOSTUNREACH', true],
+  ['EPROTO', true],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', true],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', true],
+  ['CERT_HAS_EXPIRED', true],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', true],
+  ['ECONNRESET', false],
+  ['InvalidHTTPResponse', false],
+  [undefined, false],
+])('of the code %s it is known that no request was sent: %p', (code, expected) => {
+  const error = connectionError(provider('acme'), Object.assign(new Error('At 10.0.0.5.'), { code }))
+  expect([error.code, isUnreachable(error)]).toEqual(['upstream_unavailable', expected])
+  expect(error.message).not.toContain('10.0.0.5')
+})
+
+test('a connection that nobody takes in time is both a timeout and known to be none', () => {
+  const error = connectionTimedOut('acme')
+  expect([error.code, isTimeout(error), isUnreachable(error)]).toEqual(['upstream_timeout', true, true])
+})

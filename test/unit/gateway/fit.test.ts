@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test'
+import {
+  enforceCapabilities,
+  type CapabilityOptions,
+} from '../../../src/gateway/models/enforce-capabilities.ts'
+import type { Generation } from '../../../src/domain/generation/request.ts'
+import { ApiError } from '../../../src/lib/errors.ts'
+import { modelsWith } from './support/model-world.ts'
+
+const plain: Generation = { messages: [], tools: [], extras: {} }
+const tools = [{ name: 'read_level' }]
+
+/** A model that takes a temperature and nothing else. */
+const model = modelsWith().find('alpha/one')!
+
+function fitted(generation: Partial<Generation>, unsupported: CapabilityOptions['unsupported'] = 'drop') {
+  const warnings: string[] = []
+  const warn = (sentence: string) => void warnings.push(sentence)
+  const options = { unsupported, names: { max_tokens: 'max_output_tokens' }, warn } as const
+  return { generation: enforceCapabilities({ ...plain, ...generation }, model, options), warnings }
+}
+
+test('what the model takes stays as it is', () => {
+  const generation = {
+    ...plain,
+    temperature: 0.5,
+    user: 'a',
+    serviceTier: 'flex',
+    extras: { top_k: 1 },
+  } as const
+  expect(fitted(generation)).toEqual({ generation, warnings: [] })
+})
+
+test('the parameters that are dropped are named in one warning, as the caller called them', () => {
+  const { generation, warnings } = fitted({ topP: 0.5, maxTokens: 5, seed: 0 })
+  expect(generation).toEqual({ ...plain, topP: undefined, maxTokens: undefined, seed: undefined })
+  expect(warnings).toEqual([
+    'Parameters `top_p`, `max_output_tokens` and `seed` are not supported by alpha/one and were ignored.',
+  ])
+  expect(fitted({ seed: 0 }).warnings).toEqual([
+    'Parameter `seed` is not supported by alpha/one and was ignored.',
+  ])
+})
+
+test('with the tools goes what is said of them', () => {
+  const { generation } = fitted({ tools, toolChoice: 'required', parallelToolCalls: false })
+  expect(generation).toEqual({ ...plain, toolChoice: undefined, parallelToolCalls: undefined })
+})
+
+test('what would change nothing goes without a word', () => {
+  const { generation, warnings } = fitted(
+    { topP: 1, frequencyPenalty: 0, logitBias: {}, effort: 'none' },
+    'reject',
+  )
+  expect(warnings).toEqual([])
+  expect(generation.topP).toBeUndefined()
+})
+
+test('a refusal names the parameter as the caller did', () => {
+  let refusal: unknown
+  try {
+    fitted({ maxTokens: 5 }, 'reject')
+  } catch (error) {
+    refusal = error
+  }
+  expect(refusal).toBeInstanceOf(ApiError)
+  expect(refusal).toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'max_output_tokens' })
+})
+
+test('what the caller sent is not changed', () => {
+  const given = Object.freeze({ ...plain, topP: 0.5, tools: Object.freeze([...tools]) })
+  fitted(given)
+  expect(given).toMatchObject({ topP: 0.5, tools })
+})

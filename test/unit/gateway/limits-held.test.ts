@@ -1,0 +1,138 @@
+import { expect, test } from 'bun:test'
+import type { GenerationStream } from '../../../src/gateway/gateway.ts'
+import { createBilling } from '../../../src/gateway/billing/billing.ts'
+import { createCircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
+import { createGateway } from '../../../src/gateway/generate.ts'
+import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
+import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
+import { createProviderStates } from '../../../src/gateway/provider-states.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
+import { createProviderState } from '../../../src/storage/sqlite/provider-state.ts'
+import { testStorage } from '../storage/support/folder.ts'
+import { chunks, delta, streamed } from '../../support/chat-answers.ts'
+import { breakOff, reset, type Script } from '../../support/script.ts'
+import { createUpstream } from '../../support/upstream.ts'
+import { modelsWith, provider, providersOf } from './support/model-world.ts'
+import { organization } from './support/organization.ts'
+
+const gate = Promise.withResolvers<void>()
+const endless = chunks([delta({ content: 'It is' }), new Promise(() => {})])
+
+function read(answering: GenerationStream): Promise<void> {
+  return answering.each((batch) => expect(batch.length).toBeGreaterThan(0))
+}
+
+/** Each gets the answer and what makes the caller leave. */
+type Way = (answering: GenerationStream, leave: () => void) => unknown
+
+const ways: readonly (readonly [string, Script, Way])[] = [
+  ['was read to its end', streamed(), read],
+  [
+    'broke in the middle',
+    chunks([delta({ content: 'It is' }), gate.promise], breakOff),
+    (answer) => {
+      gate.resolve()
+      return read(answer).catch(() => {})
+    },
+  ],
+  ['was closed before it was read', endless, (answer) => answer.close()],
+  ['was closed after a part', endless, (answer) => answer.each(() => answer.close())],
+  ['was left before it was read', endless, (_, leave) => leave()],
+  [
+    'was left while it was awaited',
+    endless,
+    async (answer, leave) => {
+      const begun = Promise.withResolvers<void>()
+      const reading = answer.each(() => begun.resolve())
+      await begun.promise
+      leave()
+      await expect(reading).rejects.toMatchObject({ code: 'client_gone' })
+    },
+  ],
+]
+
+test.each(ways)(
+  'an answer that %s holds no place any more, and its upstream call has ended',
+  async (_, script, way) => {
+    await using world = await startWorld(script)
+    const leaving = new AbortController()
+    const answer = await world.ask(leaving.signal)
+    expect(world.opened()).toBe(false)
+    await way(answer, () => leaving.abort())
+    expect(world.opened()).toBe(true)
+    await world.upstream.quiet()
+  },
+)
+
+test('a call that no provider answers holds no place', async () => {
+  await using world = await startWorld(reset)
+  await expect(world.ask(new AbortController().signal)).rejects.toMatchObject({ status: 502 })
+  await world.upstream.quiet()
+  expect(world.opened()).toBe(true)
+})
+
+test('a caller who had left before the call began holds no place, and nobody is asked', async () => {
+  await using world = await startWorld(streamed())
+  await expect(world.ask(AbortSignal.abort())).rejects.toMatchObject({ code: 'client_gone' })
+  expect(world.opened()).toBe(true)
+  expect(world.upstream.requests).toEqual([])
+})
+
+/** A gateway that allows one call at once, and whether it is free. */
+async function startWorld(script: Script) {
+  const upstream = await createUpstream(script)
+  const { database, writer } = testStorage()
+  const limits = createRateLimits(
+    () => ({ requestsPerMinute: 100, tokensPerMinute: 1000, concurrentRequests: 1 }),
+    () => 0,
+  )
+  const gateway = createGateway({
+    billing: createBilling(createLedger(database, writer), () => undefined),
+    calls: createOpenCalls(),
+    log: createLog(() => {}),
+    breaker: createCircuitBreaker({ failures: 5, cooldown: 1000 }),
+    retries: 0,
+    states: createProviderStates(createProviderState(database, writer)),
+    patience: 10_000,
+  })
+  // So long that no deadline ends a call here.
+  const timeouts = { connect: 60_000, firstByte: 60_000, idle: 60_000 }
+  const providers = providersOf(provider('alpha', { baseUrl: upstream.url, timeouts }))
+  const [model] = modelsWith([], { providers }).enabled
+  if (!model) throw new Error('There is no model.')
+  const admit = () => limits.admit(organization(), () => {})
+  const generation = { messages: [], tools: [], extras: {} }
+  const { id, billing } = organization()
+  const facts = { organization: id, key: 'k', createdAt: 0, api: 'chat' as const, stream: true }
+  const common = { facts: { id: 'req_1', ...facts }, billing, model, generation, stream: true }
+
+  return {
+    upstream,
+    ask: (signal: AbortSignal) => gateway.generate({ ...common, admission: admit(), signal }),
+    opened() {
+      try {
+        admit().open(1).close(1)
+        return true
+      } catch {
+        return false
+      }
+    },
+    [Symbol.asyncDispose]: upstream[Symbol.asyncDispose],
+  }
+}
+
+test('a call that is given up behind the last word of its answer does not end as if it was whole', async () => {
+  await using world = await startWorld(streamed())
+  const leaving = new AbortController()
+  const answer = await world.ask(leaving.signal)
+  const events: string[] = []
+  const reading = answer.each((batch) => {
+    events.push(...batch.map(({ type }) => type))
+    if (events.includes('finish')) leaving.abort()
+  })
+  await expect(reading).rejects.toMatchObject({ code: 'client_gone' })
+  expect(events).toContain('finish')
+  expect(world.opened()).toBe(true)
+  await world.upstream.quiet()
+})

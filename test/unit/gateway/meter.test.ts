@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'bun:test'
+import { estimatedPrompt, imagesIn } from '../../../src/gateway/billing/estimate.ts'
+import { createMeter } from '../../../src/gateway/billing/meter.ts'
+import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
+import type { Generation, Part } from '../../../src/domain/generation/request.ts'
+
+const text = (words: string): GenerationEvent => ({ type: 'text', choice: 0, text: words })
+const reasoning = (words: string): GenerationEvent => ({ type: 'reasoning', choice: 0, text: words })
+const finish: GenerationEvent = { type: 'finish', choice: 0, reason: 'stop' }
+const usage = (promptTokens: number, completionTokens: number): GenerationEvent => {
+  return { type: 'usage', usage: { promptTokens, completionTokens } }
+}
+
+/** A question of these parts. */
+function asking(...parts: Part[]): Generation {
+  return { messages: [{ role: 'user', parts }], tools: [], extras: {} }
+}
+
+function metered(...batches: GenerationEvent[][]) {
+  const meter = createMeter({
+    generation: asking({ type: 'text', text: 'a'.repeat(40) }),
+    model: { routes: [] },
+    stream: true,
+  })
+  batches.forEach((batch) => meter.add(batch))
+  return meter.usage()
+}
+
+describe('what a request took', () => {
+  test('is what the provider counted', () => {
+    expect(metered([text('It is four.')], [usage(9, 7), finish])).toEqual({
+      promptTokens: 9,
+      completionTokens: 7,
+      estimated: false,
+    })
+  })
+
+  test('is the last of its counts', () => {
+    expect(metered([usage(9, 1)], [text('It is four.'), finish], [usage(9, 7)])).toMatchObject({
+      completionTokens: 7,
+      estimated: false,
+    })
+  })
+
+  test('is estimated from the characters where it counted nothing', () => {
+    expect(metered([text('abcd'), text('abcde')], [reasoning('abcd'), finish])).toMatchObject({
+      promptTokens: 14,
+      completionTokens: 4,
+      reasoningTokens: 1,
+      estimated: true,
+    })
+  })
+
+  test('counts a tool call as it grows, and its end not again', () => {
+    const begin: GenerationEvent = { type: 'tool-call-begin', choice: 0, index: 0, id: 'c', name: 'read' }
+    const fragment = (text: string): GenerationEvent => {
+      return { type: 'tool-call-delta', choice: 0, index: 0, arguments: text }
+    }
+    const call = { id: 'c', name: 'read', arguments: '{"a":"bcdef"}' }
+    const end: GenerationEvent = { type: 'tool-call', choice: 0, index: 0, call }
+    expect(metered([begin]).completionTokens).toBe(1)
+    expect(metered([begin, fragment('{"a":"bc')]).completionTokens).toBe(3)
+    expect(metered([begin, fragment('{"a":"bc'), fragment('def"}'), end]).completionTokens).toBe(5)
+  })
+
+  test('is the prompt alone before anything came', () => {
+    expect(metered()).toMatchObject({ promptTokens: 14, completionTokens: 0, estimated: true })
+  })
+})
+
+describe('what a caller who leaves has taken', () => {
+  const generation = asking({ type: 'text', text: 'a'.repeat(40) })
+  const reasoning = { supported_efforts: [] }
+
+  /** A meter on a clock that stands where it is put. */
+  function leaving({ stream = true, reasons = false, choices = 1, maxTokens = 1000 } = {}) {
+    const clock = { now: 0 }
+    const model = { routes: [], ...(reasons && { reasoning }) }
+    const asked = { ...generation, choices, maxTokens }
+    const meter = createMeter({ generation: asked, model, stream }, () => clock.now)
+    const taken = () => meter.usage(true).completionTokens
+    return { clock, meter, taken, sent: () => meter.sent(asked) }
+  }
+
+  test('is nothing before the provider has the request, and when it has refused it', () => {
+    const { meter, sent } = leaving()
+    expect(meter.isBillable()).toBe(false)
+    sent()
+    expect(meter.isBillable()).toBe(true)
+    meter.attemptFailed()
+    expect(meter.isBillable()).toBe(false)
+    sent()
+    meter.accepted()
+    meter.attemptFailed()
+    expect(meter.isBillable()).toBe(true)
+  })
+
+  test('is a hundred tokens a second from the acceptance of a stream to its first word', () => {
+    const { clock, meter, taken, sent } = leaving()
+    sent()
+    clock.now = 2000
+    expect(taken()).toBe(0)
+    meter.accepted()
+    clock.now = 3000
+    expect(taken()).toBe(100)
+    meter.add([text('a')])
+    clock.now = 9000
+    expect(taken()).toBe(101)
+  })
+
+  test.each([
+    ['that reasons', { reasons: true }],
+    ['for a whole answer', { stream: false }],
+  ])('counts from when the request was sent to a model %s', (_, options) => {
+    const { clock, taken, sent } = leaving(options)
+    sent()
+    clock.now = 2000
+    expect(taken()).toBe(200)
+  })
+
+  test('counts every silence of a model that reasons, and not the time in which its words flow', () => {
+    const { clock, meter, taken, sent } = leaving({ reasons: true })
+    sent()
+    meter.accepted()
+    for (let word = 1; word <= 20; word++) {
+      clock.now += 10
+      meter.add([text('abcdefgh')])
+    }
+    const flowing = taken()
+    expect(flowing).toBeWithin(80, 100)
+    clock.now += 3000
+    meter.add([text('a')])
+    expect(taken()).toBeWithin(flowing + 300, flowing + 303)
+    clock.now += 1000
+    expect(taken()).toBeWithin(flowing + 400, flowing + 403)
+  })
+
+  test('counts the time in which the caller did not read', () => {
+    const { clock, meter, taken, sent } = leaving()
+    sent()
+    meter.accepted()
+    meter.add([text('a')])
+    meter.paused()
+    clock.now = 5000
+    expect(taken()).toBe(501)
+    meter.add([text('a')])
+    clock.now = 9000
+    expect(taken()).toBe(502)
+  })
+
+  test('counts the time in each of several answers, and is never more than they can be', () => {
+    const { clock, taken, sent } = leaving({ stream: false, choices: 3, maxTokens: 200 })
+    sent()
+    clock.now = 1000
+    expect(taken()).toBe(300)
+    clock.now = 60_000
+    expect(taken()).toBe(600)
+  })
+
+  test('is at least a token for each piece', () => {
+    const { meter, taken, sent } = leaving()
+    sent()
+    meter.accepted()
+    for (let piece = 0; piece < 50; piece++) meter.add([text(' ')])
+    expect(taken()).toBe(50)
+  })
+
+  test('takes the prompt from a provider that has told it, and its answer so far with what came since', () => {
+    const { meter, sent } = leaving()
+    sent()
+    meter.accepted()
+    meter.add([usage(1234, 80), text('one')])
+    meter.add([text('two')])
+    expect(meter.usage(true)).toMatchObject({ promptTokens: 1234, completionTokens: 83, estimated: true })
+  })
+
+  test('is what the provider counted at the end, and not before all answers are there', () => {
+    const { meter, sent } = leaving({ choices: 2 })
+    const ending = (choice: number): GenerationEvent => ({ type: 'ending', choice })
+    sent()
+    meter.accepted()
+    meter.add([text('one'), ending(0), usage(9, 1)])
+    expect(meter.awaitsUsage()).toBe(false)
+    expect(meter.usage(true).estimated).toBe(true)
+    meter.add([ending(1)])
+    expect(meter.awaitsUsage()).toBe(true)
+    meter.add([usage(9, 2)])
+    expect(meter.awaitsUsage()).toBe(false)
+    expect(meter.usage(true)).toEqual({ promptTokens: 9, completionTokens: 2, estimated: false })
+  })
+})
+
+describe('the estimate of a prompt', () => {
+  test('grows with its text, its images, its tools and its calls', () => {
+    const plain = asking({ type: 'text', text: 'abcd' })
+    const more: readonly Generation[] = [
+      asking({ type: 'text', text: 'abcdefgh' }),
+      asking({ type: 'text', text: 'abcd' }, { type: 'image', url: 'data:,' }),
+      { ...plain, tools: [{ name: 'read_level', parameters: { type: 'object' } }] },
+      { ...plain, messages: [...plain.messages, { role: 'system', parts: [] }] },
+    ]
+    for (const generation of more) expect(estimatedPrompt(generation)).toBeGreaterThan(estimatedPrompt(plain))
+  })
+
+  test('does not grow with the bytes of an image', () => {
+    const small = asking({ type: 'image', url: 'data:image/png;base64,QUJD' })
+    const large = asking({ type: 'image', url: `data:image/png;base64,${'QUJD'.repeat(100_000)}` })
+    expect(estimatedPrompt(large)).toBe(estimatedPrompt(small))
+  })
+
+  test('images are counted wherever they stand', () => {
+    const image: Part = { type: 'image', url: 'data:,' }
+    const { messages } = asking(image, { type: 'text', text: 'a' }, image)
+    expect(imagesIn({ messages: [...messages, ...messages], tools: [], extras: {} })).toBe(4)
+  })
+})

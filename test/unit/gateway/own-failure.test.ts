@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'bun:test'
+import { createBilling } from '../../../src/gateway/billing/billing.ts'
+import { createCircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
+import { createGateway } from '../../../src/gateway/generate.ts'
+import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
+import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
+import { createProviderStates } from '../../../src/gateway/provider-states.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { badRequest } from '../../../src/lib/errors.ts'
+import type { RemoteKind } from '../../../src/providers/provider.ts'
+import type { Protocol } from '../../../src/providers/protocols/protocol.ts'
+import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
+import { createProviderState } from '../../../src/storage/sqlite/provider-state.ts'
+import { testStorage } from '../storage/support/folder.ts'
+import { streamed, whole } from '../../support/chat-answers.ts'
+import type { Script } from '../../support/script.ts'
+import { createUpstream } from '../../support/upstream.ts'
+import { kindNamed, modelsWith, provider, providersOf } from './support/model-world.ts'
+import { organization } from './support/organization.ts'
+
+const fault = new TypeError('undefined is not an object')
+const broken = () => {
+  throw fault
+}
+
+/** A gateway whose wire has a fault, with a breaker that opens at the first failure, and two routes. */
+async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script: Script) {
+  const upstream = await createUpstream(script)
+  const { database, writer } = testStorage()
+  const remote = kindNamed('openai-compatible') as RemoteKind
+  const kind = { ...remote, wire: { ...remote.protocol, ...faults(remote.protocol) } }
+  const breaker = createCircuitBreaker({ failures: 1, cooldown: 60_000 })
+  const limits = createRateLimits(() => ({
+    requestsPerMinute: 100,
+    tokensPerMinute: 1000,
+    concurrentRequests: 1,
+  }))
+  const gateway = createGateway({
+    billing: createBilling(createLedger(database, writer), () => undefined),
+    calls: createOpenCalls(),
+    log: createLog(() => {}),
+    breaker,
+    retries: 3,
+    states: createProviderStates(createProviderState(database, writer)),
+    patience: 10_000,
+  })
+  const [model] = modelsWith([], {
+    providers: providersOf(provider('alpha', { kind, baseUrl: upstream.url })),
+  }).enabled
+  if (!model) throw new Error('There is no model.')
+  const { id, billing } = organization()
+  const generation = { messages: [], tools: [], extras: {} }
+  const common = { billing, model: { ...model, routes: [...model.routes, ...model.routes] }, generation }
+
+  async function ask(number: number, stream: boolean): Promise<void> {
+    const facts = {
+      id: `req_${number}`,
+      organization: id,
+      key: 'k',
+      createdAt: 0,
+      api: 'chat' as const,
+      stream,
+    }
+    const admission = limits.admit(organization(), () => {})
+    const signal = new AbortController().signal
+    const answer = await gateway.generate({ ...common, facts, admission, stream, signal })
+    await answer.each(() => {})
+  }
+  return { upstream, breaker, ask, [Symbol.asyncDispose]: upstream[Symbol.asyncDispose] }
+}
+
+const faulty: readonly (readonly [
+  string,
+  (wire: Protocol) => Partial<Protocol>,
+  Script,
+  stream: boolean,
+  asked: number,
+])[] = [
+  ['renders a request', () => ({ render: broken }), whole(), false, 0],
+  ['writes a request that goes in circles', () => ({ render: circular }), whole(), false, 0],
+  ['reads an answer', () => ({ parse: broken }), whole(), false, 1],
+  ['reads a stream', ({ stream }) => ({ stream: { ...stream, step: broken } }), streamed(), true, 1],
+]
+
+describe.each(faulty)('a fault of the gateway where it %s', (_, faults, script, stream, asked) => {
+  test('is a 500 that is asked once, and blames no route', async () => {
+    await using world = await startFaulty(faults, script)
+    for (const number of [1, 2, 3]) {
+      const failure = await world.ask(number, stream).catch((error: unknown) => error)
+      expect(failure).toMatchObject({ status: 500, code: 'internal_error' })
+      expect((failure as Error).message).not.toContain('undefined')
+      expect((failure as Error).cause).toBeInstanceOf(TypeError)
+      expect(world.upstream.requests.length).toBe(asked * number)
+    }
+    expect(world.breaker.openCircuits()).toEqual([])
+    await world.upstream.quiet()
+  })
+})
+
+test('what a wire refuses stays what it is', async () => {
+  const refused = badRequest('No.', 'invalid_value', 'messages')
+  const render = () => {
+    throw refused
+  }
+  await using world = await startFaulty(() => ({ render }), whole())
+  expect(world.ask(1, false)).rejects.toBe(refused)
+})
+
+function circular(): Record<string, unknown> {
+  const body: Record<string, unknown> = {}
+  body.self = body
+  return body
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'bun:test'
+import { publicAddress } from '../../../src/gateway/images/public-address.ts'
+import { withInlineImages } from '../../../src/gateway/images/remote-image.ts'
+import type { Generation } from '../../../src/domain/generation/request.ts'
+import { imageReply, imageServer, png } from './support/image-server.ts'
+
+const showing = (...urls: string[]): Generation => ({
+  messages: [{ role: 'user', parts: urls.map((url) => ({ type: 'image', url })) }],
+  tools: [],
+  extras: {},
+})
+const patience = new AbortController().signal
+const megabyte = 1024 * 1024
+
+/** A body of this many megabytes whose length is not told. */
+function endless(megabytes: number): ReadableStream<Uint8Array> {
+  let sent = 0
+  return new ReadableStream({
+    pull(controller) {
+      controller.enqueue(sent === 0 ? new Uint8Array(png) : new Uint8Array(megabyte))
+      if (++sent > megabytes) controller.close()
+    },
+  })
+}
+const headers = { 'content-type': 'image/png' }
+
+describe('a fetched image is bounded', () => {
+  test('to twenty megabytes, whether its length is told or not', async () => {
+    using server = imageServer((request) => {
+      if (request.url.endsWith('/told')) return imageReply(new Uint8Array(21 * megabyte))
+      return new Response(endless(100), { headers })
+    })
+    for (const path of ['/told', '/untold']) {
+      const answer = withInlineImages(showing(server.url(path)), patience, server.surroundings)
+      await expect(answer).rejects.toMatchObject({ status: 400, message: expect.stringContaining('20 MiB') })
+    }
+  })
+
+  test('to 64 megabytes for all the places where it is shown', async () => {
+    using server = imageServer(() => new Response(endless(18), { headers }))
+    const url = server.url('/a')
+    const shown = (times: number) =>
+      withInlineImages(showing(...Array.from({ length: times }, () => url)), patience, server.surroundings)
+    expect((await shown(3)).messages[0]?.parts).toHaveLength(3)
+    await expect(shown(4)).rejects.toMatchObject({
+      status: 400,
+      param: 'messages[0].content[3].image_url.url',
+      message: expect.stringContaining('too large together'),
+    })
+  })
+
+  test('to 64 megabytes together with the others', async () => {
+    using server = imageServer(() => new Response(endless(18), { headers }))
+    const urls = [1, 2, 3, 4].map((number) => server.url(`/${number}`))
+    const few = await withInlineImages(showing(...urls.slice(0, 3)), patience, server.surroundings)
+    expect(few.messages[0]?.parts).toHaveLength(3)
+    const many = withInlineImages(showing(...urls), patience, server.surroundings)
+    await expect(many).rejects.toMatchObject({ message: expect.stringContaining('too large together') })
+  })
+
+  test('in time, also where its name is not found or its body does not end', async () => {
+    using server = imageServer(
+      () =>
+        new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(png)) }), { headers }),
+    )
+    const slow = { ...server.surroundings, deadline: 50 }
+    const nameless = { ...slow, resolve: () => new Promise<never>(() => {}) }
+    for (const surroundings of [slow, nameless]) {
+      const answer = withInlineImages(showing(server.url('/a')), patience, surroundings)
+      await expect(answer).rejects.toMatchObject({
+        status: 400,
+        message: "Invalid 'messages[0].content[0].image_url.url': the image did not come in time.",
+      })
+    }
+  })
+
+  test('by the caller, who leaves', async () => {
+    const leaving = new AbortController()
+    const left = Promise.withResolvers<void>()
+    using server = imageServer((request) => {
+      request.signal.addEventListener('abort', () => left.resolve())
+      leaving.abort(new Error('gone'))
+      return new Promise<never>(() => {})
+    })
+    const answer = withInlineImages(showing(server.url('/a')), leaving.signal, server.surroundings)
+    await expect(answer).rejects.toThrow('gone')
+    await left.promise
+  })
+
+  test('by the first that fails: the others are given up', async () => {
+    const left = Promise.withResolvers<void>()
+    using server = imageServer((request) => {
+      if (request.url.endsWith('/bad')) return new Response('', { status: 500 })
+      request.signal.addEventListener('abort', () => left.resolve())
+      return new Promise<never>(() => {})
+    })
+    const urls = [server.url('/hangs'), server.url('/bad')]
+    const answer = withInlineImages(showing(...urls), patience, server.surroundings)
+    await expect(answer).rejects.toMatchObject({ param: 'messages[0].content[1].image_url.url' })
+    await left.promise
+  })
+})
+
+describe('an address', () => {
+  const local =
+    '10.1.2.3 127.0.0.1 127.255.255.254 169.254.169.254 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1'
+  const special = '0.0.0.0 192.0.0.8 198.18.0.1 224.0.0.1 240.0.0.1 255.255.255.255 168.63.129.16'
+  const hidden = '::ffff:8.8.8.8 ::ffff:127.0.0.1 64:ff9b::8.8.8.8 2001::1 2002:7f00:1::1 ::127.0.0.1'
+  const local6 = ':: ::1 fe80::1 fe80::1%eth0 fc00::1 fd00:ec2::254 ff02::1 2001:db8::1 100::1'
+  const none = 'localhost 127.1 0x7f000001'
+
+  test.each([local, special, hidden, local6, none, ''].flatMap((list) => list.split(' ')))(
+    '%p is not public',
+    (address) => expect(publicAddress(address)).toBe(false),
+  )
+
+  test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450:4001::200e'])(
+    '%p is public',
+    (address) => expect(publicAddress(address)).toBe(true),
+  )
+})

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'bun:test'
+import type { NetworkOverrides } from '../../../src/gateway/images/pinned-fetch.ts'
+import { withInlineImages } from '../../../src/gateway/images/remote-image.ts'
+import type { Generation, Part } from '../../../src/domain/generation/request.ts'
+import { ApiError } from '../../../src/lib/errors.ts'
+import { imageReply, imageServer, png } from './support/image-server.ts'
+
+const image = (url: string): Part => ({ type: 'image', url, detail: 'low' })
+const asking = (...parts: Part[]): Generation => ({
+  messages: [
+    { role: 'system', parts: [{ type: 'text', text: 'Look.' }] },
+    { role: 'user', parts: [{ type: 'text', text: 'What is this?' }, ...parts] },
+  ],
+  tools: [],
+  extras: {},
+})
+const patience = new AbortController().signal
+const inline = `data:image/png;base64,${png.toString('base64')}`
+
+/** The error for an image that is not taken. */
+async function refusal(url: string, surroundings: NetworkOverrides = {}): Promise<ApiError> {
+  const error = await withInlineImages(asking(image(url)), patience, surroundings).catch((error) => error)
+  if (!(error instanceof ApiError)) throw new Error('the image was taken')
+  expect(error).toMatchObject({ status: 400, code: 'invalid_image_url' })
+  expect(error.param).toBe('messages[1].content[1].image_url.url')
+  return error
+}
+
+describe('an image at an address', () => {
+  test('is fetched and goes on as its bytes; everything else stays', async () => {
+    using server = imageServer(() => imageReply())
+    const generation = asking(image(server.url('/a.png')), image('data:image/gif;base64,QUJD'))
+    const result = await withInlineImages(generation, patience, server.surroundings)
+    const expected = asking(image(inline), image('data:image/gif;base64,QUJD'))
+    expect(result).toEqual(expected)
+    expect(generation.messages[1]?.parts[1]).toMatchObject({ url: server.url('/a.png') })
+    expect(result.messages[0]).toBe(generation.messages[0])
+  })
+
+  test('costs nothing where there is none', async () => {
+    const generation = asking(image(inline))
+    expect(await withInlineImages(generation, patience)).toBe(generation)
+  })
+
+  test('is fetched from the checked address under its own name', async () => {
+    using server = imageServer(() => imageReply())
+    let resolved = 0
+    const resolve = async () => [['127.0.0.1'], ['10.0.0.1']][resolved++] ?? []
+    await withInlineImages(asking(image(server.url('/a'))), patience, { ...server.surroundings, resolve })
+    expect(server.asked).toEqual([{ host: `images.test:${server.port}`, path: '/a' }])
+    expect(resolved).toBe(1)
+  })
+
+  test('may have a bare address for its host', async () => {
+    using server = imageServer(() => imageReply())
+    const generation = asking(image(server.url('/a', '127.0.0.1')))
+    const result = await withInlineImages(generation, patience, server.surroundings)
+    expect(result.messages[1]?.parts[1]).toMatchObject({ url: inline })
+  })
+
+  test('is fetched once however often it is shown, and at most eight at a time', async () => {
+    let [open, most] = [0, 0]
+    const full = Promise.withResolvers<void>()
+    using server = imageServer(async () => {
+      most = Math.max(most, ++open)
+      if (open === 8) full.resolve()
+      await full.promise
+      open -= 1
+      return imageReply()
+    })
+    const urls = Array.from({ length: 20 }, (_, index) => server.url(`/${index}`))
+    const generation = asking(...[...urls, ...urls].map(image))
+    const result = await withInlineImages(generation, patience, server.surroundings)
+    expect(server.asked.map(({ path }) => path).toSorted()).toEqual(
+      urls.map((url) => new URL(url).pathname).toSorted(),
+    )
+    expect(most).toBe(8)
+    expect(result.messages[1]?.parts.slice(1)).toEqual(Array(40).fill(image(inline)))
+  })
+
+  test('is of the type that its bytes say', async () => {
+    using server = imageServer(() => imageReply(new Uint8Array([0xff, 0xd8, 0xff, 0xe0]), 'image/png'))
+    const result = await withInlineImages(asking(image(server.url('/a'))), patience, server.surroundings)
+    expect(result.messages[1]?.parts[1]).toMatchObject({ url: 'data:image/jpeg;base64,/9j/4A==' })
+  })
+
+  test('is followed through three redirects, to another host too', async () => {
+    using server = imageServer((request) => {
+      const { pathname } = new URL(request.url)
+      if (pathname === '/3') return imageReply()
+      const next = `/${Number(pathname.slice(1)) + 1}`
+      return Response.redirect(pathname === '/0' ? server.url(next, 'elsewhere.test') : next, 302)
+    })
+    const result = await withInlineImages(asking(image(server.url('/0'))), patience, server.surroundings)
+    expect(result.messages[1]?.parts[1]).toMatchObject({ url: inline })
+    expect(server.asked.map(({ host }) => host?.split(':')[0])).toEqual([
+      'images.test',
+      'elsewhere.test',
+      'elsewhere.test',
+      'elsewhere.test',
+    ])
+  })
+})
+
+describe('an image is refused', () => {
+  test.each([
+    'http://images.test/a.png',
+    'ftp://images.test/a.png',
+    'gs://bucket/a.png',
+    'a.png',
+    'https://ada:secret@images.test/a.png',
+    'https://',
+  ])('at %s', async (url) => {
+    const error = await refusal(url)
+    expect(error.message).not.toContain('secret')
+  })
+
+  test.each([
+    'https://127.0.0.1/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://[::1]/',
+    'https://localhost/',
+  ])('at %s, which is not on the public internet', async (url) => {
+    const { message } = await refusal(url)
+    expect(message).toEndWith('the host of the image is not on the public internet.')
+    expect(message).not.toContain('127.0.0.1')
+  })
+
+  test('by the place where it is shown first', async () => {
+    const address = 'http://images.test/a'
+    const answer = withInlineImages(asking(image(inline), image(address), image(address)), patience)
+    await expect(answer).rejects.toMatchObject({ param: 'messages[1].content[2].image_url.url' })
+  })
+
+  test('where one of the addresses of its host is not public, and the others are not asked', async () => {
+    using server = imageServer(() => imageReply())
+    const resolve = async () => ['127.0.0.1', '10.0.0.1']
+    const { message } = await refusal(server.url('/a'), { ...server.surroundings, resolve })
+    expect(message).toContain('not on the public internet')
+    expect(server.asked).toEqual([])
+  })
+
+  test('where its host is unknown, in the words for one that is inside', async () => {
+    const inside = await refusal('https://inside.test/a', { resolve: async () => ['10.0.0.1'] })
+    const unknown = await refusal('https://unknown.test/a', {
+      resolve: () => Promise.reject(new Error('ENOTFOUND')),
+    })
+    expect(unknown.message).toBe(inside.message)
+  })
+
+  test('where a redirect leads inside, and nothing of that address is told', async () => {
+    using server = imageServer(() => Response.redirect('https://10.1.2.3/latest/meta-data', 302))
+    const { message } = await refusal(server.url('/a'), server.surroundings)
+    expect(message).toContain('not on the public internet')
+    expect(message).not.toContain('10.1.2.3')
+  })
+
+  test.each([
+    ['http', 'http://images.test/a', 'must begin with https://'],
+    ['itself', '/again', 'redirects too often'],
+  ])('where it redirects to %s', async (_name, location, words) => {
+    using server = imageServer(() => Response.redirect(location, 307))
+    const { message } = await refusal(server.url('/a'), server.surroundings)
+    expect(message).toContain(words)
+    expect(server.asked.length).toBeLessThanOrEqual(4)
+  })
+
+  test('where the certificate is for another name, or of nobody who is trusted', async () => {
+    using server = imageServer(() => imageReply())
+    await refusal(server.url('/a', 'other.test'), server.surroundings)
+    await refusal(server.url('/a'), { ...server.surroundings, ca: undefined })
+    expect(server.asked).toEqual([])
+  })
+
+  test.each<[string, Response, string]>([
+    ['there is none', new Response('gone', { status: 404 }), 'answered with status 404'],
+    [
+      'it is a page',
+      new Response('<html>', { headers: { 'content-type': 'text/html' } }),
+      'there is no image',
+    ],
+    [
+      'it only says it is one',
+      imageReply(Buffer.from('<svg/>') as never, 'image/svg+xml'),
+      'there is no image',
+    ],
+    ['it is empty', imageReply(new Uint8Array()), 'there is no image'],
+  ])('where %s', async (_name, reply, words) => {
+    using server = imageServer(() => reply)
+    expect((await refusal(server.url('/a'), server.surroundings)).message).toContain(words)
+  })
+})

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  isRouteFailure,
+  isRetryable,
+  shouldFailover,
+  retryDelayMs,
+} from '../../../src/gateway/routing/retry.ts'
+import { retryAfterOf } from '../../../src/gateway/upstream/retry-after.ts'
+import {
+  type ApiError,
+  badRequest,
+  clientGone,
+  internalError,
+  serviceUnavailable,
+} from '../../../src/lib/errors.ts'
+import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../../src/lib/upstream-errors.ts'
+
+type Verdict = { readonly again: boolean; readonly others: boolean; readonly blamed: boolean }
+
+const verdicts: readonly (readonly [name: string, error: unknown, verdict: Verdict])[] = [
+  ['unavailable', upstreamFailed('upstream_unavailable', 'x'), { again: true, others: true, blamed: true }],
+  ['timeout', upstreamFailed('upstream_timeout', 'x'), { again: false, others: true, blamed: true }],
+  ['rate', upstreamFailed('upstream_rate_limited', 'x'), { again: true, others: true, blamed: false }],
+  [
+    'rate, 2 s',
+    upstreamFailed('upstream_rate_limited', 'x', 2),
+    { again: true, others: true, blamed: false },
+  ],
+  [
+    'rate, 2.1 s',
+    upstreamFailed('upstream_rate_limited', 'x', 2.1),
+    { again: false, others: true, blamed: false },
+  ],
+  [
+    'unavailable, 2.1 s',
+    upstreamFailed('upstream_unavailable', 'x', 2.1),
+    { again: false, others: true, blamed: true },
+  ],
+  ['key', upstreamBroken('provider_key_rejected', 'x'), { again: false, others: true, blamed: false }],
+  ['quota', upstreamBroken('provider_quota_exhausted', 'x'), { again: false, others: true, blamed: false }],
+  ['model', upstreamBroken('upstream_model_not_found', 'x'), { again: false, others: true, blamed: false }],
+  ['rejected', upstreamRejected('x', 'upstream_rejected'), { again: false, others: false, blamed: false }],
+  ['bad request', badRequest('x', null, null), { again: false, others: false, blamed: false }],
+  ['own outage', serviceUnavailable('x'), { again: false, others: false, blamed: false }],
+  ['own fault', internalError('x'), { again: false, others: false, blamed: false }],
+  ['client gone', clientGone(), { again: false, others: false, blamed: false }],
+  ['no error of ours', new Error('x'), { again: false, others: false, blamed: false }],
+]
+
+test.each([...verdicts])('whether to ask again, ask others, blame the route: %s', (_, error, verdict) => {
+  expect({ again: isRetryable(error), others: shouldFailover(error), blamed: isRouteFailure(error) }).toEqual(
+    verdict,
+  )
+})
+
+test('the pause doubles from 0.2 to 2 seconds, half of it drawn', () => {
+  const error = upstreamFailed('upstream_unavailable', 'x')
+  const longest = [0, 1, 2, 3, 4, 20].map((attempt) => retryDelayMs(attempt, error, () => 1))
+  const shortest = [0, 1, 2, 3, 4, 20].map((attempt) => retryDelayMs(attempt, error, () => 0))
+  expect(longest).toEqual([200, 400, 800, 1600, 2000, 2000])
+  expect(shortest).toEqual(longest.map((pause) => pause / 2))
+})
+
+test.each([
+  ['upstream_rate_limited', 1],
+  ['upstream_unavailable', 2],
+] as const)('the pause is never shorter than the one that the provider names: %s, %d s', (code, seconds) => {
+  const error = upstreamFailed(code, 'x', seconds)
+  for (const attempt of [0, 1]) {
+    expect(retryDelayMs(attempt, error, () => 0)).toBe(seconds * 1000)
+    expect(retryDelayMs(attempt, error, () => 1)).toBe(seconds * 1000 + 100 * 2 ** attempt)
+  }
+})
+
+describe('the pause that a provider names', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z')
+
+  test.each([
+    [{ 'retry-after': '7' }, 7],
+    [{ 'retry-after': '0' }, 0],
+    [{ 'retry-after': '0.5' }, 0.5],
+    [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 1.5],
+    [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9],
+    [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT' }, 30],
+    [{ 'retry-after': 'Wed, 31 Dec 2025 23:59:00 GMT' }, 0],
+    [{ 'retry-after': 'soon' }, undefined],
+    [{}, undefined],
+  ])('is read from its headers: %j', (headers, seconds) => {
+    expect(retryAfterOf(new Headers(headers as Record<string, string>), now)).toBe(seconds as number)
+  })
+
+  test.each([
+    [undefined, undefined],
+    [0, '1'],
+    [1.2, '2'],
+    [60, '60'],
+    [3600, '60'],
+  ])('is handed on in whole seconds from 1 to 60: %p', (seconds, header) => {
+    const error: ApiError = upstreamFailed('upstream_rate_limited', 'x', seconds)
+    expect(error.headers['retry-after']).toBe(header)
+  })
+})

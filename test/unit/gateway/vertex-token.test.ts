@@ -1,0 +1,122 @@
+import { expect, test } from 'bun:test'
+import { createCredentials } from '../../../src/providers/vertex/access-token.ts'
+import { tokenReply, tokenServer } from './support/token-server.ts'
+
+const patience = new AbortController().signal
+const minute = 60_000
+
+/** A clock that stands still until it is moved. */
+function clockAt(start: number) {
+  let time = start
+  return { now: () => time, pass: (milliseconds: number) => void (time += milliseconds) }
+}
+
+test('a service account signs what it is and gets a token for it', async () => {
+  using server = tokenServer(() => tokenReply('token-1'))
+  const clock = clockAt(1_790_000_000_000)
+  const credentials = createCredentials(server.account, 'vertex', clock.now)
+  expect(await credentials.token(patience)).toBe('token-1')
+  expect(server.asked).toEqual([
+    {
+      grant: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      header: { alg: 'RS256', typ: 'JWT', kid: 'key-1' },
+      claims: {
+        iss: server.account.email,
+        scope: 'https://www.googleapis.com/auth/cloud-platform',
+        aud: server.account.tokenUri,
+        iat: 1_790_000_000,
+        exp: 1_790_003_600,
+      },
+      genuine: true,
+    },
+  ])
+})
+
+test('one exchange serves everybody who waits, and a caller who leaves ends only the waiting', async () => {
+  const release = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  using server = tokenServer(async () => {
+    begun.resolve()
+    await release.promise
+    return tokenReply('token-1')
+  })
+  const credentials = createCredentials(server.account, 'vertex')
+  const leaving = new AbortController()
+  const left = credentials.token(leaving.signal)
+  const others = Array.from({ length: 20 }, () => credentials.token(patience))
+  await begun.promise
+  leaving.abort(new Error('gone'))
+  await expect(left).rejects.toThrow('gone')
+  release.resolve()
+  expect(new Set(await Promise.all(others))).toEqual(new Set(['token-1']))
+  expect(server.asked).toHaveLength(1)
+})
+
+test('a token is used until five minutes before its end, and then while its successor is on the way', async () => {
+  const second = Promise.withResolvers<void>()
+  using server = tokenServer((count) => {
+    if (count === 2) second.resolve()
+    return tokenReply(`token-${count}`)
+  })
+  const clock = clockAt(0)
+  const credentials = createCredentials(server.account, 'vertex', clock.now)
+  await credentials.token(patience)
+  clock.pass(54 * minute)
+  expect(await credentials.token(patience)).toBe('token-1')
+  expect(server.asked).toHaveLength(1)
+  clock.pass(2 * minute)
+  expect(await credentials.token(patience)).toBe('token-1')
+  await second.promise
+  clock.pass(5 * minute)
+  expect(await credentials.token(patience)).toBe('token-2')
+  expect(server.asked).toHaveLength(2)
+})
+
+test('a renewal that fails is tried again, and the old token serves to its end', async () => {
+  const failed = Promise.withResolvers<void>()
+  using server = tokenServer((count) => {
+    if (count !== 2) return tokenReply(`token-${count}`)
+    failed.resolve()
+    return new Response('', { status: 503 })
+  })
+  const clock = clockAt(0)
+  const credentials = createCredentials(server.account, 'vertex', clock.now)
+  await credentials.token(patience)
+  clock.pass(57 * minute)
+  expect(await credentials.token(patience)).toBe('token-1')
+  await failed.promise
+  clock.pass(3 * minute)
+  expect(await credentials.token(patience).catch(() => credentials.token(patience))).toBe('token-3')
+})
+
+test.each<[string, () => Response, object]>([
+  [
+    'refuses',
+    () => Response.json({ error: 'invalid_grant', error_description: 'canary' }, { status: 400 }),
+    { code: 'provider_key_rejected', headers: { 'x-should-retry': 'false' } },
+  ],
+  [
+    'answers without a token',
+    () => Response.json({}),
+    { code: 'provider_key_rejected', headers: { 'x-should-retry': 'false' } },
+  ],
+  ['fails', () => new Response('canary', { status: 500 }), { code: 'upstream_unavailable', headers: {} }],
+])(
+  'where the server %s, the caller gets a 502, and the next one asks again',
+  async (_name, answer, facts) => {
+    using server = tokenServer((count) => (count === 1 ? answer() : tokenReply('token-2')))
+    const credentials = createCredentials(server.account, 'my-vertex')
+    const error = await credentials.token(patience).catch((error) => error)
+    expect(error).toMatchObject({ status: 502, type: 'server_error', ...facts })
+    expect(error.message).toContain('my-vertex')
+    expect(error.message).not.toContain('canary')
+    expect(await credentials.token(patience)).toBe('token-2')
+  },
+)
+
+test('a server that cannot be reached is a failure that may pass', async () => {
+  const server = tokenServer(() => tokenReply('token-1'))
+  server[Symbol.dispose]()
+  const credentials = createCredentials(server.account, 'vertex')
+  await expect(credentials.token(patience)).rejects.toMatchObject({ code: 'upstream_unavailable' })
+})

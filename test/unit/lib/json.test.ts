@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test'
+import { fieldsOf, isObject, listOf, numberOf, parseJson, textOf } from '../../../src/lib/json.ts'
+
+test('only a plain object counts as one', () => {
+  expect(isObject({})).toBe(true)
+  for (const other of [null, undefined, [], 'a', 1, true]) expect(isObject(other)).toBe(false)
+})
+
+test('what is not there reads as empty', () => {
+  const fields = { a: 1 }
+  expect(fieldsOf(fields)).toBe(fields)
+  expect(listOf([1])).toEqual([1])
+  for (const other of [null, undefined, 'a', 1]) {
+    expect(fieldsOf(other)).toEqual({})
+    expect(listOf(other)).toEqual([])
+  }
+  expect(fieldsOf([1])).toEqual({})
+  expect(listOf({ length: 1 })).toEqual([])
+})
+
+test('a text says something, a number is finite', () => {
+  expect(textOf('a')).toBe('a')
+  for (const other of ['', null, 1, ['a']]) expect(textOf(other)).toBeUndefined()
+  expect(numberOf(0)).toBe(0)
+  for (const other of [Number.NaN, Infinity, '1', null]) expect(numberOf(other)).toBeUndefined()
+})
+
+test('a text that is not JSON parses to nothing, null to null', () => {
+  expect(parseJson('{"a":[1]}')).toEqual({ a: [1] })
+  expect(parseJson('null')).toBeNull()
+  for (const text of ['', '{', "{'a':1}", '[1,]', 'undefined', '\ufeff{}'])
+    expect(parseJson(text)).toBeUndefined()
+})
+
+test('a key named __proto__ stays a key and reaches no prototype', () => {
+  const parsed = parseJson('{"__proto__":{"admin":true}}')
+  expect(Object.hasOwn(fieldsOf(parsed), '__proto__')).toBe(true)
+  expect(fieldsOf(parsed)['admin']).toBeUndefined()
+  expect(JSON.stringify({ ...fieldsOf(parsed) })).toBe('{"__proto__":{"admin":true}}')
+  expect(Object.hasOwn(Object.prototype, 'admin')).toBe(false)
+})

@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test'
+import { MemoryBudget } from '../../../src/lib/memory-budget.ts'
+import { randomFrom } from '../protocols/support/random.ts'
+
+function budget(maxBytes: number) {
+  const memory = new MemoryBudget(() => maxBytes)
+  return { memory, acme: () => memory.lease('acme'), other: () => memory.lease('other') }
+}
+
+test('what is taken is given back once, however often the lease is released', () => {
+  const { memory, acme } = budget(100)
+  const lease = acme()
+  lease.take(30)
+  lease.giveBack(10)
+  expect([memory.held, lease.held]).toEqual([20, 20])
+  lease.release()
+  lease.release()
+  expect(memory.held).toBe(0)
+  expect(lease.tryTake(1)).toBe(false)
+  expect(memory.held).toBe(0)
+})
+
+test('beyond the budget it is refused with 503, and nothing of it is taken', () => {
+  const { memory, acme, other } = budget(100)
+  acme().take(50)
+  other().take(40)
+  const lease = memory.lease('third')
+  expect(() => lease.take(11)).toThrow('too many bytes')
+  expect(memory.held).toBe(90)
+  lease.take(10)
+  expect(memory.held).toBe(100)
+})
+
+test('one organization holds at most half of it', () => {
+  const { acme, other } = budget(100)
+  acme().take(40)
+  expect(acme().tryTake(11)).toBe(false)
+  expect(acme().tryTake(10)).toBe(true)
+  expect(other().tryTake(50)).toBe(true)
+})
+
+test('a lease that is alone may exceed it, and grow', () => {
+  const { memory, acme } = budget(100)
+  const lease = acme()
+  expect(lease.tryTake(150)).toBe(true)
+  expect(lease.tryTake(50)).toBe(true)
+  expect(acme().tryTake(1)).toBe(false)
+  lease.release()
+  expect(memory.held).toBe(0)
+})
+
+test('a lease takes what it lacks of a size', () => {
+  const { memory, acme } = budget(100)
+  const lease = acme()
+  lease.take(30)
+  lease.holdAtLeast(20)
+  lease.holdAtLeast(50)
+  expect(memory.held).toBe(50)
+})
+
+test('the sum of all leases is what is held, whatever is taken and given back', () => {
+  const { memory } = budget(1000)
+  const draw = randomFrom(process.env.WEIR_TEST_SEED ?? String(Date.now()))
+  const open = [memory.lease('a')]
+  for (let round = 0; round < 5000; round++) {
+    const lease = open[Math.floor(draw() * open.length)]
+    if (draw() < 0.3 || !lease) open.push(memory.lease(draw() < 0.5 ? 'a' : 'b'))
+    else if (draw() < 0.6) lease.tryTake(Math.floor(draw() * 200))
+    else if (draw() < 0.5) lease.giveBack(Math.floor(draw() * 200))
+    else open.splice(open.indexOf(lease), 1)[0]?.release()
+    expect(memory.held).toBe(open.reduce((sum, { held }) => sum + held, 0))
+  }
+  for (const lease of open) lease.release()
+  expect(memory.held).toBe(0)
+})

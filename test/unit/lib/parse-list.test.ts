@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { parseList } from '../../../src/lib/parse-list.ts'
+
+const long = 'x'.repeat(600_000)
+
+test.each<[string, unknown[]]>([
+  ['a short list', [1, 'a', null, { b: [] }]],
+  ['no element', []],
+  ['elements beyond one slice', [long, { a: [long, ',]}"\\'] }, [[], {}], 1, true, null, '"\\"', '\\', long]],
+  ['one element', [{ long }]],
+  ['many elements', Array.from({ length: 100_000 }, (_, index) => ({ id: `msg_${index}`, content: '[{"' }))],
+])('a list is read like JSON.parse would: %s', async (_, list) => {
+  expect(await parseList(JSON.stringify(list))).toEqual(list)
+  const spaced = JSON.stringify(list, null, 1)
+  expect(await parseList(spaced)).toEqual(list)
+})
+
+test('a list without elements in a long text has none', async () => {
+  expect(await parseList(`[${' '.repeat(2_000_000)}]`)).toEqual([])
+})
+
+test('other work has its turn between the slices', async () => {
+  const text = JSON.stringify(Array.from({ length: 20 }, () => 'x'.repeat(200_000)))
+  let turns = 0
+  const count = () => {
+    turns += 1
+    waiting = setImmediate(count)
+  }
+  let waiting = setImmediate(count)
+  await parseList(text)
+  clearImmediate(waiting)
+  expect(turns).toBeGreaterThan(3)
+})
+
+test('what is not JSON rejects', async () => {
+  expect(parseList(`["${long}", x]`)).rejects.toThrow()
+  expect(parseList('[')).rejects.toThrow()
+})

@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import { createStopwatch } from '../../../src/lib/stopwatch.ts'
+
+test('waits add up, and what lies between them does not count', () => {
+  const times = [10, 25, 100, 101]
+  const watch = createStopwatch(() => times.shift() ?? Number.NaN)
+  watch.start()
+  watch.stop()
+  watch.start()
+  expect(watch.milliseconds()).toBe(15)
+  watch.stop()
+  expect(watch.milliseconds()).toBe(16)
+})
+
+test('a second start or stop changes nothing', () => {
+  let time = 0
+  const watch = createStopwatch(() => time)
+  watch.stop()
+  watch.start()
+  time = 3
+  watch.start()
+  time = 5
+  watch.stop()
+  time = 9
+  watch.stop()
+  expect(watch.milliseconds()).toBe(5)
+})
+
+test('the wait that is under way counts only where that is asked for', () => {
+  let time = 10
+  const watch = createStopwatch(() => time)
+  watch.start()
+  time = 14
+  expect(watch.milliseconds()).toBe(0)
+  expect(watch.soFar()).toBe(4)
+  watch.stop()
+  time = 20
+  expect(watch.soFar()).toBe(4)
+})

@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test'
+import { createMetricsPage } from '../../../src/api/system/metrics-page.ts'
+import { startApp } from '../../support/app.ts'
+
+const key = 'key-of-the-operator'
+
+/** What a request from this address gets: the metrics, or the code of the error. */
+function shown(
+  address: string | null,
+  headers: Readonly<Record<string, string>>,
+  adminKey?: string,
+): unknown {
+  const page = createMetricsPage({ render: () => 'metrics' }, adminKey, () => 'gate.test')
+  page.servedBy({ requestIP: () => (address === null ? null : { address }) })
+  try {
+    return page.show(new Request('http://localhost/metrics', { headers }))
+  } catch (error) {
+    return (error as { status: number }).status
+  }
+}
+
+test.each(['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1'])(
+  'a program of this machine sees them: %s',
+  (address) => {
+    expect(shown(address, {})).toBe('metrics')
+  },
+)
+
+test.each(['10.0.0.7', '::ffff:10.0.0.7', '::12', '1127.0.0.1', null])(
+  'another one does not: %s',
+  (address) => {
+    expect(shown(address, {})).toBe(403)
+    expect(shown(address, {}, key)).toBe(403)
+  },
+)
+
+test.each(['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'x-forwarded-host', 'origin'])(
+  'nor one that asks through a proxy or a browser of this machine, which says %s',
+  (name) => {
+    expect(shown('127.0.0.1', { [name]: '127.0.0.1' })).toBe(403)
+  },
+)
+
+test.each([
+  'localhost',
+  'localhost:9347',
+  'LOCALHOST',
+  '127.0.0.1:9347',
+  '127.8.8.8',
+  '[::1]:9347',
+  '[::1]',
+  'gate.test:1',
+])('a program of this machine may ask for %s', (host) => {
+  expect(shown('127.0.0.1', { host })).toBe('metrics')
+})
+
+test.each([
+  'evil.example',
+  'evil.example:9347',
+  'localhost.evil.example',
+  '127.0.0.1.evil.example',
+  'gate.test.evil',
+  '0',
+  '::1',
+])('a page whose name leads to this machine does not see them: %s', (host) => {
+  expect(shown('127.0.0.1', { host })).toBe(403)
+  expect(shown('::1', { host, authorization: `Bearer ${key}` }, key)).toBe('metrics')
+})
+
+test('a server looks at the name that was asked for', async () => {
+  await using app = await startApp()
+  const statusOf = async (host: string) => (await app.request('/metrics', { headers: { host } })).status
+  expect([await statusOf('evil.example'), await statusOf('localhost')]).toEqual([403, 200])
+})
+
+test('the key of the operator opens them from anywhere, and only the whole of it', () => {
+  const with_ = (given: string, adminKey?: string) => shown('10.0.0.7', { authorization: given }, adminKey)
+  expect(with_(`Bearer ${key}`, key)).toBe('metrics')
+  expect(with_(`bearer ${key}`, key)).toBe('metrics')
+  for (const wrong of [`Bearer ${key}x`, `Bearer ${key.slice(1)}`, `Basic ${key}`, 'Bearer ', key]) {
+    expect([wrong, with_(wrong, key)]).toEqual([wrong, 403])
+  }
+})
+
+test('where none is set, no key opens them', () => {
+  for (const given of ['Bearer ', 'Bearer undefined']) {
+    expect(shown('10.0.0.7', { authorization: given })).toBe(403)
+    expect(shown('10.0.0.7', { authorization: given }, '')).toBe(403)
+  }
+})
+
+test('a server knows who asks, before and after its settings are read anew', async () => {
+  await using app = await startApp({ environment: { WEIR_ADMIN_KEY: key } })
+  const statusOf = async (headers: Readonly<Record<string, string | null>>) =>
+    (await app.request('/metrics', { headers })).status
+  const expectRules = async () => {
+    expect(await statusOf({ authorization: null })).toBe(200)
+    expect(await statusOf({ 'x-forwarded-for': '10.0.0.7' })).toBe(403)
+    expect(await statusOf({ 'x-forwarded-for': '10.0.0.7', authorization: `Bearer ${key}` })).toBe(200)
+  }
+  await expectRules()
+  const { settings } = app.runtime.configuration()
+  await app.runtime.reload({ settings, file: null, environment: {} })
+  await expectRules()
+})

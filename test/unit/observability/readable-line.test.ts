@@ -1,0 +1,62 @@
+import { expect, test } from 'bun:test'
+import { readableLine } from '../../../src/observability/request-log/readable-line.ts'
+import { createRequestLog } from '../../../src/observability/request-log/request-log.ts'
+import { RequestRecord } from '../../../src/observability/request-record.ts'
+import { upstreamFailed } from '../../../src/lib/upstream-errors.ts'
+import { provider } from '../gateway/support/model-world.ts'
+
+const now = new Date('2026-05-04T10:11:12')
+
+function recordOf(): RequestRecord {
+  return new RequestRecord('req_1', 'POST', { ended() {}, over() {} })
+}
+
+const facts = {
+  id: 'req_1',
+  organization: 'org_1',
+  key: 'k',
+  createdAt: 0,
+  api: 'chat' as const,
+  model: 'a/b',
+}
+
+test('a person reads what was asked, who answered, what it took, and the id', () => {
+  const record = recordOf()
+  record.called({ ...facts, stream: false })
+  record.attemptStarted({ provider: provider('acme'), model: 'b' })
+  record.attemptFailed(upstreamFailed('upstream_timeout', ''))
+  record.attemptStarted({ provider: provider('other'), model: 'b' })
+  const usage = { promptTokens: 7, completionTokens: 9, estimated: false }
+  record.callEnded({ status: 200, provider: 'other', usage, cost: 5n })
+  record.replied({ status: 200, path: '/v1/chat/completions' })
+  expect(readableLine(record, { now }).split(/ {2,}/)).toEqual([
+    '10:11:12',
+    '200',
+    'POST /v1/chat/completions',
+    'a/b',
+    'acme (upstream_timeout) → other',
+    '7+9 tokens',
+    '$<0.0001',
+    expect.stringMatching(/^[\d.]+ ms \(own [\d.]+ ms\)$/),
+    'req_1',
+  ])
+})
+
+test('a request without a model has a short line', () => {
+  const record = recordOf()
+  record.replied({ status: 404 })
+  expect(readableLine(record, { now })).toMatch(
+    /^10:11:12 {2}404 {4}POST \? {2}\S+ ms \(own \S+ ms\) {2}req_1$/,
+  )
+})
+
+test('an output that a person reads gets such lines', async () => {
+  const written: string[] = []
+  const sink = { write: (text: string, done: () => void) => (written.push(text), done()) }
+  const log = createRequestLog({ sink, readable: true }, () => 'requests')
+  const record = recordOf()
+  record.replied({ status: 200, path: '/v1/models' })
+  log.over(record)
+  await log.flush(1000)
+  expect(written.join('')).toMatch(/^\S+ {2}200 {4}POST \/v1\/models .*req_1\n$/)
+})

@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+import { createLog } from '../../../src/lib/log.ts'
+import type { RequestRecord } from '../../../src/observability/request-record.ts'
+import { createRequests } from '../../../src/observability/requests.ts'
+
+const facts = (id: string) => ({
+  id,
+  organization: 'org_1',
+  key: 'k',
+  createdAt: 0,
+  api: 'chat' as const,
+  stream: true,
+})
+
+/** What listens, and what it has heard. */
+function startRequests(most?: number) {
+  const heard: RequestRecord[] = []
+  const lines: string[] = []
+  const listener = { over: (record: RequestRecord) => void heard.push(record) }
+  const failing = {
+    over() {
+      throw new Error('no room')
+    },
+  }
+  const log = createLog((line) => void lines.push(line))
+  return { heard, lines, listener, failing, log, requests: createRequests([failing, listener], log, most) }
+}
+
+test('a request is over when its reply was made and its call has ended, in either order', () => {
+  const { requests, heard } = startRequests()
+  const whole = requests.begin('whole', 'POST')
+  requests.call(facts('whole'), false).callEnded({ status: 200 })
+  expect(heard).toEqual([])
+  whole.replied({ status: 200 })
+  expect(heard.map(({ id }) => id)).toEqual(['whole'])
+
+  const stream = requests.begin('stream', 'POST')
+  const call = requests.call(facts('stream'), false)
+  stream.replied({ status: 200 })
+  expect(requests.open()).toEqual({ requests: 1, calls: 1, streams: 1 })
+  call.callEnded({ status: 200 })
+  expect(heard.map(({ id }) => id)).toEqual(['whole', 'stream'])
+  expect(requests.open()).toEqual({ requests: 0, calls: 0, streams: 0 })
+})
+
+test('a booked call is no part of the request that booked it', () => {
+  const { requests, heard } = startRequests()
+  const booking = requests.begin('one', 'POST')
+  requests.requestSeen(facts('one'))
+  const run = requests.call(facts('one'), true)
+  booking.replied({ status: 200 })
+  run.callEnded({ status: 502, error: 'upstream_timeout' })
+  expect(heard.map((record) => [record.background, record.error()])).toEqual([
+    [false, undefined],
+    [true, 'upstream_timeout'],
+  ])
+})
+
+test('a listener that fails keeps nobody else from hearing, and the log has it', () => {
+  const { requests, heard, lines } = startRequests()
+  requests.begin('one', 'GET').replied({ status: 200 })
+  expect(heard.length).toBe(1)
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ request: 'one', cause: 'Error: no room' }])
+})
+
+test('requests that never end are not remembered without bound', () => {
+  const { requests } = startRequests(3)
+  for (let count = 0; count < 10; count++) requests.begin(`req_${count}`, 'GET')
+  expect(requests.open().requests).toBe(3)
+})

@@ -1,0 +1,165 @@
+import { expect, test } from 'bun:test'
+import { startApp } from '../../support/app.ts'
+import { streamed, whole } from '../../support/chat-answers.ts'
+import { question, startScenario, type ScenarioOptions } from '../../support/scenario.ts'
+import { json, type Script } from '../../support/script.ts'
+import { type CollectedSpan, type Collector, createCollector } from './support/collector.ts'
+
+const server = 2
+const client = 3
+const failure = json({ error: { message: 'no' } }, { status: 500 })
+const traceId = '0af7651916cd43dd8448eb211c80319c'
+const spanId = 'b7ad6b7169203331'
+
+/** Starts a gateway that sends its traces to this collector, asks it, and stops it: then all spans are there. */
+async function tracesOf(
+  collector: Collector,
+  script: Script,
+  asked: { body?: object; headers?: Readonly<Record<string, string>>; options?: ScenarioOptions } = {},
+): Promise<readonly CollectedSpan[]> {
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...asked.options?.environment }
+  await using scenario = await startScenario(script, { ...asked.options, environment })
+  const reply = await scenario.app.chat({ ...question, ...asked.body }, { headers: asked.headers })
+  await reply.text()
+  await scenario.app.requestLines.of(reply)
+  await scenario.app.stop()
+  return collector.spans
+}
+
+test('a request is a span, and each attempt is one below it', async () => {
+  await using collector = createCollector()
+  const spans = await tracesOf(collector, failure, { options: { other: [whole()] } })
+  const request = spans.find(({ kind }) => kind === server)
+  const attempts = spans.filter(({ kind }) => kind === client)
+  expect(collector.requests[0]?.path).toBe('/v1/traces')
+  expect(spans).toHaveLength(3)
+  expect(request?.name).toBe('chat acme/river')
+  expect(request?.parentSpanId).toBeUndefined()
+  expect(attempts.map(({ name }) => name)).toEqual(['chat river-1', 'chat river-2'])
+  for (const attempt of attempts) {
+    expect(attempt).toMatchObject({ traceId: request?.traceId, parentSpanId: request?.spanId })
+    expect(BigInt(attempt.startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(request?.startTimeUnixNano ?? 0))
+    expect(BigInt(attempt.endTimeUnixNano)).toBeLessThanOrEqual(BigInt(request?.endTimeUnixNano ?? 0))
+  }
+})
+
+test('the spans tell what OpenTelemetry has names for, and how it ended', async () => {
+  await using collector = createCollector()
+  const spans = await tracesOf(collector, failure, {
+    options: { other: [streamed()] },
+    body: { stream: true },
+  })
+  const [request] = spans.filter(({ kind }) => kind === server)
+  const [failed, answered] = spans.filter(({ kind }) => kind === client)
+  expect(request?.attributes).toMatchObject({
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': 'openai-compatible',
+    'gen_ai.request.model': 'acme/river',
+    'gen_ai.response.model': 'river-2',
+    'gen_ai.usage.input_tokens': 12,
+    'gen_ai.usage.output_tokens': 5,
+    'http.route': '/v1/chat/completions',
+    'http.response.status_code': 200,
+    'weir.key.id': 'Test00000000',
+  })
+  expect(request?.attributes).toHaveProperty(['gen_ai.response.time_to_first_chunk'])
+  expect(request?.status.code).toBe(0)
+  expect(failed?.attributes).toMatchObject({ 'error.type': 'upstream_unavailable', 'weir.provider': 'acme' })
+  expect(failed?.status.code).toBe(2)
+  expect(answered?.attributes).not.toHaveProperty(['error.type'])
+})
+
+test('the header traceparent says where the span belongs', async () => {
+  await using collector = createCollector()
+  const headers = { traceparent: `00-${traceId}-${spanId}-01` }
+  const spans = await tracesOf(collector, whole(), { headers, body: { trace: { id: 'f'.repeat(32) } } })
+  expect(spans.find(({ kind }) => kind === server)).toMatchObject({ traceId, parentSpanId: spanId })
+})
+
+test('a caller that does not keep its trace has no spans kept of it', async () => {
+  await using collector = createCollector()
+  const headers = { traceparent: `00-${traceId}-${spanId}-00` }
+  expect(await tracesOf(collector, whole(), { headers })).toEqual([])
+})
+
+const uuid = '0af76519-16cd-43dd-8448-eb211c80319c'
+const named: readonly [name: string, trace: object, span: object][] = [
+  ['ids of OpenTelemetry', { id: traceId, span_id: spanId }, { traceId, parentSpanId: spanId }],
+  ['a parent alone', { id: traceId, parent_span_id: spanId }, { traceId, parentSpanId: spanId }],
+  ['a UUID, and no span', { id: uuid.toUpperCase() }, { traceId }],
+  ['a span that is no id', { id: traceId, span_id: 'step 1' }, { traceId }],
+]
+
+test.each([...named])('the trace object does where there is no header: %s', async (_, trace, expected) => {
+  await using collector = createCollector()
+  const spans = await tracesOf(collector, whole(), { body: { trace } })
+  const request = spans.find(({ kind }) => kind === server)
+  expect(request).toMatchObject(expected)
+  if (!('parentSpanId' in expected)) expect(request?.parentSpanId).toBeUndefined()
+})
+
+test('any other id names one trace, and is told as it is, but for the metadata beside it', async () => {
+  await using collector = createCollector()
+  const trace = { id: 'order 66', name: 'an order', metadata: { note: 'for nobody' } }
+  await tracesOf(collector, whole(), { body: { trace } })
+  await tracesOf(collector, whole(), { body: { trace } })
+  const requests = collector.spans.filter(({ kind }) => kind === server)
+  expect(requests).toHaveLength(2)
+  expect(new Set(requests.map(({ traceId }) => traceId)).size).toBe(1)
+  expect(requests[0]?.attributes).toMatchObject({
+    'weir.trace.id': 'order 66',
+    'weir.trace.name': 'an order',
+  })
+  expect(collector.text()).not.toContain('for nobody')
+})
+
+test.each([
+  ['OTEL_TRACES_SAMPLER', 'always_off'],
+  ['OTEL_SDK_DISABLED', 'true'],
+  ['OTEL_TRACES_EXPORTER', 'none'],
+])('%s=%s sends nothing', async (name, value) => {
+  await using collector = createCollector()
+  expect(await tracesOf(collector, whole(), { options: { environment: { [name]: value } } })).toEqual([])
+})
+
+test('the address for traces alone is taken as it is', async () => {
+  await using collector = createCollector()
+  const environment = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/elsewhere`,
+  }
+  await tracesOf(collector, whole(), { options: { environment } })
+  expect(collector.requests.map(({ path }) => path)).toEqual(['/elsewhere'])
+})
+
+test.each(['localhost:4318', 'collector', 'grpc://127.0.0.1:4317'])(
+  'an address without http is refused at the start: %s',
+  async (address) => {
+    const starting = startApp({ environment: { OTEL_EXPORTER_OTLP_ENDPOINT: address } })
+    expect(await starting.catch(String)).toContain('must begin with http')
+  },
+)
+
+test('a provider is told nothing of the trace', async () => {
+  await using collector = createCollector()
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
+  await using scenario = await startScenario(whole(), { environment })
+  await scenario.app.chat(question, { headers: { traceparent: `00-${traceId}-${spanId}-01` } })
+  expect(scenario.acme.requests[0]?.headers.has('traceparent')).toBe(false)
+  expect(JSON.stringify(scenario.acme.requests[0]?.headers)).not.toContain(traceId)
+})
+
+test('a collector that fails costs spans, which are counted, and no request', async () => {
+  await using collector = createCollector(400)
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
+  await using scenario = await startScenario(whole(), { environment })
+  const { app } = scenario
+  expect((await app.chat(question)).status).toBe(200)
+  const dropped = async () => {
+    const text = await (await app.request('/metrics')).text()
+    return Number(/^weir_trace_spans_dropped_total (\d+)$/m.exec(text)?.[1])
+  }
+  while ((await dropped()) === 0) await Bun.sleep(10)
+  expect(await dropped()).toBe(2)
+  expect(app.lines.filter((line) => line.includes('Traces could not be sent.'))).toHaveLength(1)
+})

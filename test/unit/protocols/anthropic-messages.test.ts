@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'bun:test'
+import type { AssistantMessage, Part } from '../../../src/domain/generation/request.ts'
+import { calls, render, result, says, tool } from './support/anthropic-render.ts'
+
+const user = says('user', 'Hi')
+const answer = (text: string): AssistantMessage => ({
+  role: 'assistant',
+  parts: [{ type: 'text', text }],
+  toolCalls: [],
+})
+const partsOf = (...parts: Part[]) => {
+  const { messages, warnings } = render({ messages: [{ role: 'user', parts }] })
+  return { content: messages[0]?.content, warnings }
+}
+
+describe('the turns of a conversation with Claude', () => {
+  test('instructions go before it, wherever they stand', () => {
+    const messages = [says('system', 'Be brief.'), user, says('developer', 'Be kind.')]
+    const { body, warnings } = render({ messages })
+    expect(body.system).toBe('Be brief.\n\nBe kind.')
+    expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }])
+    expect(warnings).toHaveLength(1)
+    expect(render({ messages: messages.slice(0, 2) }).warnings).toEqual([])
+  })
+
+  test('alternate: what the same side says is one turn, and what says nothing is none', () => {
+    const messages = [user, says('user', '  '), says('user', 'you'), answer(''), answer('Ho'), user]
+    const rendered = render({ messages })
+    expect(rendered.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(rendered.messages[0]?.content).toHaveLength(2)
+  })
+
+  test('begin with the user: with a word for it, or with instructions that are alone', () => {
+    const begun = render({ messages: [answer('Welcome!'), user] })
+    expect(begun.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(begun.warnings).toHaveLength(1)
+    const alone = render({ messages: [says('system', 'Tell a joke.')] })
+    expect(alone.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Tell a joke.' }] }])
+    expect(alone.body).not.toHaveProperty('system')
+    expect(render({ messages: [says('user', '')] }).messages).toHaveLength(1)
+  })
+
+  test('a beginning of the answer ends without white space', () => {
+    expect(render({ messages: [user, answer('Once \n')] }).messages[1]?.content).toEqual([
+      { type: 'text', text: 'Once' },
+    ])
+  })
+
+  test('a refusal that the model gave is its text; an image that it gave is left out', () => {
+    const refusal: Part = { type: 'foreign', value: { type: 'refusal', refusal: 'No.' } }
+    const image: Part = { type: 'image', url: 'https://example.com/a.png' }
+    const said: AssistantMessage = { role: 'assistant', parts: [refusal, image], toolCalls: [] }
+    const { messages, warnings } = render({ messages: [user, said, user] })
+    expect(messages[1]?.content).toEqual([{ type: 'text', text: 'No.' }])
+    expect(warnings).toEqual([
+      'Content part type `image_url` is not supported by anthropic in system and assistant messages and was ignored.',
+    ])
+  })
+
+  test('names and unnamed properties are left out with a warning, empty ones without', () => {
+    const messages = [{ ...user, name: 'ada', extras: { mood: 'calm', audio: null, annotations: [] } }]
+    const { body, warnings } = render({ messages })
+    expect(warnings).toEqual([
+      'Properties `messages[].mood` and `messages[].name` are not supported by anthropic and were ignored.',
+    ])
+    expect(JSON.stringify(body)).not.toContain('ada')
+  })
+})
+
+describe('tool calls and results', () => {
+  test('results of calls at once are one turn, before the text that follows', () => {
+    const messages = [user, calls(['a', 'b']), result('a'), says('user', 'And now?'), result('b', '')]
+    const rendered = render({ messages, tools: [tool] })
+    expect(rendered.messages).toHaveLength(3)
+    expect(rendered.messages[2]?.content).toEqual([
+      { type: 'tool_result', tool_use_id: 'a', content: 'done' },
+      { type: 'tool_result', tool_use_id: 'b' },
+      { type: 'text', text: 'And now?' },
+    ])
+  })
+
+  test('calls that come in messages of their own are one turn', () => {
+    const messages = [user, calls(['a']), calls(['b']), result('a'), result('b')]
+    expect(render({ messages, tools: [tool] }).messages[1]?.content).toMatchObject([{ id: 'a' }, { id: 'b' }])
+  })
+
+  test.each(['functions.f:0', '', 'ünïcode', 'a b'])(
+    'the id %p becomes one that is taken, and the same again',
+    (id) => {
+      const { messages } = render({ messages: [user, calls([id, 'call_ok-1']), result(id)], tools: [tool] })
+      const [first, second] = (messages[1]?.content ?? []) as { id: string }[]
+      expect(first?.id).toMatch(/^[a-zA-Z0-9_-]+$/)
+      expect(second?.id).toBe('call_ok-1')
+      expect(messages[2]?.content).toMatchObject([{ tool_use_id: first?.id }])
+    },
+  )
+
+  test.each([
+    ['', {}, 0],
+    ['{"x":1}', { x: 1 }, 0],
+    ['[1]', { arguments: [1] }, 1],
+    ['{"x', { arguments: '{"x' }, 1],
+  ])('the arguments %p go as an object', (text, input, warned) => {
+    const toolCalls = [{ id: 'a', name: 'f', arguments: text }]
+    const messages = [user, { role: 'assistant', parts: [], toolCalls } as const, result('a')]
+    const rendered = render({ messages, tools: [tool] })
+    expect(rendered.messages[1]?.content).toMatchObject([{ type: 'tool_use', input }])
+    expect(rendered.warnings).toHaveLength(warned)
+  })
+
+  test('a result may hold an image', () => {
+    const parts: Part[] = [
+      { type: 'text', text: 'A plot.' },
+      { type: 'image', url: 'data:image/png;base64,QUJD' },
+    ]
+    const rendered = render({
+      messages: [user, calls(['a']), { role: 'tool', callId: 'a', parts }],
+      tools: [tool],
+    })
+    expect(rendered.messages[2]?.content).toMatchObject([
+      { type: 'tool_result', content: [{ type: 'text' }, { type: 'image', source: { data: 'QUJD' } }] },
+    ])
+  })
+
+  test('without tools those of the past are named, and none may be called', () => {
+    const { body } = render({ messages: [user, calls(['a', 'b']), result('a'), result('b')] })
+    expect(body.tools).toEqual([{ name: 'f', input_schema: { type: 'object', properties: {} } }])
+    expect(body.tool_choice).toEqual({ type: 'none' })
+  })
+})
+
+describe('images and files', () => {
+  test.each([
+    ['data:image/png;base64,QUJD', { type: 'base64', media_type: 'image/png', data: 'QUJD' }],
+    ['data:image/JPG;charset=x;base64,QUJD', { type: 'base64', media_type: 'image/jpeg', data: 'QUJD' }],
+    ['data:image/webp,A%20B', { type: 'base64', media_type: 'image/webp', data: 'QSBC' }],
+    ['https://example.com/a.png', { type: 'url', url: 'https://example.com/a.png' }],
+  ])('the image %p goes as its source', (url, source) => {
+    const { content, warnings } = partsOf({ type: 'image', url, detail: 'auto' })
+    expect(content).toEqual([{ type: 'image', source }])
+    expect(warnings).toEqual([])
+  })
+
+  test.each([
+    [
+      'data:application/pdf;base64,QUJD',
+      'document',
+      { type: 'base64', media_type: 'application/pdf', data: 'QUJD' },
+    ],
+    ['data:text/csv;base64,QUJD', 'document', { type: 'text', media_type: 'text/plain', data: 'ABC' }],
+    ['data:image/gif;base64,QUJD', 'image', { type: 'base64', media_type: 'image/gif', data: 'QUJD' }],
+  ])('the file %p is read as what it is', (file_data, type, source) => {
+    const { content } = partsOf({
+      type: 'foreign',
+      value: { type: 'file', file: { file_data, filename: 'a' } },
+    })
+    expect(content).toMatchObject([{ type, source }])
+  })
+
+  test('a detail is ignored with a warning', () => {
+    expect(
+      partsOf({ type: 'image', url: 'https://example.com/a.png', detail: 'high' }).warnings,
+    ).toHaveLength(1)
+  })
+
+  test.each([
+    [{ type: 'input_audio', input_audio: { data: 'QUJD', format: 'wav' } }],
+    [{ type: 'file', file: { file_data: 'data:application/zip;base64,QUJD' } }],
+    [{ type: 'file' }],
+  ])('%p is left out with a warning', (value) => {
+    const { content, warnings } = partsOf({ type: 'text', text: 'Hi' }, { type: 'foreign', value })
+    expect(content).toEqual([{ type: 'text', text: 'Hi' }])
+    expect(warnings).toHaveLength(1)
+  })
+})

@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'bun:test'
+import type { Effort, Message } from '../../../src/domain/generation/request.ts'
+import { calls, render, result, says, tool } from './support/anthropic-render.ts'
+
+const off = {}
+const adaptive = (effort: string) => ({
+  thinking: { type: 'adaptive', display: 'summarized' },
+  output_config: { effort },
+})
+const budget = (budget_tokens: number) => ({ thinking: { type: 'enabled', budget_tokens } })
+const disabled = { thinking: { type: 'disabled' } }
+
+function thinkingOf(effort: Effort | undefined, model: string, maxTokens?: number) {
+  const { body, warnings } = render({ effort, maxTokens }, model)
+  const { thinking, output_config } = body
+  return { sent: JSON.parse(JSON.stringify({ thinking, output_config })), warnings }
+}
+
+describe('a reasoning effort', () => {
+  test.each<[string, Effort | undefined, object]>([
+    ['claude-opus-5', undefined, off],
+    ['claude-opus-5', 'none', disabled],
+    ['claude-opus-5', 'minimal', adaptive('low')],
+    ['claude-sonnet-5', 'xhigh', adaptive('xhigh')],
+    ['claude-opus-4-8', 'max', adaptive('max')],
+    ['claude-opus-4-6', 'high', adaptive('high')],
+    ['claude-sonnet-4-6', 'xhigh', adaptive('max')],
+    ['claude-haiku-4-5-20251001', 'none', off],
+    ['claude-haiku-4-5-20251001', 'minimal', budget(1024)],
+    ['claude-sonnet-4-5@20250929', 'low', budget(2048)],
+    ['claude-opus-4-20250514', 'medium', budget(10_000)],
+    ['claude-3-7-sonnet-20250219', 'max', budget(32_768)],
+    ['claude-something-7', 'medium', adaptive('medium')],
+    ['kimi-k9', 'low', budget(2048)],
+  ])('goes to %s as its generation takes it: %p', (model, effort, expected) => {
+    const { sent, warnings } = thinkingOf(effort, model)
+    expect(sent).toEqual(expected)
+    expect(warnings).toEqual([])
+  })
+
+  test('of none is low where a model always reasons, and nothing where it never does', () => {
+    expect(thinkingOf('none', 'claude-fable-5').sent).toEqual(adaptive('low'))
+    expect(thinkingOf('none', 'claude-fable-5').warnings).toHaveLength(1)
+    expect(thinkingOf('none', 'claude-3-5-haiku-latest')).toEqual({ sent: off, warnings: [] })
+    expect(thinkingOf('high', 'claude-3-5-haiku-latest').sent).toEqual(off)
+    expect(thinkingOf('high', 'claude-3-5-haiku-latest').warnings).toHaveLength(1)
+  })
+
+  test.each([
+    [12_000, 10_000],
+    [5000, 3976],
+    [1500, 1024],
+  ])('has a budget below max_tokens %p', (maxTokens, expected) => {
+    expect(thinkingOf('medium', 'claude-haiku-4-5', maxTokens).sent).toEqual(budget(expected))
+  })
+
+  test('is left out with a warning where max_tokens is too small for a budget', () => {
+    const { sent, warnings } = thinkingOf('medium', 'claude-haiku-4-5', 1024)
+    expect(sent).toEqual(off)
+    expect(warnings).toHaveLength(1)
+  })
+
+  test.each(['required', { name: 'f' }] as const)(
+    'and a forced call exclude each other within a budget: %p',
+    (toolChoice) => {
+      const changes = { effort: 'low', tools: [tool], toolChoice } as const
+      const within = render(changes, 'claude-haiku-4-5')
+      expect(within.body).not.toHaveProperty('thinking')
+      expect(within.warnings).toHaveLength(1)
+      expect(render(changes, 'claude-opus-5').body).toMatchObject(adaptive('low'))
+    },
+  )
+
+  test('excludes a temperature while the model reasons', () => {
+    for (const model of ['claude-haiku-4-5', 'claude-sonnet-4-6']) {
+      const { body, warnings } = render({ effort: 'low', temperature: 0.5, topP: 0.5 }, model)
+      expect(body).not.toHaveProperty('temperature')
+      expect(body).not.toHaveProperty('top_p')
+      expect(warnings).toEqual([
+        `Parameters \`temperature\` and \`top_p\` are not supported by ${model} while it reasons and were ignored.`,
+      ])
+    }
+  })
+})
+
+describe('what Claude thought before its tool calls', () => {
+  const thought = { type: 'thinking', thinking: 'Hm', signature: 'c2ln', extra: 1 }
+  const hidden = { type: 'redacted_thinking', data: 'QUJD' }
+  const state = { thinking_blocks: [thought, hidden] }
+  const ask = says('user', 'Do it.')
+  const loop = (...messages: Message[]) => ({ messages: [ask, ...messages], tools: [tool] })
+  const haiku = 'claude-haiku-4-5'
+
+  test('goes back unchanged, before all else of that turn', () => {
+    const { body, messages } = render(
+      { ...loop(calls(['a', 'b'], state, 'I do.'), result('a'), result('b')), effort: 'low' },
+      haiku,
+    )
+    expect(messages[1]?.content).toMatchObject([thought, hidden, { type: 'text' }, { id: 'a' }, { id: 'b' }])
+    expect(body.thinking).toEqual({ type: 'enabled', budget_tokens: 2048 })
+  })
+
+  test('goes back with the call that came after it, where there are more', () => {
+    const later = { thinking_blocks: [{ ...thought, thinking: 'And' }] }
+    const messages = [calls(['a'], state), calls(['b'], later), result('a'), result('b')]
+    const rendered = render({ ...loop(...messages), effort: 'low' }, 'claude-opus-5')
+    expect(rendered.messages[1]?.content).toMatchObject([
+      thought,
+      hidden,
+      { id: 'a' },
+      { thinking: 'And' },
+      { id: 'b' },
+    ])
+    const [first, second] = [calls(['a'], state), calls(['b'], later)].flatMap((turn) =>
+      turn.role === 'assistant' ? turn.toolCalls : [],
+    )
+    const together = { role: 'assistant', parts: [], toolCalls: [first!, second!] } as const
+    expect(
+      render({ ...loop(together, result('a'), result('b')), effort: 'low' }, 'claude-opus-5').messages,
+    ).toEqual(rendered.messages)
+  })
+
+  test('goes back to a model that thinks unasked', () => {
+    const changes = loop(calls(['a'], state), result('a'))
+    expect(render(changes, 'claude-sonnet-5').messages[1]?.content).toMatchObject([
+      thought,
+      hidden,
+      { id: 'a' },
+    ])
+  })
+
+  test('does not go back where the model is not to think', () => {
+    const changes = loop(calls(['a'], state), result('a'))
+    for (const { messages } of [
+      render(changes, haiku),
+      render({ ...changes, effort: 'none' }, 'claude-sonnet-5'),
+    ])
+      expect(messages[1]?.content).toMatchObject([{ type: 'tool_use' }])
+  })
+
+  test('turns thinking within a budget off where the loop under way began without it', () => {
+    const lost = render(
+      { ...loop(calls(['a']), result('a'), calls(['b'], state), result('b')), effort: 'low' },
+      haiku,
+    )
+    expect(lost.body).not.toHaveProperty('thinking')
+    expect(JSON.stringify(lost.body)).not.toContain('c2ln')
+    expect(lost.warnings).toHaveLength(1)
+  })
+
+  test('may be missing from later turns of the loop and from a loop that is over', () => {
+    const later = loop(calls(['a'], state), result('a'), calls(['b']), result('b'))
+    const over = loop(calls(['a']), result('a'), calls([], undefined, 'Done.'), ask)
+    for (const changes of [later, over]) {
+      const { body, warnings } = render({ ...changes, effort: 'low' }, haiku)
+      expect(body).toMatchObject(budget(2048))
+      expect(warnings).toEqual([])
+    }
+  })
+
+  test('may be missing where the model chooses when to think', () => {
+    const changes = loop(calls(['a']), result('a'))
+    const { body, warnings } = render({ ...changes, effort: 'low' }, 'claude-opus-5')
+    expect(body).toMatchObject(adaptive('low'))
+    expect(warnings).toEqual([])
+  })
+
+  test('is not taken from what another provider left', () => {
+    const foreign = {
+      reasoning_content: 'secret',
+      extra_content: { google: { thought_signature: 'secret' } },
+    }
+    const { body } = render({ ...loop(calls(['a'], foreign), result('a')), effort: 'low' }, 'claude-opus-5')
+    expect(JSON.stringify(body)).not.toContain('secret')
+  })
+})

@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test'
+import { kinds } from '../../../src/providers/kinds/kinds.ts'
+import type { RemoteKind } from '../../../src/providers/provider.ts'
+
+function remote(name: string): RemoteKind {
+  const kind = kinds[name]
+  if (!kind || !('protocol' in kind)) throw new Error(`${name} is no kind of a remote provider`)
+  return kind
+}
+
+const resource = 'https://example.openai.azure.com'
+const version = '2024-10-21'
+
+test.each([
+  [resource, undefined, '/openai/v1/chat/completions'],
+  [`${resource}/openai`, undefined, '/v1/chat/completions'],
+  [`${resource}/openai/v1/`, undefined, '/chat/completions'],
+  [resource, version, `/openai/deployments/my-model/chat/completions?api-version=${version}`],
+  [`${resource}/openai/deployments/d`, '2024-02-01', '/chat/completions?api-version=2024-02-01'],
+  [`${resource}/openai/deployments/d`, undefined, `/chat/completions?api-version=${version}`],
+  [
+    'https://example.services.ai.azure.com/models',
+    undefined,
+    '/chat/completions?api-version=2024-05-01-preview',
+  ],
+])('Azure at %s with api_version %p is asked at %s', (baseUrl, apiVersion, path) => {
+  expect(remote('azure').path({ model: 'my-model', stream: false }, { baseUrl, apiVersion })).toBe(path)
+})
+
+test('Azure takes its key as api-key and the others as a bearer token', () => {
+  expect(remote('azure').authorize('k')).toEqual({ 'api-key': 'k' })
+  expect(remote('groq').authorize('k')).toEqual({ authorization: 'Bearer k' })
+})
+
+test('every kind goes by its own name, and says where it is or leaves that to the operator', () => {
+  const given = ['azure', 'vertex', 'vertex-anthropic', 'snowflake', 'bedrock', 'openai-compatible']
+  for (const [name, kind] of Object.entries(kinds)) {
+    expect(kind.name).toBe(name)
+    if ('protocol' in kind && kind.baseUrl === undefined) expect(given).toContain(name)
+  }
+})
+
+test('engines of the operator need no key; services name the variable that holds theirs', () => {
+  for (const name of ['ollama', 'lmstudio', 'vllm', 'llamacpp', 'openai-compatible']) {
+    expect(remote(name)).toMatchObject({ keyless: true, keyVariables: [] })
+  }
+  expect(remote('openai')).toMatchObject({ keyVariables: ['OPENAI_API_KEY'] })
+  expect(remote('openai').keyless).toBeUndefined()
+})

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'bun:test'
+import type { GenerationEvent, ToolCallEvent } from '../../../src/domain/generation/events.ts'
+import { expectOrderlyCalls } from './support/call-events.ts'
+import { delta, eventsOf } from './support/chunks.ts'
+
+type Piece = { index?: number; id?: string; name?: string; text?: string }
+
+const pieces = (...all: Piece[]) =>
+  all.map(({ index, id, name, text }) =>
+    delta({ tool_calls: [{ index, id, function: { name, arguments: text } }] }),
+  )
+const finished = delta({}, 'tool_calls')
+const callsIn = (events: readonly GenerationEvent[]) =>
+  events.filter((event): event is ToolCallEvent => event.type === 'tool-call')
+
+describe('the tool calls of a stream', () => {
+  test('begin and grow with every piece, also those that interleave', () => {
+    const given = pieces(
+      { index: 3, id: 'a', name: 'f' },
+      { index: 7, id: 'b', name: 'g', text: '[' },
+      { index: 3, text: '[1' },
+      { index: 7, text: '2]' },
+      { index: 3, text: ']' },
+    )
+    expect(eventsOf('openai', ...given, finished, '[DONE]')).toEqual([
+      { type: 'tool-call-begin', choice: 0, index: 0, id: 'a', name: 'f' },
+      { type: 'tool-call-begin', choice: 0, index: 1, id: 'b', name: 'g' },
+      { type: 'tool-call-delta', choice: 0, index: 1, arguments: '[' },
+      { type: 'tool-call-delta', choice: 0, index: 0, arguments: '[1' },
+      { type: 'tool-call-delta', choice: 0, index: 1, arguments: '2]' },
+      { type: 'tool-call-delta', choice: 0, index: 0, arguments: ']' },
+      { type: 'tool-call', choice: 0, index: 0, call: { id: 'a', name: 'f', arguments: '[1]' } },
+      { type: 'tool-call', choice: 0, index: 1, call: { id: 'b', name: 'g', arguments: '[2]' } },
+      { type: 'ending', choice: 0 },
+      { type: 'finish', choice: 0, reason: 'tool_calls' },
+    ])
+  })
+
+  test('begin when their name is there, with the arguments that came before it', () => {
+    const given = pieces({ index: 0, id: 'a', text: '{"x"' }, { index: 0, name: 'f', text: ':1}' })
+    expect(eventsOf('openai', ...given)).toMatchObject([
+      { type: 'tool-call-begin', id: 'a', name: 'f' },
+      { type: 'tool-call-delta', arguments: '{"x":1}' },
+      { type: 'failure' },
+    ])
+  })
+
+  test('without a name never begin, and leave no gap', () => {
+    const given = pieces({}, { index: 4, text: '{' }, { index: 0, id: 'a', name: 'f', text: '{}' })
+    const events = eventsOf('openai', ...given, finished, '[DONE]')
+    expect(expectOrderlyCalls(events)).toEqual([])
+    expect(callsIn(events).map((event) => [event.index, event.call.id])).toEqual([[0, 'a']])
+  })
+
+  test('with blank arguments have one fragment, which is {}', () => {
+    const given = pieces({ index: 0, id: 'a', name: 'f', text: ' ' }, { index: 0, text: '\n' })
+    const events = eventsOf('openai', ...given, finished, '[DONE]')
+    expect(events.filter((event) => event.type === 'tool-call-delta')).toMatchObject([{ arguments: '{}' }])
+    expect(expectOrderlyCalls(events)).toEqual([])
+  })
+
+  test('that have ended take nothing more', () => {
+    const given = pieces({ index: 0, id: 'a', name: 'f', text: '{}' }, { index: 1, id: 'b', name: 'g' })
+    const late = pieces({ index: 0, text: ' ' }, { index: 1, text: '{}' })
+    const events = eventsOf(
+      'openai',
+      ...given,
+      ...late,
+      finished,
+      ...pieces({ index: 1, text: 'x' }),
+      '[DONE]',
+    )
+    expect(expectOrderlyCalls(events)).toEqual([])
+    expect(callsIn(events).map((event) => event.call.arguments)).toEqual(['{}', '{}'])
+  })
+
+  test('begin and grow at once also where what goes back with them comes at the end', () => {
+    const given = pieces({ index: 0, id: 'a', name: 'f', text: '{}' }, { index: 1, id: 'b', name: 'g' })
+    const types = (...chunks: (object | string)[]): string[] =>
+      eventsOf('deepseek', ...chunks).map((event) => event.type)
+    const begun = ['tool-call-begin', 'tool-call-delta', 'tool-call-begin']
+    expect(types(...given)).toEqual([...begun, 'failure'])
+    const ended = ['tool-call', 'tool-call-delta', 'tool-call', 'ending', 'finish']
+    expect(types(...given, finished, '[DONE]')).toEqual([...begun, ...ended])
+  })
+})

@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'bun:test'
+import { answerOf } from './support/answer.ts'
+import { delta, eventsOf } from './support/chunks.ts'
+
+const done = '[DONE]'
+const stop = delta({}, 'stop')
+const read = (kind: string, ...chunks: (object | string)[]) => answerOf(eventsOf(kind, ...chunks))
+
+describe('the end of a streamed chat completion', () => {
+  test('is the end of the body, after a finish reason', () => {
+    expect(read('vllm', delta({ content: 'Hi' }), stop).choices[0]?.finish).toBe('stop')
+  })
+
+  test('is a failure where [DONE] comes without a finish reason', () => {
+    const answer = read('openai', delta({ content: 'Hi' }), done)
+    expect(answer.failures).toHaveLength(1)
+    expect(answer.choices[0]?.finish).toBeUndefined()
+  })
+
+  test('is [DONE] alone at Snowflake, and a failure without it', () => {
+    expect(read('snowflake', delta({ content: '4' }), done).choices[0]?.finish).toBe('stop')
+    expect(read('snowflake', delta({ content: '4' })).failures).toHaveLength(1)
+  })
+
+  test('is a failure when an error follows the finish reason, and its usage still counts', () => {
+    const error = {
+      error: { code: 400, message: 'Token limit reached' },
+      usage: { prompt_tokens: 3, completion_tokens: 2 },
+    }
+    const answer = read('openrouter', delta({ content: 'Hi' }), delta({}, 'length'), error, done)
+    expect(answer.failures).toEqual([
+      expect.objectContaining({ message: 'Token limit reached', status: 400 }),
+    ])
+    expect(answer.choices[0]?.finish).toBeUndefined()
+    expect(answer.usage).toMatchObject({ promptTokens: 3, completionTokens: 2 })
+  })
+
+  test('is a failure when one of two choices was not finished', () => {
+    const second = { choices: [{ index: 1, delta: { content: 'Ho' } }] }
+    const events = eventsOf('openai', delta({ content: 'Hi' }), second, stop, done)
+    expect(events.map((event) => event.type)).toEqual(['text', 'text', 'ending', 'failure'])
+  })
+
+  test.each(['error', 'insufficient_system_resource', 'abort'])('is a failure at the word "%s"', (word) => {
+    expect(read('deepseek', delta({ content: 'Hi' }), delta({}, word), done).failures).toHaveLength(1)
+  })
+
+  test('is told once where the provider repeats it', () => {
+    const events = eventsOf('openrouter', delta({ content: 'Hi' }), stop, stop, done)
+    expect(events.filter((event) => event.type === 'finish')).toHaveLength(1)
+  })
+
+  test('keeps length and content_filter for an answer with tool calls', () => {
+    const call = delta({ tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{}' } }] })
+    expect(read('openai', call, delta({}, 'length'), done).choices[0]?.finish).toBe('length')
+    expect(read('openai', call, delta({}, 'stop'), done).choices[0]?.finish).toBe('tool_calls')
+  })
+
+  test('comes after both choices of an answer, each with its own', () => {
+    const two = { choices: [{ index: 1, delta: { content: 'Ho' }, finish_reason: 'length' }] }
+    const answer = read('openai', delta({ content: 'Hi' }), two, stop, done)
+    expect(answer.choices).toMatchObject([
+      { text: 'Hi', finish: 'stop' },
+      { text: 'Ho', finish: 'length' },
+    ])
+  })
+})
+
+describe('what a streamed chat completion says', () => {
+  test('a refusal is text', () => {
+    expect(read('openai', delta({ refusal: 'No.' }), stop, done).choices[0]?.text).toBe('No.')
+  })
+
+  test('the thinking parts of Mistral are reasoning', () => {
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }], closed: true }
+    const answer = read('mistral', delta({ content: [thinking, { type: 'text', text: '1' }] }), stop, done)
+    expect(answer.choices[0]).toMatchObject({ reasoning: 'Hm', text: '1' })
+  })
+
+  test('reasoning that comes under two names counts once', () => {
+    const both = delta({ reasoning: 'Hm', reasoning_content: 'Hm' })
+    expect(read('vllm', both, stop, done).choices[0]?.reasoning).toBe('Hm')
+  })
+
+  test('the message that Perplexity repeats at the end counts once', () => {
+    const last = { index: 0, message: { content: '1 2' }, delta: { content: '' }, finish_reason: 'stop' }
+    const answer = read('perplexity', delta({ content: '1 2' }), {
+      object: 'chat.completion.done',
+      choices: [last],
+    })
+    expect(answer.choices[0]).toMatchObject({ text: '1 2', finish: 'stop' })
+  })
+
+  test('the service tier is told when it is new, and unknown words are null', () => {
+    const tiers = (word: string) =>
+      eventsOf(
+        'openai',
+        delta({ content: 'a' }, null, { service_tier: word }),
+        delta({}, 'stop', { service_tier: word }),
+      )
+        .filter((event) => event.type === 'tier')
+        .map((event) => event.tier)
+    expect(tiers('priority')).toEqual(['priority'])
+    expect(tiers('on_demand')).toEqual([null])
+    expect(tiers('')).toEqual([])
+  })
+})
+
+describe('the usage of a streamed chat completion', () => {
+  const usageOf = (usage: object, rest: object = {}) =>
+    read('openai', stop, { choices: [], usage, ...rest }).usage
+
+  test('is the last one told, never a sum', () => {
+    const first = { prompt_tokens: 8, completion_tokens: 1, total_tokens: 9 }
+    const answer = read('perplexity', delta({ content: 'a' }, null, { usage: first }), {
+      ...stop,
+      usage: { prompt_tokens: 8, completion_tokens: 5, total_tokens: 13 },
+    })
+    expect(answer.usage).toMatchObject({ promptTokens: 8, completionTokens: 5 })
+  })
+
+  test('is found where Groq puts it', () => {
+    const answer = read('groq', { ...stop, x_groq: { usage: { prompt_tokens: 4, completion_tokens: 2 } } })
+    expect(answer.usage).toMatchObject({ promptTokens: 4, completionTokens: 2 })
+  })
+
+  test('counts reasoning that the provider left out of the completion', () => {
+    const usage = usageOf({ prompt_tokens: 10, completion_tokens: 2, total_tokens: 40 })
+    expect(usage).toMatchObject({ promptTokens: 10, completionTokens: 30 })
+  })
+
+  test.each([
+    ['prompt_tokens_details', { prompt_tokens_details: { cached_tokens: 6 } }],
+    ['prompt_cache_hit_tokens', { prompt_cache_hit_tokens: 6 }],
+    ['cached_tokens', { cached_tokens: 6 }],
+  ])('finds cached tokens in %s', (_name, fields) => {
+    expect(usageOf({ prompt_tokens: 10, completion_tokens: 2, ...fields })?.cachedTokens).toBe(6)
+  })
+
+  test('limits the cached tokens to the prompt', () => {
+    const details = { prompt_tokens_details: { cached_tokens: 600 } }
+    expect(usageOf({ prompt_tokens: 10, completion_tokens: 2, ...details })?.cachedTokens).toBe(10)
+  })
+
+  test.each([
+    [{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }],
+    [{}],
+    [{ prompt_tokens: 'many' }],
+  ])('of %p counts as none', (usage) => expect(usageOf(usage)).toBeUndefined())
+})

@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'bun:test'
+import type { GenerationEvent, ToolCallEvent } from '../../../src/domain/generation/events.ts'
+import type { Effort } from '../../../src/domain/generation/request.ts'
+import { answerOf } from './support/answer.ts'
+import { expectOrderlyCalls } from './support/call-events.ts'
+import { delta, eventsOf, wireOf } from './support/chunks.ts'
+
+type Piece = { index?: number; id?: string; name?: string; text?: unknown; rest?: object }
+
+const piece = ({ index, id, name, text, rest }: Piece) => ({
+  index,
+  id,
+  function: { name, arguments: text },
+  ...rest,
+})
+const pieces = (...all: Piece[]) => all.map((one) => delta({ tool_calls: [piece(one)] }))
+const finished = delta({}, 'tool_calls')
+const callsIn = (events: readonly GenerationEvent[]) =>
+  events.filter((event): event is ToolCallEvent => event.type === 'tool-call')
+
+describe('tool calls in a stream', () => {
+  test.each<[string, Piece[], string[]]>([
+    [
+      'no index, whole',
+      [
+        { id: 'a', name: 'f', text: '{"x":1}' },
+        { id: 'b', name: 'f', text: '{}' },
+      ],
+      ['{"x":1}', '{}'],
+    ],
+    ['no index, in pieces', [{ id: 'a', name: 'f', text: '{"x"' }, { text: ':1}' }], ['{"x":1}']],
+    [
+      'index 0 for each',
+      [
+        { index: 0, id: 'a', name: 'f', text: '{}' },
+        { index: 0, id: 'b', name: 'f', text: '{}' },
+      ],
+      ['{}', '{}'],
+    ],
+    [
+      'no ids',
+      [
+        { index: 0, id: '', name: 'f', text: '{}' },
+        { index: 1, id: '', name: 'f', text: '{}' },
+      ],
+      ['{}', '{}'],
+    ],
+    [
+      'one id for both',
+      [
+        { index: 0, id: 'a', name: 'f', text: '{}' },
+        { index: 1, id: 'a', name: 'g', text: '{}' },
+      ],
+      ['{}', '{}'],
+    ],
+    [
+      'one id, no index',
+      [
+        { id: 'a', name: 'f', text: '{}' },
+        { id: 'a', name: 'g', text: '{}' },
+      ],
+      ['{}', '{}'],
+    ],
+    [
+      'the name repeated',
+      [
+        { index: 0, id: 'a', name: 'f', text: '{"x"' },
+        { index: 0, id: 'a', name: 'f', text: ':1}' },
+      ],
+      ['{"x":1}'],
+    ],
+    [
+      'interleaved',
+      [
+        { index: 0, id: 'a', name: 'f' },
+        { index: 1, id: 'b', name: 'g' },
+        { index: 0, text: '[1]' },
+        { index: 1, text: '[2]' },
+      ],
+      ['[1]', '[2]'],
+    ],
+    ['an object', [{ index: 0, id: 'a', name: 'f', text: { x: 1 } }], ['{"x":1}']],
+    ['nothing', [{ index: 0, id: 'a', name: 'f' }], ['{}']],
+    ['no JSON', [{ index: 0, id: 'a', name: 'f', text: '{"x' }], ['{"x']],
+  ])('come out whole, each with its own id: %s', (_name, given, expected) => {
+    const events = eventsOf('openai-compatible', ...pieces(...given), finished, '[DONE]')
+    expect(expectOrderlyCalls(events)).toEqual([])
+    const [choice] = answerOf(events).choices
+    expect(choice?.calls.map((call) => call.arguments)).toEqual(expected)
+    expect(new Set(choice?.ids).size).toBe(expected.length)
+    for (const id of choice?.ids ?? []) expect(id).not.toBe('')
+    expect(choice?.finish).toBe('tool_calls')
+  })
+
+  test('are told as soon as the next one begins', () => {
+    const given = pieces({ index: 0, id: 'a', name: 'f', text: '{}' }, { index: 1, id: 'b', name: 'g' })
+    expect(callsIn(eventsOf('openai', ...given)).map((event) => event.call.id)).toEqual(['a'])
+  })
+
+  test('are not told unfinished when the stream breaks', () => {
+    const events = eventsOf('openai', ...pieces({ index: 0, id: 'a', name: 'f', text: '{"x":' }))
+    expect(events.map((event) => event.type)).toEqual(['tool-call-begin', 'tool-call-delta', 'failure'])
+  })
+
+  test('that Groq could not read are a failure', () => {
+    const error = {
+      error: { message: 'Failed to call a function.', code: 'tool_use_failed', status_code: 400 },
+    }
+    const [event] = eventsOf('groq', error)
+    expect(event).toMatchObject({ type: 'failure', complaint: { code: 'tool_use_failed', status: 400 } })
+  })
+})
+
+describe('what belongs to the next turn of a tool loop', () => {
+  const call = { index: 0, id: 'a', name: 'f', text: '{}' }
+
+  test('is the reasoning text at DeepSeek, with the first call only', () => {
+    const reasoning = [delta({ reasoning_content: 'Let me' }), delta({ reasoning_content: ' look.' })]
+    const calls = pieces(call, { index: 1, id: 'b', name: 'g', text: '{}' })
+    const told = callsIn(eventsOf('deepseek', ...reasoning, ...calls, finished, '[DONE]'))
+    expect(told.map((event) => event.state)).toEqual([{ reasoning_content: 'Let me look.' }, undefined])
+  })
+
+  test('are the reasoning details at OpenRouter, joined, also those that come after the call', () => {
+    const text = (text: string) => ({ type: 'reasoning.text', text, index: 0, format: 'x' })
+    const details = (...reasoning_details: object[]) => delta({ reasoning_details })
+    const encrypted = { type: 'reasoning.encrypted', data: 'QUJD', index: 1 }
+    const given = [
+      details(text('Let')),
+      details(text(' me')),
+      ...pieces(call),
+      details(encrypted),
+      finished,
+      '[DONE]',
+    ]
+    const [told] = callsIn(eventsOf('openrouter', ...given))
+    expect(told?.state).toEqual({ reasoning_details: [text('Let me'), encrypted] })
+  })
+
+  test("is each call's extra_content at Google", () => {
+    const extra_content = { google: { thought_signature: 'QUJD' } }
+    const given = pieces({ ...call, rest: { extra_content } }, { ...call, index: 1, id: 'b' })
+    const told = callsIn(eventsOf('openai-compatible', ...given, finished))
+    expect(told.map((event) => event.state)).toEqual([{ extra_content }, undefined])
+  })
+
+  test.each([
+    ['deepseek', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
+    ['openrouter', { reasoning_details: [1] }, { reasoning_details: [1] }],
+    ['openai-compatible', { extra_content: 2 }, { tool_calls: [{ extra_content: 2 }] }],
+  ])('goes back to %s', (kind, state, expected) => {
+    expect(assistantOf(kind, state)).toMatchObject(expected)
+  })
+
+  test('is said to be empty to DeepSeek where it was lost, with a warning, unless it is not to think', () => {
+    const warnings: string[] = []
+    expect(assistantOf('deepseek', undefined, { warnings })).toMatchObject({ reasoning_content: '' })
+    expect(warnings).toEqual([
+      'The reasoning behind an earlier tool call is not known here; deepseek goes on without it.',
+    ])
+    const silent = assistantOf('deepseek', undefined, { effort: 'none' })
+    expect(silent).not.toHaveProperty('reasoning_content')
+  })
+
+  test("is said to be lost to Google's newer models at OpenRouter, and to no others", () => {
+    const warnings: string[] = []
+    const lost = assistantOf('openrouter', undefined, { warnings, model: 'google/gemini-3-pro' })
+    expect(lost).toMatchObject({
+      reasoning_details: [{ data: 'skip_thought_signature_validator', id: 'call_1' }],
+    })
+    expect(warnings).toHaveLength(1)
+    expect(assistantOf('openrouter', undefined)).not.toHaveProperty('reasoning_details')
+  })
+
+  test.each(['openai', 'mistral', 'groq'])('does not go to %s, which asked for nothing', (kind) => {
+    const text = JSON.stringify(assistantOf(kind, { reasoning_content: 'secret', extra_content: 'secret' }))
+    expect(text).not.toContain('secret')
+  })
+})
+
+type Telling = { readonly effort?: Effort; readonly warnings?: string[]; readonly model?: string }
+
+function assistantOf(kind: string, state?: object, telling: Telling = {}): unknown {
+  const { effort, warnings = [], model = 'm' } = telling
+  const kept = state && JSON.parse(JSON.stringify(state))
+  const toolCalls = [{ id: 'call_1', name: 'f', arguments: '{}', state: kept }]
+  const generation = {
+    messages: [{ role: 'assistant', parts: [], toolCalls }],
+    tools: [],
+    effort,
+    extras: {},
+  } as const
+  const target = { model, stream: false }
+  const body = wireOf(kind).render(generation, target, (sentence) => warnings.push(sentence))
+  return (body.messages as unknown[])[0]
+}

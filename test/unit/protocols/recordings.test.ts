@@ -1,0 +1,92 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { kinds } from '../../../src/providers/kinds/kinds.ts'
+import { responses } from '../../../src/providers/protocols/responses/wire.ts'
+import type { Protocol } from '../../../src/providers/protocols/protocol.ts'
+import { answerOf, readStream } from './support/answer.ts'
+import { expectOrderlyCalls } from './support/call-events.ts'
+import { type Expected, expectedAnswers, expectedUsage, type Recording } from './support/recorded-facts.ts'
+import { factsOfGemini } from './support/recorded-gemini.ts'
+import { factsOfResponse } from './support/recorded-responses.ts'
+
+const folder = join(import.meta.dir, '../../../../shared/recordings')
+const kindOf: Record<string, string> = { 'openai-chat': 'openai', 'bedrock-mantle': 'bedrock' }
+
+if (!existsSync(folder)) {
+  test.skip('recordings of providers: there are none at ../shared/recordings', () => {})
+} else {
+  for (const recording of recordings()) {
+    test(`${recording.path} is read as its facts say`, () => check(recording))
+  }
+}
+
+function check(recording: Recording): void {
+  const { meta, body } = recording
+  const wire = wireOf(recording.family)
+  if (meta.status !== 200 || (meta.facts.error && !meta.stream)) return checkError(wire, recording)
+  const events = meta.stream ? readStream(wire, body) : wire.parse(JSON.parse(body.toString()))
+  const cut = expectOrderlyCalls(events)
+  const answer = answerOf(events)
+  if (answer.failures.length === 0) expect(cut).toEqual([])
+  const expected = expectedAnswers(recording)
+  expect(answer.failures.length).toBe(expected.broken ? 1 : 0)
+  expect(answer.choices.map(saidIn)).toEqual(expected.choices.map(saidIn))
+  expect(answer.choices.map((choice) => choice.finish)).toEqual(
+    expected.choices.map(finishOf(expected.broken)),
+  )
+  if (meta.facts.usage) expect(answer.usage).toMatchObject(expectedUsage(meta.facts.usage))
+  if (!meta.facts.usage) expect(answer.usage).toBeUndefined()
+}
+
+/** Arguments that came as an object have no spelling of their own. */
+function saidIn({ text, reasoning, calls }: Expected): Pick<Expected, 'text' | 'reasoning' | 'calls'> {
+  const spelled = (text: string) => JSON.stringify(tryJson(text))
+  return { text, reasoning, calls: calls.map((call) => ({ ...call, arguments: spelled(call.arguments) })) }
+}
+
+function finishOf(broken: boolean): (choice: Expected) => string | undefined {
+  return (choice) => (broken ? undefined : choice.finish)
+}
+
+function checkError(wire: Protocol, { body, meta }: Recording): void {
+  const parsed = tryJson(body.toString())
+  const complaint = wire.parseError(parsed)
+  expect(complaint.message.length).toBeGreaterThan(5)
+  if (meta.facts.error?.message) expect(complaint.message.length).toBeGreaterThanOrEqual(10)
+  if (typeof meta.facts.error?.code === 'number') expect(complaint.status).toBe(meta.facts.error.code)
+  if (meta.status === 200) expect(wire.parse(parsed)).toEqual([{ type: 'failure', complaint }])
+}
+
+function wireOf(family: string): Protocol {
+  if (family === 'responses') return responses
+  const kind = kinds[kindOf[family] ?? family] ?? kinds['openai-compatible']
+  if (!kind || !('protocol' in kind)) throw new Error(`there is no wire for ${family}`)
+  return kind.protocol
+}
+
+function recordings(): Recording[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('/meta.json'),
+  )
+  return names.toSorted().flatMap((name) => {
+    const [family = '', exchange = ''] = name.split('/')
+    const meta = JSON.parse(readFileSync(join(folder, name), 'utf8'))
+    const body = readFileSync(join(folder, family, exchange, meta.response_file))
+    const path = `${family}/${exchange}`
+    if (meta.api === 'chat' || meta.api === 'messages') return [{ path, family, meta, body }]
+    if (meta.api === 'gemini')
+      return [{ path, family, meta: { ...meta, facts: factsOfGemini(meta.facts) }, body }]
+    if (meta.api !== 'responses') return []
+    const facts = factsOfResponse(meta.facts, body.toString())
+    return facts ? [{ path, family: 'responses', meta: { ...meta, facts }, body }] : []
+  })
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

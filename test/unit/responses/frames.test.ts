@@ -1,0 +1,60 @@
+import { expect, test } from 'bun:test'
+import { frameOf } from '../../../src/api/responses/render/frames.ts'
+import {
+  begun,
+  headOf,
+  message,
+  reasoning,
+  renderedRun,
+  runOf,
+  runs,
+  said,
+  thought,
+} from './support/step-cases.ts'
+
+const options = { openResponses: false }
+
+test.each(Object.keys(runs))('each event is one whole frame that is named for it: %s', (name) => {
+  const { told } = runOf(...runs[name]!)
+  const rendered = renderedRun(...runs[name]!)
+  for (const [index, event] of told.entries()) {
+    const frame = frameOf(event, options)
+    const [, type, data] = /^event: ([a-z._]+)\ndata: ([^\n\r]+)\n\n$/.exec(frame) ?? []
+    expect(type).toBe(event.type)
+    expect(JSON.parse(data ?? 'null')).toEqual(rendered[index])
+  }
+})
+
+test('pieces of text and of reasoning are written like this', () => {
+  const { told } = runOf(headOf(), [...begun, thought('H"m'), said('a\nb😀')])
+  const deltas = told.filter(({ type }) => type.endsWith('.delta')).map((event) => frameOf(event, options))
+  expect(deltas).toEqual([
+    'event: response.reasoning_summary_text.delta\n' +
+      `data: {"type":"response.reasoning_summary_text.delta","sequence_number":4,"item_id":"${reasoning(0)}",` +
+      '"output_index":0,"summary_index":0,"delta":"H\\"m"}\n\n',
+    'event: response.output_text.delta\n' +
+      `data: {"type":"response.output_text.delta","sequence_number":10,"item_id":"${message(1)}",` +
+      '"output_index":1,"content_index":0,"delta":"a\\nb😀","logprobs":[]}\n\n',
+  ])
+})
+
+test('half a character is escaped, for it has no UTF-8', () => {
+  const event = runOf(headOf(), [...begun, said('\ud83d')]).told.at(-1)!
+  const frame = frameOf(event, options)
+  expect(frame).toContain('"delta":"\\ud83d"')
+  expect(new TextDecoder().decode(new TextEncoder().encode(frame))).toBe(frame)
+})
+
+test('what is not a failure has no error at its top, on which clients would throw', () => {
+  for (const [head, events] of Object.values(runs)) {
+    for (const event of renderedRun(head, events)) {
+      expect('error' in event).toBe(event.type === 'error')
+    }
+  }
+})
+
+test('the settings of the gateway reach the snapshots', () => {
+  const [event] = runOf(...runs.plain!).told
+  expect(frameOf(event!, { openResponses: true })).toContain('"temperature":1,')
+  expect(frameOf(event!, options)).toContain('"temperature":null,')
+})

@@ -1,0 +1,69 @@
+import { expect, test } from 'bun:test'
+import { decodeEvents, encodeEvents, foldLog } from '../../../src/api/responses/events/log.ts'
+import type { RunEvent } from '../../../src/api/responses/events/run-event.ts'
+import { randomFrom } from '../protocols/support/random.ts'
+import { begun, cancelled, ended, finish, headOf, runOf, runs, said, thought } from './support/step-cases.ts'
+import { randomRun } from './support/step-random.ts'
+
+const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
+const random = randomFrom(seed)
+const all = [...Object.values(runs), ...Array.from({ length: 400 }, () => randomRun(random))]
+
+/** The text as a database gives it back that keeps UTF-8. */
+const stored = (text: string) => new TextDecoder().decode(new TextEncoder().encode(text))
+
+/** A list in pieces that are cut anywhere, some of them empty. */
+function piecesOf<Item>(items: readonly Item[]): (readonly Item[])[] {
+  const count = Math.floor(random() * 6)
+  const cuts = Array.from({ length: count }, () => Math.floor(random() * (items.length + 1)))
+  const ends = [...cuts.toSorted((a, b) => a - b), items.length]
+  return ends.map((end, index) => items.slice(ends[index - 1] ?? 0, end))
+}
+
+test(`what is read is what was written, however the log was cut (seed ${seed})`, () => {
+  for (const [, events] of all) {
+    const log = piecesOf(events).map((piece) => stored(encodeEvents(piece)))
+    expect(decodeEvents(log.join(''))).toEqual([...events])
+  }
+})
+
+test(`a response made at once is the one made step by step, its numbers too (seed ${seed})`, () => {
+  for (const [head, events] of all) {
+    const { state } = runOf(head, events)
+    const log = piecesOf(events).map((piece) => stored(encodeEvents(piece)))
+    expect(foldLog(head, log.join(''))).toEqual(state)
+  }
+})
+
+test('a log of nothing is nothing', () => {
+  expect(encodeEvents([])).toBe('')
+  expect(decodeEvents('')).toEqual([])
+  expect(foldLog(headOf(), '').sequence).toBe(0)
+})
+
+test('a character whose halves came in two pieces is whole in the answer, and in two in the log', () => {
+  const [high, low] = ['\ud83d', '\ude00']
+  const events = [...begun, said(high), said(low), finish('stop'), ended]
+  const torn = events.map((event) => stored(encodeEvents([event]))).join('')
+  for (const log of [torn, stored(encodeEvents(events))]) {
+    expect(decodeEvents(log)).toEqual(events)
+    expect(foldLog(headOf(), log).output).toMatchObject([{ content: [{ text: '😀' }] }])
+  }
+})
+
+test('each entry is a line, and only a stretch of pieces tells their lengths', () => {
+  expect(encodeEvents([said('a'), thought('Hm'), thought('.'), ended])).toBe(
+    '{"type":"text","text":"a"}\n' +
+      '{"type":"reasoning","text":"Hm.","lengths":[2,1]}\n' +
+      `${JSON.stringify(ended)}\n`,
+  )
+})
+
+test('pieces that follow each other cost little more than their text', () => {
+  const words = ['the ', 'river ', 'flows\n', 'on, ', 'qui', 'et', 'ly ', 'down ']
+  const deltas = Array.from({ length: 5000 }, (_, index) => said(words[index % words.length]!))
+  const text = deltas.reduce((length, event) => length + ('text' in event ? event.text.length : 0), 0)
+  const events: RunEvent[] = [...begun, thought('Hm'), ...deltas, finish('stop'), cancelled]
+  expect(text).toBeGreaterThan(18_000)
+  expect(Buffer.byteLength(encodeEvents(events))).toBeLessThan(35_000)
+})

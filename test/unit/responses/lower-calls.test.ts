@@ -1,0 +1,83 @@
+import { expect, test } from 'bun:test'
+import type { Item } from '../../../src/api/responses/request/items.ts'
+import { lowered, text } from './support/lower-world.ts'
+
+const call = (id: string, fields: object = {}) => {
+  return { type: 'function_call', call_id: id, name: 'read_level', arguments: '{}', ...fields }
+}
+const result = (id: string, output: unknown = '5 m') => {
+  return { type: 'function_call_output', call_id: id, output }
+}
+const made = (id: string) => ({ id, name: 'read_level', arguments: '{}' })
+const question = { role: 'user', content: 'How high?' }
+const asked = { role: 'user', parts: [text('How high?')] }
+const answer = (id: string) => ({ role: 'tool', callId: id, parts: [text('5 m')] })
+
+const messagesOf = (input: readonly unknown[], context: readonly Item[] = []) =>
+  lowered({ input }, context).generation.messages as unknown
+
+test('a call and its result are told as they were, and no tool is offered for them', () => {
+  const { generation, warnings } = lowered({ input: [question, call('a'), result('a')] })
+  expect(generation.messages as unknown).toEqual([
+    asked,
+    { role: 'assistant', parts: [], toolCalls: [made('a')] },
+    answer('a'),
+  ])
+  expect(generation.tools).toEqual([])
+  expect(warnings).toEqual([])
+})
+
+test('calls made at once are one turn, with the words before them', () => {
+  const said = { role: 'assistant', content: 'Let me see.' }
+  expect(messagesOf([question, said, call('a'), call('b'), result('a'), result('b')])).toEqual([
+    asked,
+    { role: 'assistant', parts: [text('Let me see.')], toolCalls: [made('a'), made('b')] },
+    answer('a'),
+    answer('b'),
+  ])
+})
+
+test('calls made one after the other are turns of their own', () => {
+  const roles = lowered({ input: [question, call('a'), result('a'), call('b'), result('b')] })
+  expect(roles.generation.messages.map(({ role }) => role)).toEqual([
+    'user',
+    'assistant',
+    'tool',
+    'assistant',
+    'tool',
+  ])
+})
+
+test('a result of parts keeps them', () => {
+  const parts = [
+    { type: 'input_text', text: 'a' },
+    { type: 'input_image', image_url: 'data:,' },
+  ]
+  const { generation } = lowered({ input: [call('a'), result('a', parts)] })
+  expect(generation.messages[1]?.parts as unknown).toEqual([text('a'), { type: 'image', url: 'data:,' }])
+})
+
+test('a result may answer a call of an earlier response', () => {
+  const context = [{ id: 'fc_1', ...call('a') }]
+  expect(messagesOf([result('a'), question], context)).toEqual([
+    { role: 'assistant', parts: [], toolCalls: [made('a')] },
+    answer('a'),
+    asked,
+  ])
+})
+
+test.each([
+  ['a call without a result', [call('a')]],
+  ['a result without a call', [result('a')]],
+  ['a result before its call', [result('a'), call('a')]],
+  ['a call without a name, and its result', [call('a', { name: undefined }), result('a')]],
+  ['a call without arguments, and its result', [call('a', { arguments: {} }), result('a')]],
+  ['a call without an id', [call('', { call_id: undefined }), { type: 'function_call_output' }]],
+  ['a call of an empty id', [call(''), result('')]],
+])('%s is ignored, as providers refuse it', (_, items) => {
+  const { generation, warnings } = lowered({ input: [question, ...items] })
+  expect(generation.messages as unknown).toEqual([asked])
+  expect(warnings).toEqual([
+    'Function calls without their output, and outputs without their call, were ignored.',
+  ])
+})

@@ -1,0 +1,91 @@
+import { expect, test } from 'bun:test'
+import { lowered } from './support/lower-world.ts'
+
+test('unnamed properties that mean the same everywhere go on as they are', () => {
+  const extras = { top_k: 5, min_p: 0.1, prompt_cache_key: 'a', chat_template_kwargs: { a: [1] } }
+  const { generation, warnings } = lowered(extras)
+  expect(generation.extras).toEqual(extras)
+  expect(warnings).toEqual([])
+})
+
+test('the verbosity of the text is that of the answer', () => {
+  expect(lowered({ text: { verbosity: 'low' }, top_k: 5 }).generation.extras).toEqual({
+    top_k: 5,
+    verbosity: 'low',
+  })
+  expect(lowered({ verbosity: 'high' }).generation.extras).toEqual({ verbosity: 'high' })
+  expect(lowered({ verbosity: 'high', text: { verbosity: 'low' } }).generation.extras).toEqual({
+    verbosity: 'low',
+  })
+})
+
+const ignored = {
+  conversation: 'conv_1',
+  prompt: { id: 'pmpt_1' },
+  messages: [],
+  max_tokens: 5,
+  stop: ['a'],
+  n: 2,
+  frequency_penalty: 1,
+  top_logprobs: 3,
+  logprobs: true,
+  performance_mode: 'fast',
+  reasoning_effort: 'high',
+  functions: [{ name: 'f' }],
+  service_tier: 'scale',
+}
+
+test.each(Object.entries(ignored))('%s is ignored, and said to be', (name, value) => {
+  const { generation, warnings } = lowered({ [name]: value })
+  expect(warnings).toEqual([`Parameter \`${name}\` is not supported and was ignored.`])
+  expect(generation).toEqual(lowered({}).generation)
+})
+
+test.each([
+  { n: 1 },
+  { frequency_penalty: 0 },
+  { presence_penalty: 0 },
+  { top_logprobs: 0 },
+  { logprobs: false },
+  { performance_mode: 'standard' },
+  { max_tool_calls: 3 },
+  { stream_options: { include_obfuscation: false } },
+  { truncation: 'disabled' },
+  { include: [] },
+  { store: true, metadata: { a: 1 }, tags: ['a'], trace: { id: 'a' } },
+])('%j changes nothing and needs no word', (patch) => {
+  expect(lowered(patch)).toEqual(lowered({}))
+})
+
+test.each(['auto', 'default', 'flex', 'priority'])('the tier %s is asked for', (tier) => {
+  const { generation, warnings } = lowered({ service_tier: tier })
+  expect([generation.serviceTier, warnings]).toEqual([tier as never, []])
+})
+
+test('a tier of a number is ignored like an unknown one', () => {
+  const { generation, warnings } = lowered({ service_tier: 5 })
+  expect(generation.serviceTier).toBeUndefined()
+  expect(generation.extras).toEqual({})
+  expect(warnings).toHaveLength(1)
+})
+
+test('that nothing is cut is said to whom it may surprise', () => {
+  expect(lowered({ truncation: 'auto' }).warnings).toEqual([
+    'Parameter `truncation` is not supported and was ignored.',
+  ])
+})
+
+test('what cannot be included is named, but not at any length', () => {
+  expect(lowered({ include: ['reasoning.encrypted_content', 'a', 'a'] }).warnings).toEqual([
+    'Include values `reasoning.encrypted_content` and `a` are not supported and were ignored.',
+  ])
+  const many = lowered({ include: Array.from({ length: 5000 }, (_, index) => `${index} `.repeat(100)) })
+  expect(many.warnings).toHaveLength(1)
+  expect(many.warnings[0]!.length).toBeLessThan(600)
+  expect(many.warnings[0]).toEndWith(' and 4,992 others are not supported and were ignored.')
+})
+
+test('a key named __proto__ stays a key', () => {
+  const { extras } = lowered(JSON.parse('{"__proto__":{"temperature":9}}')).generation
+  expect(Object.getPrototypeOf(extras)).toBe(Object.prototype)
+})

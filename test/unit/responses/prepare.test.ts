@@ -1,0 +1,112 @@
+import { expect, test } from 'bun:test'
+import { ApiError } from '../../../src/lib/errors.ts'
+import { headOf } from '../../../src/api/responses/request/head.ts'
+import { inputItems } from '../../../src/api/responses/request/items.ts'
+import { prepare } from '../../../src/api/responses/request/prepare-request.ts'
+import { type ResponseRequest, responseRequest } from '../../../src/api/responses/request/schema.ts'
+import { modelsWith } from '../gateway/support/model-world.ts'
+
+const given = { id: `resp_${'a'.repeat(32)}`, createdAt: 77, slug: 'alpha/one', warnings: ['Hm.'] }
+
+function requestOf(patch: object): ResponseRequest {
+  return responseRequest.read({ model: 'one', input: 'Hello', ...patch })
+}
+
+/** `alpha/one` takes a temperature and nothing else. */
+function prepared(patch: object, unsupported: 'reject' | 'drop' = 'drop') {
+  const request = requestOf(patch)
+  const conversation = { context: [], input: inputItems(request.input, given.id) }
+  return prepare(request, conversation, modelsWith(), unsupported)
+}
+
+test('the model is found by any of its names', () => {
+  const { slug, model, generation, warnings } = prepared({ temperature: 0.5 })
+  expect([slug, model.slug]).toEqual(['alpha/one', 'alpha/one'])
+  expect(generation.temperature).toBe(0.5)
+  expect(warnings).toEqual([])
+})
+
+test('what the model does not take is dropped under the name that the caller gave it, after other warnings', () => {
+  const patch = { max_output_tokens: 5, text: { format: { type: 'json_object' } }, truncation: 'auto' }
+  const { generation, warnings } = prepared(patch)
+  expect([generation.maxTokens, generation.format]).toEqual([undefined, undefined])
+  expect(warnings.slice(1)).toEqual([
+    'Parameters `max_output_tokens` and `text.format` are not supported by alpha/one and were ignored.',
+  ])
+  expect(warnings[0]).toContain('truncation')
+})
+
+test.each([
+  [{ model: 'nobody/knows' }, 404, 'model', 'model_not_found'],
+  [{ model: 'nobody/knows', tools: [{ type: 'a' }] }, 404, 'model', 'model_not_found'],
+  [{ reasoning: { effort: 'high' } }, 400, 'reasoning.effort', 'unsupported_parameter'],
+  [{ max_output_tokens: 5 }, 400, 'max_output_tokens', 'unsupported_parameter'],
+  [{ tools: [{ type: 'a' }] }, 400, 'tools', 'unsupported_parameter'],
+])('%j is refused', (patch, status, param, code) => {
+  let refusal: unknown
+  try {
+    prepared(patch, 'reject')
+  } catch (error) {
+    refusal = error
+  }
+  expect(refusal).toBeInstanceOf(ApiError)
+  expect(refusal).toMatchObject({ status, param, code })
+})
+
+test('a response says of itself what was asked for, or the defaults', () => {
+  expect(headOf(requestOf({}), given)).toEqual({
+    id: given.id,
+    created_at: 77,
+    model: 'alpha/one',
+    background: false,
+    store: true,
+    instructions: null,
+    max_output_tokens: null,
+    temperature: null,
+    top_p: null,
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    reasoning: null,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    truncation: null,
+    metadata: {},
+    user: null,
+    warnings: ['Hm.'],
+  })
+})
+
+test('a response repeats what was asked for', () => {
+  const asked = {
+    background: true,
+    store: false,
+    instructions: 'Be brief.',
+    max_output_tokens: 5,
+    temperature: 0,
+    top_p: 0,
+    parallel_tool_calls: false,
+    previous_response_id: 'resp_1',
+    reasoning: { effort: 'low', summary: 'auto' },
+    text: { format: { type: 'json_schema', name: 'n', schema: {} }, verbosity: 'low' },
+    tool_choice: 'none',
+    truncation: 'auto',
+    metadata: { a: [1] },
+    user: 'Ada',
+    service_tier: 'flex',
+  } as const
+  expect(headOf(requestOf(asked), given)).toMatchObject(asked)
+})
+
+test('a response has both words on reasoning, and a format in any case', () => {
+  const request = requestOf({ reasoning: { effort: 'low' }, text: { verbosity: 'low', format: null } })
+  const head = headOf(request, given)
+  expect(head.reasoning).toEqual({ effort: 'low', summary: null })
+  expect(head.text as unknown).toEqual({ verbosity: 'low', format: { type: 'text' } })
+})
+
+test('a head survives its storage as JSON', () => {
+  const head = headOf(requestOf({ service_tier: 'unheard of', tool_choice: null }), given)
+  expect(JSON.parse(JSON.stringify(head))).toEqual(head)
+  expect(head).not.toHaveProperty('service_tier')
+  expect(head.tool_choice).toBe('auto')
+})

@@ -1,0 +1,25 @@
+import { expect, test } from 'bun:test'
+import { renderResponse } from '../../../src/api/responses/render/render.ts'
+import { openResponse } from './support/open-response.ts'
+import { headOf, renderedRun, runOf, runs } from './support/step-cases.ts'
+
+test.each(Object.keys(runs))('with the switch on, each snapshot is an Open Responses object: %s', (name) => {
+  for (const event of renderedRun(...runs[name]!, true)) {
+    if ('response' in event) expect(openResponse.Errors(event.response)).toEqual([])
+  }
+})
+
+test('with the switch on, the effective values stand where none was given', () => {
+  const { state } = runOf(headOf(), [])
+  const effective = { temperature: 1, top_p: 1, truncation: 'disabled' }
+  const unsaid = { temperature: null, top_p: null, truncation: null }
+  expect(renderResponse(state, { openResponses: true })).toMatchObject(effective)
+  expect(renderResponse(state, { openResponses: false })).toMatchObject(unsaid)
+})
+
+test('without the switch it is none, by just these three fields', () => {
+  const unlike = openResponse.Errors(renderResponse(runOf(headOf(), []).state, { openResponses: false }))
+  expect(new Set(unlike.map(({ instancePath }) => instancePath))).toEqual(
+    new Set(['/temperature', '/top_p', '/truncation']),
+  )
+})

@@ -1,0 +1,83 @@
+import { expect, test } from 'bun:test'
+import { ApiError } from '../../../src/lib/errors.ts'
+import { responseRequest } from '../../../src/api/responses/request/schema.ts'
+import { type Refused, plainRequest, wrongType } from './support/schema-case.ts'
+import * as fields from './support/schema-fields.ts'
+import * as input from './support/schema-input.ts'
+
+const accepted = [...fields.accepted, ...input.accepted]
+const refused = [...fields.refused, ...input.refused]
+
+const roots: readonly Refused[] = [null, true, 5, 'text', [], [plainRequest]].map((root) => {
+  return [`a body ${JSON.stringify(root)}`, root as object, null, wrongType]
+})
+
+/** What the contract says of a body as it comes off the wire. */
+function validate(body: unknown): unknown {
+  return responseRequest.read(JSON.parse(toJson(body)))
+}
+
+/** As a client may write it: an infinite number too. */
+function toJson(body: unknown): string {
+  return JSON.stringify(body, (_, value) => (value === Infinity ? '∞' : value)).replaceAll('"∞"', '1e999')
+}
+
+function laidOver(patch: object): object {
+  return { ...plainRequest, ...patch }
+}
+
+function refusalOf(body: unknown): ApiError {
+  try {
+    validate(body)
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+  throw new Error('The body was accepted.')
+}
+
+function expectRefusal(error: ApiError, param: string | null, code: string): void {
+  const { message, ...facts } = error.toBody().error
+  expect(facts).toEqual({ type: 'invalid_request_error', param, code })
+  expect(error.status).toBe(400)
+  expect(message).toMatch(/^[^\n]{10,250}\.$/)
+  expect(message).toContain(param === null ? 'request body' : `'${param}'`)
+  expect(message).not.toMatch(/undefined|\[object|NaN/)
+}
+
+test('the plain request is accepted', () => {
+  expect(validate(plainRequest)).toEqual(plainRequest)
+})
+
+test.each([...accepted])('accepted as it is: %s', (_, patch) => {
+  const body = laidOver(patch)
+  expect(toJson(validate(body))).toBe(toJson(body))
+})
+
+test.each([...refused])('refused: %s', (_, patch, param, code) => {
+  expectRefusal(refusalOf(laidOver(patch)), param, code)
+})
+
+test.each([...roots])('refused: %s', (_, body, param, code) => {
+  expectRefusal(refusalOf(body), param, code)
+})
+
+test('one wrong item among twenty thousand is named', () => {
+  const item = { role: 'user', content: [{ type: 'input_text', text: 'a' }] }
+  const body = { ...plainRequest, input: Array.from({ length: 20_000 }, () => item) }
+  const wrong = { ...body, input: body.input.with(19_999, { role: 'user', content: 5 as never }) }
+  expect(validate(body)).toEqual(body)
+  expectRefusal(refusalOf(wrong), 'input[19999].content', wrongType)
+})
+
+test('what a prompt says is not repeated in an error', () => {
+  const secret = 'my medical history'
+  const patches = [
+    { temperature: secret },
+    { input: [secret] },
+    { input: [{ role: 'user', content: [secret] }] },
+    { input: [{ role: 'user', content: { text: secret } }] },
+    { metadata: [secret] },
+  ]
+  for (const patch of patches) expect(refusalOf(laidOver(patch)).message).not.toContain(secret)
+})

@@ -1,0 +1,108 @@
+import type { ResponseHead } from '../../../../src/api/responses/request/head.ts'
+import { renderEvent } from '../../../../src/api/responses/render/render-event.ts'
+import type { ResponseStreamEvent } from '../../../../src/api/responses/render/event-schema.ts'
+import type { RunEvent, RunUsage } from '../../../../src/api/responses/events/run-event.ts'
+import { initialState, type ResponseState } from '../../../../src/api/responses/events/state.ts'
+import { step } from '../../../../src/api/responses/events/step.ts'
+import type { StreamEvent } from '../../../../src/api/responses/events/stream-event.ts'
+
+const digits = '0190f3a1b2c37d4e8f9a0b1c2d3e4f50'
+
+/** The head of a response to a plain question. */
+export function headOf(given: Partial<ResponseHead> = {}): ResponseHead {
+  return {
+    id: `resp_${digits}`,
+    created_at: 1_700_000_000,
+    model: 'acme/river',
+    background: false,
+    store: true,
+    instructions: null,
+    max_output_tokens: null,
+    temperature: null,
+    top_p: null,
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    reasoning: null,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    truncation: null,
+    metadata: {},
+    user: null,
+    warnings: [],
+    ...given,
+  }
+}
+
+/** The ids that the items of these responses get, by their places. */
+export const message = (index: number) => `msg_${digits}0${index}`
+export const reasoning = (index: number) => `rs_${digits}0${index}`
+
+export const usage: RunUsage = {
+  promptTokens: 9,
+  completionTokens: 5,
+  cachedTokens: 4,
+  reasoningTokens: 2,
+  estimated: false,
+}
+
+export const created: RunEvent = { type: 'created' }
+export const started: RunEvent = { type: 'started' }
+export const answering: RunEvent = { type: 'answering', provider: 'acme', warnings: [] }
+export const said = (text: string): RunEvent => ({ type: 'text', text })
+export const thought = (text: string): RunEvent => ({ type: 'reasoning', text })
+export const finish = (reason: 'stop' | 'length' | 'content_filter'): RunEvent => ({ type: 'finish', reason })
+export const ended: RunEvent = { type: 'ended', at: 1_700_000_007, usage }
+export const cancelled: RunEvent = { type: 'cancelled', usage: null }
+export const failed: RunEvent = {
+  type: 'failed',
+  code: 'upstream_unavailable',
+  message: 'The provider broke off.',
+  param: null,
+  usage: null,
+}
+
+/** How a run begins that comes to answer. */
+export const begun: readonly RunEvent[] = [created, started, answering]
+
+/** Runs of every kind, with the head that each has. */
+export const runs: Readonly<Record<string, readonly [head: ResponseHead, events: readonly RunEvent[]]>> = {
+  plain: [headOf(), [...begun, said('Hi'), said(' there'), finish('stop'), ended]],
+  reasoned: [headOf(), [...begun, thought('Hm'), thought('.'), said('Hi'), finish('stop'), ended]],
+  interleaved: [
+    headOf(),
+    [...begun, thought('a'), said('b'), thought('c'), said('d'), finish('stop'), ended],
+  ],
+  'cut by length': [headOf(), [...begun, said('Hi'), finish('length'), ended]],
+  'cut while it reasons': [headOf(), [...begun, thought('Hm'), finish('length'), ended]],
+  filtered: [headOf(), [...begun, said('Hi'), finish('content_filter'), ended]],
+  background: [headOf({ background: true }), [...begun, said('Hi'), finish('stop'), ended]],
+  'cancelled before the start': [headOf({ background: true }), [created, cancelled]],
+  'cancelled in the middle': [headOf({ background: true }), [...begun, said('Hi'), cancelled]],
+  'failed before anything': [headOf(), [created, started, failed]],
+  'failed in the middle': [headOf(), [...begun, thought('Hm'), said('Hi'), failed]],
+  empty: [headOf(), [...begun, said(''), thought(''), finish('stop'), ended]],
+}
+
+/** A run step by step: the response that it makes, and what is told of it. */
+export function runOf(
+  head: ResponseHead,
+  events: readonly RunEvent[],
+): { readonly state: ResponseState; readonly told: readonly StreamEvent[] } {
+  const told: StreamEvent[] = []
+  let state = initialState(head)
+  for (const event of events) {
+    const [next, news] = step(state, event)
+    state = next
+    told.push(...news)
+  }
+  return { state, told }
+}
+
+/** What the readers of a run's stream see. */
+export function renderedRun(
+  head: ResponseHead,
+  events: readonly RunEvent[],
+  openResponses = false,
+): readonly ResponseStreamEvent[] {
+  return runOf(head, events).told.map((event) => renderEvent(event, { openResponses }))
+}

@@ -1,0 +1,37 @@
+import type { ResponseHead } from '../../../../src/api/responses/request/head.ts'
+import type { RunEvent } from '../../../../src/api/responses/events/run-event.ts'
+import {
+  begun,
+  cancelled,
+  created,
+  ended,
+  failed,
+  finish,
+  headOf,
+  said,
+  started,
+  thought,
+} from './step-cases.ts'
+
+/** Pieces as they may come: nothing at all, what JSON escapes, and the two halves of one character. */
+const pieces = ['', 'a', ' river', '"', '\\', '\n\n', '\u2028', '\0', 'é', '😀', '\ud83d', '\ude00', '水']
+
+/** A run at random: what a model may say, in any order, and an end or none; sometimes more behind the end. */
+export function randomRun(random: () => number): readonly [head: ResponseHead, events: readonly RunEvent[]] {
+  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!
+  const piece = () => pick(pieces)
+  const middle = (): RunEvent => {
+    const dice = random()
+    if (dice < 0.55) return said(piece())
+    if (dice < 0.85) return thought(piece())
+    if (dice < 0.9) return { type: 'answering', provider: 'acme', warnings: [`A loss of ${piece()}.`] }
+    if (dice < 0.95) return { type: 'tier', tier: pick(['default', 'priority', null]) }
+    return finish(pick(['stop', 'length', 'content_filter']))
+  }
+  const many = (most: number) => Array.from({ length: random() ** 2 * most }, middle)
+  const head = headOf({ background: random() < 0.5, warnings: random() < 0.2 ? ['A loss.'] : [] })
+  const beginning = random() < 0.8 ? begun : pick([[created], [created, started]])
+  const end = random() < 0.8 ? [pick([ended, cancelled, failed])] : []
+  const behind = random() < 0.2 ? [...many(5), ended] : []
+  return [head, [...beginning, ...many(60), ...end, ...behind]]
+}

@@ -1,0 +1,141 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import type { ApiError } from '../../../src/lib/errors.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { createHealth } from '../../../src/storage/sqlite/health/health.ts'
+import { createReadiness, examinedTrust } from '../../../src/storage/sqlite/health/readiness.ts'
+import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
+import { until } from '../../reliability/money/support/books.ts'
+import { testDatabase } from './support/folder.ts'
+
+/** A database with songs in it, what watches over it, and what that has said. */
+function watched() {
+  const database = testDatabase()
+  const { sqlite, file } = database
+  sqlite.run('CREATE TABLE songs (title TEXT)')
+  const lines: string[] = []
+  const health = createHealth(
+    database,
+    createLog((line) => void lines.push(line)),
+  )
+  onTestFinished(() => health.close())
+  const writer = createWriter(database, { health })
+  const { ready, examine } = createReadiness(database, writer, health)
+  const commits = () => writer.figures().commits
+  const add = (title: string) =>
+    writer.write(() => void sqlite.prepare('INSERT INTO songs VALUES (?)').run(title))
+  const titles = () => sqlite.query('SELECT title FROM songs').values().flat()
+  const well = () => until(() => health.refusal() === undefined, 'a recovery')
+  return { sqlite, file, lines, health, add, titles, ready, examine, commits, well }
+}
+
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: ApiError) => error,
+  )
+
+function pagesOf({ sqlite }: ReturnType<typeof watched>): number {
+  return Number(sqlite.query('PRAGMA page_count').values()[0]?.[0])
+}
+
+test('after one write has failed all are refused at once, and readiness says why, until one succeeds', async () => {
+  const one = watched()
+  await one.add('before')
+  one.sqlite.run('PRAGMA query_only = ON')
+  expect((await failure(one.add('lost')))?.status).toBe(503)
+  expect(() => one.ready()).toThrow('not available')
+  const told = await failure(one.examine())
+  expect([told?.status, told?.message]).toEqual([503, 'The database may only be read.'])
+  expect((await failure(one.add('also lost')))?.status).toBe(503)
+  one.sqlite.run('PRAGMA query_only = OFF')
+  await one.well()
+  await one.add('after')
+  expect(one.ready()).toBeUndefined()
+  await one.examine()
+  expect(one.titles()).toEqual(['before', 'after'])
+  const said = one.lines.map((line) => JSON.parse(line).message)
+  expect(said).toEqual([
+    'The database is not available: calls are refused.',
+    'The database is available again.',
+  ])
+})
+
+test('a full database has no room until it has more than a page', async () => {
+  const one = watched()
+  await one.add('before')
+  const pages = pagesOf(one)
+  one.sqlite.run(`PRAGMA max_page_count = ${pages + 2}`)
+  expect((await failure(one.add('x'.repeat(50_000))))?.status).toBe(503)
+  expect((await failure(one.examine()))?.message).toBe('The database has no room left.')
+  one.sqlite.run(`PRAGMA max_page_count = ${pages + 1000}`)
+  await one.well()
+  await one.add('after')
+  expect(one.titles()).toEqual(['before', 'after'])
+})
+
+test('a row that alone finds no room stops nothing else', async () => {
+  const one = watched()
+  one.sqlite.run(`PRAGMA max_page_count = ${pagesOf(one) + 100}`)
+  expect((await failure(one.add('x'.repeat(1_000_000))))?.status).toBe(503)
+  await one.well()
+  await one.add('small')
+  expect(one.titles()).toEqual(['small'])
+})
+
+test('a damaged database is refused, and taken again when it is whole', async () => {
+  const one = watched()
+  await one.add('before')
+  one.sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  const whole = readFileSync(one.file)
+  const write = (bytes: Uint8Array) => {
+    const descriptor = openSync(one.file, 'r+')
+    writeSync(descriptor, bytes, 0, bytes.length, 0)
+    closeSync(descriptor)
+  }
+  write(new Uint8Array(whole.length).fill(7))
+  one.sqlite.run('PRAGMA shrink_memory')
+  expect((await failure(one.add('lost')))?.status).toBe(503)
+  expect((await failure(one.examine()))?.message).toBe('The database is damaged.')
+  write(whole)
+  await one.well()
+  await one.add('after')
+  expect(one.titles()).toEqual(['before', 'after'])
+})
+
+test('nothing is written to know that writes succeed, while they do', async () => {
+  const one = watched()
+  await one.add('one')
+  const size = () => Bun.file(`${one.file}-wal`).size
+  const before = size()
+  for (let count = 0; count < 100; count++) expect(one.ready()).toBeUndefined()
+  expect(size()).toBe(before)
+})
+
+test('what proves that there is room leaves no row behind', async () => {
+  const one = watched()
+  await one.examine()
+  one.health.retry()
+  expect(one.sqlite.query('SELECT count(*) FROM api_keys').values()).toEqual([[0]])
+})
+
+test('whoever asks for readiness, and how often, it is written for at most once in 250 milliseconds', async () => {
+  const one = watched()
+  await one.add('one')
+  const [begun, committed] = [performance.now(), one.commits()]
+  for (let round = 0; round < 100; round++) await Promise.all(Array.from({ length: 20 }, one.examine))
+  await until(async () => (await one.examine(), one.commits() > committed + 2), 'a third write')
+  const elapsed = performance.now() - begun
+  expect(one.commits() - committed).toBeLessThanOrEqual(1 + Math.floor(elapsed / examinedTrust))
+})
+
+test('a readiness that was told before the database failed, or recovered, is not told again', async () => {
+  const one = watched()
+  await one.examine()
+  one.sqlite.run('PRAGMA query_only = ON')
+  expect((await failure(one.add('lost')))?.status).toBe(503)
+  expect((await failure(one.examine()))?.message).toBe('The database may only be read.')
+  one.sqlite.run('PRAGMA query_only = OFF')
+  one.health.retry()
+  await one.examine()
+})

@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test'
+import { serviceUnavailable } from '../../../src/lib/errors.ts'
+import { createLateSettling } from '../../../src/storage/sqlite/billing/late-settling.ts'
+import type { Outcome } from '../../../src/domain/accounting/outcome.ts'
+import { requestOf } from './support/money-world.ts'
+
+const locked = serviceUnavailable('The database is locked.')
+
+/** Keeps these outcomes, and tries them with a database that fails as often as there are failures. */
+function keepLate(failures: readonly Error[], ...outcomes: readonly Outcome[]) {
+  const tried: Outcome[] = []
+  const left = [...failures]
+  const settled = Promise.withResolvers<void>()
+  const late = createLateSettling(async (_, outcome) => {
+    tried.push(outcome)
+    const failure = left.shift()
+    if (failure) throw failure
+    settled.resolve()
+  }, 1)
+  for (const outcome of outcomes) late.keep(requestOf('org_acme'), outcome)
+  return { late, tried, settled: settled.promise }
+}
+
+test('what cannot be written is tried until it can be, and then never again', async () => {
+  const { tried, settled } = keepLate([locked, locked, locked], { status: 499, error: 'client_gone' })
+  await settled
+  await Bun.sleep(20)
+  expect(tried).toHaveLength(4)
+})
+
+test('a reply that was not given for that has the status that was, and keeps its cost', async () => {
+  const { tried, settled } = keepLate([], { status: 200, cost: 5n })
+  await settled
+  expect(tried).toEqual([{ status: 503, error: 'service_unavailable', cost: 5n }])
+})
+
+test('a request that failed anyway keeps its own status', async () => {
+  const outcome = { status: 502, error: 'upstream_unavailable', cost: 5n }
+  const { tried, settled } = keepLate([], outcome)
+  await settled
+  expect(tried).toEqual([outcome])
+})
+
+test('what no repetition can mend is not tried again, and keeps nothing else from being', async () => {
+  const { tried, settled } = keepLate([new Error('A constraint.')], { status: 400 }, { status: 404 })
+  await settled
+  await Bun.sleep(20)
+  expect(tried).toHaveLength(2)
+})
+
+test('at the end all is tried at once, and for the last time', async () => {
+  const { late, tried } = keepLate([locked, locked], { status: 499 }, { status: 499 })
+  late.close()
+  expect(tried).toHaveLength(2)
+  late.keep(requestOf('org_acme'), { status: 499 })
+  await Bun.sleep(20)
+  expect(tried).toHaveLength(2)
+})

@@ -1,0 +1,80 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { createLog } from '../../../src/lib/log.ts'
+import { migrate } from '../../../src/storage/sqlite/connection/migrate.ts'
+import { migrations } from '../../../src/storage/sqlite/connection/migrations.ts'
+import { quietLog, testDatabase } from './support/folder.ts'
+
+const added =
+  'CREATE TABLE songs (title TEXT);\n--> statement-breakpoint\nCREATE INDEX by_title ON songs (title);'
+const broken = 'CREATE TABLE songs (title TEXT);\n--> statement-breakpoint\nCREATE NONSENSE;'
+const rebuilt = `PRAGMA foreign_keys=OFF;
+--> statement-breakpoint
+CREATE TABLE new_organizations AS SELECT * FROM organizations;
+--> statement-breakpoint
+DROP TABLE organizations;
+--> statement-breakpoint
+CREATE TABLE organizations (id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL);
+--> statement-breakpoint
+INSERT INTO organizations SELECT id, name FROM new_organizations;
+--> statement-breakpoint
+DROP TABLE new_organizations;`
+
+function olderDatabase() {
+  const database = testDatabase()
+  database.sqlite.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_1', 'acme', 1)")
+  database.sqlite.run("INSERT INTO provider_state VALUES ('org_1', 'call_1', 'gemini', '{}', 1)")
+  return database
+}
+
+function copiesBeside(file: string): string[] {
+  return readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(file)}.schema-`))
+}
+
+test('an older database is migrated after a copy of it was put aside', () => {
+  const { file, sqlite } = olderDatabase()
+  const lines: string[] = []
+  migrate(
+    sqlite,
+    [...migrations, added],
+    createLog((line) => lines.push(line)),
+  )
+  expect(sqlite.prepare("SELECT name FROM sqlite_schema WHERE name = 'by_title'").values()).toEqual([
+    ['by_title'],
+  ])
+  const [name = '', ...others] = copiesBeside(file)
+  expect(others).toEqual([])
+  expect(name).toStartWith(`weir.db.schema-${migrations.length}-`)
+  expect(lines.join('')).toContain(name)
+  const copy = new Sqlite(join(dirname(file), name), { readonly: true })
+  expect(copy.prepare('PRAGMA user_version').values()).toEqual([[migrations.length]])
+  expect(copy.prepare('SELECT name FROM organizations').values()).toEqual([['acme']])
+  expect(copy.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'songs'").values()).toEqual([])
+  copy.close()
+  if (process.platform !== 'win32') expect(statSync(join(dirname(file), name)).mode & 0o777).toBe(0o600)
+})
+
+test('a migration that fails leaves the database as it was and no copy behind', () => {
+  const { file, sqlite } = olderDatabase()
+  expect(() => migrate(sqlite, [...migrations, broken], quietLog)).toThrow('NONSENSE')
+  expect(sqlite.prepare('PRAGMA user_version').values()).toEqual([[migrations.length]])
+  expect(sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'songs'").values()).toEqual([])
+  expect(sqlite.prepare('SELECT name FROM organizations').values()).toEqual([['acme']])
+  expect(copiesBeside(file)).toEqual([])
+})
+
+test('a table that a migration rebuilds keeps the rows that name its rows', () => {
+  const { sqlite } = olderDatabase()
+  migrate(sqlite, [...migrations, rebuilt], quietLog)
+  expect(sqlite.prepare('SELECT call_id FROM provider_state').values()).toEqual([['call_1']])
+})
+
+test('of two that migrate one after the other only the first copies and changes', () => {
+  const { file, sqlite } = olderDatabase()
+  const other = testDatabase(file)
+  migrate(sqlite, [...migrations, added], quietLog)
+  migrate(other.sqlite, [...migrations, added], quietLog)
+  expect(copiesBeside(file)).toHaveLength(1)
+})

@@ -1,0 +1,201 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { recoverySize } from '../../../src/storage/sqlite/billing/ledger-recovery.ts'
+import { countOf, entriesOf, expectSoundBooks, fundedStorage, requestOf } from './support/money-world.ts'
+
+const nothing = { charged: 0n }
+
+test('of 500 reservations at once exactly those are made that the balance holds', async () => {
+  const { database, ledger, reservation, account } = await fundedStorage(1_000n)
+  const made = await Promise.all(Array.from({ length: 500 }, () => ledger.reserve(reservation(7n))))
+  expect(made.filter(Boolean)).toHaveLength(142)
+  expect(await account()).toEqual([1_000n, 994n])
+  expect(await ledger.reserve(reservation(7n))).toBe(false)
+  expect(await ledger.reserve(reservation(6n))).toBe(true)
+  expectSoundBooks(database.sqlite)
+})
+
+test('nothing can be reserved of an organization that is not there, and nothing is', async () => {
+  const { database, ledger, reservation } = await fundedStorage(100n)
+  expect(await ledger.reserve(reservation(0n, requestOf('org_nobody')))).toBe(false)
+  expect(await ledger.reserve(reservation(10n ** 30n))).toBe(false)
+  expect(countOf(database.sqlite, 'reservations')).toBe(0)
+})
+
+test.each([
+  { cost: undefined, balance: 100n, entries: [] },
+  { cost: 0n, balance: 100n, entries: [] },
+  { cost: -5n, balance: 100n, entries: [] },
+  { cost: 1n, balance: 99n, entries: [['charge', -1]] },
+  { cost: 40n, balance: 60n, entries: [['charge', -40]] },
+  { cost: 70n, balance: 30n, entries: [['charge', -70]] },
+  { cost: 95n, balance: 5n, entries: [['charge', -95]] },
+  { cost: 250n, balance: -150n, entries: [['charge', -250]] },
+  {
+    cost: 10n ** 40n,
+    balance: 100n - BigInt(Number.MAX_SAFE_INTEGER),
+    entries: [['charge', -Number.MAX_SAFE_INTEGER]],
+  },
+])('of 100, 40 reserved for it and 10 for another call, a request takes its cost: $cost', async (given) => {
+  const { database, ledger, reservation, account } = await fundedStorage(100n)
+  const { request } = reservation(40n)
+  await Promise.all([ledger.reserve(reservation(10n)), ledger.reserve(reservation(40n, request))])
+  const settled = await ledger.settle(request, { status: 200, cost: given.cost })
+  expect(settled).toEqual({ recorded: true, charged: 100n - given.balance })
+  expect(await account()).toEqual([given.balance, 10n])
+  expect(entriesOf(database.sqlite)).toEqual([['credit', 100], ...given.entries])
+  expectSoundBooks(database.sqlite)
+})
+
+test('below zero nothing is reserved, not even nothing, until a credit lifts the balance again', async () => {
+  const { database, ledger, organizations, reservation, account } = await fundedStorage(100n)
+  const { request } = reservation(40n)
+  await Promise.all([ledger.reserve(reservation(10n)), ledger.reserve(reservation(40n, request))])
+  await ledger.settle(request, { status: 200, cost: 180n })
+  expect(await account()).toEqual([-80n, 10n])
+  expect(await ledger.reserve(reservation(0n))).toBe(false)
+  await expect(organizations.credit('acme', -1n)).rejects.toThrow('The balance of acme is -0.00000008 USD')
+  await organizations.credit('acme', 85n)
+  expect(await ledger.reserve(reservation(0n))).toBe(false)
+  await organizations.credit('acme', 6n)
+  expect(await account()).toEqual([11n, 10n])
+  expect(await ledger.reserve(reservation(1n))).toBe(true)
+  expect(await ledger.reserve(reservation(1n))).toBe(false)
+  expectSoundBooks(database.sqlite)
+})
+
+test('only the first settlement of a request counts, also of several at once', async () => {
+  const { database, ledger, reservation, account } = await fundedStorage(100n)
+  const { request } = reservation(50n)
+  await ledger.reserve(reservation(50n, request))
+  const [first, ...others] = await Promise.all(
+    [20n, 30n, 40n].map((cost) => ledger.settle(request, { status: 200, cost })),
+  )
+  expect(first).toEqual({ recorded: true, charged: 20n })
+  for (const other of others) expect(other).toEqual({ recorded: false, ...nothing })
+  expect(await account()).toEqual([80n, 0n])
+  expect(countOf(database.sqlite, 'usage')).toBe(1)
+  expectSoundBooks(database.sqlite)
+})
+
+test('a request for which nothing was reserved is counted and not charged', async () => {
+  const { database, ledger, request, account } = await fundedStorage(100n)
+  expect(await ledger.settle(request(), { status: 200, cost: 30n })).toEqual({ recorded: true, ...nothing })
+  expect(await account()).toEqual([100n, 0n])
+  expect(database.sqlite.prepare('SELECT cost FROM usage').values()).toEqual([[30]])
+  expect(entriesOf(database.sqlite)).toEqual([['credit', 100]])
+})
+
+test('a request whose organization was deleted meanwhile ends without a trace', async () => {
+  const { database, ledger, reservation, organizations } = await fundedStorage(100n)
+  const open = reservation(50n)
+  await ledger.reserve(open)
+  await ledger.settle(reservation(0n).request, { status: 200 })
+  await organizations.delete('acme')
+  expect(await ledger.settle(open.request, { status: 200, cost: 5n })).toEqual({
+    recorded: false,
+    ...nothing,
+  })
+  expect(await ledger.recover()).toBe(0)
+  for (const table of ['usage', 'ledger', 'reservations'] as const)
+    expect([table, countOf(database.sqlite, table)]).toEqual([table, 0])
+})
+
+test('what the reply promises is written with the settlement, or neither is', async () => {
+  const { database, ledger, reservation, account } = await fundedStorage(100n)
+  const { sqlite } = database
+  sqlite.run('CREATE TABLE promises (text TEXT)')
+  const promise = () => void sqlite.run("INSERT INTO promises VALUES ('kept')")
+  const { request } = reservation(50n)
+  await ledger.reserve(reservation(50n, request))
+  const alongside = () => {
+    promise()
+    throw new Error('changed my mind')
+  }
+  const broken = ledger.settle(request, { status: 200, cost: 5n }, { alongside })
+  await expect(broken).rejects.toThrow('changed my mind')
+  expect(await account()).toEqual([100n, 50n])
+  await ledger.settle(request, { status: 200, cost: 5n }, { alongside: promise })
+  await ledger.settle(request, { status: 200, cost: 5n }, { alongside: promise })
+  expect(sqlite.prepare('SELECT text FROM promises').values()).toEqual([['kept']])
+  expect(await account()).toEqual([95n, 0n])
+  expectSoundBooks(sqlite)
+})
+
+test('what was open when the process died is charged for its prompt at the next start, and says so', async () => {
+  const { database, ledger, reservation, account } = await fundedStorage(10n ** 9n)
+  const count = 2 * recoverySize + 3
+  await Promise.all(Array.from({ length: count }, () => ledger.reserve(reservation(1_000n))))
+  expect(await ledger.recover()).toBe(count)
+  expect(await ledger.recover()).toBe(0)
+  expect(await account()).toEqual([10n ** 9n - 100n * BigInt(count), 0n])
+  const rows = database.sqlite.prepare(
+    'SELECT prompt_tokens, completion_tokens, estimated, cost, latency_ms, status, error, count(*) FROM usage',
+  )
+  expect(rows.values()).toEqual([[7, 0, 1, 100, null, 0, 'interrupted', count]])
+  expectSoundBooks(database.sqlite)
+})
+
+test('a recovery leaves the amounts and requests of what was reserved as they were', async () => {
+  const { database, ledger, reservation, request } = await fundedStorage(1_000n)
+  const facts = { ...request(), model: 'a/b', stream: true, user: 'u', tags: ['x', 'y'], trace: { id: 't' } }
+  await ledger.reserve(reservation(500n, { ...facts, performanceMode: 'fast', createdAt: 12345 }))
+  await ledger.recover()
+  const row = database.sqlite.prepare('SELECT * FROM usage').get()
+  expect(row).toMatchObject({
+    id: facts.id,
+    organization_id: facts.organization,
+    key_id: facts.key,
+    created_at: 12345,
+    api: 'chat',
+    model: 'a/b',
+    provider: null,
+    stream: 1,
+    performance_mode: 'fast',
+    user: 'u',
+    tags: '["x","y"]',
+    trace: '{"id":"t"}',
+  })
+})
+
+test('a credit is exact, and a correction takes nothing that is reserved', async () => {
+  const { database, ledger, organizations, reservation, account } = await fundedStorage(0n)
+  await organizations.credit('acme', 5_000_000_000_000_001n, 'invoice 7')
+  await ledger.reserve(reservation(5_000_000_000_000_000n))
+  await expect(organizations.credit('acme', -2n)).rejects.toThrow(
+    'The balance of acme is 5000000.000000001 USD, of which open requests hold 5000000.00: no more than the rest',
+  )
+  await expect(organizations.credit('acme', 0n)).rejects.toThrow('changes nothing')
+  await expect(organizations.credit('acme', 10n ** 16n)).rejects.toThrow('at most 9007199.254740991 USD')
+  await expect(organizations.credit('nobody', 1n)).rejects.toThrow('There is no organization')
+  expect((await organizations.credit('acme', -1n)).balance).toBe(5_000_000_000_000_000n)
+  expect(await account()).toEqual([5_000_000_000_000_000n, 5_000_000_000_000_000n])
+  expect(database.sqlite.prepare('SELECT amount, note FROM ledger ORDER BY id').values()).toEqual([
+    [5_000_000_000_000_001, 'invoice 7'],
+    [-1, null],
+  ])
+  expectSoundBooks(database.sqlite)
+})
+
+test('while the database is locked nothing is reserved or settled, and afterwards it can be', async () => {
+  const { database, writer, ledger, reservation, account } = await fundedStorage(100n)
+  const { request } = reservation(50n)
+  await ledger.reserve(reservation(50n, request))
+  database.sqlite.run('PRAGMA busy_timeout = 0')
+  const other = new Sqlite(database.file)
+  other.run('BEGIN IMMEDIATE')
+  const failures = await Promise.allSettled([
+    ledger.reserve(reservation(50n)),
+    ledger.settle(request, { status: 200, cost: 5n }),
+  ])
+  for (const { reason } of failures as PromiseRejectedResult[]) expect(reason).toMatchObject({ status: 503 })
+  other.close()
+  expect(await account()).toEqual([100n, 50n])
+  expect((await ledger.settle(request, { status: 200, cost: 5n })).recorded).toBe(true)
+  // The one that failed comes too late.
+  ledger.close()
+  await writer.write(() => {})
+  expect(await account()).toEqual([95n, 0n])
+  expect(database.sqlite.prepare('SELECT status, cost FROM usage').values()).toEqual([[200, 5]])
+  expectSoundBooks(database.sqlite)
+})

@@ -1,0 +1,140 @@
+import { expect, test } from 'bun:test'
+import { createOrganizationDeletions } from '../../../src/storage/sqlite/organizations/organization-deletion.ts'
+import {
+  prepareIndexedRows,
+  prepareScannedRows,
+} from '../../../src/storage/sqlite/organizations/organization-rows.ts'
+import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { stepRows } from '../../../src/storage/sqlite/step-size.ts'
+import type { Writer } from '../../../src/storage/sqlite/writer/writer.ts'
+import { plansOf } from '../../support/query-plans.ts'
+import { testStorage } from './support/folder.ts'
+import { expectSoundBooks } from './support/money-world.ts'
+import { fillOrganization, ownedTables, rowsOf } from './support/organization-rows.ts'
+
+/** Two organizations with so many rows each in each table, and what each transaction has changed. */
+async function filled(rows: number) {
+  const { database, writer } = testStorage()
+  const { sqlite } = database
+  const changes: number[] = []
+  const total = () => Number(sqlite.query('SELECT total_changes()').values()[0]?.[0])
+  const counting: Writer = {
+    ...writer,
+    write: (work, lasting) =>
+      writer.write(() => {
+        const before = total()
+        const value = work()
+        changes.push(total() - before)
+        return value
+      }, lasting),
+  }
+  const organizations = createOrganizations(database, counting)
+  const [acme, other] = [await organizations.create('acme'), await organizations.create('other')]
+  fillOrganization(sqlite, acme.id, other.id, rows)
+  changes.length = 0
+  const deletions = createOrganizationDeletions(database, counting)
+  return { database, sqlite, writer, organizations, deletions, acme, other, changes }
+}
+
+const none = ownedTables.map(() => 0)
+/** A completion has a row beside its own in the index, which counts as some. */
+const maxChanges = 5 * stepRows
+
+test('a large organization is deleted in small steps, and other writes come between them', async () => {
+  const rows = 17_000
+  const { sqlite, writer, organizations, acme, other, changes } = await filled(rows)
+  const waits: number[] = []
+  const deleting = { over: false }
+  const others = (async () => {
+    while (!deleting.over) {
+      const before = changes.length
+      await writer.write(() => {})
+      waits.push(changes.length - before)
+      await Bun.sleep(0)
+    }
+  })()
+  const told: number[] = []
+  const deleted = await organizations.delete('acme', (rows) => void told.push(rows))
+  deleting.over = true
+  await others
+
+  expect(deleted).toMatchObject({ id: acme.id, name: 'acme', balance: 2n * BigInt(rows) })
+  expect(rowsOf(sqlite, acme.id)).toEqual(none)
+  expect(rowsOf(sqlite, other.id)).toEqual(ownedTables.map(() => rows))
+  expect(told.reduce((sum, count) => sum + count, 0)).toBe(rows * ownedTables.length)
+  expect(Math.max(...told)).toBeLessThanOrEqual(stepRows)
+  expect(Math.max(...changes)).toBeLessThanOrEqual(maxChanges)
+  expect(waits.length).toBeGreaterThan(told.length / 4)
+  expect(Math.max(...waits)).toBeLessThanOrEqual(1)
+  expect(sqlite.query('SELECT count(*) FROM completion_terms').values()).toEqual([[rows]])
+  expect((await organizations.list()).map(({ name }) => name)).toEqual(['other'])
+  expectSoundBooks(sqlite)
+}, 60_000)
+
+test('the pieces of the log of one run are deleted in steps, too, and so are rows of many bytes', async () => {
+  const { sqlite, deletions, acme, changes } = await filled(1)
+  const [id] = sqlite.query('SELECT id FROM responses WHERE organization_id = ?').values(acme.id).flat()
+  sqlite.run(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+    INSERT INTO response_log SELECT ?, i, '' FROM n`,
+    [String(id)],
+  )
+  const large = `'${'x'.repeat(3 * 1024 ** 2)}'`
+  for (const call of ['a', 'b', 'c'])
+    sqlite.run(`INSERT INTO provider_state VALUES (?, ?, 'gemini', ${large}, 9e15)`, [acme.id, call])
+  deletions.begin(acme.id)
+  const told: number[] = []
+  for await (const rows of deletions.steps(acme.id)) told.push(rows)
+  expect(told.filter((rows) => rows > 0)).toEqual([1, ...Array(5).fill(stepRows), 1, 1, 1, 2, 1, 1, 1])
+  expect(Math.max(...changes)).toBeLessThanOrEqual(maxChanges)
+  expect(rowsOf(sqlite, acme.id)).toEqual(none)
+  expect(sqlite.query('SELECT count(*) FROM response_log').values()).toEqual([[0]])
+})
+
+test('one that was ended in the middle is continued by the next one, or by a sweep', async () => {
+  const { sqlite, organizations, deletions, acme, other } = await filled(1000)
+  for (const [organization, finish] of [
+    [acme, () => organizations.delete(acme.name)],
+    [
+      other,
+      async () => {
+        while ((await deletions.continue()) > 0);
+      },
+    ],
+  ] as const) {
+    deletions.begin(organization.id)
+    for await (const _ of deletions.steps(organization.id)) break
+    expect(rowsOf(sqlite, organization.id)[0]).toBeLessThan(1000)
+    await finish()
+    expect(rowsOf(sqlite, organization.id)).toEqual(none)
+  }
+  expect(await organizations.list()).toEqual([])
+  expect(await deletions.continue()).toBe(0)
+  expectSoundBooks(sqlite)
+})
+
+test('nobody finds an organization whose deletion has begun, and its name is free at the end', async () => {
+  const { organizations, deletions, acme } = await filled(10)
+  deletions.begin(acme.id)
+  expect((await organizations.list()).map(({ name }) => name)).toEqual(['other'])
+  const gone = 'There is no organization with the name acme.'
+  await expect(organizations.credit('acme', 1n)).rejects.toThrow(gone)
+  await expect(organizations.change('acme', { billing: 'none' })).rejects.toThrow(gone)
+  await expect(organizations.create('acme')).rejects.toThrow(
+    'still being deleted. “weir orgs delete acme --yes”',
+  )
+  await organizations.delete('acme')
+  await expect(organizations.delete('acme')).rejects.toThrow(gone)
+  expect((await organizations.create('acme')).id).not.toBe(acme.id)
+})
+
+test('every statement of a deletion finds its rows by an index, or reads a stretch of a table', async () => {
+  const { database } = await filled(0)
+  const prepare = [prepareIndexedRows, prepareScannedRows]
+  for (const [text, plan] of prepare.flatMap((one) => [...plansOf(database, one)])) {
+    const scans = plan.split('; ').filter((step) => step.startsWith('SCAN') && !/json_each/.test(step))
+    expect([text, scans]).toEqual([text, []])
+    expect([text, plan]).toEqual([text, expect.stringContaining('SEARCH')])
+    expect([text, plan]).toEqual([text, expect.not.stringMatching(/TEMP B-TREE|BLOOM/)])
+  }
+})

@@ -1,0 +1,93 @@
+import { expect, test } from 'bun:test'
+import { ApiError } from '../../../src/lib/errors.ts'
+import { maxChainBytes, maxChainLinks } from '../../../src/storage/sqlite/responses/response-chain.ts'
+import { finished, responseStorage } from './support/response-world.ts'
+
+const idsOf = (links: readonly { readonly id: string }[] | undefined) => links?.map(({ id }) => id)
+
+test('a chain tells what each response adds, oldest first', async () => {
+  const { responses, acme, insert, answered } = await responseStorage()
+  const oldest = { ...finished(acme, undefined, 'failed'), log: '["oldest"]\n' }
+  await insert(oldest)
+  const middle = await answered(oldest.id, { input: [{ type: 'item', é: '\u0000' }, { type: 'other' }] })
+  const youngest = await answered(middle)
+  await answered(middle)
+  await answered(youngest)
+  const links = await responses.chain(acme, youngest)
+  expect(idsOf(links)).toEqual([oldest.id, middle, youngest])
+  expect(links?.[0]).toEqual({ id: oldest.id, head: oldest.head, input: oldest.input, log: '["oldest"]\n' })
+  expect(links?.[1]?.input).toEqual([{ type: 'item', é: '\u0000' }, { type: 'other' }])
+})
+
+test('only what is finished and in sight can be followed', async () => {
+  const { responses, acme, answered, queued, writer } = await responseStorage()
+  const id = await queued(await answered())
+  expect(await responses.chain(acme, id)).toBeUndefined()
+  await responses.start(acme, id)
+  expect(await responses.chain(acme, id)).toBeUndefined()
+  await writer.write(() => responses.finish(acme, id, { status: 'incomplete', log: '' }))
+  expect(await responses.chain(acme, id)).toHaveLength(2)
+  await answered(id)
+  await responses.remove(acme, id)
+  expect(await responses.chain(acme, id)).toBeUndefined()
+  expect(await responses.chain(acme, 'resp_unknown')).toBeUndefined()
+})
+
+test('a run has its context while it waits and while it runs, also when what it follows is deleted', async () => {
+  const { responses, acme, answered, queued, writer } = await responseStorage()
+  const first = await answered()
+  const id = await queued(first)
+  expect(await responses.remove(acme, first)).toBe('removed')
+  expect(idsOf(await responses.runContext(acme, id))).toEqual([first, id])
+  await responses.start(acme, id)
+  expect(idsOf(await responses.runContext(acme, id))).toEqual([first, id])
+  await writer.write(() => responses.finish(acme, id, { status: 'completed', log: '' }))
+  expect(await responses.runContext(acme, id)).toBeUndefined()
+})
+
+test.each([100, 5000])('a chain of %d is whole, whichever of its responses are deleted', async (count) => {
+  const { responses, acme, answeredInTurn } = await responseStorage()
+  const ids = await answeredInTurn(count)
+  const last = ids[count - 1]!
+  expect(idsOf(await responses.chain(acme, last))).toEqual(ids)
+  for (const index of [count - 2, 0, 1, Math.floor(count / 2)]) {
+    expect(await responses.remove(acme, ids[index]!)).toBe('removed')
+    expect(idsOf(await responses.chain(acme, last))).toEqual(ids)
+    expect(await responses.chain(acme, ids[index]!)).toBeUndefined()
+  }
+  expect(idsOf(await responses.chain(acme, ids[10]!))).toEqual(ids.slice(0, 11))
+})
+
+test('a chain that lost a response before its follower was stored is not told without it', async () => {
+  const { responses, acme, answered } = await responseStorage()
+  const [first, other] = [await answered(), await answered()]
+  const second = await answered(first)
+  await responses.remove(acme, other)
+  const orphan = await answered(other)
+  expect(await responses.chain(acme, orphan)).toBeUndefined()
+  expect(await responses.find(acme, orphan)).toBeDefined()
+  expect(await responses.chain(acme, second)).toHaveLength(2)
+})
+
+test('the longest chain is told, and one beyond is refused', async () => {
+  const { responses, acme, answeredInTurn } = await responseStorage()
+  const ids = await answeredInTurn(maxChainLinks + 1)
+  expect(await responses.chain(acme, ids[maxChainLinks - 1]!)).toHaveLength(maxChainLinks)
+  const refusal = await responses.chain(acme, ids[maxChainLinks]!).catch((error: unknown) => error)
+  expect(refusal).toBeInstanceOf(ApiError)
+  expect(refusal).toMatchObject({
+    status: 400,
+    param: 'previous_response_id',
+    code: 'context_length_exceeded',
+  })
+})
+
+test('a chain with more bytes than may be read is refused', async () => {
+  const { responses, acme, answered } = await responseStorage()
+  const quarter = JSON.stringify('é'.repeat(maxChainBytes / 8 - 500))
+  let id = await answered(undefined, { log: quarter })
+  for (const _ of [2, 3, 4]) id = await answered(id, { log: quarter })
+  expect(await responses.chain(acme, id)).toHaveLength(4)
+  id = await answered(id, { log: quarter })
+  expect(responses.chain(acme, id)).rejects.toThrow('too many, or too long')
+})

@@ -1,0 +1,123 @@
+import { expect, test } from 'bun:test'
+import { createResponses } from '../../../src/storage/sqlite/responses/response-repository.ts'
+import { finished, responseStorage } from './support/response-world.ts'
+
+/** Resolves when all is written that was begun, and what is begun after it. */
+async function settled({ writer }: Awaited<ReturnType<typeof responseStorage>>): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await writer.write(() => {})
+}
+
+test('what is held is hidden by a removal, and erased when it is let go', async () => {
+  const world = await responseStorage()
+  const { responses, acme, answered, rows } = world
+  const [first, second] = [await answered(), await answered()]
+  const letGo = responses.hold(second)
+  await Promise.all([responses.remove(acme, first), responses.remove(acme, second)])
+  expect(await responses.find(acme, second)).toBeUndefined()
+  expect(await responses.remove(acme, second)).toBe('missing')
+  await settled(world)
+  expect(rows()).toEqual([second])
+  letGo()
+  await settled(world)
+  expect(rows()).toEqual([])
+})
+
+test('what is removed while it is held stays where another response follows it, and goes with that one', async () => {
+  const world = await responseStorage()
+  const { responses, acme, answered, insert, rows } = world
+  const [root] = [await answered()]
+  const parent = await answered(root)
+  const letGo = responses.hold(parent)
+  await Promise.all([responses.remove(acme, parent), responses.remove(acme, root)])
+  await settled(world)
+  const follower = finished(acme, parent)
+  // As a reply is stored: the write is begun, and in the same turn it is let go.
+  const inserted = insert(follower)
+  letGo()
+  await inserted
+  await settled(world)
+  expect(rows()).toEqual([root, parent, follower.id])
+  expect((await responses.chain(acme, follower.id))?.map(({ id }) => id)).toEqual([root, parent, follower.id])
+  await responses.remove(acme, follower.id)
+  await settled(world)
+  expect(rows()).toEqual([])
+})
+
+test('a removal that is written right before what follows does not erase what is let go behind it', async () => {
+  const world = await responseStorage()
+  const { responses, acme, answered, insert } = world
+  const parent = await answered()
+  const letGo = responses.hold(parent)
+  const follower = finished(acme, parent)
+  const written = Promise.all([responses.remove(acme, parent), insert(follower)])
+  letGo()
+  await written
+  await settled(world)
+  expect(await responses.chain(acme, follower.id)).toHaveLength(2)
+})
+
+test('each of two holders has to let go, and each of them counts once', async () => {
+  const world = await responseStorage()
+  const { responses, acme, answered, rows } = world
+  const id = await answered()
+  const [one, other] = [responses.hold(id), responses.hold(id)]
+  await responses.remove(acme, id)
+  one()
+  one()
+  await settled(world)
+  expect(rows()).toEqual([id])
+  other()
+  await settled(world)
+  expect(rows()).toEqual([])
+})
+
+test('a deleted response that is held keeps those before it', async () => {
+  const world = await responseStorage()
+  const { responses, acme, answeredInTurn, rows } = world
+  const ids = await answeredInTurn(3)
+  const letGo = responses.hold(ids[1]!)
+  for (const id of ids) await responses.remove(acme, id)
+  await settled(world)
+  expect(rows()).toEqual(ids.slice(0, 2))
+  letGo()
+  await settled(world)
+  expect(rows()).toEqual([])
+})
+
+test('retention comes to an end while something is held, and erases it later', async () => {
+  const world = await responseStorage()
+  const { responses, answered, rows } = world
+  const [held, free] = [await answered(), await answered()]
+  const letGo = responses.hold(held)
+  const later = Date.now() + 1000
+  expect(await responses.expire(later)).toBe(2)
+  expect(await responses.expire(later)).toBe(0)
+  expect(rows()).toEqual([held])
+  expect(rows()).not.toContain(free)
+  letGo()
+  await settled(world)
+  expect(rows()).toEqual([])
+})
+
+test('what a killed process has held is erased at the next start', async () => {
+  const world = await responseStorage()
+  const { database, writer, responses, acme, answered, rows } = world
+  const id = await answered()
+  responses.hold(id)
+  await responses.remove(acme, id)
+  await settled(world)
+  expect(rows()).toEqual([id])
+  createResponses(database, writer)
+  await settled(world)
+  expect(rows()).toEqual([])
+})
+
+test('holding what is not there, or is not removed, changes nothing', async () => {
+  const world = await responseStorage()
+  const { responses, acme, answered, rows } = world
+  const id = await answered()
+  for (const held of [id, 'resp_unknown']) responses.hold(held)()
+  await settled(world)
+  expect(rows()).toEqual([id])
+  expect(await responses.find(acme, id)).toBeDefined()
+})

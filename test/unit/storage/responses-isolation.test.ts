@@ -1,0 +1,97 @@
+import { expect, test } from 'bun:test'
+import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
+import { createResponses } from '../../../src/storage/sqlite/responses/response-repository.ts'
+import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
+import { testDatabase } from './support/folder.ts'
+import { finished, responseStorage, unfinished } from './support/response-world.ts'
+
+test('another organization reads nothing and changes nothing', async () => {
+  const { responses, acme, other, answered, queued, writer, database, insert } = await responseStorage()
+  const first = await answered()
+  const [over, waiting, running] = [await answered(first), await queued(first), await queued()]
+  await responses.start(acme, running)
+  await insert(finished(other))
+  const all = () => [
+    database.sqlite.prepare('SELECT * FROM responses WHERE organization_id = ? ORDER BY id').all(acme),
+    database.sqlite.prepare('SELECT * FROM response_log').all(),
+  ]
+  const before = all()
+  for (const id of [first, over, waiting, running]) {
+    expect(await responses.find(other, id)).toBeUndefined()
+    expect(await responses.findInput(other, id)).toBeUndefined()
+    expect(await responses.findRun(other, id)).toBeUndefined()
+    expect(await responses.chain(other, id)).toBeUndefined()
+    expect(await responses.runContext(other, id)).toBeUndefined()
+    expect(await responses.remove(other, id)).toBe('missing')
+    expect(await responses.start(other, id)).toBe(false)
+    await responses.append(other, id, 0, '["foreign"]\n')
+    const end = { status: 'failed', log: '["foreign"]\n' } as const
+    expect(await writer.write(() => responses.finish(other, id, end))).toBe(false)
+  }
+  expect(all()).toEqual(before)
+  expect(await responses.find(acme, first)).toBeDefined()
+})
+
+test('a chain ends where it would lead to another organization', async () => {
+  const { responses, acme, other, insert, answered, rows } = await responseStorage()
+  const theirs = finished(other)
+  await insert(theirs)
+  const [over, waiting] = [await answered(theirs.id), unfinished(acme, 'queued', theirs.id)]
+  await insert(waiting)
+  expect(await responses.chain(acme, over)).toBeUndefined()
+  expect(await responses.runContext(acme, waiting.id)).toBeUndefined()
+  expect(await responses.remove(other, theirs.id)).toBe('removed')
+  expect(rows()).toEqual([over, waiting.id])
+})
+
+test('the removal of a response does not erase a deleted one of another organization', async () => {
+  const { responses, acme, other, insert, answered, rows } = await responseStorage()
+  const theirs = finished(other)
+  const follower = finished(other, theirs.id)
+  await insert(theirs, follower)
+  await responses.remove(other, theirs.id)
+  const mine = await answered(theirs.id)
+  await responses.remove(acme, mine)
+  expect(rows()).toEqual([theirs.id, follower.id])
+})
+
+test('no statement reads a table from end to end, or sorts it', () => {
+  const database = testDatabase()
+  const statements = statementsOf(database)
+  expect(statements.length).toBeGreaterThan(12)
+  const plans = statements.flatMap((statement) => planOf(database, statement))
+  // The links of one chain, the pieces of one log, what is held, and an index of nothing but what is asked for.
+  const bounded = /^SCAN (link|json_each)|FOR group_concat|^SCAN responses USING INDEX responses_to_erase$/
+  const steps = plans.filter((step) => !bounded.test(step))
+  expect(steps.filter((step) => /^SCAN|TEMP B-TREE|AUTOMATIC/.test(step))).toEqual([])
+  for (const index of ['that_follow', 'in_sight', 'to_erase', 'unfinished'])
+    expect(plans.join()).toContain(`INDEX responses_${index}`)
+})
+
+test('the responses and the log pieces of what is deleted are found by an index', () => {
+  const database = testDatabase()
+  const owned = planOf(database, 'SELECT 1 FROM responses WHERE organization_id = ?')
+  expect(owned).toEqual([
+    expect.stringMatching(/^SEARCH .*INDEX responses_that_follow \(organization_id=\?\)/),
+  ])
+  const pieces = planOf(database, 'SELECT 1 FROM response_log WHERE response_id = ?')
+  expect(pieces).toEqual([expect.stringMatching(/^SEARCH .*\(response_id=\?\)/)])
+})
+
+/** All that are prepared for responses. */
+function statementsOf(database: Database): string[] {
+  const statements: string[] = []
+  const sqlite = new Proxy(database.sqlite, {
+    get: () => (statement: string) => {
+      statements.push(statement)
+      return database.sqlite.prepare(statement)
+    },
+  })
+  createResponses({ ...database, sqlite }, createWriter(database))
+  return statements
+}
+
+function planOf({ sqlite }: Database, statement: string): string[] {
+  const plan = sqlite.prepare<{ readonly detail: string }, []>(`EXPLAIN QUERY PLAN ${statement}`)
+  return plan.all().map(({ detail }) => detail)
+}

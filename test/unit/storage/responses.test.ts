@@ -1,0 +1,151 @@
+import { expect, test } from 'bun:test'
+import { finished, responseStorage, unfinished } from './support/response-world.ts'
+
+test('what was stored is found as it was', async () => {
+  const { responses, acme, insert } = await responseStorage()
+  const head = { id: 'é', list: [1, null, { deep: '\u0000"\ud800' }], metadata: {} }
+  const input = [
+    { type: 'message', content: [{ type: 'input_text', text: '\ud83d\ude00 \n' }] },
+    { type: 'x' },
+  ]
+  const response = { ...finished(acme, undefined, 'incomplete'), head, input, log: '["é\\u0000"]\n' }
+  await insert(response)
+  const found = await responses.find(acme, response.id)
+  expect(found).toEqual({ id: response.id, status: 'incomplete', head, log: response.log })
+  expect(await responses.findInput(acme, response.id)).toEqual(input)
+})
+
+test('a run is told piece by piece, and then as a whole', async () => {
+  const { responses, acme, queued, writer, pieces } = await responseStorage()
+  const id = await queued()
+  expect(await responses.findRun(acme, id)).toEqual({ model: 'weir/echo' })
+  expect(await responses.find(acme, id)).toMatchObject({ status: 'queued', log: '["created"]\n' })
+  expect(await responses.start(acme, id)).toBe(true)
+  // Twelve, because ten must not come before two.
+  for (let position = 0; position < 12; position++)
+    await responses.append(acme, id, 11 - position, `[${11 - position}]\n`)
+  const lines = Array.from({ length: 12 }, (_, position) => `[${position}]\n`)
+  const log = ['["created"]\n', ...lines].join('')
+  expect(await responses.find(acme, id)).toMatchObject({ status: 'in_progress', log })
+  expect(pieces()).toHaveLength(12)
+  expect(await writer.write(() => responses.finish(acme, id, { status: 'failed', log: '["all"]\n' }))).toBe(
+    true,
+  )
+  expect(await responses.find(acme, id)).toMatchObject({ status: 'failed', log: '["all"]\n' })
+  expect(await responses.findRun(acme, id)).toBeUndefined()
+  expect(pieces()).toEqual([])
+})
+
+test('a response starts once, and ends once', async () => {
+  const { responses, acme, queued, answered, writer } = await responseStorage()
+  const id = await queued()
+  const end = (status: 'completed' | 'incomplete') =>
+    writer.write(() => responses.finish(acme, id, { status, log: `["${status}"]\n` }))
+  expect([await responses.start(acme, id), await responses.start(acme, id)]).toEqual([true, false])
+  expect([await end('completed'), await end('incomplete')]).toEqual([true, false])
+  expect(await responses.start(acme, id)).toBe(false)
+  expect(await responses.find(acme, id)).toMatchObject({ status: 'completed', log: '["completed"]\n' })
+  expect(await responses.start(acme, await answered())).toBe(false)
+  expect(await responses.start(acme, 'resp_unknown')).toBe(false)
+})
+
+test('a run that never began can end', async () => {
+  const { responses, acme, queued, writer } = await responseStorage()
+  const id = await queued()
+  expect(await writer.write(() => responses.finish(acme, id, { status: 'incomplete', log: '' }))).toBe(true)
+  expect(await responses.find(acme, id)).toMatchObject({ status: 'incomplete', log: '' })
+  expect(responses.unfinished('', 10)).toEqual([])
+})
+
+test('nothing is added to the log of what is not in progress', async () => {
+  const { responses, acme, queued, answered, pieces } = await responseStorage()
+  for (const id of [await queued(), await answered(), 'resp_unknown'])
+    await responses.append(acme, id, 0, '[]\n')
+  expect(pieces()).toEqual([])
+})
+
+test('two pieces for the same place are a fault that is heard of', async () => {
+  const { responses, acme, queued } = await responseStorage()
+  const id = await queued()
+  await responses.start(acme, id)
+  await responses.append(acme, id, 0, '[1]\n')
+  expect(responses.append(acme, id, 0, '[2]\n')).rejects.toThrow('UNIQUE')
+  expect((await responses.find(acme, id))?.log).toBe('["created"]\n[1]\n')
+})
+
+test('after a restart the unfinished ones of all organizations are told in order, some at a time', async () => {
+  const { responses, acme, other, insert, answered } = await responseStorage()
+  const [first, second, third] = [
+    unfinished(acme, 'queued'),
+    unfinished(other, 'in_progress', 'resp_before'),
+    unfinished(acme, 'in_progress'),
+  ]
+  await insert(third, first, second)
+  await answered()
+  await responses.append(other, second.id, 0, '["more"]\n')
+  const told = (after: string) =>
+    responses.unfinished(after, 2).map(({ id, organization, log }) => [id, organization, log])
+  expect(told('')).toEqual([
+    [first.id, acme, first.log],
+    [second.id, other, '["created"]\n["more"]\n'],
+  ])
+  expect(told(second.id)).toEqual([[third.id, acme, third.log]])
+  const [head, run] = [JSON.stringify(third.head), JSON.stringify(third.run)]
+  expect(responses.unfinished(second.id, 2)[0]).toMatchObject({ status: third.status, head, run })
+  expect(responses.unfinished(third.id, 2)).toEqual([])
+})
+
+test('a response that runs must say what its run needs, and one that is over must not', async () => {
+  const { database, acme, answered } = await responseStorage()
+  const id = await answered()
+  const set = (status: string, run: string | null) => () =>
+    database.sqlite
+      .prepare('UPDATE responses SET status = ?, run = ? WHERE id = ? AND organization_id = ?')
+      .run(status, run, id, acme)
+  expect(set('queued', null)).toThrow('responses_run')
+  expect(set('completed', '{}')).toThrow('responses_run')
+  expect(set('queued', '{}')).not.toThrow()
+})
+
+test('a transaction that fails stores nothing of a response', async () => {
+  const { responses, acme, writer, rows } = await responseStorage()
+  const work = writer.write(() => {
+    responses.insert(finished(acme))
+    throw new Error('settled already')
+  })
+  expect(work).rejects.toThrow('settled already')
+  await work.catch(() => {})
+  expect(rows()).toEqual([])
+})
+
+test('all of a deleted organization is gone, and nothing is stored for it any more', async () => {
+  const { responses, organizations, acme, other, insert, answered, queued, writer, rows, pieces } =
+    await responseStorage()
+  const running = await queued(await answered())
+  const theirs = finished(other)
+  await insert(theirs)
+  await responses.start(acme, running)
+  await responses.append(acme, running, 0, '[]\n')
+  await organizations.delete('acme')
+  expect([rows(), pieces()]).toEqual([[theirs.id], []])
+  await responses.append(acme, running, 1, '[]\n')
+  expect(await writer.write(() => responses.finish(acme, running, { status: 'completed', log: '' }))).toBe(
+    false,
+  )
+  await insert(finished(acme), unfinished(acme, 'queued'))
+  expect([rows(), pieces()]).toEqual([[theirs.id], []])
+})
+
+test('a database that is broken is 503 to each', async () => {
+  const { database, responses, acme, answered } = await responseStorage()
+  const id = await answered()
+  database.sqlite.run('PRAGMA query_only = ON')
+  const writes = [
+    responses.remove(acme, id),
+    responses.start(acme, id),
+    responses.append(acme, id, 0, ''),
+    responses.expire(0),
+  ]
+  for (const write of await Promise.allSettled(writes))
+    expect(write).toMatchObject({ status: 'rejected', reason: { status: 503 } })
+})

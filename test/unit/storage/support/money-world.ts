@@ -1,0 +1,62 @@
+import { expect } from 'bun:test'
+import type { Database as Sqlite } from 'bun:sqlite'
+import { timeSortedId } from '../../../../src/lib/id.ts'
+import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
+import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
+import type { RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
+import { testStorage } from './folder.ts'
+
+/** An organization with that balance, and what moves it. */
+export async function fundedStorage(balance: bigint) {
+  const { database, writer } = testStorage()
+  const organizations = createOrganizations(database, writer)
+  const ledger = createLedger(database, writer)
+  const acme = await organizations.create('acme')
+  if (balance > 0n) await organizations.credit('acme', balance)
+  const account = async () => {
+    const found = (await organizations.list()).find(({ name }) => name === 'acme')
+    return found && [found.balance, found.reserved]
+  }
+  const request = (): RequestMetadata => requestOf(acme.id)
+  /** A reservation of that much, whose prompt costs a tenth of it. */
+  const reservation = (amount: bigint, of = request()) => ({
+    request: of,
+    amount,
+    promptCost: amount / 10n,
+    promptTokens: 7,
+  })
+  return { database, writer, organizations, ledger, acme, account, request, reservation }
+}
+
+/** A chat request of the organization, as it is known before its answer. */
+export function requestOf(organization: string, id = timeSortedId('req_')): RequestMetadata {
+  return { id, organization, key: 'abcdefghijkl', createdAt: Date.now(), api: 'chat', stream: false }
+}
+
+/** The ledger, oldest first: kind and amount. */
+export function entriesOf(sqlite: Sqlite): unknown[] {
+  return sqlite.prepare('SELECT kind, amount FROM ledger ORDER BY id').values()
+}
+
+/** How many rows a table has. */
+export function countOf(sqlite: Sqlite, table: 'usage' | 'ledger' | 'reservations'): unknown {
+  return sqlite.prepare<unknown[], []>(`SELECT count(*) FROM ${table}`).values()[0]?.[0]
+}
+
+type Sums = { readonly name: string } & Record<'balance' | 'reserved' | 'entries' | 'open', string>
+
+/** Holds of every organization, always: each sum is what its parts sum to, and nothing reserved is below zero. */
+export function expectSoundBooks(sqlite: Sqlite): void {
+  const books = sqlite.prepare<Sums, []>(
+    `SELECT name, cast(balance as text) balance, cast(reserved as text) reserved,
+      (SELECT cast(coalesce(sum(amount), 0) as text) FROM ledger WHERE organization_id = o.id) entries,
+      (SELECT cast(coalesce(sum(amount), 0) as text) FROM reservations WHERE organization_id = o.id) open
+    FROM organizations o`,
+  )
+  for (const { name, balance, reserved, entries, open } of books.all()) {
+    expect([name, entries, open]).toEqual([name, balance, reserved])
+    expect(BigInt(reserved)).toBeGreaterThanOrEqual(0n)
+  }
+  const unfinished = 'SELECT count(*) FROM reservations WHERE request_id IN (SELECT id FROM usage)'
+  expect(sqlite.prepare(unfinished).values()).toEqual([[0]])
+}

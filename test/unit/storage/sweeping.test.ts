@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'bun:test'
+import { createLog } from '../../../src/lib/log.ts'
+import { sweep } from '../../../src/storage/retention.ts'
+import { prepareUsage } from '../../../src/storage/sqlite/billing/usage.ts'
+import { prepareUsageExpiry } from '../../../src/storage/sqlite/billing/usage-expiry.ts'
+import { until } from '../../reliability/money/support/books.ts'
+import { startPaid, usualCost } from '../../reliability/money/support/paid.ts'
+import { startApp } from '../../support/app.ts'
+import { whole } from '../../support/chat-answers.ts'
+import { question as river } from '../../support/scenario.ts'
+import { plansOf } from '../../support/query-plans.ts'
+import { idsListed, store } from '../../support/stored.ts'
+import { testStorage } from './support/folder.ts'
+import { requestOf } from './support/money-world.ts'
+
+/** A step with so much to do, a piece each time. */
+function stepOf(name: string, pieces: number) {
+  const step = { name, left: pieces, asked: 0 }
+  return Object.assign(step, { run: async () => (step.asked++, step.left > 0 ? step.left-- : 0) })
+}
+
+function recordingLog() {
+  const lines: string[] = []
+  return { lines, log: createLog((line) => lines.push(line)) }
+}
+
+describe('a sweep', () => {
+  test('runs each step until nothing is left for it', async () => {
+    const { lines, log } = recordingLog()
+    const steps = [stepOf('one', 3), stepOf('two', 0), stepOf('three', 1)]
+    await sweep(steps, log, new AbortController().signal)
+    expect(steps.map(({ left, asked }) => [left, asked])).toEqual([
+      [0, 4],
+      [0, 1],
+      [0, 2],
+    ])
+    expect(lines).toEqual([])
+  })
+
+  test('goes on behind a step that fails, and says which one', async () => {
+    const { lines, log } = recordingLog()
+    const broken = { name: 'broken', run: () => Promise.reject(new Error('The disk is full.')) }
+    const step = stepOf('one', 1)
+    await sweep([broken, step], log, new AbortController().signal)
+    expect(step.left).toBe(0)
+    expect(lines).toHaveLength(1)
+    expect(lines.join()).toContain('"step":"broken"')
+  })
+
+  test('ends when it is stopped, in silence', async () => {
+    const { lines, log } = recordingLog()
+    const stopping = new AbortController()
+    const endless = { name: 'endless', run: async () => (stopping.abort(), 1) }
+    const later = stepOf('later', 1)
+    await sweep([endless, later], log, stopping.signal)
+    expect(later.asked).toBe(0)
+    expect(lines).toEqual([])
+  })
+})
+
+const question = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }] }
+
+test('with a retention, completions go when they are older', async () => {
+  await using app = await startApp({ settings: { retention: { completions: '1s' } }, sweepInterval: 10 })
+  await store(app, question)
+  await until(async () => (await idsListed(app)).length === 0, 'the completion is gone')
+  await store(app, question)
+  expect(await idsListed(app)).toHaveLength(1)
+  expect(app.lines).toEqual([])
+})
+
+test('with a retention, usage goes when it is older, and the ledger and its balance stay', async () => {
+  const retention = { usage: '100ms' }
+  await using paid = await startPaid(whole(), { settings: { retention }, sweepInterval: 10 })
+  for (let count = 0; count < 3; count++) expect((await paid.app.chat(river)).status).toBe(200)
+  await until(() => paid.books.rows().length === 0, 'the usage is gone')
+  expect(paid.books.entries()).toHaveLength(4)
+  expect(paid.books.account()).toEqual([1e9 - 3 * usualCost, 0])
+  paid.books.expectSound()
+  expect(paid.app.lines).toEqual([])
+})
+
+test('a step of retention of usage is bounded in rows and bytes, and takes the oldest rows first', () => {
+  const { database } = testStorage()
+  const { sqlite } = database
+  sqlite.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_1', 'acme', 1)")
+  const record = prepareUsage(database)
+  const times = Array.from({ length: 300 }, (_, index) => 1000 + index)
+  for (const createdAt of times) record({ ...requestOf('org_1'), createdAt }, { status: 200 })
+  record({ ...requestOf('org_1'), createdAt: 1, user: 'x'.repeat(3_000_000) }, { status: 200 })
+  record({ ...requestOf('org_1'), createdAt: 2, user: 'x'.repeat(3_000_000) }, { status: 200 })
+  const expire = prepareUsageExpiry(database)
+  const left = () => sqlite.query<[number], []>('SELECT created_at FROM usage').values().flat()
+  expect([expire(1250), left()]).toEqual([1, [2, ...times]])
+  expect([expire(1250), left()]).toEqual([200, times.slice(199)])
+  expect([expire(1250), expire(1250), left()]).toEqual([51, 0, times.slice(250)])
+})
+
+test('usage that has expired is found and deleted by its time, without a walk through the rest', () => {
+  const { database } = testStorage()
+  const plans = [...plansOf(database, prepareUsageExpiry).values()]
+  expect(plans).toHaveLength(2)
+  for (const plan of plans) expect(plan).toMatch(/^SEARCH usage USING PRIMARY KEY \([^;]*<[^;]*\)$/)
+})

@@ -1,0 +1,125 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { ApiError } from '../../../src/lib/errors.ts'
+import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
+import { testDatabase, testStorage } from './support/folder.ts'
+
+function songs({ database, writer } = testStorage()) {
+  database.sqlite.run('CREATE TABLE songs (title TEXT UNIQUE)')
+  const insert = database.sqlite.prepare('INSERT INTO songs VALUES (?)')
+  const add = (title: string) => writer.write(() => insert.run(title).changes)
+  const titles = (sqlite = database.sqlite) => sqlite.prepare('SELECT title FROM songs').values().flat()
+  return { database, writer, insert, add, titles }
+}
+
+async function failure(promise: Promise<unknown>): Promise<ApiError> {
+  const error = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  expect(error).toBeInstanceOf(ApiError)
+  return error as ApiError
+}
+
+test('a write that was acknowledged is seen by another connection', async () => {
+  const { database, add, titles } = songs()
+  const other = new Sqlite(database.file, { readonly: true })
+  const pending = add('one')
+  expect(titles(other)).toEqual([])
+  expect(await pending).toBe(1)
+  expect(titles(other)).toEqual(['one'])
+  other.close()
+})
+
+test('a write that comes alone is committed before the event loop turns', async () => {
+  const { writer, insert } = songs()
+  let turned = false
+  setImmediate(() => (turned = true))
+  // Nothing that has to last: the disk would be waited for.
+  const notLasting = () => false
+  await writer.write(() => insert.run('one'), notLasting)
+  expect(turned).toBe(false)
+})
+
+test('writes of one turn are one transaction, in the order in which they came', async () => {
+  const { database, writer, insert, titles } = songs()
+  const other = new Sqlite(database.file, { readonly: true })
+  const seenBetween = await Promise.all([
+    writer.write(() => insert.run('one') && titles(other)),
+    writer.write(() => insert.run('two') && titles(other)),
+  ])
+  expect(seenBetween).toEqual([[], []])
+  expect(titles(other)).toEqual(['one', 'two'])
+  other.close()
+})
+
+test('work that throws undoes only itself and rejects with its own error', async () => {
+  const { writer, insert, add, titles } = songs()
+  const broken = writer.write(() => {
+    insert.run('half')
+    throw new Error('changed my mind')
+  })
+  const results = await Promise.allSettled([add('one'), broken, add('one'), add('two')])
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+  expect(String(results[1]?.status === 'rejected' && results[1].reason)).toContain('changed my mind')
+  expect(String(results[2]?.status === 'rejected' && results[2].reason)).toContain('UNIQUE')
+  expect(titles()).toEqual(['one', 'two'])
+})
+
+test('a database that another process has locked rejects all with 503, and works again afterwards', async () => {
+  const { database, add, titles } = songs()
+  database.sqlite.run('PRAGMA busy_timeout = 0')
+  const other = new Sqlite(database.file)
+  other.run('BEGIN IMMEDIATE')
+  const [first, second] = await Promise.all([failure(add('one')), failure(add('two'))])
+  expect([first?.status, second?.status]).toEqual([503, 503])
+  expect(first?.headers['retry-after']).toBe('1')
+  expect(first?.message).not.toContain('SQLITE')
+  other.run('ROLLBACK')
+  other.close()
+  await add('three')
+  expect(titles()).toEqual(['three'])
+})
+
+test('a full disk rejects every write of the transaction with 503 and keeps none of them', async () => {
+  const { database, add, titles } = songs()
+  await add('before')
+  const pages = Number(database.sqlite.prepare('PRAGMA page_count').values()[0]?.[0])
+  database.sqlite.run(`PRAGMA max_page_count = ${pages + 1}`)
+  const results = await Promise.all([
+    failure(add('small')),
+    failure(add('x'.repeat(100_000))),
+    failure(add('late')),
+  ])
+  expect(results.map(({ status }) => status)).toEqual([503, 503, 503])
+  expect(titles()).toEqual(['before'])
+  database.sqlite.run(`PRAGMA max_page_count = ${pages + 1000}`)
+  await add('after')
+  expect(titles()).toEqual(['before', 'after'])
+})
+
+test('more writes than may wait are refused, and those that wait are kept', async () => {
+  const database = testDatabase()
+  const { add, titles } = songs({ database, writer: createWriter(database, { mostWaiting: 2 }) })
+  const accepted = [add('one'), add('two')]
+  expect((await failure(add('three'))).status).toBe(503)
+  await Promise.all(accepted)
+  await add('four')
+  expect(titles()).toEqual(['one', 'two', 'four'])
+})
+
+test('closing commits what waits and refuses what comes after', async () => {
+  const { writer, add, titles } = songs()
+  const pending = add('one')
+  writer.close()
+  expect(titles()).toEqual(['one'])
+  expect(await pending).toBe(1)
+  expect((await failure(add('two'))).status).toBe(503)
+  expect(titles()).toEqual(['one'])
+})
+
+test('a write that is asked for by another one comes after it', async () => {
+  const { writer, add, titles } = songs()
+  await writer.write(() => add('inner'))
+  expect(titles()).toEqual(['inner'])
+})
