@@ -1,5 +1,5 @@
 import { problemLine, type SettingsProblem } from '../config/problem.ts'
-import { oneOf } from '../lib/explain-words.ts'
+import { oneOf } from '../lib/validation/wording.ts'
 import { table } from './output.ts'
 
 /** What `weir check` found; what needs sound settings is absent where they are not. */

@@ -1,5 +1,5 @@
 import { SettingsError } from '../config/problem.ts'
-import { ApiError } from '../lib/errors.ts'
+import { ApiError } from '../lib/errors/errors.ts'
 import { causeOf } from '../lib/log.ts'
 import { CommandError, UsageError } from './args.ts'
 

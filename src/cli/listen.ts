@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts'
-import { internalError } from '../lib/errors.ts'
+import { internalError } from '../lib/errors/errors.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import type { Runtime } from '../server/runtime.ts'
 import { CommandError } from './args.ts'

@@ -1,8 +1,8 @@
 import { durationOf } from '../config/duration.ts'
-import { settleWithin } from '../lib/at-most.ts'
 import type { Log } from '../lib/log.ts'
+import { settleWithin } from '../lib/time.ts'
 import type { Runtime } from '../server/runtime.ts'
-import { UsageError, type CliContext } from './args.ts'
+import { type CliContext, UsageError } from './args.ts'
 import type { Server } from './listen.ts'
 
 /** The two words that end a server: one to stop in order, and a later one to stop at once. */

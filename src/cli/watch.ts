@@ -1,5 +1,5 @@
-import { wait } from '../lib/wait.ts'
-import type { Terminal, CliContext } from './args.ts'
+import { wait } from '../lib/time.ts'
+import type { CliContext, Terminal } from './args.ts'
 
 /** Milliseconds between the end of one text and the beginning of the next. */
 const intervalMs = 2000

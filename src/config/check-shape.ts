@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../lib/json.ts'
+import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../lib/json/json.ts'
 import { exampleOf } from './example.ts'
 import { nearMatch } from '../lib/near-match.ts'
 import { problemPath } from './problem-path.ts'

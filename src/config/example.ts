@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, isObject, listOf, numberOf } from '../lib/json.ts'
+import { type Fields, fieldsOf, isObject, listOf, numberOf } from '../lib/json/json.ts'
 
 /** A value that fits the schema, as YAML in one line: its own example, else one made of those of its parts. */
 export function exampleOf(schema: Fields): string {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/json.ts'
 import { fileErrorReason } from './file-error.ts'
 import { SettingsError } from './problem.ts'
 import { repeatedName } from './repeated-name.ts'

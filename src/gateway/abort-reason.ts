@@ -1,5 +1,5 @@
-import { ApiError, clientGone } from '../lib/errors.ts'
-import type { AbortLike } from '../lib/stop.ts'
+import type { AbortLike } from '../lib/abort.ts'
+import { ApiError, clientGone } from '../lib/errors/errors.ts'
 
 /** Why work was given up: its caller has left, unless whoever gave it up says more. */
 export function abortReason(signal: AbortLike): ApiError {

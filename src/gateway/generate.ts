@@ -1,5 +1,5 @@
-import { gatewayStopping } from '../lib/errors.ts'
-import { providerKeyMissing } from '../lib/upstream-errors.ts'
+import { gatewayStopping } from '../lib/errors/errors.ts'
+import { providerKeyMissing } from '../lib/errors/upstream-errors.ts'
 import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import { Call } from './call.ts'
 import { openWithFailover } from './routing/failover.ts'

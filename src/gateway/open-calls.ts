@@ -1,4 +1,4 @@
-import { interrupted } from '../lib/errors.ts'
+import { interrupted } from '../lib/errors/errors.ts'
 
 /** The calls that are open, for an orderly end of all of them. */
 export type OpenCalls = {

@@ -1,6 +1,6 @@
 import type { GenerationEvent, ToolCallEvent } from '../domain/generation/events.ts'
 import type { Generation, Message, PastToolCall } from '../domain/generation/request.ts'
-import type { Json } from '../lib/json.ts'
+import type { Json } from '../lib/json/json.ts'
 import type { ProviderState } from '../storage/sqlite/provider-state.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { routeNotFound } from '../lib/errors.ts'
-import { fieldsOf } from '../lib/json.ts'
+import { routeNotFound } from '../lib/errors/errors.ts'
+import { fieldsOf } from '../lib/json/json.ts'
 import { requestPath } from './request-path.ts'
 
 const undecodable = { sentence: '', reason: 'unknown_path' } as const

@@ -5,7 +5,7 @@ import {
   methodNotAllowed,
   methodNotImplemented,
   routeNotFound,
-} from '../lib/errors.ts'
+} from '../lib/errors/errors.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import type { Caller } from './authentication.ts'
 import { causeOf, type Log } from '../lib/log.ts'

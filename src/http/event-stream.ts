@@ -1,7 +1,7 @@
-import { clientGone } from '../lib/errors.ts'
+import { clientGone } from '../lib/errors/errors.ts'
 import type { PushStream } from '../lib/push-stream.ts'
+import { withTimeout } from '../lib/time.ts'
 import { createWatchdog, type Watchdog } from '../lib/watchdog.ts'
-import { withTimeout } from '../lib/within.ts'
 import { directReply, type Sink } from './direct-stream.ts'
 
 /** Milliseconds. Proxies and clients cut a connection that is silent for a minute, some for less. */

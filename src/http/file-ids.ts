@@ -1,5 +1,5 @@
-import { unsupportedParameter } from '../lib/errors.ts'
-import { type Fields, fieldsOf } from '../lib/json.ts'
+import { unsupportedParameter } from '../lib/errors/errors.ts'
+import { type Fields, fieldsOf } from '../lib/json/json.ts'
 
 /** Throws 400 for a part that names a file. Its id carries the meaning of the part, and names nothing here: no files are kept. */
 export function refuseFileId(part: Fields, path: string): void {

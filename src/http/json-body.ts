@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { Admission } from '../gateway/rate-limits/admission.ts'
 import {
   ApiError,
   bodyTooLarge,
@@ -7,15 +8,14 @@ import {
   nestedTooDeeply,
   tooManyProperties,
   unsupportedMediaType,
-} from '../lib/errors.ts'
-import type { Admission } from '../gateway/rate-limits/admission.ts'
-import type { Contract } from '../lib/contract.ts'
-import { nameOf } from '../lib/explain-words.ts'
-import { parseJson } from '../lib/json.ts'
-import { tooDeep } from '../lib/nesting.ts'
-import { cheapProperties, tooWide } from '../lib/width.ts'
+} from '../lib/errors/errors.ts'
+import { parseJson } from '../lib/json/json.ts'
 import { readText, TooLong } from '../lib/read-text.ts'
-import { withTimeout } from '../lib/within.ts'
+import { withTimeout } from '../lib/time.ts'
+import type { Contract } from '../lib/validation/contract.ts'
+import { tooDeep } from '../lib/validation/nesting.ts'
+import { cheapProperties, tooWide } from '../lib/validation/width.ts'
+import { nameOf } from '../lib/validation/wording.ts'
 
 /** Milliseconds for the whole body: enough for the largest one on a slow line. */
 const slowest = 5 * 60_000

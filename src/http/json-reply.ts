@@ -1,7 +1,7 @@
 import type { Admission } from '../gateway/rate-limits/admission.ts'
-import { clientGone } from '../lib/errors.ts'
+import { clientGone } from '../lib/errors/errors.ts'
 import type { MemoryLease } from '../lib/memory-budget.ts'
-import { withTimeout } from '../lib/within.ts'
+import { withTimeout } from '../lib/time.ts'
 import { directReply, type Sink } from './direct-stream.ts'
 
 /** In characters. What is shorter goes out in one piece, and its bytes are not counted while it does. */

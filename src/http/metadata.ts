@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { badRequest } from '../lib/errors.ts'
-import type { Fields } from '../lib/json.ts'
-import { jsonExceeds } from '../lib/json-size.ts'
+import { badRequest } from '../lib/errors/errors.ts'
+import type { Fields } from '../lib/json/json.ts'
+import { jsonExceeds } from '../lib/json/json-size.ts'
 
 const maxKeys = 512
 const maxKibibytes = 64

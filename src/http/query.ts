@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
-import { contract } from '../lib/contract.ts'
-import { badRequest } from '../lib/errors.ts'
-import { fieldsOf } from '../lib/json.ts'
+import { contract } from '../lib/validation/contract.ts'
+import { badRequest } from '../lib/errors/errors.ts'
+import { fieldsOf } from '../lib/json/json.ts'
 
 /** The parameters that a route reads of its query string; each schema has a sentence, its `description`. */
 export type Query<Parameters extends TProperties> = {

@@ -1,6 +1,6 @@
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import { timeOf } from '../lib/id.ts'
-import type { Json } from '../lib/json.ts'
+import type { Json } from '../lib/json/json.ts'
 import type { Organization } from '../domain/accounting/organization.ts'
 import {
   type Api,

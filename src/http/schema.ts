@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import type { Fields } from '../lib/json.ts'
+import type { Fields } from '../lib/json/json.ts'
 import { Metadata } from './metadata.ts'
 
 /** An object with string keys and any values. */

@@ -1,4 +1,4 @@
-import { memoryExhausted } from './errors.ts'
+import { memoryExhausted } from './errors/errors.ts'
 
 /** Asks for so many bytes before they are read; throws or rejects where they are not to be had. */
 export type Hold = (bytes: number) => void | Promise<void>

@@ -1,4 +1,4 @@
-import { monotonicNow } from './steady-clock.ts'
+import { monotonicNow } from './time.ts'
 
 /** Adds up the time of waits that follow each other. */
 export type Stopwatch = {

@@ -1,4 +1,4 @@
-import { fieldsOf, isObject, numberOf, textOf } from '../lib/json.ts'
+import { fieldsOf, isObject, numberOf, textOf } from '../lib/json/json.ts'
 import type { Address } from './provider.ts'
 
 /** A model as its provider lists it. */

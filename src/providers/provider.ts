@@ -1,10 +1,10 @@
 import type { GenerationEvent } from '../domain/generation/events.ts'
 import type { Parameter } from '../domain/generation/parameters.ts'
 import type { Generation } from '../domain/generation/request.ts'
+import type { AbortLike } from '../lib/abort.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { AbortLike } from '../lib/stop.ts'
 import type { ModelListing } from './model-listing.ts'
-import type { Target, Protocol } from './protocols/protocol.ts'
+import type { Protocol, Target } from './protocols/protocol.ts'
 
 /** A configured provider: where to ask, with which key, in which language. All of it is data. */
 export type Provider = {

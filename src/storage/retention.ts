@@ -1,6 +1,5 @@
 import { causeOf, type Log } from '../lib/log.ts'
-import { repeatEvery } from '../lib/repeating.ts'
-import { wait } from '../lib/wait.ts'
+import { repeatEvery, wait } from '../lib/time.ts'
 import type { Storage } from './storage.ts'
 
 /** Milliseconds for which things are kept; without end where none are given. */

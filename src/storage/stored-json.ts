@@ -1,4 +1,4 @@
-import { parseList } from '../lib/parse-list.ts'
+import { parseList } from '../lib/json/parse-list.ts'
 
 /** Something that was stored and cannot be read any more. Its message says what, and nothing of what that holds. */
 export class UnreadableError extends Error {

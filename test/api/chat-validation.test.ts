@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { chatRequest } from '../../src/api/chat-completions/schema.ts'
-import { ApiError } from '../../src/lib/errors.ts'
+import { ApiError } from '../../src/lib/errors/errors.ts'
 import { startApp } from '../support/app.ts'
 import { readError } from '../support/chat-reply.ts'
 import { type Refused, plainRequest, wrongType } from './support/chat-validation-case.ts'

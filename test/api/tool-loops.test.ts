@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Fields } from '../../src/lib/json.ts'
+import type { Fields } from '../../src/lib/json/json.ts'
 import { deepseek, openrouter } from './support/tool-loop-chat.ts'
 import { anthropic, gemini } from './support/tool-loop-native.ts'
 import { startLoopProvider } from './support/tool-loop-provider.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lazy } from '../../src/lib/once.ts'
+import { lazy } from '../../src/lib/lazy.ts'
 import { startServing } from '../reliability/load/program.ts'
 import type { Contender, Running } from './contender.ts'
 import type { Job, Measured } from './job.ts'

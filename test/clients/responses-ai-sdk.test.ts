@@ -1,7 +1,7 @@
 import { createOpenAI } from '@ai-sdk/openai'
 import { APICallError, generateText, type ModelMessage, streamText } from 'ai'
 import { describe, expect, test } from 'bun:test'
-import { type Fields, fieldsOf, listOf } from '../../src/lib/json.ts'
+import { type Fields, fieldsOf, listOf } from '../../src/lib/json/json.ts'
 import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
 import { startScenario } from '../support/scenario.ts'
 

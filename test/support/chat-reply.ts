@@ -1,5 +1,5 @@
 import type { ChatCompletion, ChatCompletionChunk } from '../../src/api/chat-completions/reply-schema.ts'
-import type { ErrorBody } from '../../src/lib/errors.ts'
+import type { ErrorBody } from '../../src/lib/errors/errors.ts'
 
 /** A streamed reply, taken apart. */
 export type StreamedReply = {

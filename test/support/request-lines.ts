@@ -1,5 +1,5 @@
 import type { Sink } from '../../src/observability/request-log/line-writer.ts'
-import { type Fields, fieldsOf } from '../../src/lib/json.ts'
+import { type Fields, fieldsOf } from '../../src/lib/json/json.ts'
 
 /** The lines of requests, as they would come on standard output. */
 export type RequestLines = {

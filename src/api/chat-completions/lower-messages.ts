@@ -1,7 +1,7 @@
 import type { Message, Part, PastToolCall } from '../../domain/generation/request.ts'
 import { refuseFileId } from '../../http/file-ids.ts'
-import { badRequest } from '../../lib/errors.ts'
-import { type Fields, fieldsBeside } from '../../lib/json.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
+import { type Fields, fieldsBeside } from '../../lib/json/json.ts'
 import { ChatMessage, type ContentPart, isImagePart, isTextPart } from './schema.ts'
 
 /** The conversation, message by message. */

@@ -1,7 +1,7 @@
 import type { Parameter } from '../../domain/generation/parameters.ts'
 import type { Format, Generation, Tool, ToolChoice } from '../../domain/generation/request.ts'
-import { badRequest } from '../../lib/errors.ts'
-import { type Fields, fieldsBeside } from '../../lib/json.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
+import { type Fields, fieldsBeside } from '../../lib/json/json.ts'
 import { lowerMessages } from './lower-messages.ts'
 import { type ChatRequest, knownProperties } from './schema.ts'
 

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { efforts } from '../../domain/generation/request.ts'
 import { checkMetadata, Metadata } from '../../http/metadata.ts'
 import { FreeObject, Tags, TraceContext, maybe, stringEnum } from '../../http/schema.ts'
-import { contract } from '../../lib/contract.ts'
+import { contract } from '../../lib/validation/contract.ts'
 
 const largest = Number.MAX_SAFE_INTEGER
 const someTokens = Type.Integer({ exclusiveMinimum: 0, maximum: largest })

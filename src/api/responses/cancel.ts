@@ -1,4 +1,4 @@
-import { badRequest } from '../../lib/errors.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
 import type { Hold } from '../../lib/memory-budget.ts'
 import type { Runs } from './background/runs.ts'
 import { type ResponseStores, currentState } from './find-response.ts'

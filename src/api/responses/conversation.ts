@@ -1,13 +1,13 @@
-import type { Responses, ChainLink } from '../../storage/ports/responses.ts'
-import { readStored } from '../../storage/stored-json.ts'
-import { badRequest } from '../../lib/errors.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
 import type { Hold, MemoryLease } from '../../lib/memory-budget.ts'
-import { nextTurn } from '../../lib/next-turn.ts'
-import { shortText } from '../../lib/short-text.ts'
-import { type Item, inputItems } from './request/items.ts'
-import { outputOf } from './stored-response.ts'
+import { shortText } from '../../lib/text.ts'
+import { nextTurn } from '../../lib/time.ts'
+import type { ChainLink, Responses } from '../../storage/ports/responses.ts'
+import { readStored } from '../../storage/stored-json.ts'
+import { inputItems, type Item } from './request/items.ts'
 import { referencesIn, responsesOf, withReferences } from './request/references.ts'
 import type { ResponseRequest } from './request/schema.ts'
+import { outputOf } from './stored-response.ts'
 
 /** What a model is to read, as items without references. */
 export type Conversation = {

@@ -1,4 +1,4 @@
-import { ApiError } from '../../lib/errors.ts'
+import { ApiError } from '../../lib/errors/errors.ts'
 import type { Hold } from '../../lib/memory-budget.ts'
 import type { Responses, StoredResponse } from '../../storage/ports/responses.ts'
 import { readStored } from '../../storage/stored-json.ts'

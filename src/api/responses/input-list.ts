@@ -1,6 +1,6 @@
 import { type Page, renderItems } from '../../http/paging.ts'
-import { badRequest } from '../../lib/errors.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Hold } from '../../lib/memory-budget.ts'
 import { type ResponseStores, responseNotFound } from './find-response.ts'
 import type { InputItemList } from './render/reply-schema.ts'

@@ -1,4 +1,4 @@
-import { badRequest } from '../../lib/errors.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
 import type { DeletedResponse } from './render/reply-schema.ts'
 import { responseNotFound, type ResponseStores } from './find-response.ts'
 

@@ -1,13 +1,11 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { MeteredUsage } from '../../gateway/billing/meter.ts'
 import type { NewResponse, Responses } from '../../storage/ports/responses.ts'
-import type { PreparedResponse } from './prepare-response.ts'
+import { endOf, type RunEnd, type RunEvent, toRunEvent } from './events/run-event.ts'
+import type { StreamEvent } from './events/stream-event.ts'
 import { LiveResponse } from './live/live-response.ts'
 import type { LiveResponses } from './live/live-responses.ts'
-import { toRunEvent } from './events/to-run-event.ts'
-import { endOf } from './events/run-end.ts'
-import type { RunEnd, RunEvent } from './events/run-event.ts'
-import type { StreamEvent } from './events/stream-event.ts'
+import type { PreparedResponse } from './prepare-response.ts'
 import { storedHead, storedItems } from './stored-response.ts'
 
 /** The course of one response from the first word of its provider to its end. */

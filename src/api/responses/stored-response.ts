@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../lib/json.ts'
-import type { ResponseHead } from './request/head.ts'
-import type { Item } from './request/items.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { foldLog } from './events/log.ts'
 import type { ResponseState } from './events/state.ts'
+import type { ResponseHead } from './request/head.ts'
+import type { Item } from './request/items.ts'
 
 /** What is stored of a response: all that can be told of it follows from these two. */
 export type StoredLog = { readonly head: JsonObject; readonly log: string }

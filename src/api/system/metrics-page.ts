@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { metricsForbidden } from '../../lib/errors.ts'
+import { metricsForbidden } from '../../lib/errors/errors.ts'
 
 /** The metrics, for those who may see them. */
 export type MetricsPage = {

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { describe } from '../../http/openapi/describe.ts'
-import { ApiError, serviceUnavailable } from '../../lib/errors.ts'
+import { ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 import type { MetricsPage } from './metrics-page.ts'
 
 /** Whether the gateway can serve: resolves, or rejects with the reason why not. */

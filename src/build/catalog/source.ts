@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { fieldsOf } from '../../lib/json.ts'
+import { fieldsOf } from '../../lib/json/json.ts'
 
 const price = Type.Optional(Type.Number({ minimum: 0 }))
 const prices = { input: price, output: price, cache_read: price, cache_write: price }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lazy } from '../../lib/once.ts'
+import { lazy } from '../../lib/lazy.ts'
 import { createApiKey, printApiKey } from '../../storage/sqlite/keys/api-key.ts'
 import { addressOf } from './address.ts'
 import { chatCompletion, chatFrames, jsonReply, streamReply } from './replies.ts'

@@ -1,5 +1,5 @@
-import { fieldsOf, type Json, parseJson } from '../../lib/json.ts'
-import { jsonExceeds } from '../../lib/json-size.ts'
+import { fieldsOf, type Json, parseJson } from '../../lib/json/json.ts'
+import { jsonExceeds } from '../../lib/json/json-size.ts'
 
 /** The interface that a request came by. */
 export type Api = 'chat' | 'responses'

@@ -1,4 +1,4 @@
-import type { Json } from '../../lib/json.ts'
+import type { Json } from '../../lib/json/json.ts'
 import type { ProviderError } from './provider-error.ts'
 import type { Usage } from './usage.ts'
 

@@ -1,4 +1,4 @@
-import type { Fields, Json } from '../../lib/json.ts'
+import type { Fields, Json } from '../../lib/json/json.ts'
 import type { ToolCall } from './events.ts'
 
 /** What a model is asked, in no wire's format. */

@@ -1,4 +1,4 @@
-import { shortText } from '../../lib/short-text.ts'
+import { shortText } from '../../lib/text.ts'
 
 /** Something in a request that is not supported and was ignored. */
 export type Unsupported = {

@@ -1,4 +1,4 @@
-import { billingNotConfigured, insufficientBalance } from '../../lib/errors.ts'
+import { billingNotConfigured, insufficientBalance } from '../../lib/errors/errors.ts'
 import { usdText } from '../../lib/usd.ts'
 import type { Ledger } from '../../storage/sqlite/billing/ledger.ts'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'

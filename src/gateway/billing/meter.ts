@@ -1,7 +1,7 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import type { Usage } from '../../domain/generation/usage.ts'
-import { monotonicNow } from '../../lib/steady-clock.ts'
+import { monotonicNow } from '../../lib/time.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { believed, type MeteredRequest } from './believed.ts'
 import { estimatedPrompt, estimatedTokens, isEmptyPrompt } from './estimate.ts'

@@ -1,4 +1,4 @@
-import { ApiError } from '../../lib/errors.ts'
+import { ApiError } from '../../lib/errors/errors.ts'
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import { imagesIn } from './estimate.ts'
 import type { Meter, MeteredUsage } from './meter.ts'

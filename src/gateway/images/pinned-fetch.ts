@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { withAbort } from '../../lib/unless-aborted.ts'
+import { withAbort } from '../../lib/abort.ts'
 import { ImageRefused } from './image-refused.ts'
 import { publicAddress } from './public-address.ts'
 

@@ -1,6 +1,6 @@
 import type { Generation, Message, Part } from '../../domain/generation/request.ts'
-import { ApiError, badRequest } from '../../lib/errors.ts'
-import { onAbort, type AbortLike } from '../../lib/stop.ts'
+import { type AbortLike, onAbort } from '../../lib/abort.ts'
+import { ApiError, badRequest } from '../../lib/errors/errors.ts'
 import { type Allowance, fetchImage, tooLargeTogether } from './fetch-image.ts'
 import { ImageRefused } from './image-refused.ts'
 import type { NetworkOverrides } from './pinned-fetch.ts'

@@ -1,5 +1,5 @@
 import { causeOf, type Log } from '../../lib/log.ts'
-import { wait } from '../../lib/wait.ts'
+import { wait } from '../../lib/time.ts'
 import type { ListedModel } from '../../providers/model-listing.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { createProviderList, type ProviderList } from './provider-list.ts'

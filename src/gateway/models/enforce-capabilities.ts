@@ -1,7 +1,7 @@
 import { type Parameter, parameters } from '../../domain/generation/parameters.ts'
 import { type Effort, efforts, type Generation } from '../../domain/generation/request.ts'
 import { unsupportedSentence } from '../../domain/generation/unsupported.ts'
-import { unsupportedParameter } from '../../lib/errors.ts'
+import { unsupportedParameter } from '../../lib/errors/errors.ts'
 import type { Model } from './model.ts'
 
 export type CapabilityOptions = {

@@ -1,5 +1,5 @@
 import { toParameters } from '../../domain/generation/parameters.ts'
-import { unsupportedParameter } from '../../lib/errors.ts'
+import { unsupportedParameter } from '../../lib/errors/errors.ts'
 import type { Model, Models } from './model.ts'
 
 /** How a request in fast mode is served. */

@@ -1,4 +1,4 @@
-import { parseJson } from '../../lib/json.ts'
+import { parseJson } from '../../lib/json/json.ts'
 import { readText } from '../../lib/read-text.ts'
 import type { ListedModel, ModelDetails } from '../../providers/model-listing.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'

@@ -1,4 +1,4 @@
-import { parseJson } from '../../lib/json.ts'
+import { parseJson } from '../../lib/json/json.ts'
 import { readText, TooLong } from '../../lib/read-text.ts'
 import { type ListedModel, usualListing } from '../../providers/model-listing.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'

@@ -1,6 +1,6 @@
-import { type ApiError, modelNotFound } from '../../lib/errors.ts'
-import { oneOf } from '../../lib/explain-words.ts'
-import { shortText } from '../../lib/short-text.ts'
+import { type ApiError, modelNotFound } from '../../lib/errors/errors.ts'
+import { oneOf } from '../../lib/validation/wording.ts'
+import { shortText } from '../../lib/text.ts'
 import type { Model, Models } from './model.ts'
 import { nearModels } from './near-models.ts'
 

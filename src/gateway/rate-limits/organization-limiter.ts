@@ -1,5 +1,5 @@
 import { Bucket } from './token-bucket.ts'
-import { rateLimited } from '../../lib/errors.ts'
+import { rateLimited } from '../../lib/errors/errors.ts'
 
 /** What an organization may use. */
 export type LimitValues = {

@@ -1,17 +1,17 @@
-import { wait } from '../../lib/wait.ts'
-import { openStream } from './open-stream.ts'
+import { wait } from '../../lib/time.ts'
 import type { Call } from '../call.ts'
-import { routeOrder } from './route-order.ts'
-import type { GenerationStream, GatewayParts } from '../gateway.ts'
+import type { GatewayParts, GenerationStream } from '../gateway.ts'
 import type { ModelRoute } from '../models/model.ts'
+import { openStream } from './open-stream.ts'
 import {
-  isRouteFailure,
   combinedFailure,
   isFinal,
   isRetryable,
-  shouldFailover,
+  isRouteFailure,
   retryDelayMs,
+  shouldFailover,
 } from './retry.ts'
+import { routeOrder } from './route-order.ts'
 
 /**
  * Tries the routes of the call's model until one begins to answer; throws the failure of the routes. A route that is out

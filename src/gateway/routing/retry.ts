@@ -1,4 +1,4 @@
-import { ApiError, internalError } from '../../lib/errors.ts'
+import { ApiError, internalError } from '../../lib/errors/errors.ts'
 import { ConnectionFailure } from '../upstream/upstream-error.ts'
 
 /** Whether the same route may answer when it is asked again. */

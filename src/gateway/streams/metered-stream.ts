@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
-import { clientGone } from '../../lib/errors.ts'
+import { clientGone } from '../../lib/errors/errors.ts'
 import type { PushStream, OnItem } from '../../lib/push-stream.ts'
 import type { Call } from '../call.ts'
 import type { GenerationStream } from '../gateway.ts'

@@ -5,8 +5,8 @@ import {
   tooLarge,
 } from '../../domain/generation/provider-error.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
-import { parseJson } from '../../lib/json.ts'
-import { tooDeep } from '../../lib/nesting.ts'
+import { parseJson } from '../../lib/json/json.ts'
+import { tooDeep } from '../../lib/validation/nesting.ts'
 import { createSseParser, type SseEvent } from '../../lib/sse.ts'
 import type { StreamParser, Protocol } from '../../providers/protocols/protocol.ts'
 import { readText } from '../../lib/read-text.ts'

@@ -1,6 +1,6 @@
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import type { Target } from '../../providers/protocols/protocol.ts'
-import type { ApiError } from '../../lib/errors.ts'
+import type { ApiError } from '../../lib/errors/errors.ts'
 import { codeOf, unavailable, unreachable } from './upstream-error.ts'
 import { upstreamHeaders } from './headers.ts'
 

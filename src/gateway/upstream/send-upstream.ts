@@ -1,10 +1,10 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { Generation } from '../../domain/generation/request.ts'
-import { type OpenableStream, fromGenerator } from '../../lib/push-stream.ts'
-import type { AbortLike } from '../../lib/stop.ts'
+import type { AbortLike } from '../../lib/abort.ts'
+import { fromGenerator, type OpenableStream } from '../../lib/push-stream.ts'
 import type { Stopwatch } from '../../lib/stopwatch.ts'
-import type { Provider } from '../../providers/provider.ts'
 import type { Target } from '../../providers/protocols/protocol.ts'
+import type { Provider } from '../../providers/provider.ts'
 import { UpstreamStream } from '../streams/upstream-stream.ts'
 
 /** One question to one provider. */

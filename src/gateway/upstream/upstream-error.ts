@@ -5,8 +5,8 @@ import {
   tooLarge,
   unreadable,
 } from '../../domain/generation/provider-error.ts'
-import { type ApiError } from '../../lib/errors.ts'
-import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/upstream-errors.ts'
+import { type ApiError } from '../../lib/errors/errors.ts'
+import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/errors/upstream-errors.ts'
 import { TooLong } from '../../lib/read-text.ts'
 import { scrubbed } from './scrub.ts'
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Json, JsonObject } from '../../lib/json.ts'
+import type { Json, JsonObject } from '../../lib/json/json.ts'
 
 /** The schemas that have a name, gathered from all over the document. */
 export type Components = {

@@ -1,7 +1,7 @@
 import type { DocumentDecoration } from 'elysia'
 import { type TProperties, type TSchema, Type } from 'typebox'
-import type { Contract } from '../../lib/contract.ts'
-import { fieldsOf } from '../../lib/json.ts'
+import type { Contract } from '../../lib/validation/contract.ts'
+import { fieldsOf } from '../../lib/json/json.ts'
 import { ErrorBody } from '../schema.ts'
 
 /** What a route says of itself in the document of the interface. */

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { fieldsOf, type Json, type JsonObject, listOf } from '../../lib/json.ts'
+import { fieldsOf, type Json, type JsonObject, listOf } from '../../lib/json/json.ts'
 import { describe, type Tag } from './describe.ts'
 import { createComponents } from './components.ts'
 import { FreeObject } from '../schema.ts'

@@ -1,4 +1,4 @@
-import type { ApiError } from '../../lib/errors.ts'
+import type { ApiError } from '../../lib/errors/errors.ts'
 import { type Attempt, circuitOpen, type RequestRecord } from '../request-record.ts'
 import type { RequestListener } from '../requests.ts'
 import { createCounters } from './counter.ts'

@@ -1,4 +1,4 @@
-import { settleWithin } from '../../lib/at-most.ts'
+import { settleWithin } from '../../lib/time.ts'
 
 /** Writes lines in batches, and never waits for whoever reads them. */
 export type LineWriter = {

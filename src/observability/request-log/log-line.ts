@@ -1,5 +1,5 @@
 import { toDollars } from '../../gateway/billing/price.ts'
-import { loggable } from '../../lib/short-text.ts'
+import { loggable } from '../../lib/text.ts'
 import type { Attempt, RequestRecord } from '../request-record.ts'
 
 /** The line of a request: one JSON object; what is not known, or does not apply, is not there. */

@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api'
 import { toDollars } from '../../gateway/billing/price.ts'
-import { fieldsOf } from '../../lib/json.ts'
+import { fieldsOf } from '../../lib/json/json.ts'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { providerName } from '../provider-names.ts'
 import type { Attempt, RequestRecord } from '../request-record.ts'

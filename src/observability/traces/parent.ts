@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { SpanContext } from '@opentelemetry/api'
-import { fieldsOf } from '../../lib/json.ts'
+import { fieldsOf } from '../../lib/json/json.ts'
 import type { RequestRecord } from '../request-record.ts'
 
 /** Where the span of a request belongs. */

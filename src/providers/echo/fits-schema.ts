@@ -1,5 +1,5 @@
-import { type Fields, fieldsOf, isObject, listOf, parseJson } from '../../lib/json.ts'
-import { tooDeep } from '../../lib/nesting.ts'
+import { type Fields, fieldsOf, isObject, listOf, parseJson } from '../../lib/json/json.ts'
+import { tooDeep } from '../../lib/validation/nesting.ts'
 import { resolved } from './sample.ts'
 
 /** Steps and levels: schema and value are the caller's, and may lead back to themselves. */

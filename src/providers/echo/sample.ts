@@ -1,5 +1,5 @@
-import type { Json } from '../../lib/json.ts'
-import { type Fields, fieldsOf, listOf } from '../../lib/json.ts'
+import type { Json } from '../../lib/json/json.ts'
+import { type Fields, fieldsOf, listOf } from '../../lib/json/json.ts'
 
 /** Schemas may lead back to themselves. */
 const deepest = 12

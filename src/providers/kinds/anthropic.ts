@@ -1,7 +1,7 @@
 import { listingAt, noListing } from '../model-listing.ts'
 import type { RemoteKind } from '../provider.ts'
 import { vertexMessages } from '../protocols/anthropic/vertex.ts'
-import { anthropicMessages } from '../protocols/anthropic/wire.ts'
+import { anthropicMessages } from '../protocols/anthropic/protocol.ts'
 import type { Target } from '../protocols/protocol.ts'
 import { bearer } from './bearer.ts'
 

@@ -1,7 +1,7 @@
 import { noListing } from '../model-listing.ts'
 import type { Address, RemoteKind } from '../provider.ts'
 import { openai } from '../protocols/openai-chat/dialects/openai.ts'
-import { openaiChat } from '../protocols/openai-chat/wire.ts'
+import { openaiChat } from '../protocols/openai-chat/protocol.ts'
 import type { Target } from '../protocols/protocol.ts'
 
 /** Azure OpenAI and Azure AI Foundry, by the address of the resource; a model is named by its deployment. */

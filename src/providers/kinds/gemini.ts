@@ -1,7 +1,7 @@
 import { type ListedModel, listedIn, noListing, tokensOf } from '../model-listing.ts'
 import type { RemoteKind } from '../provider.ts'
-import { fieldsOf, isObject } from '../../lib/json.ts'
-import { gemini } from '../protocols/gemini/wire.ts'
+import { fieldsOf, isObject } from '../../lib/json/json.ts'
+import { gemini } from '../protocols/gemini/protocol.ts'
 import type { Target } from '../protocols/protocol.ts'
 import { bearer } from './bearer.ts'
 

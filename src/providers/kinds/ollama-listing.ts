@@ -1,4 +1,4 @@
-import { fieldsOf, textOf } from '../../lib/json.ts'
+import { fieldsOf, textOf } from '../../lib/json/json.ts'
 import { type ModelListing, tokensOf, usualListing } from '../model-listing.ts'
 
 /** Ollama's list has no context window; its own interface, beside the compatible one, says it of each model. */

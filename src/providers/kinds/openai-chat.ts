@@ -13,7 +13,7 @@ import { snowflake } from '../protocols/openai-chat/dialects/snowflake.ts'
 import { xai } from '../protocols/openai-chat/dialects/xai.ts'
 import { zai } from '../protocols/openai-chat/dialects/zai.ts'
 import type { Dialect } from '../protocols/openai-chat/dialect.ts'
-import { openaiChat } from '../protocols/openai-chat/wire.ts'
+import { openaiChat } from '../protocols/openai-chat/protocol.ts'
 import { bearer } from './bearer.ts'
 import { ollamaListing } from './ollama-listing.ts'
 

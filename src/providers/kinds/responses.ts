@@ -1,5 +1,5 @@
 import type { RemoteKind } from '../provider.ts'
-import { responses } from '../protocols/responses/wire.ts'
+import { responses } from '../protocols/responses/protocol.ts'
 
 /** The kinds whose providers or engines have a Responses API beside their chat completions. */
 export const responsesKinds: readonly string[] = [

@@ -1,5 +1,5 @@
 import type { GenerationEvent, ToolCall } from '../../domain/generation/events.ts'
-import { isObject, type Json, parseJson } from '../../lib/json.ts'
+import { isObject, type Json, parseJson } from '../../lib/json/json.ts'
 
 /** The arguments of a tool call as far as they have come. */
 export type CallArguments = {

@@ -1,4 +1,4 @@
-import { withAbort } from '../../lib/unless-aborted.ts'
+import { withAbort } from '../../lib/abort.ts'
 import type { Credentials } from '../provider.ts'
 import { type AccessToken, exchangeToken } from './exchange.ts'
 import type { ServiceAccount } from './service-account.ts'

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { fieldsOf, parseJson, textOf } from '../../lib/json.ts'
+import { fieldsOf, parseJson, textOf } from '../../lib/json/json.ts'
 
 /** An account of a program, as its key file describes it. */
 export type ServiceAccount = {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Hold } from '../../lib/memory-budget.ts'
 import type { ResponseStatus } from '../sqlite/tables.ts'
 

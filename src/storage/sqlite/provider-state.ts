@@ -1,5 +1,5 @@
 import { and, eq, gt, inArray, lte, sql, type SQL } from 'drizzle-orm'
-import type { Json } from '../../lib/json.ts'
+import type { Json } from '../../lib/json/json.ts'
 import type { Database } from './connection/database.ts'
 import { organizationExists } from './organizations/organization-row.ts'
 import { read } from './sqlite-errors.ts'

@@ -1,5 +1,5 @@
 import { SQLiteError } from 'bun:sqlite'
-import { type ApiError, serviceUnavailable } from '../../lib/errors.ts'
+import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 
 /** What keeps a database from its work, by the beginning of SQLite's code; not: a constraint or a wrong statement. */
 const outages: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { blob, check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Json, JsonObject } from '../../lib/json.ts'
+import type { Json, JsonObject } from '../../lib/json/json.ts'
 import type { Api, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
 

@@ -1,5 +1,5 @@
 import { randomText } from '../../../src/lib/id.ts'
-import { type Fields, fieldsOf } from '../../../src/lib/json.ts'
+import { type Fields, fieldsOf } from '../../../src/lib/json/json.ts'
 import { type LoopWire, objectsIn, type Step } from './tool-loop-provider.ts'
 
 /** DeepSeek while it thinks: a tool turn has to come back with its reasoning, which may be empty. */

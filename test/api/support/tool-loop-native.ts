@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf } from '../../../src/lib/json.ts'
+import { type Fields, fieldsOf } from '../../../src/lib/json/json.ts'
 import { type LoopWire, objectsIn, type Step } from './tool-loop-provider.ts'
 
 const thought = 'The gauge comes first.'

@@ -1,5 +1,5 @@
 import { randomText } from '../../../src/lib/id.ts'
-import { type Fields, listOf } from '../../../src/lib/json.ts'
+import { type Fields, listOf } from '../../../src/lib/json/json.ts'
 
 /** How a provider speaks that thinks before every step and wants its thoughts back. */
 export type LoopWire = {

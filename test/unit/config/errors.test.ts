@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { exampleOf } from '../../../src/config/example.ts'
 import { SettingsFile } from '../../../src/config/settings.ts'
-import { fieldsOf } from '../../../src/lib/json.ts'
+import { fieldsOf } from '../../../src/lib/json/json.ts'
 import { complaintsOf } from './support/temporary-home.ts'
 
 const shape: readonly [yaml: string, ...problems: string[]][] = [

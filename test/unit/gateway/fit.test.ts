@@ -4,7 +4,7 @@ import {
   type CapabilityOptions,
 } from '../../../src/gateway/models/enforce-capabilities.ts'
 import type { Generation } from '../../../src/domain/generation/request.ts'
-import { ApiError } from '../../../src/lib/errors.ts'
+import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { modelsWith } from './support/model-world.ts'
 
 const plain: Generation = { messages: [], tools: [], extras: {} }

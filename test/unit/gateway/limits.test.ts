@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { RateLimitStatus } from '../../../src/gateway/rate-limits/organization-limiter.ts'
 import type { Admission } from '../../../src/gateway/rate-limits/admission.ts'
 import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
-import { ApiError } from '../../../src/lib/errors.ts'
+import { ApiError } from '../../../src/lib/errors/errors.ts'
 import type { Organization } from '../../../src/domain/accounting/organization.ts'
 import { organization } from './support/organization.ts'
 

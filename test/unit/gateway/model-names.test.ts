@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { requireModel } from '../../../src/gateway/models/require-model.ts'
-import { ApiError } from '../../../src/lib/errors.ts'
+import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { listed, modelsWith, provider, providersOf } from './support/model-world.ts'
 
 const toAlpha = [{ provider: 'alpha', model: 'x' }]

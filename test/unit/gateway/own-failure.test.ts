@@ -6,7 +6,7 @@ import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.t
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
 import { createLog } from '../../../src/lib/log.ts'
-import { badRequest } from '../../../src/lib/errors.ts'
+import { badRequest } from '../../../src/lib/errors/errors.ts'
 import type { RemoteKind } from '../../../src/providers/provider.ts'
 import type { Protocol } from '../../../src/providers/protocols/protocol.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'

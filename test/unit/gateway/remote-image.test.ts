@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { NetworkOverrides } from '../../../src/gateway/images/pinned-fetch.ts'
 import { withInlineImages } from '../../../src/gateway/images/remote-image.ts'
 import type { Generation, Part } from '../../../src/domain/generation/request.ts'
-import { ApiError } from '../../../src/lib/errors.ts'
+import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { imageReply, imageServer, png } from './support/image-server.ts'
 
 const image = (url: string): Part => ({ type: 'image', url, detail: 'low' })

@@ -12,8 +12,8 @@ import {
   clientGone,
   internalError,
   serviceUnavailable,
-} from '../../../src/lib/errors.ts'
-import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../../src/lib/upstream-errors.ts'
+} from '../../../src/lib/errors/errors.ts'
+import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../../src/lib/errors/upstream-errors.ts'
 
 type Verdict = { readonly again: boolean; readonly others: boolean; readonly blamed: boolean }
 

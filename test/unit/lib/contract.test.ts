@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type Static, Type } from 'typebox'
-import { contract } from '../../../src/lib/contract.ts'
-import { ApiError } from '../../../src/lib/errors.ts'
+import { contract } from '../../../src/lib/validation/contract.ts'
+import { ApiError } from '../../../src/lib/errors/errors.ts'
 
 const Person = Type.Object({ name: Type.String(), age: Type.Optional(Type.Integer({ minimum: 0 })) })
 const person = contract(Person)

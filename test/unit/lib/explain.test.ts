@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { type TSchema, Type } from 'typebox'
-import { explain } from '../../../src/lib/explain.ts'
+import { explain } from '../../../src/lib/validation/explain.ts'
 
 const point = Type.Object({ x: Type.Integer(), y: Type.Integer() })
 const Circle = Type.Object({ type: Type.Literal('circle'), radius: Type.Number({ exclusiveMinimum: 0 }) })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { fieldsOf, isObject, listOf, numberOf, parseJson, textOf } from '../../../src/lib/json.ts'
+import { fieldsOf, isObject, listOf, numberOf, parseJson, textOf } from '../../../src/lib/json/json.ts'
 
 test('only a plain object counts as one', () => {
   expect(isObject({})).toBe(true)

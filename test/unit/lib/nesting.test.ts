@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { tooDeep } from '../../../src/lib/nesting.ts'
+import { tooDeep } from '../../../src/lib/validation/nesting.ts'
 
 const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const objects = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { parseList } from '../../../src/lib/parse-list.ts'
+import { parseList } from '../../../src/lib/json/parse-list.ts'
 
 const long = 'x'.repeat(600_000)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { onAbort, AbortSource } from '../../../src/lib/stop.ts'
+import { AbortSource, onAbort } from '../../../src/lib/abort.ts'
 
 test('a stop is heard once, with the first reason', () => {
   const stop = new AbortSource()

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cheapProperties, tooWide } from '../../../src/lib/width.ts'
+import { cheapProperties, tooWide } from '../../../src/lib/validation/width.ts'
 
 function wide(count: number, prefix = 'key_'): object {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, index]))

@@ -4,7 +4,7 @@ import { whole } from '../../support/chat-answers.ts'
 import { question, type Scenario, startScenario } from '../../support/scenario.ts'
 import { openConnection } from '../../support/connection.ts'
 import type { RequestOptions } from '../../support/app.ts'
-import type { Fields } from '../../../src/lib/json.ts'
+import type { Fields } from '../../../src/lib/json/json.ts'
 
 let scenario: Scenario
 beforeAll(async () => {

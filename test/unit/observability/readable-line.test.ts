@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readableLine } from '../../../src/observability/request-log/readable-line.ts'
 import { createRequestLog } from '../../../src/observability/request-log/request-log.ts'
 import { RequestRecord } from '../../../src/observability/request-record.ts'
-import { upstreamFailed } from '../../../src/lib/upstream-errors.ts'
+import { upstreamFailed } from '../../../src/lib/errors/upstream-errors.ts'
 import { provider } from '../gateway/support/model-world.ts'
 
 const now = new Date('2026-05-04T10:11:12')

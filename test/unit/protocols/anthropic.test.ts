@@ -1,4 +1,4 @@
-import { anthropicMessages } from '../../../src/providers/protocols/anthropic/wire.ts'
-import { holdWireContract } from './support/contract.ts'
+import { anthropicMessages } from '../../../src/providers/protocols/anthropic/protocol.ts'
+import { testProtocolContract } from './support/contract.ts'
 
-holdWireContract('anthropic', anthropicMessages)
+testProtocolContract('anthropic', anthropicMessages)

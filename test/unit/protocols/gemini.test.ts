@@ -1,4 +1,4 @@
-import { gemini } from '../../../src/providers/protocols/gemini/wire.ts'
-import { holdWireContract } from './support/contract.ts'
+import { gemini } from '../../../src/providers/protocols/gemini/protocol.ts'
+import { testProtocolContract } from './support/contract.ts'
 
-holdWireContract('gemini', gemini({ name: 'gemini', callIds: true, serviceTier: true }))
+testProtocolContract('gemini', gemini({ name: 'gemini', callIds: true, serviceTier: true }))

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
-import { responses } from '../../../src/providers/protocols/responses/wire.ts'
+import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
 import type { Protocol } from '../../../src/providers/protocols/protocol.ts'
 import { delta, wireOf } from './support/chunks.ts'
 

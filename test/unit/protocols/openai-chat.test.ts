@@ -1,5 +1,5 @@
-import { openaiChat } from '../../../src/providers/protocols/openai-chat/wire.ts'
+import { openaiChat } from '../../../src/providers/protocols/openai-chat/protocol.ts'
 import { plain } from '../../../src/providers/protocols/openai-chat/dialects/plain.ts'
-import { holdWireContract } from './support/contract.ts'
+import { testProtocolContract } from './support/contract.ts'
 
-holdWireContract('openai-chat', openaiChat(plain('openai-compatible')))
+testProtocolContract('openai-chat', openaiChat(plain('openai-compatible')))

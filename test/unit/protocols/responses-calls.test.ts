@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
-import { responses } from '../../../src/providers/protocols/responses/wire.ts'
+import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
 import { readStream } from './support/answer.ts'
 import { expectOrderlyCalls } from './support/call-events.ts'
 

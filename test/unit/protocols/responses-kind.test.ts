@@ -3,7 +3,7 @@ import type { ProviderSettings } from '../../../src/config/settings.ts'
 import { configureProviders } from '../../../src/providers/config/configure-providers.ts'
 import { kinds } from '../../../src/providers/kinds/kinds.ts'
 import { responsesKinds } from '../../../src/providers/kinds/responses.ts'
-import { responses } from '../../../src/providers/protocols/responses/wire.ts'
+import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
 
 function configure(entry: ProviderSettings) {
   const { configured, problems } = configureProviders({ providers: { mine: { api_key: 'k', ...entry } } }, {})

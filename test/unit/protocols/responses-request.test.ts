@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Generation, Message, Part } from '../../../src/domain/generation/request.ts'
-import { responses } from '../../../src/providers/protocols/responses/wire.ts'
+import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
 import type { Target } from '../../../src/providers/protocols/protocol.ts'
 import { exampleGeneration, plainGeneration } from './support/generations.ts'
 

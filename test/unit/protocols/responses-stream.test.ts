@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
-import { responses } from '../../../src/providers/protocols/responses/wire.ts'
+import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
 import { answerOf, readStream } from './support/answer.ts'
 
 type Event = { readonly type: string; readonly [field: string]: unknown }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ToolCallEvent } from '../../../src/domain/generation/events.ts'
 import type { Message, PastToolCall } from '../../../src/domain/generation/request.ts'
-import { responses } from '../../../src/providers/protocols/responses/wire.ts'
+import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
 import { readStream } from './support/answer.ts'
 import { plainGeneration } from './support/generations.ts'
 

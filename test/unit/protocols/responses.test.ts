@@ -1,4 +1,4 @@
-import { responses } from '../../../src/providers/protocols/responses/wire.ts'
-import { holdWireContract } from './support/contract.ts'
+import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
+import { testProtocolContract } from './support/contract.ts'
 
-holdWireContract('responses', responses)
+testProtocolContract('responses', responses)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { kinds } from '../../../src/providers/kinds/kinds.ts'
-import type { Fields } from '../../../src/lib/json.ts'
+import type { Fields } from '../../../src/lib/json/json.ts'
 import type { Generation } from '../../../src/domain/generation/request.ts'
-import { responses } from '../../../src/providers/protocols/responses/wire.ts'
+import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
 import { plainGeneration } from './support/generations.ts'
 
 function render(kind: string, generation: Partial<Generation>): { body: Fields; warnings: string[] } {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ApiError } from '../../../src/lib/errors.ts'
+import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { headOf } from '../../../src/api/responses/request/head.ts'
 import { inputItems } from '../../../src/api/responses/request/items.ts'
 import { prepare } from '../../../src/api/responses/request/prepare-request.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ApiError } from '../../../src/lib/errors.ts'
+import { ApiError } from '../../../src/lib/errors/errors.ts'
 import type { Item } from '../../../src/api/responses/request/items.ts'
 import {
   maxReferences,

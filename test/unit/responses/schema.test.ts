@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ApiError } from '../../../src/lib/errors.ts'
+import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { responseRequest } from '../../../src/api/responses/request/schema.ts'
 import { type Refused, plainRequest, wrongType } from './support/schema-case.ts'
 import * as fields from './support/schema-fields.ts'

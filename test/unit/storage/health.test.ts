@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
-import type { ApiError } from '../../../src/lib/errors.ts'
+import type { ApiError } from '../../../src/lib/errors/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createHealth } from '../../../src/storage/sqlite/health/health.ts'
 import { createReadiness, examinedTrust } from '../../../src/storage/sqlite/health/readiness.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { serviceUnavailable } from '../../../src/lib/errors.ts'
+import { serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { createLateSettling } from '../../../src/storage/sqlite/billing/late-settling.ts'
 import type { Outcome } from '../../../src/domain/accounting/outcome.ts'
 import { requestOf } from './support/money-world.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ApiError } from '../../../src/lib/errors.ts'
+import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { maxChainBytes, maxChainLinks } from '../../../src/storage/sqlite/responses/response-chain.ts'
 import { finished, responseStorage } from './support/response-world.ts'
 

@@ -1,6 +1,6 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { ApiError } from '../../../src/lib/errors.ts'
+import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { testDatabase, testStorage } from './support/folder.ts'
 

@@ -1,5 +1,5 @@
 import { type Page, renderItems } from '../../../http/paging.ts'
-import { badRequest } from '../../../lib/errors.ts'
+import { badRequest } from '../../../lib/errors/errors.ts'
 import type { ChatMessage } from '../schema.ts'
 import type { StoredMessage } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { causeOf, type Log } from '../../../lib/log.ts'
-import { repeatEvery } from '../../../lib/repeating.ts'
+import { repeatEvery } from '../../../lib/time.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
 import { encodeEvents } from '../events/log.ts'
 import type { LiveResponse } from '../live/live-response.ts'

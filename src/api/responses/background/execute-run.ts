@@ -1,15 +1,13 @@
-import type { GenerateRequest } from '../../../gateway/gateway.ts'
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
+import type { GenerateRequest } from '../../../gateway/gateway.ts'
 import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
 import { untilStored } from '../../../storage/sqlite/writer/until-stored.ts'
+import { endOf, type RunEnd, toRunEvent } from '../events/run-event.ts'
 import type { LiveResponse } from '../live/live-response.ts'
-import { toRunEvent } from '../events/to-run-event.ts'
 import { prepare } from '../request/prepare-request.ts'
+import { readRun } from './read-run.ts'
 import { ownerOf } from './run-owner.ts'
 import type { Run, RunParts } from './run.ts'
-import { endOf } from '../events/run-end.ts'
-import type { RunEnd } from '../events/run-event.ts'
-import { readRun } from './read-run.ts'
 
 /** What may end a run from outside. */
 export type RunSignals = {

@@ -1,4 +1,4 @@
-import { rateLimited, serviceUnavailable } from '../../../lib/errors.ts'
+import { rateLimited, serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { RunQueue } from './run-queue.ts'
 
 /** Each queued run keeps some memory: so many of them, and so many characters in all, and of one organization. */

@@ -1,12 +1,12 @@
 import { estimatedPrompt, imagesIn } from '../../../gateway/billing/estimate.ts'
 import type { RequestContext } from '../../../http/request-context.ts'
-import { prepareResponse, type ServiceParts } from '../prepare-response.ts'
 import { encodeEvents } from '../events/log.ts'
 import { LiveResponse } from '../live/live-response.ts'
-import { storedOrder } from './run-order.ts'
-import type { Runs } from './runs.ts'
+import { prepareResponse, type ServiceParts } from '../prepare-response.ts'
 import type { ResponseRequest } from '../request/schema.ts'
 import { storedHead, storedItems } from '../stored-response.ts'
+import { storedOrder } from './run-order.ts'
+import type { Runs } from './runs.ts'
 
 /**
  * A response that is made in the background: it is queued, and stored so, when this resolves, and no longer depends on

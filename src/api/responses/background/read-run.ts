@@ -1,4 +1,4 @@
-import { badRequest } from '../../../lib/errors.ts'
+import { badRequest } from '../../../lib/errors/errors.ts'
 import type { Hold } from '../../../lib/memory-budget.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
 import { type Conversation, itemsOfChain } from '../conversation.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../lib/json.ts'
+import type { JsonObject } from '../../../lib/json/json.ts'
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import type { ResponseRequest } from '../request/schema.ts'
 

@@ -1,5 +1,5 @@
-import { interrupted, runCancelled, serviceUnavailable } from '../../../lib/errors.ts'
-import { withTimeout } from '../../../lib/within.ts'
+import { interrupted, runCancelled, serviceUnavailable } from '../../../lib/errors/errors.ts'
+import { withTimeout } from '../../../lib/time.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import { type ClaimPlace, createClaims } from './queue-bounds.ts'
 import type { Run, RunParts } from './run.ts'

@@ -1,8 +1,8 @@
-import { fieldsOf, isObject, type JsonObject, parseJson } from '../../../lib/json.ts'
 import { readFacts } from '../../../domain/accounting/request-metadata.ts'
+import { fieldsOf, isObject, type JsonObject, parseJson } from '../../../lib/json/json.ts'
 import type { UnfinishedRun } from '../../../storage/ports/responses.ts'
-import { LiveResponse } from '../live/live-response.ts'
 import { decodeEvents } from '../events/log.ts'
+import { LiveResponse } from '../live/live-response.ts'
 import { headIn } from '../stored-response.ts'
 import { orderIn, type RunOrder } from './run-order.ts'
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../lib/errors.ts'
+import { ApiError } from '../../../lib/errors/errors.ts'
 import { ownerOf } from './run-owner.ts'
 import type { Run, RunParts } from './run.ts'
 import { RunQueue } from './run-queue.ts'

@@ -1,5 +1,6 @@
-import type { FinishReason } from '../../../domain/generation/events.ts'
+import type { FinishReason, GenerationEvent } from '../../../domain/generation/events.ts'
 import type { Usage } from '../../../domain/generation/usage.ts'
+import { ApiError, internalError } from '../../../lib/errors/errors.ts'
 
 /**
  * What happens to a response, in the order in which it happens. The object, its stream events and its stored log are
@@ -33,3 +34,28 @@ export type RunEnd =
 
 /** What was used; `estimated` where the provider did not count. */
 export type RunUsage = Usage & { readonly estimated: boolean }
+
+/** How a call that ended, whole or with this error, ends its response; what was used is known once it has begun. */
+export function endOf(error: unknown, usage: RunUsage | null, now: number = Date.now()): RunEnd {
+  if (error === undefined && usage) return { type: 'ended', at: Math.floor(now / 1000), usage }
+  const known = error instanceof ApiError ? error : internalError(error)
+  if (known.status === 499) return { type: 'cancelled', usage }
+  const { code, type, message, param } = known
+  return { type: 'failed', code: code ?? type, message, param, usage }
+}
+
+/** What an event of the model means for the response; undefined where it tells nothing of it. */
+export function toRunEvent(event: GenerationEvent): RunEvent | undefined {
+  switch (event.type) {
+    case 'text':
+    case 'reasoning':
+      return event.choice === 0 ? { type: event.type, text: event.text } : undefined
+    case 'finish':
+      return event.choice === 0 ? { type: 'finish', reason: event.reason } : undefined
+    case 'tier':
+      return { type: 'tier', tier: event.tier }
+    default:
+      // No tools are offered, and usage is told at the end.
+      return undefined
+  }
+}

@@ -1,6 +1,6 @@
 import type { FinishReason } from '../../../domain/generation/events.ts'
-import type { ResponseHead } from '../request/head.ts'
 import type { OutputItem, ResponseObject } from '../render/reply-schema.ts'
+import type { ResponseHead } from '../request/head.ts'
 import type { RunUsage } from './run-event.ts'
 
 /** All that is known of a response at one moment. It is never changed: each step makes a new one. */

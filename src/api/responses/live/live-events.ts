@@ -1,6 +1,6 @@
-import type { PushStream, OnItem } from '../../../lib/push-stream.ts'
-import type { LiveResponse } from './live-response.ts'
+import type { OnItem, PushStream } from '../../../lib/push-stream.ts'
 import type { RunEvent } from '../events/run-event.ts'
+import type { LiveResponse } from './live-response.ts'
 
 /** How much a reader takes at a time: more is made only when it has taken that. */
 export const maxBatch = 256

@@ -1,10 +1,10 @@
 import type { FinishedStatus, ResponseEnd } from '../../../storage/ports/responses.ts'
 import { encodeEvents } from '../events/log.ts'
-import type { ResponseHead } from '../request/head.ts'
+import { step } from '../events/reduce.ts'
 import type { RunEnd, RunEvent } from '../events/run-event.ts'
-import { initialState, finished, type ResponseState } from '../events/state.ts'
-import { step } from '../events/step.ts'
+import { finished, initialState, type ResponseState } from '../events/state.ts'
 import type { StreamEvent } from '../events/stream-event.ts'
+import type { ResponseHead } from '../request/head.ts'
 
 /** A response while it is made, with everything that has happened to it: whoever follows it reads along here. */
 export class LiveResponse {

@@ -1,6 +1,6 @@
-import type { ResponseUsage } from './reply-schema.ts'
 import type { RunUsage } from '../events/run-event.ts'
 import type { ResponseState } from '../events/state.ts'
+import type { ResponseUsage } from './reply-schema.ts'
 
 /** The token counts as the interface tells them: null before the end, and where a failed run used nothing known. */
 export function renderUsage({ status, usage }: ResponseState): ResponseUsage | null {

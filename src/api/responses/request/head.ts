@@ -1,5 +1,5 @@
 import type { Effort, Generation } from '../../../domain/generation/request.ts'
-import type { Fields } from '../../../lib/json.ts'
+import type { Fields } from '../../../lib/json/json.ts'
 import { tierOf } from './lower-extras.ts'
 import type { ResponseRequest } from './schema.ts'
 

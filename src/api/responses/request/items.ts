@@ -1,4 +1,4 @@
-import { type Fields, textOf } from '../../../lib/json.ts'
+import { type Fields, textOf } from '../../../lib/json/json.ts'
 import { inputItemId } from './item-id.ts'
 import type { InputItem, ResponseRequest } from './schema.ts'
 

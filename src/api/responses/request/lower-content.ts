@@ -1,6 +1,6 @@
 import type { Part } from '../../../domain/generation/request.ts'
 import { refuseFileId } from '../../../http/file-ids.ts'
-import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json/json.ts'
 import type { Warn } from './lower-losses.ts'
 
 /** What a message or a result says, part by part. */

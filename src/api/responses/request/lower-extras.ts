@@ -1,5 +1,5 @@
 import type { Generation } from '../../../domain/generation/request.ts'
-import { type Fields, fieldsOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf } from '../../../lib/json/json.ts'
 import { knownProperties, type ResponseRequest } from './schema.ts'
 
 /** Properties of this API elsewhere that a chat completion cannot carry. */

@@ -1,7 +1,7 @@
 import type { Format } from '../../../domain/generation/request.ts'
-import { badRequest } from '../../../lib/errors.ts'
-import { quoted } from '../../../lib/explain-words.ts'
-import { type Fields, isObject } from '../../../lib/json.ts'
+import { badRequest } from '../../../lib/errors/errors.ts'
+import { quoted } from '../../../lib/validation/wording.ts'
+import { type Fields, isObject } from '../../../lib/json/json.ts'
 
 /** The form that the answer must have; a schema stands beside its name. */
 export function lowerFormat(

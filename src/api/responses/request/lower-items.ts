@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, PastToolCall } from '../../../domain/generation/request.ts'
-import { type Fields, textOf } from '../../../lib/json.ts'
+import { type Fields, textOf } from '../../../lib/json/json.ts'
 import type { Item } from './items.ts'
 import { lowerContent } from './lower-content.ts'
 import type { Warn } from './lower-losses.ts'

@@ -1,7 +1,7 @@
 import type { Parameter } from '../../../domain/generation/parameters.ts'
 import type { Generation, Message } from '../../../domain/generation/request.ts'
 import { Warnings } from '../../../domain/generation/warnings.ts'
-import { badRequest, unsupportedParameter } from '../../../lib/errors.ts'
+import { badRequest, unsupportedParameter } from '../../../lib/errors/errors.ts'
 import type { Item } from './items.ts'
 import { extrasOf, tierOf } from './lower-extras.ts'
 import { lowerFormat } from './lower-format.ts'

@@ -1,4 +1,4 @@
-import { ApiError, badRequest } from '../../../lib/errors.ts'
+import { ApiError, badRequest } from '../../../lib/errors/errors.ts'
 import { responseOfItem } from './item-id.ts'
 import type { Item } from './items.ts'
 

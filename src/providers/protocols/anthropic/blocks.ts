@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, type Json, isObject, parseJson, textOf } from '../../../lib/json.ts'
+import { type Fields, type Json, isObject, parseJson, textOf } from '../../../lib/json/json.ts'
 import { addFragment, type CallArguments, endCall, noArguments } from '../call-arguments.ts'
 import { newCallId, onlyCounts } from '../call-id.ts'
 import { answerTool } from './answer-tool.ts'

@@ -1,4 +1,4 @@
-import { type Fields, isObject } from '../../../lib/json.ts'
+import { type Fields, isObject } from '../../../lib/json/json.ts'
 import type { Block } from './turns.ts'
 
 /** The block with the caller's wish that all up to it be cached: Claude caches nothing unasked. */

@@ -1,5 +1,5 @@
 import type { Format, Generation } from '../../../domain/generation/request.ts'
-import type { Fields } from '../../../lib/json.ts'
+import type { Fields } from '../../../lib/json/json.ts'
 import type { Target, Warn } from '../protocol.ts'
 import type { Traits } from './models.ts'
 import { closeSchema } from './schema.ts'

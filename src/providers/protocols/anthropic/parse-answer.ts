@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { fieldsOf, isObject, listOf, textOf } from '../../../lib/json.ts'
+import { fieldsOf, isObject, listOf, textOf } from '../../../lib/json/json.ts'
 import { tellsError } from '../openai-chat/error.ts'
 import { closeBlock, noBlocks, openBlock } from './blocks.ts'
 import { parseError } from './error.ts'

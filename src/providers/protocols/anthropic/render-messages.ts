@@ -4,7 +4,7 @@ import type {
   PastToolCall,
   ToolMessage,
 } from '../../../domain/generation/request.ts'
-import { fieldsOf, isObject, listOf, parseJson } from '../../../lib/json.ts'
+import { fieldsOf, isObject, listOf, parseJson } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
 import { renderCallId } from './call-id.ts'
 import { takeMarks } from './cache-mark.ts'

@@ -1,5 +1,5 @@
 import type { ForeignPart, ImagePart, Part } from '../../../domain/generation/request.ts'
-import { fieldsOf, textOf } from '../../../lib/json.ts'
+import { fieldsOf, textOf } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
 import { withMark, withoutMark } from './cache-mark.ts'
 import { tellExtras } from './left-out.ts'

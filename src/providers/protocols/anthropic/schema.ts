@@ -1,4 +1,4 @@
-import { type Fields, isObject } from '../../../lib/json.ts'
+import { type Fields, isObject } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Usage } from '../../../domain/generation/usage.ts'
-import { type Fields, fieldsOf, isObject, numberOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, isObject, numberOf } from '../../../lib/json/json.ts'
 
 /** The counts with later ones laid over them: each of those counts from the beginning. */
 export function overlaid(told: Fields, later: unknown): Fields {

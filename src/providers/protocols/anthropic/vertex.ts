@@ -1,9 +1,9 @@
 import type { Generation } from '../../../domain/generation/request.ts'
-import { gathered } from '../gathered.ts'
+import { gathered } from '../gather-warnings.ts'
 import type { Target, Warn, Protocol } from '../protocol.ts'
 import { traitsOf } from './models.ts'
 import type { MessageState } from './parse-stream.ts'
-import { messagesProtocol } from './wire.ts'
+import { messagesProtocol } from './protocol.ts'
 
 // Google Cloud holds models to schemas only where an organization has allowed that by a policy.
 const messages = messagesProtocol((model) => ({ ...traitsOf(model), schemas: false }))

@@ -1,5 +1,5 @@
 import type { GenerationEvent, ToolCall } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json/json.ts'
 import { emitWholeCall } from '../call-arguments.ts'
 import { newCallId, onlyCounts } from '../call-id.ts'
 import { finishFor } from './finish.ts'

@@ -1,5 +1,5 @@
 import { type ProviderError, noReason } from '../../../domain/generation/provider-error.ts'
-import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../../../lib/json/json.ts'
 
 /** What an error body says. Where no event stream was asked for, it comes in a list. */
 export function parseError(body: unknown): ProviderError {

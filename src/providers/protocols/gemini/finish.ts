@@ -1,6 +1,6 @@
 import type { ProviderError } from '../../../domain/generation/provider-error.ts'
 import type { FinishReason } from '../../../domain/generation/events.ts'
-import { type Fields, textOf } from '../../../lib/json.ts'
+import { type Fields, textOf } from '../../../lib/json/json.ts'
 
 /** The word under which a prompt that was not let through ends. */
 export const blocked = 'PROHIBITED_CONTENT'

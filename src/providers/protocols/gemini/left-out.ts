@@ -1,5 +1,5 @@
 import type { Generation } from '../../../domain/generation/request.ts'
-import type { Fields } from '../../../lib/json.ts'
+import type { Fields } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
 import type { Dialect } from './dialect.ts'
 

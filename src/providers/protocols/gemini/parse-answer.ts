@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { isObject } from '../../../lib/json.ts'
+import { isObject } from '../../../lib/json/json.ts'
 import { parseError } from './error.ts'
 import { conclude, initialState, readChunk } from './parse-stream.ts'
 

@@ -1,13 +1,12 @@
-import { type ProviderError, endedEarly, invalidData } from '../../../domain/generation/provider-error.ts'
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json.ts'
+import { endedEarly, invalidData, type ProviderError } from '../../../domain/generation/provider-error.ts'
+import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import type { Step, StreamParser } from '../protocol.ts'
 import { type Candidate, candidateNumber, emptyCandidate, readCandidate, toFinish } from './candidate.ts'
 import { parseError, tellsError } from './error.ts'
 import { blocked, complaintIn } from './finish.ts'
-import { parseTier } from './tier.ts'
-import { parseUsage } from './usage.ts'
+import { parseTier, parseUsage } from './usage.ts'
 
 /** What must be remembered between two chunks of an answer. */
 export type AnswerState = {

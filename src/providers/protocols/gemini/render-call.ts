@@ -1,6 +1,6 @@
 import type { PastToolCall } from '../../../domain/generation/request.ts'
-import { type Fields, isObject, parseJson } from '../../../lib/json.ts'
-import { tooDeep } from '../../../lib/nesting.ts'
+import { type Fields, isObject, parseJson } from '../../../lib/json/json.ts'
+import { tooDeep } from '../../../lib/validation/nesting.ts'
 import type { Warn } from '../protocol.ts'
 import type { Body, Dialect } from './dialect.ts'
 

@@ -1,5 +1,5 @@
 import type { ForeignPart, ImagePart, Part } from '../../../domain/generation/request.ts'
-import { type Fields, fieldsOf, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, textOf } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
 import { parseDataUrl } from './data-url.ts'
 import type { Body, Dialect } from './dialect.ts'

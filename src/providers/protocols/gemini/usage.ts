@@ -1,5 +1,5 @@
 import type { Usage } from '../../../domain/generation/usage.ts'
-import { fieldsOf, listOf, numberOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, listOf, numberOf, textOf } from '../../../lib/json/json.ts'
 
 /** The counts so far; undefined where none are told, or only zeros. */
 export function parseUsage(metadata: unknown): Usage | undefined {
@@ -30,4 +30,12 @@ function atMost(whole: number, part: number): number | undefined {
 function audioIn(details: unknown): number {
   const audio = listOf(details).find((detail) => fieldsOf(detail).modality === 'AUDIO')
   return countOf(fieldsOf(audio).tokenCount)
+}
+
+/** The service tier in the usage of an answer; undefined where none is told, null for one without a name here. */
+export function parseTier(metadata: Fields): 'default' | 'priority' | null | undefined {
+  const word = textOf(metadata.serviceTier) ?? textOf(metadata.trafficType)
+  if (word === undefined) return undefined
+  if (word === 'standard' || word === 'ON_DEMAND') return 'default'
+  return word === 'priority' || word === 'ON_DEMAND_PRIORITY' ? 'priority' : null
 }

@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, type Json, listOf, textOf } from '../../../lib/json.ts'
+import { type Fields, type Json, listOf, textOf } from '../../../lib/json/json.ts'
 import type { Dialect, Echo } from './dialect.ts'
 import { keepPiece } from './echo.ts'
 import { finishFor } from './finish.ts'

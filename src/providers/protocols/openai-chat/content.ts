@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, listOf, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, listOf, textOf } from '../../../lib/json/json.ts'
 
 /** Adds what a message, or a piece of one, says in words: reasoning, text, or a refusal. */
 export function readContent(said: Fields, choice: number, events: GenerationEvent[]): void {

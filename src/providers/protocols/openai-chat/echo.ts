@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, type Json, listOf, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, type Json, listOf, textOf } from '../../../lib/json/json.ts'
 
 /** What goes back with a turn's tool calls, with one more piece of it: text, or a list of reasoning details. */
 export function keepPiece(kept: Json | undefined, piece: unknown): Json | undefined {

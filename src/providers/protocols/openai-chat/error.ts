@@ -1,5 +1,13 @@
 import { type ProviderError, noReason } from '../../../domain/generation/provider-error.ts'
-import { type Fields, fieldsOf, isObject, listOf, numberOf, parseJson, textOf } from '../../../lib/json.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  listOf,
+  numberOf,
+  parseJson,
+  textOf,
+} from '../../../lib/json/json.ts'
 
 /** What an error body says, in any of the shapes that providers of chat completions give it. */
 export function parseError(body: unknown): ProviderError {

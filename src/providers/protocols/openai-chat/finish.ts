@@ -1,6 +1,6 @@
 import type { ProviderError } from '../../../domain/generation/provider-error.ts'
 import type { FinishReason } from '../../../domain/generation/events.ts'
-import { type Fields, textOf } from '../../../lib/json.ts'
+import { type Fields, textOf } from '../../../lib/json/json.ts'
 import { parseError, tellsError } from './error.ts'
 
 /** The finish reason for a provider's word. An answer with tool calls that stopped of itself ends for them. */

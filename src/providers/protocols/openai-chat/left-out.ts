@@ -1,6 +1,6 @@
 import { type Parameter, parameters } from '../../../domain/generation/parameters.ts'
 import type { Generation } from '../../../domain/generation/request.ts'
-import { isObject } from '../../../lib/json.ts'
+import { isObject } from '../../../lib/json/json.ts'
 import type { Target, Warn } from '../protocol.ts'
 import type { Body, Dialect } from './dialect.ts'
 

@@ -1,12 +1,11 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json/json.ts'
 import { addFinish, addMessage, choiceNumber, emptyChoice, endCalls, toFinish } from './choice.ts'
 import { readContent } from './content.ts'
 import type { Dialect } from './dialect.ts'
 import { parseError, tellsError } from './error.ts'
 import { complaintIn } from './finish.ts'
-import { parseTier } from './tier.ts'
-import { parseUsage } from './usage.ts'
+import { parseTier, parseUsage } from './usage.ts'
 
 /** The events of a whole chat completion. */
 export function parseAnswer(dialect: Dialect, body: unknown): GenerationEvent[] {

@@ -1,6 +1,6 @@
-import { type ProviderError, endedEarly, invalidData } from '../../../domain/generation/provider-error.ts'
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, isObject, listOf, parseJson } from '../../../lib/json.ts'
+import { endedEarly, invalidData, type ProviderError } from '../../../domain/generation/provider-error.ts'
+import { type Fields, fieldsOf, isObject, listOf, parseJson } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import type { Step, StreamParser } from '../protocol.ts'
 import {
@@ -16,8 +16,7 @@ import { readContent } from './content.ts'
 import type { Dialect } from './dialect.ts'
 import { parseError, tellsError } from './error.ts'
 import { complaintIn } from './finish.ts'
-import { parseTier } from './tier.ts'
-import { parseUsage } from './usage.ts'
+import { parseTier, parseUsage } from './usage.ts'
 
 /** What must be remembered between two chunks of a streamed answer. */
 export type AnswerState = {

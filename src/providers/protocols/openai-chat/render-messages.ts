@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, Part, PastToolCall } from '../../../domain/generation/request.ts'
-import { type Fields, isObject } from '../../../lib/json.ts'
+import { type Fields, isObject } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
 import type { Body, Dialect } from './dialect.ts'
 

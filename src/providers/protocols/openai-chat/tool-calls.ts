@@ -1,6 +1,6 @@
 import type { GenerationEvent, ToolCall } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, type Json, numberOf, textOf } from '../../../lib/json.ts'
-import { emptyScan, isClosed, type JsonScan, scanPiece } from '../../../lib/json-scan.ts'
+import { type Fields, fieldsOf, type Json, numberOf, textOf } from '../../../lib/json/json.ts'
+import { emptyScan, isClosed, type JsonScan, scanPiece } from '../../../lib/json/json-scan.ts'
 import { addFragment, type CallArguments, type CallPlace, endCall, noArguments } from '../call-arguments.ts'
 import { newCallId, onlyCounts } from '../call-id.ts'
 import type { Echo } from './dialect.ts'
@@ -9,13 +9,13 @@ import { renamedIn } from './echo.ts'
 /** The tool calls of a choice as far as they have come. */
 export type ToolCalls = {
   /** In the order in which they began, which is that of their indexes. */
-  readonly begun: readonly OpenCall[]
+  readonly begun: readonly PartialToolCall[]
   /** A call that has no name yet, and so cannot begin. */
   readonly unnamed?: UnnamedCall
 }
 
 /** A tool call that has begun; its id and its name are final. */
-export type OpenCall = Omit<ToolCall, 'arguments'> & {
+export type PartialToolCall = Omit<ToolCall, 'arguments'> & {
   /** The provider's number for it, which may be missing or that of other calls, too. */
   readonly number?: number
   /** The provider's id for it; empty where it gave none, or one that is taken. */
@@ -26,7 +26,7 @@ export type OpenCall = Omit<ToolCall, 'arguments'> & {
   readonly state?: Json
 }
 
-type UnnamedCall = Pick<OpenCall, 'number' | 'given' | 'state'> & { readonly arguments: string }
+type UnnamedCall = Pick<PartialToolCall, 'number' | 'given' | 'state'> & { readonly arguments: string }
 
 /** Where the pieces belong, and what is known of the calls beside them. */
 export type CallContext = {
@@ -65,7 +65,7 @@ export function addPiece(
 
 /** Ends the call, with what goes back with the whole message or else with this call. */
 export function endOpenCall(
-  call: OpenCall,
+  call: PartialToolCall,
   ofMessage: Json | undefined,
   place: CallPlace,
   events: GenerationEvent[],
@@ -75,7 +75,7 @@ export function endOpenCall(
 }
 
 /** True when the arguments are whole: nothing that continues them would be JSON. */
-export function complete({ scan }: OpenCall): boolean {
+export function complete({ scan }: PartialToolCall): boolean {
   return isClosed(scan)
 }
 
@@ -85,14 +85,14 @@ function continuesUnnamed(unnamed: UnnamedCall | undefined, piece: Fields): bool
 }
 
 /** An id that only counts can keep no state; where it was replaced at the begin, it is in the state, too. */
-function stateFor({ id, name, given }: OpenCall, state: Json | undefined): Json | undefined {
+function stateFor({ id, name, given }: PartialToolCall, state: Json | undefined): Json | undefined {
   if (state === undefined || given === '') return state
   if (id !== given) return renamedIn(state, given, id)
   return onlyCounts({ id, name }) ? undefined : state
 }
 
 /** Which call the piece continues: the provider's number may be missing, or be the same for every call. -1 for none. */
-function indexFor(begun: readonly OpenCall[], piece: Fields): number {
+function indexFor(begun: readonly PartialToolCall[], piece: Fields): number {
   const number = numberOf(piece.index)
   const index =
     number === undefined ? begun.length - 1 : begun.findLastIndex((call) => call.number === number)
@@ -101,7 +101,7 @@ function indexFor(begun: readonly OpenCall[], piece: Fields): number {
 }
 
 /** A piece with a name begins a call, unless it repeats the name of the one that is still open. */
-function continues(open: OpenCall, piece: Fields, number: number | undefined): boolean {
+function continues(open: PartialToolCall, piece: Fields, number: number | undefined): boolean {
   const name = textOf(fieldsOf(piece.function).name)
   const id = textOf(piece.id)
   if (name === undefined) return true
@@ -140,17 +140,17 @@ function idFor(given: string, name: string, mayHaveState: boolean): string {
 }
 
 function withArguments(
-  call: OpenCall,
+  call: PartialToolCall,
   fragment: string,
   place: CallPlace,
   events: GenerationEvent[],
-): OpenCall {
+): PartialToolCall {
   const known = addFragment(call.arguments, fragment, place, events)
   return { ...call, arguments: known, scan: scanPiece(call.scan, fragment) }
 }
 
 /** The piece's id, unless another call of the answer has it already. */
-function freeId(begun: readonly OpenCall[], piece: Fields): string {
+function freeId(begun: readonly PartialToolCall[], piece: Fields): string {
   const id = textOf(piece.id) ?? ''
   return begun.some((call) => call.given === id) ? '' : id
 }

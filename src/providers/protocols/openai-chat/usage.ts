@@ -1,5 +1,5 @@
 import type { Usage } from '../../../domain/generation/usage.ts'
-import { type Fields, fieldsOf, isObject, numberOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, isObject, numberOf } from '../../../lib/json/json.ts'
 
 /** The counts of an answer or a chunk; undefined where it tells none, or only zeros. */
 export function parseUsage(answer: Fields): Usage | undefined {
@@ -43,4 +43,9 @@ function parseCompletion(told: Fields, completionTokens: number): Partial<Usage>
 function countOf(value: unknown, most: number = Number.MAX_SAFE_INTEGER): number | undefined {
   const count = numberOf(value)
   return count === undefined ? undefined : Math.min(Math.max(0, Math.trunc(count)), most)
+}
+
+/** The service tier of the interface for a provider's word; null for the words that it does not know. */
+export function parseTier(word: string): 'default' | 'priority' | null {
+  return word === 'default' || word === 'priority' ? word : null
 }

@@ -1,6 +1,6 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, listOf, textOf } from '../../../lib/json.ts'
-import { parseTier } from '../openai-chat/tier.ts'
+import { type Fields, fieldsOf, listOf, textOf } from '../../../lib/json/json.ts'
+import { parseTier } from '../openai-chat/usage.ts'
 import { endOf } from './finish.ts'
 import { reasoningIn, textIn } from './output.ts'
 import { closeItem, emptyTurn, type Turn } from './turn.ts'

@@ -1,5 +1,5 @@
 import type { PastToolCall } from '../../../domain/generation/request.ts'
-import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json/json.ts'
 
 /** What goes back with a tool call: the reasoning items before it, and the phase of the text before it. */
 export type CallState = { readonly reasoning: readonly Fields[]; readonly phase?: string }

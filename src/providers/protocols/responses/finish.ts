@@ -1,6 +1,6 @@
 import { type ProviderError, endedEarly } from '../../../domain/generation/provider-error.ts'
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, textOf } from '../../../lib/json/json.ts'
 import { tellsError } from '../openai-chat/error.ts'
 import { parseError } from './error.ts'
 

@@ -1,5 +1,5 @@
 import type { Generation, Message } from '../../../domain/generation/request.ts'
-import type { Fields } from '../../../lib/json.ts'
+import type { Fields } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
 
 /** What warnings call the wire. */

@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { fieldsOf, listOf } from '../../../lib/json.ts'
+import { fieldsOf, listOf } from '../../../lib/json/json.ts'
 
 /** The text of the items of an answer; a refusal is text. */
 export function textIn(output: readonly unknown[]): GenerationEvent[] {

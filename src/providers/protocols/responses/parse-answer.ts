@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { isObject, textOf } from '../../../lib/json.ts'
+import { isObject, textOf } from '../../../lib/json/json.ts'
 import { beginning, conclude } from './answer-state.ts'
 import { parseError } from './error.ts'
 import { failure } from './finish.ts'

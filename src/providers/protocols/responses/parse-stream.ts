@@ -1,6 +1,6 @@
 import { endedEarly, invalidData } from '../../../domain/generation/provider-error.ts'
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, isObject, numberOf, parseJson, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, isObject, numberOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import { tellsError } from '../openai-chat/error.ts'
 import type { Step, StreamParser } from '../protocol.ts'

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, textOf } from '../../../lib/json.ts'
+import { type Fields, fieldsOf, textOf } from '../../../lib/json/json.ts'
 import type { Body } from './body.ts'
 
 /** A file, in the form of chat completions or in that of this API; undefined for any other part. */

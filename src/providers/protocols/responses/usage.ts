@@ -1,5 +1,5 @@
 import type { Usage } from '../../../domain/generation/usage.ts'
-import { type Fields, isObject } from '../../../lib/json.ts'
+import { type Fields, isObject } from '../../../lib/json/json.ts'
 import { parseUsage as parseChatUsage } from '../openai-chat/usage.ts'
 
 /** The counts of an answer: those of chat completions under other names. */

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../lib/errors.ts'
+import { ApiError } from '../../../lib/errors/errors.ts'
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import type { Outcome } from '../../../domain/accounting/outcome.ts'
 

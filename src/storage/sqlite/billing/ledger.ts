@@ -1,4 +1,4 @@
-import { serviceUnavailable } from '../../../lib/errors.ts'
+import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { untilStored } from '../writer/until-stored.ts'
 import type { Database } from '../connection/database.ts'
 import { createRecovery } from './ledger-recovery.ts'

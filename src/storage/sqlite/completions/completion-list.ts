@@ -1,10 +1,10 @@
 import type { Hold } from '../../../lib/memory-budget.ts'
-import { nextTurn } from '../../../lib/next-turn.ts'
 import { countOnPage } from '../../../lib/page-bytes.ts'
+import { nextTurn } from '../../../lib/time.ts'
 import type { Database } from '../connection/database.ts'
-import { matchOf, type MetadataPair } from './completion-terms.ts'
-import { read } from '../sqlite-errors.ts'
 import { sequenceOf } from '../sequence.ts'
+import { read } from '../sqlite-errors.ts'
+import { matchOf, type MetadataPair } from './completion-terms.ts'
 
 /** Which completions of an organization a page tells. */
 export type CompletionQuery = {

@@ -1,4 +1,4 @@
-import type { Fields } from '../../../lib/json.ts'
+import type { Fields } from '../../../lib/json/json.ts'
 
 /** One pair of metadata that a list is filtered by; values are compared as text. */
 export type MetadataPair = readonly [key: string, value: string]

@@ -1,4 +1,4 @@
-import type { Fields } from '../../../lib/json.ts'
+import type { Fields } from '../../../lib/json/json.ts'
 import type { Hold } from '../../../lib/memory-budget.ts'
 import {
   type CompletionPage,

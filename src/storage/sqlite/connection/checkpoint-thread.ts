@@ -1,4 +1,4 @@
-import { withTimeout } from '../../../lib/within.ts'
+import { withTimeout } from '../../../lib/time.ts'
 
 /** Milliseconds: gigabytes are carried over in less. */
 const checkpointTimeout = 5 * 60_000

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { causeOf, type Log } from '../../../lib/log.ts'
-import { repeatEvery } from '../../../lib/repeating.ts'
+import { repeatEvery } from '../../../lib/time.ts'
+import type { Writer } from '../writer/writer.ts'
 import { checkpointInThread } from './checkpoint-thread.ts'
 import { checkpointPages, type Database, inMemory, maxWalBytes } from './database.ts'
-import type { Writer } from '../writer/writer.ts'
 
 /** Milliseconds between two looks at the size of the log. */
 const defaultInterval = 1000

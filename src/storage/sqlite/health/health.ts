@@ -1,9 +1,9 @@
-import type { ApiError } from '../../../lib/errors.ts'
+import type { ApiError } from '../../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../../lib/log.ts'
-import { throttle } from '../../../lib/spaced.ts'
+import { throttle } from '../../../lib/time.ts'
 import { type Database, inMemory } from '../connection/database.ts'
-import { databaseUnavailable } from '../sqlite-errors.ts'
 import { watchFileIdentity } from '../file-identity.ts'
+import { databaseUnavailable } from '../sqlite-errors.ts'
 import { prepareWriteProbe } from '../write-probe.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { serviceUnavailable } from '../../../lib/errors.ts'
+import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { Database } from '../connection/database.ts'
 import type { Health } from './health.ts'
 import { outageSentence } from '../sqlite-errors.ts'

@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { serviceUnavailable } from '../../../lib/errors.ts'
+import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { Database } from '../connection/database.ts'
 import type { Organization } from '../../../domain/accounting/organization.ts'
 import { organizationColumns, organizationExists, toOrganization } from '../organizations/organization-row.ts'

@@ -1,10 +1,10 @@
-import { badRequest } from '../../../lib/errors.ts'
+import { badRequest } from '../../../lib/errors/errors.ts'
 import type { Hold } from '../../../lib/memory-budget.ts'
-import { nextTurn } from '../../../lib/next-turn.ts'
-import type { Database } from '../connection/database.ts'
-import { read } from '../sqlite-errors.ts'
+import { nextTurn } from '../../../lib/time.ts'
 import type { ChainLink } from '../../ports/responses.ts'
 import { parseStored, parseStoredList } from '../../stored-json.ts'
+import type { Database } from '../connection/database.ts'
+import { read } from '../sqlite-errors.ts'
 
 /** The most responses that a chain can be read with, and the most bytes of them. */
 export const maxChainLinks = 10_000

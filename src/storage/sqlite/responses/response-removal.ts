@@ -1,7 +1,7 @@
-import type { Database } from '../connection/database.ts'
-import type { Holds } from './response-holds.ts'
 import type { Removal } from '../../ports/responses.ts'
+import type { Database } from '../connection/database.ts'
 import type { ResponseDeletion } from '../tables.ts'
+import type { Writer } from '../writer/writer.ts'
 
 /** The most rows and bytes that one transaction removes or erases, but for the last one: it may be larger. */
 export const stepRows = 200
@@ -129,5 +129,63 @@ function prepareStatements({ sqlite }: Database) {
       "SELECT organization_id organization, id FROM responses WHERE deletion = 'due' " +
         'AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?',
     ),
+  }
+}
+
+/**
+ * Erases in the background what removals have left, a step a transaction, so that requests come between them. What a
+ * closed or a broken database does not erase is left to the next removal, or to the next start.
+ */
+export function createErasing(writer: Writer, removals: Removals): () => void {
+  let erasing = false
+
+  async function eraseAll(): Promise<void> {
+    try {
+      while (removals.due()) await writer.write(removals.erase)
+    } catch {
+      // Nobody waits for it, and nothing is lost.
+    }
+    erasing = false
+  }
+
+  return () => {
+    if (erasing) return
+    erasing = true
+    void eraseAll()
+  }
+}
+
+/** The responses that others are about to follow, in this process: one that is removed is not erased yet. */
+export type Holds = {
+  hold(id: string): void
+  /** True where it was removed while it was held, and nobody holds it any more. */
+  letGo(id: string): boolean
+  /** Whether a removal has to leave it; then it is among those below until it is let go. */
+  keeps(id: string): boolean
+  /** The ids of those that removals had to leave. */
+  left(): readonly string[]
+}
+
+export function createHolds(): Holds {
+  const holders = new Map<string, number>()
+  const left = new Set<string>()
+
+  return {
+    hold: (id) => void holders.set(id, (holders.get(id) ?? 0) + 1),
+    letGo(id) {
+      const others = (holders.get(id) ?? 0) - 1
+      if (others > 0) {
+        holders.set(id, others)
+        return false
+      }
+      holders.delete(id)
+      return left.delete(id)
+    },
+    keeps(id) {
+      if (!holders.has(id)) return false
+      left.add(id)
+      return true
+    },
+    left: () => [...left],
   }
 }

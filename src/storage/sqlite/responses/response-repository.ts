@@ -1,17 +1,15 @@
-import type { JsonObject } from '../../../lib/json.ts'
+import type { JsonObject } from '../../../lib/json/json.ts'
 import type { Hold } from '../../../lib/memory-budget.ts'
+import type { NewResponse, Removal, Responses, StoredResponse } from '../../ports/responses.ts'
+import { parseStored, parseStoredList } from '../../stored-json.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
 import { read } from '../sqlite-errors.ts'
-import { prepareChains } from './response-chain.ts'
-import { createErasing } from './response-erasing.ts'
-import { createHolds, type Holds } from './response-holds.ts'
-import { prepareRemovals } from './response-removal.ts'
-import { logSize, prepareRuns, wholeLog } from './response-runs.ts'
-import type { NewResponse, Removal, Responses, StoredResponse } from '../../ports/responses.ts'
-import { parseStored, parseStoredList } from '../../stored-json.ts'
 import type { ResponseStatus } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
+import { prepareChains } from './response-chain.ts'
+import { createErasing, createHolds, type Holds, prepareRemovals } from './response-removal.ts'
+import { logSize, prepareRuns, wholeLog } from './response-runs.ts'
 
 /** Keeps responses in the database. */
 export function createResponses(database: Database, writer: Writer): Responses {

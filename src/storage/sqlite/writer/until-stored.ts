@@ -1,5 +1,5 @@
-import { ApiError } from '../../../lib/errors.ts'
-import { wait } from '../../../lib/wait.ts'
+import { ApiError } from '../../../lib/errors/errors.ts'
+import { wait } from '../../../lib/time.ts'
 
 /** Milliseconds. */
 const pause = 1000

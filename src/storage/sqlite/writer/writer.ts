@@ -1,4 +1,4 @@
-import { serviceUnavailable } from '../../../lib/errors.ts'
+import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { Database } from '../connection/database.ts'
 import { type Disk, openDisk } from '../connection/disk.ts'
 import type { Health } from '../health/health.ts'

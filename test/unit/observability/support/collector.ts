@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from '../../../../src/lib/json.ts'
+import { fieldsOf, listOf } from '../../../../src/lib/json/json.ts'
 
 /** A span as a collector gets it. */
 export type CollectedSpan = {

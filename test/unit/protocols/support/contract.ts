@@ -32,7 +32,7 @@ const usage = { promptTokens: 20, completionTokens: 12, cachedTokens: 8, reasoni
  * What every wire promises. The folder holds NAME.json and NAME.sse for each name above, and `error.json`,
  * `stream-error.sse` and `unknown-events.sse`; all of them in the wire's own format.
  */
-export function holdWireContract(name: string, wire: Protocol): void {
+export function testProtocolContract(name: string, wire: Protocol): void {
   const file = (path: string) => readFileSync(join(import.meta.dir, '../../../fixtures', name, path))
   describe(`the ${name} wire`, () => {
     for (const fixture of Object.keys(said)) holdFixture(wire, fixture, file)

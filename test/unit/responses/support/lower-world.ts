@@ -1,4 +1,4 @@
-import { ApiError } from '../../../../src/lib/errors.ts'
+import { ApiError } from '../../../../src/lib/errors/errors.ts'
 import { inputItems, type Item } from '../../../../src/api/responses/request/items.ts'
 import { lower, type Lowered } from '../../../../src/api/responses/request/lower.ts'
 import { responseRequest } from '../../../../src/api/responses/request/schema.ts'

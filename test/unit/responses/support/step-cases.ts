@@ -1,10 +1,10 @@
-import type { ResponseHead } from '../../../../src/api/responses/request/head.ts'
-import { renderEvent } from '../../../../src/api/responses/render/render-event.ts'
-import type { ResponseStreamEvent } from '../../../../src/api/responses/render/event-schema.ts'
+import { step } from '../../../../src/api/responses/events/reduce.ts'
 import type { RunEvent, RunUsage } from '../../../../src/api/responses/events/run-event.ts'
 import { initialState, type ResponseState } from '../../../../src/api/responses/events/state.ts'
-import { step } from '../../../../src/api/responses/events/step.ts'
 import type { StreamEvent } from '../../../../src/api/responses/events/stream-event.ts'
+import type { ResponseStreamEvent } from '../../../../src/api/responses/render/event-schema.ts'
+import { renderEvent } from '../../../../src/api/responses/render/render-event.ts'
+import type { ResponseHead } from '../../../../src/api/responses/request/head.ts'
 
 const digits = '0190f3a1b2c37d4e8f9a0b1c2d3e4f50'
 

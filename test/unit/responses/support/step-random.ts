@@ -1,5 +1,5 @@
-import type { ResponseHead } from '../../../../src/api/responses/request/head.ts'
 import type { RunEvent } from '../../../../src/api/responses/events/run-event.ts'
+import type { ResponseHead } from '../../../../src/api/responses/request/head.ts'
 import {
   begun,
   cancelled,

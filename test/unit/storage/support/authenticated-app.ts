@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { authentication } from '../../../../src/http/authentication.ts'
-import { ApiError } from '../../../../src/lib/errors.ts'
+import { ApiError } from '../../../../src/lib/errors/errors.ts'
 import type { KeyDirectory } from '../../../../src/storage/sqlite/keys/key-directory.ts'
 
 /** A small app with a protected route, `/who`, and an open one, `/open`. */

@@ -1,5 +1,5 @@
 import type { Effort, Generation } from '../../../../domain/generation/request.ts'
-import { fieldsOf, listOf } from '../../../../lib/json.ts'
+import { fieldsOf, listOf } from '../../../../lib/json/json.ts'
 import type { Target, Warn } from '../../protocol.ts'
 import type { Body, Dialect } from '../dialect.ts'
 

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { invalidJson } from './errors.ts'
+import { invalidJson } from '../errors/errors.ts'
 import { explain } from './explain.ts'
 
 /** A schema that values from elsewhere must keep. */

@@ -1,5 +1,5 @@
-import type { Path } from './explain-words.ts'
-import { parseJson } from './json.ts'
+import type { Path } from './wording.ts'
+import { parseJson } from '../json/json.ts'
 import { stringEnd } from './nesting.ts'
 
 /**

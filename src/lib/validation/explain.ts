@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
-import { type ApiError, badRequest } from './errors.ts'
-import { type Path, type Problem, nameOf, sentenceOf } from './explain-words.ts'
+import { type ApiError, badRequest } from '../errors/errors.ts'
+import { type Path, type Problem, nameOf, sentenceOf } from './wording.ts'
 import { brokenBound, wrongChoice, wrongType } from './explain-rules.ts'
 import {
   type Rules,
@@ -10,7 +10,7 @@ import {
   jsonTypeOf,
   jsonTypesOf,
 } from './explain-schema.ts'
-import { type Fields, fieldsOf, isObject } from './json.ts'
+import { type Fields, fieldsOf, isObject } from '../json/json.ts'
 
 /**
  * The 400 for a value that breaks its schema. It goes down to the smallest broken part with compiled checks and

@@ -1,7 +1,7 @@
 import { type Rules, jsonTypeOf, jsonTypesOf } from './explain-schema.ts'
-import { isObject } from './json.ts'
-import { type Path, type Problem, oneOf, quoted } from './explain-words.ts'
-import { looksSecret } from './short-text.ts'
+import { isObject } from '../json/json.ts'
+import { type Path, type Problem, oneOf, quoted } from './wording.ts'
+import { looksSecret } from '../text.ts'
 
 /** The first bound that the value breaks in itself, leaving aside what it contains. */
 export function brokenBound(rules: Rules, value: unknown, path: Path): Problem | undefined {

@@ -1,5 +1,5 @@
 import { parameters } from '../../../domain/generation/parameters.ts'
-import { gathered } from '../gathered.ts'
+import { gathered } from '../gather-warnings.ts'
 import type { Protocol } from '../protocol.ts'
 import type { Dialect } from './dialect.ts'
 import { parseError } from './error.ts'

@@ -1,5 +1,5 @@
-import { stringEnd } from './nesting.ts'
-import { nextTurn } from './next-turn.ts'
+import { nextTurn } from '../time.ts'
+import { stringEnd } from '../validation/nesting.ts'
 
 /** In characters: shorter texts are parsed at once; of longer ones about so many in a turn of the event loop. */
 const sliceLength = 512 * 1024

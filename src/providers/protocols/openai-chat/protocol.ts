@@ -1,4 +1,4 @@
-import { gathered } from '../gathered.ts'
+import { gathered } from '../gather-warnings.ts'
 import type { Protocol } from '../protocol.ts'
 import type { Dialect } from './dialect.ts'
 import { parseError } from './error.ts'

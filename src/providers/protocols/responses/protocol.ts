@@ -1,5 +1,5 @@
 import type { Parameter } from '../../../domain/generation/parameters.ts'
-import { gathered } from '../gathered.ts'
+import { gathered } from '../gather-warnings.ts'
 import type { Protocol } from '../protocol.ts'
 import type { AnswerState } from './answer-state.ts'
 import { parseError } from './error.ts'

@@ -1,5 +1,5 @@
 import type { KeyRejection, ModelRejection, RejectionFacts, RouteRejection } from './rejection.ts'
-import { shortText } from './short-text.ts'
+import { shortText } from '../text.ts'
 
 /** What a caller reads in the body of every error. */
 export type ErrorBody = {

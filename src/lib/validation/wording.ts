@@ -1,4 +1,4 @@
-import { looksSecret, shortText } from './short-text.ts'
+import { looksSecret, shortText } from '../text.ts'
 
 /** The way to a field from the root of a value. */
 export type Path = readonly (string | number)[]

@@ -1,5 +1,5 @@
 import type { Parameter } from '../../../domain/generation/parameters.ts'
-import { gathered } from '../gathered.ts'
+import { gathered } from '../gather-warnings.ts'
 import type { Protocol } from '../protocol.ts'
 import { parseError } from './error.ts'
 import { type Traits, traitsOf } from './models.ts'
