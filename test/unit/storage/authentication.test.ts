@@ -133,7 +133,7 @@ test('a database that cannot be read is 503, not 401', async () => {
 // Elysia reads the source text of its hooks to learn what they need, and minifying changes that text.
 test('the minified build answers the same', async () => {
   const { ask, key, clock, directory } = await gateway()
-  const [entry, outdir] = [join(import.meta.dir, 'authenticated-app.ts'), temporaryFolder()]
+  const [entry, outdir] = [join(import.meta.dir, 'support/authenticated-app.ts'), temporaryFolder()]
   const { outputs } = await Bun.build({ entrypoints: [entry], outdir, minify, target: 'bun' })
   const minified = await import(outputs[0]?.path ?? '')
   const app: ReturnType<typeof authenticatedApp> = minified.authenticatedApp(directory, () => clock.wall)

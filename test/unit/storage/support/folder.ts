@@ -33,8 +33,8 @@ export function testStorage(): { database: Database & { readonly file: string };
 /** A log that nobody reads. */
 export const quietLog = createLog(() => {})
 
-/** Starts a script of test/storage as a process of its own. */
+/** Starts a script of test/reliability/storage/support as a process of its own. */
 export function startScript(name: string, ...args: string[]) {
-  const script = join(import.meta.dir, name)
+  const script = join(import.meta.dir, '../../../reliability/storage/support', name)
   return Bun.spawn([process.execPath, script, ...args], { stdout: 'pipe', stderr: 'pipe' })
 }
