@@ -69,7 +69,7 @@ export function invalidCursor(item: string): Error {
   return badRequest(`Invalid 'after': it is not the id of ${item}.`, 'invalid_value', 'after')
 }
 
-/** The schema of one page of a list of these items. */
+/** The schema of one page of a list, whose items have this schema. */
 export function pageOf<Item extends TSchema>(item: Item, title: string) {
   const idOrNull = Type.Union([Type.String(), Type.Null()])
   return Type.Object(

@@ -6,6 +6,7 @@ import type { Models } from '../../gateway/models/model.ts'
 import { type PreparedGeneration, prepareGeneration } from '../../gateway/models/prepare-generation.ts'
 import { estimatedUsageWarning } from '../../gateway/billing/meter.ts'
 import type { Nanos } from '../../gateway/billing/price.ts'
+import { recordUnprepared } from '../../http/record-rejected.ts'
 import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
 import type { Completions } from '../../storage/sqlite/completions/completions.ts'
@@ -69,7 +70,7 @@ async function startGeneration(
   try {
     prepared = prepareChat(request, parts.models(), parts.unsupported)
   } catch (error) {
-    await recordRejected(error, request, context, parts)
+    await recordUnprepared(error, request, context, 'chat', parts)
     throw error
   }
   const { model, generation, performanceMode, slug } = prepared
@@ -102,18 +103,6 @@ export function prepareChat(
 ): PreparedGeneration {
   const fast = request.performance_mode === 'fast'
   return prepareGeneration(request, lower, { models, unsupported, fast })
-}
-
-/** The usage log has requests that are rejected before their generation starts, too. */
-function recordRejected(
-  error: unknown,
-  request: ChatRequest,
-  context: RequestContext,
-  { models, gateway }: ChatServiceParts,
-): Promise<void> {
-  const slug = models().find(request.model)?.slug
-  context.admission.enter()
-  return gateway.recordRejected(requestMetadata(request, context, 'chat', slug), error)
 }
 
 function toFrameSource(

@@ -9,7 +9,7 @@ export type Components = {
   schemas(): JsonObject
 }
 
-/** Creates an empty collection. A schema with a title occurs in the document once; two with the same title throw. */
+/** Creates an empty collection. `hoist` throws where two different schemas have the same title. */
 export function createComponents(): Components {
   const schemas = new Map<string, Json>()
 
