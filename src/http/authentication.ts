@@ -5,12 +5,12 @@ import { parseApiKey, provesKey } from '../storage/sqlite/keys/api-key.ts'
 import type { KeyDirectory } from '../storage/sqlite/keys/key-directory.ts'
 import type { Organization } from '../domain/accounting/organization.ts'
 
-/** Who sent a request. */
+/** The organization and the key that a request authenticates as. */
 export type Caller = { readonly organization: Organization; readonly keyId: string }
 
 /**
- * Gives every route of the plugin that uses it a `caller`, or refuses the request before its body is read:
- * 401 without a valid key, 403 where the organization of the key is gone.
+ * Gives every route of the plugin that uses it a `caller`. Rejects a request before its body is read: with 401 without a
+ * valid key, with 403 where the organization of the key was deleted.
  */
 export function authentication(keys: KeyDirectory, now: () => number = Date.now) {
   return new Elysia({ name: 'authentication' })
@@ -22,17 +22,17 @@ export function authentication(keys: KeyDirectory, now: () => number = Date.now)
 }
 
 /**
- * The plugin also finds tokens in `Bearer-…` and in a nameless query parameter, and none behind another spelling of
- * the scheme, which is case-insensitive: only the header counts.
+ * The token of the header, or the 401. The plugin also accepts tokens in `Bearer-…` and in a nameless query parameter,
+ * and none behind another case of the scheme, which is case-insensitive: its token counts for `Bearer ` alone.
  */
-function tokenFrom(header: string, found: string | undefined): string {
-  if (header.startsWith('Bearer ') && found !== undefined) return found.trim()
+function tokenFrom(header: string, pluginToken: string | undefined): string {
+  if (header.startsWith('Bearer ') && pluginToken !== undefined) return pluginToken.trim()
   const [, token] = /^bearer +(.*)$/i.exec(header) ?? []
   if (token === undefined) throw missingKey()
   return token.trim()
 }
 
-/** The public id of the key that a request sends, whether or not it is valid; absent where it sends none of ours. */
+/** The public id of the key that a request sends, valid or not; undefined without a key in the format of Weir. */
 export function claimedKey(headers: Headers): string | undefined {
   const [, token = ''] = /^bearer +(.*)$/i.exec(headers.get('authorization') ?? '') ?? []
   return parseApiKey(token.trim())?.publicId

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
-/** What a page may read of a reply, beside what every page may. */
-const exposed = [
+/** The headers of a reply that a page may read, in addition to those that are safelisted. */
+const exposedHeaders = [
   'retry-after',
   'retry-after-ms',
   'server-timing',
@@ -15,20 +15,20 @@ const exposed = [
   'x-weir-cost',
 ].join(', ')
 
-/** Seconds for which a browser need not ask again. */
-const remembered = '600'
+/** Seconds for which a browser caches the reply to a preflight. */
+const preflightMaxAge = '600'
 
-/** Lets pages of these origins call the gateway from a browser; `*` is any. Cookies play no part. */
+/** Allows pages of these origins to call the gateway from a browser; `*` allows any. Cookies are not used. */
 export function crossOrigin(origins: readonly string[]) {
   const plugin = new Elysia({ name: 'cross-origin' })
   if (origins.length === 0) return plugin
   const allowed = new Set(origins)
-  return plugin.onRequest(function answerBrowser({ request, set }) {
+  return plugin.onRequest(function allowOrigin({ request, set }) {
     set.headers.vary = 'Origin'
     const origin = request.headers.get('origin')
     if (origin === null || !(allowed.has(origin) || allowed.has('*'))) return undefined
     set.headers['access-control-allow-origin'] = origin
-    set.headers['access-control-expose-headers'] = exposed
+    set.headers['access-control-expose-headers'] = exposedHeaders
     return isPreflight(request) ? preflight(request) : undefined
   })
 }
@@ -37,14 +37,14 @@ function isPreflight({ method, headers }: Request): boolean {
   return method === 'OPTIONS' && headers.has('access-control-request-method')
 }
 
-/** The key comes with the call itself, and is asked for there; SDKs send headers of many names. */
+/** A preflight has no key: the request that follows it is authenticated. SDKs send headers of many names. */
 function preflight({ headers }: Request): Response {
   return new Response(null, {
     status: 204,
     headers: {
       'access-control-allow-methods': 'GET, POST, DELETE',
       'access-control-allow-headers': headers.get('access-control-request-headers') ?? '',
-      'access-control-max-age': remembered,
+      'access-control-max-age': preflightMaxAge,
     },
   })
 }

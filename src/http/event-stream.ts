@@ -2,14 +2,12 @@ import { clientGone } from '../lib/errors/errors.ts'
 import type { PushStream } from '../lib/push-stream.ts'
 import { withTimeout } from '../lib/time.ts'
 import { createWatchdog, type Watchdog } from '../lib/watchdog.ts'
-import { directReply, type Sink } from './direct-stream.ts'
+import { directReply, type Sink, stallTimeoutMs } from './direct-stream.ts'
 
-/** Milliseconds. Proxies and clients cut a connection that is silent for a minute, some for less. */
-const longestSilence = 15_000
-/** Milliseconds. The headers go out with the first bytes: a stream with nothing to say yet sends a comment. */
-const firstSilence = 100
-/** Milliseconds. A client who takes nothing for so long has left in all but name, and keeps a provider at work. */
-const longestStandstill = 60_000
+/** Milliseconds. Proxies and clients close a connection that is idle for a minute, some after less. */
+const keepAliveIntervalMs = 15_000
+/** Milliseconds. The first bytes carry the headers, so a stream without a frame yet sends a comment this early. */
+const firstKeepAliveMs = 100
 
 const keepAlive = ': keep-alive\n\n'
 
@@ -19,83 +17,86 @@ const headers = {
   'x-accel-buffering': 'no',
 }
 
-/** What an event stream is made of: items as they come, and what each of them, and the end, says in frames. */
+/** The source of an event stream: items as they arrive, and the functions that render them as frames. */
 export type FrameSource<Item> = {
   readonly items: PushStream<Item>
-  /** The first frames, before any item has come. */
+  /** Renders the first frames, before any item has arrived. */
   begin?(): string
-  /** Whole frames; empty where the item says nothing. */
+  /** Renders the frames of an item; empty where it has none. */
   frames(item: Item): string
-  /** The last frames, once all items were read. */
+  /** Renders the last frames, after all items. */
   end(): string
-  /** The last frame of a stream that breaks. */
+  /** Renders the last frame of a stream that fails. */
   failed(error: unknown): string
 }
 
 /**
- * A reply that sends the frames of each item as it comes, and a comment where none has come for a while. When the
- * client leaves, or takes nothing for `standstill` milliseconds while there is more, the items are closed. A request for
- * the headers alone has them at once, and the items are closed.
+ * Creates a response that sends the frames of each item as it arrives, and a comment when the stream is idle. The items
+ * are closed when the client leaves, or reads nothing for `stallTimeoutMs` while frames wait. A `HEAD` request receives
+ * the headers at once, and the items are closed.
  */
 export function eventStream<Item>(
   source: FrameSource<Item>,
-  { method = 'GET', standstill = longestStandstill }: StreamOptions = {},
+  { method = 'GET', stallTimeoutMs: timeoutMs = stallTimeoutMs }: StreamOptions = {},
 ): Response {
   const cancel = () => source.items.close()
   if (method !== 'HEAD')
-    return directReply({ pull: (sink) => new Sending(source, sink, standstill).all(), cancel }, headers)
+    return directReply(
+      { pull: (sink) => new EventStreamWriter(source, sink, timeoutMs).writeAll(), cancel },
+      headers,
+    )
   cancel()
   return new Response(null, { headers })
 }
 
-/** `method` is that of the request; `standstill` is in milliseconds. */
-export type StreamOptions = { readonly method?: string; readonly standstill?: number }
+/** `method` is the method of the request. */
+export type StreamOptions = { readonly method?: string; readonly stallTimeoutMs?: number }
 
-/** One stream on its way to its client. */
-class Sending<Item> {
+/** Writes one event stream to its client. */
+class EventStreamWriter<Item> {
   readonly #source: FrameSource<Item>
   readonly #sink: Sink
-  readonly #standstill: number
-  readonly #silence: Watchdog
+  readonly #stallTimeoutMs: number
+  readonly #idleTimer: Watchdog
 
-  constructor(source: FrameSource<Item>, sink: Sink, standstill: number) {
+  constructor(source: FrameSource<Item>, sink: Sink, timeoutMs: number) {
     this.#source = source
     this.#sink = sink
-    this.#standstill = standstill
-    this.#silence = createWatchdog(firstSilence, () => {
-      this.#silence.touch(longestSilence)
+    this.#stallTimeoutMs = timeoutMs
+    this.#idleTimer = createWatchdog(firstKeepAliveMs, () => {
+      this.#idleTimer.touch(keepAliveIntervalMs)
       void this.#write(keepAlive)
     })
   }
 
-  async all(): Promise<void> {
+  async writeAll(): Promise<void> {
     const source = this.#source
     const { items } = source
     try {
-      if (source.begin) await this.#tell(source.begin())
-      await items.each((item) => this.#tell(source.frames(item)))
+      if (source.begin) await this.#send(source.begin())
+      await items.each((item) => this.#send(source.frames(item)))
       void this.#write(source.end())
     } catch (error) {
-      this.#tellFailure(error)
+      this.#sendFailure(error)
     } finally {
-      this.#silence.stop()
+      this.#idleTimer.stop()
       items.close()
       this.#sink.close()
     }
   }
 
-  /** A failure that cannot be told is an end without a last frame. */
-  #tellFailure(error: unknown): void {
+  /** A failure that cannot be rendered ends the stream without a last frame. */
+  #sendFailure(error: unknown): void {
     try {
       void this.#write(this.#source.failed(error))
     } catch {}
   }
 
-  /** A promise where whoever reads does not keep up: it resolves when there is room again. */
-  #tell(text: string): Promise<unknown> | undefined {
-    if (text !== '') this.#silence.touch(longestSilence)
+  /** Returns a promise where the client does not keep up: it resolves when there is room, and rejects after the timeout. */
+  #send(text: string): Promise<unknown> | undefined {
+    if (text !== '') this.#idleTimer.touch(keepAliveIntervalMs)
     const written = this.#write(text)
-    return written && withTimeout(written, this.#standstill, clientGone)
+    return written && withTimeout(written, this.#stallTimeoutMs, clientGone)
   }
 
   #write(text: string): Promise<number> | undefined {
@@ -103,7 +104,7 @@ class Sending<Item> {
     const written = this.#sink.write(text)
     this.#sink.flush()
     if (typeof written === 'number') return undefined
-    // Whoever waits for it hears of a failure too; where nobody does, it must not count as nobody's.
+    // A caller that awaits the promise sees its rejection; for the others it must not be an unhandled one.
     written.catch(() => {})
     return written
   }

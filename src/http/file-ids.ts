@@ -1,16 +1,16 @@
 import { unsupportedParameter } from '../lib/errors/errors.ts'
 import { type Fields, fieldsOf } from '../lib/json/json.ts'
 
-/** Throws 400 for a part that names a file. Its id carries the meaning of the part, and names nothing here: no files are kept. */
+/** Throws 400 for a content part with a `file_id`: it cannot be ignored, and the gateway stores no files. */
 export function refuseFileId(part: Fields, path: string): void {
-  const places: readonly (readonly [Fields, string])[] = [
+  const candidates: readonly (readonly [Fields, string])[] = [
     [part, path],
     [fieldsOf(part.file), `${path}.file`],
   ]
-  const found = places.find(([fields]) => typeof fields.file_id === 'string')
+  const found = candidates.find(([fields]) => typeof fields.file_id === 'string')
   if (!found) return
   throw unsupportedParameter(
-    'Files are not kept here: send the content itself instead of a file_id.',
+    'The gateway does not store files: send the content itself instead of a file_id.',
     `${found[1]}.file_id`,
   )
 }

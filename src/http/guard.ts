@@ -2,25 +2,26 @@ import { Elysia } from 'elysia'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import type { KeyDirectory } from '../storage/sqlite/keys/key-directory.ts'
 import { authentication } from './authentication.ts'
-import { decodedPath } from './decoded-path.ts'
 import { jsonBody } from './json-body.ts'
 import { admission, setRateLimitHeaders } from './rate-limit-headers.ts'
+import { decodablePath } from './request-path.ts'
 
-/** What every route of the interface stands behind: first the key, then the limits, then the body. */
+/** The checks in front of every API route: first the key, then the rate limits, then the body. */
 export type Guard = ReturnType<typeof createGuard>
 
 export type GuardParts = {
   readonly keys: KeyDirectory
   readonly limits: RateLimits
+  /** Bytes. */
   readonly maxBody: number
 }
 
-/** Routes of a plugin that uses the guard have a `caller`, its `admission`, and `readBody`. */
+/** Creates the guard: routes of a plugin that uses it have a `caller`, its `admission`, and `readBody`. */
 export function createGuard({ keys, limits, maxBody }: GuardParts) {
   return new Elysia({ name: 'guard' })
     .use(authentication(keys))
     .derive(admission(limits))
-    .use(decodedPath())
+    .use(decodablePath())
     .use(jsonBody(maxBody))
     .mapResponse(setRateLimitHeaders)
     .as('scoped')

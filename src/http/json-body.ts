@@ -17,19 +17,19 @@ import { tooDeep } from '../lib/validation/nesting.ts'
 import { cheapProperties, tooWide } from '../lib/validation/width.ts'
 import { nameOf } from '../lib/validation/wording.ts'
 
-/** Milliseconds for the whole body: enough for the largest one on a slow line. */
-const slowest = 5 * 60_000
+/** Milliseconds for the complete body: enough for the largest one on a slow line. */
+const bodyTimeoutMs = 5 * 60_000
 
-/** No request nests so deep; JSON can be read to any depth, but not written. */
-const deepest = 500
+/** No client nests so deep. JSON can be parsed to any depth, but not serialized. */
+const maxDepth = 500
 
-/** Of all objects of a body together, beyond those of each that cost little. No request of a program has so many. */
+/** For all objects of a body together, beyond the first `cheapProperties` of each. No client sends so many. */
 const maxProperties = 16_384
 
 /**
- * Reads the body of a request as its contract has it; throws the 4xx that says what is wrong with it. Before it reads, it
- * takes the slot (429) and the bytes (503) of the request, which hold until its reply, or its call, releases them. Bodies
- * of up to `maxWithoutSlot` bytes are read also where no slot is free.
+ * Reads the body of a request and validates it by its contract; throws a 4xx for an invalid body. Before it reads, it
+ * acquires the concurrency slot (429) and the bytes (503) of the request, which its call or its reply releases. A body of
+ * up to `maxWithoutSlot` bytes is read also where no slot is free.
  */
 export type BodyReader = <Body>(
   request: Request,
@@ -39,21 +39,21 @@ export type BodyReader = <Body>(
 ) => Promise<Body>
 
 /**
- * Gives every route of the plugin that uses it `readBody`. Elysia would read bodies before anything else runs, the key
- * not known yet, and would look at `request.body`, of which Bun then makes a stream that takes longer to read.
+ * Gives every route of the plugin that uses it `readBody`. `maxBody` is in bytes. Elysia's own parser would read the body
+ * before the key is verified, and its access to `request.body` makes Bun create a stream, which is slower to read.
  */
-export function jsonBody(maxBody: number, deadline = slowest) {
+export function jsonBody(maxBody: number, timeoutMs = bodyTimeoutMs) {
   const readBody: BodyReader = async (request, body, admission, maxWithoutSlot = 0) => {
     if (!admission.tryTakeSlot() && !isShort(request.headers, maxWithoutSlot)) admission.takeSlot()
-    refuseForeignBody(request.headers)
-    const text = withTimeout(readText(request, maxBody, admission.memory.take), deadline, bodyTooSlow)
-    return body.read(jsonIn(await text.catch((error) => refuseUnread(error, maxBody))))
+    rejectUnsupportedBody(request.headers)
+    const text = withTimeout(readText(request, maxBody, admission.memory.take), timeoutMs, bodyTooSlow)
+    return body.read(parseBody(await text.catch((error) => rejectUnreadBody(error, maxBody))))
   }
   return new Elysia({ name: 'json-body', seed: maxBody }).decorate('readBody', readBody)
 }
 
-/** Any content type will do whose body is JSON: clients send none, or text/plain, and curl that of a form. */
-function refuseForeignBody(headers: Headers): void {
+/** Any other content type is accepted if its body is JSON: clients send none or text/plain, and curl that of a form. */
+function rejectUnsupportedBody(headers: Headers): void {
   if (headers.get('content-type')?.startsWith('multipart/')) {
     throw unsupportedMediaType('The body must be JSON, not multipart.')
   }
@@ -67,18 +67,18 @@ function isShort(headers: Headers, maxBytes: number): boolean {
   return Number(headers.get('content-length') ?? Number.NaN) <= maxBytes
 }
 
-function refuseUnread(error: unknown, maxBody: number): never {
+function rejectUnreadBody(error: unknown, maxBody: number): never {
   if (error instanceof TooLong) throw bodyTooLarge(maxBody)
   if (error instanceof ApiError) throw error
-  // The client went away in the middle of its body; nobody reads the reply.
+  // The client left before the end of its body: the reply reaches no one.
   throw invalidJson()
 }
 
-function jsonIn(text: string): unknown {
+function parseBody(text: string): unknown {
   if (text === '') return undefined
-  if (tooDeep(text, deepest)) throw nestedTooDeeply(deepest)
-  const wide = tooWide(text, maxProperties)
-  if (wide) throw tooManyProperties(maxProperties, cheapProperties, nameOf(wide))
+  if (tooDeep(text, maxDepth)) throw nestedTooDeeply(maxDepth)
+  const widePath = tooWide(text, maxProperties)
+  if (widePath) throw tooManyProperties(maxProperties, cheapProperties, nameOf(widePath))
   const value = parseJson(text)
   if (value === undefined) throw invalidJson()
   return value

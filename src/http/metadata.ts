@@ -6,26 +6,26 @@ import { jsonExceeds } from '../lib/json/json-size.ts'
 const maxKeys = 512
 const maxKibibytes = 64
 
-/** What a caller notes beside its request: an object with string keys and any values. */
+/** The metadata that a client attaches to a request: an object with string keys and any values. */
 export const Metadata = Type.Unsafe<Fields>({
   type: 'object',
   maxProperties: maxKeys,
   description: `At most ${maxKeys} keys and ${maxKibibytes} KiB as JSON.`,
 })
 
-type Noted = {
+type WithMetadata = {
   readonly metadata?: Fields | null
   readonly trace?: { readonly metadata?: Fields | null } | null
 }
 
-/** Throws the 400 for metadata that is too large as JSON, which no schema can say. */
-export function checkMetadata({ metadata, trace }: Noted): void {
+/** Throws 400 for metadata that is too large as JSON, which no schema can express. */
+export function checkMetadata({ metadata, trace }: WithMetadata): void {
   checkSize(metadata, 'metadata')
   checkSize(trace?.metadata, 'trace.metadata')
 }
 
 function checkSize(metadata: Fields | null | undefined, param: string): void {
   if (metadata == null || !jsonExceeds(metadata, maxKibibytes * 1024)) return
-  const message = `Invalid '${param}': it takes more than ${maxKibibytes} KiB as JSON.`
+  const message = `Invalid '${param}': it is larger than ${maxKibibytes} KiB as JSON.`
   throw badRequest(message, 'object_too_large', param)
 }

@@ -1,5 +1,5 @@
-/** The methods of HTTP, as IANA registers them. */
-const registered: ReadonlySet<string> = new Set(
+/** The HTTP methods in the registry of IANA. */
+const registeredMethods: ReadonlySet<string> = new Set(
   (
     'ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR ' +
     'MKCOL MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI PROPFIND PROPPATCH PUT QUERY REBIND REPORT ' +
@@ -7,7 +7,7 @@ const registered: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Whether HTTP knows the method: one that it does not know is not implemented, whatever the path. */
+/** Whether the method is a registered one; any other is rejected with 501 on every path. */
 export function isHttpMethod(method: string): boolean {
-  return registered.has(method)
+  return registeredMethods.has(method)
 }

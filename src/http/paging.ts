@@ -1,33 +1,33 @@
 import { type TSchema, Type } from 'typebox'
-import { maxPageBytes } from '../lib/page-bytes.ts'
+import { badRequest } from '../lib/errors/errors.ts'
 
 /** The direction of a list in time. */
 export type Order = 'asc' | 'desc'
 
-/** Which part of a list is told. */
+/** Which part of a list a request selects. */
 export type Page = {
-  /** The id of the item before the page. */
+  /** The cursor: the id of the item before the page. */
   readonly after?: string | undefined
   readonly limit: number
   readonly order: Order
 }
 
-const usualLimit = 20
+const defaultLimit = 20
 
-/** The parameters of every list, of which `order` is the usual direction; `item` is what its cursor is the id of. */
+/** The query parameters of every list, of which `order` is the default; `item` names what the cursor is the id of. */
 export function pageParameters(item: string, order: Order) {
   return {
     after: Type.Optional(
       Type.String({
-        description: `The id of the last ${item} of the page before; this one begins after it.`,
+        description: `The id of the last ${item} of the previous page; this page begins after it.`,
       }),
     ),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 100,
-        default: usualLimit,
-        description: 'How many are told at most.',
+        default: defaultLimit,
+        description: 'The maximum number of items on the page.',
       }),
     ),
     order: Type.Optional(
@@ -41,43 +41,35 @@ export function pageParameters(item: string, order: Order) {
   }
 }
 
-/** The page that the parameters ask for, with what they leave open. */
-export function toPage(given: Partial<Page>, order: Order = 'asc'): Page {
-  return { after: given.after, limit: given.limit ?? usualLimit, order: given.order ?? order }
+/** The page that the query parameters select, with the defaults for those that are absent. */
+export function toPage(query: Partial<Page>, order: Order = 'asc'): Page {
+  return { after: query.after, limit: query.limit ?? defaultLimit, order: query.order ?? order }
 }
 
-/** A page of items with these ids, of which each is JSON in parts, as JSON in parts; `more` says that others follow. */
-export function renderPage(
-  ids: readonly string[],
-  items: readonly (readonly string[])[],
-  more: boolean,
-): readonly string[] {
-  const ends = JSON.stringify({ first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null, has_more: more })
-  const data = items.flatMap((parts, index) => (index === 0 ? parts : [',', ...parts]))
-  return ['{"object":"list","data":[', ...data, `],${ends.slice(1)}`]
+/** The items of one page in its order, and whether more items follow. */
+export type PageSlice<Item> = { readonly items: readonly Item[]; readonly hasMore: boolean }
+
+/**
+ * The slice of a whole list, sorted from old to new, that the page selects. `indexOf` returns the index of the cursor
+ * in the list as the page orders it, or throws the 400 of `invalidCursor`.
+ */
+export function slicePage<Item>(
+  list: readonly Item[],
+  { after, limit, order }: Page,
+  indexOf: (cursor: string, ordered: readonly Item[]) => number,
+): PageSlice<Item> {
+  const ordered = order === 'desc' ? list.toReversed() : list
+  const start = after === undefined ? 0 : indexOf(after, ordered) + 1
+  const end = start + limit
+  return { items: ordered.slice(start, end), hasMore: end < ordered.length }
 }
 
-/** A page of these items, or of the first of them that fit on it; `more` says that others follow behind them. */
-export function renderItems(items: readonly ListedItem[], more: boolean): readonly string[] {
-  const texts: string[] = []
-  let bytes = 0
-  for (const item of items) {
-    const text = JSON.stringify(item)
-    bytes += Buffer.byteLength(text)
-    if (bytes > maxPageBytes && texts.length > 0) break
-    texts.push(text)
-  }
-  const ids = items.slice(0, texts.length).map(({ id }) => id)
-  return renderPage(
-    ids,
-    texts.map((text) => [text]),
-    more || texts.length < items.length,
-  )
+/** 400: the cursor is not the id of `item`, such as `a chat completion`. */
+export function invalidCursor(item: string): Error {
+  return badRequest(`Invalid 'after': it is not the id of ${item}.`, 'invalid_value', 'after')
 }
 
-type ListedItem = { readonly id: string }
-
-/** The schema of one page of a list of these. */
+/** The schema of one page of a list, whose items have this schema. */
 export function pageOf<Item extends TSchema>(item: Item, title: string) {
   const idOrNull = Type.Union([Type.String(), Type.Null()])
   return Type.Object(

@@ -3,30 +3,30 @@ import type { Admission } from '../gateway/rate-limits/admission.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import type { Caller } from './authentication.ts'
 
-/** The step of the guard that gives a request its `admission`, or refuses it with 429 before its body is read. */
+/** The step of the guard that gives a request its `admission`, or rejects it with 429 before its body is read. */
 export function admission(limits: RateLimits) {
-  return function admit({ caller, set }: Called): { readonly admission: Admission } {
-    return { admission: limits.admit(caller.organization, (standing) => tell(set.headers, standing)) }
+  return function admit({ caller, set }: AuthenticatedContext): { readonly admission: Admission } {
+    return { admission: limits.admit(caller.organization, (status) => setHeaders(set.headers, status)) }
   }
 }
 
 /**
- * The step that ends a request that was let in: it puts the headers about the limits on the reply, whatever that is, and
- * releases what neither a call nor the reply holds.
+ * The step that ends an admitted request: it sets the rate limit headers of the reply, whatever its status, and releases
+ * what neither a call nor the reply holds.
  */
-export function setRateLimitHeaders({ admission, set }: Answered): void {
+export function setRateLimitHeaders({ admission, set }: RepliedContext): void {
   if (!admission) return
   admission.release()
-  tell(set.headers, admission.status())
+  setHeaders(set.headers, admission.status())
 }
 
-type Called = { readonly caller: Caller; readonly set: Reply }
-type Answered = { readonly admission?: Admission; readonly set: Reply }
+type AuthenticatedContext = { readonly caller: Caller; readonly set: ReplySettings }
+type RepliedContext = { readonly admission?: Admission; readonly set: ReplySettings }
 
-type Reply = { readonly headers: ReplyHeaders }
+type ReplySettings = { readonly headers: ReplyHeaders }
 type ReplyHeaders = Record<string, string | number>
 
-function tell(headers: ReplyHeaders, { requests, tokens }: RateLimitStatus): void {
+function setHeaders(headers: ReplyHeaders, { requests, tokens }: RateLimitStatus): void {
   headers['x-ratelimit-limit-requests'] = String(requests.limit)
   headers['x-ratelimit-remaining-requests'] = String(requests.remaining)
   headers['x-ratelimit-reset-requests'] = resetOf(requests)
@@ -35,7 +35,7 @@ function tell(headers: ReplyHeaders, { requests, tokens }: RateLimitStatus): voi
   headers['x-ratelimit-reset-tokens'] = resetOf(tokens)
 }
 
-/** The time until all is there again, as Go writes it: `0s`, `150ms`, `1.5s`, `6m0s`, `1h0m0.25s`. */
+/** The time until the bucket is full, in the duration format of Go: `0s`, `150ms`, `1.5s`, `6m0s`, `1h0m0.25s`. */
 function resetOf({ untilFull }: BucketStatus): string {
   if (untilFull > 0 && untilFull < 1000) return `${untilFull}ms`
   const seconds = `${(untilFull % 60_000) / 1000}s`

@@ -1,21 +1,41 @@
 import type { Gateway } from '../gateway/gateway.ts'
+import type { Models } from '../gateway/models/model.ts'
 import { timeOf } from '../lib/id.ts'
 import type { Api } from '../domain/accounting/request-metadata.ts'
 import type { FailedRequest } from './errors.ts'
+import { type RequestContext, type RequestLabels, requestMetadata } from './request-context.ts'
 
-/** The paths at which models are asked, by `POST`, and the interface that each is. */
+/** The paths of `POST` requests that generate, and the API of each. */
 export type GenerationPaths = ReadonlyMap<string, Api>
 
 /**
- * Enters a request that was let in and then refused for its body, of which its service never heard. One whose call was
- * opened is entered by whoever ends that, with what it cost; an entry that is there already stays as it is.
+ * Records an admitted request that was rejected for its body, before it reached its service. A request that reached it is
+ * recorded there, with its cost; an existing record is never overwritten.
  */
 export function recordRejected(gateway: Gateway, paths: GenerationPaths, failed: FailedRequest): void {
   const { caller, admission, method, path, requestId: id, error } = failed
-  // Elysia takes a path with a slash behind it for the same.
+  // For Elysia, a path with a trailing slash is the same.
   const api = method === 'POST' ? paths.get(path.replace(/\/$/, '')) : undefined
   if (api === undefined || caller === undefined || admission === undefined || admission.opened()) return
   const { organization, keyId: key } = caller
-  const facts = { id, organization: organization.id, key, createdAt: timeOf(id), api }
-  void gateway.recordRejected({ ...facts, stream: false }, error)
+  const metadata = { id, organization: organization.id, key, createdAt: timeOf(id), api, stream: false }
+  void gateway.recordRejected(metadata, error)
+}
+
+export type RejectionParts = {
+  readonly gateway: Pick<Gateway, 'recordRejected'>
+  readonly models: () => Models
+}
+
+/** Records a request whose body is valid, but that its service rejects before it calls the gateway. */
+export function recordUnprepared(
+  error: unknown,
+  labels: RequestLabels,
+  context: RequestContext,
+  api: Api,
+  { gateway, models }: RejectionParts,
+): Promise<void> {
+  const slug = labels.model === undefined ? undefined : models().find(labels.model)?.slug
+  context.admission.enter()
+  return gateway.recordRejected(requestMetadata(labels, context, api, slug), error)
 }

@@ -10,7 +10,7 @@ import {
 } from '../domain/accounting/request-metadata.ts'
 import type { TraceContext } from './schema.ts'
 
-/** Who asks and what they may use, and how the answer ends when they leave. */
+/** What a service needs of a request beside its body: who sent it, its admission, and a signal that the client has left. */
 export type RequestContext = {
   readonly requestId: string
   readonly organization: Organization
@@ -19,7 +19,7 @@ export type RequestContext = {
   readonly signal: AbortSignal
 }
 
-/** What a request says of itself beside its question. */
+/** The properties of a request body that are recorded with its usage. */
 export type RequestLabels = {
   readonly model?: string
   readonly stream?: boolean | null
@@ -29,34 +29,34 @@ export type RequestLabels = {
   readonly trace?: TraceContext | null
 }
 
-/** Characters: the log shows fewer, and a caller may send any number. */
-const maxRequestedModel = 1000
+/** Characters: the log shows fewer, and a client may send any number. */
+const maxRequestedModelLength = 1000
 
-/** What the usage of a request says of it, no larger than it is to be stored. */
+/** The metadata of a request as its usage is recorded, with labels cut to the size that is stored. */
 export function requestMetadata(
   labels: RequestLabels,
-  asker: RequestContext,
+  context: RequestContext,
   api: Api,
   model: string | undefined,
 ): RequestMetadata {
   return {
-    id: asker.requestId,
-    organization: asker.organization.id,
-    key: asker.keyId,
-    createdAt: timeOf(asker.requestId),
+    id: context.requestId,
+    organization: context.organization.id,
+    key: context.keyId,
+    createdAt: timeOf(context.requestId),
     api,
     model,
-    requestedModel: labels.model === model ? undefined : labels.model?.slice(0, maxRequestedModel),
+    requestedModel: labels.model === model ? undefined : labels.model?.slice(0, maxRequestedModelLength),
     stream: labels.stream === true,
     performanceMode: performanceModeOf(labels),
     user: labels.user == null ? undefined : storedUser(labels.user),
     tags: labels.tags ?? undefined,
-    // It came as JSON.
+    // The body was parsed from JSON.
     trace: labels.trace == null ? undefined : storedTrace(labels.trace as Json),
   }
 }
 
-/** The Responses API does not know the property: there, it may be anything. */
+/** The schema of the Responses API does not have the property, so its value may be anything. */
 function performanceModeOf({ performance_mode: mode }: RequestLabels): string | undefined {
   return mode === 'standard' || mode === 'fast' ? mode : undefined
 }

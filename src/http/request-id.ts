@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { timeSortedId } from '../lib/id.ts'
 
-/** Gives every reply, errors too, an `x-request-id`; the log names the same one. */
+/** Sets the `x-request-id` header of every reply, errors included. The log has the same id. */
 export function requestId() {
   return new Elysia({ name: 'request-id' }).onRequest(({ set }) => {
     set.headers['x-request-id'] = timeSortedId('req_')

@@ -8,36 +8,34 @@ import {
 import type { Requests } from '../observability/requests.ts'
 import type { Caller } from './authentication.ts'
 
-/** Where the time of a request goes, and what else is known of it. */
-export type Timing = RequestRecord
-
 /**
- * Gives every request a `timing`, and every whole reply, errors too, a `server-timing` header: what the gateway took
- * itself, how long it waited for providers, and what was tried in vain. A stream has no such header: its time is yet to
- * come. The application adds it with `requests`, which then hear of every request; features have it for its types.
+ * Gives every request a `record` of its timing, and every complete reply, errors included, a `server-timing` header: the
+ * time of the gateway itself, the time it waited for providers, and the failed attempts. A stream has no such header,
+ * because its time is not known when it starts. The application adds the plugin with `requests`, which the record
+ * reports to.
  */
 export function requestTelemetry(requests?: Requests) {
-  return new Elysia({ name: 'timing' })
-    .decorate('timing', unheardRecord())
-    .onRequest(function start(context) {
+  return new Elysia({ name: 'telemetry' })
+    .decorate('record', unheardRecord())
+    .onRequest(function beginRecord(context) {
       const { set, request } = context
       const id = String(set.headers['x-request-id'] ?? '')
       const record = requests?.begin(id, request.method) ?? unheardRecord()
       if (requests?.traced) record.traceparent = request.headers.get('traceparent') ?? undefined
-      context.timing = record
+      context.record = record
     })
-    .mapResponse({ as: 'global' }, function tell(context) {
-      const { responseValue, set, timing, route } = context
-      // Where the guard has put it, which the types of a global hook cannot know.
+    .mapResponse({ as: 'global' }, function recordReply(context) {
+      const { responseValue, set, record, route } = context
+      // The guard has set it; the types of a global hook do not declare it.
       const { caller } = context as { readonly caller?: Caller }
-      timing.replied({
+      record.replied({
         status: statusOf(responseValue, set.status),
         path: route || undefined,
         organization: caller?.organization.id,
         key: caller?.keyId,
       })
-      if (!isEventStream(responseValue)) set.headers['server-timing'] = headerOf(timing)
-      // On a path that no route has, Elysia sends what this returns; on others it would keep the next step from running.
+      if (!isEventStream(responseValue)) set.headers['server-timing'] = serverTiming(record)
+      // Elysia sends what this returns on a path without a route; on others, a value would skip the next step.
       return route ? undefined : (responseValue as Response)
     })
 }
@@ -47,27 +45,29 @@ function statusOf(reply: unknown, status: unknown): number {
   return reply instanceof Response ? reply.status : 200
 }
 
-function headerOf({ own, upstream, attempts }: Timing): string {
+function serverTiming({ own, upstream, attempts }: RequestRecord): string {
   const waited = upstream.milliseconds()
-  const times = `gateway;dur=${own.toFixed(3)}, upstream;dur=${waited.toFixed(3)}`
-  return attempts.length < 2 && attempts[0]?.outcome === 'ok' ? times : times + vainAttempts(attempts)
+  const durations = `gateway;dur=${own.toFixed(3)}, upstream;dur=${waited.toFixed(3)}`
+  return attempts.length < 2 && attempts[0]?.outcome === 'ok'
+    ? durations
+    : durations + failedAttempts(attempts)
 }
 
-/** More are in the log. */
-const mostTold = 8
+/** The log has all attempts. */
+const maxListedAttempts = 8
 
-function vainAttempts(attempts: readonly Attempt[]): string {
-  const vain = attempts.filter(({ outcome }) => outcome !== 'ok')
-  return vain.slice(0, mostTold).map(entryOf).join('')
+function failedAttempts(attempts: readonly Attempt[]): string {
+  const failed = attempts.filter(({ outcome }) => outcome !== 'ok')
+  return failed.slice(0, maxListedAttempts).map(timingEntry).join('')
 }
 
-function entryOf({ route, outcome, status, milliseconds }: Attempt): string {
-  const told = outcome === circuitOpen ? 'left alone' : `${status} ${outcome}`
-  return `, attempt;desc="${plain(route.provider.name)} ${told}";dur=${milliseconds.toFixed(3)}`
+function timingEntry({ route, outcome, status, milliseconds }: Attempt): string {
+  const description = outcome === circuitOpen ? 'left alone' : `${status} ${outcome}`
+  return `, attempt;desc="${headerSafe(route.provider.name)} ${description}";dur=${milliseconds.toFixed(3)}`
 }
 
-/** A name of a provider may hold any character, a header may not. */
-function plain(name: string): string {
+/** The name of a provider may have any character, a header may not. */
+function headerSafe(name: string): string {
   return name.replace(/[^\w.:-]/g, '_')
 }
 

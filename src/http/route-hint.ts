@@ -4,30 +4,33 @@ import type { RouteRejection } from '../lib/errors/rejection.ts'
 /** A route as the application lists it: `/v1/models/*`, `/v1/responses/:id`. */
 export type Route = { readonly method: string; readonly path: string }
 
-/** What is said of a path that no route has. */
+/** The hint of a 404 for an unknown path, and the reason that the log has. */
 export type RouteHint = { readonly sentence: string; readonly reason: RouteRejection }
 
-/** A longer path, in characters or in segments, was not mistyped. */
+/** A longer path, in characters or in segments, is not a typing error. */
 const maxLength = 200
 const maxSegments = 12
 
-/** The route that was likely meant by a path that there is not. The work is bounded for any path. */
+/** Suggests the route that an unknown path likely means. The work is bounded for any path. */
 export function routeHint(method: string, path: string, routes: readonly Route[]): RouteHint {
   const segments = path.length > maxLength ? [] : path.toLowerCase().split('/').filter(Boolean)
   if (segments.length > maxSegments) return hint('', 'unknown_path')
   const name = segments.find((segment) => segment !== 'v1') ?? ''
-  if (isUnsupported(name, routes)) return hint(unsupportedSentence(name), 'unsupported_endpoint')
-  const meant =
-    servedSuffix(segments, method, routes) ?? foreign.get(segments.join('/')) ?? mistyped(segments, routes)
-  return hint(meant === undefined ? '' : `Did you mean ${named(meant, method, routes)}?`, 'unknown_path')
+  if (isUnsupported(name, routes)) return hint(unsupportedMessage(name), 'unsupported_endpoint')
+  const suggested =
+    routeOfSuffix(segments, method, routes) ??
+    ollamaPaths.get(segments.join('/')) ??
+    similarRoute(segments, routes)
+  if (suggested === undefined) return hint('', 'unknown_path')
+  return hint(`Did you mean ${displayed(suggested, method, routes)}?`, 'unknown_path')
 }
 
 function hint(sentence: string, reason: RouteRejection): RouteHint {
   return { sentence, reason }
 }
 
-/** Endpoints of APIs like this one that clients call and Weir does not have. */
-const unsupported: ReadonlySet<string> = new Set([
+/** Endpoints of the OpenAI API and its likes that clients call and Weir does not have. */
+const unsupportedEndpoints: ReadonlySet<string> = new Set([
   'assistants',
   'audio',
   'batches',
@@ -50,53 +53,53 @@ const unsupported: ReadonlySet<string> = new Set([
 ])
 
 function isUnsupported(name: string, routes: readonly Route[]): boolean {
-  return unsupported.has(name) && !routes.some(({ path }) => path.startsWith(`/v1/${name}`))
+  return unsupportedEndpoints.has(name) && !routes.some(({ path }) => path.startsWith(`/v1/${name}`))
 }
 
-function unsupportedSentence(name: string): string {
-  const instead = name === 'completions' ? ' Use /v1/chat/completions.' : ''
-  return `/v1/${name} is not supported by this gateway.${instead}`
+function unsupportedMessage(name: string): string {
+  const alternative = name === 'completions' ? ' Use /v1/chat/completions.' : ''
+  return `/v1/${name} is not supported by this gateway.${alternative}`
 }
 
-/** What Ollama's own interface calls the same. */
-const foreign: ReadonlyMap<string, string> = new Map([
+/** Paths of Ollama's native API, and the routes that serve the same. */
+const ollamaPaths: ReadonlyMap<string, string> = new Map([
   ['api/chat', '/v1/chat/completions'],
   ['api/generate', '/v1/chat/completions'],
   ['api/tags', '/v1/models'],
 ])
 
-/** The route that the end of the path names: what stands before it is missing, doubled or another service's. */
-function servedSuffix(
+/** The route that the end of the path matches: the prefix is missing, doubled or that of another service. */
+function routeOfSuffix(
   segments: readonly string[],
   method: string,
   routes: readonly Route[],
 ): string | undefined {
   for (let start = 0; start < segments.length; start++) {
     const suffix = segments.slice(start)
-    const served = [suffix, ['v1', ...suffix]].flatMap((wanted) =>
-      routes.filter(({ path }) => matches(path, wanted)),
+    const matching = [suffix, ['v1', ...suffix]].flatMap((candidate) =>
+      routes.filter(({ path }) => matches(path, candidate)),
     )
-    const route = served.find((one) => one.method === method) ?? served[0]
+    const route = matching.find((one) => one.method === method) ?? matching[0]
     if (route !== undefined) return route.path
   }
   return undefined
 }
 
-/** Whether the path is one of the route's: `:id` stands for a segment, `*` for one or more. */
+/** Whether the segments match the path of a route: `:id` matches one segment, `*` one or more. */
 function matches(path: string, segments: readonly string[]): boolean {
   const parts = path.split('/').slice(1)
   if (parts.at(-1) === '*' ? segments.length < parts.length : segments.length !== parts.length) return false
   return parts.every((part, index) => part === '*' || part.startsWith(':') || part === segments[index])
 }
 
-function mistyped(segments: readonly string[], routes: readonly Route[]): string | undefined {
-  const fixed = routes.map(({ path }) => path).filter((path) => !/[:*]/.test(path))
-  const asked = `/${segments.join('/')}`
-  return nearMatch(asked, fixed) ?? nearMatch(`/v1${asked}`, fixed)
+function similarRoute(segments: readonly string[], routes: readonly Route[]): string | undefined {
+  const fixedPaths = routes.map(({ path }) => path).filter((path) => !/[:*]/.test(path))
+  const requested = `/${segments.join('/')}`
+  return nearMatch(requested, fixedPaths) ?? nearMatch(`/v1${requested}`, fixedPaths)
 }
 
-/** `POST /v1/chat/completions`, with the method that was used where the route has it. */
-function named(path: string, method: string, routes: readonly Route[]): string {
+/** The route as `POST /v1/chat/completions`, with the method of the request where the route has it. */
+function displayed(path: string, method: string, routes: readonly Route[]): string {
   const methods = routes.filter((route) => route.path === path).map((route) => route.method)
   const shown = path.replaceAll(/:(\w+)/g, '{$1}').replace('*', '{id}')
   return `${methods.includes(method) ? method : (methods[0] ?? '')} ${shown}`.trim()

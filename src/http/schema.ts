@@ -5,22 +5,22 @@ import { Metadata } from './metadata.ts'
 /** An object with string keys and any values. */
 export const FreeObject = Type.Unsafe<Fields>({ type: 'object' })
 
-/** A field that may be left out, or be null, which says the same. */
+/** A property that may be absent or null, which mean the same. */
 export function maybe<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Union([schema, Type.Null()]))
 }
 
-/** One of these words. */
-export function stringEnum<const Words extends readonly string[]>(list: Words) {
-  return Type.Unsafe<Words[number]>({ type: 'string', enum: list })
+/** A string that is one of these values. */
+export function stringEnum<const Values extends readonly string[]>(values: Values) {
+  return Type.Unsafe<Values[number]>({ type: 'string', enum: values })
 }
 
 export type Tags = Static<typeof Tags>
-/** Words that a caller sorts its own usage by. */
+/** Labels by which a client groups its usage. */
 export const Tags = Type.Array(Type.String({ maxLength: 128 }), { maxItems: 32 })
 
 export type TraceContext = Static<typeof TraceContext>
-/** Where the call stands in a trace of the caller. */
+/** The position of the request in a trace of the client. */
 export const TraceContext = Type.Object(
   {
     id: Type.String({ minLength: 1, maxLength: 256 }),

@@ -159,7 +159,7 @@ test.each([
     expect(resolved(jsonIn(reply))).toEqual(plain(whole))
     const frames = fieldsOf(fieldsOf(reply.content)['text/event-stream'])
     expect(resolved(frames.schema)).toEqual(plain(frame))
-    expect(reply.description).toContain(`frames of it that end with ${end}`)
+    expect(reply.description).toContain(`event stream that ends with ${end}`)
   },
 )
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { prepare } from '../../src/api/chat-completions/prepare.ts'
+import { prepareChat } from '../../src/api/chat-completions/service.ts'
 import { chatRequest } from '../../src/api/chat-completions/schema.ts'
 import { median } from '../../src/cli/bench/figures.ts'
 import { chatCompletion } from '../../src/cli/bench/replies.ts'
@@ -86,13 +86,13 @@ async function gatewayParts(): Promise<Part[]> {
   await using app = await startApp({ settings: { providers: { acme }, models: [{ slug, routes: [route] }] } })
   const models = app.runtime.configuration().models.current()
   const request = chatRequest.read(JSON.parse(smallBody(slug)))
-  const { generation, model } = prepare(request, models, 'reject')
+  const { generation, model } = prepareChat(request, models, 'reject')
   const target = { model: 'river-1', stream: false, maxOutputTokens: undefined, efforts: undefined }
   const wire = openaiChat(plain('acme'))
   const answer = chatCompletion()
   const events = wire.parse(answer)
   return [
-    await timed('lowering', () => prepare(request, models, 'reject')),
+    await timed('lowering', () => prepareChat(request, models, 'reject')),
     await timed('request to the provider', () => JSON.stringify(wire.render(generation, target, () => {}))),
     await timed('answer of the provider', () => wire.parse(answer)),
     await timed('metering', () => {

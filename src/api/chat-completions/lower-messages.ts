@@ -4,7 +4,7 @@ import { badRequest } from '../../lib/errors/errors.ts'
 import { type Fields, fieldsBeside } from '../../lib/json/json.ts'
 import { ChatMessage, type ContentPart, isImagePart, isTextPart } from './schema.ts'
 
-/** The conversation, message by message. */
+/** Lowers the messages of a request; throws the 400 of a message that lacks what its role requires. */
 export function lowerMessages(messages: readonly ChatMessage[]): Message[] {
   return messages.map(lowerMessage)
 }
@@ -27,7 +27,7 @@ function lowerMessage(message: ChatMessage, index: number): Message {
 function requiredCallId(id: string | null | undefined, index: number): string {
   if (id != null) return id
   const param = `messages[${index}].tool_call_id`
-  const message = `Missing required parameter: '${param}'. A tool message says which call it answers.`
+  const message = `Missing required parameter: '${param}'. A tool message must name the call that it answers.`
   throw badRequest(message, 'missing_required_parameter', param)
 }
 
@@ -35,37 +35,37 @@ function lowerToolCall(call: NonNullable<ChatMessage['tool_calls']>[number]): Pa
   return { id: call.id, name: call.function.name, arguments: call.function.arguments }
 }
 
-function lowerContent(content: ChatMessage['content'], index: number): Part[] {
+function lowerContent(content: ChatMessage['content'], messageIndex: number): Part[] {
   if (content == null) return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return content.map((part, place) => lowerPart(part, index, place))
+  return content.map((part, partIndex) => lowerPart(part, messageIndex, partIndex))
 }
 
-function lowerPart(part: ContentPart, index: number, place: number): Part {
-  if (isTextPart(part)) return { type: 'text', text: part.text, extras: fieldsBeside(ofText, part) }
+function lowerPart(part: ContentPart, messageIndex: number, partIndex: number): Part {
+  if (isTextPart(part)) return { type: 'text', text: part.text, extras: fieldsBeside(textFields, part) }
   if (isImagePart(part)) {
     const { url, detail } = part.image_url
-    return { type: 'image', url, detail: detail ?? undefined, extras: fieldsBeside(ofImage, part) }
+    return { type: 'image', url, detail: detail ?? undefined, extras: fieldsBeside(imageFields, part) }
   }
-  refuseFileId(part, `messages[${index}].content[${place}]`)
+  refuseFileId(part, `messages[${messageIndex}].content[${partIndex}]`)
   return { type: 'foreign', value: part }
 }
 
-const ofMessage: ReadonlySet<string> = new Set(Object.keys(ChatMessage.properties))
-const ofText: ReadonlySet<string> = new Set(['type', 'text'])
-const ofImage: ReadonlySet<string> = new Set(['type', 'image_url'])
+const messageFields: ReadonlySet<string> = new Set(Object.keys(ChatMessage.properties))
+const textFields: ReadonlySet<string> = new Set(['type', 'text'])
+const imageFields: ReadonlySet<string> = new Set(['type', 'image_url'])
 
 /**
- * Programs send the message of a reply back as it came: with the reasoning, which goes back by another way, and with
- * fields that say nothing.
+ * The properties that the API does not name. Clients send the message of a reply back unchanged: `reasoning` is ignored,
+ * because providers take it in other ways, and so are empty values.
  */
 function extrasOf(message: ChatMessage): Fields | undefined {
-  const fields = fieldsBeside(ofMessage, message)
+  const fields = fieldsBeside(messageFields, message)
   if (fields === undefined) return undefined
-  const told = Object.entries(fields).filter(
+  const extras = Object.entries(fields).filter(
     ([name, value]) => name !== 'reasoning' && value != null && !isEmptyList(value),
   )
-  return told.length > 0 ? Object.fromEntries(told) : undefined
+  return extras.length > 0 ? Object.fromEntries(extras) : undefined
 }
 
 function isEmptyList(value: unknown): boolean {

@@ -1,23 +1,15 @@
-import type { Parameter } from '../../domain/generation/parameters.ts'
 import type { Format, Generation, Tool, ToolChoice } from '../../domain/generation/request.ts'
+import type { LoweredRequest } from '../../gateway/models/prepare-generation.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { type Fields, fieldsBeside } from '../../lib/json/json.ts'
 import { lowerMessages } from './lower-messages.ts'
 import { type ChatRequest, knownProperties } from './schema.ts'
 
-/** A chat completion request in the vocabulary of the gateway. */
-export type Lowered = {
-  readonly generation: Generation
-  /** What the caller calls a parameter, where that is not its common name. */
-  readonly names: Partial<Record<Parameter, string>>
-  readonly warnings: readonly string[]
-}
-
 /** Providers would take hours for more, and none offers it. */
-const mostChoices = 128
+const maxChoices = 128
 
-/** The request as a question to any model. What no single field can say wrong is checked here. */
-export function lower(request: ChatRequest): Lowered {
+/** Lowers a chat completion request. Throws 400 where its fields are valid on their own, but not together. */
+export function lower(request: ChatRequest): LoweredRequest {
   checkChoices(request.n)
   const tools = (request.tools ?? []).map(lowerTool)
   const generation: Generation = {
@@ -45,8 +37,8 @@ export function lower(request: ChatRequest): Lowered {
 }
 
 function checkChoices(count: number | null | undefined): void {
-  if (count == null || count <= mostChoices) return
-  throw badRequest(`Invalid 'n': must be at most ${mostChoices}, not ${count}.`, 'unsupported_value', 'n')
+  if (count == null || count <= maxChoices) return
+  throw badRequest(`Invalid 'n': must be at most ${maxChoices}, not ${count}.`, 'unsupported_value', 'n')
 }
 
 function lowerTool(tool: NonNullable<ChatRequest['tools']>[number]): Tool {
@@ -65,7 +57,7 @@ function lowerToolChoice(choice: ChatRequest['tool_choice'], tools: readonly Too
   if (tools.length === 0) {
     if (choice === 'none' || choice === 'auto') return undefined
     throw badRequest(
-      "Invalid 'tool_choice': it needs at least one tool in 'tools'.",
+      "Invalid 'tool_choice': it requires at least one tool in 'tools'.",
       'invalid_value',
       'tool_choice',
     )
@@ -73,7 +65,7 @@ function lowerToolChoice(choice: ChatRequest['tool_choice'], tools: readonly Too
   if (typeof choice === 'string') return choice
   const { name } = choice.function
   if (tools.some((tool) => tool.name === name)) return { name }
-  const message = "Invalid 'tool_choice': there is no tool of that name in 'tools'."
+  const message = "Invalid 'tool_choice': 'tools' has no tool of that name."
   throw badRequest(message, 'invalid_value', 'tool_choice.function.name')
 }
 
@@ -100,5 +92,5 @@ const noExtras: Fields = {}
 
 function warningsFor(request: ChatRequest): readonly string[] {
   if (!request.logprobs && !request.top_logprobs) return []
-  return ['Log probabilities are not offered; logprobs is null in every choice.']
+  return ['Log probabilities are not supported: `logprobs` is null in every choice.']
 }

@@ -5,49 +5,53 @@ import type {
   ToolCallEvent,
 } from '../../domain/generation/events.ts'
 import type { Usage } from '../../domain/generation/usage.ts'
-import type { ReplyMetadata } from './reply-metadata.ts'
-import { renderToolCall } from './render.ts'
-import { renderUsage } from './render-usage.ts'
+import type { ApiError } from '../../lib/errors/errors.ts'
+import { type ReplyMetadata, renderToolCall, renderUsage } from './render.ts'
 
-/** The frame that says that the answer is whole. */
-export const done = 'data: [DONE]\n\n'
+/** The frame that marks a stream as complete. */
+export const doneFrame = 'data: [DONE]\n\n'
+
+/** The frame of an error in the middle of a stream. It is the last one, so that a broken stream never looks complete. */
+export function errorFrame(error: ApiError): string {
+  return `data: ${JSON.stringify(error.toBody())}\n\n`
+}
 
 /**
- * Writes the frames of one streamed completion. They are put together from text: of a chunk only the piece of
- * the answer changes, and to build and write an object for each would cost more than all else that is done for it.
+ * Renders the frames of one streamed completion. They are concatenated from text: only the delta differs from chunk to
+ * chunk, and to build and serialize an object for each chunk would cost more than all other work on it.
  */
 export class ChunkRenderer {
-  /** The caller asked for a last chunk with the usage. */
-  readonly usageAsked: boolean
+  /** The stream ends with a chunk that has the usage. */
+  readonly includeUsage: boolean
   readonly #fragments: boolean
   readonly #head: string
   readonly #tail: string
-  /** How many whole tool calls each choice that has begun has sent, by its number. */
-  readonly #calls: number[] = []
-  /** What only the very first chunk tells. */
-  #toldOnce: string
+  /** The number of tool calls that each started choice has sent, by the index of the choice. */
+  readonly #toolCalls: number[] = []
+  /** Fields of the very first chunk alone; empty after it. */
+  #firstChunkFields: string
   #tier: 'default' | 'priority' | null | undefined
 
-  /** With `fragments`, tool calls are sent as they grow, and else whole. */
-  constructor(facts: ReplyMetadata, usageAsked: boolean, fragments: boolean) {
-    this.usageAsked = usageAsked
+  /** With `fragments`, the arguments of tool calls are sent as they arrive, otherwise each call is sent complete. */
+  constructor(metadata: ReplyMetadata, includeUsage: boolean, fragments: boolean) {
+    this.includeUsage = includeUsage
     this.#fragments = fragments
-    this.#head = headOf(facts)
-    this.#tail = usageAsked ? ',"usage":null}\n\n' : '}\n\n'
-    this.#toldOnce = toldOnceOf(facts)
+    this.#head = headOf(metadata)
+    this.#tail = includeUsage ? ',"usage":null}\n\n' : '}\n\n'
+    this.#firstChunkFields = firstChunkFieldsOf(metadata)
   }
 
-  /** The frames of a batch; empty where it says nothing that a chunk can. */
+  /** The frames of a batch; empty for events that no chunk represents. */
   chunks(batch: readonly GenerationEvent[]): string {
     let text = ''
     for (const event of batch) text += this.#chunk(event)
     return text
   }
 
-  /** The last chunk for callers who asked for usage. */
+  /** The chunk with the usage, which precedes `doneFrame`. */
   usage(usage: Usage, warnings: readonly string[]): string {
-    const told = warnings.length > 0 ? { warnings } : {}
-    return `${this.#head}],${JSON.stringify({ usage: renderUsage(usage), ...told }).slice(1)}\n\n`
+    const optional = warnings.length > 0 ? { warnings } : {}
+    return `${this.#head}],${JSON.stringify({ usage: renderUsage(usage), ...optional }).slice(1)}\n\n`
   }
 
   #chunk(event: GenerationEvent): string {
@@ -61,7 +65,7 @@ export class ChunkRenderer {
       case 'tool-call-delta':
         return this.#fragments ? this.#fragment(event) : ''
       case 'tool-call':
-        return this.#fragments ? '' : this.#wholeCall(event)
+        return this.#fragments ? '' : this.#completeToolCall(event)
       case 'finish':
         return this.#delta(event.choice, '{}', `"${event.reason}"`, tierField(this.#tier))
       case 'tier':
@@ -72,29 +76,29 @@ export class ChunkRenderer {
     }
   }
 
-  /** The role is told once for each choice, in a chunk of its own before its first delta. */
-  #delta(choice: number, delta: string, finish = 'null', more = ''): string {
-    if (this.#calls[choice] !== undefined) return this.#frame(choice, delta, finish, more)
-    return this.#opening(choice) + this.#frame(choice, delta, finish, more)
+  /** A chunk with this delta, after the chunk with the role where the choice has not started yet. */
+  #delta(choice: number, delta: string, finish = 'null', fields = ''): string {
+    if (this.#toolCalls[choice] !== undefined) return this.#frame(choice, delta, finish, fields)
+    return this.#opening(choice) + this.#frame(choice, delta, finish, fields)
   }
 
-  /** The chunk with the role; empty where the choice has had it. */
+  /** The chunk with the role; empty where the choice has started. */
   #opening(choice: number): string {
-    if (this.#calls[choice] !== undefined) return ''
-    this.#calls[choice] = 0
-    const opening = this.#frame(choice, '{"role":"assistant","content":""}', 'null', this.#toldOnce)
-    this.#toldOnce = ''
+    if (this.#toolCalls[choice] !== undefined) return ''
+    this.#toolCalls[choice] = 0
+    const opening = this.#frame(choice, '{"role":"assistant","content":""}', 'null', this.#firstChunkFields)
+    this.#firstChunkFields = ''
     return opening
   }
 
-  #wholeCall({ choice, call }: ToolCallEvent): string {
-    const index = this.#calls[choice] ?? 0
+  #completeToolCall({ choice, call }: ToolCallEvent): string {
+    const index = this.#toolCalls[choice] ?? 0
     const text = this.#toolCall(choice, { index, ...renderToolCall(call) })
-    this.#calls[choice] = index + 1
+    this.#toolCalls[choice] = index + 1
     return text
   }
 
-  /** Only the first fragment says which call it is: clients join what comes again. */
+  /** Only the first fragment has the id and the name: clients concatenate values that are repeated. */
   #firstFragment({ choice, index, id, name }: ToolCallBegin): string {
     return this.#toolCall(choice, { index, ...renderToolCall({ id, name, arguments: '' }) })
   }
@@ -107,8 +111,8 @@ export class ChunkRenderer {
     return this.#delta(choice, JSON.stringify({ tool_calls: [call] }))
   }
 
-  #frame(choice: number, delta: string, finish: string, more: string): string {
-    return `${this.#head}{"index":${choice},"delta":${delta},"finish_reason":${finish}}]${more}${this.#tail}`
+  #frame(choice: number, delta: string, finish: string, fields: string): string {
+    return `${this.#head}{"index":${choice},"delta":${delta},"finish_reason":${finish}}]${fields}${this.#tail}`
   }
 }
 
@@ -117,9 +121,9 @@ function headOf({ id, created, model, provider }: ReplyMetadata): string {
   return `data: ${JSON.stringify(fields).slice(0, -1)},"choices":[`
 }
 
-function toldOnceOf({ performanceMode, warnings }: ReplyMetadata): string {
-  const told = warnings.length > 0 ? { warnings } : {}
-  return `,${JSON.stringify({ performance_mode: performanceMode, ...told }).slice(1, -1)}`
+function firstChunkFieldsOf({ performanceMode, warnings }: ReplyMetadata): string {
+  const optional = warnings.length > 0 ? { warnings } : {}
+  return `,${JSON.stringify({ performance_mode: performanceMode, ...optional }).slice(1, -1)}`
 }
 
 function tierField(tier: 'default' | 'priority' | null | undefined): string {

@@ -1,24 +1,48 @@
 import type { Answer, AnswerChoice } from '../../domain/generation/answer.ts'
 import type { ToolCall } from '../../domain/generation/events.ts'
+import type { Usage } from '../../domain/generation/usage.ts'
 import { estimatedUsageWarning, type MeteredUsage } from '../../gateway/billing/meter.ts'
-import type { ReplyMetadata } from './reply-metadata.ts'
-import { renderUsage } from './render-usage.ts'
-import type { ChatCompletion } from './reply-schema.ts'
+import { timeSortedId } from '../../lib/id.ts'
+import type { ChatCompletion, Usage as RenderedUsage } from './reply-schema.ts'
 
-/** A whole answer as a chat completion. */
-export function renderCompletion(answer: Answer, usage: MeteredUsage, facts: ReplyMetadata): ChatCompletion {
-  const warnings = [...facts.warnings, ...(usage.estimated ? [estimatedUsageWarning] : [])]
+/** The properties that a completion and each chunk of its stream have in common. */
+export type ReplyMetadata = {
+  readonly id: string
+  /** Unix seconds. */
+  readonly created: number
+  /** The slug of the requested model. */
+  readonly model: string
+  readonly provider: string
+  readonly performanceMode: 'standard' | 'fast'
+  readonly warnings: readonly string[]
+}
+
+/** Creates the metadata of a reply that begins now, with a new id. `now` is in milliseconds since 1970. */
+export function replyMetadata(
+  properties: Omit<ReplyMetadata, 'id' | 'created'>,
+  now: number = Date.now(),
+): ReplyMetadata {
+  return { ...properties, id: timeSortedId('chatcmpl-'), created: Math.floor(now / 1000) }
+}
+
+/** Renders a complete answer as a chat completion. */
+export function renderCompletion(
+  answer: Answer,
+  usage: MeteredUsage,
+  metadata: ReplyMetadata,
+): ChatCompletion {
+  const warnings = [...metadata.warnings, ...(usage.estimated ? [estimatedUsageWarning] : [])]
   return {
-    id: facts.id,
+    id: metadata.id,
     object: 'chat.completion',
-    created: facts.created,
-    model: facts.model,
+    created: metadata.created,
+    model: metadata.model,
     choices: answer.choices.map(renderChoice),
     usage: renderUsage(usage),
-    provider: facts.provider,
+    provider: metadata.provider,
     warnings: warnings.length > 0 ? warnings : undefined,
     service_tier: answer.tier,
-    performance_mode: facts.performanceMode,
+    performance_mode: metadata.performanceMode,
   }
 }
 
@@ -33,11 +57,29 @@ function renderChoice(choice: AnswerChoice, index: number): ChatCompletion['choi
   return { index, message, finish_reason: finish, logprobs: null }
 }
 
-/** A call as the interface writes it. */
+/** Renders a tool call of a completion or a chunk. */
 export function renderToolCall(call: ToolCall) {
   return {
     id: call.id,
     type: 'function' as const,
     function: { name: call.name, arguments: call.arguments },
+  }
+}
+
+/** Renders token counts. Cached and reasoning tokens never exceed the total that they are part of. */
+export function renderUsage(usage: Usage): RenderedUsage {
+  const { promptTokens, completionTokens } = usage
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: {
+      cached_tokens: Math.min(usage.cachedTokens ?? 0, promptTokens),
+      audio_tokens: usage.promptAudioTokens,
+    },
+    completion_tokens_details: {
+      reasoning_tokens: Math.min(usage.reasoningTokens ?? 0, completionTokens),
+      audio_tokens: usage.completionAudioTokens,
+    },
   }
 }

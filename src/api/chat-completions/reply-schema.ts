@@ -28,8 +28,8 @@ export const Usage = Type.Object(
   { title: 'Usage' },
 )
 
-/** What a completion and each of its chunks tell beside the answer. */
-const circumstances = {
+/** The properties that a completion and each of its chunks have in common. */
+const replyFields = {
   provider: Type.Optional(text),
   warnings: Type.Optional(Type.Array(text)),
   service_tier: Type.Optional(
@@ -51,7 +51,7 @@ const Choice = Type.Object({
 })
 
 export type ChatCompletion = Static<typeof ChatCompletion>
-/** A whole completion; `metadata` is told of a stored one only. */
+/** A complete completion; only a stored one has `metadata`. */
 export const ChatCompletion = Type.Object(
   {
     id: text,
@@ -60,20 +60,20 @@ export const ChatCompletion = Type.Object(
     model: text,
     choices: Type.Array(Choice),
     usage: Usage,
-    ...circumstances,
+    ...replyFields,
     metadata: Type.Optional(Type.Union([FreeObject, Type.Null()])),
   },
   { title: 'ChatCompletion' },
 )
 
-/** A whole call in one chunk; clients put calls in their places by `index`. */
-const ToolCallOfChunk = Type.Object({ index: Type.Integer(), ...ToolCall.properties })
+/** A complete call in one chunk; clients order the calls by `index`. */
+const IndexedToolCall = Type.Object({ index: Type.Integer(), ...ToolCall.properties })
 
 export type ChatCompletionChunk = Static<typeof ChatCompletionChunk>
 /** One frame of a streamed completion. */
-export const ChatCompletionChunk = chunkOf(ToolCallOfChunk)
+export const ChatCompletionChunk = chunkOf(IndexedToolCall)
 
-/** More of the arguments of a call whose first chunk had its id, its name and no arguments. */
+/** A further fragment of the arguments of a call whose first chunk had its id, its name and no arguments. */
 const ToolCallFragment = Type.Object({
   index: Type.Integer(),
   function: Type.Object({ arguments: text }),
@@ -81,7 +81,7 @@ const ToolCallFragment = Type.Object({
 
 export type FragmentedChunk = Static<typeof FragmentedChunk>
 /** One frame of a streamed completion whose tool calls come in fragments. */
-export const FragmentedChunk = chunkOf(Type.Union([ToolCallOfChunk, ToolCallFragment]))
+export const FragmentedChunk = chunkOf(Type.Union([IndexedToolCall, ToolCallFragment]))
 
 function chunkOf<Call extends TSchema>(call: Call) {
   return Type.Object(
@@ -92,7 +92,7 @@ function chunkOf<Call extends TSchema>(call: Call) {
       model: text,
       choices: Type.Array(choiceOf(call)),
       usage: Type.Optional(Type.Union([Usage, Type.Null()])),
-      ...circumstances,
+      ...replyFields,
     },
     { title: 'ChatCompletionChunk' },
   )

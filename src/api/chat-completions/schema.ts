@@ -4,8 +4,8 @@ import { checkMetadata, Metadata } from '../../http/metadata.ts'
 import { FreeObject, Tags, TraceContext, maybe, stringEnum } from '../../http/schema.ts'
 import { contract } from '../../lib/validation/contract.ts'
 
-const largest = Number.MAX_SAFE_INTEGER
-const someTokens = Type.Integer({ exclusiveMinimum: 0, maximum: largest })
+const maxInteger = Number.MAX_SAFE_INTEGER
+const PositiveInteger = Type.Integer({ exclusiveMinimum: 0, maximum: maxInteger })
 
 export type ToolCall = Static<typeof ToolCall>
 /** A call that a model made; `arguments` is JSON text. */
@@ -27,26 +27,26 @@ const ImagePart = Type.Object({
   image_url: Type.Object({ url: Type.String(), detail: maybe(Type.String()) }),
 })
 
-// A part of a known type must be whole: it may not pass as a foreign one.
+// A part of a known type must be valid: it must not match as a foreign part.
 const foreignType = Type.String({ not: { enum: ['text', 'image_url'] } })
 const ForeignPart = Type.Object({ type: foreignType })
 
 export type ContentPart = Static<typeof ContentPart>
-/** A part of a message; parts of types that the interface does not name carry whatever they carry. */
+/** A part of a message; the properties of a part of another type are not validated. */
 export const ContentPart = Type.Union([TextPart, ImagePart, ForeignPart])
 
-/** True for a part of text, which then has its text. */
+/** Whether the part is text. */
 export function isTextPart(part: ContentPart): part is TextPart {
   return part.type === 'text'
 }
 
-/** True for an image, which then has its url. */
+/** Whether the part is an image. */
 export function isImagePart(part: ContentPart): part is ImagePart {
   return part.type === 'image_url'
 }
 
 export type ChatMessage = Static<typeof ChatMessage>
-/** One message of a conversation; what its role needs beside the role is asked elsewhere. */
+/** One message of a conversation; `lowerMessages` checks what its role requires. */
 export const ChatMessage = Type.Object(
   {
     role: stringEnum(['system', 'user', 'assistant', 'tool', 'developer']),
@@ -87,32 +87,32 @@ const ResponseFormat = Type.Union([
 
 const StreamOptions = Type.Object({ include_usage: maybe(Type.Boolean()) }, { additionalProperties: false })
 
-const Biases = Type.Unsafe<Readonly<Record<string, number>>>({
+const LogitBias = Type.Unsafe<Readonly<Record<string, number>>>({
   type: 'object',
   additionalProperties: { type: 'number' },
 })
 
 export type ChatRequest = Static<typeof ChatRequest>
-/** The body of a chat completion request; properties beyond these pass. */
+/** The body of a chat completion request; other properties are allowed. */
 export const ChatRequest = Type.Object(
   {
     model: Type.String(),
     messages: Type.Array(ChatMessage, { minItems: 1 }),
     temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
     top_p: maybe(Type.Number({ minimum: 0, maximum: 1 })),
-    max_tokens: maybe(someTokens),
-    max_completion_tokens: maybe(someTokens),
-    n: maybe(someTokens),
+    max_tokens: maybe(PositiveInteger),
+    max_completion_tokens: maybe(PositiveInteger),
+    n: maybe(PositiveInteger),
     stop: maybe(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
     stream: maybe(Type.Boolean()),
     stream_options: maybe(StreamOptions),
     tools: maybe(Type.Array(ChatTool)),
     tool_choice: maybe(ToolChoice),
     response_format: maybe(ResponseFormat),
-    seed: maybe(Type.Integer({ minimum: -largest, maximum: largest })),
+    seed: maybe(Type.Integer({ minimum: -maxInteger, maximum: maxInteger })),
     frequency_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
     presence_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
-    logit_bias: maybe(Biases),
+    logit_bias: maybe(LogitBias),
     logprobs: maybe(Type.Boolean()),
     top_logprobs: maybe(Type.Integer({ minimum: 0, maximum: 20 })),
     user: maybe(Type.String()),
@@ -128,8 +128,8 @@ export const ChatRequest = Type.Object(
   { title: 'ChatCompletionRequest' },
 )
 
-/** The names of the request's properties that the interface knows. */
+/** The names of the properties that the schema names. */
 export const knownProperties: ReadonlySet<string> = new Set(Object.keys(ChatRequest.properties))
 
-/** The request as a route takes it. */
+/** The contract of the request body, with the checks that a schema cannot express. */
 export const chatRequest = contract(ChatRequest, checkMetadata)

@@ -3,16 +3,17 @@ import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { joinWarnings } from '../../domain/generation/warnings.ts'
 import type { GenerationStream, Gateway } from '../../gateway/gateway.ts'
 import type { Models } from '../../gateway/models/model.ts'
+import { type PreparedGeneration, prepareGeneration } from '../../gateway/models/prepare-generation.ts'
 import { estimatedUsageWarning } from '../../gateway/billing/meter.ts'
 import type { Nanos } from '../../gateway/billing/price.ts'
+import { recordUnprepared } from '../../http/record-rejected.ts'
 import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
 import type { Completions } from '../../storage/sqlite/completions/completions.ts'
-import { replyMetadata, type ReplyMetadata } from './reply-metadata.ts'
 import { createCompletionRecorder } from './store-completion.ts'
-import { prepare, type Prepared } from './prepare.ts'
-import { renderCompletion } from './render.ts'
-import { ChunkRenderer, done } from './render-chunks.ts'
+import { lower } from './lower.ts'
+import { renderCompletion, replyMetadata, type ReplyMetadata } from './render.ts'
+import { ChunkRenderer, doneFrame } from './render-chunks.ts'
 import type { ChatCompletion } from './reply-schema.ts'
 import type { ChatRequest } from './schema.ts'
 
@@ -21,107 +22,104 @@ export type ChatServiceParts = {
   readonly models: () => Models
   readonly completions: Pick<Completions, 'insert'>
   readonly unsupported: 'reject' | 'drop'
-  /** Streams send the arguments of tool calls in fragments instead of whole calls. */
+  /** Streams send the arguments of tool calls in fragments instead of complete calls. */
   readonly toolCallFragments: boolean
 }
 
 export type ChatService = {
-  /** The whole completion, and its price where the model has one. */
-  complete(request: ChatRequest, asker: RequestContext): Promise<Completed>
-  /** A streamed completion, whose frames are still to be taken; resolves when the answer has begun. */
-  stream(request: ChatRequest, asker: RequestContext): Promise<StreamedCompletion>
+  /** Resolves with the complete completion, and with its cost where the model has a price. */
+  complete(request: ChatRequest, context: RequestContext): Promise<Completed>
+  /** Resolves when the answer begins, with a source of frames that is still to be read. */
+  stream(request: ChatRequest, context: RequestContext): Promise<StreamedCompletion>
 }
 
 export type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, 'items' | 'frames' | 'end'>
 
 export type Completed = { readonly completion: ChatCompletion; readonly cost: Nanos | undefined }
 
-/** Chat completions for any model behind the gateway. Those that are to be kept are, before their end is told. */
+/** Serves chat completions. A completion with `store: true` is stored before the client receives its end. */
 export function createChatService(parts: ChatServiceParts): ChatService {
   return {
-    async complete(request, asker) {
+    async complete(request, context) {
       const fold = new AnswerFold()
-      const { answering, facts } = await begin(request, asker, fold, parts)
-      await answering.each((batch) => fold.add(batch))
-      const completion = renderCompletion(fold.answer(), answering.usage(), facts)
-      return { completion, cost: answering.cost() }
+      const { stream, metadata } = await startGeneration(request, context, fold, parts)
+      await stream.each((batch) => fold.add(batch))
+      const completion = renderCompletion(fold.answer(), stream.usage(), metadata)
+      return { completion, cost: stream.cost() }
     },
-    async stream(request, asker) {
-      // Only what is kept has to be added up.
+    async stream(request, context) {
+      // Only a completion that is stored has to be folded.
       const fold = request.store ? new AnswerFold() : undefined
-      const { answering, facts } = await begin(request, asker, fold, parts)
-      const usageAsked = request.stream_options?.include_usage === true
-      return streamed(answering, new ChunkRenderer(facts, usageAsked, parts.toolCallFragments), fold)
+      const { stream, metadata } = await startGeneration(request, context, fold, parts)
+      const includeUsage = request.stream_options?.include_usage === true
+      return toFrameSource(stream, new ChunkRenderer(metadata, includeUsage, parts.toolCallFragments), fold)
     },
   }
 }
 
-type Begun = { readonly answering: GenerationStream; readonly facts: ReplyMetadata }
+type StartedGeneration = { readonly stream: GenerationStream; readonly metadata: ReplyMetadata }
 
-/** The answer adds up in the fold, from which it is kept where the request says so. */
-async function begin(
+/** Starts the generation. Where the request says `store: true`, its answer is stored from the fold when it ends. */
+async function startGeneration(
   request: ChatRequest,
-  asker: RequestContext,
+  context: RequestContext,
   fold: AnswerFold | undefined,
   parts: ChatServiceParts,
-): Promise<Begun> {
-  let prepared: Prepared
+): Promise<StartedGeneration> {
+  let prepared: PreparedGeneration
   try {
-    prepared = prepare(request, parts.models(), parts.unsupported)
+    prepared = prepareChat(request, parts.models(), parts.unsupported)
   } catch (error) {
-    await enter(error, request, asker, parts)
+    await recordUnprepared(error, request, context, 'chat', parts)
     throw error
   }
   const { model, generation, performanceMode, slug } = prepared
-  const { organization, admission, signal } = asker
-  const keeping =
+  const { organization, admission, signal } = context
+  const recorder =
     request.store && fold
       ? createCompletionRecorder(request, organization.id, fold, parts.completions)
       : undefined
-  const answering = await parts.gateway.generate({
-    facts: requestMetadata(request, asker, 'chat', slug),
+  const stream = await parts.gateway.generate({
+    facts: requestMetadata(request, context, 'chat', slug),
     billing: organization.billing,
     admission,
     model,
     generation,
     stream: request.stream === true,
-    onSettled: keeping?.ended,
+    onSettled: recorder?.ended,
     signal,
   })
-  const warnings = joinWarnings(prepared.warnings, answering.warnings)
-  const { provider } = answering
-  const facts = replyMetadata({ model: slug, provider, performanceMode, warnings })
-  keeping?.begun(facts)
-  return { answering, facts }
+  const warnings = joinWarnings(prepared.warnings, stream.warnings)
+  const metadata = replyMetadata({ model: slug, provider: stream.provider, performanceMode, warnings })
+  recorder?.begun(metadata)
+  return { stream, metadata }
 }
 
-/** A request that comes to nothing is in the books, too. */
-function enter(
-  error: unknown,
+/** Prepares a chat request for the gateway; throws the 400 or 404 of a request that cannot be served. */
+export function prepareChat(
   request: ChatRequest,
-  asker: RequestContext,
-  { models, gateway }: ChatServiceParts,
-): Promise<void> {
-  const slug = models().find(request.model)?.slug
-  asker.admission.enter()
-  return gateway.recordRejected(requestMetadata(request, asker, 'chat', slug), error)
+  models: Models,
+  unsupported: 'reject' | 'drop',
+): PreparedGeneration {
+  const fast = request.performance_mode === 'fast'
+  return prepareGeneration(request, lower, { models, unsupported, fast })
 }
 
-function streamed(
-  answering: GenerationStream,
+function toFrameSource(
+  stream: GenerationStream,
   renderer: ChunkRenderer,
   fold: AnswerFold | undefined,
 ): StreamedCompletion {
   return {
-    items: answering,
+    items: stream,
     frames(batch) {
       fold?.add(batch)
       return renderer.chunks(batch)
     },
     end() {
-      if (!renderer.usageAsked) return done
-      const usage = answering.usage()
-      return renderer.usage(usage, usage.estimated ? [estimatedUsageWarning] : []) + done
+      if (!renderer.includeUsage) return doneFrame
+      const usage = stream.usage()
+      return renderer.usage(usage, usage.estimated ? [estimatedUsageWarning] : []) + doneFrame
     },
   }
 }

@@ -1,19 +1,18 @@
 import type { AnswerFold } from '../../domain/generation/answer.ts'
 import type { MeteredUsage } from '../../gateway/billing/meter.ts'
 import type { Completions } from '../../storage/sqlite/completions/completions.ts'
-import type { ReplyMetadata } from './reply-metadata.ts'
-import { renderCompletion } from './render.ts'
+import { renderCompletion, type ReplyMetadata } from './render.ts'
 import type { ChatRequest } from './schema.ts'
 
-/** Keeps one completion, if its answer becomes whole. */
+/** Stores one completion, if its answer is complete. */
 export type CompletionRecorder = {
-  /** The answer begins, with what every part of its reply repeats. */
+  /** Notes the metadata of the reply, when the answer begins. */
   begun(facts: ReplyMetadata): void
   /** The write that keeps it; none for an answer that is not whole. */
   ended(error: unknown, usage: MeteredUsage): (() => void) | undefined
 }
 
-/** Keeps for the organization what has added up in the fold when the answer ends. */
+/** Creates the recorder of a request of the organization, which stores the answer of the fold when it ends. */
 export function createCompletionRecorder(
   request: ChatRequest,
   organization: string,

@@ -2,18 +2,18 @@ import type { FastMode, Pricing, ReasoningFacts } from '../../config/model-facts
 import type { Model, Models } from '../../gateway/models/model.ts'
 import type { FastObject, ModelObject, PerformanceObject, PricingObject, ReasoningObject } from './schema.ts'
 
-const lists = new WeakMap<Models, string>()
+const renderedLists = new WeakMap<Models, string>()
 
-/** The list of the enabled models as JSON; made once for each state of the models. */
+/** Renders the list of the enabled models as JSON, once for each state of the models. */
 export function renderModelList(models: Models): string {
-  const known = lists.get(models)
-  if (known !== undefined) return known
+  const cached = renderedLists.get(models)
+  if (cached !== undefined) return cached
   const json = JSON.stringify({ object: 'list', data: models.enabled.map(renderModel) })
-  lists.set(models, json)
+  renderedLists.set(models, json)
   return json
 }
 
-/** The model as a caller reads it. */
+/** Renders a model as the API returns it. */
 export function renderModel(model: Model): ModelObject {
   return {
     id: model.slug,
@@ -36,7 +36,7 @@ export function renderModel(model: Model): ModelObject {
   }
 }
 
-/** The prices of a prompt of usual size. */
+/** The base prices: price tiers for long prompts are not rendered. */
 function renderPricing(pricing: Pricing): PricingObject {
   return {
     input: pricing.input ?? null,

@@ -20,12 +20,12 @@ const showDetail = describe({
   tag: 'Models',
   id: 'getModel',
   summary: 'Show an enabled model',
-  path: { id: 'The slug, whose slash need not be escaped, or a bare name or alias.' },
+  path: { id: 'The slug, with or without its slash escaped, or a bare name or an alias.' },
   reply: ModelObject,
   errors: [404, ...keyedErrors],
 })
 
-/** `GET /v1/models` and `GET /v1/models/{id}`, of the models as they are at that moment. */
+/** `GET /v1/models` and `GET /v1/models/{id}`; `models` returns the current ones. */
 export function modelRoutes(guard: Guard, models: () => Models) {
   return new Elysia({ name: 'models' })
     .use(guard)
@@ -37,7 +37,7 @@ export function modelRoutes(guard: Guard, models: () => Models) {
     })
 }
 
-/** Clients that escape the slash of a slug mean the same model; what is no escape is taken as written. */
+/** Some clients escape the slash of a slug. A name that cannot be decoded is used as it is. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)

@@ -46,7 +46,7 @@ const ReasoningObject = Type.Object(
 )
 
 export type ModelObject = Static<typeof ModelObject>
-/** A model as a caller reads it. */
+/** A model as the API returns it. */
 export const ModelObject = Type.Object(
   {
     id: Type.String(),
@@ -71,7 +71,7 @@ export const ModelObject = Type.Object(
   { ...closed, title: 'Model' },
 )
 
-/** The enabled models. */
+/** The list of the enabled models. */
 export const ModelList = Type.Object(
   { object: Type.Literal('list'), data: Type.Array(ModelObject) },
   { ...closed, title: 'ModelList' },

@@ -1,11 +1,11 @@
-import { type Page, renderItems } from '../../http/paging.ts'
-import { badRequest } from '../../lib/errors/errors.ts'
+import { renderSlice } from '../../http/list-envelope.ts'
+import { invalidCursor, type Page, slicePage } from '../../http/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { Hold } from '../../lib/memory-budget.ts'
 import { type ResponseStores, responseNotFound } from './find-response.ts'
 import type { InputItemList } from './render/reply-schema.ts'
 
-/** A page, as JSON, of the items that the request of a stored response brought, with what its references named. */
+/** A page, as JSON in parts, of the input items of a stored response, with its references resolved; throws the 404. */
 export async function listInput(
   organization: string,
   id: string,
@@ -15,18 +15,14 @@ export async function listInput(
 ): Promise<readonly string[]> {
   const input = await responses.findInput(organization, id, hold)
   if (input === undefined) throw responseNotFound(id)
-  const ordered = input.map(renderInput)
-  if (page.order === 'desc') ordered.reverse()
-  const start = page.after === undefined ? 0 : placeAfter(page.after, ordered)
-  const end = start + page.limit
-  return renderItems(ordered.slice(start, end), end < ordered.length)
+  return renderSlice(slicePage(input.map(renderInput), page, indexOfItem))
 }
 
 type ListedItem = InputItemList['data'][number]
 
 /** Clients expect the parts of a message, also where it was sent as text alone. */
 function renderInput(stored: JsonObject): ListedItem {
-  // Stored as it was when it passed for an item.
+  // The request schema validated it before it was stored.
   const item = stored as unknown as ListedItem & { readonly role?: string; readonly content?: unknown }
   if (item.type !== 'message') return item
   const type = item.role === 'assistant' ? 'output_text' : 'input_text'
@@ -34,12 +30,8 @@ function renderInput(stored: JsonObject): ListedItem {
   return { status: 'completed', ...item, content } as ListedItem
 }
 
-function placeAfter(after: string, items: readonly ListedItem[]): number {
-  const place = items.findIndex(({ id }) => id === after)
-  if (place >= 0) return place + 1
-  throw badRequest(
-    "Invalid 'after': it is no id of an input item of this response.",
-    'invalid_value',
-    'after',
-  )
+function indexOfItem(cursor: string, ordered: readonly ListedItem[]): number {
+  const index = ordered.findIndex(({ id }) => id === cursor)
+  if (index < 0) throw invalidCursor('an input item of this response')
+  return index
 }

@@ -1,41 +1,41 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { metricsForbidden } from '../../lib/errors/errors.ts'
 
-/** The metrics, for those who may see them. */
+/** The metrics page, with its access check. */
 export type MetricsPage = {
-  /** The server that takes the requests: it knows who asks. */
+  /** Sets the server that receives the requests: it knows the addresses of its clients. */
   servedBy(peers: Peers): void
-  /** Throws the 403. */
+  /** Renders the metrics; throws 403 for a client without access. */
   show(request: Request): string
 }
 
-/** Knows the other end of the connection that a request came by. */
+/** Returns the address of the client that sent a request. */
 export type Peers = { requestIP(request: Request): { readonly address: string } | null }
 
 /**
- * Programs of this machine may see them, and whoever has the key of the operator. A proxy on this machine asks for others,
- * and a browser for the pages that it shows: what they ask is not the machine's own. A page whose name was made to lead
- * to this machine asks for that name: only a name of this machine, or the configured `host`, counts.
+ * Creates the page. Programs on this machine may read it, and clients with the admin key. A request that a proxy on this
+ * machine forwards, or that a browser sends for a page, does not count as local. Against DNS rebinding, the `Host` of a
+ * local request must be a name of this machine, or the configured `host`.
  */
 export function createMetricsPage(
   metrics: { render(): string },
   adminKey: string | undefined,
   host: () => string = () => '',
 ): MetricsPage {
-  const wanted = adminKey ? digest(adminKey) : undefined
+  const adminDigest = adminKey ? digest(adminKey) : undefined
   let peers: Peers | undefined
 
-  function operator({ headers }: Request): boolean {
-    const given = /^bearer +(.*)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim()
-    return wanted !== undefined && given !== undefined && timingSafeEqual(digest(given), wanted)
+  function hasAdminKey({ headers }: Request): boolean {
+    const token = /^bearer +(.*)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim()
+    return adminDigest !== undefined && token !== undefined && timingSafeEqual(digest(token), adminDigest)
   }
 
   return {
     servedBy: (server) => void (peers = server),
     show(request) {
       const address = peers?.requestIP(request)?.address ?? ''
-      const ownMachine = loopback.test(address) && !forOthers(request) && isOwnName(request, host())
-      if (!ownMachine && !operator(request)) throw metricsForbidden()
+      const isLocal = loopback.test(address) && !isForwarded(request) && hasLocalHost(request, host())
+      if (!isLocal && !hasAdminKey(request)) throw metricsForbidden()
       return metrics.render()
     },
   }
@@ -43,24 +43,25 @@ export function createMetricsPage(
 
 const loopback = /^(127\.|::ffff:127\.|::1$)/
 
-function forOthers({ headers }: Request): boolean {
-  return tellingHeaders.some((name) => headers.has(name))
+function isForwarded({ headers }: Request): boolean {
+  return forwardingHeaders.some((name) => headers.has(name))
 }
 
-const tellingHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'origin']
+/** The headers that a proxy or a browser adds. */
+const forwardingHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'origin']
 
-/** Whether the host that was asked for is this machine. Programs of HTTP/1.0 name none, browsers always do. */
-function isOwnName({ headers }: Request, configured: string): boolean {
-  const given = headers.get('host')?.trim()
-  if (!given) return true
-  const name = given.replace(/:\d*$/, '').toLowerCase()
-  return ownName.test(name) || name === configured.toLowerCase() || name === `[${configured.toLowerCase()}]`
+/** Whether the `Host` of the request is this machine. HTTP/1.0 clients may send none, browsers always send one. */
+function hasLocalHost({ headers }: Request, configured: string): boolean {
+  const header = headers.get('host')?.trim()
+  if (!header) return true
+  const name = header.replace(/:\d*$/, '').toLowerCase()
+  return localName.test(name) || name === configured.toLowerCase() || name === `[${configured.toLowerCase()}]`
 }
 
-const ownName =
+const localName =
   /^(localhost\.?|127(\.\d{1,3}){3}|\[::1\]|\[::ffff:(127\.[\d.]+|7f[\da-f]{2}:[\da-f]{1,4})\])$/
 
-/** Of one length for any text. */
+/** Digests have one length, which `timingSafeEqual` requires. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

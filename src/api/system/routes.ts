@@ -4,17 +4,27 @@ import { describe } from '../../http/openapi/describe.ts'
 import { ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 import type { MetricsPage } from './metrics-page.ts'
 
-/** Whether the gateway can serve: resolves, or rejects with the reason why not. */
+/** Resolves if the gateway can serve; rejects with the reason if it cannot. */
 export type Readiness = () => Promise<void>
 
 const probe = {
   tag: 'System',
   reply: Type.Object({ status: Type.Literal('ok') }, { title: 'Health' }),
-  open: true,
+  unauthenticated: true,
 } as const
 
-const aliveDetail = describe({ ...probe, id: 'isAlive', summary: 'The process runs', errors: [] })
-const readyDetail = describe({ ...probe, id: 'isReady', summary: 'The gateway can serve', errors: [503] })
+const aliveDetail = describe({
+  ...probe,
+  id: 'isAlive',
+  summary: 'Check that the process is alive',
+  errors: [],
+})
+const readyDetail = describe({
+  ...probe,
+  id: 'isReady',
+  summary: 'Check that the gateway is ready',
+  errors: [503],
+})
 
 const metricsDetail = describe({
   tag: 'System',
@@ -23,17 +33,17 @@ const metricsDetail = describe({
   reply: Type.String(),
   mediaType: 'text/plain',
   errors: [403],
-  open: true,
+  unauthenticated: true,
 })
 
-/** The probes, which need no key and never call a provider, and the metrics. */
+/** The routes of the probes, which need no key and never call a provider, and of the metrics. */
 export function systemRoutes(ready: Readiness, metrics: MetricsPage) {
   return new Elysia({ name: 'system' })
     .get('/livez', () => ({ status: 'ok' }), { detail: aliveDetail })
     .get(
       '/readyz',
       async () => {
-        await ready().catch(refuse)
+        await ready().catch(rejectUnready)
         return { status: 'ok' }
       },
       { detail: readyDetail },
@@ -48,8 +58,8 @@ export function systemRoutes(ready: Readiness, metrics: MetricsPage) {
     )
 }
 
-/** Says why, as far as it was foreseen. */
-function refuse(error: unknown): never {
-  const why = error instanceof ApiError ? ` ${error.message}` : ''
-  throw serviceUnavailable(`The gateway is not ready.${why}`, error)
+/** Throws the 503, with the reason where it is an expected one. */
+function rejectUnready(error: unknown): never {
+  const reason = error instanceof ApiError ? ` ${error.message}` : ''
+  throw serviceUnavailable(`The gateway is not ready.${reason}`, error)
 }

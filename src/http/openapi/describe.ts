@@ -4,59 +4,59 @@ import type { Contract } from '../../lib/validation/contract.ts'
 import { fieldsOf } from '../../lib/json/json.ts'
 import { ErrorBody } from '../schema.ts'
 
-/** What a route says of itself in the document of the interface. */
+/** The description of a route in the OpenAPI document. */
 export type Description = {
   readonly tag: Tag
-  /** The name of the operation, for clients that are generated. */
+  /** The operation id, which generated clients use as a name. */
   readonly id: string
   readonly summary: string
-  /** What the body of the request must keep. */
+  /** The contract of the request body. */
   readonly body?: Contract<unknown>
-  /** The body of a whole reply. */
+  /** The schema of the reply, if it is not an event stream. */
   readonly reply: TSchema
   /** The media type of the reply, where it is not JSON. */
   readonly mediaType?: string
-  /** Where the route can answer with an event stream. */
+  /** The event stream that the route can reply with. */
   readonly frames?: Frames
-  /** The parameters in the path by name, a sentence each, in the order of the path. */
+  /** The description of each path parameter by its name, in the order of the path. */
   readonly path?: Readonly<Record<string, string>>
-  /** The parameters of the query string by name; the sentence of each is the `description` of its schema. */
+  /** The schemas of the query parameters by name; each has a `description`. */
   readonly query?: TProperties
   readonly errors: readonly ErrorStatus[]
-  /** No key is asked for. */
-  readonly open?: boolean
+  /** The route requires no API key. */
+  readonly unauthenticated?: boolean
 }
 
-/** An event stream: what each frame holds, and the words that say what the last one is. */
+/** An event stream: the schema of its frames, and a description of the last one. */
 export type Frames = { readonly schema: TSchema; readonly end: string }
 
 export type Tag = 'Models' | 'Chat' | 'Responses' | 'System'
 
-export type ErrorStatus = keyof typeof errorMeanings
+export type ErrorStatus = keyof typeof errorDescriptions
 
-/** The errors of every route that wants a key. */
+/** The errors of every route behind the guard. */
 export const keyedErrors = [401, 403, 429, 500, 503] as const satisfies readonly ErrorStatus[]
-/** The errors of every route that also reads a body. */
+/** The errors of every route behind the guard that reads a body. */
 export const bodyErrors = [400, 408, 413, 415, ...keyedErrors] as const satisfies readonly ErrorStatus[]
 
-const errorMeanings = {
-  400: 'The request is not valid, or asks for something that is not supported.',
+const errorDescriptions = {
+  400: 'The request is not valid, or uses something that is not supported.',
   401: 'The API key is missing or not valid.',
-  402: 'The balance of the organization does not suffice, or its billing is not set up.',
-  403: 'The API key has no organization, or this is not for its holder.',
-  404: 'What the request names does not exist.',
-  408: 'The request body did not come in time.',
+  402: 'The balance of the organization is too low, or its billing is not configured.',
+  403: 'The organization of the API key no longer exists, or access is forbidden.',
+  404: 'The resource does not exist.',
+  408: 'The request body was not received in time.',
   413: 'The request body is too large.',
   415: 'The request body is not plain JSON.',
-  429: 'The organization has reached a limit.',
+  429: 'The organization has exceeded a rate limit.',
   500: 'Something went wrong inside the gateway.',
   502: 'The provider failed, or has no key.',
-  503: 'The gateway cannot serve at the moment.',
+  503: 'The gateway cannot serve the request at the moment.',
 } as const
 
-/** The description as a route takes it. */
+/** The description as the `detail` of an Elysia route. */
 export function describe(description: Description): DocumentDecoration {
-  const { tag, id, summary, open, body, path = {}, query = {} } = description
+  const { tag, id, summary, unauthenticated, body, path = {}, query = {} } = description
   const parameters = [
     ...Object.entries(path).map(pathParameter),
     ...Object.entries(query).map(queryParameter),
@@ -68,7 +68,7 @@ export function describe(description: Description): DocumentDecoration {
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: true, content: jsonOf(body.schema) } }),
     responses: { 200: success(description), ...Object.fromEntries(description.errors.map(errorReply)) },
-    ...(open && { security: [] }),
+    ...(unauthenticated && { security: [] }),
   }
 }
 
@@ -76,33 +76,33 @@ function pathParameter([name, description]: [string, string]) {
   return { name, in: 'path' as const, required: true, description, schema: Type.String() }
 }
 
-/** An object stands in a query string pair by pair: `name[key]=value`. */
+/** An object is written in a query string pair by pair: `name[key]=value`. */
 function queryParameter([name, field]: [string, TSchema]) {
   const { description, ...schema } = fieldsOf(field)
-  const pairwise = schema.type === 'object' && { style: 'deepObject' as const, explode: true }
+  const deepObject = schema.type === 'object' && { style: 'deepObject' as const, explode: true }
   return {
     name,
     in: 'query' as const,
     required: false,
     description: String(description),
     schema,
-    ...pairwise,
+    ...deepObject,
   }
 }
 
 type Reply = NonNullable<DocumentDecoration['responses']>[string]
 
 function success({ reply, mediaType, frames }: Description): Reply {
-  if (mediaType !== undefined) return { description: 'Done.', content: { [mediaType]: { schema: reply } } }
-  if (frames === undefined) return { description: 'Done.', content: jsonOf(reply) }
+  if (mediaType !== undefined) return { description: 'Success.', content: { [mediaType]: { schema: reply } } }
+  if (frames === undefined) return { description: 'Success.', content: jsonOf(reply) }
   return {
-    description: `The whole answer, or frames of it that end with ${frames.end}.`,
+    description: `The complete reply, or an event stream that ends with ${frames.end}.`,
     content: { ...jsonOf(reply), 'text/event-stream': { schema: frames.schema } },
   }
 }
 
 function errorReply(status: ErrorStatus): [status: string, reply: Reply] {
-  return [String(status), { description: errorMeanings[status], content: jsonOf(ErrorBody) }]
+  return [String(status), { description: errorDescriptions[status], content: jsonOf(ErrorBody) }]
 }
 
 function jsonOf(schema: TSchema) {

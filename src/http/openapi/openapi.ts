@@ -4,8 +4,8 @@ import { describe, type Tag } from './describe.ts'
 import { createComponents } from './components.ts'
 import { FreeObject } from '../schema.ts'
 
-/** A route as Elysia lists it. */
-export type Route = { readonly method: string; readonly path: string; readonly hooks: unknown }
+/** A route as Elysia lists it, with its description in the hooks. */
+export type DescribedRoute = { readonly method: string; readonly path: string; readonly hooks: unknown }
 
 const detail = describe({
   tag: 'System',
@@ -13,11 +13,11 @@ const detail = describe({
   summary: 'This document',
   reply: FreeObject,
   errors: [],
-  open: true,
+  unauthenticated: true,
 })
 
-/** `GET /openapi.json`: the document of these routes and of this one. Added after all of them. */
-export function openApi(routes: readonly Route[]) {
+/** `GET /openapi.json`: the document of these routes and of this one. Added after all routes that it describes. */
+export function openApi(routes: readonly DescribedRoute[]) {
   let document: string | undefined
   const plugin = new Elysia({ name: 'openapi' }).get(
     '/openapi.json',
@@ -27,13 +27,13 @@ export function openApi(routes: readonly Route[]) {
     },
     { detail },
   )
-  // A copy: Elysia adds to its list, and what comes later only refuses.
-  const described: readonly Route[] = [...routes, ...plugin.routes]
+  // A copy: Elysia appends to its list, and later routes only reject requests.
+  const described: readonly DescribedRoute[] = [...routes, ...plugin.routes]
   return plugin
 }
 
-/** The interface as an OpenAPI document. */
-export function openApiDocument(routes: readonly Route[]): JsonObject {
+/** Renders the OpenAPI document of the routes. */
+export function openApiDocument(routes: readonly DescribedRoute[]): JsonObject {
   const components = createComponents()
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of routes) {
@@ -43,7 +43,7 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Weir', version: '1.0.0', description: 'Any model provider behind one interface.' },
+    info: { title: 'Weir', version: '1.0.0', description: 'Any model provider behind one API.' },
     security: [{ bearer: [] }],
     tags: tagsOf(paths),
     paths,
@@ -54,21 +54,21 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
   }
 }
 
-/** What the route says of itself. */
-function operationOf({ hooks }: Route): JsonObject {
-  // Through JSON: what makes a schema more than its JSON stays behind.
+/** The operation that the route describes. */
+function operationOf({ hooks }: DescribedRoute): JsonObject {
+  // Through JSON, which drops the symbols and functions of the schemas.
   return JSON.parse(JSON.stringify(fieldsOf(fieldsOf(hooks).detail)))
 }
 
-/** The path with its parameters in braces; a rest of any length goes by the name that the route gives its last one. */
+/** The path with its parameters in braces; a wildcard takes the name of the last path parameter. */
 function templateOf(path: string, operation: JsonObject): string {
   const parameters = listOf(operation.parameters).map(fieldsOf)
   const last = parameters.findLast((parameter) => parameter.in === 'path')?.name
   return path.replace(/:(\w+)/g, '{$1}').replace('*', `{${last}}`)
 }
 
-const tagMeanings: Record<Tag, string> = {
-  Models: 'What can be asked, at which price.',
+const tagDescriptions: Record<Tag, string> = {
+  Models: 'The enabled models and their prices.',
   Chat: 'Chat completions.',
   Responses: 'Responses.',
   System: 'Probes, metrics, and this document.',
@@ -77,6 +77,6 @@ const tagMeanings: Record<Tag, string> = {
 function tagsOf(paths: Readonly<Record<string, JsonObject>>): Json[] {
   const operations = Object.values(paths).flatMap((operations) => Object.values(operations))
   const used = new Set(operations.flatMap((operation) => listOf(fieldsOf(operation).tags)))
-  const tags = Object.entries(tagMeanings).map(([name, description]) => ({ name, description }))
+  const tags = Object.entries(tagDescriptions).map(([name, description]) => ({ name, description }))
   return tags.filter(({ name }) => used.has(name))
 }

@@ -111,7 +111,7 @@ describe('a client that takes nothing', () => {
             return 'data: broken\n\n'
           },
         },
-        { standstill: 50 },
+        { stallTimeoutMs: 50 },
       ),
   })
   afterAll(() => server.stop(true))

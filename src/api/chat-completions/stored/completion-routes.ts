@@ -16,7 +16,7 @@ import {
 } from './schema.ts'
 import type { StoredService } from './service.ts'
 
-const path = { completion_id: 'The id of a stored completion of the organization.' }
+const pathParameters = { completion_id: 'The id of a stored completion of the organization.' }
 
 const listDetail = describe({
   tag: 'Chat',
@@ -31,7 +31,7 @@ const findDetail = describe({
   tag: 'Chat',
   id: 'getChatCompletion',
   summary: 'Show a stored chat completion',
-  path,
+  path: pathParameters,
   reply: ChatCompletion,
   errors: [404, ...keyedErrors],
 })
@@ -40,7 +40,7 @@ const updateDetail = describe({
   tag: 'Chat',
   id: 'updateChatCompletion',
   summary: 'Replace the metadata of a stored chat completion',
-  path,
+  path: pathParameters,
   body: completionUpdate,
   reply: ChatCompletion,
   errors: [404, ...bodyErrors],
@@ -50,7 +50,7 @@ const removeDetail = describe({
   tag: 'Chat',
   id: 'deleteChatCompletion',
   summary: 'Delete a stored chat completion',
-  path,
+  path: pathParameters,
   reply: DeletedCompletion,
   errors: [404, ...keyedErrors],
 })
@@ -59,46 +59,48 @@ const messagesDetail = describe({
   tag: 'Chat',
   id: 'listChatCompletionMessages',
   summary: 'List the messages that a stored chat completion answers',
-  path,
+  path: pathParameters,
   query: messagesQuery.parameters,
   reply: MessageList,
   errors: [400, 404, ...keyedErrors],
 })
 
-/** What can be done with completions that were made with `store: true`. */
+/** The routes of completions that were created with `store: true`. */
 export function storedRoutes(guard: Guard, service: StoredService) {
-  return new Elysia({ name: 'stored-completions' }).use(lists(guard, service)).use(completion(guard, service))
+  return new Elysia({ name: 'stored-completions' })
+    .use(listRoutes(guard, service))
+    .use(itemRoutes(guard, service))
 }
 
-const one = `${chatPath}/:completion_id` as const
+const itemPath = `${chatPath}/:completion_id` as const
 
-function lists(guard: Guard, service: StoredService) {
+function listRoutes(guard: Guard, service: StoredService) {
   return new Elysia({ name: 'stored-completion-lists' })
     .use(guard)
     .get(
       chatPath,
       async ({ caller: { organization }, request, admission }) => {
-        const page = service.list(organization.id, readListRequest(request), admission.memory.take)
-        return jsonReply(await page, { request, admission })
+        const completions = service.list(organization.id, readListRequest(request), admission.memory.take)
+        return jsonReply(await completions, { request, admission })
       },
       { detail: listDetail },
     )
     .get(
-      `${one}/messages`,
+      `${itemPath}/messages`,
       async ({ caller, params: { completion_id: id }, request, admission }) => {
-        const asked = toPage(messagesQuery.read(request))
-        const page = service.messages(caller.organization.id, id, asked, admission.memory.take)
-        return jsonReply(await page, { request, admission })
+        const page = toPage(messagesQuery.read(request))
+        const messages = service.messages(caller.organization.id, id, page, admission.memory.take)
+        return jsonReply(await messages, { request, admission })
       },
       { detail: messagesDetail },
     )
 }
 
-function completion(guard: Guard, service: StoredService) {
+function itemRoutes(guard: Guard, service: StoredService) {
   return new Elysia({ name: 'stored-completion' })
     .use(guard)
     .get(
-      one,
+      itemPath,
       async ({ caller: { organization }, request, admission, params }) => {
         const found = service.find(organization.id, params.completion_id, admission.memory.take)
         return jsonReply(await found, { request, admission })
@@ -106,7 +108,7 @@ function completion(guard: Guard, service: StoredService) {
       { detail: findDetail },
     )
     .post(
-      one,
+      itemPath,
       async ({ readBody, request, caller: { organization }, admission, params: { completion_id: id } }) => {
         const { metadata } = await readBody(request, completionUpdate, admission)
         const updated = service.update(organization.id, id, metadata, admission.memory.take)
@@ -114,7 +116,7 @@ function completion(guard: Guard, service: StoredService) {
       },
       { detail: updateDetail },
     )
-    .delete(one, ({ caller, params }) => service.remove(caller.organization.id, params.completion_id), {
+    .delete(itemPath, ({ caller, params }) => service.remove(caller.organization.id, params.completion_id), {
       detail: removeDetail,
     })
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { pageOf, pageParameters, toPage } from '../../../http/paging.ts'
-import { pairsIn, queryOf } from '../../../http/query.ts'
+import { readPairs, queryOf } from '../../../http/query.ts'
 import { checkMetadata, Metadata } from '../../../http/metadata.ts'
 import { contract } from '../../../lib/validation/contract.ts'
 import type { CompletionQuery } from '../../../storage/sqlite/completions/completion-list.ts'
@@ -25,23 +25,23 @@ export const StoredMessage = Type.Object(
 )
 
 export type MessageList = Static<typeof MessageList>
-/** One page of such messages. */
+/** One page of the messages of a stored completion. */
 export const MessageList = pageOf(StoredMessage, 'StoredMessageList')
 
 export type DeletedCompletion = Static<typeof DeletedCompletion>
-/** What is said of a completion that is gone. */
+/** The confirmation that a completion was deleted. */
 export const DeletedCompletion = Type.Object(
   { id: Type.String(), object: Type.Literal('chat.completion.deleted'), deleted: Type.Literal(true) },
   { title: 'DeletedChatCompletion' },
 )
 
-/** The only change of a stored completion; other fields of the body are left alone. */
+/** The body of an update: only metadata can change, other fields are ignored. */
 export const completionUpdate = contract(
   Type.Object({ metadata: Metadata }, { title: 'ChatCompletionUpdate' }),
   checkMetadata,
 )
 
-/** Which completions a list tells, but for whose. */
+/** The filter and the page of a list of completions, without the organization. */
 export type ListRequest = Omit<CompletionQuery, 'organization'>
 
 const listQuery = queryOf({
@@ -59,10 +59,10 @@ export const listParameters = {
   }),
 }
 
-/** What the query string of such a list says. */
+/** Reads the query string of the list of completions; throws the 400 of an invalid parameter. */
 export function readListRequest(request: Request): ListRequest {
-  const { model, ...given } = listQuery.read(request)
-  return { ...toPage(given), model, metadata: pairsIn(request, 'metadata') }
+  const { model, ...page } = listQuery.read(request)
+  return { ...toPage(page), model, metadata: readPairs(request, 'metadata') }
 }
 
 /** The parameters of the list of messages. */

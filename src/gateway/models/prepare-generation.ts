@@ -1,0 +1,58 @@
+import type { Parameter } from '../../domain/generation/parameters.ts'
+import type { Generation } from '../../domain/generation/request.ts'
+import { enforceCapabilities } from './enforce-capabilities.ts'
+import { fastServiceOf } from './fast-mode.ts'
+import type { Model, Models } from './model.ts'
+import { requireModel } from './require-model.ts'
+
+/** A request of an API in the vocabulary of the gateway. */
+export type LoweredRequest = {
+  readonly generation: Generation
+  /** The API's name of a parameter, where it differs from the common one. */
+  readonly names: Partial<Record<Parameter, string>>
+  readonly warnings: readonly string[]
+}
+
+export type PrepareOptions = {
+  readonly models: Models
+  /** Whether a parameter that the model does not support is rejected with 400, or dropped with a warning. */
+  readonly unsupported: 'reject' | 'drop'
+  /** The request selects `performance_mode: fast`. */
+  readonly fast?: boolean
+}
+
+/** A generation that its model can serve. */
+export type PreparedGeneration = {
+  /** The slug of the requested model. */
+  readonly slug: string
+  /** The model that serves the request: in fast mode it may be a variant of the requested one. */
+  readonly model: Model
+  readonly generation: Generation
+  readonly performanceMode: 'standard' | 'fast'
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Prepares a request of any API: finds its model, lowers it, selects the fast mode and enforces the capabilities of the
+ * model, in this order. Throws the 404 of an unknown or disabled model, or the 400 of the first of these steps that fails.
+ */
+export function prepareGeneration<Request extends { readonly model: string }>(
+  request: Request,
+  lower: (request: Request) => LoweredRequest,
+  { models, unsupported, fast = false }: PrepareOptions,
+): PreparedGeneration {
+  const requested = requireModel(models, request.model)
+  const { generation, names, warnings } = lower(request)
+  const service = fast ? fastServiceOf(models, requested) : undefined
+  const model = service?.model ?? requested
+  const allWarnings = [...warnings]
+  const warn = (warning: string) => void allWarnings.push(warning)
+  const supported = enforceCapabilities(generation, model, { unsupported, names, warn })
+  return {
+    slug: requested.slug,
+    model,
+    generation: service?.serviceTier ? { ...supported, serviceTier: service.serviceTier } : supported,
+    performanceMode: service ? 'fast' : 'standard',
+    warnings: allWarnings,
+  }
+}
