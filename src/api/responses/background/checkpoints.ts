@@ -1,13 +1,13 @@
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { repeatEvery } from '../../../lib/time.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
-import { encodeEvents } from '../events/log.ts'
+import { encodeEvents } from '../events/event-log.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 
 /** Stores now and then what has happened in the runs that are under way: what is left of them after a kill. */
 export type Checkpoints = {
   watch(live: LiveResponse): void
-  forget(live: LiveResponse): void
+  unwatch(live: LiveResponse): void
   stop(): void
 }
 
@@ -29,7 +29,7 @@ export function createCheckpoints(responses: Responses, log: Log, pause = interv
 
   async function storeNew(live: LiveResponse, stored: Stored): Promise<void> {
     const { length } = live.events
-    if (stored.writing || length === stored.events || live.over) return
+    if (stored.writing || length === stored.events || live.finished) return
     stored.writing = true
     try {
       const entries = encodeEvents(live.events.slice(stored.events))
@@ -43,7 +43,7 @@ export function createCheckpoints(responses: Responses, log: Log, pause = interv
 
   return {
     watch: (live) => void watched.set(live, { events: live.events.length, pieces: 0, writing: false }),
-    forget: (live) => void watched.delete(live),
+    unwatch: (live) => void watched.delete(live),
     stop: repeating.stop,
   }
 }

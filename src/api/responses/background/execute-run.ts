@@ -2,12 +2,11 @@ import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import type { GenerateRequest } from '../../../gateway/gateway.ts'
 import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
 import { untilStored } from '../../../storage/sqlite/writer/until-stored.ts'
-import { endOf, type RunEnd, toRunEvent } from '../events/run-event.ts'
+import { toRunEnd, type RunEnd, toRunEvent } from '../events/run-event.ts'
 import type { LiveResponse } from '../live/live-response.ts'
-import { prepare } from '../request/prepare-request.ts'
-import { readRun } from './read-run.ts'
-import { ownerOf } from './run-owner.ts'
-import type { Run, RunParts } from './run.ts'
+import { prepareRequest } from '../request/prepare-request.ts'
+import { requireRunOwner, type Run, type RunParts } from './run.ts'
+import { readRun } from './stored-run.ts'
 
 /** What may end a run from outside. */
 export type RunSignals = {
@@ -68,7 +67,7 @@ async function answer(
   // It is tried again while the database is away, and while the gateway holds too much.
   const question = await untilStored(() => questionOf(run, call, signal, parts), signal)
   const ended: GenerateRequest['onSettled'] = (error, used) => {
-    course.ending = endOf(error, used.promptTokens + used.completionTokens > 0 ? used : null)
+    course.ending = toRunEnd(error, used.promptTokens + used.completionTokens > 0 ? used : null)
     return finishing(run, course.ending, parts)
   }
   const answering = await parts.current().gateway.generate({ ...question, onSettled: ended })
@@ -103,8 +102,8 @@ async function questionOf(
     call.memory.holdAtLeast,
   )
   const { models, unsupported } = parts.current()
-  const { model, generation } = prepare(request, conversation, models(), unsupported)
-  const organization = ownerOf(facts, parts.keys)
+  const { model, generation } = prepareRequest(request, conversation, models(), unsupported)
+  const organization = requireRunOwner(facts, parts.keys)
   const admission = { open: () => call, queue: () => run.call }
   return {
     facts,
@@ -132,7 +131,7 @@ async function storeEnd(
   abandoned: AbortSignal,
   parts: RunParts,
 ): Promise<void> {
-  const end = ending ?? endOf(error, null)
+  const end = ending ?? toRunEnd(error, null)
   const finish = finishing(run, end, parts)
   const again = () => untilStored(() => parts.write(finish), abandoned)
   if (ending) await again()

@@ -1,12 +1,12 @@
 import { estimatedPrompt, imagesIn } from '../../../gateway/billing/estimate.ts'
 import type { RequestContext } from '../../../http/request-context.ts'
-import { encodeEvents } from '../events/log.ts'
+import { encodeEvents } from '../events/event-log.ts'
 import { LiveResponse } from '../live/live-response.ts'
 import { prepareResponse, type ServiceParts } from '../prepare-response.ts'
 import type { ResponseRequest } from '../request/schema.ts'
 import { storedHead, storedItems } from '../stored-response.ts'
-import { storedOrder } from './run-order.ts'
 import type { Runs } from './runs.ts'
+import { storedOrder } from './stored-run.ts'
 
 /**
  * A response that is made in the background: it is queued, and stored so, when this resolves, and no longer depends on
@@ -18,7 +18,7 @@ export async function queueResponse(
   parts: ServiceParts,
   runs: Runs,
 ): Promise<LiveResponse> {
-  const release = runs.claim(asker.organization.id)
+  const release = runs.claimSlot(asker.organization.id)
   try {
     return await storeQueued(request, asker, parts, runs)
   } finally {

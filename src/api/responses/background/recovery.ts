@@ -9,11 +9,10 @@ import type { Log } from '../../../lib/log.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
 import type { Ledger } from '../../../storage/sqlite/billing/ledger.ts'
 import type { KeyDirectory } from '../../../storage/sqlite/keys/key-directory.ts'
-import { encodeEvents } from '../events/log.ts'
-import { endOf, type RunEvent, type RunUsage } from '../events/run-event.ts'
-import type { RunOrder } from './run-order.ts'
+import { encodeEvents } from '../events/event-log.ts'
+import { toRunEnd, type RunEvent, type RunUsage } from '../events/run-event.ts'
 import type { Run } from './run.ts'
-import { type DamagedRun, type StoredRun, toStoredRun } from './stored-run.ts'
+import { type DamagedRun, type RunOrder, type StoredRun, toStoredRun } from './stored-run.ts'
 
 export type RecoveryParts = {
   readonly responses: Responses
@@ -69,7 +68,7 @@ async function settleInterrupted({ row, live, order }: StoredRun, parts: Recover
   // It was told, perhaps, before the first piece of the log was stored.
   if (live.state.status === 'queued') live.apply({ type: 'started' })
   const usage = usageOf(order, live.events)
-  const finished = live.endedBy(endOf(interrupted(), usage))
+  const finished = live.endedBy(toRunEnd(interrupted(), usage))
   const outcome = {
     ...interruption(order, usage, parts),
     provider: live.state.provider ?? undefined,
@@ -87,7 +86,7 @@ async function failDamaged({ row, order }: DamagedRun, parts: RecoveryParts): Pr
   parts.log.error('A background run has failed, because what was stored of it cannot be read.', {
     response: row.id,
   })
-  const end = endOf(unreadableRun(), null)
+  const end = toRunEnd(unreadableRun(), null)
   const finished = { status: 'failed', log: encodeEvents([{ type: 'created' }, end]) } as const
   const finish = () => void parts.responses.finish(row.organization, row.id, finished)
   // Money that was reserved for it is found where it is reserved.

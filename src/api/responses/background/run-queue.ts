@@ -23,12 +23,12 @@ export class RunQueue {
   }
 
   /** How many organizations rest. */
-  get resting(): number {
+  get parked(): number {
     return this.#resting.size
   }
 
   /** How many runs the organization has queued, and about how many characters they keep. */
-  of(organization: string): { readonly size: number; readonly characters: number } {
+  countsOf(organization: string): { readonly size: number; readonly characters: number } {
     const own = this.#organizations.get(organization)
     return { size: own?.runs.size ?? 0, characters: own?.characters ?? 0 }
   }
@@ -44,7 +44,7 @@ export class RunQueue {
   }
 
   /** Removes the run; undefined where it is not queued. */
-  take(live: LiveResponse): Run | undefined {
+  remove(live: LiveResponse): Run | undefined {
     const own = this.#organizations.get(live.organization)
     const queued = own?.runs.get(live)
     if (own === undefined || queued === undefined) return undefined
@@ -62,17 +62,17 @@ export class RunQueue {
   }
 
   /** Removes the first one and gives the turn to the next organization. */
-  takeFirst(): void {
+  removeFirst(): void {
     const run = this.first()
     if (run === undefined) return
     const { organization } = run.live
-    this.take(run.live)
+    this.remove(run.live)
     if (this.#ready.delete(organization) && this.#organizations.has(organization))
       this.#ready.add(organization)
   }
 
   /** Lets the organization whose turn it is rest. */
-  rest(): void {
+  park(): void {
     const [organization] = this.#ready
     if (organization === undefined) return
     this.#ready.delete(organization)
@@ -80,7 +80,7 @@ export class RunQueue {
   }
 
   /** Ends the rest of this organization, or of all. */
-  wake(organization?: string): void {
+  unpark(organization?: string): void {
     for (const one of organization === undefined ? [...this.#resting] : [organization])
       if (this.#resting.delete(one)) this.#ready.add(one)
   }

@@ -1,10 +1,12 @@
-import type { Gateway } from '../../../gateway/gateway.ts'
-import type { QueuedSlot } from '../../../gateway/rate-limits/admission.ts'
-import type { Models } from '../../../gateway/models/model.ts'
-import type { Log } from '../../../lib/log.ts'
-import type { KeyDirectory } from '../../../storage/sqlite/keys/key-directory.ts'
+import type { Organization } from '../../../domain/accounting/organization.ts'
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import type { Gateway } from '../../../gateway/gateway.ts'
+import type { Models } from '../../../gateway/models/model.ts'
+import type { QueuedSlot } from '../../../gateway/rate-limits/admission.ts'
+import { noOrganization, runKeyInvalid } from '../../../lib/errors/errors.ts'
+import type { Log } from '../../../lib/log.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
+import type { KeyDirectory } from '../../../storage/sqlite/keys/key-directory.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { LiveResponses } from '../live/live-responses.ts'
 
@@ -36,4 +38,20 @@ export type RunEnvironment = {
   readonly concurrency: number
   /** How many runs an organization may have queued. */
   readonly maxQueued: number
+}
+
+/**
+ * The organization that a run is made for. Throws the error that the run fails with where its key was revoked or has
+ * expired while it was queued, or its organization was deleted.
+ */
+export function requireRunOwner(
+  { key: id }: RequestMetadata,
+  keys: KeyDirectory,
+  now: number = Date.now(),
+): Organization {
+  const key = keys.find(id)
+  if (key == null || key.organization === null) throw noOrganization()
+  if (key.revokedAt !== null) throw runKeyInvalid(id, 'was revoked')
+  if (key.expiresAt !== null && key.expiresAt <= now) throw runKeyInvalid(id, 'has expired')
+  return key.organization
 }

@@ -1,14 +1,14 @@
 import { interrupted, runCancelled, serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { withTimeout } from '../../../lib/time.ts'
 import type { LiveResponse } from '../live/live-response.ts'
-import { type ClaimPlace, createClaims } from './queue-bounds.ts'
+import { type ClaimSlot, createSlotClaims } from './queue-limits.ts'
 import type { Run, RunParts } from './run.ts'
-import { createUnderwayRuns } from './underway-runs.ts'
-import { WaitingRuns } from './waiting-runs.ts'
+import { createActiveRuns } from './active-runs.ts'
+import { RunScheduler } from './run-scheduler.ts'
 
 /** The background runs of this process: so many at a time; the others wait, and their organizations take turns. */
 export type Runs = {
-  readonly claim: ClaimPlace
+  readonly claimSlot: ClaimSlot
   add(run: Run): void
   /** Begins those that may: other settings are in force. */
   schedule(): void
@@ -27,18 +27,18 @@ export type Runs = {
 const longestWait = 10_000
 
 export function createRuns(parts: RunParts): Runs {
-  const underway = createUnderwayRuns(parts)
-  const waiting = new WaitingRuns(underway, parts)
-  const claim = createClaims(waiting.queue, () => parts.current().maxQueued)
+  const underway = createActiveRuns(parts)
+  const waiting = new RunScheduler(underway, parts)
+  const claim = createSlotClaims(waiting.queue, () => parts.current().maxQueued)
   let stopping = false
 
   function hold(): void {
     stopping = true
-    waiting.hold()
+    waiting.pause()
   }
 
   return {
-    claim(organization) {
+    claimSlot(organization) {
       if (stopping) throw serviceUnavailable('The gateway is stopping.')
       return claim(organization)
     },
@@ -46,16 +46,16 @@ export function createRuns(parts: RunParts): Runs {
       parts.live.add(run.live)
       waiting.add(run)
     },
-    schedule: () => waiting.wake(),
+    schedule: () => waiting.schedule(),
     async cancel(live) {
-      const run = waiting.queue.take(live)
+      const run = waiting.queue.remove(live)
       if (run) underway.drop(run, runCancelled())
       else underway.abort(live, runCancelled())
       await withTimeout(ending(live), longestWait, notStored)
     },
     counts: () => ({ queued: waiting.queue.size, running: underway.size() }),
     pause: hold,
-    idle: underway.quiet,
+    idle: underway.idle,
     async stop() {
       hold()
       await underway.stop(interrupted())
@@ -64,7 +64,7 @@ export function createRuns(parts: RunParts): Runs {
 }
 
 async function ending(live: LiveResponse): Promise<void> {
-  while (!live.over) await new Promise<void>((grown) => live.whenGrown(grown))
+  while (!live.finished) await new Promise<void>((grown) => live.onNextEvent(grown))
 }
 
 function notStored(): Error {

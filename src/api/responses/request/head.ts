@@ -18,7 +18,7 @@ export type ResponseHead = {
   readonly top_p: number | null
   readonly parallel_tool_calls: boolean
   readonly previous_response_id: string | null
-  readonly reasoning: ReasoningEcho | null
+  readonly reasoning: ReasoningSettings | null
   readonly text: Fields & { readonly format: Fields & { readonly type: string } }
   readonly tool_choice: unknown
   readonly truncation: string | null
@@ -31,7 +31,7 @@ export type ResponseHead = {
 }
 
 /** What was asked of the reasoning, with both words in any case. */
-export type ReasoningEcho = {
+export type ReasoningSettings = {
   readonly effort: Effort | null
   readonly summary: 'auto' | 'concise' | 'detailed' | null
 }
@@ -70,6 +70,6 @@ export function headOf(request: ResponseRequest, { id, createdAt, slug, warnings
   }
 }
 
-function reasoningOf({ reasoning }: ResponseRequest): ReasoningEcho | null {
+function reasoningOf({ reasoning }: ResponseRequest): ReasoningSettings | null {
   return reasoning == null ? null : { effort: reasoning.effort ?? null, summary: reasoning.summary ?? null }
 }

@@ -1,7 +1,7 @@
 import type { Part } from '../../../domain/generation/request.ts'
 import { refuseFileId } from '../../../http/file-ids.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json/json.ts'
-import type { Warn } from './lower-losses.ts'
+import type { Warn } from './lower-extras.ts'
 
 /** What a message or a result says, part by part. */
 export function lowerContent(content: unknown, path: string, warn: Warn): readonly Part[] {

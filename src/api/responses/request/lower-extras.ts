@@ -1,4 +1,5 @@
 import type { Generation } from '../../../domain/generation/request.ts'
+import type { Warning } from '../../../domain/generation/warnings.ts'
 import { type Fields, fieldsOf } from '../../../lib/json/json.ts'
 import { knownProperties, type ResponseRequest } from './schema.ts'
 
@@ -60,4 +61,15 @@ const tiers = ['auto', 'default', 'flex', 'priority'] as const
 /** The properties beyond the interface; null says nothing. */
 function unnamed(fields: Fields): readonly string[] {
   return Object.keys(fields).filter((name) => !knownProperties.has(name) && fields[name] !== null)
+}
+
+/** Takes what the caller asked for and does not get. */
+export type Warn = (warning: Warning) => void
+
+/** Warns of what the request asks for that does not happen. */
+export function warnOfIgnored(request: ResponseRequest, warn: Warn): void {
+  for (const name of ignoredIn(request)) warn({ what: 'Parameter', name })
+  const { truncation, include } = request
+  if (truncation != null && truncation !== 'disabled') warn({ what: 'Parameter', name: 'truncation' })
+  for (const name of include ?? []) warn({ what: 'Include value', name })
 }

@@ -2,7 +2,7 @@ import type { AssistantMessage, Message, PastToolCall } from '../../../domain/ge
 import { type Fields, textOf } from '../../../lib/json/json.ts'
 import type { Item } from './items.ts'
 import { lowerContent } from './lower-content.ts'
-import type { Warn } from './lower-losses.ts'
+import type { Warn } from './lower-extras.ts'
 
 /** The conversation: what was said before, and what is said now. */
 export function lowerItems(context: readonly Item[], input: readonly Item[], warn: Warn): readonly Message[] {

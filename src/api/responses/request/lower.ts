@@ -3,10 +3,9 @@ import type { Generation, Message } from '../../../domain/generation/request.ts'
 import { Warnings } from '../../../domain/generation/warnings.ts'
 import { badRequest, unsupportedParameter } from '../../../lib/errors/errors.ts'
 import type { Item } from './items.ts'
-import { extrasOf, tierOf } from './lower-extras.ts'
+import { extrasOf, tierOf, warnOfIgnored } from './lower-extras.ts'
 import { lowerFormat } from './lower-format.ts'
 import { lowerItems } from './lower-items.ts'
-import { warnOfIgnored } from './lower-losses.ts'
 import type { ResponseRequest } from './schema.ts'
 
 /** A request for a response in the vocabulary of the gateway. */

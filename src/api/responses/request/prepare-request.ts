@@ -7,7 +7,7 @@ import { lower } from './lower.ts'
 import type { ResponseRequest } from './schema.ts'
 
 /** A request that a model can be asked. */
-export type Prepared = {
+export type PreparedRequest = {
   readonly slug: string
   readonly model: Model
   readonly generation: Generation
@@ -15,12 +15,12 @@ export type Prepared = {
 }
 
 /** The model and the question to it, or the 400 or 404 that says why there is none. */
-export function prepare(
+export function prepareRequest(
   request: ResponseRequest,
   { context, input }: Conversation,
   models: Models,
   unsupported: 'reject' | 'drop',
-): Prepared {
+): PreparedRequest {
   const model = requireModel(models, request.model)
   const { generation, names, warnings: given } = lower(request, context, input)
   const warnings = [...given]

@@ -1,6 +1,5 @@
 import { ApiError, badRequest } from '../../../lib/errors/errors.ts'
-import { responseOfItem } from './item-id.ts'
-import type { Item } from './items.ts'
+import { type Item, responseIdOf } from './items.ts'
 
 /** The most responses whose items one request may refer to, because each of them is read. */
 export const maxReferencedResponses = 1000
@@ -9,7 +8,7 @@ export const maxReferencedResponses = 1000
 export const maxReferences = 10_000
 
 /** The ids of the items that these refer to instead of repeating them, and how often; the 400 for too many. */
-export function referencesIn(items: readonly Item[]): ReadonlyMap<string, number> {
+export function countReferences(items: readonly Item[]): ReadonlyMap<string, number> {
   const occurrences = new Map<string, number>()
   let count = 0
   for (const item of items) {
@@ -22,14 +21,14 @@ export function referencesIn(items: readonly Item[]): ReadonlyMap<string, number
 }
 
 /** The ids of the responses that these items are of, each once, or the 400 for too many. */
-export function responsesOf(itemIds: Iterable<string>): ReadonlySet<string> {
-  const responses = new Set([...itemIds].flatMap((id) => responseOfItem(id) ?? []))
+export function responseIdsOf(itemIds: Iterable<string>): ReadonlySet<string> {
+  const responses = new Set([...itemIds].flatMap((id) => responseIdOf(id) ?? []))
   if (responses.size > maxReferencedResponses) throw tooMany(responses.size)
   return responses
 }
 
 /** The items with what they refer to in place of the references, or the 404 for one that is not there. */
-export function withReferences(items: readonly Item[], found: ReadonlyMap<string, Item>): readonly Item[] {
+export function resolveReferences(items: readonly Item[], found: ReadonlyMap<string, Item>): readonly Item[] {
   return items.map((item) => {
     if (!refers(item)) return item
     const meant = found.get(item.id)

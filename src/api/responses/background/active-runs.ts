@@ -8,9 +8,9 @@ import { dropRun, executeRun } from './execute-run.ts'
 import type { Run, RunParts } from './run.ts'
 
 /** The runs that have begun, or were given up, each until its end is stored. */
-export type UnderwayRuns = {
+export type ActiveRuns = {
   /** Resolves when it is over, however it ended. */
-  begin(run: Run, call: ConcurrencySlot): Promise<void>
+  start(run: Run, call: ConcurrencySlot): Promise<void>
   /** Ends one that has not begun. */
   drop(run: Run, error: unknown): void
   /** Ends one that has begun; nothing where that is not so. */
@@ -18,7 +18,7 @@ export type UnderwayRuns = {
   /** How many have begun and are not over. */
   size(): number
   /** Resolves when all are over. */
-  quiet(): Promise<void>
+  idle(): Promise<void>
   /** Ends all with the error; what cannot be stored in time is left to the next process. */
   stop(error: unknown): Promise<void>
 }
@@ -26,7 +26,7 @@ export type UnderwayRuns = {
 /** Milliseconds for the ends of all runs to be stored when the process stops. */
 const longestStop = 10_000
 
-export function createUnderwayRuns(parts: RunParts): UnderwayRuns {
+export function createActiveRuns(parts: RunParts): ActiveRuns {
   const begun = new Map<LiveResponse, AbortController>()
   const ends = new Set<Promise<void>>()
   const checkpoints = createCheckpoints(parts.responses, parts.log)
@@ -44,18 +44,18 @@ export function createUnderwayRuns(parts: RunParts): UnderwayRuns {
   const quiet = async () => void (await Promise.allSettled(ends))
 
   return {
-    async begin(run, call) {
+    async start(run, call) {
       const abort = new AbortController()
       begun.set(run.live, abort)
       checkpoints.watch(run.live)
       await owned(executeRun(run, call, { abort: abort.signal, abandoned: abandoned.signal }, parts))
-      checkpoints.forget(run.live)
+      checkpoints.unwatch(run.live)
       begun.delete(run.live)
     },
     drop: (run, error) => void owned(dropRun(run, error, abandoned.signal, parts)),
     abort: (live, error) => begun.get(live)?.abort(error),
     size: () => begun.size,
-    quiet,
+    idle: quiet,
     async stop(error) {
       for (const abort of begun.values()) abort.abort(error)
       await settleWithin(quiet(), longestStop)

@@ -12,13 +12,13 @@ const retryAfter = 1000
  * Claims a place in the queue for a run of the organization that is about to be stored, until the returned function is
  * called, when it was added or will not be. Throws 429 where the organization has too many, 503 where all have.
  */
-export type ClaimPlace = (organization: string) => () => void
+export type ClaimSlot = (organization: string) => () => void
 
 /** `maxQueued` is for each organization. */
-export function createClaims(
-  queue: Pick<RunQueue, 'of' | 'size' | 'characters'>,
+export function createSlotClaims(
+  queue: Pick<RunQueue, 'countsOf' | 'size' | 'characters'>,
   maxQueued: () => number,
-): ClaimPlace {
+): ClaimSlot {
   const claims = new Map<string, number>()
   let size = 0
 
@@ -30,7 +30,7 @@ export function createClaims(
   }
 
   return (organization) => {
-    const own = queue.of(organization)
+    const own = queue.countsOf(organization)
     const limit = maxQueued()
     if (own.size + (claims.get(organization) ?? 0) >= limit) throw tooManyQueued(limit)
     if (own.characters >= maxOwnCharacters) throw queuedTooLarge()

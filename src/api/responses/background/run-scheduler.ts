@@ -1,8 +1,7 @@
 import { ApiError } from '../../../lib/errors/errors.ts'
-import { ownerOf } from './run-owner.ts'
-import type { Run, RunParts } from './run.ts'
 import { RunQueue } from './run-queue.ts'
-import type { UnderwayRuns } from './underway-runs.ts'
+import { requireRunOwner, type Run, type RunParts } from './run.ts'
+import type { ActiveRuns } from './active-runs.ts'
 
 /** Milliseconds after which an organization is tried again that had no place for its runs. */
 const placePause = 200
@@ -10,14 +9,14 @@ const placePause = 200
 const maxDropped = 20
 
 /** The runs that wait; each begins when it is the turn of its organization and there is room for it. */
-export class WaitingRuns {
+export class RunScheduler {
   readonly queue = new RunQueue()
-  readonly #underway: UnderwayRuns
+  readonly #underway: ActiveRuns
   readonly #parts: Pick<RunParts, 'current' | 'keys'>
   #held = false
   #retry: Timer | undefined
 
-  constructor(underway: UnderwayRuns, parts: Pick<RunParts, 'current' | 'keys'>) {
+  constructor(underway: ActiveRuns, parts: Pick<RunParts, 'current' | 'keys'>) {
     this.#underway = underway
     this.#parts = parts
   }
@@ -28,13 +27,13 @@ export class WaitingRuns {
   }
 
   /** Begins those for which there is room: other settings are in force, or a place of this organization is free. */
-  wake(organization?: string): void {
-    this.queue.wake(organization)
+  schedule(organization?: string): void {
+    this.queue.unpark(organization)
     this.#beginSome()
   }
 
   /** From now on none begins. */
-  hold(): void {
+  pause(): void {
     this.#held = true
     clearTimeout(this.#retry)
   }
@@ -54,22 +53,22 @@ export class WaitingRuns {
       }
     }
     // A place may also become free by the end of a call that is no run.
-    if (this.queue.resting > 0) this.#retry = setTimeout(() => this.wake(), placePause)
+    if (this.queue.parked > 0) this.#retry = setTimeout(() => this.schedule(), placePause)
   }
 
   /** Begins the first run where its organization has a place for it; false where it must not begin any more. */
   #beginOrDrop(run: Run): boolean {
     const refusal = refusalOf(run, this.#parts.keys)
     if (refusal) {
-      this.queue.takeFirst()
+      this.queue.removeFirst()
       this.#underway.drop(run, refusal)
       return false
     }
     const call = run.call.start()
-    if (call === undefined) this.queue.rest()
+    if (call === undefined) this.queue.park()
     else {
-      this.queue.takeFirst()
-      void this.#underway.begin(run, call).then(() => this.wake(run.live.organization))
+      this.queue.removeFirst()
+      void this.#underway.start(run, call).then(() => this.schedule(run.live.organization))
     }
     return true
   }
@@ -78,7 +77,7 @@ export class WaitingRuns {
 /** Why the run must not begin any more. Where the database does not know at the moment, it is asked again later. */
 function refusalOf({ facts }: Run, keys: RunParts['keys']): ApiError | undefined {
   try {
-    ownerOf(facts, keys)
+    requireRunOwner(facts, keys)
     return undefined
   } catch (error) {
     return error instanceof ApiError && error.status !== 503 ? error : undefined
