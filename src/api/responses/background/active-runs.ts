@@ -7,33 +7,34 @@ import { createCheckpoints } from './checkpoints.ts'
 import { dropRun, executeRun } from './execute-run.ts'
 import type { Run, RunParts } from './run.ts'
 
-/** The runs that have begun, or were given up, each until its end is stored. */
+/** The runs that were started or dropped, each until its end is stored. */
 export type ActiveRuns = {
-  /** Resolves when it is over, however it ended. */
-  start(run: Run, call: ConcurrencySlot): Promise<void>
-  /** Ends one that has not begun. */
+  /** Executes a run; resolves when it has ended, with or without an error. */
+  start(run: Run, slot: ConcurrencySlot): Promise<void>
+  /** Ends a run that was not started. */
   drop(run: Run, error: unknown): void
-  /** Ends one that has begun; nothing where that is not so. */
+  /** Ends a run that was started; does nothing for any other response. */
   abort(live: LiveResponse, error: unknown): void
-  /** How many have begun and are not over. */
+  /** The number of runs that were started and have not ended. */
   size(): number
-  /** Resolves when all are over. */
+  /** Resolves when all runs have ended. */
   idle(): Promise<void>
-  /** Ends all with the error; what cannot be stored in time is left to the next process. */
+  /** Ends all runs with the error. The next process ends those whose end could not be stored in time. */
   stop(error: unknown): Promise<void>
 }
 
-/** Milliseconds for the ends of all runs to be stored when the process stops. */
-const longestStop = 10_000
+/** For the ends of all runs to be stored when the process stops. */
+const stopTimeoutMs = 10_000
 
+/** An empty set of active runs. */
 export function createActiveRuns(parts: RunParts): ActiveRuns {
-  const begun = new Map<LiveResponse, AbortController>()
+  const started = new Map<LiveResponse, AbortController>()
   const ends = new Set<Promise<void>>()
   const checkpoints = createCheckpoints(parts.responses, parts.log)
   const abandoned = new AbortController()
 
-  /** One whose end is not stored is not over in the database: the next start ends it. */
-  async function owned(end: Promise<void>): Promise<void> {
+  /** If the end is not stored, the response stays in progress in the database until the next start ends it. */
+  async function track(end: Promise<void>): Promise<void> {
     ends.add(end)
     await end.catch((error) => {
       parts.log.error('The end of a background run was not stored.', { cause: causeOf(error) })
@@ -41,24 +42,24 @@ export function createActiveRuns(parts: RunParts): ActiveRuns {
     ends.delete(end)
   }
 
-  const quiet = async () => void (await Promise.allSettled(ends))
+  const idle = async () => void (await Promise.allSettled(ends))
 
   return {
-    async start(run, call) {
+    async start(run, slot) {
       const abort = new AbortController()
-      begun.set(run.live, abort)
+      started.set(run.live, abort)
       checkpoints.watch(run.live)
-      await owned(executeRun(run, call, { abort: abort.signal, abandoned: abandoned.signal }, parts))
+      await track(executeRun(run, slot, { abort: abort.signal, abandoned: abandoned.signal }, parts))
       checkpoints.unwatch(run.live)
-      begun.delete(run.live)
+      started.delete(run.live)
     },
-    drop: (run, error) => void owned(dropRun(run, error, abandoned.signal, parts)),
-    abort: (live, error) => begun.get(live)?.abort(error),
-    size: () => begun.size,
-    idle: quiet,
+    drop: (run, error) => void track(dropRun(run, error, abandoned.signal, parts)),
+    abort: (live, error) => started.get(live)?.abort(error),
+    size: () => started.size,
+    idle,
     async stop(error) {
-      for (const abort of begun.values()) abort.abort(error)
-      await settleWithin(quiet(), longestStop)
+      for (const abort of started.values()) abort.abort(error)
+      await settleWithin(idle(), stopTimeoutMs)
       abandoned.abort(interrupted())
       checkpoints.stop()
     },

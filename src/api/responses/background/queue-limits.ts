@@ -1,20 +1,20 @@
 import { rateLimited, serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { RunQueue } from './run-queue.ts'
 
-/** Each queued run keeps some memory: so many of them, and so many characters in all, and of one organization. */
-const maxQueuedOfAll = 10_000
-const maxCharacters = 64 * 1024 * 1024
-const maxOwnCharacters = maxCharacters / 4
-/** Milliseconds: nobody knows when a run will begin. */
-const retryAfter = 1000
+/** The limits of the queue, because each queued run takes memory: in runs and characters, and for one organization. */
+const maxTotalQueued = 10_000
+const maxTotalCharacters = 64 * 1024 * 1024
+const maxOrganizationCharacters = maxTotalCharacters / 4
+/** A constant, because the start of a queued run cannot be predicted. */
+const retryAfterMs = 1000
 
 /**
- * Claims a place in the queue for a run of the organization that is about to be stored, until the returned function is
- * called, when it was added or will not be. Throws 429 where the organization has too many, 503 where all have.
+ * Claims a slot in the queue for a run that is about to be stored, and returns the function that releases it: to be called
+ * once the run is queued, or will not be. Throws 429 if the organization has reached a limit, 503 if the gateway has.
  */
 export type ClaimSlot = (organization: string) => () => void
 
-/** `maxQueued` is for each organization. */
+/** Claims slots of this queue; `maxQueued` is the limit of each organization. */
 export function createSlotClaims(
   queue: Pick<RunQueue, 'countsOf' | 'size' | 'characters'>,
   maxQueued: () => number,
@@ -33,9 +33,9 @@ export function createSlotClaims(
     const own = queue.countsOf(organization)
     const limit = maxQueued()
     if (own.size + (claims.get(organization) ?? 0) >= limit) throw tooManyQueued(limit)
-    if (own.characters >= maxOwnCharacters) throw queuedTooLarge()
-    if (queue.size + size >= maxQueuedOfAll || queue.characters >= maxCharacters)
-      throw serviceUnavailable('Too many background runs wait. Try again later.')
+    if (own.characters >= maxOrganizationCharacters) throw queuedTooLarge()
+    if (queue.size + size >= maxTotalQueued || queue.characters >= maxTotalCharacters)
+      throw serviceUnavailable('Too many background runs are queued. Try again later.')
     change(organization, 1)
     return () => change(organization, -1)
   }
@@ -43,10 +43,10 @@ export function createSlotClaims(
 
 function tooManyQueued(limit: number): Error {
   const reached = `The organization has reached its limit of queued background runs, ${limit}.`
-  return rateLimited('requests', `${reached} Try again when some of them have started.`, retryAfter)
+  return rateLimited('requests', `${reached} Try again when some of them have started.`, retryAfterMs)
 }
 
 function queuedTooLarge(): Error {
-  const reached = 'The queued background runs of the organization are too large together.'
-  return rateLimited('requests', `${reached} Try again when some of them have started.`, retryAfter)
+  const reached = 'The queued background runs of the organization are too large in total.'
+  return rateLimited('requests', `${reached} Try again when some of them have started.`, retryAfterMs)
 }

@@ -1,80 +1,80 @@
 import { ApiError } from '../../../lib/errors/errors.ts'
+import type { ActiveRuns } from './active-runs.ts'
 import { RunQueue } from './run-queue.ts'
 import { requireRunOwner, type Run, type RunParts } from './run.ts'
-import type { ActiveRuns } from './active-runs.ts'
 
-/** Milliseconds after which an organization is tried again that had no place for its runs. */
-const placePause = 200
-/** Runs that are dropped in one turn of the event loop: the end of each is written. */
+/** After this interval, organizations that had no free concurrency slot for their runs are tried again. */
+const slotRetryIntervalMs = 200
+/** The runs that are dropped in one turn of the event loop, because the end of each is written. */
 const maxDropped = 20
 
-/** The runs that wait; each begins when it is the turn of its organization and there is room for it. */
+/** Queues runs, and starts each when it is the turn of its organization and the concurrency allows it. */
 export class RunScheduler {
   readonly queue = new RunQueue()
-  readonly #underway: ActiveRuns
+  readonly #active: ActiveRuns
   readonly #parts: Pick<RunParts, 'current' | 'keys'>
-  #held = false
+  #paused = false
   #retry: Timer | undefined
 
-  constructor(underway: ActiveRuns, parts: Pick<RunParts, 'current' | 'keys'>) {
-    this.#underway = underway
+  constructor(active: ActiveRuns, parts: Pick<RunParts, 'current' | 'keys'>) {
+    this.#active = active
     this.#parts = parts
   }
 
   add(run: Run): void {
     this.queue.add(run)
-    this.#beginSome()
+    this.#startRuns()
   }
 
-  /** Begins those for which there is room: other settings are in force, or a place of this organization is free. */
+  /** Starts what is possible now: the settings have changed, or the organization has released a concurrency slot. */
   schedule(organization?: string): void {
     this.queue.unpark(organization)
-    this.#beginSome()
+    this.#startRuns()
   }
 
-  /** From now on none begins. */
+  /** Starts no runs from now on. */
   pause(): void {
-    this.#held = true
+    this.#paused = true
     clearTimeout(this.#retry)
   }
 
-  /** Keeps so many under way at once; those of an organization without a free place do not hold up the others. */
-  #beginSome(): void {
+  /** Starts runs up to the concurrency; an organization without a free slot does not block the others. */
+  #startRuns(): void {
     clearTimeout(this.#retry)
-    if (this.#held) return
+    if (this.#paused) return
     const { concurrency } = this.#parts.current()
     let dropped = 0
-    while (this.#underway.size() < concurrency) {
+    while (this.#active.size() < concurrency) {
       const run = this.queue.first()
       if (run === undefined) break
-      if (!this.#beginOrDrop(run) && ++dropped >= maxDropped) {
-        this.#retry = setTimeout(() => this.#beginSome(), 1)
+      if (!this.#startOrDrop(run) && ++dropped >= maxDropped) {
+        this.#retry = setTimeout(() => this.#startRuns(), 1)
         return
       }
     }
-    // A place may also become free by the end of a call that is no run.
-    if (this.queue.parked > 0) this.#retry = setTimeout(() => this.schedule(), placePause)
+    // The end of a foreground call also releases a slot, and does not call `schedule`.
+    if (this.queue.parked > 0) this.#retry = setTimeout(() => this.schedule(), slotRetryIntervalMs)
   }
 
-  /** Begins the first run where its organization has a place for it; false where it must not begin any more. */
-  #beginOrDrop(run: Run): boolean {
+  /** Starts the first run if its organization has a free slot; false for a run that had to be dropped. */
+  #startOrDrop(run: Run): boolean {
     const refusal = refusalOf(run, this.#parts.keys)
     if (refusal) {
       this.queue.removeFirst()
-      this.#underway.drop(run, refusal)
+      this.#active.drop(run, refusal)
       return false
     }
-    const call = run.call.start()
-    if (call === undefined) this.queue.park()
+    const slot = run.call.start()
+    if (slot === undefined) this.queue.park()
     else {
       this.queue.removeFirst()
-      void this.#underway.start(run, call).then(() => this.schedule(run.live.organization))
+      void this.#active.start(run, slot).then(() => this.schedule(run.live.organization))
     }
     return true
   }
 }
 
-/** Why the run must not begin any more. Where the database does not know at the moment, it is asked again later. */
+/** Why the run must not start any more. A 503 is no reason: the database is unavailable, and the run checks again. */
 function refusalOf({ facts }: Run, keys: RunParts['keys']): ApiError | undefined {
   try {
     requireRunOwner(facts, keys)

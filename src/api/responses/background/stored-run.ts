@@ -10,23 +10,47 @@ import type { Item } from '../request/items.ts'
 import type { ResponseRequest } from '../request/schema.ts'
 import { fromStoredHead } from '../stored-response.ts'
 
-/** A run as an earlier process has left it. */
+/** What is stored of a run, beside its response, until it has ended: another process may have to start it. */
+export type RunOrder = {
+  /** Without the input, which is stored with the response, and without what the metadata has. */
+  readonly request: ResponseRequest
+  /** The name is part of the stored format. */
+  readonly facts: RequestMetadata
+  /** An estimate. */
+  readonly promptTokens: number
+  /** The number of images in the prompt. */
+  readonly images: number
+}
+
+/** Converts an order for storage. */
+export function storedOrder({ request, ...rest }: RunOrder): JsonObject {
+  // It consists of JSON values only.
+  return { ...rest, request: { ...request, input: [], tags: null, trace: null } } as unknown as JsonObject
+}
+
+/** Converts a stored order. */
+export function fromStoredOrder(stored: JsonObject): RunOrder {
+  // Only `storedOrder` writes it.
+  return stored as unknown as RunOrder
+}
+
+/** An unfinished run of an earlier process. */
 export type StoredRun = {
   readonly row: UnfinishedRun
   readonly live: LiveResponse
   readonly order: RunOrder
 }
 
-/** One of which a part cannot be read. */
+/** An unfinished run of which a part cannot be read. */
 export type DamagedRun = { readonly row: UnfinishedRun; readonly live: undefined; readonly order?: RunOrder }
 
-/** Reads what is stored of a run. */
+/** Parses the row of an unfinished run. */
 export function toStoredRun(row: UnfinishedRun): StoredRun | DamagedRun {
-  const [live, order] = [liveIn(row), orderOf(row)]
+  const [live, order] = [parseLive(row), parseOrder(row)]
   return live && order ? { row, live, order } : { row, live: undefined, order }
 }
 
-function liveIn({ id, organization, head: json, log }: UnfinishedRun): LiveResponse | undefined {
+function parseLive({ id, organization, head: json, log }: UnfinishedRun): LiveResponse | undefined {
   const head = parseJson(json)
   if (!isObject(head) || head.id !== id) return undefined
   try {
@@ -38,7 +62,7 @@ function liveIn({ id, organization, head: json, log }: UnfinishedRun): LiveRespo
   }
 }
 
-function orderOf({ organization, run: json }: UnfinishedRun): RunOrder | undefined {
+function parseOrder({ organization, run: json }: UnfinishedRun): RunOrder | undefined {
   const { request, facts, promptTokens, images } = fieldsOf(parseJson(json))
   const readable =
     typeof fieldsOf(request).model === 'string' && Number.isFinite(promptTokens) && Number.isFinite(images)
@@ -46,29 +70,10 @@ function orderOf({ organization, run: json }: UnfinishedRun): RunOrder | undefin
   return fromStoredOrder(JSON.parse(json) as JsonObject)
 }
 
-/** What is stored of a background run for as long as it is not over: it may have to begin in another process. */
-export type RunOrder = {
-  /** Without its input, which is stored with the response, and what only its facts say. */
-  readonly request: ResponseRequest
-  readonly facts: RequestMetadata
-  /** An estimate. */
-  readonly promptTokens: number
-  /** How many the prompt holds. */
-  readonly images: number
-}
-
-/** The order as it is stored. */
-export function storedOrder({ request, ...rest }: RunOrder): JsonObject {
-  // It came as JSON, or was made of it.
-  return { ...rest, request: { ...request, input: [], tags: null, trace: null } } as unknown as JsonObject
-}
-
-/** The order as it was stored. */
-export function fromStoredOrder(stored: JsonObject): RunOrder {
-  return stored as unknown as RunOrder
-}
-
-/** What a stored run asks: its request, and the conversation that it goes on with, whose bytes `hold` is asked for. */
+/**
+ * Reads the request of a stored run and the conversation that it continues. `hold` is called with the bytes of the
+ * conversation before it is read. Throws 400 if a part of it was deleted.
+ */
 export async function readRun(
   organization: string,
   id: string,
@@ -78,19 +83,19 @@ export async function readRun(
   const order = await responses.findRun(organization, id)
   const chain = await responses.runContext(organization, id, hold)
   const own = chain?.at(-1)
-  if (order === undefined || chain === undefined || own === undefined) throw gone()
+  if (order === undefined || chain === undefined || own === undefined) throw deleted()
   const context = await itemsOfChain(chain.slice(0, -1))
-  // Stored as they were when they passed for items.
+  // The request schema validated the input before it was stored.
   return {
     request: fromStoredOrder(order).request,
     conversation: { context, input: own.input as readonly Item[] },
   }
 }
 
-/** The organization was deleted at this moment, or an earlier response of the conversation just before this one. */
-function gone(): Error {
+/** The organization was deleted meanwhile, or an earlier response of the conversation just before this one was stored. */
+function deleted(): Error {
   return badRequest(
-    'What this run goes on with was deleted.',
+    'The conversation that this run continues was deleted.',
     'previous_response_not_found',
     'previous_response_id',
   )
