@@ -15,6 +15,7 @@ import {
   type ResponseLifecycleParts,
 } from './response-lifecycle.ts'
 
+/** What foreground responses depend on. */
 export type ForegroundParts = ServiceParts & ResponseLifecycleParts & { readonly options: RenderOptions }
 
 /** A complete response and its cost; undefined for a model without a price. */

@@ -23,7 +23,7 @@ export type PreparedResponse = {
   readonly conversation: Conversation
   readonly head: ResponseHead
   readonly facts: RequestMetadata
-  /** Releases the previous response; called once the write of this one is queued, or will not happen. See `Responses.hold`. */
+  /** Releases the previous response, once the write of this one is queued or will not happen. See `Responses.hold`. */
   readonly release: () => void
 }
 

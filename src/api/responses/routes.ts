@@ -22,8 +22,8 @@ const createDetail = describe({
 })
 
 /**
- * In bytes: a larger body needs a concurrency slot to be read. A smaller one does not, because it may request a background
- * run, which takes its slot when it starts.
+ * In bytes: a larger body needs a concurrency slot to be read. A smaller one does not, because it may request a
+ * background run, which takes its slot when it starts.
  */
 const maxBytesWithoutSlot = 64 * 1024
 

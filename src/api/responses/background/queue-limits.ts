@@ -9,8 +9,8 @@ const maxOrganizationCharacters = maxTotalCharacters / 4
 const retryAfterMs = 1000
 
 /**
- * Claims a slot in the queue for a run that is about to be stored, and returns the function that releases it: to be called
- * once the run is queued, or will not be. Throws 429 if the organization has reached a limit, 503 if the gateway has.
+ * Claims a slot in the queue for a run that is about to be stored. The returned function releases it, once the run is
+ * queued or will not be. Throws 429 if the organization has reached a limit, 503 if the gateway has.
  */
 export type ClaimSlot = (organization: string) => () => void
 

@@ -32,14 +32,14 @@ export type Recovered = {
   readonly failed: number
 }
 
-const pageSize = 100
+const page = 100
 
 /** Runs at the start of the process, before any other settlement and before any request. */
 export async function recoverRuns(parts: RecoveryParts): Promise<Recovered> {
   const waiting: Run[] = []
   let failed = 0
   for (let after = ''; ;) {
-    const found = parts.responses.unfinished(after, pageSize)
+    const found = parts.responses.unfinished(after, page)
     const last = found.at(-1)
     if (last === undefined) return { waiting, failed }
     const ends: Promise<void>[] = []

@@ -6,7 +6,7 @@ import type { Conversation } from '../conversation.ts'
 import { lower } from './lower.ts'
 import type { ResponseRequest } from './schema.ts'
 
-/** A request that a model can be asked. */
+/** A request that can be sent to a model. */
 export type PreparedRequest = {
   readonly slug: string
   readonly model: Model
@@ -14,7 +14,7 @@ export type PreparedRequest = {
   readonly warnings: readonly string[]
 }
 
-/** The model and the question to it, or the 400 or 404 that says why there is none. */
+/** Finds the model and lowers the request for it. Throws 404 for an unknown model, 400 for an invalid request. */
 export function prepareRequest(
   request: ResponseRequest,
   { context, input }: Conversation,
@@ -22,9 +22,10 @@ export function prepareRequest(
   unsupported: 'reject' | 'drop',
 ): PreparedRequest {
   const model = requireModel(models, request.model)
-  const { generation, names, warnings: given } = lower(request, context, input)
-  const warnings = [...given]
-  const warn = (sentence: string) => void warnings.push(sentence)
-  const fitted = enforceCapabilities(generation, model, { unsupported, names, warn })
-  return { slug: model.slug, model, generation: fitted, warnings }
+  const lowered = lower(request, context, input)
+  const { names } = lowered
+  const warnings = [...lowered.warnings]
+  const warn = (message: string) => void warnings.push(message)
+  const generation = enforceCapabilities(lowered.generation, model, { unsupported, names, warn })
+  return { slug: model.slug, model, generation, warnings }
 }
