@@ -29,7 +29,7 @@ export function storedOrder({ request, ...rest }: RunOrder): JsonObject {
 }
 
 /** Converts a stored order. */
-export function fromStoredOrder(stored: JsonObject): RunOrder {
+function fromStoredOrder(stored: JsonObject): RunOrder {
   // Only `storedOrder` writes it.
   return stored as unknown as RunOrder
 }

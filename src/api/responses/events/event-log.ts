@@ -42,7 +42,7 @@ function applyEntry(state: ResponseState, entry: LogEntry): ResponseState {
 }
 
 /** An entry of the log: an event, or consecutive deltas of one type joined. */
-export type LogEntry = Exclude<RunEvent, Delta> | JoinedDeltas
+type LogEntry = Exclude<RunEvent, Delta> | JoinedDeltas
 
 type Delta = Extract<RunEvent, { readonly type: 'text' | 'reasoning' }>
 
@@ -50,7 +50,7 @@ type Delta = Extract<RunEvent, { readonly type: 'text' | 'reasoning' }>
 type JoinedDeltas = Delta & { readonly lengths?: readonly number[] }
 
 /** Joins consecutive deltas, so that each entry can be stored as one line. */
-export function toEntries(events: Iterable<RunEvent>): readonly LogEntry[] {
+function toEntries(events: Iterable<RunEvent>): readonly LogEntry[] {
   const groups: Group[] = []
   for (const event of events) {
     const last = groups.at(-1)
@@ -62,7 +62,7 @@ export function toEntries(events: Iterable<RunEvent>): readonly LogEntry[] {
 }
 
 /** The events of an entry, with every delta on its own. */
-export function* toEvents(entry: LogEntry): Generator<RunEvent, void> {
+function* toEvents(entry: LogEntry): Generator<RunEvent, void> {
   if (!isDelta(entry) || entry.lengths === undefined) return yield entry
   const { type, text, lengths } = entry
   let end = 0
@@ -70,7 +70,7 @@ export function* toEvents(entry: LogEntry): Generator<RunEvent, void> {
 }
 
 /** The number of deltas of an entry that are not empty. */
-export function countDeltas(entry: LogEntry): number {
+function countDeltas(entry: LogEntry): number {
   if (!isDelta(entry)) return 0
   const lengths = entry.lengths ?? [entry.text.length]
   return lengths.reduce((count, length) => (length > 0 ? count + 1 : count), 0)

@@ -42,7 +42,7 @@ export function extrasOf(request: ResponseRequest): Fields {
 const noExtras: Fields = {}
 
 /** The names of the unknown parameters that are ignored with a warning. */
-export function ignoredIn(request: ResponseRequest): readonly string[] {
+function ignoredIn(request: ResponseRequest): readonly string[] {
   const fields: Fields = request
   return unknownParameters(fields).filter((name) => {
     if (name === 'service_tier') return tierOf(request) === undefined
