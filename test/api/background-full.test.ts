@@ -25,7 +25,7 @@ test('the queued runs of all organizations keep only so much in memory: beyond i
   const last = await key('four')
   const refused = await readError(await app.request('/v1/responses', { ...last, body }))
   expect(refused).toMatchObject({ status: 503, code: 'service_unavailable' })
-  expect(refused.message).toContain('Too many background runs wait')
+  expect(refused.message).toContain('Too many background runs are queued')
 
   expect((await cancelRun(app, waiting[0] ?? '', keys[0])).status).toBe(200)
   expect((await app.request('/v1/responses', { ...last, body })).status).toBe(200)
@@ -45,7 +45,7 @@ test('those of one organization keep a quarter of it: beyond it new ones of this
   const body = { model: 'acme/river', input: 'one more', background: true }
   const refused = await readError(await app.request('/v1/responses', { body }))
   expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
-  expect(refused.message).toContain('too large together')
+  expect(refused.message).toContain('too large in total')
 
   expect((await cancelRun(app, waiting.id)).status).toBe(200)
   expect((await app.request('/v1/responses', { body })).status).toBe(200)

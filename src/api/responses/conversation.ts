@@ -5,34 +5,37 @@ import { nextTurn } from '../../lib/time.ts'
 import type { ChainLink, Responses } from '../../storage/ports/responses.ts'
 import { readStored } from '../../storage/stored-json.ts'
 import { inputItems, type Item } from './request/items.ts'
-import { referencesIn, responsesOf, withReferences } from './request/references.ts'
+import { countReferences, resolveReferences, responseIdsOf } from './request/references.ts'
 import type { ResponseRequest } from './request/schema.ts'
 import { outputOf } from './stored-response.ts'
 
-/** What a model is to read, as items without references. */
+/** The items that a model receives; references are resolved. */
 export type Conversation = {
-  /** Those of the responses that this one follows, the oldest first. */
+  /** The items of the previous responses, the oldest first. */
   readonly context: readonly Item[]
-  /** Those of the request itself, with what its references name in their places. */
+  /** The items of the request itself. */
   readonly input: readonly Item[]
 }
 
-/** The conversation that a request of the organization goes on with, or the 400 or 404 that says what is missing. */
-export async function conversationOf(
+/**
+ * Loads the conversation that a request continues. Throws 404 for a reference to an item that does not exist, and 400 for
+ * a previous response that does not exist, or for references to too many or too large items.
+ */
+export async function loadConversation(
   request: Pick<ResponseRequest, 'input' | 'previous_response_id'>,
   responseId: string,
   organization: string,
   responses: Responses,
   memory: MemoryLease,
 ): Promise<Conversation> {
-  const given = inputItems(request.input, responseId)
-  const found = await referred(referencesIn(given), organization, responses, memory)
-  const input = withReferences(given, found)
-  return { context: await contextOf(request.previous_response_id, organization, responses, memory), input }
+  const items = inputItems(request.input, responseId)
+  const referenced = await loadReferenced(countReferences(items), organization, responses, memory)
+  const input = resolveReferences(items, referenced)
+  return { context: await loadContext(request.previous_response_id, organization, responses, memory), input }
 }
 
 /** The items of the response with this id and of all that it follows; none without an id. */
-async function contextOf(
+async function loadContext(
   previous: string | null | undefined,
   organization: string,
   responses: Responses,
@@ -44,10 +47,10 @@ async function contextOf(
   return await itemsOfChain(chain)
 }
 
-/** In characters: so much of the logs is read in one turn of the event loop. */
+/** In characters: the length of the logs that are decoded in one turn of the event loop. */
 const sliceLength = 1024 * 1024
 
-/** What these responses add to a conversation, in steps with other work between. */
+/** The items of these responses, decoded in slices so that the event loop is not blocked. */
 export async function itemsOfChain(chain: readonly ChainLink[]): Promise<readonly Item[]> {
   const items: Item[] = []
   let characters = 0
@@ -61,23 +64,28 @@ export async function itemsOfChain(chain: readonly ChainLink[]): Promise<readonl
   return items
 }
 
-/** What this response adds to a conversation: what was asked, and what was answered. */
+/** The items of one response: its input, then its output. */
 function itemsOf(link: ChainLink): readonly Item[] {
-  // Stored as they were when they passed for items.
+  // The request schema validated the input before it was stored.
   return [...(link.input as readonly Item[]), ...readStored(`response ${link.id}`, () => outputOf(link))]
 }
 
-/** The items that these ids name, of those responses of the organization that anybody can still see. */
-async function referred(
-  occurrences: ReadonlyMap<string, number>,
+/** In characters: as much as a chain may have. */
+const maxReferencedCharacters = 64 * 1024 * 1024
+/** For all responses that are loaded to resolve the references of one request. */
+const maxLoadedBytes = 4 * maxReferencedCharacters
+
+/** Loads the items with these ids, each with its number of references, from responses that are not deleted. */
+async function loadReferenced(
+  references: ReadonlyMap<string, number>,
   organization: string,
   responses: Responses,
   memory: MemoryLease,
 ): Promise<ReadonlyMap<string, Item>> {
   const found = new Map<string, Item>()
   let [characters, loaded] = [0, 0]
-  // One after the other, so that no more is held than what is named.
-  for (const id of responsesOf(occurrences.keys())) {
+  // One response after the other, so that memory holds one of them and the referenced items.
+  for (const id of responseIdsOf(references.keys())) {
     let kept = 0
     let held = 0
     const hold = (bytes: number) => {
@@ -85,14 +93,14 @@ async function referred(
       memory.take(bytes)
       held += bytes
     }
-    for (const item of await itemsIn(organization, id, responses, hold)) {
-      const count = occurrences.get(item.id)
+    for (const item of await loadItems(organization, id, responses, hold)) {
+      const count = references.get(item.id)
       if (count === undefined) continue
       const { length } = JSON.stringify(item)
       kept += length
-      // A model reads it as often as it is referred to.
+      // The model receives the item once for each reference.
       characters += length * count
-      if (characters > mostCharacters) throw tooLong()
+      if (characters > maxReferencedCharacters) throw tooLong()
       found.set(item.id, item)
     }
     memory.giveBack(held - kept)
@@ -101,12 +109,7 @@ async function referred(
   return found
 }
 
-/** As much as a chain may have. */
-const mostCharacters = 64 * 1024 * 1024
-/** Of all responses that are read for it. */
-const maxLoadedBytes = 4 * mostCharacters
-
-async function itemsIn(
+async function loadItems(
   organization: string,
   id: string,
   responses: Responses,
@@ -118,7 +121,7 @@ async function itemsIn(
 }
 
 function tooLong(): Error {
-  const message = "Invalid 'input': the items that its references name are too long together."
+  const message = "Invalid 'input': the referenced items are too long in total."
   return badRequest(message, 'context_length_exceeded', 'input')
 }
 

@@ -2,60 +2,56 @@ import { ApiError } from '../../lib/errors/errors.ts'
 import type { Hold } from '../../lib/memory-budget.ts'
 import type { Responses, StoredResponse } from '../../storage/ports/responses.ts'
 import { readStored } from '../../storage/stored-json.ts'
-import { type ResponseEventStream, streamLive, replay } from './live/replay.ts'
-import type { LiveResponse } from './live/live-response.ts'
-import type { LiveResponses } from './live/live-responses.ts'
-import type { RenderOptions } from './render/render.ts'
 import type { ResponseState } from './events/state.ts'
-import { headIn, stateOf } from './stored-response.ts'
+import type { LiveResponses } from './live/live-responses.ts'
+import { replay, type ReplayOptions, type ResponseEventStream, streamLive } from './live/replay.ts'
+import { fromStoredHead, stateOf } from './stored-response.ts'
 
-/** Where responses are found: while they are made, and from then on. */
+/** Where responses are found: in memory while they are in progress, in the database from then on. */
 export type ResponseStores = {
   readonly live: LiveResponses
   readonly responses: Responses
 }
 
-/** A response of the organization as it is now, or the 404. `hold` is asked for the bytes of one that is stored. */
-export async function currentState(
+/** The current state of a response of the organization. Throws 404 if there is none. */
+export async function findState(
   organization: string,
   id: string,
-  shelves: ResponseStores,
+  stores: ResponseStores,
   hold?: Hold,
 ): Promise<ResponseState> {
-  const live = shelves.live.find(organization, id)
+  const live = stores.live.find(organization, id)
   if (live) return live.state
-  const found = await stored(organization, id, shelves, hold)
-  return readStored(`response ${id}`, () => stateOf(found))
+  const stored = await findStored(organization, id, stores, hold)
+  return readStored(`response ${id}`, () => stateOf(stored))
 }
 
-/** Its events from the start, or those with numbers above `after`, or the 404. */
+/** Streams a live response, or replays a stored one. Throws 404 if there is none. */
 export async function openEventStream(
   organization: string,
   id: string,
-  after: number | undefined,
-  options: RenderOptions,
-  shelves: ResponseStores,
+  options: ReplayOptions,
+  stores: ResponseStores,
   hold?: Hold,
 ): Promise<ResponseEventStream> {
-  const following = { after, options }
-  const live: LiveResponse | undefined = shelves.live.find(organization, id)
-  if (live) return streamLive(live, following)
-  const found = await stored(organization, id, shelves, hold)
-  return replay(id, headIn(found.head), found.log, following)
+  const live = stores.live.find(organization, id)
+  if (live) return streamLive(live, options)
+  const stored = await findStored(organization, id, stores, hold)
+  return replay(id, fromStoredHead(stored.head), stored.log, options)
 }
 
-async function stored(
+async function findStored(
   organization: string,
   id: string,
   { responses }: ResponseStores,
   hold?: Hold,
 ): Promise<StoredResponse> {
-  const found = await responses.find(organization, id, hold)
-  if (found === undefined) throw responseNotFound(id)
-  return found
+  const stored = await responses.find(organization, id, hold)
+  if (stored === undefined) throw responseNotFound(id)
+  return stored
 }
 
-/** 404 for a response that is not there, not stored, deleted, or another organization's. */
+/** The 404 for a response that was never stored, was deleted, or belongs to another organization. */
 export function responseNotFound(id: string): ApiError {
   return new ApiError(404, `Response with id '${id.slice(0, 100)}' not found.`, {
     type: 'invalid_request_error',

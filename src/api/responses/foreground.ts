@@ -1,76 +1,79 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
-import type { GenerationStream } from '../../gateway/gateway.ts'
 import type { Nanos } from '../../gateway/billing/price.ts'
-import type { RequestContext } from '../../http/request-context.ts'
+import type { GenerationStream } from '../../gateway/gateway.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { StreamEvent } from './events/stream-event.ts'
 import { prepareResponse, type ServiceParts } from './prepare-response.ts'
+import { renderFrames } from './render/render-event.ts'
+import { type RenderOptions, renderResponse } from './render/render-response.ts'
+import type { ResponseObject } from './render/reply-schema.ts'
+import type { ResponseRequest } from './request/schema.ts'
 import {
+  createResponseLifecycle,
   type ResponseLifecycle,
   type ResponseLifecycleParts,
-  createResponseLifecycle,
 } from './response-lifecycle.ts'
-import { framesOf } from './render/frames.ts'
-import type { ResponseObject } from './render/reply-schema.ts'
-import { renderResponse, type RenderOptions } from './render/render.ts'
-import type { ResponseRequest } from './request/schema.ts'
-import type { StreamEvent } from './events/stream-event.ts'
 
+/** What foreground responses depend on. */
 export type ForegroundParts = ServiceParts & ResponseLifecycleParts & { readonly options: RenderOptions }
 
-export type Completed = { readonly response: ResponseObject; readonly cost: Nanos | undefined }
+/** A complete response and its cost; undefined for a model without a price. */
+export type CompletedResponse = { readonly response: ResponseObject; readonly cost: Nanos | undefined }
 
+/** The generation events of a response, and the frames that they are rendered to. */
 export type StreamedResponse = FrameSource<readonly GenerationEvent[]>
 
-/** The whole response to a request that waits for it, and its price where the model has one. */
+/** Generates a response and returns it when it is complete. */
 export async function completeResponse(
   request: ResponseRequest,
-  asker: RequestContext,
+  context: RequestContext,
   parts: ForegroundParts,
-): Promise<Completed> {
-  const { course, answering } = await begin(request, asker, parts)
+): Promise<CompletedResponse> {
+  const { lifecycle, stream } = await start(request, context, parts)
   try {
-    await answering.each((batch) => void course.take(batch))
-    course.end()
+    await stream.each((batch) => void lifecycle.take(batch))
+    lifecycle.end()
   } catch (error) {
-    course.fail(error)
+    lifecycle.fail(error)
     throw error
   }
-  return { response: renderResponse(course.live.state, parts.options), cost: answering.cost() }
+  return { response: renderResponse(lifecycle.live.state, parts.options), cost: stream.cost() }
 }
 
-/** The stream events of a response, which are still to be taken; resolves when its answer has begun. */
+/** Generates a response as a stream; resolves when the provider has started to stream. */
 export async function streamResponse(
   request: ResponseRequest,
-  asker: RequestContext,
+  context: RequestContext,
   parts: ForegroundParts,
 ): Promise<StreamedResponse> {
-  const { course, answering, opening } = await begin(request, asker, parts)
-  const frames = (events: readonly StreamEvent[]) => framesOf(events, parts.options)
+  const { lifecycle, stream, opening } = await start(request, context, parts)
+  const render = (events: readonly StreamEvent[]) => renderFrames(events, parts.options)
   return {
-    items: answering,
-    begin: () => frames(opening),
-    frames: (batch) => frames(course.take(batch)),
-    end: () => frames(course.end()),
-    failed: (error) => frames(course.fail(error)),
+    items: stream,
+    begin: () => render(opening),
+    frames: (batch) => render(lifecycle.take(batch)),
+    end: () => render(lifecycle.end()),
+    failed: (error) => render(lifecycle.fail(error)),
   }
 }
 
-type Begun = {
-  readonly course: ResponseLifecycle
-  readonly answering: GenerationStream
-  /** What tells that it has begun. */
+type StartedResponse = {
+  readonly lifecycle: ResponseLifecycle
+  readonly stream: GenerationStream
+  /** The stream events up to the start of the provider's stream. */
   readonly opening: readonly StreamEvent[]
 }
 
-async function begin(
+async function start(
   request: ResponseRequest,
-  asker: RequestContext,
+  context: RequestContext,
   parts: ForegroundParts,
-): Promise<Begun> {
-  const question = await prepareResponse(request, asker, parts)
-  const { prepared, facts } = question
-  const { organization, admission, signal } = asker
-  const course = createResponseLifecycle(question, organization.id, parts)
+): Promise<StartedResponse> {
+  const response = await prepareResponse(request, context, parts)
+  const { prepared, facts } = response
+  const { organization, admission, signal } = context
+  const lifecycle = createResponseLifecycle(response, organization.id, parts)
   const generating = parts.gateway.generate({
     facts,
     billing: organization.billing,
@@ -79,13 +82,13 @@ async function begin(
     generation: prepared.generation,
     stream: request.stream === true,
     signal,
-    onSettled: course.ended,
+    onSettled: lifecycle.ended,
   })
-  const answering = await generating.catch((error: unknown) => {
-    // A question that is refused may have no end.
-    question.release()
+  const stream = await generating.catch((error: unknown) => {
+    // `onSettled` is not called for a request that the gateway rejects.
+    response.release()
     throw error
   })
-  const { provider, warnings } = answering
-  return { course, answering, opening: course.begin({ type: 'answering', provider, warnings }) }
+  const { provider, warnings } = stream
+  return { lifecycle, stream, opening: lifecycle.start({ type: 'answering', provider, warnings }) }
 }

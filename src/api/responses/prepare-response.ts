@@ -1,15 +1,15 @@
+import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { Models } from '../../gateway/models/model.ts'
 import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
 import { timeSortedId } from '../../lib/id.ts'
-import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { Responses } from '../../storage/ports/responses.ts'
-import { type Conversation, conversationOf } from './conversation.ts'
+import { type Conversation, loadConversation } from './conversation.ts'
 import { headOf, type ResponseHead } from './request/head.ts'
-import { type Prepared, prepare } from './request/prepare-request.ts'
+import { type PreparedRequest, prepareRequest } from './request/prepare-request.ts'
 import type { ResponseRequest } from './request/schema.ts'
 
-/** What every request for a response is served with. */
+/** What the creation of every response depends on. */
 export type ServiceParts = {
   readonly gateway: Gateway
   readonly models: () => Models
@@ -17,48 +17,43 @@ export type ServiceParts = {
   readonly responses: Responses
 }
 
-/** A request that a model can be asked, and the response that it will have. */
+/** A request that can be sent to a model, and the head of its response. */
 export type PreparedResponse = {
-  readonly prepared: Prepared
+  readonly prepared: PreparedRequest
   readonly conversation: Conversation
   readonly head: ResponseHead
   readonly facts: RequestMetadata
-  /** To be called when the response is on its way to be stored, or will not be: see `Responses.hold`. */
+  /** Releases the previous response, once the write of this one is queued or will not happen. See `Responses.hold`. */
   readonly release: () => void
 }
 
-/** Finds the model and the conversation; a request that comes to nothing is entered in the usage, too. */
+/** Finds the model and loads the conversation. Records the request in the usage if it is rejected. */
 export async function prepareResponse(
   request: ResponseRequest,
-  asker: RequestContext,
+  context: RequestContext,
   parts: ServiceParts,
 ): Promise<PreparedResponse> {
   const { gateway, models, unsupported, responses } = parts
-  const letGo = holdPrevious(request, responses)
+  const { organization, admission } = context
+  const release = holdPrevious(request, responses)
   try {
     const id = timeSortedId('resp_')
-    const conversation = await conversationOf(
-      request,
-      id,
-      asker.organization.id,
-      responses,
-      asker.admission.memory,
-    )
-    const prepared = prepare(request, conversation, models(), unsupported)
+    const conversation = await loadConversation(request, id, organization.id, responses, admission.memory)
+    const prepared = prepareRequest(request, conversation, models(), unsupported)
     const { model, warnings } = prepared
     const head = headOf(request, { id, createdAt: Math.floor(Date.now() / 1000), slug: model.slug, warnings })
-    const facts = requestMetadata(request, asker, 'responses', model.slug)
-    return { prepared, conversation, head, facts, release: letGo }
+    const facts = requestMetadata(request, context, 'responses', model.slug)
+    return { prepared, conversation, head, facts, release }
   } catch (error) {
-    letGo()
+    release()
     const slug = models().find(request.model)?.slug
-    asker.admission.enter()
-    await gateway.recordRejected(requestMetadata(request, asker, 'responses', slug), error)
+    admission.enter()
+    await gateway.recordRejected(requestMetadata(request, context, 'responses', slug), error)
     throw error
   }
 }
 
-/** What a response follows must not be erased between the moment when it is read and that when the response is stored. */
+/** Keeps the previous response from being erased between its read and the write of the response that follows it. */
 function holdPrevious({ previous_response_id: previous, store }: ResponseRequest, responses: Responses) {
   return previous == null || store === false ? () => {} : responses.hold(previous)
 }

@@ -1,17 +1,18 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { MeteredUsage } from '../../gateway/billing/meter.ts'
 import type { NewResponse, Responses } from '../../storage/ports/responses.ts'
-import { endOf, type RunEnd, type RunEvent, toRunEvent } from './events/run-event.ts'
+import { toRunEnd, type RunEnd, type RunEvent, toRunEvent } from './events/run-event.ts'
 import type { StreamEvent } from './events/stream-event.ts'
 import { LiveResponse } from './live/live-response.ts'
 import type { LiveResponses } from './live/live-responses.ts'
 import type { PreparedResponse } from './prepare-response.ts'
 import { storedHead, storedItems } from './stored-response.ts'
 
-/** The course of one response from the first word of its provider to its end. */
+/** One foreground response, from the start of the provider's stream to its end. */
 export type ResponseLifecycle = {
   readonly live: LiveResponse
-  begin(answering: RunEvent): readonly StreamEvent[]
+  /** Applies the events up to the start of the provider's stream. */
+  start(answering: RunEvent): readonly StreamEvent[]
   take(batch: readonly GenerationEvent[]): readonly StreamEvent[]
   /** Hears of the end before it is stored, and says how it is to be. See `Question`. */
   ended(error: unknown, usage: MeteredUsage): (() => void) | undefined
@@ -20,12 +21,13 @@ export type ResponseLifecycle = {
   fail(error: unknown): readonly StreamEvent[]
 }
 
+/** What a lifecycle depends on. */
 export type ResponseLifecycleParts = {
   readonly live: LiveResponses
   readonly responses: Pick<Responses, 'insert'>
 }
 
-/** The course of the response to this question, which somebody waits for; others may follow it if it is stored. */
+/** The lifecycle of a prepared response; while it is in progress, other requests can stream it if it is stored. */
 export function createResponseLifecycle(
   question: PreparedResponse,
   organization: string,
@@ -37,25 +39,25 @@ export function createResponseLifecycle(
   let ending: RunEnd | undefined
 
   function over(end: RunEnd): readonly StreamEvent[] {
-    const told = live.apply(end)
+    const emitted = live.apply(end)
     parts.live.remove(live)
-    return told
+    return emitted
   }
 
   return {
     live,
-    begin(answering) {
+    start(answering) {
       begun = true
       if (head.store) parts.live.add(live)
       const events: readonly RunEvent[] = [{ type: 'created' }, { type: 'started' }, answering]
       return events.flatMap((event) => live.apply(event))
     },
-    take: (batch) => batch.flatMap((event) => toldOf(live, event)),
+    take: (batch) => batch.flatMap((event) => applyEvent(live, event)),
     ended(error, usage) {
       question.release()
       // A question to which nobody began an answer has no response.
       if (!begun) return undefined
-      const end = endOf(error, usage)
+      const end = toRunEnd(error, usage)
       ending = end
       // As it is now, whenever it is written.
       const row = head.store ? rowOf(question, live, end) : undefined
@@ -64,13 +66,13 @@ export function createResponseLifecycle(
       return row && (() => parts.responses.insert(row))
     },
     end: () => (ending ? over(ending) : []),
-    fail: (error) => over(endOf(error, ending?.usage ?? null)),
+    fail: (error) => over(toRunEnd(error, ending?.usage ?? null)),
   }
 }
 
-function toldOf(live: LiveResponse, event: GenerationEvent): readonly StreamEvent[] {
-  const happened = toRunEvent(event)
-  return happened ? live.apply(happened) : []
+function applyEvent(live: LiveResponse, event: GenerationEvent): readonly StreamEvent[] {
+  const runEvent = toRunEvent(event)
+  return runEvent ? live.apply(runEvent) : []
 }
 
 function rowOf({ head, conversation }: PreparedResponse, live: LiveResponse, end: RunEnd): NewResponse {

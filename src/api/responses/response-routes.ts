@@ -1,27 +1,43 @@
 import { Elysia } from 'elysia'
-import { describe, keyedErrors } from '../../http/openapi/describe.ts'
+import { Type } from 'typebox'
 import { eventStream } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
 import { jsonReply } from '../../http/json-reply.ts'
-import { toPage } from '../../http/paging.ts'
+import { describe, keyedErrors } from '../../http/openapi/describe.ts'
+import { pageParameters, toPage } from '../../http/paging.ts'
+import { queryOf } from '../../http/query.ts'
 import type { Log } from '../../lib/log.ts'
 import type { MemoryLease } from '../../lib/memory-budget.ts'
-import { responseFrames } from './render/event-schema.ts'
-import { reported } from './failed-frames.ts'
 import type { ResponseEventStream } from './live/replay.ts'
 import { responsesPath } from './path.ts'
-import { inputQuery, readingQuery, streamWanted } from './query.ts'
+import { responseFrames } from './render/event-schema.ts'
 import { DeletedResponse, InputItemList, ResponseObject } from './render/reply-schema.ts'
+import { logFailure } from './routes.ts'
 import type { ResponseService } from './service.ts'
 
-const path = { id: 'The id of a stored response of the organization.' }
+const pathParameters = { id: 'The id of a stored response of the organization.' }
 
-const findDetail = describe({
+/** The query parameters for the retrieval of a response. */
+const retrieveQuery = queryOf({
+  stream: Type.Optional(
+    Type.String({
+      description: 'Streams the events of the response instead of returning it, if true or 1.',
+    }),
+  ),
+  starting_after: Type.Optional(
+    Type.Integer({ description: 'Streams only the events after this sequence number.' }),
+  ),
+})
+
+/** The query parameters for the list of input items. */
+const inputItemsQuery = queryOf(pageParameters('item', 'desc'))
+
+const retrieveDetail = describe({
   tag: 'Responses',
   id: 'getResponse',
-  summary: 'Show a response, or follow its events',
-  path,
-  query: readingQuery.parameters,
+  summary: 'Get a response, or stream its events',
+  path: pathParameters,
+  query: retrieveQuery.parameters,
   reply: ResponseObject,
   frames: responseFrames,
   errors: [400, 404, ...keyedErrors],
@@ -31,7 +47,7 @@ const cancelDetail = describe({
   tag: 'Responses',
   id: 'cancelResponse',
   summary: 'Cancel a background run',
-  path,
+  path: pathParameters,
   reply: ResponseObject,
   errors: [400, 404, ...keyedErrors],
 })
@@ -40,67 +56,76 @@ const removeDetail = describe({
   tag: 'Responses',
   id: 'deleteResponse',
   summary: 'Delete a response',
-  path,
+  path: pathParameters,
   reply: DeletedResponse,
   errors: [400, 404, ...keyedErrors],
 })
 
-const inputDetail = describe({
+const inputItemsDetail = describe({
   tag: 'Responses',
   id: 'listResponseInputItems',
   summary: 'List the input items of a response',
-  path,
-  query: inputQuery.parameters,
+  path: pathParameters,
+  query: inputItemsQuery.parameters,
   reply: InputItemList,
   errors: [400, 404, ...keyedErrors],
 })
 
-/** What can be done with a response by its id. */
+/** The routes of a response by its id: retrieve, stream, cancel, delete, and list its input items. */
 export function readingRoutes(guard: Guard, service: ResponseService, log: Log) {
-  const one = `${responsesPath}/:id` as const
+  const responsePath = `${responsesPath}/:id` as const
   return new Elysia({ name: 'stored-responses' })
     .use(guard)
     .get(
-      one,
+      responsePath,
       async ({ caller, params, request, admission, set }) => {
-        const { stream, starting_after } = readingQuery.read(request)
+        const { stream, starting_after } = retrieveQuery.read(request)
         const { id: organization } = caller.organization
         const hold = admission.memory.take
-        if (!streamWanted(stream))
+        if (!isStreamRequested(stream))
           return jsonReply([await service.find(organization, params.id, hold)], { request, admission })
-        const source = await service.follow(organization, params.id, starting_after, hold)
-        const frames = { ...releasing(source, admission.detachMemory()), failed: () => '' }
-        return eventStream(reported(frames, log, String(set.headers['x-request-id'])), request)
+        const source = await service.streamStored(organization, params.id, starting_after, hold)
+        const frames = { ...releasingOnClose(source, admission.detachMemory()), failed: () => '' }
+        return eventStream(logFailure(frames, log, String(set.headers['x-request-id'])), request)
       },
-      { detail: findDetail },
+      { detail: retrieveDetail },
     )
     .post(
-      `${one}/cancel`,
+      `${responsePath}/cancel`,
       async ({ caller, params, request, admission }) => {
-        const left = service.cancel(caller.organization.id, params.id, admission.memory.take)
-        return jsonReply([await left], { request, admission })
+        const cancelled = service.cancel(caller.organization.id, params.id, admission.memory.take)
+        return jsonReply([await cancelled], { request, admission })
       },
       { detail: cancelDetail },
     )
-    .delete(one, ({ caller, params }) => service.remove(caller.organization.id, params.id), {
+    .delete(responsePath, ({ caller, params }) => service.remove(caller.organization.id, params.id), {
       detail: removeDetail,
     })
     .get(
-      `${one}/input_items`,
+      `${responsePath}/input_items`,
       async ({ caller, params, request, admission }) => {
-        const asked = toPage(inputQuery.read(request), 'desc')
-        const page = await service.listInput(caller.organization.id, params.id, asked, admission.memory.take)
-        return jsonReply(page, { request, admission })
+        const page = toPage(inputItemsQuery.read(request), 'desc')
+        const { take } = admission.memory
+        const items = await service.listInputItems(caller.organization.id, params.id, page, take)
+        return jsonReply(items, { request, admission })
       },
-      { detail: inputDetail },
+      { detail: inputItemsDetail },
     )
 }
 
-/** The same, whose bytes are released when nobody reads it any more. */
-function releasing({ items, ...source }: ResponseEventStream, memory: MemoryLease): ResponseEventStream {
+/** Releases the memory of the stored response when the stream closes. */
+function releasingOnClose(
+  { items, ...source }: ResponseEventStream,
+  memory: MemoryLease,
+): ResponseEventStream {
   const close = () => {
     items.close()
     memory.release()
   }
-  return { ...source, items: { each: (take) => items.each(take), close } }
+  return { ...source, items: { each: (onItem) => items.each(onItem), close } }
+}
+
+/** Clients also send `stream=false`. */
+function isStreamRequested(stream: string | undefined): boolean {
+  return stream === 'true' || stream === '1'
 }

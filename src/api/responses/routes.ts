@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
 import { toDollars } from '../../gateway/billing/price.ts'
-import { bodyErrors, describe } from '../../http/openapi/describe.ts'
-import { eventStream } from '../../http/event-stream.ts'
+import { report, toApiError } from '../../http/errors.ts'
+import { eventStream, type FrameSource } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
+import { bodyErrors, describe } from '../../http/openapi/describe.ts'
 import type { Log } from '../../lib/log.ts'
-import { responseFrames } from './render/event-schema.ts'
-import { reported } from './failed-frames.ts'
 import { responsesPath } from './path.ts'
+import { responseFrames } from './render/event-schema.ts'
 import { ResponseObject } from './render/reply-schema.ts'
 import { responseRequest } from './request/schema.ts'
 import type { ResponseService } from './service.ts'
@@ -21,27 +21,42 @@ const createDetail = describe({
   errors: [...bodyErrors, 402, 404, 502],
 })
 
-/** In bytes. It may ask for a background run, which waits for its slot: only what is large needs one to be read. */
-const maxWithoutSlot = 64 * 1024
+/**
+ * In bytes: a larger body needs a concurrency slot to be read. A smaller one does not, because it may request a
+ * background run, which takes its slot when it starts.
+ */
+const maxBytesWithoutSlot = 64 * 1024
 
 /** `POST /v1/responses`. */
 export function responseRoutes(guard: Guard, service: ResponseService, log: Log) {
   return new Elysia({ name: 'responses' }).use(guard).post(
     responsesPath,
     async ({ readBody, caller, admission, request, set }) => {
-      const question = await readBody(request, responseRequest, admission, maxWithoutSlot)
+      const body = await readBody(request, responseRequest, admission, maxBytesWithoutSlot)
       const requestId = String(set.headers['x-request-id'])
-      const asker = { requestId, ...caller, admission, signal: request.signal }
-      if (question.background) {
-        if (!question.stream) return service.queue(question, asker)
-        const source = await service.queueAndFollow(question, asker)
-        return eventStream(reported({ ...source, failed: () => '' }, log, requestId))
+      const context = { requestId, ...caller, admission, signal: request.signal }
+      if (body.background) {
+        if (!body.stream) return service.queue(body, context)
+        const stream = await service.queueAndStream(body, context)
+        return eventStream(logFailure({ ...stream, failed: () => '' }, log, requestId))
       }
-      if (question.stream) return eventStream(reported(await service.stream(question, asker), log, requestId))
-      const { response, cost } = await service.complete(question, asker)
+      if (body.stream) return eventStream(logFailure(await service.stream(body, context), log, requestId))
+      const { response, cost } = await service.complete(body, context)
       if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
       return response
     },
     { detail: createDetail },
   )
+}
+
+/** Logs the failure of a stream, unless it is the client's own: a disconnect has a status below 500. */
+export function logFailure<Item>(source: FrameSource<Item>, log: Log, requestId: string): FrameSource<Item> {
+  return {
+    ...source,
+    failed(error) {
+      const apiError = toApiError(error)
+      if (apiError.status >= 500) report(log, apiError, requestId)
+      return source.failed(apiError)
+    },
+  }
 }

@@ -1,71 +1,94 @@
-import type { RequestContext } from '../../http/request-context.ts'
 import type { Page } from '../../http/paging.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
 import type { Hold } from '../../lib/memory-budget.ts'
+import { cancelResponse } from './background/cancel-run.ts'
 import { queueResponse } from './background/queue-response.ts'
-import { cancelResponse } from './cancel.ts'
-import { type ResponseEventStream, streamLive } from './live/replay.ts'
+import type { Runs } from './background/runs.ts'
+import { findState, openEventStream, responseNotFound, type ResponseStores } from './find-response.ts'
 import {
-  type Completed,
+  type CompletedResponse,
   completeResponse,
   type ForegroundParts,
   type StreamedResponse,
   streamResponse,
 } from './foreground.ts'
-import { listInput } from './input-list.ts'
-import { openEventStream, currentState } from './find-response.ts'
-import { removeResponse } from './remove.ts'
-import { renderResponse } from './render/render.ts'
+import { listInputItems } from './list-input-items.ts'
+import { type ResponseEventStream, streamLive } from './live/replay.ts'
+import { renderResponse } from './render/render-response.ts'
 import type { DeletedResponse, ResponseObject } from './render/reply-schema.ts'
-import type { Runs } from './background/runs.ts'
 import type { ResponseRequest } from './request/schema.ts'
 
+/** What the service depends on. */
 export type ResponseServiceParts = ForegroundParts & { readonly runs: Runs }
 
 /**
- * Responses by any model behind the gateway. What is not the organization's is to it as if it were not there. `hold` is
- * asked for the bytes of what is stored.
+ * The operations of the Responses API. A response of another organization is not found. `hold` is called with the bytes
+ * of stored data before it is read, and throws where the memory budget does not allow them.
  */
 export type ResponseService = {
-  complete(request: ResponseRequest, asker: RequestContext): Promise<Completed>
-  /** Resolves when the answer has begun; its frames are still to be taken. */
-  stream(request: ResponseRequest, asker: RequestContext): Promise<StreamedResponse>
-  /** A background run, queued. */
-  queue(request: ResponseRequest, asker: RequestContext): Promise<ResponseObject>
-  /** The same, as a stream of what happens to it; the run goes on when the reader leaves. */
-  queueAndFollow(request: ResponseRequest, asker: RequestContext): Promise<ResponseEventStream>
-  /** As JSON. */
+  complete(request: ResponseRequest, context: RequestContext): Promise<CompletedResponse>
+  /** Resolves when the provider has started to stream; the caller then reads the frames. */
+  stream(request: ResponseRequest, context: RequestContext): Promise<StreamedResponse>
+  /** Queues a background run and returns its response. */
+  queue(request: ResponseRequest, context: RequestContext): Promise<ResponseObject>
+  /** Queues a background run and streams its events; the run continues when the client disconnects. */
+  queueAndStream(request: ResponseRequest, context: RequestContext): Promise<ResponseEventStream>
+  /** Returns the response as JSON. */
   find(organization: string, id: string, hold: Hold): Promise<string>
-  follow(
+  /** Streams the events after this sequence number, or all events where `after` is undefined. */
+  streamStored(
     organization: string,
     id: string,
     after: number | undefined,
     hold: Hold,
   ): Promise<ResponseEventStream>
-  /** What is left of it, as JSON. */
+  /** Cancels a background run and returns its response as JSON. */
   cancel(organization: string, id: string, hold: Hold): Promise<string>
   remove(organization: string, id: string): Promise<DeletedResponse>
-  /** A page, as JSON in parts. */
-  listInput(organization: string, id: string, page: Page, hold: Hold): Promise<readonly string[]>
+  /** Returns a page of the input items as JSON in parts. */
+  listInputItems(organization: string, id: string, page: Page, hold: Hold): Promise<readonly string[]>
 }
 
+/** The service for these gateway settings. */
 export function createResponseService(parts: ResponseServiceParts): ResponseService {
   const { options, runs } = parts
   return {
-    complete: (request, asker) => completeResponse(request, asker, parts),
-    stream: (request, asker) => streamResponse(request, asker, parts),
-    async queue(request, asker) {
-      // It is still queued: to begin, it has to be stored once more.
-      return renderResponse((await queueResponse(request, asker, parts, runs)).state, options)
+    complete: (request, context) => completeResponse(request, context, parts),
+    stream: (request, context) => streamResponse(request, context, parts),
+    async queue(request, context) {
+      // The state is still `queued`: a run writes to the database before it starts.
+      return renderResponse((await queueResponse(request, context, parts, runs)).state, options)
     },
-    async queueAndFollow(request, asker) {
-      return streamLive(await queueResponse(request, asker, parts, runs), { after: undefined, options })
+    async queueAndStream(request, context) {
+      const live = await queueResponse(request, context, parts, runs)
+      return streamLive(live, { after: undefined, render: options })
     },
     find: async (organization, id, hold) =>
-      JSON.stringify(renderResponse(await currentState(organization, id, parts, hold), options)),
-    follow: (organization, id, after, hold) => openEventStream(organization, id, after, options, parts, hold),
+      JSON.stringify(renderResponse(await findState(organization, id, parts, hold), options)),
+    streamStored: (organization, id, after, hold) =>
+      openEventStream(organization, id, { after, render: options }, parts, hold),
     cancel: async (organization, id, hold) =>
       JSON.stringify(renderResponse(await cancelResponse(organization, id, runs, parts, hold), options)),
     remove: (organization, id) => removeResponse(organization, id, parts),
-    listInput: (organization, id, page, hold) => listInput(organization, id, page, parts, hold),
+    listInputItems: (organization, id, page, hold) => listInputItems(organization, id, page, parts, hold),
   }
+}
+
+/** Deletes a finished response. Throws 404 if there is none, and 400 while it is in progress. */
+async function removeResponse(
+  organization: string,
+  id: string,
+  stores: ResponseStores,
+): Promise<DeletedResponse> {
+  if (stores.live.find(organization, id)) throw inFlight()
+  const removal = await stores.responses.remove(organization, id)
+  if (removal === 'missing') throw responseNotFound(id)
+  if (removal === 'running') throw inFlight()
+  return { id, object: 'response.deleted', deleted: true }
+}
+
+/** 400 and not 409, which client libraries retry. */
+function inFlight(): Error {
+  return badRequest('Cannot delete an in-flight response. Cancel it first, or wait for its end.', null, null)
 }

@@ -1,35 +1,36 @@
 import type { JsonObject } from '../../lib/json/json.ts'
-import { foldLog } from './events/log.ts'
+import { foldLog } from './events/event-log.ts'
 import type { ResponseState } from './events/state.ts'
+import { renderClosedItems } from './render/render-response.ts'
 import type { ResponseHead } from './request/head.ts'
 import type { Item } from './request/items.ts'
 
-/** What is stored of a response: all that can be told of it follows from these two. */
+/** What is stored of a response: its state, its events and its output follow from these two. */
 export type StoredLog = { readonly head: JsonObject; readonly log: string }
 
-/** The response as it is stored. */
+/** The state of a stored response. */
 export function stateOf({ head, log }: StoredLog): ResponseState {
-  return foldLog(headIn(head), log)
+  return foldLog(fromStoredHead(head), log)
 }
 
-/** What its model has said. */
-export function outputOf(record: StoredLog): readonly Item[] {
-  return stateOf(record).output
+/** The closed output items of a stored response, as items of a conversation. */
+export function outputOf(stored: StoredLog): readonly Item[] {
+  return renderClosedItems(stateOf(stored))
 }
 
-/** The head as it was stored. */
-export function headIn(stored: JsonObject): ResponseHead {
-  // Written from one.
+/** Converts a stored head. */
+export function fromStoredHead(stored: JsonObject): ResponseHead {
+  // Only `storedHead` writes it.
   return stored as unknown as ResponseHead
 }
 
-/** The head as it is stored. */
+/** Converts a head for storage. */
 export function storedHead(head: ResponseHead): JsonObject {
-  // It came as JSON, or was made of it.
+  // It consists of JSON values only.
   return head as unknown as JsonObject
 }
 
-/** The items as they are stored. */
+/** Converts items for storage. */
 export function storedItems(items: readonly Item[]): readonly JsonObject[] {
   return items as readonly JsonObject[]
 }

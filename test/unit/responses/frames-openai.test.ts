@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from 'bun:test'
 import OpenAI, { APIError } from 'openai'
-import { frameOf } from '../../../src/api/responses/render/frames.ts'
-import { renderResponse } from '../../../src/api/responses/render/render.ts'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { renderFrame } from '../../../src/api/responses/render/render-event.ts'
+import { renderResponse } from '../../../src/api/responses/render/render-response.ts'
 import { randomFrom } from '../protocols/support/random.ts'
 import { runOf, runs } from './support/step-cases.ts'
 import { randomRun } from './support/step-random.ts'
@@ -28,7 +28,7 @@ type Run = Readonly<Parameters<typeof runOf>>
 /** Lets the stock client read the run's stream and check it as it does. */
 function streamed(name: string, run: Run, without: (type: string) => boolean = () => false) {
   const { state, told } = runOf(...run)
-  const frames = told.filter(({ type }) => !without(type)).map((event) => frameOf(event, options))
+  const frames = told.filter(({ type }) => !without(type)).map((event) => renderFrame(event, options))
   streams.set(name, frames.join(''))
   const stream = client.responses.stream({ model: name, input: 'How high is it?' })
   return { stream, state, told }
@@ -70,7 +70,7 @@ describe('the stock client throws what the failure is', () => {
     const final = await stream.finalResponse()
     expect(final.status).toBe('failed')
     expect(final.error).toMatchObject({ code: 'server_error', message: 'The provider broke off.' })
-    expect(final.output).toMatchObject(JSON.parse(JSON.stringify(state.output)))
+    expect(final.output).toMatchObject(JSON.parse(JSON.stringify(renderResponse(state, options).output)))
   })
 })
 

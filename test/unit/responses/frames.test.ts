@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { frameOf } from '../../../src/api/responses/render/frames.ts'
+import { renderFrame } from '../../../src/api/responses/render/render-event.ts'
 import {
   begun,
   headOf,
@@ -18,16 +18,16 @@ test.each(Object.keys(runs))('each event is one whole frame that is named for it
   const { told } = runOf(...runs[name]!)
   const rendered = renderedRun(...runs[name]!)
   for (const [index, event] of told.entries()) {
-    const frame = frameOf(event, options)
+    const frame = renderFrame(event, options)
     const [, type, data] = /^event: ([a-z._]+)\ndata: ([^\n\r]+)\n\n$/.exec(frame) ?? []
-    expect(type).toBe(event.type)
+    expect(type).toBe(rendered[index]?.type)
     expect(JSON.parse(data ?? 'null')).toEqual(rendered[index])
   }
 })
 
 test('pieces of text and of reasoning are written like this', () => {
   const { told } = runOf(headOf(), [...begun, thought('H"m'), said('a\nb😀')])
-  const deltas = told.filter(({ type }) => type.endsWith('.delta')).map((event) => frameOf(event, options))
+  const deltas = told.filter(({ type }) => type === 'text_delta').map((event) => renderFrame(event, options))
   expect(deltas).toEqual([
     'event: response.reasoning_summary_text.delta\n' +
       `data: {"type":"response.reasoning_summary_text.delta","sequence_number":4,"item_id":"${reasoning(0)}",` +
@@ -40,7 +40,7 @@ test('pieces of text and of reasoning are written like this', () => {
 
 test('half a character is escaped, for it has no UTF-8', () => {
   const event = runOf(headOf(), [...begun, said('\ud83d')]).told.at(-1)!
-  const frame = frameOf(event, options)
+  const frame = renderFrame(event, options)
   expect(frame).toContain('"delta":"\\ud83d"')
   expect(new TextDecoder().decode(new TextEncoder().encode(frame))).toBe(frame)
 })
@@ -55,6 +55,6 @@ test('what is not a failure has no error at its top, on which clients would thro
 
 test('the settings of the gateway reach the snapshots', () => {
   const [event] = runOf(...runs.plain!).told
-  expect(frameOf(event!, { openResponses: true })).toContain('"temperature":1,')
-  expect(frameOf(event!, options)).toContain('"temperature":null,')
+  expect(renderFrame(event!, { openResponses: true })).toContain('"temperature":1,')
+  expect(renderFrame(event!, options)).toContain('"temperature":null,')
 })

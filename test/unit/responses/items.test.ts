@@ -1,6 +1,10 @@
 import { expect, test } from 'bun:test'
-import { inputItemId, outputItemId, responseOfItem } from '../../../src/api/responses/request/item-id.ts'
-import { inputItems } from '../../../src/api/responses/request/items.ts'
+import {
+  inputItemId,
+  inputItems,
+  outputItemId,
+  responseIdOf,
+} from '../../../src/api/responses/request/items.ts'
 
 const digits = '019a2b3c4d5e7f80a1b2c3d4e5f60718'
 const response = `resp_${digits}`
@@ -57,7 +61,7 @@ test('every id of ours leads back to its response', () => {
   for (const type of ['message', 'reasoning', 'function_call', 'function_call_output', 'telegram', '']) {
     for (const index of [0, 9, 10, 99, 100, 123_456]) {
       const ids = [inputItemId(response, index, type), outputItemId(response, index, type)]
-      expect(ids.map(responseOfItem)).toEqual([response, response])
+      expect(ids.map(responseIdOf)).toEqual([response, response])
       expect(new Set(ids).size).toBe(2)
     }
   }
@@ -81,5 +85,5 @@ test.each([
   `resp${digits}00`,
   `${digits}00`,
 ])('%p is no id of ours', (id) => {
-  expect(responseOfItem(id)).toBeUndefined()
+  expect(responseIdOf(id)).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { decodeEvents, encodeEvents, foldLog } from '../../../src/api/responses/events/log.ts'
+import { decodeEvents, encodeEvents, foldLog } from '../../../src/api/responses/events/event-log.ts'
 import type { RunEvent } from '../../../src/api/responses/events/run-event.ts'
 import { randomFrom } from '../protocols/support/random.ts'
 import { begun, cancelled, ended, finish, headOf, runOf, runs, said, thought } from './support/step-cases.ts'
@@ -47,7 +47,7 @@ test('a character whose halves came in two pieces is whole in the answer, and in
   const torn = events.map((event) => stored(encodeEvents([event]))).join('')
   for (const log of [torn, stored(encodeEvents(events))]) {
     expect(decodeEvents(log)).toEqual(events)
-    expect(foldLog(headOf(), log).output).toMatchObject([{ content: [{ text: '😀' }] }])
+    expect(foldLog(headOf(), log).output).toMatchObject([{ text: '😀' }])
   }
 })
 

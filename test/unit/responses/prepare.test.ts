@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { headOf } from '../../../src/api/responses/request/head.ts'
 import { inputItems } from '../../../src/api/responses/request/items.ts'
-import { prepare } from '../../../src/api/responses/request/prepare-request.ts'
+import { prepareRequest } from '../../../src/api/responses/request/prepare-request.ts'
 import { type ResponseRequest, responseRequest } from '../../../src/api/responses/request/schema.ts'
 import { modelsWith } from '../gateway/support/model-world.ts'
 
@@ -16,7 +16,7 @@ function requestOf(patch: object): ResponseRequest {
 function prepared(patch: object, unsupported: 'reject' | 'drop' = 'drop') {
   const request = requestOf(patch)
   const conversation = { context: [], input: inputItems(request.input, given.id) }
-  return prepare(request, conversation, modelsWith(), unsupported)
+  return prepareRequest(request, conversation, modelsWith(), unsupported)
 }
 
 test('the model is found by any of its names', () => {

@@ -4,9 +4,9 @@ import type { Item } from '../../../src/api/responses/request/items.ts'
 import {
   maxReferences,
   maxReferencedResponses,
-  referencesIn,
-  responsesOf,
-  withReferences,
+  countReferences,
+  responseIdsOf,
+  resolveReferences,
 } from '../../../src/api/responses/request/references.ts'
 
 const question: Item = { id: 'a', type: 'message', role: 'user', content: 'Why?' }
@@ -14,17 +14,17 @@ const answer: Item = { id: 'b', type: 'message', role: 'assistant', content: 'Be
 const reference = (id: string): Item => ({ type: 'item_reference', id })
 
 test('the ids that are referred to are found, with how often they are', () => {
-  expect([...referencesIn([question, reference('b'), reference('c'), reference('b')])]).toEqual([
+  expect([...countReferences([question, reference('b'), reference('c'), reference('b')])]).toEqual([
     ['b', 2],
     ['c', 1],
   ])
-  expect([...referencesIn([question, answer])]).toEqual([])
+  expect([...countReferences([question, answer])]).toEqual([])
 })
 
 test('each response of the ids is told once, and ids of no response are passed over', () => {
   const [one, two] = ['1', '2'].map((digit) => digit.repeat(32))
   const ids = new Set([`msg_${one}00`, `rs_${one}01`, `msg_${two}i3`, 'msg_1', 'a'])
-  expect([...responsesOf(ids)]).toEqual([`resp_${one}`, `resp_${two}`])
+  expect([...responseIdsOf(ids)]).toEqual([`resp_${one}`, `resp_${two}`])
 })
 
 test('references to so many responses are answered, and to one more refused', () => {
@@ -32,16 +32,16 @@ test('references to so many responses are answered, and to one more refused', ()
     { length: maxReferencedResponses + 1 },
     (_, index) => `msg_${String(index).padStart(32, '0')}00`,
   )
-  expect(responsesOf(new Set(ids.slice(1))).size).toBe(maxReferencedResponses)
-  const { error } = refusalOf(() => responsesOf(new Set(ids))).toBody()
+  expect(responseIdsOf(new Set(ids.slice(1))).size).toBe(maxReferencedResponses)
+  const { error } = refusalOf(() => responseIdsOf(new Set(ids))).toBody()
   expect(error).toMatchObject({ code: 'array_above_max_length', param: 'input' })
   expect(error.message).toContain('1001 responses')
 })
 
 test('each occurrence of a reference counts, and one too many is refused', () => {
   const many = Array.from({ length: maxReferences }, () => reference('b'))
-  expect(referencesIn([question, ...many]).get('b')).toBe(maxReferences)
-  const { error } = refusalOf(() => referencesIn([...many, reference('b')])).toBody()
+  expect(countReferences([question, ...many]).get('b')).toBe(maxReferences)
+  const { error } = refusalOf(() => countReferences([...many, reference('b')])).toBody()
   expect(error).toMatchObject({ code: 'array_above_max_length', param: 'input' })
   expect(error.message).toContain('10001 references')
 })
@@ -49,20 +49,20 @@ test('each occurrence of a reference counts, and one too many is refused', () =>
 test('a reference gives way to the item in its place', () => {
   const found = new Map([['b', answer]])
   const items = [reference('b'), question, reference('b')]
-  expect(withReferences(items, found)).toEqual([answer, question, answer])
+  expect(resolveReferences(items, found)).toEqual([answer, question, answer])
   expect(items).toEqual([reference('b'), question, reference('b')])
 })
 
 test('an item is never replaced for having the id of another', () => {
-  expect(withReferences([question], new Map([['a', answer]]))).toEqual([question])
+  expect(resolveReferences([question], new Map([['a', answer]]))).toEqual([question])
 })
 
 test('a reference to nothing is a 404 that names it, without its whole length', () => {
-  const error = refusalOf(() => withReferences([reference('msg_1')], new Map()))
+  const error = refusalOf(() => resolveReferences([reference('msg_1')], new Map()))
   expect(error.status).toBe(404)
   expect(error.toBody().error).toMatchObject({ type: 'invalid_request_error', param: 'input', code: null })
   expect(error.message).toStartWith("Item with id 'msg_1' not found. ")
-  const long = refusalOf(() => withReferences([reference('a'.repeat(5000))], new Map()))
+  const long = refusalOf(() => resolveReferences([reference('a'.repeat(5000))], new Map()))
   expect(long.message.length).toBeLessThan(300)
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { renderResponse } from '../../../src/api/responses/render/render.ts'
+import { renderResponse } from '../../../src/api/responses/render/render-response.ts'
 import { openResponse } from './support/open-response.ts'
 import { headOf, renderedRun, runOf, runs } from './support/step-cases.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { renderResponse } from '../../../src/api/responses/render/render.ts'
 import { initialState } from '../../../src/api/responses/events/state.ts'
+import { renderResponse } from '../../../src/api/responses/render/render-response.ts'
 import {
   answering,
   begun,

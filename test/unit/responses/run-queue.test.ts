@@ -36,7 +36,7 @@ function takeAll(queue: RunQueue): string[] {
   const taken: string[] = []
   for (let run = queue.first(); run; run = queue.first()) {
     taken.push(run.live.id)
-    queue.takeFirst()
+    queue.removeFirst()
   }
   return taken
 }
@@ -45,29 +45,29 @@ describe('the queue of runs', () => {
   test('gives each organization one turn after the other, the oldest run of each first', () => {
     const { queue } = queueOf('a1', 'a2', 'a3', 'b1', 'b2', 'c1')
     expect(takeAll(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
-    expect([queue.size, queue.characters, queue.of('a')]).toEqual([0, 0, { size: 0, characters: 0 }])
+    expect([queue.size, queue.characters, queue.countsOf('a')]).toEqual([0, 0, { size: 0, characters: 0 }])
   })
 
   test('does not look at the runs of an organization that rests until it is woken', () => {
     const { queue, live } = queueOf('a1', 'a2', 'b1')
-    queue.rest()
-    expect([queue.first()?.live.id, queue.resting]).toEqual(['b1', 1])
+    queue.park()
+    expect([queue.first()?.live.id, queue.parked]).toEqual(['b1', 1])
     queue.add(runOf('a3'))
     expect(takeAll(queue)).toEqual(['b1'])
-    queue.wake('b')
+    queue.unpark('b')
     expect(queue.first()).toBeUndefined()
-    expect(queue.take(live('a1'))?.live.id).toBe('a1')
-    queue.wake('a')
-    expect([queue.resting, ...takeAll(queue)]).toEqual([0, 'a2', 'a3'])
+    expect(queue.remove(live('a1'))?.live.id).toBe('a1')
+    queue.unpark('a')
+    expect([queue.parked, ...takeAll(queue)]).toEqual([0, 'a2', 'a3'])
   })
 
   test('forgets an organization with its last run', () => {
     const { queue, live } = queueOf('a1', 'b1')
-    queue.rest()
-    expect(queue.take(live('a1'))?.live.id).toBe('a1')
-    expect(queue.take(live('a1'))).toBeUndefined()
-    expect([queue.resting, queue.of('a').size]).toEqual([0, 0])
-    queue.wake()
+    queue.park()
+    expect(queue.remove(live('a1'))?.live.id).toBe('a1')
+    expect(queue.remove(live('a1'))).toBeUndefined()
+    expect([queue.parked, queue.countsOf('a').size]).toEqual([0, 0])
+    queue.unpark()
     expect(takeAll(queue)).toEqual(['b1'])
   })
 })

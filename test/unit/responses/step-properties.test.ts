@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import { step } from '../../../src/api/responses/events/reduce.ts'
 import { initialState } from '../../../src/api/responses/events/state.ts'
 import { ResponseStreamEvent } from '../../../src/api/responses/render/event-schema.ts'
-import { renderResponse } from '../../../src/api/responses/render/render.ts'
+import { renderResponse } from '../../../src/api/responses/render/render-response.ts'
 import { ResponseObject } from '../../../src/api/responses/render/reply-schema.ts'
 import { randomFrom } from '../protocols/support/random.ts'
 import { renderedRun, runOf, runs } from './support/step-cases.ts'
@@ -40,7 +40,7 @@ test(`the last event tells what a reader of the response finds later (seed ${see
     if (end === undefined) continue
     ends++
     expect(renderResponse(state, options)).toEqual(end)
-    expect(told.at(-1)?.sequence_number).toBe(state.sequence - 1)
+    expect(told.at(-1)?.sequence).toBe(state.sequence - 1)
   }
   expect(ends).toBeGreaterThan(100)
 })

@@ -1,49 +1,53 @@
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { repeatEvery } from '../../../lib/time.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
-import { encodeEvents } from '../events/log.ts'
+import { encodeEvents } from '../events/event-log.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 
-/** Stores now and then what has happened in the runs that are under way: what is left of them after a kill. */
+/** Periodically stores the events of active runs, so that a crash loses only the last ones. */
 export type Checkpoints = {
   watch(live: LiveResponse): void
-  forget(live: LiveResponse): void
+  unwatch(live: LiveResponse): void
   stop(): void
 }
 
-/** Milliseconds. */
-const interval = 1000
+const defaultIntervalMs = 1000
 
-/** How much of the log is stored: with the row itself, that of its creation is. */
-type Stored = { events: number; pieces: number; writing: boolean }
+/** How much of the log is stored beyond that of the row itself: `chunks` is the position of the next append. */
+type Progress = { events: number; chunks: number; writing: boolean }
 
-export function createCheckpoints(responses: Responses, log: Log, pause = interval): Checkpoints {
-  const watched = new Map<LiveResponse, Stored>()
-  const failed = (error: unknown) =>
-    log.warn('What has happened in a background run was not stored yet.', { cause: causeOf(error) })
-  const repeating = repeatEvery(pause, storeAll, failed)
+/** The checkpoints of no runs yet. */
+export function createCheckpoints(
+  responses: Responses,
+  log: Log,
+  intervalMs = defaultIntervalMs,
+): Checkpoints {
+  const watched = new Map<LiveResponse, Progress>()
+  const onFailure = (error: unknown) =>
+    log.warn('The latest events of a background run are not stored yet.', { cause: causeOf(error) })
+  const timer = repeatEvery(intervalMs, storeAll, onFailure)
 
   async function storeAll(): Promise<void> {
-    await Promise.all([...watched].map(([live, stored]) => storeNew(live, stored)))
+    await Promise.all([...watched].map(([live, progress]) => storeNew(live, progress)))
   }
 
-  async function storeNew(live: LiveResponse, stored: Stored): Promise<void> {
+  async function storeNew(live: LiveResponse, progress: Progress): Promise<void> {
     const { length } = live.events
-    if (stored.writing || length === stored.events || live.over) return
-    stored.writing = true
+    if (progress.writing || length === progress.events || live.finished) return
+    progress.writing = true
     try {
-      const entries = encodeEvents(live.events.slice(stored.events))
-      await responses.append(live.organization, live.id, stored.pieces, entries)
-      stored.events = length
-      stored.pieces += 1
+      const entries = encodeEvents(live.events.slice(progress.events))
+      await responses.append(live.organization, live.id, progress.chunks, entries)
+      progress.events = length
+      progress.chunks += 1
     } finally {
-      stored.writing = false
+      progress.writing = false
     }
   }
 
   return {
-    watch: (live) => void watched.set(live, { events: live.events.length, pieces: 0, writing: false }),
-    forget: (live) => void watched.delete(live),
-    stop: repeating.stop,
+    watch: (live) => void watched.set(live, { events: live.events.length, chunks: 0, writing: false }),
+    unwatch: (live) => void watched.delete(live),
+    stop: timer.stop,
   }
 }

@@ -2,43 +2,42 @@ import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import type { GenerateRequest } from '../../../gateway/gateway.ts'
 import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
 import { untilStored } from '../../../storage/sqlite/writer/until-stored.ts'
-import { endOf, type RunEnd, toRunEvent } from '../events/run-event.ts'
+import { toRunEnd, type RunEnd, toRunEvent } from '../events/run-event.ts'
 import type { LiveResponse } from '../live/live-response.ts'
-import { prepare } from '../request/prepare-request.ts'
-import { readRun } from './read-run.ts'
-import { ownerOf } from './run-owner.ts'
-import type { Run, RunParts } from './run.ts'
+import { prepareRequest } from '../request/prepare-request.ts'
+import { requireRunOwner, type Run, type RunParts } from './run.ts'
+import { readRun } from './stored-run.ts'
 
-/** What may end a run from outside. */
+/** The signals that end a run from outside. */
 export type RunSignals = {
-  /** Ends it, with the reason that is given. */
+  /** Ends the run; its reason is the error of the run. */
   readonly abort: AbortSignal
-  /** The process ends: what could not be stored until then is left to the next one. */
+  /** The process stops: the next process ends the runs whose end could not be stored until then. */
   readonly abandoned: AbortSignal
 }
 
-/** Asks the model for a run whose turn it is, and resolves when its end is stored, whatever that is. */
+/** Executes a run; resolves when its end is stored, with or without an error. */
 export async function executeRun(
   run: Run,
-  call: ConcurrencySlot,
+  slot: ConcurrencySlot,
   signals: RunSignals,
   parts: RunParts,
 ): Promise<void> {
   const { live } = run
   const course: Course = { ending: undefined }
   try {
-    const begins = () => parts.responses.start(live.organization, live.id)
-    if (await untilStored(begins, signals.abort)) await answer(run, call, signals.abort, course, parts)
+    const markStarted = () => parts.responses.start(live.organization, live.id)
+    if (await untilStored(markStarted, signals.abort)) await generate(run, slot, signals.abort, course, parts)
     else live.apply({ type: 'cancelled', usage: null })
   } catch (error) {
     await storeEnd(run, error, course, signals.abandoned, parts)
   } finally {
-    call.close(0)
+    slot.close(0)
     parts.live.remove(live)
   }
 }
 
-/** Ends a run whose turn did not come, and resolves when that is stored. */
+/** Ends a run that was not started; resolves when its end is stored. */
 export async function dropRun(
   run: Run,
   error: unknown,
@@ -53,45 +52,45 @@ export async function dropRun(
   }
 }
 
-/** How the call ended, once it has. */
+/** The end of the call, once it has one. */
 type Course = { ending: RunEnd | undefined }
 
-async function answer(
+async function generate(
   run: Run,
-  call: ConcurrencySlot,
+  slot: ConcurrencySlot,
   signal: AbortSignal,
   course: Course,
   parts: RunParts,
 ): Promise<void> {
   const { live } = run
   live.apply({ type: 'started' })
-  // It is tried again while the database is away, and while the gateway holds too much.
-  const question = await untilStored(() => questionOf(run, call, signal, parts), signal)
+  // Retries while the database is unavailable, and while the memory budget is exhausted.
+  const request = await untilStored(() => toGenerateRequest(run, slot, signal, parts), signal)
   const ended: GenerateRequest['onSettled'] = (error, used) => {
-    course.ending = endOf(error, used.promptTokens + used.completionTokens > 0 ? used : null)
+    course.ending = toRunEnd(error, used.promptTokens + used.completionTokens > 0 ? used : null)
     return finishing(run, course.ending, parts)
   }
-  const answering = await parts.current().gateway.generate({ ...question, onSettled: ended })
-  const { provider, warnings } = answering
+  const stream = await parts.current().gateway.generate({ ...request, onSettled: ended })
+  const { provider, warnings } = stream
   if (!course.ending) live.apply({ type: 'answering', provider, warnings })
-  await answering.each((batch) => {
-    // What comes behind the end that is being stored is not in it.
-    if (!course.ending) for (const event of batch) hear(event, live)
+  await stream.each((batch) => {
+    // Later events are not in the log that is being stored with the end.
+    if (!course.ending) for (const event of batch) applyEvent(event, live)
     return undefined
   })
-  // The events end after it is known how.
+  // `onSettled` is called before the stream ends.
   if (course.ending) live.apply(course.ending)
 }
 
-function hear(event: GenerationEvent, live: LiveResponse): void {
-  const happened = toRunEvent(event)
-  if (happened) live.apply(happened)
+function applyEvent(event: GenerationEvent, live: LiveResponse): void {
+  const runEvent = toRunEvent(event)
+  if (runEvent) live.apply(runEvent)
 }
 
-/** The question as it is when the run begins: the model may have other routes by then, or be gone. */
-async function questionOf(
+/** Made when the run starts: by then, the model may have other routes, or may have been removed. */
+async function toGenerateRequest(
   run: Run,
-  call: ConcurrencySlot,
+  slot: ConcurrencySlot,
   signal: AbortSignal,
   parts: RunParts,
 ): Promise<GenerateRequest> {
@@ -100,17 +99,17 @@ async function questionOf(
     live.organization,
     live.id,
     parts.responses,
-    call.memory.holdAtLeast,
+    slot.memory.holdAtLeast,
   )
   const { models, unsupported } = parts.current()
-  const { model, generation } = prepare(request, conversation, models(), unsupported)
-  const organization = ownerOf(facts, parts.keys)
-  const admission = { open: () => call, queue: () => run.call }
+  const { model, generation } = prepareRequest(request, conversation, models(), unsupported)
+  const organization = requireRunOwner(facts, parts.keys)
+  const admission = { open: () => slot, queue: () => run.call }
   return {
     facts,
     billing: organization.billing,
     admission,
-    reserved: call,
+    reserved: slot,
     model,
     generation,
     stream: true,
@@ -132,7 +131,7 @@ async function storeEnd(
   abandoned: AbortSignal,
   parts: RunParts,
 ): Promise<void> {
-  const end = ending ?? endOf(error, null)
+  const end = ending ?? toRunEnd(error, null)
   const finish = finishing(run, end, parts)
   const again = () => untilStored(() => parts.write(finish), abandoned)
   if (ending) await again()

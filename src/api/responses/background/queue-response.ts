@@ -1,40 +1,43 @@
 import { estimatedPrompt, imagesIn } from '../../../gateway/billing/estimate.ts'
 import type { RequestContext } from '../../../http/request-context.ts'
-import { encodeEvents } from '../events/log.ts'
+import { encodeEvents } from '../events/event-log.ts'
 import { LiveResponse } from '../live/live-response.ts'
 import { prepareResponse, type ServiceParts } from '../prepare-response.ts'
 import type { ResponseRequest } from '../request/schema.ts'
 import { storedHead, storedItems } from '../stored-response.ts'
-import { storedOrder } from './run-order.ts'
 import type { Runs } from './runs.ts'
+import { storedOrder } from './stored-run.ts'
 
-/**
- * A response that is made in the background: it is queued, and stored so, when this resolves, and no longer depends on
- * the request that asked for it.
- */
+/** Queues a background run; resolves when it is stored, and no longer depends on the connection of the client. */
 export async function queueResponse(
   request: ResponseRequest,
-  asker: RequestContext,
+  context: RequestContext,
   parts: ServiceParts,
   runs: Runs,
 ): Promise<LiveResponse> {
-  const release = runs.claim(asker.organization.id)
+  const releaseSlot = runs.claimSlot(context.organization.id)
   try {
-    return await storeQueued(request, asker, parts, runs)
+    return await storeQueued(request, context, parts, runs)
   } finally {
-    release()
+    releaseSlot()
   }
 }
 
 async function storeQueued(
   request: ResponseRequest,
-  asker: RequestContext,
+  context: RequestContext,
   parts: ServiceParts,
   runs: Runs,
 ): Promise<LiveResponse> {
-  const { prepared, conversation, head, facts, release: letGo } = await prepareResponse(request, asker, parts)
+  const {
+    prepared,
+    conversation,
+    head,
+    facts,
+    release: letGo,
+  } = await prepareResponse(request, context, parts)
   const { model, generation } = prepared
-  const { organization, admission } = asker
+  const { organization, admission } = context
   const live = new LiveResponse(organization.id, head)
   live.apply({ type: 'created' })
   const order = { request, facts, promptTokens: estimatedPrompt(generation), images: imagesIn(generation) }

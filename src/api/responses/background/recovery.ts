@@ -9,12 +9,12 @@ import type { Log } from '../../../lib/log.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
 import type { Ledger } from '../../../storage/sqlite/billing/ledger.ts'
 import type { KeyDirectory } from '../../../storage/sqlite/keys/key-directory.ts'
-import { encodeEvents } from '../events/log.ts'
-import { endOf, type RunEvent, type RunUsage } from '../events/run-event.ts'
-import type { RunOrder } from './run-order.ts'
+import { encodeEvents } from '../events/event-log.ts'
+import { toRunEnd, type RunEvent, type RunUsage } from '../events/run-event.ts'
 import type { Run } from './run.ts'
-import { type DamagedRun, type StoredRun, toStoredRun } from './stored-run.ts'
+import { type DamagedRun, type RunOrder, type StoredRun, toStoredRun } from './stored-run.ts'
 
+/** What the recovery depends on. */
 export type RecoveryParts = {
   readonly responses: Responses
   readonly ledger: Ledger
@@ -24,18 +24,17 @@ export type RecoveryParts = {
   readonly log: Log
 }
 
-/** What an earlier process has left of its background runs. */
+/** The background runs that an earlier process left unfinished. */
 export type Recovered = {
-  /** Those that were waiting, in their order: they still are. */
+  /** The queued runs in their order; they are to be queued again. */
   readonly waiting: readonly Run[]
-  /** How many were under way: they have failed, like those that cannot be read, and what they took up to then is settled. */
+  /** The number of started or damaged runs: they have failed, and their usage up to then is settled. */
   readonly failed: number
 }
 
-/** How many are read at a time. */
 const page = 100
 
-/** For the start, before anything else is settled and before any request. */
+/** Runs at the start of the process, before any other settlement and before any request. */
 export async function recoverRuns(parts: RecoveryParts): Promise<Recovered> {
   const waiting: Run[] = []
   let failed = 0
@@ -46,7 +45,7 @@ export async function recoverRuns(parts: RecoveryParts): Promise<Recovered> {
     const ends: Promise<void>[] = []
     for (const run of found.map(toStoredRun)) {
       if (run.live === undefined) ends.push(failDamaged(run, parts))
-      else if (run.row.status === 'queued') waiting.push(waitingRun(run, parts))
+      else if (run.row.status === 'queued') waiting.push(toQueuedRun(run, parts))
       else ends.push(settleInterrupted(run, parts))
     }
     await Promise.all(ends)
@@ -55,10 +54,10 @@ export async function recoverRuns(parts: RecoveryParts): Promise<Recovered> {
   }
 }
 
-function waitingRun({ row, live, order }: StoredRun, { keys, limits }: RecoveryParts): Run {
+function toQueuedRun({ row, live, order }: StoredRun, { keys, limits }: RecoveryParts): Run {
   const { facts } = order
   const organization = keys.find(facts.key)?.organization
-  // Without one it is gone, and the run goes with it when its turn comes.
+  // Without an organization the run fails when it is its turn.
   const owner = organization ?? { id: row.organization, name: '', billing: 'none', limits: noLimits }
   return { live, facts, call: limits.resume(owner) }
 }
@@ -66,10 +65,10 @@ function waitingRun({ row, live, order }: StoredRun, { keys, limits }: RecoveryP
 const noLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null }
 
 async function settleInterrupted({ row, live, order }: StoredRun, parts: RecoveryParts): Promise<void> {
-  // It was told, perhaps, before the first piece of the log was stored.
+  // The event may have been emitted before the first checkpoint stored it.
   if (live.state.status === 'queued') live.apply({ type: 'started' })
   const usage = usageOf(order, live.events)
-  const finished = live.endedBy(endOf(interrupted(), usage))
+  const finished = live.endedBy(toRunEnd(interrupted(), usage))
   const outcome = {
     ...interruption(order, usage, parts),
     provider: live.state.provider ?? undefined,
@@ -82,15 +81,15 @@ async function settleInterrupted({ row, live, order }: StoredRun, parts: Recover
   )
 }
 
-/** One that had not begun costs nothing; of another one nothing is known but that it was sent. */
+/** A run that was not started costs nothing; a started one costs its prompt, because its output is unknown. */
 async function failDamaged({ row, order }: DamagedRun, parts: RecoveryParts): Promise<void> {
   parts.log.error('A background run has failed, because what was stored of it cannot be read.', {
     response: row.id,
   })
-  const end = endOf(unreadableRun(), null)
+  const end = toRunEnd(unreadableRun(), null)
   const finished = { status: 'failed', log: encodeEvents([{ type: 'created' }, end]) } as const
   const finish = () => void parts.responses.finish(row.organization, row.id, finished)
-  // Money that was reserved for it is found where it is reserved.
+  // Without an order, `ledger.recover` finds and settles its reservation.
   if (order === undefined) return await parts.ledger.write(finish)
   const begun = row.status === 'in_progress'
   const outcome = begun ? interruption(order, usageOf(order, []), parts) : outcomeOf(unreadableRun())
@@ -110,11 +109,11 @@ async function settleWith(
 
 function interruption({ facts, images }: RunOrder, usage: RunUsage, { models }: RecoveryParts): Outcome {
   const pricing = facts.model === undefined ? undefined : models().find(facts.model)?.pricing
-  // Nobody can know the status.
+  // The status of the provider's response is unknown.
   return { usage, cost: pricing && costOf(usage, pricing, images), status: 0, error: 'interrupted' }
 }
 
-/** What was asked, and what was stored of the answer. */
+/** An estimate from the prompt and the stored output. */
 function usageOf({ promptTokens }: RunOrder, events: readonly RunEvent[]): RunUsage {
   const lengthOf = (type: 'text' | 'reasoning') =>
     events.reduce((sum, event) => (event.type === type ? sum + event.text.length : sum), 0)

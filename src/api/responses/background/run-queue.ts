@@ -2,33 +2,34 @@ import type { LiveResponse } from '../live/live-response.ts'
 import type { Run } from './run.ts'
 
 /**
- * Queued runs. Organizations take turns, whatever number each has; those of one organization are first in, first out.
- * One whose turn comes in vain rests until it is woken, and its runs are not looked at meanwhile.
+ * The queued runs. Organizations take turns, whatever number of runs each has; the runs of one organization are first in,
+ * first out. An organization whose run cannot start is parked until it is unparked; meanwhile it has no turn.
  */
 export class RunQueue {
   readonly #organizations = new Map<string, OrganizationQueue>()
-  /** The organizations in the order of their turns, and those that rest. */
+  /** The organizations in the order of their turns. */
   readonly #ready = new Set<string>()
-  readonly #resting = new Set<string>()
+  readonly #parked = new Set<string>()
   #size = 0
   #characters = 0
 
+  /** The number of queued runs. */
   get size(): number {
     return this.#size
   }
 
-  /** About how many characters they keep in memory; the input of a run is only in the database. */
+  /** The approximate memory of the queue in characters; the input of a run is only in the database. */
   get characters(): number {
     return this.#characters
   }
 
-  /** How many organizations rest. */
-  get resting(): number {
-    return this.#resting.size
+  /** The number of parked organizations. */
+  get parked(): number {
+    return this.#parked.size
   }
 
-  /** How many runs the organization has queued, and about how many characters they keep. */
-  of(organization: string): { readonly size: number; readonly characters: number } {
+  /** The number of queued runs of one organization, and their approximate memory in characters. */
+  countsOf(organization: string): { readonly size: number; readonly characters: number } {
     const own = this.#organizations.get(organization)
     return { size: own?.runs.size ?? 0, characters: own?.characters ?? 0 }
   }
@@ -40,11 +41,11 @@ export class RunQueue {
     const characters = charactersOf(run)
     own.runs.set(run.live, { run, characters })
     this.#count(own, 1, characters)
-    if (!this.#resting.has(organization)) this.#ready.add(organization)
+    if (!this.#parked.has(organization)) this.#ready.add(organization)
   }
 
-  /** Removes the run; undefined where it is not queued. */
-  take(live: LiveResponse): Run | undefined {
+  /** Removes the run of this response and returns it; undefined if it is not queued. */
+  remove(live: LiveResponse): Run | undefined {
     const own = this.#organizations.get(live.organization)
     const queued = own?.runs.get(live)
     if (own === undefined || queued === undefined) return undefined
@@ -54,35 +55,35 @@ export class RunQueue {
     return queued.run
   }
 
-  /** The oldest run of the organization whose turn it is; undefined where all rest. */
+  /** The oldest run of the organization whose turn it is; undefined if all organizations are parked. */
   first(): Run | undefined {
     const [organization] = this.#ready
     const [oldest] = this.#organizations.get(organization ?? '')?.runs.values() ?? []
     return oldest?.run
   }
 
-  /** Removes the first one and gives the turn to the next organization. */
-  takeFirst(): void {
+  /** Removes the first run, and gives the turn to the next organization. */
+  removeFirst(): void {
     const run = this.first()
     if (run === undefined) return
     const { organization } = run.live
-    this.take(run.live)
+    this.remove(run.live)
     if (this.#ready.delete(organization) && this.#organizations.has(organization))
       this.#ready.add(organization)
   }
 
-  /** Lets the organization whose turn it is rest. */
-  rest(): void {
+  /** Parks the organization whose turn it is. */
+  park(): void {
     const [organization] = this.#ready
     if (organization === undefined) return
     this.#ready.delete(organization)
-    this.#resting.add(organization)
+    this.#parked.add(organization)
   }
 
-  /** Ends the rest of this organization, or of all. */
-  wake(organization?: string): void {
-    for (const one of organization === undefined ? [...this.#resting] : [organization])
-      if (this.#resting.delete(one)) this.#ready.add(one)
+  /** Unparks this organization, or all of them. */
+  unpark(organization?: string): void {
+    for (const id of organization === undefined ? [...this.#parked] : [organization])
+      if (this.#parked.delete(id)) this.#ready.add(id)
   }
 
   #count(own: OrganizationQueue, runs: number, characters: number): void {
@@ -94,7 +95,7 @@ export class RunQueue {
   #forget(organization: string): void {
     this.#organizations.delete(organization)
     this.#ready.delete(organization)
-    this.#resting.delete(organization)
+    this.#parked.delete(organization)
   }
 }
 

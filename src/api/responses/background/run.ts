@@ -1,24 +1,26 @@
-import type { Gateway } from '../../../gateway/gateway.ts'
-import type { QueuedSlot } from '../../../gateway/rate-limits/admission.ts'
-import type { Models } from '../../../gateway/models/model.ts'
-import type { Log } from '../../../lib/log.ts'
-import type { KeyDirectory } from '../../../storage/sqlite/keys/key-directory.ts'
+import type { Organization } from '../../../domain/accounting/organization.ts'
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import type { Gateway } from '../../../gateway/gateway.ts'
+import type { Models } from '../../../gateway/models/model.ts'
+import type { QueuedSlot } from '../../../gateway/rate-limits/admission.ts'
+import { noOrganization, runKeyInvalid } from '../../../lib/errors/errors.ts'
+import type { Log } from '../../../lib/log.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
+import type { KeyDirectory } from '../../../storage/sqlite/keys/key-directory.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { LiveResponses } from '../live/live-responses.ts'
 
-/** A response that is made in the background, from the moment when it is stored as queued. */
+/** A background run, from the moment when its response is stored as queued. */
 export type Run = {
   readonly live: LiveResponse
   readonly facts: RequestMetadata
-  /** What it has taken of the limits, and the place that it waits for. */
+  /** The tokens that it has reserved, and the concurrency slot that it waits for. */
   readonly call: QueuedSlot
 }
 
-/** What runs are executed with. */
+/** What background runs depend on. */
 export type RunParts = {
-  /** What is in force when a run begins: settings may change while it waits. */
+  /** The environment at this moment: settings may change while a run is queued. */
   readonly current: () => RunEnvironment
   readonly responses: Responses
   readonly live: LiveResponses
@@ -28,12 +30,29 @@ export type RunParts = {
   readonly log: Log
 }
 
+/** What changes with the settings. */
 export type RunEnvironment = {
   readonly gateway: Gateway
   readonly models: () => Models
   readonly unsupported: 'reject' | 'drop'
-  /** How many runs are under way at once. */
+  /** The maximum number of active runs. */
   readonly concurrency: number
-  /** How many runs an organization may have queued. */
+  /** The maximum number of queued runs of one organization. */
   readonly maxQueued: number
+}
+
+/**
+ * Returns the organization of a run. Throws the error with which the run fails if its key was revoked or has expired
+ * while it was queued, or if its organization was deleted.
+ */
+export function requireRunOwner(
+  { key: id }: RequestMetadata,
+  keys: KeyDirectory,
+  now: number = Date.now(),
+): Organization {
+  const key = keys.find(id)
+  if (key == null || key.organization === null) throw noOrganization()
+  if (key.revokedAt !== null) throw runKeyInvalid(id, 'was revoked')
+  if (key.expiresAt !== null && key.expiresAt <= now) throw runKeyInvalid(id, 'has expired')
+  return key.organization
 }

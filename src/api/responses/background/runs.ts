@@ -1,70 +1,71 @@
 import { interrupted, runCancelled, serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { withTimeout } from '../../../lib/time.ts'
 import type { LiveResponse } from '../live/live-response.ts'
-import { type ClaimPlace, createClaims } from './queue-bounds.ts'
+import { createActiveRuns } from './active-runs.ts'
+import { type ClaimSlot, createSlotClaims } from './queue-limits.ts'
+import { RunScheduler } from './run-scheduler.ts'
 import type { Run, RunParts } from './run.ts'
-import { createUnderwayRuns } from './underway-runs.ts'
-import { WaitingRuns } from './waiting-runs.ts'
 
-/** The background runs of this process: so many at a time; the others wait, and their organizations take turns. */
+/** The background runs of this process. Their concurrency is limited; organizations take turns in the queue. */
 export type Runs = {
-  readonly claim: ClaimPlace
+  readonly claimSlot: ClaimSlot
   add(run: Run): void
-  /** Begins those that may: other settings are in force. */
+  /** Starts the runs that the current settings allow. */
   schedule(): void
-  /** Ends a run, and resolves when that is stored. One that has come to its end before stays as it ended. */
+  /** Cancels a run; resolves when its end is stored. A run that has already ended is not changed. */
   cancel(live: LiveResponse): Promise<void>
   counts(): { readonly queued: number; readonly running: number }
-  /** From now on none begins. */
+  /** Starts no runs from now on. */
   pause(): void
-  /** Resolves when those that are under way, or were cancelled, are over. */
+  /** Resolves when all runs that were started or cancelled have ended. */
   idle(): Promise<void>
-  /** Ends those that are under way; resolves when that is stored. Those that wait begin in the next process. */
+  /** Ends the runs that were started; resolves when that is stored. The next process starts the queued ones. */
   stop(): Promise<void>
 }
 
-/** Milliseconds for which a caller waits for the end of a run to be stored. */
-const longestWait = 10_000
+/** For the end of a cancelled run to be stored, while the client waits. */
+const cancelTimeoutMs = 10_000
 
+/** The background runs with these dependencies, none yet. */
 export function createRuns(parts: RunParts): Runs {
-  const underway = createUnderwayRuns(parts)
-  const waiting = new WaitingRuns(underway, parts)
-  const claim = createClaims(waiting.queue, () => parts.current().maxQueued)
+  const active = createActiveRuns(parts)
+  const scheduler = new RunScheduler(active, parts)
+  const claimSlot = createSlotClaims(scheduler.queue, () => parts.current().maxQueued)
   let stopping = false
 
-  function hold(): void {
+  function pause(): void {
     stopping = true
-    waiting.hold()
+    scheduler.pause()
   }
 
   return {
-    claim(organization) {
+    claimSlot(organization) {
       if (stopping) throw serviceUnavailable('The gateway is stopping.')
-      return claim(organization)
+      return claimSlot(organization)
     },
     add(run) {
       parts.live.add(run.live)
-      waiting.add(run)
+      scheduler.add(run)
     },
-    schedule: () => waiting.wake(),
+    schedule: () => scheduler.schedule(),
     async cancel(live) {
-      const run = waiting.queue.take(live)
-      if (run) underway.drop(run, runCancelled())
-      else underway.abort(live, runCancelled())
-      await withTimeout(ending(live), longestWait, notStored)
+      const run = scheduler.queue.remove(live)
+      if (run) active.drop(run, runCancelled())
+      else active.abort(live, runCancelled())
+      await withTimeout(untilFinished(live), cancelTimeoutMs, notStored)
     },
-    counts: () => ({ queued: waiting.queue.size, running: underway.size() }),
-    pause: hold,
-    idle: underway.quiet,
+    counts: () => ({ queued: scheduler.queue.size, running: active.size() }),
+    pause,
+    idle: active.idle,
     async stop() {
-      hold()
-      await underway.stop(interrupted())
+      pause()
+      await active.stop(interrupted())
     },
   }
 }
 
-async function ending(live: LiveResponse): Promise<void> {
-  while (!live.over) await new Promise<void>((grown) => live.whenGrown(grown))
+async function untilFinished(live: LiveResponse): Promise<void> {
+  while (!live.finished) await new Promise<void>((resolve) => live.onNextEvent(resolve))
 }
 
 function notStored(): Error {

@@ -1,32 +1,60 @@
-import { readFacts } from '../../../domain/accounting/request-metadata.ts'
+import { readFacts, type RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import { badRequest } from '../../../lib/errors/errors.ts'
 import { fieldsOf, isObject, type JsonObject, parseJson } from '../../../lib/json/json.ts'
-import type { UnfinishedRun } from '../../../storage/ports/responses.ts'
-import { decodeEvents } from '../events/log.ts'
+import type { Hold } from '../../../lib/memory-budget.ts'
+import type { Responses, UnfinishedRun } from '../../../storage/ports/responses.ts'
+import { type Conversation, itemsOfChain } from '../conversation.ts'
+import { decodeEvents } from '../events/event-log.ts'
 import { LiveResponse } from '../live/live-response.ts'
-import { headIn } from '../stored-response.ts'
-import { orderIn, type RunOrder } from './run-order.ts'
+import type { Item } from '../request/items.ts'
+import type { ResponseRequest } from '../request/schema.ts'
+import { fromStoredHead } from '../stored-response.ts'
 
-/** A run as an earlier process has left it. */
+/** What is stored of a run, beside its response, until it has ended: another process may have to start it. */
+export type RunOrder = {
+  /** Without the input, which is stored with the response, and without what the metadata has. */
+  readonly request: ResponseRequest
+  /** The name is part of the stored format. */
+  readonly facts: RequestMetadata
+  /** An estimate. */
+  readonly promptTokens: number
+  /** The number of images in the prompt. */
+  readonly images: number
+}
+
+/** Converts an order for storage. */
+export function storedOrder({ request, ...rest }: RunOrder): JsonObject {
+  // It consists of JSON values only.
+  return { ...rest, request: { ...request, input: [], tags: null, trace: null } } as unknown as JsonObject
+}
+
+/** Converts a stored order. */
+function fromStoredOrder(stored: JsonObject): RunOrder {
+  // Only `storedOrder` writes it.
+  return stored as unknown as RunOrder
+}
+
+/** An unfinished run of an earlier process. */
 export type StoredRun = {
   readonly row: UnfinishedRun
   readonly live: LiveResponse
   readonly order: RunOrder
 }
 
-/** One of which a part cannot be read. */
+/** An unfinished run of which a part cannot be read. */
 export type DamagedRun = { readonly row: UnfinishedRun; readonly live: undefined; readonly order?: RunOrder }
 
-/** Reads what is stored of a run. */
+/** Parses the row of an unfinished run. */
 export function toStoredRun(row: UnfinishedRun): StoredRun | DamagedRun {
-  const [live, order] = [liveIn(row), orderOf(row)]
+  const [live, order] = [parseLive(row), parseOrder(row)]
   return live && order ? { row, live, order } : { row, live: undefined, order }
 }
 
-function liveIn({ id, organization, head: json, log }: UnfinishedRun): LiveResponse | undefined {
+function parseLive({ id, organization, head: json, log }: UnfinishedRun): LiveResponse | undefined {
   const head = parseJson(json)
   if (!isObject(head) || head.id !== id) return undefined
   try {
-    const live = new LiveResponse(organization, headIn(head as JsonObject))
+    const live = new LiveResponse(organization, fromStoredHead(head as JsonObject))
     for (const event of decodeEvents(log)) live.apply(event)
     return live
   } catch {
@@ -34,10 +62,41 @@ function liveIn({ id, organization, head: json, log }: UnfinishedRun): LiveRespo
   }
 }
 
-function orderOf({ organization, run: json }: UnfinishedRun): RunOrder | undefined {
+function parseOrder({ organization, run: json }: UnfinishedRun): RunOrder | undefined {
   const { request, facts, promptTokens, images } = fieldsOf(parseJson(json))
   const readable =
     typeof fieldsOf(request).model === 'string' && Number.isFinite(promptTokens) && Number.isFinite(images)
   if (!readable || readFacts(JSON.stringify(facts), organization) === undefined) return undefined
-  return orderIn(JSON.parse(json) as JsonObject)
+  return fromStoredOrder(JSON.parse(json) as JsonObject)
+}
+
+/**
+ * Reads the request of a stored run and the conversation that it continues. `hold` is called with the bytes of the
+ * conversation before it is read. Throws 400 if a part of it was deleted.
+ */
+export async function readRun(
+  organization: string,
+  id: string,
+  responses: Responses,
+  hold: Hold,
+): Promise<{ readonly request: ResponseRequest; readonly conversation: Conversation }> {
+  const order = await responses.findRun(organization, id)
+  const chain = await responses.runContext(organization, id, hold)
+  const own = chain?.at(-1)
+  if (order === undefined || chain === undefined || own === undefined) throw deleted()
+  const context = await itemsOfChain(chain.slice(0, -1))
+  // The request schema validated the input before it was stored.
+  return {
+    request: fromStoredOrder(order).request,
+    conversation: { context, input: own.input as readonly Item[] },
+  }
+}
+
+/** The organization was deleted meanwhile, or an earlier response of the conversation just before this one was stored. */
+function deleted(): Error {
+  return badRequest(
+    'The conversation that this run continues was deleted.',
+    'previous_response_not_found',
+    'previous_response_id',
+  )
 }

@@ -1,193 +1,144 @@
 import type { FinishReason } from '../../../domain/generation/events.ts'
-import { renderErrorEvent } from '../render/render-failure.ts'
-import { renderItem, renderOutputText, renderSummaryText } from '../render/render-items.ts'
-import { outputItemId } from '../request/item-id.ts'
+import { outputItemId } from '../request/items.ts'
 import type { RunEnd, RunEvent } from './run-event.ts'
-import { finished, type OpenItem, type ResponseState } from './state.ts'
-import type { Snapshot, StreamEvent } from './stream-event.ts'
+import { type ClosedStatus, isFinished, type OutputItem, type ResponseState } from './state.ts'
+import type { Snapshot, StreamEvent, UnnumberedEvent } from './stream-event.ts'
+
+/** The state after an event, and the stream events that describe the change. */
+export type Step = readonly [state: ResponseState, events: readonly StreamEvent[]]
 
 /**
- * What becomes of a response when this happens to it, and what readers of its stream are told. The same events
- * always give the same; whatever comes after the end changes nothing.
+ * Applies an event to the state of a response. Pure: the same events always make the same state and the same stream
+ * events. Events after the end change nothing.
  */
 export function step(state: ResponseState, event: RunEvent): Step {
-  if (finished(state)) return [state, []]
+  if (isFinished(state)) return unchanged(state)
   switch (event.type) {
     case 'created':
-      return created(state)
+      return create(state)
     case 'started':
-      return snapshot({ ...state, status: 'in_progress' }, 'response.in_progress')
+      return snapshot({ ...state, status: 'in_progress' }, 'in_progress')
     case 'answering':
-      return silently({
+      return unchanged({
         ...state,
         provider: event.provider,
         warnings: [...state.warnings, ...event.warnings],
       })
     case 'reasoning':
-      return grown(state, 'reasoning', event.text)
+      return addDelta(state, 'reasoning', event.text)
     case 'text':
-      return grown(state, 'message', event.text)
+      return addDelta(state, 'message', event.text)
     case 'finish':
-      return silently({ ...state, finish: event.reason })
+      return unchanged({ ...state, finish: event.reason })
     case 'tier':
-      return silently({ ...state, tier: event.tier })
+      return unchanged({ ...state, tier: event.tier })
     case 'ended':
-      return ended(state, event)
+      return complete(state, event)
     case 'failed':
-      return failed(state, event)
+      return fail(state, event)
     case 'cancelled':
-      return cancelled(state, event)
+      return endIncomplete(state, 'cancelled', event.usage)
   }
 }
 
-function created(state: ResponseState): Step {
-  const told = snapshot(state, 'response.created')
-  return state.status === 'queued' ? follow(told, (next) => snapshot(next, 'response.queued')) : told
-}
-
-function silently(state: ResponseState): Step {
+/** A step without stream events. */
+function unchanged(state: ResponseState): Step {
   return [state, []]
 }
 
-/** A piece more of an item of this type: of the open one, else of a new one that takes its place. */
-export function grown(state: ResponseState, type: OpenItem['type'], piece: string): Step {
-  if (piece === '') return [state, []]
-  if (state.open?.type === type) return added(state, state.open, piece)
-  const whole = closed(state, 'completed')
-  return follow(
-    follow(whole, (next) => opened(next, type)),
-    (next) => grown(next, type, piece),
+function create(state: ResponseState): Step {
+  const created = snapshot(state, 'created')
+  return state.status === 'queued' ? andThen(created, (next) => snapshot(next, 'queued')) : created
+}
+
+/** Adds a delta to the open item if it has this type; otherwise closes that and opens a new item. */
+function addDelta(state: ResponseState, type: OutputItem['type'], delta: string): Step {
+  if (delta === '') return unchanged(state)
+  if (state.open?.type === type) return append(state, state.open, delta)
+  return andThen(
+    andThen(closeItem(state, 'completed'), (next) => openItem(next, type)),
+    (next) => addDelta(next, type, delta),
   )
 }
 
-/** No item is open any more; the one that was ends with this status. */
-export function closed(state: ResponseState, status: 'completed' | 'incomplete'): Step {
-  const { open, output } = state
-  if (open === null) return [state, []]
-  const item = renderItem(open, status)
-  const events = open.type === 'message' ? messageDone(open) : reasoningDone(open, status)
-  const itemDone = { type: 'response.output_item.done', output_index: open.index, item } as const
-  return emit({ ...state, open: null, output: [...output, item] }, [...events, itemDone])
+/** The hot path: it runs for every delta of every response. */
+function append(state: ResponseState, item: OutputItem, delta: string): Step {
+  const { sequence } = state
+  const open = { ...item, text: item.text + delta }
+  return [{ ...state, sequence: sequence + 1, open }, [{ type: 'text_delta', sequence, item, delta }]]
 }
 
-/** This runs for every piece of every answer. */
-function added(state: ResponseState, open: OpenItem, piece: string): Step {
-  const event = deltaOf(open, piece, state.sequence)
-  return [{ ...state, sequence: state.sequence + 1, open: { ...open, text: open.text + piece } }, [event]]
-}
-
-function deltaOf({ type, id, index }: OpenItem, delta: string, sequence_number: number): StreamEvent {
-  const place = { sequence_number, item_id: id, output_index: index }
-  return type === 'message'
-    ? { type: 'response.output_text.delta', ...place, content_index: 0, delta, logprobs: [] }
-    : { type: 'response.reasoning_summary_text.delta', ...place, summary_index: 0, delta }
-}
-
-function opened(state: ResponseState, type: OpenItem['type']): Step {
+function openItem(state: ResponseState, type: OutputItem['type']): Step {
   const index = state.output.length
-  const open = { type, id: outputItemId(state.head.id, index, type), index, text: '' }
-  const item = renderItem(open, 'in_progress')
-  const itemAdded = { type: 'response.output_item.added', output_index: index, item } as const
-  return emit({ ...state, open }, [itemAdded, partAdded(open)])
+  const id = outputItemId(state.head.id, index, type)
+  const item: OutputItem = { type, id, index, text: '', status: 'in_progress' }
+  return emit({ ...state, open: item }, [
+    { type: 'item_added', item },
+    { type: 'part_added', item },
+  ])
 }
 
-function partAdded(open: OpenItem): Unnumbered {
-  return open.type === 'message'
-    ? { type: 'response.content_part.added', ...inContent(open), part: renderOutputText('') }
-    : { type: 'response.reasoning_summary_part.added', ...inSummary(open), part: renderSummaryText('') }
-}
-
-function messageDone(open: OpenItem): readonly Unnumbered[] {
-  const { text } = open
-  return [
-    { type: 'response.output_text.done', ...inContent(open), text, logprobs: [] },
-    { type: 'response.content_part.done', ...inContent(open), part: renderOutputText(text) },
-  ]
-}
-
-function reasoningDone(open: OpenItem, status: 'completed' | 'incomplete'): readonly Unnumbered[] {
-  const { text } = open
-  const part = renderSummaryText(text)
-  const cut = status === 'incomplete' ? { status } : {}
-  return [
-    { type: 'response.reasoning_summary_text.done', ...inSummary(open), text },
-    { type: 'response.reasoning_summary_part.done', ...inSummary(open), part, ...cut },
-  ]
-}
-
-/** Each item has a single part: whatever comes between two stretches closes the item. */
-function inContent({ id, index }: OpenItem) {
-  return { item_id: id, output_index: index, content_index: 0 }
-}
-
-function inSummary({ id, index }: OpenItem) {
-  return { item_id: id, output_index: index, summary_index: 0 }
+/** Moves the open item, if there is one, to the output with this status. */
+function closeItem(state: ResponseState, status: ClosedStatus): Step {
+  const { open, output } = state
+  if (open === null) return unchanged(state)
+  const item = { ...open, status }
+  return emit({ ...state, open: null, output: [...output, item] }, [
+    { type: 'text_done', item },
+    { type: 'part_done', item },
+    { type: 'item_done', item },
+  ])
 }
 
 type End<Type extends RunEnd['type']> = Extract<RunEnd, { readonly type: Type }>
 
-/** The model has said all that it will say. */
-export function ended(state: ResponseState, { at, usage }: End<'ended'>): Step {
-  const reason = cutShortBy(state.finish)
-  if (reason !== null) return incomplete(state, reason, usage)
-  return follow(closed(state, 'completed'), (next) =>
-    snapshot({ ...next, status: 'completed', completedAt: at, usage }, 'response.completed'),
+/** The model has finished; a response that it cut short is incomplete. */
+function complete(state: ResponseState, { at, usage }: End<'ended'>): Step {
+  const reason = incompleteReasonOf(state.finish)
+  if (reason !== null) return endIncomplete(state, reason, usage)
+  return andThen(closeItem(state, 'completed'), (next) =>
+    snapshot({ ...next, status: 'completed', completedAt: at, usage }, 'completed'),
   )
 }
 
-/** Whatever was said stays; the error is told twice, because clients listen for either. */
-export function failed(state: ResponseState, { code, message, param, usage }: End<'failed'>): Step {
+/** Keeps the output. Emits the error as an event and in the last snapshot, because clients listen for either. */
+function fail(state: ResponseState, { code, message, param, usage }: End<'failed'>): Step {
   const failure = { code, message, param }
-  const told = follow(closed(state, 'incomplete'), (next) => emit(next, [renderErrorEvent(failure)]))
-  return follow(told, (next) => snapshot({ ...next, status: 'failed', failure, usage }, 'response.failed'))
+  const withError = andThen(closeItem(state, 'incomplete'), (next) =>
+    emit(next, [{ type: 'error', failure }]),
+  )
+  return andThen(withError, (next) => snapshot({ ...next, status: 'failed', failure, usage }, 'failed'))
 }
 
-/** Whatever was said stays. */
-export function cancelled(state: ResponseState, { usage }: End<'cancelled'>): Step {
-  return incomplete(state, 'cancelled', usage)
-}
-
-function incomplete(
+/** Ends the response before the model has finished; keeps the output. */
+function endIncomplete(
   state: ResponseState,
   incompleteReason: ResponseState['incompleteReason'],
   usage: ResponseState['usage'],
 ): Step {
-  return follow(closed(state, 'incomplete'), (next) =>
-    snapshot({ ...next, status: 'incomplete', incompleteReason, usage }, 'response.incomplete'),
+  return andThen(closeItem(state, 'incomplete'), (next) =>
+    snapshot({ ...next, status: 'incomplete', incompleteReason, usage }, 'incomplete'),
   )
 }
 
-function cutShortBy(finish: FinishReason | null): 'max_output_tokens' | 'content_filter' | null {
+function incompleteReasonOf(finish: FinishReason | null): 'max_output_tokens' | 'content_filter' | null {
   if (finish === 'length') return 'max_output_tokens'
   return finish === 'content_filter' ? finish : null
 }
 
-/** The response after something has happened, and what its readers are told of it. */
-export type Step = readonly [state: ResponseState, events: readonly StreamEvent[]]
-
-/** A stream event whose number is not yet given. */
-export type Unnumbered = WithoutNumber<StreamEvent>
-
-type WithoutNumber<Event> = Event extends unknown ? Omit<Event, 'sequence_number'> : never
-
-/** Tells these, in this order, under the next numbers. */
-export function emit(state: ResponseState, untold: readonly Unnumbered[]): Step {
-  const events = untold.map((event, index) => numbered(event, state.sequence + index))
-  return [{ ...state, sequence: state.sequence + untold.length }, events]
+/** Emits the complete response as it is now. */
+function snapshot(state: ResponseState, stage: Snapshot['stage']): Step {
+  return emit(state, [{ type: 'snapshot', stage, state }])
 }
 
-/** Tells the whole response as it now is. */
-export function snapshot(state: ResponseState, type: Snapshot['type']): Step {
-  return emit(state, [{ type, state }])
+/** Emits these events in this order with the next sequence numbers. */
+function emit(state: ResponseState, unnumbered: readonly UnnumberedEvent[]): Step {
+  const events = unnumbered.map((event, index) => ({ ...event, sequence: state.sequence + index }))
+  return [{ ...state, sequence: state.sequence + unnumbered.length }, events]
 }
 
-/** One step after the other, as one. */
-export function follow([state, events]: Step, next: (state: ResponseState) => Step): Step {
+/** Joins two steps to one. */
+function andThen([state, events]: Step, next: (state: ResponseState) => Step): Step {
   const [after, more] = next(state)
   return [after, [...events, ...more]]
-}
-
-/** The type and the number come first, where a person who reads a stream looks for them. */
-function numbered({ type, ...fields }: Unnumbered, sequence_number: number): StreamEvent {
-  return { type, sequence_number, ...fields } as StreamEvent
 }

@@ -3,26 +3,27 @@ import type { Usage } from '../../../domain/generation/usage.ts'
 import { ApiError, internalError } from '../../../lib/errors/errors.ts'
 
 /**
- * What happens to a response, in the order in which it happens. The object, its stream events and its stored log are
- * all made from these, so that they cannot disagree.
+ * An event of a response, in the order of its log. The response object, its stream events and its stored log are all
+ * derived from these events, so that they cannot disagree. The log stores them as they are: a type keeps its name.
  */
 export type RunEvent =
-  /** Always the first one. */
+  /** Always the first event. */
   | { readonly type: 'created' }
-  /** The question goes to the model. */
+  /** The request is sent to the model. */
   | { readonly type: 'started' }
-  /** A provider has begun to answer. */
+  /** A provider has started to stream. */
   | { readonly type: 'answering'; readonly provider: string; readonly warnings: readonly string[] }
   | { readonly type: 'reasoning'; readonly text: string }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'finish'; readonly reason: FinishReason }
   | { readonly type: 'tier'; readonly tier: 'default' | 'priority' | null }
-  /** The last one: nothing follows it. */
   | RunEnd
 
+/** The last event of a response. */
 export type RunEnd =
+  /** `at` is in Unix seconds. */
   | { readonly type: 'ended'; readonly at: number; readonly usage: RunUsage }
-  /** `param` is null unless the fault is in a field of the request. */
+  /** `param` is null unless a field of the request caused the error. */
   | {
       readonly type: 'failed'
       readonly code: string
@@ -32,19 +33,19 @@ export type RunEnd =
     }
   | { readonly type: 'cancelled'; readonly usage: RunUsage | null }
 
-/** What was used; `estimated` where the provider did not count. */
+/** The usage of a response; `estimated` where the provider did not report it. */
 export type RunUsage = Usage & { readonly estimated: boolean }
 
-/** How a call that ended, whole or with this error, ends its response; what was used is known once it has begun. */
-export function endOf(error: unknown, usage: RunUsage | null, now: number = Date.now()): RunEnd {
+/** The end of the response to a call that ended with this error, or without one; `usage` is null if nothing was used. */
+export function toRunEnd(error: unknown, usage: RunUsage | null, now: number = Date.now()): RunEnd {
   if (error === undefined && usage) return { type: 'ended', at: Math.floor(now / 1000), usage }
-  const known = error instanceof ApiError ? error : internalError(error)
-  if (known.status === 499) return { type: 'cancelled', usage }
-  const { code, type, message, param } = known
+  const apiError = error instanceof ApiError ? error : internalError(error)
+  if (apiError.status === 499) return { type: 'cancelled', usage }
+  const { code, type, message, param } = apiError
   return { type: 'failed', code: code ?? type, message, param, usage }
 }
 
-/** What an event of the model means for the response; undefined where it tells nothing of it. */
+/** Converts an event of the model; undefined for one that does not change the response. */
 export function toRunEvent(event: GenerationEvent): RunEvent | undefined {
   switch (event.type) {
     case 'text':
@@ -55,7 +56,7 @@ export function toRunEvent(event: GenerationEvent): RunEvent | undefined {
     case 'tier':
       return { type: 'tier', tier: event.tier }
     default:
-      // No tools are offered, and usage is told at the end.
+      // Requests have no tools, and the usage comes with the end.
       return undefined
   }
 }

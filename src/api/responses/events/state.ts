@@ -1,46 +1,49 @@
 import type { FinishReason } from '../../../domain/generation/events.ts'
-import type { OutputItem, ResponseObject } from '../render/reply-schema.ts'
 import type { ResponseHead } from '../request/head.ts'
 import type { RunUsage } from './run-event.ts'
 
-/** All that is known of a response at one moment. It is never changed: each step makes a new one. */
+/** A response at one moment, independent of its wire format. It is immutable: each step makes a new state. */
 export type ResponseState = {
   readonly head: ResponseHead
-  readonly status: ResponseObject['status']
-  /** The number that the next stream event gets. */
+  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed' | 'incomplete'
+  /** The sequence number of the next stream event. */
   readonly sequence: number
-  /** Who answers; null until somebody does. */
+  /** The name of the provider; null until its stream has started. */
   readonly provider: string | null
-  /** What was lost on the way to the provider, beside what the head knows. */
+  /** Warnings that were not known yet when the head was made. */
   readonly warnings: readonly string[]
-  /** The items that are whole, or cut short for good. */
+  /** The closed items: completed, or incomplete for good. */
   readonly output: readonly OutputItem[]
-  /** The item that still grows. */
-  readonly open: OpenItem | null
-  /** Why the model stopped; null until it did. */
+  /** The item to which the model adds; its text is never empty between two steps. */
+  readonly open: OutputItem | null
+  /** Why the model stopped; null until it has. */
   readonly finish: FinishReason | null
-  /** The tier that served; null where the provider told none. */
+  /** The service tier that served the request; null where the provider did not report one. */
   readonly tier: 'default' | 'priority' | null
-  /** Unix seconds; null unless completed. */
+  /** In Unix seconds; null unless completed. */
   readonly completedAt: number | null
   readonly incompleteReason: 'max_output_tokens' | 'content_filter' | 'cancelled' | null
   readonly failure: Failure | null
   readonly usage: RunUsage | null
 }
 
-/** The item to which the model adds, with its text so far, which is never empty. */
-export type OpenItem = {
-  readonly type: OutputItem['type']
+/** An item of the output; it has a single part, which holds its text. */
+export type OutputItem = {
+  readonly type: 'message' | 'reasoning'
   readonly id: string
-  /** Its place in the output. */
+  /** The position in the output. */
   readonly index: number
   readonly text: string
+  readonly status: 'in_progress' | ClosedStatus
 }
+
+/** The status of an item to which nothing is added any more. */
+export type ClosedStatus = 'completed' | 'incomplete'
 
 /** Why a response failed; `code` is one of the gateway's own. */
 export type Failure = { readonly code: string; readonly message: string; readonly param: string | null }
 
-/** A response to which nothing has happened yet. */
+/** The state of a response before its first event. */
 export function initialState(head: ResponseHead): ResponseState {
   return {
     head,
@@ -59,7 +62,7 @@ export function initialState(head: ResponseHead): ResponseState {
   }
 }
 
-/** Whether nothing more can happen to the response. */
-export function finished({ status }: ResponseState): boolean {
+/** Whether the response has ended: no event changes it any more. */
+export function isFinished({ status }: ResponseState): boolean {
   return status !== 'queued' && status !== 'in_progress'
 }

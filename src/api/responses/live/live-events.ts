@@ -2,13 +2,13 @@ import type { OnItem, PushStream } from '../../../lib/push-stream.ts'
 import type { RunEvent } from '../events/run-event.ts'
 import type { LiveResponse } from './live-response.ts'
 
-/** How much a reader takes at a time: more is made only when it has taken that. */
+/** The maximum number of events in a batch: the next batch is made when the reader has taken this one. */
 export const maxBatch = 256
 
-/** What has happened to a response that is being made, and what still will. */
+/** The events of a live response: those so far, then new ones as they come, until it has ended. */
 export class LiveEvents implements PushStream<readonly RunEvent[]> {
   readonly #live: LiveResponse
-  #from = 0
+  #position = 0
   #closed = false
   #wake = () => {}
 
@@ -16,27 +16,27 @@ export class LiveEvents implements PushStream<readonly RunEvent[]> {
     this.#live = live
   }
 
-  async each(take: OnItem<readonly RunEvent[]>): Promise<void> {
+  async each(onBatch: OnItem<readonly RunEvent[]>): Promise<void> {
     while (!this.#closed) {
-      const batch = this.#live.events.slice(this.#from, this.#from + maxBatch)
-      this.#from += batch.length
-      if (batch.length > 0) await take(batch)
-      else if (this.#live.over) return
-      else await this.#grown()
+      const batch = this.#live.events.slice(this.#position, this.#position + maxBatch)
+      this.#position += batch.length
+      if (batch.length > 0) await onBatch(batch)
+      else if (this.#live.finished) return
+      else await this.#nextEvent()
     }
   }
 
-  /** Nothing may happen for long, and a reader who has left must not wait for it. */
+  /** Ends the wait for the next event, which may be a long one. */
   close(): void {
     this.#closed = true
-    this.#live.forget(this.#wake)
+    this.#live.removeListener(this.#wake)
     this.#wake()
   }
 
-  #grown(): Promise<void> {
+  #nextEvent(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve
-      this.#live.whenGrown(resolve)
+      this.#live.onNextEvent(resolve)
     })
   }
 }

@@ -1,18 +1,18 @@
 import type { FinishedStatus, ResponseEnd } from '../../../storage/ports/responses.ts'
-import { encodeEvents } from '../events/log.ts'
+import { encodeEvents } from '../events/event-log.ts'
 import { step } from '../events/reduce.ts'
 import type { RunEnd, RunEvent } from '../events/run-event.ts'
-import { finished, initialState, type ResponseState } from '../events/state.ts'
+import { initialState, isFinished, type ResponseState } from '../events/state.ts'
 import type { StreamEvent } from '../events/stream-event.ts'
 import type { ResponseHead } from '../request/head.ts'
 
-/** A response while it is made, with everything that has happened to it: whoever follows it reads along here. */
+/** A response in progress: its state, its events so far, and the listeners that wait for the next one. */
 export class LiveResponse {
   readonly organization: string
   readonly head: ResponseHead
   #state: ResponseState
   readonly #events: RunEvent[] = []
-  readonly #waiting = new Set<() => void>()
+  readonly #listeners = new Set<() => void>()
 
   constructor(organization: string, head: ResponseHead) {
     this.organization = organization
@@ -28,45 +28,45 @@ export class LiveResponse {
     return this.#state
   }
 
+  /** The events so far; always empty for a response that is not stored. */
   get events(): readonly RunEvent[] {
     return this.#events
   }
 
-  /** Nothing more will happen. */
-  get over(): boolean {
-    return finished(this.#state)
+  /** Whether the response has ended. */
+  get finished(): boolean {
+    return isFinished(this.#state)
   }
 
-  /** Lets it happen, and gives the stream events that tell it; nothing happens to a response that is over. */
+  /** Applies an event and returns the stream events that it causes; a finished response ignores it. */
   apply(event: RunEvent): readonly StreamEvent[] {
-    if (this.over) return []
-    const [state, told] = step(this.#state, event)
+    if (this.finished) return []
+    const [state, emitted] = step(this.#state, event)
     this.#state = state
-    // Of what is not kept nobody else will ask.
+    // The events of a response that is not stored are never replayed.
     if (this.head.store) this.#events.push(event)
-    this.#wake()
-    return told
+    this.#notify()
+    return emitted
   }
 
-  /** Calls once, when more has happened. */
-  whenGrown(wake: () => void): void {
-    this.#waiting.add(wake)
+  /** Calls the listener once, after the next event. */
+  onNextEvent(listener: () => void): void {
+    this.#listeners.add(listener)
   }
 
-  /** Does not call any more. */
-  forget(wake: () => void): void {
-    this.#waiting.delete(wake)
+  removeListener(listener: () => void): void {
+    this.#listeners.delete(listener)
   }
 
-  /** What is to be stored when this has happened, too; it has not yet. */
+  /** What is to be stored of this response once it ends so; it does not apply the end. */
   endedBy(end: RunEnd): ResponseEnd {
     const [{ status }] = step(this.#state, end)
-    // Only an end changes it, and there is none yet.
+    // Every end leads to a finished status, and a response has one end.
     return { status: status as FinishedStatus, log: encodeEvents([...this.#events, end]) }
   }
 
-  #wake(): void {
-    for (const wake of this.#waiting) wake()
-    this.#waiting.clear()
+  #notify(): void {
+    for (const listener of this.#listeners) listener()
+    this.#listeners.clear()
   }
 }

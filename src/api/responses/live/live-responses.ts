@@ -1,14 +1,15 @@
 import type { LiveResponse } from './live-response.ts'
 
-/** The responses that are being made, and can be seen by others than those who asked for them. */
+/** The responses in progress that are stored or queued, by which other requests find them. */
 export type LiveResponses = {
-  /** Undefined where there is none, or it is another organization's. */
+  /** Undefined for an id without a live response, and for one of another organization. */
   find(organization: string, id: string): LiveResponse | undefined
   add(response: LiveResponse): void
-  /** For one that is over: from now on it is found where it is stored. */
+  /** Removes a response that has ended: from then on it is found in the database. */
   remove(response: LiveResponse): void
 }
 
+/** A registry without responses. */
 export function createLiveResponses(): LiveResponses {
   const responses = new Map<string, LiveResponse>()
   return {

@@ -2,113 +2,120 @@ import type { FrameSource } from '../../../http/event-stream.ts'
 import type { OnItem, PushStream } from '../../../lib/push-stream.ts'
 import { nextTurn } from '../../../lib/time.ts'
 import { UnreadableError } from '../../../storage/stored-json.ts'
-import { eventsIn } from '../events/log.ts'
+import { readEvents } from '../events/event-log.ts'
 import { step } from '../events/reduce.ts'
 import type { RunEvent } from '../events/run-event.ts'
 import { initialState } from '../events/state.ts'
 import type { StreamEvent } from '../events/stream-event.ts'
-import { framesOf } from '../render/frames.ts'
-import type { RenderOptions } from '../render/render.ts'
+import { renderFrames } from '../render/render-event.ts'
+import type { RenderOptions } from '../render/render-response.ts'
 import type { ResponseHead } from '../request/head.ts'
 import { LiveEvents, maxBatch } from './live-events.ts'
 import type { LiveResponse } from './live-response.ts'
 
+/** The stream events of one response as server-sent events. */
 export type ResponseEventStream = Omit<FrameSource<readonly StreamEvent[]>, 'failed'>
 
-/** What a reader gets who follows: events with numbers above `after`, all of them where it is undefined. */
-export type ReplayOptions = { readonly after: number | undefined; readonly options: RenderOptions }
+/** `after` is the sequence number after which the stream starts; undefined streams all events. */
+export type ReplayOptions = { readonly after: number | undefined; readonly render: RenderOptions }
 
-/** Everything that has happened to a response that is being made, and what still will, at the pace of the reader. */
-export function streamLive(live: LiveResponse, following: ReplayOptions): ResponseEventStream {
-  return told(live.head, new LiveEvents(live), following)
+/** Streams the events of a live response, those so far and those to come, at the pace of the reader. */
+export function streamLive(live: LiveResponse, options: ReplayOptions): ResponseEventStream {
+  return toEventStream(live.head, new LiveEvents(live), options)
 }
 
 /**
- * Everything that has happened to a response that is over, as its log has it, at the pace of the reader. Throws
- * `UnreadableError` where the log is damaged from its beginning; elsewhere the stream fails with that when it comes there.
+ * Replays the events of a finished response from its log, at the pace of the reader. Throws `UnreadableError` where the
+ * first entry of the log is damaged; the stream fails with that error when it reaches a later damaged entry.
  */
 export function replay(
   id: string,
   head: ResponseHead,
   log: string,
-  following: ReplayOptions,
+  options: ReplayOptions,
 ): ResponseEventStream {
   const events = storedEvents(`response ${id}`, log)
   const { value: first } = events.next()
-  return told(head, inPieces(first ? [first] : [], events), following)
+  return toEventStream(head, inBatches(first ? [first] : [], events), options)
 }
 
 function* storedEvents(what: string, log: string): Generator<RunEvent, void> {
   try {
-    yield* eventsIn(log)
+    yield* readEvents(log)
   } catch {
     throw new UnreadableError(what)
   }
 }
 
-function told(
+function toEventStream(
   head: ResponseHead,
-  items: PushStream<readonly RunEvent[]>,
-  { after = -1, options }: ReplayOptions,
+  batches: PushStream<readonly RunEvent[]>,
+  { after = -1, render }: ReplayOptions,
 ): ResponseEventStream {
   return {
-    items: streamEvents(head, items, after),
-    frames: (events) => framesOf(events, options),
+    items: streamEvents(head, batches, after),
+    frames: (events) => renderFrames(events, render),
     end: () => '',
   }
 }
 
-/** In characters: deltas with more than so many are not written together with others. */
-const maxTogether = 64 * 1024
+/** In characters: a batch of deltas that has as many is passed on. */
+const maxBatchCharacters = 64 * 1024
 
 /**
- * What a reader is told, who has a state of its own: it depends on nothing but what happened. What says much, which is all
- * but the deltas, comes alone, so that the reader takes it before the next one is made.
+ * Reduces the events for one reader, who has a state of its own. Deltas are passed on in batches. Any other event, which
+ * may be large, ends its batch, so that the reader takes it before the next one is made.
  */
 function streamEvents(
   head: ResponseHead,
-  items: PushStream<readonly RunEvent[]>,
+  batches: PushStream<readonly RunEvent[]>,
   after: number,
 ): PushStream<readonly StreamEvent[]> {
   let state = initialState(head)
 
-  function toldOf(event: RunEvent): readonly StreamEvent[] {
+  function apply(event: RunEvent): readonly StreamEvent[] {
     const [next, events] = step(state, event)
     state = next
-    return events.filter((told) => told.sequence_number > after)
+    return events.filter(({ sequence }) => sequence > after)
   }
 
-  async function takeAll(batch: readonly RunEvent[], take: OnItem<readonly StreamEvent[]>): Promise<void> {
-    let together: StreamEvent[] = []
+  async function applyBatch(
+    batch: readonly RunEvent[],
+    onBatch: OnItem<readonly StreamEvent[]>,
+  ): Promise<void> {
+    let pending: StreamEvent[] = []
     let characters = 0
-    for (const event of batch.values().flatMap(toldOf)) {
-      together.push(event)
-      characters += 'delta' in event ? event.delta.length : maxTogether
-      if (characters < maxTogether) continue
-      await take(together)
-      together = []
+    for (const event of batch.values().flatMap(apply)) {
+      pending.push(event)
+      characters += 'delta' in event ? event.delta.length : maxBatchCharacters
+      if (characters < maxBatchCharacters) continue
+      await onBatch(pending)
+      pending = []
       characters = 0
     }
-    if (together.length > 0) await take(together)
+    if (pending.length > 0) await onBatch(pending)
   }
 
-  return { each: (take) => items.each((batch) => takeAll(batch, take)), close: () => items.close() }
+  return {
+    each: (onBatch) => batches.each((batch) => applyBatch(batch, onBatch)),
+    close: () => batches.close(),
+  }
 }
 
-function inPieces(first: readonly RunEvent[], others: Iterable<RunEvent>): PushStream<readonly RunEvent[]> {
+function inBatches(first: readonly RunEvent[], others: Iterable<RunEvent>): PushStream<readonly RunEvent[]> {
   let closed = false
   return {
-    async each(take) {
+    async each(onBatch) {
       let batch = [...first]
       for (const event of others) {
         batch.push(event)
         if (batch.length < maxBatch) continue
-        await take(batch)
+        await onBatch(batch)
         batch = []
         await nextTurn()
         if (closed) return
       }
-      await take(batch)
+      await onBatch(batch)
     },
     close: () => void (closed = true),
   }

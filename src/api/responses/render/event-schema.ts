@@ -6,7 +6,7 @@ const text = Type.String()
 const count = Type.Integer()
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 
-/** Always empty: no model is asked for them. */
+/** Always empty: they are never requested from a model. */
 const logprobs = Type.Array(FreeObject)
 
 const SnapshotEvent = event(
@@ -22,56 +22,49 @@ const SnapshotEvent = event(
   { response: ResponseObject },
 )
 
-export type ItemEvent = Static<typeof ItemEvent>
 const ItemEvent = event(
   'ResponseOutputItemEvent',
   ['response.output_item.added', 'response.output_item.done'],
   { output_index: count, item: OutputItem },
 )
 
-/** Where in the output the text of a message stands. */
-const inContent = { item_id: text, output_index: count, content_index: count }
+/** The position of the text of a message in the output. */
+const contentPosition = { item_id: text, output_index: count, content_index: count }
 
-export type ContentPartEvent = Static<typeof ContentPartEvent>
 const ContentPartEvent = event(
   'ResponseContentPartEvent',
   ['response.content_part.added', 'response.content_part.done'],
-  { ...inContent, part: OutputText },
+  { ...contentPosition, part: OutputText },
 )
 
-export type TextDelta = Static<typeof TextDelta>
 const TextDelta = event('ResponseTextDeltaEvent', ['response.output_text.delta'], {
-  ...inContent,
+  ...contentPosition,
   delta: text,
   logprobs,
 })
 
-export type TextDone = Static<typeof TextDone>
 const TextDone = event('ResponseTextDoneEvent', ['response.output_text.done'], {
-  ...inContent,
+  ...contentPosition,
   text,
   logprobs,
 })
 
-/** Where in the output a stretch of reasoning stands. */
-const inSummary = { item_id: text, output_index: count, summary_index: count }
+/** The position of the text of a reasoning item in the output. */
+const summaryPosition = { item_id: text, output_index: count, summary_index: count }
 
-export type SummaryPartEvent = Static<typeof SummaryPartEvent>
 const SummaryPartEvent = event(
   'ResponseSummaryPartEvent',
   ['response.reasoning_summary_part.added', 'response.reasoning_summary_part.done'],
-  { ...inSummary, part: SummaryText, status: Type.Optional(Type.Literal('incomplete')) },
+  { ...summaryPosition, part: SummaryText, status: Type.Optional(Type.Literal('incomplete')) },
 )
 
-export type SummaryDelta = Static<typeof SummaryDelta>
 const SummaryDelta = event('ResponseSummaryTextDeltaEvent', ['response.reasoning_summary_text.delta'], {
-  ...inSummary,
+  ...summaryPosition,
   delta: text,
 })
 
-export type SummaryDone = Static<typeof SummaryDone>
 const SummaryDone = event('ResponseSummaryTextDoneEvent', ['response.reasoning_summary_text.done'], {
-  ...inSummary,
+  ...summaryPosition,
   text,
 })
 
@@ -84,7 +77,7 @@ const ErrorEvent = event('ResponseErrorEvent', ['error'], {
 })
 
 export type ResponseStreamEvent = Static<typeof ResponseStreamEvent>
-/** What a frame of a streamed response holds. */
+/** The data of a server-sent event of a response. */
 export const ResponseStreamEvent = Type.Union(
   [
     SnapshotEvent,
@@ -100,7 +93,7 @@ export const ResponseStreamEvent = Type.Union(
   { title: 'ResponseStreamEvent' },
 )
 
-/** The frames of a streamed response, for the document of the interface. */
+/** The server-sent events of a response, for the OpenAPI document. */
 export const responseFrames = {
   schema: ResponseStreamEvent,
   end: '`response.completed`, `response.incomplete` or `response.failed`',

@@ -1,18 +1,19 @@
+import type { Failure } from '../events/state.ts'
 import type { ErrorEvent } from './event-schema.ts'
 import type { ResponseError } from './reply-schema.ts'
-import type { Failure } from '../events/state.ts'
 
-/** The event that tells a failure: in the nested form that clients throw on, and in the flat one of the schema. */
-export function renderErrorEvent({ code, message, param }: Failure): Omit<ErrorEvent, 'sequence_number'> {
-  return { type: 'error', code, message, param, error: { type: typeOf(code, param), code, message, param } }
+/** Renders a failure as a stream event: nested, the form that clients throw on, and flat, as the schema has it. */
+export function renderErrorEvent({ code, message, param }: Failure, sequence_number: number): ErrorEvent {
+  const error = { type: errorTypeOf(code, param), code, message, param }
+  return { type: 'error', sequence_number, code, message, param, error }
 }
 
-/** What the response itself says of its failure, in the words by which its readers decide what to do. */
+/** Renders a failure as the `error` of a response, with the code by which clients decide what to do. */
 export function renderFailure({ code, message }: Failure): ResponseError {
   return { code: customaryCodes.get(code) ?? code, message }
 }
 
-/** Codes of the gateway that have a customary name in a response; a code without one stands for itself. */
+/** The customary codes of the Responses API for codes of the gateway; other codes are rendered as they are. */
 const customaryCodes: ReadonlyMap<string, string> = new Map([
   ['upstream_rate_limited', 'rate_limit_exceeded'],
   ['upstream_unavailable', 'server_error'],
@@ -24,8 +25,8 @@ const customaryCodes: ReadonlyMap<string, string> = new Map([
   ['content_filter', 'invalid_prompt'],
 ])
 
-/** Failures that are the caller's to mend, beside those of a field. */
-const callerFaults: ReadonlySet<string> = new Set([
+/** Codes of client errors that name no parameter. */
+const clientErrorCodes: ReadonlySet<string> = new Set([
   'upstream_rejected',
   'context_length_exceeded',
   'content_filter',
@@ -35,9 +36,9 @@ const callerFaults: ReadonlySet<string> = new Set([
   'invalid_api_key',
 ])
 
-const quotaFaults: ReadonlySet<string> = new Set(['insufficient_balance', 'billing_not_configured'])
+const quotaErrorCodes: ReadonlySet<string> = new Set(['insufficient_balance', 'billing_not_configured'])
 
-function typeOf(code: string, param: string | null): string {
-  if (quotaFaults.has(code)) return 'insufficient_quota'
-  return param !== null || callerFaults.has(code) ? 'invalid_request_error' : 'server_error'
+function errorTypeOf(code: string, param: string | null): string {
+  if (quotaErrorCodes.has(code)) return 'insufficient_quota'
+  return param !== null || clientErrorCodes.has(code) ? 'invalid_request_error' : 'server_error'
 }

@@ -8,7 +8,7 @@ const textOrNull = Type.Union([Type.String(), Type.Null()])
 const numberOrNull = Type.Union([Type.Number(), Type.Null()])
 
 export type OutputText = Static<typeof OutputText>
-/** The text of a message. */
+/** The text of a message, as its part. */
 export const OutputText = Type.Object(
   {
     type: Type.Literal('output_text'),
@@ -20,7 +20,7 @@ export const OutputText = Type.Object(
 )
 
 export type SummaryText = Static<typeof SummaryText>
-/** A stretch of reasoning. */
+/** The text of a reasoning item, as its part. */
 export const SummaryText = Type.Object(
   { type: Type.Literal('summary_text'), text },
   { title: 'ResponseSummaryText' },
@@ -43,7 +43,7 @@ const ReasoningItem = Type.Object(
 )
 
 export type OutputItem = Static<typeof OutputItem>
-/** What the model said, in the order in which it was said. */
+/** An item of the output. */
 export const OutputItem = Type.Union([OutputMessage, ReasoningItem])
 
 export type ResponseUsage = Static<typeof ResponseUsage>
@@ -64,8 +64,8 @@ const ResponseError = Type.Object({ code: textOrNull, message: text }, { title: 
 
 const Reasoning = Type.Object({ effort: textOrNull, summary: textOrNull })
 
-/** What clients of the same interface elsewhere expect to find, and what never differs here. */
-const customary = {
+/** What clients of OpenAI's API expect; most values are constants here. */
+const expectedByClients = {
   service_tier: text,
   presence_penalty: Type.Number(),
   frequency_penalty: Type.Number(),
@@ -76,7 +76,7 @@ const customary = {
 }
 
 export type ResponseObject = Static<typeof ResponseObject>
-/** A response, at whatever stage it is. */
+/** A response in any status. */
 export const ResponseObject = Type.Object(
   {
     id: text,
@@ -105,19 +105,19 @@ export const ResponseObject = Type.Object(
     usage: Type.Union([ResponseUsage, Type.Null()]),
     user: textOrNull,
     metadata: FreeObject,
-    ...customary,
+    ...expectedByClients,
     warnings: Type.Optional(Type.Array(text)),
   },
   { title: 'Response' },
 )
 
 export type DeletedResponse = Static<typeof DeletedResponse>
-/** The answer to the deletion of a response. */
+/** The reply to the deletion of a response. */
 export const DeletedResponse = Type.Object(
   { id: text, object: Type.Literal('response.deleted'), deleted: Type.Literal(true) },
   { title: 'DeletedResponse' },
 )
 
 export type InputItemList = Static<typeof InputItemList>
-/** A page of what was asked; an item has whatever fields its sender gave it. */
+/** A page of input items; an item has all the fields of the request. */
 export const InputItemList = pageOf(Type.Object({ id: text, type: text }), 'ResponseInputItemList')

@@ -3,12 +3,12 @@ import type { Fields } from '../../../lib/json/json.ts'
 import { tierOf } from './lower-extras.ts'
 import type { ResponseRequest } from './schema.ts'
 
-/** What a response says of itself from its beginning to its end, as the wire has it; it can be stored as JSON. */
+/** The part of a response that does not change while it is in progress, in its wire format; it is stored as JSON. */
 export type ResponseHead = {
   readonly id: string
-  /** In whole seconds. */
+  /** In whole Unix seconds. */
   readonly created_at: number
-  /** The slug that the caller meant. */
+  /** The slug of the requested model. */
   readonly model: string
   readonly background: boolean
   readonly store: boolean
@@ -18,34 +18,34 @@ export type ResponseHead = {
   readonly top_p: number | null
   readonly parallel_tool_calls: boolean
   readonly previous_response_id: string | null
-  readonly reasoning: ReasoningEcho | null
+  readonly reasoning: ReasoningSettings | null
   readonly text: Fields & { readonly format: Fields & { readonly type: string } }
   readonly tool_choice: unknown
   readonly truncation: string | null
   readonly metadata: Fields
   readonly user: string | null
-  /** The tier that was asked for; absent where none was. */
+  /** The requested tier; absent if the request has none. */
   readonly service_tier?: NonNullable<Generation['serviceTier']>
-  /** What was known of losses before a provider was asked. */
+  /** The warnings that were known before the request was sent to a provider. */
   readonly warnings: readonly string[]
 }
 
-/** What was asked of the reasoning, with both words in any case. */
-export type ReasoningEcho = {
+/** The reasoning settings of the request; both fields are always present. */
+export type ReasoningSettings = {
   readonly effort: Effort | null
   readonly summary: 'auto' | 'concise' | 'detailed' | null
 }
 
-type Given = {
+type HeadParts = {
   readonly id: string
-  /** In whole seconds. */
+  /** In whole Unix seconds. */
   readonly createdAt: number
   readonly slug: string
   readonly warnings: readonly string[]
 }
 
 /** The head of the response to this request. */
-export function headOf(request: ResponseRequest, { id, createdAt, slug, warnings }: Given): ResponseHead {
+export function headOf(request: ResponseRequest, { id, createdAt, slug, warnings }: HeadParts): ResponseHead {
   const tier = tierOf(request)
   return {
     id,
@@ -70,6 +70,6 @@ export function headOf(request: ResponseRequest, { id, createdAt, slug, warnings
   }
 }
 
-function reasoningOf({ reasoning }: ResponseRequest): ReasoningEcho | null {
+function reasoningOf({ reasoning }: ResponseRequest): ReasoningSettings | null {
   return reasoning == null ? null : { effort: reasoning.effort ?? null, summary: reasoning.summary ?? null }
 }

@@ -1,9 +1,9 @@
 import type { Part } from '../../../domain/generation/request.ts'
 import { refuseFileId } from '../../../http/file-ids.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json/json.ts'
-import type { Warn } from './lower-losses.ts'
+import type { Warn } from './lower-extras.ts'
 
-/** What a message or a result says, part by part. */
+/** Lowers the content of a message, or the output of a call, to parts. */
 export function lowerContent(content: unknown, path: string, warn: Warn): readonly Part[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return listOf(content).flatMap((part, index) => {
@@ -36,7 +36,7 @@ function lowerPart(part: TypedPart, path: string, warn: Warn): readonly Part[] {
   }
 }
 
-/** Its notes on the text, as annotations, came from a model and do not go back to one. */
+/** Drops the annotations: they come from a model, and no model accepts them. */
 function lowerText({ cache_control }: Fields, text: unknown): readonly Part[] {
   if (typeof text !== 'string') return []
   return [{ type: 'text', text, extras: cache_control == null ? undefined : { cache_control } }]
@@ -52,11 +52,11 @@ function lowerImage({ image_url, detail, cache_control }: Fields, warn: Warn): r
   return [{ type: 'image', url, detail: textOf(detail), extras }]
 }
 
-/** Files have the form of chat completions in all that goes to providers. */
+/** Converts a file to its form in chat completions, in which providers receive it. */
 function toChatFile({ file_data, file_url, filename, cache_control }: Fields): TypedPart {
-  const given = Object.entries({ file_data: file_data ?? file_url, filename }).filter(
+  const present = Object.entries({ file_data: file_data ?? file_url, filename }).filter(
     ([, value]) => value != null,
   )
-  const mark = cache_control == null ? {} : { cache_control }
-  return { type: 'file', file: Object.fromEntries(given), ...mark }
+  const cacheControl = cache_control == null ? {} : { cache_control }
+  return { type: 'file', file: Object.fromEntries(present), ...cacheControl }
 }

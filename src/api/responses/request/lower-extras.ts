@@ -1,24 +1,25 @@
 import type { Generation } from '../../../domain/generation/request.ts'
+import type { Warning } from '../../../domain/generation/warnings.ts'
 import { type Fields, fieldsOf } from '../../../lib/json/json.ts'
 import { knownProperties, type ResponseRequest } from './schema.ts'
 
-/** Properties of this API elsewhere that a chat completion cannot carry. */
-const onlyElsewhere =
+/** Parameters of OpenAI's Responses API that have no equivalent in chat completions. */
+const responsesOnly =
   'conversation prompt context_management moderation access_programs image top_logprobs service_tier'
 
-/** Properties of chat completions that this API does not have. */
-const onlyInChat =
+/** Parameters of chat completions that the Responses API does not have. */
+const chatOnly =
   'messages max_tokens max_completion_tokens n stop seed logit_bias frequency_penalty presence_penalty logprobs ' +
   'response_format reasoning_effort functions function_call modalities audio prediction web_search_options ' +
   'performance_mode'
 
-const withoutMeaning = new Set(`${onlyElsewhere} ${onlyInChat}`.split(' '))
+const unsupported = new Set(`${responsesOnly} ${chatOnly}`.split(' '))
 
-/** Nothing is lost with these: there are no tools to call, and streams are not padded. */
+/** Ignored without a warning: requests have no tools, and streams are not padded. */
 const withoutEffect = new Set(['max_tool_calls', 'stream_options'])
 
-/** What these ask for happens anyway. */
-const neutral: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+/** The values of unsupported parameters that request the default behaviour. */
+const neutralValues: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['n', 1],
   ['frequency_penalty', 0],
   ['presence_penalty', 0],
@@ -27,10 +28,10 @@ const neutral: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['performance_mode', 'standard'],
 ])
 
-/** What goes to the provider as it is: unnamed properties that mean the same in a chat completion. */
+/** The parameters that are passed to the provider unchanged: unknown ones that may mean the same in a chat completion. */
 export function extrasOf(request: ResponseRequest): Fields {
   const fields: Fields = request
-  const names = unnamed(fields).filter((name) => !withoutMeaning.has(name) && !withoutEffect.has(name))
+  const names = unknownParameters(fields).filter((name) => !unsupported.has(name) && !withoutEffect.has(name))
   const { verbosity } = fieldsOf(request.text)
   if (names.length === 0 && verbosity == null) return noExtras
   // `fromEntries` and not assignments: a key named `__proto__` stays a key.
@@ -40,24 +41,35 @@ export function extrasOf(request: ResponseRequest): Fields {
 
 const noExtras: Fields = {}
 
-/** The names of the properties that were asked for and go nowhere. */
-export function ignoredIn(request: ResponseRequest): readonly string[] {
+/** The names of the unknown parameters that are ignored with a warning. */
+function ignoredIn(request: ResponseRequest): readonly string[] {
   const fields: Fields = request
-  return unnamed(fields).filter((name) => {
+  return unknownParameters(fields).filter((name) => {
     if (name === 'service_tier') return tierOf(request) === undefined
-    return withoutMeaning.has(name) && fields[name] !== neutral.get(name)
+    return unsupported.has(name) && fields[name] !== neutralValues.get(name)
   })
 }
 
-/** The service tier that was asked for, if it is one that this gateway knows. */
+/** The requested service tier, if the gateway knows it. */
 export function tierOf(request: ResponseRequest): Generation['serviceTier'] {
-  const { service_tier: asked } = request as Fields
-  return tiers.find((tier) => tier === asked)
+  const { service_tier: requested } = request as Fields
+  return tiers.find((tier) => tier === requested)
 }
 
 const tiers = ['auto', 'default', 'flex', 'priority'] as const
 
-/** The properties beyond the interface; null says nothing. */
-function unnamed(fields: Fields): readonly string[] {
+/** The names of the parameters that are not in the schema; null counts as absent. */
+function unknownParameters(fields: Fields): readonly string[] {
   return Object.keys(fields).filter((name) => !knownProperties.has(name) && fields[name] !== null)
+}
+
+/** Adds a warning to the response. */
+export type Warn = (warning: Warning) => void
+
+/** Warns of everything in the request that is ignored. */
+export function warnOfIgnored(request: ResponseRequest, warn: Warn): void {
+  for (const name of ignoredIn(request)) warn({ what: 'Parameter', name })
+  const { truncation, include } = request
+  if (truncation != null && truncation !== 'disabled') warn({ what: 'Parameter', name: 'truncation' })
+  for (const name of include ?? []) warn({ what: 'Include value', name })
 }

@@ -3,7 +3,7 @@ import { badRequest } from '../../../lib/errors/errors.ts'
 import { quoted } from '../../../lib/validation/wording.ts'
 import { type Fields, isObject } from '../../../lib/json/json.ts'
 
-/** The form that the answer must have; a schema stands beside its name. */
+/** Lowers `text.format`, where the schema is a sibling of its name. */
 export function lowerFormat(
   format: (Fields & { readonly type: string }) | null | undefined,
 ): Format | undefined {
@@ -20,8 +20,8 @@ export function lowerFormat(
 }
 
 function lowerSchema({ name, schema, strict, description }: Fields): Format {
-  if (typeof name !== 'string') throw incomplete('name', 'a string')
-  if (!isObject(schema)) throw incomplete('schema', 'an object')
+  if (typeof name !== 'string') throw missingField('name', 'a string')
+  if (!isObject(schema)) throw missingField('schema', 'an object')
   return {
     type: 'json_schema',
     name,
@@ -31,9 +31,9 @@ function lowerSchema({ name, schema, strict, description }: Fields): Format {
   }
 }
 
-function incomplete(field: string, kind: string) {
+function missingField(field: string, kind: string) {
   const path = `text.format.${field}`
-  const message = `Missing required parameter: '${path}'. A format of type json_schema has it, as ${kind}.`
+  const message = `Missing required parameter: '${path}'. A format of type json_schema requires it as ${kind}.`
   return badRequest(message, 'missing_required_parameter', path)
 }
 

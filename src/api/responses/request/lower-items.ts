@@ -2,68 +2,68 @@ import type { AssistantMessage, Message, PastToolCall } from '../../../domain/ge
 import { type Fields, textOf } from '../../../lib/json/json.ts'
 import type { Item } from './items.ts'
 import { lowerContent } from './lower-content.ts'
-import type { Warn } from './lower-losses.ts'
+import type { Warn } from './lower-extras.ts'
 
-/** The conversation: what was said before, and what is said now. */
+/** Lowers the items of a conversation to messages; warns of items that are ignored. */
 export function lowerItems(context: readonly Item[], input: readonly Item[], warn: Warn): readonly Message[] {
-  const messages: GrowingMessage[] = []
-  const answered = answeredCalls([...context, ...input])
+  const messages: MutableMessage[] = []
+  const paired = pairedCalls([...context, ...input])
   const add = (item: Item, path: string) => {
-    if (!addItem(messages, item, path, answered, warn)) warnOfItem(item, warn)
+    if (!addItem(messages, item, path, paired, warn)) warnOfIgnored(item, warn)
   }
   context.forEach((item, index) => add(item, `previous_response_id[${index}]`))
   input.forEach((item, index) => add(item, `input[${index}]`))
   return messages
 }
 
-function warnOfItem({ type }: Item, warn: Warn): void {
-  const ofCall = type === 'function_call' || type === 'function_call_output'
-  warn(ofCall ? halfCall : { what: 'Item type', name: type })
+function warnOfIgnored({ type }: Item, warn: Warn): void {
+  const isCall = type === 'function_call' || type === 'function_call_output'
+  warn(isCall ? unpairedCall : { what: 'Item type', name: type })
 }
 
-const halfCall = 'Function calls without their output, and outputs without their call, were ignored.'
+const unpairedCall = 'Function calls without their output, and outputs without their call, were ignored.'
 
-type GrowingMessage =
+type MutableMessage =
   | Exclude<Message, AssistantMessage>
   | (Omit<AssistantMessage, 'toolCalls'> & { readonly toolCalls: PastToolCall[] })
 
-/** The ids of the calls that are whole and have a result after them: providers refuse one without the other. */
-function answeredCalls(items: readonly Item[]): ReadonlySet<string> {
-  const made = new Set<string>()
-  const answered = new Set<string>()
+/** The ids of the valid calls that an output follows: providers reject one without the other. */
+function pairedCalls(items: readonly Item[]): ReadonlySet<string> {
+  const calls = new Set<string>()
+  const paired = new Set<string>()
   for (const item of items) {
     const { call_id: id } = item
     if (typeof id !== 'string') continue
-    if (toCall(item)) made.add(id)
-    else if (item.type === 'function_call_output' && made.has(id)) answered.add(id)
+    if (toCall(item)) calls.add(id)
+    else if (item.type === 'function_call_output' && calls.has(id)) paired.add(id)
   }
-  return answered
+  return paired
 }
 
-/** False for an item that is left out. */
+/** Appends an item to the messages; false for an item that is ignored. */
 function addItem(
-  messages: GrowingMessage[],
+  messages: MutableMessage[],
   item: Item,
   path: string,
-  answered: ReadonlySet<string>,
+  paired: ReadonlySet<string>,
   warn: Warn,
 ): boolean {
   switch (item.type) {
     case 'message':
       messages.push(lowerMessage(item, path, warn))
       return true
-    // An echo of what a model thought: none takes it back in this form.
+    // The reasoning of an earlier response: no model accepts it in this form.
     case 'reasoning':
       return true
     case 'function_call': {
       const call = toCall(item)
-      if (!call || !answered.has(call.id)) return false
+      if (!call || !paired.has(call.id)) return false
       addCall(messages, call)
       return true
     }
     case 'function_call_output': {
       const callId = textOf(item.call_id)
-      if (callId === undefined || !answered.has(callId)) return false
+      if (callId === undefined || !paired.has(callId)) return false
       messages.push({ role: 'tool', callId, parts: lowerContent(item.output, `${path}.output`, warn) })
       return true
     }
@@ -72,8 +72,8 @@ function addItem(
   }
 }
 
-/** What a message says of itself beside this, as its id and its status, is not for a model. */
-function lowerMessage(item: Item, path: string, warn: Warn): GrowingMessage {
+/** Drops the id and the status of the item, which models do not accept. */
+function lowerMessage(item: Item, path: string, warn: Warn): MutableMessage {
   const parts = lowerContent(item.content, `${path}.content`, warn)
   switch (item.role) {
     case 'assistant':
@@ -86,14 +86,14 @@ function lowerMessage(item: Item, path: string, warn: Warn): GrowingMessage {
   }
 }
 
-function toCall({ type, call_id, name, arguments: given }: Fields): PastToolCall | undefined {
+function toCall({ type, call_id, name, arguments: json }: Fields): PastToolCall | undefined {
   const id = textOf(call_id)
   if (type !== 'function_call' || id === undefined || typeof name !== 'string') return undefined
-  return typeof given === 'string' ? { id, name, arguments: given } : undefined
+  return typeof json === 'string' ? { id, name, arguments: json } : undefined
 }
 
-/** The text before a call and the calls beside it are of the same turn. */
-function addCall(messages: GrowingMessage[], call: PastToolCall): void {
+/** Calls belong to the same assistant turn as the text before them and the calls beside them. */
+function addCall(messages: MutableMessage[], call: PastToolCall): void {
   const last = messages.at(-1)
   if (last?.role === 'assistant') last.toolCalls.push(call)
   else messages.push({ role: 'assistant', parts: [], toolCalls: [call] })

@@ -3,16 +3,15 @@ import type { Generation, Message } from '../../../domain/generation/request.ts'
 import { Warnings } from '../../../domain/generation/warnings.ts'
 import { badRequest, unsupportedParameter } from '../../../lib/errors/errors.ts'
 import type { Item } from './items.ts'
-import { extrasOf, tierOf } from './lower-extras.ts'
+import { extrasOf, tierOf, warnOfIgnored } from './lower-extras.ts'
 import { lowerFormat } from './lower-format.ts'
 import { lowerItems } from './lower-items.ts'
-import { warnOfIgnored } from './lower-losses.ts'
 import type { ResponseRequest } from './schema.ts'
 
-/** A request for a response in the vocabulary of the gateway. */
+/** A request as the gateway's own `Generation`. */
 export type Lowered = {
   readonly generation: Generation
-  /** What the caller calls a parameter, where that is not its common name. */
+  /** The names of parameters in this API, where they differ from those of chat completions. */
   readonly names: Partial<Record<Parameter, string>>
   readonly warnings: readonly string[]
 }
@@ -24,15 +23,16 @@ const names = {
 }
 
 /**
- * The request as a question to any model: `context` is what was said in the responses before this one, oldest first,
- * `input` what this request adds, without references. What no single field can say wrong is checked here.
+ * Lowers a request to a generation for any model: `context` has the items of the previous responses, the oldest first,
+ * `input` those of the request; references are resolved. Throws 400 for fields that are invalid only in combination, and
+ * for what is not supported.
  */
 export function lower(request: ResponseRequest, context: readonly Item[], input: readonly Item[]): Lowered {
-  refuseTools(request)
-  refuseUnstoredRun(request)
+  rejectTools(request)
+  rejectUnstoredRun(request)
   const warnings = new Warnings()
   const messages = [...lowerInstructions(request), ...lowerItems(context, input, warnings.add)]
-  if (messages.length === 0) throw nothingAsked(input)
+  if (messages.length === 0) throw emptyInput(input)
   warnOfIgnored(request, warnings.add)
   const generation: Generation = {
     messages,
@@ -49,15 +49,15 @@ export function lower(request: ResponseRequest, context: readonly Item[], input:
   return { generation, names, warnings: warnings.sentences() }
 }
 
-function refuseTools({ tools }: ResponseRequest): void {
+function rejectTools({ tools }: ResponseRequest): void {
   if (tools == null || tools.length === 0) return
-  const message = 'Tools are not offered here: send a request without them, or use chat completions.'
+  const message = 'Tools are not supported by the Responses API. Remove them, or use chat completions.'
   throw unsupportedParameter(message, 'tools')
 }
 
-function refuseUnstoredRun({ background, store }: ResponseRequest): void {
+function rejectUnstoredRun({ background, store }: ResponseRequest): void {
   if (background !== true || store !== false) return
-  const message = "A run in the background is read after it was stored: leave out 'store', or set it to true."
+  const message = "A background response must be stored. Remove 'store', or set it to true."
   throw unsupportedParameter(message, 'background')
 }
 
@@ -65,7 +65,7 @@ function lowerInstructions({ instructions }: ResponseRequest): readonly Message[
   return instructions ? [{ role: 'system', parts: [{ type: 'text', text: instructions }] }] : []
 }
 
-function nothingAsked(input: readonly Item[]) {
-  const message = "Invalid 'input': there is nothing in it that a model could be told, and nothing before it."
+function emptyInput(input: readonly Item[]) {
+  const message = "Invalid 'input': it has no content for the model, and there is no previous response."
   return badRequest(message, input.length === 0 ? 'empty_array' : 'invalid_value', 'input')
 }

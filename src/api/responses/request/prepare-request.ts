@@ -5,14 +5,14 @@ import { lower } from './lower.ts'
 import type { ResponseRequest } from './schema.ts'
 
 /** A response request that its model can serve. */
-export type Prepared = PreparedGeneration
+export type PreparedRequest = PreparedGeneration
 
 /** Finds the model and lowers the request with its conversation; throws the 400 or 404 of a request that cannot be served. */
-export function prepare(
+export function prepareRequest(
   request: ResponseRequest,
   { context, input }: Conversation,
   models: Models,
   unsupported: 'reject' | 'drop',
-): Prepared {
+): PreparedRequest {
   return prepareGeneration(request, () => lower(request, context, input), { models, unsupported })
 }

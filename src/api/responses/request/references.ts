@@ -1,49 +1,48 @@
 import { ApiError, badRequest } from '../../../lib/errors/errors.ts'
-import { responseOfItem } from './item-id.ts'
-import type { Item } from './items.ts'
+import { type Item, responseIdOf } from './items.ts'
 
-/** The most responses whose items one request may refer to, because each of them is read. */
+/** For one request: each of these responses is loaded. */
 export const maxReferencedResponses = 1000
 
-/** The most references in one request, repeated ones too, because each of them becomes an item. */
+/** For one request, repeated references included: each of them becomes an item. */
 export const maxReferences = 10_000
 
-/** The ids of the items that these refer to instead of repeating them, and how often; the 400 for too many. */
-export function referencesIn(items: readonly Item[]): ReadonlyMap<string, number> {
-  const occurrences = new Map<string, number>()
-  let count = 0
+/** Counts the references to each item by its id. Throws 400 for too many references. */
+export function countReferences(items: readonly Item[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  let total = 0
   for (const item of items) {
-    if (!refers(item)) continue
-    count += 1
-    occurrences.set(item.id, (occurrences.get(item.id) ?? 0) + 1)
+    if (!isReference(item)) continue
+    total += 1
+    counts.set(item.id, (counts.get(item.id) ?? 0) + 1)
   }
-  if (count > maxReferences) throw tooManyReferences(count)
-  return occurrences
+  if (total > maxReferences) throw tooManyReferences(total)
+  return counts
 }
 
-/** The ids of the responses that these items are of, each once, or the 400 for too many. */
-export function responsesOf(itemIds: Iterable<string>): ReadonlySet<string> {
-  const responses = new Set([...itemIds].flatMap((id) => responseOfItem(id) ?? []))
-  if (responses.size > maxReferencedResponses) throw tooMany(responses.size)
+/** The ids of the responses to which these items belong. Throws 400 for too many responses. */
+export function responseIdsOf(itemIds: Iterable<string>): ReadonlySet<string> {
+  const responses = new Set([...itemIds].flatMap((id) => responseIdOf(id) ?? []))
+  if (responses.size > maxReferencedResponses) throw tooManyResponses(responses.size)
   return responses
 }
 
-/** The items with what they refer to in place of the references, or the 404 for one that is not there. */
-export function withReferences(items: readonly Item[], found: ReadonlyMap<string, Item>): readonly Item[] {
+/** Replaces references by the items with their ids. Throws 404 for an item that was not found. */
+export function resolveReferences(items: readonly Item[], found: ReadonlyMap<string, Item>): readonly Item[] {
   return items.map((item) => {
-    if (!refers(item)) return item
-    const meant = found.get(item.id)
-    if (!meant) throw itemNotFound(item.id)
-    return meant
+    if (!isReference(item)) return item
+    const referenced = found.get(item.id)
+    if (!referenced) throw itemNotFound(item.id)
+    return referenced
   })
 }
 
-function refers(item: Item): boolean {
+function isReference(item: Item): boolean {
   return item.type === 'item_reference'
 }
 
-function tooMany(count: number): ApiError {
-  const message = `Invalid 'input': its references name items of ${count} responses. At most ${maxReferencedResponses} are read for one request.`
+function tooManyResponses(count: number): ApiError {
+  const message = `Invalid 'input': its references are to items of ${count} responses. At most ${maxReferencedResponses} responses are allowed in one request.`
   return badRequest(message, 'array_above_max_length', 'input')
 }
 
@@ -53,7 +52,7 @@ function tooManyReferences(count: number): ApiError {
 }
 
 function itemNotFound(id: string): ApiError {
-  const advice = 'Only items of stored responses can be referred to; send the item itself instead.'
+  const advice = 'Only items of stored responses can be referenced; send the item itself instead.'
   const message = `Item with id '${id.slice(0, 100)}' not found. ${advice}`
   return new ApiError(404, message, { type: 'invalid_request_error', param: 'input' })
 }

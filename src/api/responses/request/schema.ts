@@ -4,7 +4,7 @@ import { checkMetadata, Metadata } from '../../../http/metadata.ts'
 import { Tags, TraceContext, maybe, stringEnum } from '../../../http/schema.ts'
 import { contract } from '../../../lib/validation/contract.ts'
 
-const largest = Number.MAX_SAFE_INTEGER
+const maxInteger = Number.MAX_SAFE_INTEGER
 
 const InputText = Type.Object({ type: Type.Literal('input_text'), text: Type.String() })
 
@@ -15,7 +15,7 @@ const InputImage = Type.Object({
   file_id: maybe(Type.String()),
 })
 
-const ForeignPart = Type.Object({ type: typeBeside('input_text', 'input_image') })
+const ForeignPart = Type.Object({ type: otherTypeThan('input_text', 'input_image') })
 
 const InputMessage = Type.Object(
   {
@@ -30,16 +30,16 @@ const itemId = Type.String({ minLength: 1 })
 
 const ItemReference = Type.Object({ type: Type.Literal('item_reference'), id: itemId })
 
-// Closed: a message that forgot its role may not pass as a reference.
+// No additional properties, so that a message without a role does not pass as a reference.
 const BareReference = Type.Object(
   { type: Type.Optional(Type.Null()), id: itemId },
   { additionalProperties: false },
 )
 
-const ForeignItem = Type.Object({ type: typeBeside('message', 'item_reference') })
+const ForeignItem = Type.Object({ type: otherTypeThan('message', 'item_reference') })
 
 export type InputItem = Static<typeof InputItem>
-/** What a caller adds to a conversation; items of types that the interface does not name carry whatever they carry. */
+/** An item of the input; items of other types may have any properties. */
 export const InputItem = Type.Union([InputMessage, ItemReference, BareReference, ForeignItem])
 
 const Reasoning = Type.Object({
@@ -50,13 +50,13 @@ const Reasoning = Type.Object({
 const TextOptions = Type.Object({ format: maybe(Type.Object({ type: Type.String() })) })
 
 export type ResponseRequest = Static<typeof ResponseRequest>
-/** The body of a request for a response; properties beyond these pass. */
+/** The body of `POST /v1/responses`; it may have further properties. */
 export const ResponseRequest = Type.Object(
   {
     model: Type.String(),
     input: Type.Union([Type.String(), Type.Array(InputItem)]),
     instructions: maybe(Type.String()),
-    max_output_tokens: maybe(Type.Integer({ exclusiveMinimum: 0, maximum: largest })),
+    max_output_tokens: maybe(Type.Integer({ exclusiveMinimum: 0, maximum: maxInteger })),
     temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
     top_p: maybe(Type.Number({ minimum: 0, maximum: 1 })),
     stream: maybe(Type.Boolean()),
@@ -78,13 +78,13 @@ export const ResponseRequest = Type.Object(
   { title: 'CreateResponseRequest' },
 )
 
-/** The names of the request's properties that the interface knows. */
+/** The names of the request's properties that the schema knows. */
 export const knownProperties: ReadonlySet<string> = new Set(Object.keys(ResponseRequest.properties))
 
-/** The request as a route takes it. */
+/** The contract by which the route validates its body. */
 export const responseRequest = contract(ResponseRequest, checkMetadata)
 
-/** Any type but these, which have to be whole: they may not pass as foreign ones. */
-function typeBeside(...whole: readonly string[]) {
-  return Type.String({ not: { enum: whole } })
+/** Any type but these, which have schemas of their own. */
+function otherTypeThan(...types: readonly string[]) {
+  return Type.String({ not: { enum: types } })
 }

@@ -1,0 +1,52 @@
+import { rateLimited, serviceUnavailable } from '../../../lib/errors/errors.ts'
+import type { RunQueue } from './run-queue.ts'
+
+/** The limits of the queue, because each queued run takes memory: in runs and characters, and for one organization. */
+const maxTotalQueued = 10_000
+const maxTotalCharacters = 64 * 1024 * 1024
+const maxOrganizationCharacters = maxTotalCharacters / 4
+/** A constant, because the start of a queued run cannot be predicted. */
+const retryAfterMs = 1000
+
+/**
+ * Claims a slot in the queue for a run that is about to be stored. The returned function releases it, once the run is
+ * queued or will not be. Throws 429 if the organization has reached a limit, 503 if the gateway has.
+ */
+export type ClaimSlot = (organization: string) => () => void
+
+/** Claims slots of this queue; `maxQueued` is the limit of each organization. */
+export function createSlotClaims(
+  queue: Pick<RunQueue, 'countsOf' | 'size' | 'characters'>,
+  maxQueued: () => number,
+): ClaimSlot {
+  const claims = new Map<string, number>()
+  let size = 0
+
+  function change(organization: string, by: 1 | -1): void {
+    const count = (claims.get(organization) ?? 0) + by
+    if (count > 0) claims.set(organization, count)
+    else claims.delete(organization)
+    size += by
+  }
+
+  return (organization) => {
+    const own = queue.countsOf(organization)
+    const limit = maxQueued()
+    if (own.size + (claims.get(organization) ?? 0) >= limit) throw tooManyQueued(limit)
+    if (own.characters >= maxOrganizationCharacters) throw queuedTooLarge()
+    if (queue.size + size >= maxTotalQueued || queue.characters >= maxTotalCharacters)
+      throw serviceUnavailable('Too many background runs are queued. Try again later.')
+    change(organization, 1)
+    return () => change(organization, -1)
+  }
+}
+
+function tooManyQueued(limit: number): Error {
+  const reached = `The organization has reached its limit of queued background runs, ${limit}.`
+  return rateLimited('requests', `${reached} Try again when some of them have started.`, retryAfterMs)
+}
+
+function queuedTooLarge(): Error {
+  const reached = 'The queued background runs of the organization are too large in total.'
+  return rateLimited('requests', `${reached} Try again when some of them have started.`, retryAfterMs)
+}

@@ -1,0 +1,85 @@
+import { ApiError } from '../../../lib/errors/errors.ts'
+import type { ActiveRuns } from './active-runs.ts'
+import { RunQueue } from './run-queue.ts'
+import { requireRunOwner, type Run, type RunParts } from './run.ts'
+
+/** After this interval, organizations that had no free concurrency slot for their runs are tried again. */
+const slotRetryIntervalMs = 200
+/** The runs that are dropped in one turn of the event loop, because the end of each is written. */
+const maxDropped = 20
+
+/** Queues runs, and starts each when it is the turn of its organization and the concurrency allows it. */
+export class RunScheduler {
+  readonly queue = new RunQueue()
+  readonly #active: ActiveRuns
+  readonly #parts: Pick<RunParts, 'current' | 'keys'>
+  #paused = false
+  #retry: Timer | undefined
+
+  constructor(active: ActiveRuns, parts: Pick<RunParts, 'current' | 'keys'>) {
+    this.#active = active
+    this.#parts = parts
+  }
+
+  add(run: Run): void {
+    this.queue.add(run)
+    this.#startRuns()
+  }
+
+  /** Starts what is possible now: the settings have changed, or the organization has released a concurrency slot. */
+  schedule(organization?: string): void {
+    this.queue.unpark(organization)
+    this.#startRuns()
+  }
+
+  /** Starts no runs from now on. */
+  pause(): void {
+    this.#paused = true
+    clearTimeout(this.#retry)
+  }
+
+  /** Starts runs up to the concurrency; an organization without a free slot does not block the others. */
+  #startRuns(): void {
+    clearTimeout(this.#retry)
+    if (this.#paused) return
+    const { concurrency } = this.#parts.current()
+    let dropped = 0
+    while (this.#active.size() < concurrency) {
+      const run = this.queue.first()
+      if (run === undefined) break
+      if (!this.#startOrDrop(run) && ++dropped >= maxDropped) {
+        this.#retry = setTimeout(() => this.#startRuns(), 1)
+        return
+      }
+    }
+    // The end of a foreground call also releases a slot, and does not call `schedule`.
+    if (this.queue.parked > 0) this.#retry = setTimeout(() => this.schedule(), slotRetryIntervalMs)
+  }
+
+  /** Starts the first run if its organization has a free slot; false for a run that had to be dropped. */
+  #startOrDrop(run: Run): boolean {
+    const refusal = refusalOf(run, this.#parts.keys)
+    if (refusal) {
+      this.queue.removeFirst()
+      this.#active.drop(run, refusal)
+      return false
+    }
+    const slot = run.call.start()
+    if (slot === undefined) this.queue.park()
+    else {
+      this.queue.removeFirst()
+      void this.#active.start(run, slot).then(() => this.schedule(run.live.organization))
+    }
+    return true
+  }
+}
+
+/** Why the run must not start any more. A 503 is no reason: the database is unavailable, and the run checks again. */
+function refusalOf({ facts }: Run, keys: RunParts['keys']): ApiError | undefined {
+  try {
+    requireRunOwner(facts, keys)
+    return undefined
+  } catch (error) {
+    return error instanceof ApiError && error.status !== 503 ? error : undefined
+  }
+}

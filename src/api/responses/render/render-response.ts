@@ -1,0 +1,119 @@
+import { joinWarnings } from '../../../domain/generation/warnings.ts'
+import { estimatedUsageWarning } from '../../../gateway/billing/meter.ts'
+import type { RunUsage } from '../events/run-event.ts'
+import { isFinished, type OutputItem as ItemState, type ResponseState } from '../events/state.ts'
+import { renderFailure } from './render-failure.ts'
+import type { OutputItem, OutputText, ResponseObject, ResponseUsage, SummaryText } from './reply-schema.ts'
+
+/** What the Responses API leaves to the server. */
+export type RenderOptions = {
+  /** Renders the effective values of parameters that the request does not set, as Open Responses requires. */
+  readonly openResponses: boolean
+}
+
+/** Renders a response as its wire object. */
+export function renderResponse(state: ResponseState, options: RenderOptions): ResponseObject {
+  const { head, failure, incompleteReason } = state
+  const warnings = warningsOf(state)
+  return {
+    id: head.id,
+    object: 'response',
+    created_at: head.created_at,
+    status: state.status,
+    background: head.background,
+    completed_at: state.completedAt,
+    error: failure === null ? null : renderFailure(failure),
+    incomplete_details: incompleteReason === null ? null : { reason: incompleteReason },
+    model: head.model,
+    ...(state.provider !== null && { provider: state.provider }),
+    output: renderOutput(state),
+    ...renderSettings(state, options),
+    usage: renderUsage(state),
+    metadata: head.metadata,
+    ...(warnings.length > 0 && { warnings }),
+  }
+}
+
+/** Renders the closed items; an open one is not among them. */
+export function renderClosedItems({ output }: ResponseState): OutputItem[] {
+  return output.map(renderItem)
+}
+
+function renderOutput(state: ResponseState): OutputItem[] {
+  const items = renderClosedItems(state)
+  if (state.open !== null) items.push(renderItem(state.open))
+  return items
+}
+
+/** Renders the parameters of the request, and the fixed values that clients expect beside them. */
+function renderSettings(state: ResponseState, { openResponses }: RenderOptions) {
+  const { head } = state
+  return {
+    instructions: head.instructions,
+    max_output_tokens: head.max_output_tokens,
+    parallel_tool_calls: head.parallel_tool_calls,
+    previous_response_id: head.previous_response_id,
+    reasoning: head.reasoning,
+    store: head.store,
+    temperature: head.temperature ?? (openResponses ? 1 : null),
+    top_p: head.top_p ?? (openResponses ? 1 : null),
+    truncation: head.truncation ?? (openResponses ? 'disabled' : null),
+    text: head.text,
+    tool_choice: head.tool_choice,
+    tools: [],
+    service_tier: serviceTierOf(state),
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    top_logprobs: 0,
+    max_tool_calls: null,
+    safety_identifier: null,
+    prompt_cache_key: null,
+    user: head.user,
+  }
+}
+
+/** The requested service tier, or the one that served the request once the response has ended. */
+function serviceTierOf(state: ResponseState): string {
+  return isFinished(state) ? (state.tier ?? 'default') : (state.head.service_tier ?? 'auto')
+}
+
+function warningsOf({ head, warnings, usage }: ResponseState): string[] {
+  const joined = joinWarnings(head.warnings, warnings)
+  return usage?.estimated ? [...joined, estimatedUsageWarning] : [...joined]
+}
+
+/** Renders an item; one without text has no part yet. */
+export function renderItem({ type, id, text, status }: ItemState): OutputItem {
+  if (type === 'reasoning') return { id, type, summary: text === '' ? [] : [renderSummaryText(text)] }
+  return { id, type, status, role: 'assistant', content: text === '' ? [] : [renderOutputText(text)] }
+}
+
+/** Renders text as the part of a message. */
+export function renderOutputText(text: string): OutputText {
+  return { type: 'output_text', text, annotations: [], logprobs: [] }
+}
+
+/** Renders text as the part of a reasoning item. */
+export function renderSummaryText(text: string): SummaryText {
+  return { type: 'summary_text', text }
+}
+
+/** Null before the end, and for a failed response whose usage is unknown. */
+function renderUsage({ status, usage }: ResponseState): ResponseUsage | null {
+  if (usage !== null) return renderTokenCounts(usage)
+  // Clients read the token counts of every response that did not fail.
+  return status === 'completed' || status === 'incomplete' ? renderTokenCounts(noUsage) : null
+}
+
+const noUsage: RunUsage = { promptTokens: 0, completionTokens: 0, estimated: false }
+
+function renderTokenCounts(usage: RunUsage): ResponseUsage {
+  const { promptTokens, completionTokens, cachedTokens, reasoningTokens } = usage
+  return {
+    input_tokens: promptTokens,
+    input_tokens_details: { cached_tokens: Math.min(cachedTokens ?? 0, promptTokens) },
+    output_tokens: completionTokens,
+    output_tokens_details: { reasoning_tokens: Math.min(reasoningTokens ?? 0, completionTokens) },
+    total_tokens: promptTokens + completionTokens,
+  }
+}
