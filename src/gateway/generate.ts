@@ -1,20 +1,20 @@
+import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import { providerKeyMissing } from '../lib/errors/upstream-errors.ts'
-import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
+import { logFailedSettlement } from './billing/billing.ts'
+import { estimatedPrompt } from './billing/estimate.ts'
+import { failureOutcome } from './billing/outcome.ts'
+import { costBoundOf } from './billing/cost-bound.ts'
 import { Call } from './call.ts'
-import { openWithFailover } from './routing/failover.ts'
 import type {
-  GenerationStream,
-  ReservationRequest,
   Gateway,
   GatewayParts,
   GenerateRequest,
+  GenerationStream,
+  ReservationRequest,
 } from './gateway.ts'
 import type { QueuedSlot } from './rate-limits/admission.ts'
-import { logFailedSettlement } from './billing/log-failed-settlement.ts'
-import { estimatedPrompt } from './billing/estimate.ts'
-import { failureOutcome } from './billing/outcome.ts'
-import { costBoundOf } from './billing/reservation.ts'
+import { openWithFailover } from './routing/failover.ts'
 
 /**
  * Asks the model's routes in turn until one begins to answer. The answer is handed over when its first event is

@@ -1,10 +1,11 @@
-import { billingNotConfigured, insufficientBalance } from '../../lib/errors/errors.ts'
-import { usdText } from '../../lib/usd.ts'
-import type { Ledger } from '../../storage/sqlite/billing/ledger.ts'
-import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
 import type { Outcome } from '../../domain/accounting/outcome.ts'
-import type { CostBound } from './reservation.ts'
+import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import { billingNotConfigured, insufficientBalance } from '../../lib/errors/errors.ts'
+import { causeOf, type Log } from '../../lib/log.ts'
+import { usdText } from '../../lib/usd.ts'
+import type { Ledger } from '../../storage/sqlite/billing/ledger.ts'
+import type { CostBound } from './cost-bound.ts'
 
 /** The account of what requests cost. */
 export type Billing = {
@@ -58,4 +59,9 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
       ledger.settle(request, outcome, { alongside, reserved: paying.delete(request.id) }),
     settleEventually: ledger.settleEventually,
   }
+}
+
+/** For rows that could not be written at once, while nothing was promised to anybody. */
+export function logFailedSettlement(log: Log): (error: unknown) => void {
+  return (error) => log.error('The usage of a request was not written at once.', { cause: causeOf(error) })
 }

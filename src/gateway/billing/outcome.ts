@@ -1,9 +1,8 @@
-import { ApiError } from '../../lib/errors/errors.ts'
 import type { Outcome } from '../../domain/accounting/outcome.ts'
+import { ApiError } from '../../lib/errors/errors.ts'
 import { imagesIn } from './estimate.ts'
 import type { Meter, MeteredUsage } from './meter.ts'
-import { costOf, type Nanos } from './price.ts'
-import { type PricedCall, pricingOf } from './tier-price.ts'
+import { costOf, type Nanos, type PricedCall, pricingOf } from './price.ts'
 
 /** How a call ended, whole or with an error, and what it took until then. */
 export function outcomeOf(meter: Meter, asked: PricedCall, error: unknown): Outcome {

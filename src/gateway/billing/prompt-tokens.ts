@@ -7,7 +7,7 @@ import type {
   Tool,
 } from '../../domain/generation/request.ts'
 import type { Model } from '../models/model.ts'
-import { cautiousTokens } from './cautious-tokens.ts'
+import { cautiousTokens } from './conservative-tokens.ts'
 import { maxImageTokens } from './image-tokens.ts'
 
 /** What is known of the model that takes the prompt. */

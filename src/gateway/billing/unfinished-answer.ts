@@ -1,6 +1,6 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
-import type { MeteredRequest } from './believed.ts'
-import { cautiousTokens } from './cautious-tokens.ts'
+import type { MeteredRequest } from './clamp-usage.ts'
+import { cautiousTokens } from './conservative-tokens.ts'
 
 /** What a model is taken to generate where nothing of it can be seen, in each choice. */
 const tokensPerSecond = 100

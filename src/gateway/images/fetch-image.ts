@@ -1,6 +1,4 @@
-import { ImageRefused } from './image-refused.ts'
-import { imageTypeOf } from './image-type.ts'
-import { pinnedFetch, type NetworkOverrides } from './pinned-fetch.ts'
+import { ImageRefused, type NetworkOverrides, pinnedFetch } from './pinned-fetch.ts'
 
 /** How many bytes may still be fetched for one question, less with every piece, which `hold` hears of before it is kept. */
 export type Allowance = { bytes: number; readonly hold?: ((bytes: number) => void) | undefined }
@@ -70,3 +68,18 @@ async function readBytes(response: Response, allowance: Allowance): Promise<Buff
 /** What is said of images that are too large together. */
 export const tooLargeTogether = 'the images of this request are too large together'
 const tooLarge = `the image is larger than ${largestImage / megabyte} MiB`
+
+/** The media type of an image by its first bytes; undefined for what no model takes as an image. */
+export function imageTypeOf(bytes: Uint8Array): string | undefined {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString('latin1')
+  return signatures.find(([pattern]) => pattern.test(text))?.[1]
+}
+
+const signatures: readonly (readonly [RegExp, string])[] = [
+  [/^\x89PNG\r\n/, 'image/png'],
+  [/^\xff\xd8\xff/, 'image/jpeg'],
+  [/^RIFF[^]{4}WEBP/, 'image/webp'],
+  [/^GIF8[79]a/, 'image/gif'],
+  [/^[^]{4}ftyp(heic|heix|hevc|hevx|heim|heis)/, 'image/heic'],
+  [/^[^]{4}ftyp(mif1|msf1)/, 'image/heif'],
+]

@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { withAbort } from '../../lib/abort.ts'
-import { ImageRefused } from './image-refused.ts'
 import { publicAddress } from './public-address.ts'
 
 /** What a test puts in the place of the internet, to reach a server of its own. */
@@ -82,3 +81,6 @@ async function fetchFrom(
     return undefined
   }
 }
+
+/** An image that cannot be used. The message is the sentence for the caller, without a full stop. */
+export class ImageRefused extends Error {}

@@ -2,8 +2,7 @@ import type { Generation, Message, Part } from '../../domain/generation/request.
 import { type AbortLike, onAbort } from '../../lib/abort.ts'
 import { ApiError, badRequest } from '../../lib/errors/errors.ts'
 import { type Allowance, fetchImage, tooLargeTogether } from './fetch-image.ts'
-import { ImageRefused } from './image-refused.ts'
-import type { NetworkOverrides } from './pinned-fetch.ts'
+import { ImageRefused, type NetworkOverrides } from './pinned-fetch.ts'
 
 /** In milliseconds, for all images of a question. */
 const deadline = 20_000

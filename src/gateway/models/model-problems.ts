@@ -1,9 +1,8 @@
 import type { SettingsProblem } from '../../config/problem.ts'
 import { alwaysAccepted, parameters } from '../../domain/generation/parameters.ts'
 import { responsesKinds } from '../../providers/kinds/responses.ts'
-import type { KnownModel } from './model-sources.ts'
+import type { ConfiguredProviders, KnownModel } from './model-sources.ts'
 import type { Model } from './model.ts'
-import type { ConfiguredProviders } from './models-input.ts'
 
 /** A model that the settings describe, at a place that a problem can name. */
 type Described = KnownModel & { readonly path: string }

@@ -4,8 +4,7 @@ import type { Log } from '../../lib/log.ts'
 import type { ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { createDiscovery } from './discovery.ts'
-import { createFirstSeen } from './first-seen.ts'
-import type { ConfiguredProviders } from './models-input.ts'
+import type { ConfiguredProviders } from './model-sources.ts'
 import { createModels, type RegisteredModels } from './models.ts'
 
 /** The models as they are now: those of the catalog and the settings, and those that providers list. */
@@ -62,5 +61,15 @@ function withEngines(
   return {
     configured: new Map([...configured, ...engines.map((engine) => [engine.name, engine] as const)]),
     missing,
+  }
+}
+
+/** Remembers for each slug the Unix second in which it was first asked for. */
+export function createFirstSeen(now: () => number = Date.now): (slug: string) => number {
+  const seen = new Map<string, number>()
+  return (slug) => {
+    const second = seen.get(slug) ?? Math.floor(now() / 1000)
+    seen.set(slug, second)
+    return second
   }
 }

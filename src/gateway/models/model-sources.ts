@@ -1,6 +1,7 @@
 import type { ModelFacts } from '../../config/model-facts.ts'
+import type { ProviderSet } from '../../providers/config/configure-providers.ts'
+import type { ListedModel } from '../../providers/model-listing.ts'
 import { echoFacts, echoReplaced } from './echo-model.ts'
-import type { ConfiguredProviders, ModelsInput } from './models-input.ts'
 
 /** What is known of a model from all sources together. */
 export type KnownModel = {
@@ -58,3 +59,18 @@ function unlistedYet(slug: string, { configured }: ConfiguredProviders): string 
   const name = slug.slice(0, slug.indexOf('/'))
   return configured.get(name)?.discover ? `Provider ${name} does not list it at the moment.` : undefined
 }
+
+/** What the list of models is made from. */
+export type ModelsInput = {
+  readonly catalog: readonly ModelFacts[]
+  /** `models` of the settings. */
+  readonly settings: readonly ModelFacts[]
+  readonly providers: ConfiguredProviders
+  /** The models that providers listed, by the name of the provider. */
+  readonly discovered: ReadonlyMap<string, readonly ListedModel[]>
+  /** Unix seconds at which a slug without a release date was first seen. */
+  readonly firstSeen: (slug: string) => number
+}
+
+/** The providers that can be asked, and what the others lack. */
+export type ConfiguredProviders = Pick<ProviderSet, 'configured' | 'missing'>

@@ -1,10 +1,9 @@
 import type { SettingsProblem } from '../../config/problem.ts'
 import { indexModels } from './model-index.ts'
 import { modelProblems } from './model-problems.ts'
-import { resolveModel } from './model-resolve.ts'
-import { gatherModels } from './model-sources.ts'
+import { resolveModel } from './resolve-model.ts'
+import { gatherModels, type ModelsInput } from './model-sources.ts'
 import type { Model, Models } from './model.ts'
-import type { ModelsInput } from './models-input.ts'
 
 /** The models, and what is wrong with the settings that describe them. */
 export type RegisteredModels = Models & { readonly problems: readonly SettingsProblem[] }

@@ -2,7 +2,7 @@ import { type ApiError, modelNotFound } from '../../lib/errors/errors.ts'
 import { oneOf } from '../../lib/validation/wording.ts'
 import { shortText } from '../../lib/text.ts'
 import type { Model, Models } from './model.ts'
-import { nearModels } from './near-models.ts'
+import { nearModels } from './suggest-models.ts'
 
 /** The model of that name, if it is enabled; else the 404 that says why there is none. */
 export function requireModel(models: Models, name: string): Model {

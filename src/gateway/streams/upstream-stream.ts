@@ -1,20 +1,20 @@
-import type { ProviderError } from '../../domain/generation/provider-error.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
+import type { ProviderError } from '../../domain/generation/provider-error.ts'
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
 import { parseJson } from '../../lib/json/json.ts'
+import type { OnItem, OpenableStream } from '../../lib/push-stream.ts'
 import { readText, TooLong } from '../../lib/read-text.ts'
-import type { OpenableStream, OnItem } from '../../lib/push-stream.ts'
 import type { Stopwatch } from '../../lib/stopwatch.ts'
+import type { Protocol, Target } from '../../providers/protocols/protocol.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
-import type { Protocol } from '../../providers/protocols/protocol.ts'
 import { abortReason } from '../abort-reason.ts'
-import type { UpstreamRequest } from '../upstream/send-upstream.ts'
-import { Deadlines } from './deadlines.ts'
-import { readFailure, toApiError, unavailable } from '../upstream/upstream-error.ts'
+import { keysOf, retryAfterOf } from '../upstream/headers.ts'
 import { connectionError, post } from '../upstream/post.ts'
-import { keysOf } from '../upstream/headers.ts'
-import { upstreamBody, type UpstreamBody, type Piece } from './upstream-body.ts'
-import { retryAfterOf } from '../upstream/retry-after.ts'
+import { readFailure, toApiError, unavailable } from '../upstream/upstream-error.ts'
+import { Deadlines } from './deadlines.ts'
+import { type Piece, upstreamBody, type UpstreamBody } from './upstream-body.ts'
+import type { Generation } from '../../domain/generation/request.ts'
+import type { AbortLike } from '../../lib/abort.ts'
 
 type Batch = readonly GenerationEvent[]
 
@@ -202,4 +202,16 @@ function failureOf(complaint: ProviderError, provider: Provider): ApiError {
 
 function hostOf(provider: Provider): string {
   return URL.parse(provider.baseUrl)?.host ?? ''
+}
+
+/** One question to one provider. */
+export type UpstreamRequest = {
+  readonly provider: Provider
+  readonly target: Target
+  readonly generation: Generation
+  readonly signal: AbortLike
+  readonly upstream?: Stopwatch | undefined
+  readonly warn: (sentence: string) => void
+  /** The provider has taken the call: its answer has begun, though nothing may have been said yet. */
+  readonly accepted?: (() => void) | undefined
 }

@@ -1,9 +1,9 @@
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 
-type Headers = Readonly<Record<string, string>>
+type RequestHeaders = Readonly<Record<string, string>>
 
 /** Those of providers whose key does not change, for whole and for streamed answers. */
-const made = new WeakMap<Provider, { whole?: Headers; streamed?: Headers }>()
+const made = new WeakMap<Provider, { whole?: RequestHeaders; streamed?: Headers }>()
 
 /** The headers of every request to the provider; the operator's own come last. */
 export function upstreamHeaders(
@@ -11,14 +11,14 @@ export function upstreamHeaders(
   kind: RemoteKind,
   stream: boolean,
   token?: string,
-): Headers {
+): RequestHeaders {
   if (token !== undefined) return headersWith(provider, kind, stream, token)
   const known = made.get(provider) ?? {}
   made.set(provider, known)
   return (known[stream ? 'streamed' : 'whole'] ??= headersWith(provider, kind, stream))
 }
 
-function headersWith(provider: Provider, kind: RemoteKind, stream: boolean, token?: string): Headers {
+function headersWith(provider: Provider, kind: RemoteKind, stream: boolean, token?: string): RequestHeaders {
   const key = provider.key?.reveal() ?? token
   return {
     'content-type': 'application/json',
@@ -40,4 +40,15 @@ export function keysOf({ key, headers }: Provider): readonly string[] {
     .map(([, value]) => value.replace(/^bearer +/i, ''))
   const all = key === undefined ? inHeaders : [key.reveal(), ...inHeaders]
   return all.filter(({ length }) => length >= shortestKey)
+}
+
+/** Seconds after which the provider wants to be asked again, by its headers; undefined where they do not say. */
+export function retryAfterOf(headers: RequestHeaders, now: number = Date.now()): number | undefined {
+  const milliseconds = Number.parseFloat(headers.get('retry-after-ms') ?? '')
+  if (milliseconds >= 0) return milliseconds / 1000
+  const text = headers.get('retry-after') ?? ''
+  const seconds = Number.parseFloat(text)
+  if (seconds >= 0) return seconds
+  const date = Date.parse(text)
+  return Number.isNaN(date) ? undefined : Math.max(0, (date - now) / 1000)
 }

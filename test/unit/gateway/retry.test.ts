@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import {
-  isRouteFailure,
   isRetryable,
-  shouldFailover,
+  isRouteFailure,
   retryDelayMs,
+  shouldFailover,
 } from '../../../src/gateway/routing/retry.ts'
-import { retryAfterOf } from '../../../src/gateway/upstream/retry-after.ts'
+import { retryAfterOf } from '../../../src/gateway/upstream/headers.ts'
 import {
   type ApiError,
   badRequest,

@@ -2,9 +2,8 @@ import type { Route } from '../../config/model-facts.ts'
 import { parameters, toParameters } from '../../domain/generation/parameters.ts'
 import { withResponsesApi } from '../../providers/kinds/responses.ts'
 import type { Kind, Provider } from '../../providers/provider.ts'
-import type { KnownModel } from './model-sources.ts'
+import type { ConfiguredProviders, KnownModel } from './model-sources.ts'
 import type { Model, ModelRoute } from './model.ts'
-import type { ConfiguredProviders } from './models-input.ts'
 
 /** The model as callers see it: the routes that are left, and whether it is on. */
 export function resolveModel(

@@ -1,10 +1,9 @@
 import type { Pricing } from '../../config/model-facts.ts'
 import type { Generation, Message } from '../../domain/generation/request.ts'
-import { imagesIn } from './estimate.ts'
 import type { Model } from '../models/model.ts'
-import { costOf, longWriteFactor, type Nanos } from './price.ts'
+import { imagesIn } from './estimate.ts'
+import { costOf, hasCost, longWriteFactor, type Nanos, pricingOf, priorityPricing } from './price.ts'
 import { maxPromptTokens } from './prompt-tokens.ts'
-import { hasCost, pricingOf, priorityPricing } from './tier-price.ts'
 
 /** What a call will take, as far as it can be known before. */
 export type CostBound = {
