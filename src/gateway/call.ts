@@ -14,7 +14,7 @@ import { withInlineImages } from './images/remote-image.ts'
 import type { CallObserver } from './observer.ts'
 import type { ConcurrencySlot } from './rate-limits/admission.ts'
 
-export type CallParts = Pick<GatewayParts, 'billing' | 'calls' | 'images' | 'observer' | 'log'>
+export type CallDependencies = Pick<GatewayParts, 'billing' | 'calls' | 'images' | 'observer' | 'log'>
 
 /** For the usage of an answer whose caller has left behind its end. */
 const usageTimeoutMs = 5000
@@ -24,85 +24,92 @@ const usageTimeoutMs = 5000
  * it ends; a caller who leaves ends it, wherever it then is.
  */
 export class Call {
-  readonly question: GenerateRequest
+  readonly request: GenerateRequest
   readonly meter: Meter
   readonly observed: CallObserver | undefined
   /** What ends all that is under way for it. */
-  readonly stop = new AbortSource()
-  readonly #parts: CallParts
-  #place: ConcurrencySlot | undefined
-  #inlined: Promise<Generation> | undefined
+  readonly abortSource = new AbortSource()
+  readonly #dependencies: CallDependencies
+  #slot: ConcurrencySlot | undefined
+  #inlinedGeneration: Promise<Generation> | undefined
   #outcome: Outcome | undefined
-  #over: Promise<unknown> | undefined
-  #leaving: unknown
+  #settled: Promise<unknown> | undefined
+  #cancelReason: unknown
   #usageTimer: Timer | undefined
 
-  constructor(question: GenerateRequest, parts: CallParts) {
+  constructor(question: GenerateRequest, parts: CallDependencies) {
     const { facts, reserved: booked, signal } = question
-    this.question = question
-    this.#parts = parts
+    this.request = question
+    this.#dependencies = parts
     // Before the meter: what the meter counts from its start must end before the request does.
     this.observed = parts.observer?.call(facts, booked !== undefined)
     this.meter = createMeter(question)
-    this.#place = booked
+    this.#slot = booked
     parts.calls.add(this)
-    if (signal.aborted) this.#callerLeft()
-    else signal.addEventListener('abort', this.#callerLeft)
+    if (signal.aborted) this.#onCallerLeft()
+    else signal.addEventListener('abort', this.#onCallerLeft)
   }
 
   /**
    * Takes what it needs of limits and balance, which a booked call has; throws or rejects with the 429 or 402. Of the
    * tokens only the prompt is taken: a guess at the answer would refuse callers who ask for much and get little.
    */
-  open(): Promise<void> | undefined {
-    const { facts, billing, admission, model, generation, reserved: booked } = this.question
+  reserve(): Promise<void> | undefined {
+    const { facts, billing, admission, model, generation, reserved: booked } = this.request
     if (booked) return undefined
     const promptTokens = estimatedPrompt(generation)
-    this.#place = admission.open(promptTokens)
-    return this.#parts.billing.reserve(facts, billing, () => costBoundOf(generation, model, promptTokens))
+    this.#slot = admission.open(promptTokens)
+    return this.#dependencies.billing.reserve(facts, billing, () =>
+      costBoundOf(generation, model, promptTokens),
+    )
   }
 
   /** The generation with the bytes of its images, for providers that take no addresses; fetched once. */
-  inlined(): Promise<Generation> {
-    const hold = this.#place?.memory.take
-    return (this.#inlined ??= withInlineImages(this.question.generation, this.stop, this.#parts.images, hold))
+  inlineImages(): Promise<Generation> {
+    const hold = this.#slot?.memory.take
+    return (this.#inlinedGeneration ??= withInlineImages(
+      this.request.generation,
+      this.abortSource,
+      this.#dependencies.images,
+      hold,
+    ))
   }
 
   /**
    * It is over: whole, or with this error. Resolves once that is in the books. Only the first word counts; whoever
    * comes later waits for the same.
    */
-  over(error?: unknown): Promise<unknown> {
-    return (this.#over ??= this.#end(error))
+  settle(error?: unknown): Promise<unknown> {
+    return (this.#settled ??= this.#settle(error))
   }
 
   /** Whether it is. */
-  ended(): boolean {
-    return this.#over !== undefined
+  isSettled(): boolean {
+    return this.#settled !== undefined
   }
 
   /**
    * Ends it because its caller has left, or cancelled it. An answer that is at its end is read on, for some seconds and for nobody, until
    * its usage has come: then it costs what the provider counted.
    */
-  leave(reason: unknown): void {
-    if (this.#over || this.#leaving) return
+  cancel(reason: unknown): void {
+    if (this.#settled || this.#cancelReason) return
     // A gateway that stops waits for nothing.
     if (!this.meter.awaitsUsage() || isInterruption(reason)) return this.cut(reason)
-    this.#leaving = reason
+    this.#cancelReason = reason
     this.#usageTimer = setTimeout(() => this.cut(reason), usageTimeoutMs)
   }
 
   /** Why its caller has left, while it is read on all the same. */
-  leaving(): unknown {
-    return this.#leaving
+  cancelReason(): unknown {
+    return this.#cancelReason
   }
 
   /** Ends it where nobody waits for its books: of what goes wrong there only the log hears. */
   cut(reason: unknown): void {
     // First, so that whatever comes of its books, nothing goes on that costs.
-    this.stop.abort(reason)
-    this.over(reason).catch(logFailedSettlement(this.#parts.log))
+    this.abortSource.abort(reason)
+    this.settle(reason).catch(logFailedSettlement(this.#dependencies.log))
   }
 
   /** What has been used up to now, and its price; undefined for a model without one. */
@@ -111,32 +118,32 @@ export class Call {
   }
 
   cost(): Nanos | undefined {
-    return this.#outcome ? this.#outcome.cost : costOfUsage(this.meter.usage(), this.question, this.meter)
+    return this.#outcome ? this.#outcome.cost : costOfUsage(this.meter.usage(), this.request, this.meter)
   }
 
-  readonly #callerLeft = (): void => this.leave(abortReason(this.question.signal))
+  readonly #onCallerLeft = (): void => this.cancel(abortReason(this.request.signal))
 
-  #end(error: unknown): Promise<unknown> {
-    const { question, meter } = this
-    const { billing, calls } = this.#parts
-    question.signal.removeEventListener('abort', this.#callerLeft)
+  #settle(error: unknown): Promise<unknown> {
+    const { request: question, meter } = this
+    const { billing, calls } = this.#dependencies
+    question.signal.removeEventListener('abort', this.#onCallerLeft)
     clearTimeout(this.#usageTimer)
     calls.delete(this)
     const outcome = outcomeOf(meter, question, error)
     this.#outcome = outcome
-    this.#warnOfCounts()
+    this.#warnOfImplausibleUsage()
     this.observed?.callEnded(outcome)
-    this.#place?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
+    this.#slot?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
     const close = question.reserved ? billing.settleEventually : billing.settle
     return close(question.facts, outcome, question.onSettled?.(error, this.usage()))
   }
 
-  #warnOfCounts(): void {
-    const counted = this.meter.implausibleUsage()
-    if (!counted) return
-    const { promptTokens, completionTokens } = counted
+  #warnOfImplausibleUsage(): void {
+    const implausible = this.meter.implausibleUsage()
+    if (!implausible) return
+    const { promptTokens, completionTokens } = implausible
     const route = this.meter.route()
-    this.#parts.log.warn(
+    this.#dependencies.log.warn(
       'A provider counted more tokens than the request could use; the most that it could was charged.',
       {
         provider: route?.provider.name,

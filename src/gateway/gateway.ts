@@ -27,7 +27,7 @@ export type Gateway = {
   /** Enters a booked call that will not be made; `write` as above. Resolves once both are written, however late. */
   settleUnsent(metadata: RequestMetadata, error: unknown, write: () => void): Promise<void>
   /** Enters a request that came to nothing before there was a question. */
-  recordRejected(facts: RequestMetadata, error: unknown): Promise<void>
+  recordRejected(metadata: RequestMetadata, error: unknown): Promise<void>
 }
 
 /** An answer that has begun: batches of events. */

@@ -24,27 +24,27 @@ import { openWithFailover } from './routing/failover.ts'
 export function createGateway(parts: GatewayParts): Gateway {
   const { billing, calls, observer } = parts
   return {
-    generate: (question) =>
-      calls.refusing() && !question.reserved
-        ? refused(question.facts, parts)
-        : accountedAnswer(question, parts),
+    generate: (request) =>
+      calls.refusing() && !request.reserved
+        ? rejectStopping(request.facts, parts)
+        : generateMetered(request, parts),
     reserve: (booking, write) =>
-      calls.refusing() ? refused(booking.facts, parts) : bookedCall(booking, write, parts),
+      calls.refusing() ? rejectStopping(booking.facts, parts) : reserveCall(booking, write, parts),
     async settleUnsent(facts, error, write) {
       await billing.settleEventually(facts, failureOutcome(error), write)
       observer?.call(facts, true).callEnded(failureOutcome(error))
     },
-    recordRejected: (facts, error) => turnedAway(facts, error, parts),
+    recordRejected: (facts, error) => recordRejected(facts, error, parts),
   }
 }
 
-async function refused(facts: RequestMetadata, parts: GatewayParts): Promise<never> {
+async function rejectStopping(facts: RequestMetadata, parts: GatewayParts): Promise<never> {
   const error = gatewayStopping()
-  await turnedAway(facts, error, parts)
+  await recordRejected(facts, error, parts)
   throw error
 }
 
-async function turnedAway(
+async function recordRejected(
   facts: RequestMetadata,
   error: unknown,
   { billing, observer, log }: GatewayParts,
@@ -53,7 +53,7 @@ async function turnedAway(
   await billing.settle(facts, failureOutcome(error)).catch(logFailedSettlement(log))
 }
 
-async function bookedCall(
+async function reserveCall(
   booking: ReservationRequest,
   write: () => void,
   parts: GatewayParts,
@@ -76,18 +76,18 @@ async function bookedCall(
 }
 
 /** Sees to it that the call is settled once, however it ends. */
-async function accountedAnswer(question: GenerateRequest, parts: GatewayParts): Promise<GenerationStream> {
-  const call = new Call(question, parts)
-  const { model } = question
+async function generateMetered(request: GenerateRequest, parts: GatewayParts): Promise<GenerationStream> {
+  const call = new Call(request, parts)
+  const { model } = request
   try {
     // Its end is in the books already: what is taken from now on would never be given back.
-    if (call.stop.aborted) throw call.stop.reason
+    if (call.abortSource.aborted) throw call.abortSource.reason
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
-    const opened = call.open()
-    if (opened) await opened
+    const pending = call.reserve()
+    if (pending) await pending
     return await openWithFailover(call, parts)
   } catch (error) {
-    await call.over(error).catch(logFailedSettlement(parts.log))
+    await call.settle(error).catch(logFailedSettlement(parts.log))
     throw error
   }
 }

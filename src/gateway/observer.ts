@@ -6,9 +6,9 @@ import type { ModelRoute } from './models/model.ts'
 /** Hears what is asked of models. It decides nothing, and throws nothing. */
 export type Observer = {
   /** What is known of a request that asks a model, also where it comes to nothing. */
-  requestSeen(facts: RequestMetadata): void
+  requestSeen(metadata: RequestMetadata): void
   /** A call begins; a booked one is made when its request was answered long ago. */
-  call(facts: RequestMetadata, booked: boolean): CallObserver
+  call(metadata: RequestMetadata, reserved: boolean): CallObserver
 }
 
 /** Hears of one call: what is tried for it, and once how it ends. */

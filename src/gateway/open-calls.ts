@@ -2,8 +2,8 @@ import { interrupted } from '../lib/errors/errors.ts'
 
 /** The calls that are open, for an orderly end of all of them. */
 export type OpenCalls = {
-  add(call: CuttableCall): void
-  delete(call: CuttableCall): void
+  add(call: AbortableCall): void
+  delete(call: AbortableCall): void
   /** From now on no calls are taken, but for those that were booked. */
   refuseNew(): void
   /** Whether none are. */
@@ -14,33 +14,33 @@ export type OpenCalls = {
   cut(): number
 }
 
-type CuttableCall = { cut(reason: unknown): void }
+type AbortableCall = { cut(reason: unknown): void }
 
 export function createOpenCalls(): OpenCalls {
-  const open = new Set<CuttableCall>()
-  const noneLeft = Promise.withResolvers<void>()
-  let refusing = false
-  let stopped = false
+  const open = new Set<AbortableCall>()
+  const allEnded = Promise.withResolvers<void>()
+  let rejecting = false
+  let aborting = false
 
-  const check = () => void (refusing && open.size === 0 && noneLeft.resolve())
+  const resolveIfIdle = () => void (rejecting && open.size === 0 && allEnded.resolve())
 
   return {
     add(call) {
       open.add(call)
-      if (stopped) call.cut(interrupted())
+      if (aborting) call.cut(interrupted())
     },
     delete(call) {
       open.delete(call)
-      check()
+      resolveIfIdle()
     },
     refuseNew() {
-      refusing = true
-      check()
+      rejecting = true
+      resolveIfIdle()
     },
-    refusing: () => refusing,
-    idle: () => noneLeft.promise,
+    refusing: () => rejecting,
+    idle: () => allEnded.promise,
     cut() {
-      stopped = true
+      aborting = true
       const cut = [...open]
       for (const call of cut) call.cut(interrupted())
       return cut.length

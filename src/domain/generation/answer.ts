@@ -26,7 +26,7 @@ export class AnswerFold {
   }
 
   answer(): Answer {
-    const choices = Array.from(this.#choices, (choice) => choice ?? open())
+    const choices = Array.from(this.#choices, (choice) => choice ?? emptyChoice())
     return { choices, usage: this.#usage, tier: this.#tier }
   }
 
@@ -49,10 +49,10 @@ export class AnswerFold {
 
 type OpenChoice = { text: string; reasoning: string; toolCalls: ToolCall[]; finish: FinishReason | null }
 
-const open = (): OpenChoice => ({ text: '', reasoning: '', toolCalls: [], finish: null })
+const emptyChoice = (): OpenChoice => ({ text: '', reasoning: '', toolCalls: [], finish: null })
 
 function choiceAt(choices: OpenChoice[], index: number): OpenChoice {
-  return (choices[index] ??= open())
+  return (choices[index] ??= emptyChoice())
 }
 
 type ChoiceEvent = Extract<GenerationEvent, { readonly choice: number }>

@@ -21,7 +21,7 @@ export type Parameter = (typeof parameters)[number]
  * Words that lists of supported parameters of other origin hold. They say nothing here: `max_tokens` stands for
  * both spellings, and the other fields are never refused for a model.
  */
-export const alwaysAccepted = [
+export const ignoredParameterNames = [
   'max_completion_tokens',
   'logprobs',
   'top_logprobs',
@@ -30,8 +30,8 @@ export const alwaysAccepted = [
 ] as const
 
 /** The words of a list that say something, each once. */
-export function toParameters(words: Iterable<string>): ReadonlySet<Parameter> {
-  const said = new Set(words)
-  if (said.has('max_completion_tokens')) said.add('max_tokens')
-  return new Set(parameters.filter((parameter) => said.has(parameter)))
+export function toParameters(list: Iterable<string>): ReadonlySet<Parameter> {
+  const names = new Set(list)
+  if (names.has('max_completion_tokens')) names.add('max_tokens')
+  return new Set(parameters.filter((parameter) => names.has(parameter)))
 }

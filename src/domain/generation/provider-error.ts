@@ -6,7 +6,7 @@ export type ProviderError = {
   readonly type?: string
   readonly code?: string
   /** Whether it is the status that the provider answered with, and not one that its response names. */
-  readonly answered?: true
+  readonly fromStatusLine?: true
   /** Found by the gateway and not reported by the provider: the message is the gateway's own, and may be shown. */
   readonly detected?: true
   /** Seconds. */

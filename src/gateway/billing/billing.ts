@@ -29,23 +29,23 @@ export type Billing = {
 /** `ready` throws or rejects where the end of a call could not be written. */
 export function createBilling(ledger: Ledger, ready: () => Promise<void> | undefined): Billing {
   /** The requests for which money was set aside here. */
-  const paying = new Set<string>()
+  const reservedIds = new Set<string>()
 
-  async function setAside(
+  async function reserveCost(
     request: RequestMetadata,
-    expected: CostBound | undefined,
+    bound: CostBound | undefined,
     alongside?: () => void,
   ): Promise<void> {
     // A model without a price is never taken as free.
-    if (expected === undefined) {
+    if (bound === undefined) {
       throw billingNotConfigured(`The model ${request.model} has no price, so no balance can pay for it.`)
     }
-    const { maxCost: mostCost, promptCost, promptTokens } = expected
+    const { maxCost, promptCost, promptTokens } = bound
     // Before it is known: a caller who leaves meanwhile ends the call behind it.
-    if (!alongside) paying.add(request.id)
-    if (await ledger.reserve({ request, amount: mostCost, promptCost, promptTokens }, alongside)) return
-    if (mostCost === 0n) throw insufficientBalance('The balance is below zero. It has to be credited first.')
-    const needed = `This request may cost up to ${usdText(mostCost)} USD, and the balance does not hold that.`
+    if (!alongside) reservedIds.add(request.id)
+    if (await ledger.reserve({ request, amount: maxCost, promptCost, promptTokens }, alongside)) return
+    if (maxCost === 0n) throw insufficientBalance('The balance is below zero. It has to be credited first.')
+    const needed = `This request may cost up to ${usdText(maxCost)} USD, and the balance does not hold that.`
     throw insufficientBalance(`${needed} A smaller max_tokens asks for less.`)
   }
 
@@ -53,10 +53,10 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
     reserve(request, billing, spending, alongside) {
       if (billing === 'unmetered') return alongside ? ledger.write(alongside) : ready()
       if (billing === 'none') throw billingNotConfigured('The organization of this API key has no billing.')
-      return setAside(request, spending(), alongside)
+      return reserveCost(request, spending(), alongside)
     },
     settle: (request, outcome, alongside) =>
-      ledger.settle(request, outcome, { alongside, reserved: paying.delete(request.id) }),
+      ledger.settle(request, outcome, { alongside, reserved: reservedIds.delete(request.id) }),
     settleEventually: ledger.settleEventually,
   }
 }

@@ -15,11 +15,11 @@ export type CostBound = {
 }
 
 /** In tokens; where neither the request nor the model says how long an answer can get. */
-const longAnswer = 32_768
+const defaultMaxAnswerTokens = 32_768
 
 /** The most tokens of all answers together, reasoning included. */
 export function maxAnswerTokens(generation: Generation, model: Pick<Model, 'maxOutputTokens'>): number {
-  return (generation.maxTokens ?? model.maxOutputTokens ?? longAnswer) * (generation.choices ?? 1)
+  return (generation.maxTokens ?? model.maxOutputTokens ?? defaultMaxAnswerTokens) * (generation.choices ?? 1)
 }
 
 /** What the call can cost, for a prompt of about so many tokens; undefined where the model has no price. */
@@ -28,19 +28,19 @@ export function costBoundOf(
   model: Model,
   promptTokens: number,
 ): CostBound | undefined {
-  const asked = pricingOf({ model, generation })
-  if (!hasCost(asked) || !hasCost(model.pricing)) return undefined
+  const pricing = pricingOf({ model, generation })
+  if (!hasCost(pricing) || !hasCost(model.pricing)) return undefined
   const images = imagesIn(generation)
-  const most = {
+  const maxUsage = {
     promptTokens: maxPromptTokens(generation, model),
     completionTokens: maxAnswerTokens(generation, model),
   }
   const priority = generation.serviceTier === 'priority' ? priorityPricing(model) : undefined
-  const pricing = highestPrices([model.pricing, priority], most.promptTokens, mayWriteLong(generation))
+  const highest = highestPrices([model.pricing, priority], maxUsage.promptTokens, mayUseLongCache(generation))
   return {
     promptTokens,
-    promptCost: costOf({ promptTokens, completionTokens: 0 }, asked, images),
-    maxCost: costOf(most, pricing, images),
+    promptCost: costOf({ promptTokens, completionTokens: 0 }, pricing, images),
+    maxCost: costOf(maxUsage, highest, images),
   }
 }
 
@@ -50,10 +50,10 @@ function highestPrices(
   promptTokens: number,
   longWrites: boolean,
 ): Pricing {
-  const applying = pricings.flatMap((pricing) =>
+  const applicable = pricings.flatMap((pricing) =>
     pricing ? [pricing, ...(pricing.tiers ?? []).filter(({ above }) => above < promptTokens)] : [],
   )
-  const highest = (name: PriceName) => Math.max(0, ...applying.map((prices) => prices[name] ?? 0))
+  const highest = (name: PriceName) => Math.max(0, ...applicable.map((prices) => prices[name] ?? 0))
   const input = highest('input')
   return {
     input: Math.max(
@@ -70,7 +70,7 @@ function highestPrices(
 type PriceName = Exclude<keyof Pricing, 'tiers'>
 
 /** Only a mark of the caller's own, beside the fields that the interface names, has a provider cache for an hour. */
-function mayWriteLong({ messages, extras }: Generation): boolean {
+function mayUseLongCache({ messages, extras }: Generation): boolean {
   return Object.keys(extras).length > 0 || messages.some(hasExtras)
 }
 

@@ -18,17 +18,20 @@ export function estimatedPrompt(generation: Generation): number {
     (sum, tool) => sum + tool.name.length + (tool.description?.length ?? 0) + jsonLength(tool.parameters),
     0,
   )
-  const said = generation.messages.reduce((sum, message) => sum + tokensPerMessage + tokensOf(message), 0)
-  return said + estimatedTokens(tools)
+  const messages = generation.messages.reduce(
+    (sum, message) => sum + tokensPerMessage + messageTokens(message),
+    0,
+  )
+  return messages + estimatedTokens(tools)
 }
 
 /** Whether the prompt says nothing at all, so that a provider may count it as nothing. */
 export function isEmptyPrompt({ messages, tools }: Generation): boolean {
-  return tools.length === 0 && messages.every((message) => tokensOf(message) === 0)
+  return tools.length === 0 && messages.every((message) => messageTokens(message) === 0)
 }
 
-function tokensOf(message: Message): number {
-  const parts = message.parts.reduce((sum, part) => sum + tokensOfPart(part), 0)
+function messageTokens(message: Message): number {
+  const parts = message.parts.reduce((sum, part) => sum + partTokens(part), 0)
   if (message.role !== 'assistant') return parts
   return message.toolCalls.reduce(
     (sum, call) => sum + estimatedTokens(call.name.length + call.arguments.length),
@@ -36,7 +39,7 @@ function tokensOf(message: Message): number {
   )
 }
 
-function tokensOfPart(part: Part): number {
+function partTokens(part: Part): number {
   if (part.type === 'text') return estimatedTokens(part.text.length)
   return part.type === 'image' ? tokensPerImage : estimatedTokens(Math.min(jsonLength(part.value), 16_000))
 }

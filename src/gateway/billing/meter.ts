@@ -3,10 +3,10 @@ import type { Generation } from '../../domain/generation/request.ts'
 import type { Usage } from '../../domain/generation/usage.ts'
 import { monotonicNow } from '../../lib/time.ts'
 import type { ModelRoute } from '../models/model.ts'
-import { believed, type MeteredRequest } from './clamp-usage.ts'
+import { clampUsage, type MeteredRequest } from './clamp-usage.ts'
 import { estimatedPrompt, estimatedTokens, isEmptyPrompt } from './estimate.ts'
 import type { ServedTier } from './price.ts'
-import { cautiousPromptTokens, maxPromptTokens } from './prompt-tokens.ts'
+import { conservativePromptTokens, maxPromptTokens } from './prompt-tokens.ts'
 import { maxAnswerTokens } from './cost-bound.ts'
 import { UnfinishedAnswer } from './unfinished-answer.ts'
 
@@ -15,14 +15,14 @@ export type Meter = {
   /** The route is tried: it is the one that answers, unless another follows. */
   routeChosen(route: ModelRoute): void
   /** The request goes to the provider, as this generation. */
-  sent(generation: Generation): void
+  requestSent(generation: Generation): void
   /** The provider has accepted it. */
   accepted(): void
   /** The attempt has ended with a failure: none is in flight. */
   attemptFailed(): void
   add(batch: readonly GenerationEvent[]): void
   /** The caller does not keep up: from now on the provider generates what nobody has read. */
-  paused(): void
+  readerPaused(): void
   /** How many characters the answer has until now. */
   outputLength(): number
   /** Whether the provider may have taken something: it has answered, or has the request. */
@@ -33,7 +33,7 @@ export type Meter = {
    * What the provider counted, else an estimate of what has passed; `left` where the caller has ended it, who pays what
    * the provider may have generated until now.
    */
-  usage(left?: boolean): MeteredUsage
+  usage(cancelled?: boolean): MeteredUsage
   /** What the provider counted beyond what is possible, and is not believed; undefined where it did not. */
   implausibleUsage(): Usage | undefined
   /** As the provider named it. */
@@ -41,7 +41,7 @@ export type Meter = {
   route(): ModelRoute | undefined
   /** Milliseconds since the meter was made, and until the first batch. */
   elapsed(): number
-  firstToken(): number | undefined
+  timeToFirstToken(): number | undefined
 }
 
 export type MeteredUsage = Usage & { readonly estimated: boolean }
@@ -50,10 +50,10 @@ export type MeteredUsage = Usage & { readonly estimated: boolean }
 export const estimatedUsageWarning = 'The provider told no usage; the token counts are estimated.'
 
 /** No call takes more; a provider that tells more has miscounted, and is not believed at all. */
-const mostTokens = 1_000_000_000
+const maxTokens = 1_000_000_000
 
-function believable({ promptTokens, completionTokens }: Usage): boolean {
-  return promptTokens + completionTokens <= mostTokens
+function isPlausible({ promptTokens, completionTokens }: Usage): boolean {
+  return promptTokens + completionTokens <= maxTokens
 }
 
 export function createMeter(request: MeteredRequest, now = monotonicNow): Meter {
@@ -70,14 +70,14 @@ class CallMeter implements Meter {
   #attempt: 'none' | 'sent' | 'accepted' = 'none'
   #route: ModelRoute | undefined
   #firstToken: number | undefined
-  #told: Usage | undefined
+  #reported: Usage | undefined
   #tier: ServedTier
   #finished = false
   /** Choices that are at their end, and whether the usage came with that or after it. */
-  #ended = 0
-  #final = false
-  #characters = 0
-  #reasoning = 0
+  #endedChoices = 0
+  #usageIsFinal = false
+  #textLength = 0
+  #reasoningLength = 0
 
   constructor(request: MeteredRequest, now: () => number) {
     this.#request = request
@@ -91,10 +91,10 @@ class CallMeter implements Meter {
     this.#route = route
   }
 
-  sent(generation: Generation): void {
+  requestSent(generation: Generation): void {
     this.#sent = generation
     this.#attempt = 'sent'
-    this.#unfinished.sent()
+    this.#unfinished.requestSent()
   }
 
   accepted(): void {
@@ -104,7 +104,7 @@ class CallMeter implements Meter {
 
   attemptFailed(): void {
     if (this.#attempt === 'sent') this.#attempt = 'none'
-    this.#unfinished.failed()
+    this.#unfinished.attemptFailed()
   }
 
   add(batch: readonly GenerationEvent[]): void {
@@ -113,12 +113,12 @@ class CallMeter implements Meter {
     for (const event of batch) this.#addEvent(event)
   }
 
-  paused(): void {
-    this.#unfinished.held()
+  readerPaused(): void {
+    this.#unfinished.readerPaused()
   }
 
   outputLength(): number {
-    return this.#characters + this.#reasoning
+    return this.#textLength + this.#reasoningLength
   }
 
   isBillable(): boolean {
@@ -126,29 +126,32 @@ class CallMeter implements Meter {
   }
 
   awaitsUsage(): boolean {
-    return this.#atEnd() && !this.#final && !this.#finished
+    return this.#hasAllEndings() && !this.#usageIsFinal && !this.#finished
   }
 
-  usage(left = false): MeteredUsage {
-    const reported = this.#told && believed(this.#told, this.#sent, this.#request.model)
-    if (left && !this.#finished && !this.#final) return this.#usageUntilNow(reported)
+  usage(cancelled = false): MeteredUsage {
+    const reported = this.#reported && clampUsage(this.#reported, this.#sent, this.#request.model)
+    if (cancelled && !this.#finished && !this.#usageIsFinal) return this.#partialUsage(reported)
     const completionTokens = estimatedTokens(this.outputLength())
     // Until the end, what a provider has counted of its answer is of its beginning.
-    const whole = this.#finished || this.#final || (reported?.completionTokens ?? 0) >= completionTokens
+    const complete =
+      this.#finished || this.#usageIsFinal || (reported?.completionTokens ?? 0) >= completionTokens
     const { generation } = this.#request
     // A provider that counts nothing of a prompt has not counted it.
-    if (reported && whole && (reported.promptTokens > 0 || isEmptyPrompt(generation)))
+    if (reported && complete && (reported.promptTokens > 0 || isEmptyPrompt(generation)))
       return { ...reported, estimated: false }
     const promptTokens = reported?.promptTokens || estimatedPrompt(generation)
     if (reported)
-      return { ...reported, promptTokens, ...(whole ? {} : { completionTokens }), estimated: true }
-    const reasoningTokens = estimatedTokens(this.#reasoning)
+      return { ...reported, promptTokens, ...(complete ? {} : { completionTokens }), estimated: true }
+    const reasoningTokens = estimatedTokens(this.#reasoningLength)
     return { promptTokens, completionTokens, reasoningTokens, estimated: true }
   }
 
   implausibleUsage(): Usage | undefined {
-    const told = this.#told
-    return told && believed(told, this.#sent, this.#request.model) !== told ? told : undefined
+    const reported = this.#reported
+    return reported && clampUsage(reported, this.#sent, this.#request.model) !== reported
+      ? reported
+      : undefined
   }
 
   tier(): ServedTier {
@@ -163,21 +166,21 @@ class CallMeter implements Meter {
     return this.#now() - this.#startedAt
   }
 
-  firstToken(): number | undefined {
+  timeToFirstToken(): number | undefined {
     return this.#firstToken
   }
 
   /** Never more than what was reserved. */
-  #usageUntilNow(told: Usage | undefined): MeteredUsage {
+  #partialUsage(reported: Usage | undefined): MeteredUsage {
     const { generation, model } = this.#request
     const promptTokens =
-      told?.promptTokens ||
-      Math.min(cautiousPromptTokens(this.#sent, model), maxPromptTokens(generation, model))
-    const generated = Math.max(this.#unfinished.tokens(), told?.completionTokens ?? 0)
+      reported?.promptTokens ||
+      Math.min(conservativePromptTokens(this.#sent, model), maxPromptTokens(generation, model))
+    const generated = Math.max(this.#unfinished.tokens(), reported?.completionTokens ?? 0)
     const completionTokens = Math.min(Math.ceil(generated), maxAnswerTokens(generation, model))
-    const reasoningTokens = told?.reasoningTokens ?? estimatedTokens(this.#reasoning)
+    const reasoningTokens = reported?.reasoningTokens ?? estimatedTokens(this.#reasoningLength)
     return {
-      ...told,
+      ...reported,
       promptTokens,
       completionTokens,
       reasoningTokens: Math.min(reasoningTokens, completionTokens),
@@ -185,24 +188,24 @@ class CallMeter implements Meter {
     }
   }
 
-  #atEnd(): boolean {
-    return this.#ended >= (this.#request.generation.choices ?? 1)
+  #hasAllEndings(): boolean {
+    return this.#endedChoices >= (this.#request.generation.choices ?? 1)
   }
 
   #addEvent(event: GenerationEvent): void {
-    if (event.type === 'text') this.#characters += event.text.length
-    else if (event.type === 'reasoning') this.#reasoning += event.text.length
+    if (event.type === 'text') this.#textLength += event.text.length
+    else if (event.type === 'reasoning') this.#reasoningLength += event.text.length
     else if (event.type === 'usage') this.#addUsage(event.usage)
     else if (event.type === 'finish') this.#finished = true
-    else if (event.type === 'ending') this.#ended += 1
+    else if (event.type === 'ending') this.#endedChoices += 1
     else if (event.type === 'tier') this.#tier = event.tier
     // By its fragments: a call that breaks off has been generated, too.
-    else if (event.type === 'tool-call-begin') this.#characters += event.name.length
-    else if (event.type === 'tool-call-delta') this.#characters += event.arguments.length
+    else if (event.type === 'tool-call-begin') this.#textLength += event.name.length
+    else if (event.type === 'tool-call-delta') this.#textLength += event.arguments.length
   }
 
   #addUsage(usage: Usage): void {
-    this.#told = believable(usage) ? usage : undefined
-    this.#final = this.#atEnd()
+    this.#reported = isPlausible(usage) ? usage : undefined
+    this.#usageIsFinal = this.#hasAllEndings()
   }
 }

@@ -39,12 +39,15 @@ export function toDollars(amount: Nanos): string {
 
 /** The highest tier that the prompt has passed replaces the prices that it names. */
 function pricesFor(promptTokens: number, pricing: Pricing): Pricing {
-  const passed = (pricing.tiers ?? []).filter((tier) => promptTokens > tier.above)
-  const highest = passed.reduce((best, tier) => (tier.above > best.above ? tier : best), passed[0] ?? none)
-  return highest === none ? pricing : { ...pricing, ...highest }
+  const exceeded = (pricing.tiers ?? []).filter((tier) => promptTokens > tier.above)
+  const highest = exceeded.reduce(
+    (best, tier) => (tier.above > best.above ? tier : best),
+    exceeded[0] ?? noTier,
+  )
+  return highest === noTier ? pricing : { ...pricing, ...highest }
 }
 
-const none = { above: 0 }
+const noTier = { above: 0 }
 
 /** Tokens times a price in USD per million, in millionths of a nano-dollar. */
 function product(tokens: number, price: number): bigint {
@@ -66,8 +69,8 @@ export type PricedCall = { readonly model: Model; readonly generation: Generatio
  * The prices of the tier that served. A provider that does not name one of its prices is taken to have served the one
  * that it was asked for. Undefined for a model without a price.
  */
-export function pricingOf({ model, generation }: PricedCall, served?: ServedTier): Pricing | undefined {
-  const priority = served === 'priority' || (served == null && generation.serviceTier === 'priority')
+export function pricingOf({ model, generation }: PricedCall, servedTier?: ServedTier): Pricing | undefined {
+  const priority = servedTier === 'priority' || (servedTier == null && generation.serviceTier === 'priority')
   return (priority ? priorityPricing(model) : undefined) ?? model.pricing
 }
 

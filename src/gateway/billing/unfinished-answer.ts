@@ -1,6 +1,6 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { MeteredRequest } from './clamp-usage.ts'
-import { cautiousTokens } from './conservative-tokens.ts'
+import { conservativeTokens } from './conservative-tokens.ts'
 
 /** What a model is taken to generate where nothing of it can be seen, in each choice. */
 const tokensPerSecond = 100
@@ -20,13 +20,13 @@ export class UnfinishedAnswer {
   readonly #reasons: boolean
   readonly #tokensPerMillisecond: number
   /** Since when more may be generated than is seen; undefined while that is not so. */
-  #unseenSince: number | undefined
+  #unreceivedSince: number | undefined
   #events = 0
-  #seen = 0
-  #unseen = 0
+  #received = 0
+  #unreceived = 0
   /** What the provider counted last, and what this counted then. */
-  #told = 0
-  #countedWhenTold = 0
+  #reported = 0
+  #countedAtReport = 0
 
   constructor({ generation, model, stream }: MeteredRequest, now: () => number) {
     this.#now = now
@@ -36,51 +36,51 @@ export class UnfinishedAnswer {
   }
 
   /** A provider accepts a stream with its headers; all else is generated before anything comes. */
-  sent(): void {
-    if (this.#reasons || !this.#stream) this.#unseenSince = this.#now()
+  requestSent(): void {
+    if (this.#reasons || !this.#stream) this.#unreceivedSince = this.#now()
   }
 
   accepted(): void {
-    this.#unseenSince ??= this.#now()
+    this.#unreceivedSince ??= this.#now()
   }
 
-  failed(): void {
-    this.#unseenSince = undefined
+  attemptFailed(): void {
+    this.#unreceivedSince = undefined
   }
 
-  held(): void {
-    this.#unseenSince ??= this.#now()
+  readerPaused(): void {
+    this.#unreceivedSince ??= this.#now()
   }
 
   add(batch: readonly GenerationEvent[]): void {
     // A whole answer comes with its end, and is never unfinished.
     if (!this.#stream) return
-    const before = this.#seenTokens()
-    let told = false
-    for (const event of batch) told = this.#addEvent(event) || told
-    const seen = this.#seenTokens() - before
-    if (this.#unseenSince === undefined || seen === 0) return
-    const unseen = this.#endSilence(this.#unseenSince, before > 0, seen)
+    const before = this.#receivedTokens()
+    let hasReport = false
+    for (const event of batch) hasReport = this.#addEvent(event) || hasReport
+    const received = this.#receivedTokens() - before
+    if (this.#unreceivedSince === undefined || received === 0) return
+    const unreceived = this.#endSilence(this.#unreceivedSince, before > 0, received)
     // What the provider has counted holds the time before.
-    if (told) this.#countedWhenTold += unseen
+    if (hasReport) this.#countedAtReport += unreceived
   }
 
   /** Up to now; not a whole number. */
   tokens(): number {
-    const unseen = this.#unseenUntil(this.#now())
+    const unreceived = this.#unreceivedUntil(this.#now())
     const counted = this.#counted()
-    return Math.max(counted, this.#told + counted - this.#countedWhenTold) + unseen
+    return Math.max(counted, this.#reported + counted - this.#countedAtReport) + unreceived
   }
 
   /** Adds what was not seen since then, and gives it. */
-  #endSilence(since: number, begun: boolean, seen: number): number {
+  #endSilence(since: number, hasBegun: boolean, received: number): number {
     const now = this.#now()
     // What is seen was itself generated in that time, but for the few tokens that come behind a silence.
-    const flows = begun && now - since < silenceMs
-    const unseen = Math.max(0, this.#unseenUntil(now) - (flows ? seen : 0))
-    this.#unseen += unseen
-    this.#unseenSince = this.#reasons ? now : undefined
-    return unseen
+    const isFlowing = hasBegun && now - since < silenceMs
+    const unreceived = Math.max(0, this.#unreceivedUntil(now) - (isFlowing ? received : 0))
+    this.#unreceived += unreceived
+    this.#unreceivedSince = this.#reasons ? now : undefined
+    return unreceived
   }
 
   /** True for the counts of the provider. */
@@ -90,26 +90,28 @@ export class UnfinishedAnswer {
     else if (event.type === 'tool-call-begin') this.#addText(event.name)
     else if (event.type === 'tool-call-delta') this.#addText(event.arguments)
     if (event.type !== 'usage') return false
-    this.#told = event.usage.completionTokens
-    this.#countedWhenTold = this.#counted()
+    this.#reported = event.usage.completionTokens
+    this.#countedAtReport = this.#counted()
     return true
   }
 
   #addText(text: string): void {
     this.#events += 1
-    this.#seen += cautiousTokens(text)
+    this.#received += conservativeTokens(text)
   }
 
   /** No event is less than a token. */
-  #seenTokens(): number {
-    return Math.max(this.#events, this.#seen)
+  #receivedTokens(): number {
+    return Math.max(this.#events, this.#received)
   }
 
   #counted(): number {
-    return this.#seenTokens() + this.#unseen
+    return this.#receivedTokens() + this.#unreceived
   }
 
-  #unseenUntil(now: number): number {
-    return this.#unseenSince === undefined ? 0 : (now - this.#unseenSince) * this.#tokensPerMillisecond
+  #unreceivedUntil(now: number): number {
+    return this.#unreceivedSince === undefined
+      ? 0
+      : (now - this.#unreceivedSince) * this.#tokensPerMillisecond
   }
 }

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { withAbort } from '../../lib/abort.ts'
-import { publicAddress } from './public-address.ts'
+import { isPublicAddress } from './public-address.ts'
 
 /** What a test puts in the place of the internet, to reach a server of its own. */
 export type NetworkOverrides = {
@@ -12,7 +12,7 @@ export type NetworkOverrides = {
   /** The certificate to trust. */
   readonly ca?: string
   /** Milliseconds for all images of a question. */
-  readonly deadline?: number
+  readonly timeoutMs?: number
 }
 
 /**
@@ -22,37 +22,37 @@ export type NetworkOverrides = {
 export async function pinnedFetch(
   url: URL,
   signal: AbortSignal,
-  surroundings: NetworkOverrides,
+  network: NetworkOverrides,
 ): Promise<Response> {
-  if (url.protocol !== 'https:') throw new ImageRefused('the address must begin with https://')
+  if (url.protocol !== 'https:') throw new ImageError('the address must begin with https://')
   if (url.username !== '' || url.password !== '')
-    throw new ImageRefused('the address must not hold a name or password')
+    throw new ImageError('the address must not hold a name or password')
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const addresses = await withAbort(publicAddresses(host, surroundings), signal)
-  for (const address of addresses.slice(0, mostTries)) {
-    const response = await fetchFrom(address, host, url, signal, surroundings)
+  const addresses = await withAbort(publicAddresses(host, network), signal)
+  for (const address of addresses.slice(0, maxAddresses)) {
+    const response = await fetchFrom(address, host, url, signal, network)
     if (response) return response
   }
-  throw new ImageRefused('the host of the image could not be reached')
+  throw new ImageError('the host of the image could not be reached')
 }
 
 /** A host with addresses of both versions may be reachable by one of them only. */
-const mostTries = 3
+const maxAddresses = 3
 
 /** All of them must be public, or its owner could wait for the others to be tried. */
 async function publicAddresses(
   host: string,
-  { allow = publicAddress, resolve = resolveHost }: NetworkOverrides,
+  { allow = isPublicAddress, resolve = resolveHost }: NetworkOverrides,
 ): Promise<readonly string[]> {
   const addresses = isIP(host) > 0 ? [host] : await resolve(host).catch(() => [])
   if (addresses.length > 0 && addresses.every(allow)) return addresses
   // The same words for a name that is unknown: which names there are inside is nobody's business.
-  throw new ImageRefused('the host of the image is not on the public internet')
+  throw new ImageError('the host of the image is not on the public internet')
 }
 
 async function resolveHost(host: string): Promise<readonly string[]> {
-  const found = await lookup(host, { all: true })
-  return found.map(({ address }) => address)
+  const records = await lookup(host, { all: true })
+  return records.map(({ address }) => address)
 }
 
 /** Undefined where the connection failed. */
@@ -63,12 +63,12 @@ async function fetchFrom(
   signal: AbortSignal,
   { ca }: NetworkOverrides,
 ): Promise<Response | undefined> {
-  const place = new URL(url)
-  place.hostname = isIP(address) === 6 ? `[${address}]` : address
+  const target = new URL(url)
+  target.hostname = isIP(address) === 6 ? `[${address}]` : address
   // The certificate has to be that of the name, for which the connection is told the name apart.
   const serverName = isIP(host) > 0 ? {} : { serverName: host }
   try {
-    return await fetch(place, {
+    return await fetch(target, {
       headers: { host: url.host, accept: 'image/*', 'accept-encoding': 'identity', 'user-agent': 'weir' },
       redirect: 'manual',
       signal,
@@ -83,4 +83,4 @@ async function fetchFrom(
 }
 
 /** An image that cannot be used. The message is the sentence for the caller, without a full stop. */
-export class ImageRefused extends Error {}
+export class ImageError extends Error {}

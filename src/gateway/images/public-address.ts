@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 
 /** Whether an IP address is one of the public internet: nothing of this machine, its networks or its cloud. */
-export function publicAddress(address: string): boolean {
+export function isPublicAddress(address: string): boolean {
   const version = isIP(address)
   if (version === 4) return !reserved.check(address, 'ipv4')
   return version === 6 && global.check(address, 'ipv6') && !reserved.check(address, 'ipv6')

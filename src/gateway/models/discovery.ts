@@ -20,68 +20,68 @@ export type Discovery = {
 type DiscoveryInput = {
   readonly providers: Iterable<Provider>
   /** Those that nobody configured. */
-  readonly engines?: readonly Provider[]
+  readonly localEngines?: readonly Provider[]
   readonly log: Log
   /** Called when a list has changed. */
   readonly onChange: () => void
   /** Milliseconds from an answer to the next request, and the longest from a failure to it. */
-  readonly interval?: number
+  readonly intervalMs?: number
 }
 
 /** Lists the models of the providers that want it, and keeps the last good list of each. */
 export function createDiscovery(input: DiscoveryInput): Discovery {
-  const { providers, engines = [], log, onChange, interval = 60_000 } = input
+  const { providers, localEngines: engines = [], log, onChange, intervalMs: interval = 60_000 } = input
   const lists = [
     ...[...providers].flatMap((provider) => createProviderList(provider, log) ?? []),
-    ...engines.flatMap((engine) => createProviderList(engine, log, { unsure: true }) ?? []),
+    ...engines.flatMap((engine) => createProviderList(engine, log, { optional: true }) ?? []),
   ]
-  const stopping = new AbortController()
-  const { signal } = stopping
+  const controller = new AbortController()
+  const { signal } = controller
   let loops: Promise<unknown> = Promise.resolve()
 
   /** Keeps one list. Resolves when the signal fires; `asked` is called when it was asked for the first time. */
-  async function keep(list: ProviderList, asked: () => void): Promise<void> {
+  async function refreshLoop(list: ProviderList, onFirst: () => void): Promise<void> {
     for (let failures = 0; !signal.aborted;) {
-      const renewal = await list.renew(signal)
-      failures = renewal === 'failed' ? failures + 1 : 0
-      if (renewal === 'changed' && !signal.aborted) onChange()
-      asked()
-      await wait(pauseAfter(failures, interval), signal).catch(() => {})
+      const result = await list.refresh(signal)
+      failures = result === 'failed' ? failures + 1 : 0
+      if (result === 'changed' && !signal.aborted) onChange()
+      onFirst()
+      await wait(retryPauseMs(failures, interval), signal).catch(() => {})
     }
   }
 
   async function start(): Promise<void> {
-    const kept = lists.map((list) => {
-      const { promise: asked, resolve } = Promise.withResolvers<void>()
-      const ended = keep(list, resolve).catch((error) => {
+    const loopsByList = lists.map((list) => {
+      const { promise: onFirst, resolve } = Promise.withResolvers<void>()
+      const ended = refreshLoop(list, resolve).catch((error) => {
         log.error('The listing of models ended.', { provider: list.provider, cause: causeOf(error) })
         resolve()
       })
-      return { asked, ended }
+      return { asked: onFirst, ended }
     })
-    loops = Promise.all(kept.map(({ ended }) => ended))
-    await Promise.all(kept.map(({ asked }) => asked))
+    loops = Promise.all(loopsByList.map(({ ended }) => ended))
+    await Promise.all(loopsByList.map(({ asked: onFirst }) => onFirst))
   }
 
   return {
-    discovered: () => new Map(lists.flatMap(answered)),
+    discovered: () => new Map(lists.flatMap(discoveredEntry)),
     start,
     async stop() {
-      stopping.abort()
+      controller.abort()
       await loops
     },
   }
 }
 
 /** Milliseconds: an engine that is starting is there soon. */
-const firstPause = 1000
+const minPauseMs = 1000
 
 /** Milliseconds until a provider is asked again, after so many failures in a row. */
-export function pauseAfter(failures: number, interval: number): number {
-  return failures === 0 ? interval : Math.min(interval, firstPause * 2 ** (failures - 1))
+export function retryPauseMs(failures: number, interval: number): number {
+  return failures === 0 ? interval : Math.min(interval, minPauseMs * 2 ** (failures - 1))
 }
 
-function answered({ provider, models }: ProviderList): [string, readonly ListedModel[]][] {
-  const known = models()
-  return known ? [[provider, known]] : []
+function discoveredEntry({ provider, models }: ProviderList): [string, readonly ListedModel[]][] {
+  const listed = models()
+  return listed ? [[provider, listed]] : []
 }

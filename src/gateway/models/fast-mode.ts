@@ -3,14 +3,14 @@ import { unsupportedParameter } from '../../lib/errors/errors.ts'
 import type { Model, Models } from './model.ts'
 
 /** How a request in fast mode is served. */
-export type FastService = {
+export type FastMode = {
   /** The model that is asked; a variant has the prices of the fast mode, a service tier is priced once it has served. */
   readonly model: Model
   readonly serviceTier?: 'priority'
 }
 
 /** What serves the model in `performance_mode: fast`; 400 where it has none. */
-export function fastServiceOf(models: Models, model: Model): FastService {
+export function fastServiceOf(models: Models, model: Model): FastMode {
   const { fast } = model
   const target = fast?.strategy === 'model_variant' ? models.find(fast.target_slug) : model
   if (fast === undefined || target === undefined || target.disabled !== undefined) {

@@ -9,7 +9,7 @@ const maxBody = 8 * 1024 * 1024
 /** How many models are asked about at once. */
 const maxConcurrent = 4
 /** How many are asked about for one list; the next one goes on where this one ended. */
-const maxAsked = 200
+const maxModels = 200
 
 type DetailsInput = {
   readonly provider: Provider
@@ -28,12 +28,12 @@ export async function withDetails(
   const url = input.details.url(input.provider)
   if (url === undefined) return models
   const windows = new Map(input.known.map(({ id, contextWindow }) => [id, contextWindow]))
-  const queue = models.filter(({ id }) => windows.get(id) === undefined).slice(0, maxAsked)
-  async function askInTurn(): Promise<void> {
+  const queue = models.filter(({ id }) => windows.get(id) === undefined).slice(0, maxModels)
+  async function worker(): Promise<void> {
     for (let next = queue.shift(); next !== undefined; next = queue.shift())
       windows.set(next.id, await contextWindowOf(next.id, url ?? '', input))
   }
-  await Promise.all(Array.from({ length: maxConcurrent }, askInTurn))
+  await Promise.all(Array.from({ length: maxConcurrent }, worker))
   return models.map((model) => ({ ...model, contextWindow: windows.get(model.id) ?? model.contextWindow }))
 }
 

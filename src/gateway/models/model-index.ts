@@ -18,18 +18,19 @@ export function indexModels(models: readonly Model[]): ModelIndex {
     for (const alias of model.aliases) if (!names.has(alias)) names.set(alias, model)
   const ambiguous = new Map<string, readonly Model[]>()
   const enabled = models.filter(({ disabled }) => disabled === undefined)
-  for (const meant of [enabled.filter(({ discovered }) => !discovered), enabled, models])
-    for (const bareName of [behindAuthor, lastPart]) addBareNames({ names, ambiguous }, meant, bareName)
+  for (const candidates of [enabled.filter(({ discovered }) => !discovered), enabled, models])
+    for (const bareName of [withoutAuthor, lastSegment])
+      addBareNames({ names, ambiguous }, candidates, bareName)
   return { names, ambiguous }
 }
 
 /** The slug without its author: `gpt-5-mini`. */
-export function behindAuthor({ slug }: Pick<Model, 'slug'>): string {
+export function withoutAuthor({ slug }: Pick<Model, 'slug'>): string {
   return slug.slice(slug.indexOf('/') + 1)
 }
 
 /** The slug behind its last slash. */
-export function lastPart({ slug }: Pick<Model, 'slug'>): string {
+export function lastSegment({ slug }: Pick<Model, 'slug'>): string {
   return slug.slice(slug.lastIndexOf('/') + 1)
 }
 

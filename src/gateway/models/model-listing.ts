@@ -6,9 +6,9 @@ import { upstreamHeaders } from '../upstream/headers.ts'
 import { withDetails } from './model-details.ts'
 
 /** Milliseconds. */
-const longestWait = 10_000
+const defaultTimeoutMs = 10_000
 /** Bytes. */
-const largestBody = 8 * 1024 * 1024
+const maxBodyBytes = 8 * 1024 * 1024
 
 /** Whether there is a list of its models that could be asked for. */
 export function isListed(provider: Provider, kind: RemoteKind): boolean {
@@ -23,22 +23,22 @@ export async function listModels(
   provider: Provider,
   kind: RemoteKind,
   signal: AbortSignal,
-  { deadline = longestWait, known = [] }: ListingOptions = {},
+  { deadline: timeoutMs = defaultTimeoutMs, known = [] }: ListingOptions = {},
 ): Promise<readonly ListedModel[]> {
   const { path, models, details } = kind.listing ?? usualListing
-  const place = path(provider)
-  if (place === undefined) throw new Error('It has no list of models that could be asked for.')
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(deadline)])
-  const response = await fetch(provider.baseUrl + place, {
+  const listingPath = path(provider)
+  if (listingPath === undefined) throw new Error('It has no list of models that could be asked for.')
+  const limitedSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  const response = await fetch(provider.baseUrl + listingPath, {
     headers: upstreamHeaders(provider, kind, false),
     // A redirect would carry the key to a host that nobody configured.
     redirect: 'manual',
-    signal: limited,
+    signal: limitedSignal,
   })
   const text = await boundedText(response)
   if (!response.ok) throw new ListingError(`It answered with status ${response.status}.`, response.status)
   const listed = uniqueModels(models(parseJson(text)))
-  return details ? withDetails(listed, { provider, kind, details, known, signal: limited }) : listed
+  return details ? withDetails(listed, { provider, kind, details, known, signal: limitedSignal }) : listed
 }
 
 /** The provider answered, but not with a list of its models. */
@@ -60,7 +60,7 @@ export type ListingOptions = {
 
 async function boundedText(response: Response): Promise<string> {
   try {
-    return await readText(response, largestBody)
+    return await readText(response, maxBodyBytes)
   } catch (error) {
     throw error instanceof TooLong ? new Error('Its list is too long.') : error
   }

@@ -1,11 +1,11 @@
 import type { SettingsProblem } from '../../config/problem.ts'
-import { alwaysAccepted, parameters } from '../../domain/generation/parameters.ts'
+import { ignoredParameterNames, parameters } from '../../domain/generation/parameters.ts'
 import { responsesKinds } from '../../providers/kinds/responses.ts'
 import type { ConfiguredProviders, KnownModel } from './model-sources.ts'
 import type { Model } from './model.ts'
 
 /** A model that the settings describe, at a place that a problem can name. */
-type Described = KnownModel & { readonly path: string }
+type DescribedModel = KnownModel & { readonly path: string }
 
 /** What is wrong with the models of the settings, that only the catalog and the providers can show. */
 export function modelProblems(
@@ -28,7 +28,7 @@ export function modelProblems(
 }
 
 function routeProblems(
-  { facts, path, unlisted }: Described,
+  { facts, path, unlistedReason: unlisted }: DescribedModel,
   { configured, missing }: ConfiguredProviders,
 ): SettingsProblem[] {
   if (!facts.routes && unlisted === undefined)
@@ -45,24 +45,27 @@ function routeProblems(
   })
 }
 
-function parameterProblems({ facts, path }: Described): SettingsProblem[] {
-  const words: ReadonlySet<string> = new Set([...parameters, ...alwaysAccepted])
+function parameterProblems({ facts, path }: DescribedModel): SettingsProblem[] {
+  const known: ReadonlySet<string> = new Set([...parameters, ...ignoredParameterNames])
   return (facts.supported_parameters ?? []).flatMap((word, index) => {
-    if (words.has(word)) return []
+    if (known.has(word)) return []
     const message = `“${word}” is not one of ${parameters.join(', ')}.`
     return [{ path: `${path}.supported_parameters[${index}]`, message }]
   })
 }
 
-function aliasProblems({ facts, path }: Described, names: ReadonlyMap<string, Model>): SettingsProblem[] {
+function aliasProblems(
+  { facts, path }: DescribedModel,
+  names: ReadonlyMap<string, Model>,
+): SettingsProblem[] {
   return (facts.aliases ?? []).flatMap((alias, index) => {
-    const holder = names.get(alias)?.slug
-    if (holder === undefined || holder === facts.slug) return []
-    return [{ path: `${path}.aliases[${index}]`, message: `“${alias}” already names ${holder}.` }]
+    const owner = names.get(alias)?.slug
+    if (owner === undefined || owner === facts.slug) return []
+    return [{ path: `${path}.aliases[${index}]`, message: `“${alias}” already names ${owner}.` }]
   })
 }
 
-function variantProblems({ facts, path }: Described, slugs: ReadonlySet<string>): SettingsProblem[] {
+function variantProblems({ facts, path }: DescribedModel, slugs: ReadonlySet<string>): SettingsProblem[] {
   const target = facts.fast?.strategy === 'model_variant' ? facts.fast.target_slug : undefined
   return [
     ...unknownModel(slugs, target, `${path}.fast.target_slug`),

@@ -30,25 +30,25 @@ export function createModelRegistry(
   const firstSeen = createFirstSeen()
   const discovery = createDiscovery({
     providers: providers.configured.values(),
-    engines,
+    localEngines: engines,
     log,
     onChange: () => {
-      models = list()
+      models = createList()
     },
   })
-  const found = () => engines.filter(({ name }) => discovery.discovered().has(name))
-  const list = () =>
+  const foundEngines = () => engines.filter(({ name }) => discovery.discovered().has(name))
+  const createList = () =>
     createModels({
       catalog: catalog.models,
       settings,
-      providers: withEngines(providers, found()),
+      providers: withEngines(providers, foundEngines()),
       discovered: discovery.discovered(),
       firstSeen,
     })
-  let models = list()
+  let models = createList()
   return {
     current: () => models,
-    engines: () => found().map(({ name }) => name),
+    engines: () => foundEngines().map(({ name }) => name),
     start: discovery.start,
     stop: discovery.stop,
   }

@@ -9,13 +9,13 @@ export type KnownModel = {
   /** Only a provider's list knows it. */
   readonly discovered?: boolean
   /** What the settings say of `enabled`. */
-  readonly switched?: boolean
+  readonly enabledSetting?: boolean
   /** Where the settings describe it; absent where they do not. */
   readonly path?: string
   /** Why it has no routes, where that is not a mistake. */
-  readonly unlisted?: string
+  readonly unlistedReason?: string
   /** Why it is not served while its provider is not configured, where that is not for want of a key. */
-  readonly unserved?: string
+  readonly unservedReason?: string
 }
 
 /** Every model by its slug: built in, then listed by providers, then as the settings change them. */
@@ -23,7 +23,7 @@ export function gatherModels(input: ModelsInput): KnownModel[] {
   const known = new Map<string, KnownModel>()
   for (const facts of input.catalog) known.set(facts.slug, { facts })
   for (const facts of echoFacts(input.providers.configured))
-    known.set(facts.slug, { facts, unserved: echoReplaced })
+    known.set(facts.slug, { facts, unservedReason: echoReplaced })
   for (const facts of discoveredFacts(input))
     if (!known.has(facts.slug)) known.set(facts.slug, { facts, discovered: true })
   for (const [index, entry] of input.settings.entries())
@@ -43,19 +43,25 @@ function discoveredFacts({ discovered }: ModelsInput): ModelFacts[] {
 
 /** The entry over what was known: it changes what it names, prices one by one. */
 function withEntry(
-  before: KnownModel | undefined,
+  base: KnownModel | undefined,
   entry: ModelFacts,
   path: string,
   providers: ConfiguredProviders,
 ): KnownModel {
-  const facts = { ...before?.facts, ...entry }
-  if (entry.pricing) facts.pricing = { ...before?.facts.pricing, ...entry.pricing }
-  const unlisted = facts.routes ? undefined : unlistedYet(entry.slug, providers)
-  return { facts, switched: entry.enabled, path, unlisted, unserved: before?.unserved }
+  const facts = { ...base?.facts, ...entry }
+  if (entry.pricing) facts.pricing = { ...base?.facts.pricing, ...entry.pricing }
+  const unlisted = facts.routes ? undefined : unlistedReasonOf(entry.slug, providers)
+  return {
+    facts,
+    enabledSetting: entry.enabled,
+    path,
+    unlistedReason: unlisted,
+    unservedReason: base?.unservedReason,
+  }
 }
 
 /** A model without routes may be one that its provider has yet to list. */
-function unlistedYet(slug: string, { configured }: ConfiguredProviders): string | undefined {
+function unlistedReasonOf(slug: string, { configured }: ConfiguredProviders): string | undefined {
   const name = slug.slice(0, slug.indexOf('/'))
   return configured.get(name)?.discover ? `Provider ${name} does not list it at the moment.` : undefined
 }

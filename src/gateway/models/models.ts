@@ -11,7 +11,7 @@ export type RegisteredModels = Models & { readonly problems: readonly SettingsPr
 /** All models that the catalog, the settings and the providers know of, on or off. */
 export function createModels(input: ModelsInput): RegisteredModels {
   const known = gatherModels(input)
-  const models = known.map((one) => resolveModel(one, input.providers, input.firstSeen))
+  const models = known.map((model) => resolveModel(model, input.providers, input.firstSeen))
   const all = withServedVariants(models).toSorted((a, b) => (a.slug < b.slug ? -1 : 1))
   const { names, ambiguous } = indexModels(all)
   return {
@@ -25,9 +25,9 @@ export function createModels(input: ModelsInput): RegisteredModels {
 
 /** A fast mode that another model serves goes with that model. */
 function withServedVariants(models: readonly Model[]): Model[] {
-  const on = new Set(models.filter(({ disabled }) => disabled === undefined).map(({ slug }) => slug))
+  const enabled = new Set(models.filter(({ disabled }) => disabled === undefined).map(({ slug }) => slug))
   return models.map((model) => {
     const { fast, ...slow } = model
-    return fast?.strategy === 'model_variant' && !on.has(fast.target_slug) ? slow : model
+    return fast?.strategy === 'model_variant' && !enabled.has(fast.target_slug) ? slow : model
   })
 }

@@ -10,32 +10,32 @@ export type ProviderList = {
   /** The last good answer; absent before the first. */
   models(): readonly ListedModel[] | undefined
   /** Asks the provider. */
-  renew(signal: AbortSignal): Promise<Renewal>
+  refresh(signal: AbortSignal): Promise<RefreshResult>
 }
 
 /** What came of asking: another list than the last good one, the same, or none. */
-export type Renewal = 'changed' | 'unchanged' | 'failed'
+export type RefreshResult = 'changed' | 'unchanged' | 'failed'
 
 export type ListOptions = {
   /** Nobody configured the provider: that it does not answer is no news, and it is not waited for. */
-  readonly unsure?: boolean
+  readonly optional?: boolean
 }
 
 /** Milliseconds: what runs on this machine answers at once. */
-const shortWait = 1000
+const optionalTimeoutMs = 1000
 
 /** Absent for a provider that is not to be asked. The log hears of a change, not of each time. */
 export function createProviderList(
   provider: Provider,
   log: Log,
-  { unsure = false }: ListOptions = {},
+  { optional: unsure = false }: ListOptions = {},
 ): ProviderList | undefined {
   const { name, kind, discover } = provider
   if (!discover || !('protocol' in kind)) return undefined
   let known: readonly ListedModel[] | undefined
   let failure: string | undefined
 
-  function accept(models: readonly ListedModel[]): Renewal {
+  function accept(models: readonly ListedModel[]): RefreshResult {
     const changed = known === undefined || !sameModels(known, models)
     if (changed || failure !== undefined)
       log.info('A provider listed its models.', { provider: name, models: models.length })
@@ -53,10 +53,10 @@ export function createProviderList(
   return {
     provider: name,
     models: () => known,
-    async renew(signal) {
+    async refresh(signal) {
       try {
         return accept(
-          await listModels(provider, kind, signal, { known, ...(unsure && { deadline: shortWait }) }),
+          await listModels(provider, kind, signal, { known, ...(unsure && { deadline: optionalTimeoutMs }) }),
         )
       } catch (error) {
         if (!signal.aborted) reject(causeOf(error))

@@ -1,6 +1,6 @@
 import { nearMatches } from '../../lib/near-match.ts'
 import type { Model, Models } from './model.ts'
-import { behindAuthor, lastPart } from './model-index.ts'
+import { withoutAuthor, lastSegment } from './model-index.ts'
 
 /** How many models are suggested at most. */
 const maxSuggested = 3
@@ -14,18 +14,18 @@ const maxCompared = 2000
  * letter case, then those that begin with it, those that it misspells, and those behind which it goes on. Each step is
  * linear in the number of models.
  */
-export function nearModels({ enabled }: Pick<Models, 'enabled'>, name: string): readonly string[] {
-  const asked = name.trim().toLowerCase()
-  if (asked === '' || name.length > maxLength) return []
-  const bare = lastPart({ slug: asked })
+export function suggestModels({ enabled }: Pick<Models, 'enabled'>, name: string): readonly string[] {
+  const requested = name.trim().toLowerCase()
+  if (requested === '' || name.length > maxLength) return []
+  const bare = lastSegment({ slug: requested })
   const found = new Set<string>()
   const steps = [
-    () => matching(enabled, (known) => known === asked || known === bare),
+    () => matching(enabled, (known) => known === requested || known === bare),
     // `llama3.2` for `llama3.2:latest`.
-    () => matching(enabled, (known) => bare.length >= minBeginning && known.startsWith(bare)),
-    () => misspelt(enabled, asked, bare),
+    () => matching(enabled, (known) => bare.length >= minPrefix && known.startsWith(bare)),
+    () => misspelled(enabled, requested, bare),
     // `gpt-4o-2024-08-06` for `gpt-4o`.
-    () => matching(enabled, (known) => goesOnBehind(bare, known) || goesOnBehind(asked, known)),
+    () => matching(enabled, (known) => hasSuffixAfter(bare, known) || hasSuffixAfter(requested, known)),
   ]
   for (const step of steps) {
     for (const slug of step()) found.add(slug)
@@ -35,7 +35,7 @@ export function nearModels({ enabled }: Pick<Models, 'enabled'>, name: string): 
 }
 
 /** Characters: a shorter beginning is that of too many. */
-const minBeginning = 3
+const minPrefix = 3
 
 /** The slugs of the models of which a name matches, the shortest first. */
 function matching(models: readonly Model[], matches: (name: string) => boolean): readonly string[] {
@@ -44,30 +44,32 @@ function matching(models: readonly Model[], matches: (name: string) => boolean):
 }
 
 /** The asked name has a date, a tag or the like behind the known one. */
-function goesOnBehind(asked: string, known: string): boolean {
-  return known.length >= minBeginning && asked.startsWith(known) && /[-:@.]/.test(asked.charAt(known.length))
+function hasSuffixAfter(requested: string, known: string): boolean {
+  return (
+    known.length >= minPrefix && requested.startsWith(known) && /[-:@.]/.test(requested.charAt(known.length))
+  )
 }
 
-function misspelt(models: readonly Model[], asked: string, bare: string): readonly string[] {
+function misspelled(models: readonly Model[], requested: string, bare: string): readonly string[] {
   const compared = models.slice(0, maxCompared)
   const bySlug = compared.map(({ slug }) => [slug, slug] as const)
   const byName = compared.flatMap((model) =>
-    [lastPart(model), ...model.aliases].map((name) => [name, model.slug] as const),
+    [lastSegment(model), ...model.aliases].map((name) => [name, model.slug] as const),
   )
-  return [...(asked === bare ? [] : nearSlugs(asked, bySlug)), ...nearSlugs(bare, byName)]
+  return [...(requested === bare ? [] : nearSlugs(requested, bySlug)), ...nearSlugs(bare, byName)]
 }
 
 /** The slugs that go with the nearest names. */
 function nearSlugs(
-  word: string,
-  named: readonly (readonly [name: string, slug: string])[],
+  name: string,
+  slugsByName: readonly (readonly [name: string, slug: string])[],
 ): readonly string[] {
-  const slugs = new Map(named)
-  return nearMatches(word, slugs.keys(), maxSuggested).flatMap((name) => slugs.get(name) ?? [])
+  const slugs = new Map(slugsByName)
+  return nearMatches(name, slugs.keys(), maxSuggested).flatMap((name) => slugs.get(name) ?? [])
 }
 
 function namesOf(model: Model): readonly string[] {
-  return [model.slug, behindAuthor(model), lastPart(model), ...model.aliases].map((name) =>
+  return [model.slug, withoutAuthor(model), lastSegment(model), ...model.aliases].map((name) =>
     name.toLowerCase(),
   )
 }

@@ -45,7 +45,7 @@ export type ConcurrencySlot = {
 /** Those of all organizations. `now` is milliseconds of their steady clock. */
 export type OrganizationLimiters = {
   readonly memory: MemoryBudget
-  of(organization: Organization): OrganizationLimiter
+  limiterOf(organization: Organization): OrganizationLimiter
   now(): number
   size(): number
 }
@@ -54,38 +54,38 @@ export type OrganizationLimiters = {
 export class RequestAdmission implements Admission {
   readonly #organization: Organization
   readonly memory: MemoryLease
-  readonly #allowances: OrganizationLimiters
+  readonly #limiters: OrganizationLimiters
   #slot: OrganizationLimiter | undefined
   #detached = false
-  #opened = false
+  #recorded = false
 
-  constructor(organization: Organization, allowances: OrganizationLimiters) {
+  constructor(organization: Organization, limiters: OrganizationLimiters) {
     this.#organization = organization
-    this.#allowances = allowances
-    this.memory = allowances.memory.lease(organization.id)
+    this.#limiters = limiters
+    this.memory = limiters.memory.lease(organization.id)
   }
 
   takeSlot(): void {
-    this.#slotOf()
+    this.#acquire()
   }
 
   tryTakeSlot(): boolean {
-    const allowance = this.#allowances.of(this.#organization)
-    if (this.#slot === undefined && allowance.takePlace()) this.#slot = allowance
+    const limiter = this.#limiters.limiterOf(this.#organization)
+    if (this.#slot === undefined && limiter.tryAcquireSlot()) this.#slot = limiter
     return this.#slot !== undefined
   }
 
   open(tokens: number): ConcurrencySlot {
-    const allowance = this.#slotOf()
+    const limiter = this.#acquire()
     try {
-      allowance.takeTokens(tokens, this.#allowances.now())
+      limiter.takeTokens(tokens, this.#limiters.now())
     } catch (error) {
       this.#freeSlot()
       throw error
     }
-    this.#opened = true
+    this.#recorded = true
     this.#slot = undefined
-    return new HeldSlot(allowance, this.#allowances.now, tokens, this.detachMemory())
+    return new HeldSlot(limiter, this.#limiters.now, tokens, this.detachMemory())
   }
 
   release(): void {
@@ -99,79 +99,79 @@ export class RequestAdmission implements Admission {
   }
 
   queue(tokens: number): QueuedSlot {
-    this.#allowances.of(this.#organization).takeTokens(tokens, this.#allowances.now())
-    this.#opened = true
-    return new TokenReservation(this.#organization, this.#allowances, tokens)
+    this.#limiters.limiterOf(this.#organization).takeTokens(tokens, this.#limiters.now())
+    this.#recorded = true
+    return new TokenReservation(this.#organization, this.#limiters, tokens)
   }
 
   enter(): void {
-    this.#opened = true
+    this.#recorded = true
   }
 
   opened(): boolean {
-    return this.#opened
+    return this.#recorded
   }
 
   status(): RateLimitStatus {
-    return this.#allowances.of(this.#organization).status(this.#allowances.now())
+    return this.#limiters.limiterOf(this.#organization).status(this.#limiters.now())
   }
 
   #freeSlot(): void {
-    this.#slot?.freePlace()
+    this.#slot?.releaseSlot()
     this.#slot = undefined
   }
 
-  #slotOf(): OrganizationLimiter {
+  #acquire(): OrganizationLimiter {
     if (this.#slot) return this.#slot
-    const allowance = this.#allowances.of(this.#organization)
-    allowance.occupy()
-    this.#slot = allowance
-    return allowance
+    const limiter = this.#limiters.limiterOf(this.#organization)
+    limiter.acquireSlot()
+    this.#slot = limiter
+    return limiter
   }
 }
 
 /** The tokens of a call that is to be made later. */
 export class TokenReservation implements QueuedSlot {
   readonly #organization: Organization
-  readonly #allowances: OrganizationLimiters
+  readonly #limiters: OrganizationLimiters
   readonly #tokens: number
 
-  constructor(organization: Organization, allowances: OrganizationLimiters, tokens: number) {
+  constructor(organization: Organization, limiters: OrganizationLimiters, tokens: number) {
     this.#organization = organization
-    this.#allowances = allowances
+    this.#limiters = limiters
     this.#tokens = tokens
   }
 
   start(): ConcurrencySlot | undefined {
-    const { of, now, memory } = this.#allowances
+    const { limiterOf: of, now, memory } = this.#limiters
     const { id } = this.#organization
-    const allowance = of(this.#organization)
-    return allowance.takePlace() ? new HeldSlot(allowance, now, this.#tokens, memory.lease(id)) : undefined
+    const limiter = of(this.#organization)
+    return limiter.tryAcquireSlot() ? new HeldSlot(limiter, now, this.#tokens, memory.lease(id)) : undefined
   }
 
   drop(): void {
-    this.#allowances.of(this.#organization).giveBackTokens(this.#tokens, this.#allowances.now())
+    this.#limiters.limiterOf(this.#organization).refundTokens(this.#tokens, this.#limiters.now())
   }
 }
 
 class HeldSlot implements ConcurrencySlot {
   readonly memory: MemoryLease
-  readonly #allowance: OrganizationLimiter
-  readonly #clock: () => number
+  readonly #limiter: OrganizationLimiter
+  readonly #now: () => number
   readonly #tokens: number
-  #closed = false
+  #released = false
 
-  constructor(allowance: OrganizationLimiter, clock: () => number, tokens: number, memory: MemoryLease) {
-    this.#allowance = allowance
-    this.#clock = clock
+  constructor(limiter: OrganizationLimiter, now: () => number, tokens: number, memory: MemoryLease) {
+    this.#limiter = limiter
+    this.#now = now
     this.#tokens = tokens
     this.memory = memory
   }
 
-  close(used: number): void {
-    if (this.#closed) return
-    this.#closed = true
-    this.#allowance.closeCall(this.#tokens, used, this.#clock())
+  close(usedTokens: number): void {
+    if (this.#released) return
+    this.#released = true
+    this.#limiter.settleCall(this.#tokens, usedTokens, this.#now())
     this.memory.release()
   }
 }

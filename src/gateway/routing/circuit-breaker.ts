@@ -8,11 +8,11 @@ export type CircuitBreaker = {
   /** Whether the route is out because callers waited in vain for it. */
   isSlow(route: ModelRoute): boolean
   /** True while the route is not out; true once in each probe interval while it is, for the call that probes it. */
-  allows(route: ModelRoute, organization: string): boolean
-  succeeded(route: ModelRoute): void
-  failed(route: ModelRoute, organization: string, failure: RouteFailure): void
+  allowsRequest(route: ModelRoute, organization: string): boolean
+  recordSuccess(route: ModelRoute): void
+  recordFailure(route: ModelRoute, organization: string, failure: RouteFailure): void
   /** A call has ended in a way that says nothing of the route; if it was the probe, another call may probe. */
-  released(route: ModelRoute): void
+  releaseProbe(route: ModelRoute): void
   /** The routes that are out for at least one organization. */
   openCircuits(): readonly { readonly provider: string; readonly model: string }[]
 }
@@ -32,17 +32,17 @@ export type CircuitBreakerSettings = { readonly failures: number; readonly coold
 export function createCircuitBreaker(
   settings: CircuitBreakerSettings,
   now: () => number = performance.now,
-  connects: (route: ModelRoute) => Promise<boolean> = takesConnections,
+  canConnect: (route: ModelRoute) => Promise<boolean> = isReachable,
 ): CircuitBreaker {
-  return new RouteCircuitBreaker(settings, now, connects)
+  return new RouteCircuitBreaker(settings, now, canConnect)
 }
 
-function takesConnections({ provider }: ModelRoute): Promise<boolean> {
+function isReachable({ provider }: ModelRoute): Promise<boolean> {
   return reachable(provider.baseUrl, provider.timeouts.connect / 2)
 }
 
 /** What is known of a route since its last success. */
-type Health = {
+type RouteHealth = {
   /** Failures in a row, of each organization. */
   readonly failures: Map<string, number>
   /** Whether it is out for everybody. */
@@ -55,7 +55,7 @@ type Health = {
 }
 
 /** Milliseconds between probes of a route that is out. */
-const probeInterval = 1000
+const probeIntervalMs = 1000
 
 /** Organizations whose failures are counted for one route; beyond them the oldest are forgotten. */
 const maxOrganizations = 100
@@ -66,41 +66,41 @@ const maxOrganizations = 100
  */
 class RouteCircuitBreaker implements CircuitBreaker {
   readonly #maxFailures: number
-  readonly #cooldown: number
-  readonly #interval: number
+  readonly #cooldownMs: number
+  readonly #intervalMs: number
   readonly #now: () => number
-  readonly #connects: (route: ModelRoute) => Promise<boolean>
-  readonly #routes = new Map<string, Health>()
+  readonly #canConnect: (route: ModelRoute) => Promise<boolean>
+  readonly #routes = new Map<string, RouteHealth>()
 
   constructor(
     { failures, cooldown }: CircuitBreakerSettings,
     now: () => number,
-    connects: (route: ModelRoute) => Promise<boolean>,
+    canConnect: (route: ModelRoute) => Promise<boolean>,
   ) {
     this.#maxFailures = failures
-    this.#cooldown = cooldown
-    this.#interval = Math.min(probeInterval, cooldown)
+    this.#cooldownMs = cooldown
+    this.#intervalMs = Math.min(probeIntervalMs, cooldown)
     this.#now = now
-    this.#connects = connects
+    this.#canConnect = canConnect
   }
 
   isOpen(route: ModelRoute, organization: string): boolean {
     const health = this.#healthOf(route)
-    return health !== undefined && this.#isOutFor(health, organization)
+    return health !== undefined && this.#isOpenFor(health, organization)
   }
 
   isSlow(route: ModelRoute): boolean {
     return this.#healthOf(route)?.slow === true
   }
 
-  allows(route: ModelRoute, organization: string): boolean {
+  allowsRequest(route: ModelRoute, organization: string): boolean {
     const health = this.#healthOf(route)
-    if (health === undefined || !this.#isOutFor(health, organization)) return true
+    if (health === undefined || !this.#isOpenFor(health, organization)) return true
     // An organization whose probes all fail must not be the only one that probes.
-    const head = health.probedBy === organization ? 0 : this.#interval / 2
-    if (this.#now() < health.probeAt - head) return false
+    const earlyMs = health.probedBy === organization ? 0 : this.#intervalMs / 2
+    if (this.#now() < health.probeAt - earlyMs) return false
     // Unless the probe ends before, the others wait for it that long.
-    health.probeAt = this.#now() + this.#cooldown
+    health.probeAt = this.#now() + this.#cooldownMs
     if (health.slow && health.unreachable) {
       void this.#probeConnection(route, health)
       return false
@@ -109,50 +109,50 @@ class RouteCircuitBreaker implements CircuitBreaker {
     return true
   }
 
-  succeeded(route: ModelRoute): void {
-    if (this.#routes.size > 0) this.#routes.delete(nameOf(route))
+  recordSuccess(route: ModelRoute): void {
+    if (this.#routes.size > 0) this.#routes.delete(keyOf(route))
   }
 
-  failed(route: ModelRoute, organization: string, { unreachable, slow }: RouteFailure): void {
-    const health = this.#healthOf(route) ?? newHealth()
-    this.#routes.set(nameOf(route), health)
-    const wasOut = this.#isOutFor(health, organization)
-    this.#count(health, organization)
-    health.out ||= unreachable || this.#manyFail(health)
+  recordFailure(route: ModelRoute, organization: string, { unreachable, slow }: RouteFailure): void {
+    const health = this.#healthOf(route) ?? createHealth()
+    this.#routes.set(keyOf(route), health)
+    const wasOpen = this.#isOpenFor(health, organization)
+    this.#countFailure(health, organization)
+    health.out ||= unreachable || this.#hasManyFailures(health)
     health.slow = slow
     health.unreachable = unreachable
-    if (!wasOut) {
-      health.probeAt = this.#now() + (slow && !unreachable ? this.#cooldown : this.#interval)
+    if (!wasOpen) {
+      health.probeAt = this.#now() + (slow && !unreachable ? this.#cooldownMs : this.#intervalMs)
       health.probedBy = organization
     } else if (!slow) this.#probeSoon(health)
   }
 
-  released(route: ModelRoute): void {
+  releaseProbe(route: ModelRoute): void {
     const health = this.#healthOf(route)
     if (health) this.#probeSoon(health)
   }
 
   openCircuits(): readonly { readonly provider: string; readonly model: string }[] {
-    const out = [...this.#routes].filter(([, health]) => health.out || this.#isOutForAny(health))
+    const out = [...this.#routes].filter(([, health]) => health.out || this.#isOpenForAny(health))
     return out.map(([name]) => {
       const [provider = '', model = ''] = name.split('\n')
       return { provider, model }
     })
   }
 
-  #healthOf(route: ModelRoute): Health | undefined {
-    return this.#routes.size === 0 ? undefined : this.#routes.get(nameOf(route))
+  #healthOf(route: ModelRoute): RouteHealth | undefined {
+    return this.#routes.size === 0 ? undefined : this.#routes.get(keyOf(route))
   }
 
-  #isOutFor(health: Health, organization: string): boolean {
+  #isOpenFor(health: RouteHealth, organization: string): boolean {
     return health.out || (health.failures.get(organization) ?? 0) >= this.#maxFailures
   }
 
-  #isOutForAny({ failures }: Health): boolean {
+  #isOpenForAny({ failures }: RouteHealth): boolean {
     return failures.values().some((count) => count >= this.#maxFailures)
   }
 
-  #count({ failures }: Health, organization: string): void {
+  #countFailure({ failures }: RouteHealth, organization: string): void {
     const count = failures.get(organization) ?? 0
     const [oldest] = failures.keys()
     if (count === 0 && failures.size >= maxOrganizations && oldest !== undefined) failures.delete(oldest)
@@ -160,30 +160,30 @@ class RouteCircuitBreaker implements CircuitBreaker {
   }
 
   /** Whether there are failures enough without most of those of the organization that has the most. */
-  #manyFail({ failures }: Health): boolean {
+  #hasManyFailures({ failures }: RouteHealth): boolean {
     const counts = [...failures.values()]
-    const all = counts.reduce((sum, count) => sum + count, 0)
-    const others = all - Math.max(...counts)
-    return all >= this.#maxFailures && others >= Math.max(1, Math.floor(this.#maxFailures / 2))
+    const total = counts.reduce((sum, count) => sum + count, 0)
+    const others = total - Math.max(...counts)
+    return total >= this.#maxFailures && others >= Math.max(1, Math.floor(this.#maxFailures / 2))
   }
 
   /** Before a call waits again for a connection that could not be made in time, one of the gateway's own is tried. */
-  async #probeConnection(route: ModelRoute, health: Health): Promise<void> {
-    const connected = await this.#connects(route)
+  async #probeConnection(route: ModelRoute, health: RouteHealth): Promise<void> {
+    const connected = await this.#canConnect(route)
     if (connected) health.slow = false
-    health.probeAt = this.#now() + (connected ? 0 : this.#interval)
+    health.probeAt = this.#now() + (connected ? 0 : this.#intervalMs)
   }
 
   /** A late failure of an older call does not put the next probe off. */
-  #probeSoon(health: Health): void {
-    health.probeAt = Math.min(health.probeAt, this.#now() + this.#interval)
+  #probeSoon(health: RouteHealth): void {
+    health.probeAt = Math.min(health.probeAt, this.#now() + this.#intervalMs)
   }
 }
 
-function newHealth(): Health {
+function createHealth(): RouteHealth {
   return { failures: new Map(), out: false, slow: false, unreachable: false, probeAt: 0, probedBy: undefined }
 }
 
-function nameOf({ provider, model }: ModelRoute): string {
+function keyOf({ provider, model }: ModelRoute): string {
   return `${provider.name}\n${model}`
 }

@@ -15,60 +15,63 @@ export async function openStream(
   call: Call,
   parts: GatewayParts,
 ): Promise<GenerationStream> {
-  const { model, facts, stream, generation: asked } = call.question
+  const { model, facts, stream, generation: original } = call.request
   const { provider } = route
   call.meter.routeChosen(route)
   call.observed?.attemptStarted(route)
-  const seen = takesOnlyBytes(provider) ? await call.inlined() : asked
-  const generation = await parts.states.restore(facts.organization, provider.name, seen)
+  const inlined = needsInlineImages(provider) ? await call.inlineImages() : original
+  const generation = await parts.states.restore(facts.organization, provider.name, inlined)
   const warnings: string[] = []
-  const patience = stream ? new FirstEventTimeout(parts.patience) : undefined
-  call.meter.sent(generation)
+  const firstEventTimeout = stream ? new FirstEventTimeout(parts.patience) : undefined
+  call.meter.requestSent(generation)
   const target = {
     model: route.model,
     stream,
     maxOutputTokens: model.maxOutputTokens,
     efforts: model.reasoning?.supported_efforts,
   }
-  const rest = sendUpstream({
+  const upstream = sendUpstream({
     provider,
     target,
     generation,
-    signal: call.stop,
-    upstream: call.observed?.upstream,
-    warn: (sentence) => void warnings.push(sentence),
-    accepted: () => {
+    signal: call.abortSource,
+    stopwatch: call.observed?.upstream,
+    warn: (warning) => void warnings.push(warning),
+    onAccepted: () => {
       call.meter.accepted()
-      patience?.begin()
+      firstEventTimeout?.start()
     },
   })
-  const first = rest.first()
-  judge(first, route, facts.organization, parts.breaker)
-  await (patience ? patience.until(first) : first)
-  return new MeteredStream(call, parts.states, { provider: provider.name, warnings, first, rest })
+  const first = upstream.first()
+  reportToBreaker(first, route, facts.organization, parts.breaker)
+  await (firstEventTimeout ? firstEventTimeout.waitFor(first) : first)
+  return new MeteredStream(call, parts.states, { provider: provider.name, warnings, first, upstream })
 }
 
 /** Tells the breaker what came of the route. A stream that is handed over before its first event has not succeeded yet. */
-function judge(
+function reportToBreaker(
   first: Promise<Batch | undefined>,
   route: ModelRoute,
   organization: string,
   breaker: CircuitBreaker,
 ): void {
   first.then(
-    () => breaker.succeeded(route),
+    () => breaker.recordSuccess(route),
     (error) => {
       if (isRouteFailure(error))
-        breaker.failed(route, organization, { unreachable: isUnreachable(error), slow: isTimeout(error) })
+        breaker.recordFailure(route, organization, {
+          unreachable: isUnreachable(error),
+          slow: isTimeout(error),
+        })
       // Whoever says what is wrong with a question is well.
-      else if (isClientError(error)) breaker.succeeded(route)
-      else breaker.released(route)
+      else if (isClientError(error)) breaker.recordSuccess(route)
+      else breaker.releaseProbe(route)
     },
   )
 }
 
 /** Whether an image has to be sent itself: the provider does not fetch it from its address. */
-function takesOnlyBytes({ kind }: Provider): boolean {
+function needsInlineImages({ kind }: Provider): boolean {
   return 'protocol' in kind && kind.protocol.inlineImages === true
 }
 

@@ -3,12 +3,12 @@ import { ConnectionFailure } from '../upstream/upstream-error.ts'
 
 /** Whether the same route may answer when it is asked again. */
 export function isRetryable(error: unknown): boolean {
-  if (!(error instanceof ApiError) || !passing.includes(error.code ?? '')) return false
+  if (!(error instanceof ApiError) || !retryableCodes.includes(error.code ?? '')) return false
   // A provider that names a long pause will not answer before it.
-  return namedPause(error) <= longestPause
+  return retryAfterMs(error) <= maxPauseMs
 }
 
-const passing = ['upstream_unavailable', 'upstream_rate_limited']
+const retryableCodes = ['upstream_unavailable', 'upstream_rate_limited']
 
 /** Whether another route may answer: not where the fault is the caller's or the gateway's own. */
 export function shouldFailover(error: unknown): boolean {
@@ -36,20 +36,20 @@ export function isClientError(error: unknown): boolean {
 }
 
 /** Milliseconds: the longest pause that is worth the caller's wait. */
-const longestPause = 2000
+const maxPauseMs = 2000
 
 /**
  * Milliseconds before the next try: doubled each time, with half of it drawn so that callers spread out, and never less
  * than what the provider asked for.
  */
 export function retryDelayMs(attempt: number, error: unknown, random: () => number = Math.random): number {
-  const half = Math.min(200 * 2 ** attempt, longestPause) / 2
+  const half = Math.min(200 * 2 ** attempt, maxPauseMs) / 2
   const spread = random() * half
-  return Math.max(half, namedPause(error)) + spread
+  return Math.max(half, retryAfterMs(error)) + spread
 }
 
 /** Milliseconds that the provider asked for, as the caller would be told; 0 where it did not. */
-function namedPause(error: unknown): number {
+function retryAfterMs(error: unknown): number {
   return error instanceof ApiError ? Number(error.headers['retry-after'] ?? 0) * 1000 : 0
 }
 
@@ -58,15 +58,15 @@ function namedPause(error: unknown): number {
  * Its `retry-after` is the first time at which one of the routes may answer, and absent where that is not known of one.
  */
 export function combinedFailure(errors: readonly unknown[]): unknown {
-  const passing = errors.flatMap((error) => (error instanceof ApiError && !isFinal(error) ? [error] : []))
-  const last = passing.at(-1)
+  const temporary = errors.flatMap((error) => (error instanceof ApiError && !isFinal(error) ? [error] : []))
+  const last = temporary.at(-1)
   if (last === undefined) return errors.at(-1) ?? internalError(new Error('The model has no routes.'))
-  const pauses = passing.map(({ headers }) => Number(headers['retry-after'] ?? 0))
-  const soonest = Math.min(...pauses)
-  if (soonest === Number(last.headers['retry-after'] ?? 0)) return last
+  const pauses = temporary.map(({ headers }) => Number(headers['retry-after'] ?? 0))
+  const shortest = Math.min(...pauses)
+  if (shortest === Number(last.headers['retry-after'] ?? 0)) return last
   const { status, message, type, code, param, cause } = last
   const { 'retry-after': _, ...others } = last.headers
-  const headers = soonest > 0 ? { ...others, 'retry-after': String(soonest) } : others
+  const headers = shortest > 0 ? { ...others, 'retry-after': String(shortest) } : others
   return new ApiError(status, message, { type, code, param, headers, cause })
 }
 

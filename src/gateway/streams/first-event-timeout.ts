@@ -1,22 +1,22 @@
 /** How long an accepted stream may be silent before it is handed over all the same. */
 export class FirstEventTimeout {
-  readonly #milliseconds: number
-  readonly #ended = Promise.withResolvers<void>()
+  readonly #timeoutMs: number
+  readonly #expired = Promise.withResolvers<void>()
   #timer: Timer | undefined
 
-  constructor(milliseconds: number) {
-    this.#milliseconds = milliseconds
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
   }
 
   /** The provider has accepted the call, and is silent from now on. */
-  readonly begin = (): void => {
-    this.#timer = setTimeout(this.#ended.resolve, this.#milliseconds)
+  readonly start = (): void => {
+    this.#timer = setTimeout(this.#expired.resolve, this.#timeoutMs)
   }
 
   /** Resolves when the stream says something first, or when the patience ends; rejects where it fails before. */
-  async until(first: Promise<unknown>): Promise<void> {
+  async waitFor(first: Promise<unknown>): Promise<void> {
     try {
-      await Promise.race([first, this.#ended.promise])
+      await Promise.race([first, this.#expired.promise])
     } finally {
       clearTimeout(this.#timer)
       // Whoever reads the stream gets its failure; until then it must not count as nobody's.

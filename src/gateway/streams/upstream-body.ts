@@ -13,78 +13,78 @@ import { readText } from '../../lib/read-text.ts'
 import { readFailure } from '../upstream/upstream-error.ts'
 
 /** In bytes. No model says more in one answer. */
-const longestAnswer = 64 * 1024 * 1024
+const maxBodyBytes = 64 * 1024 * 1024
 
 /**
  * In characters: the events of which something is remembered until a later one, which are above all the pieces of tool
  * calls. Each takes some hundreds around the few that it says.
  */
-const mostHeld = 64 * 1024 * 1024
+const maxHeldCharacters = 64 * 1024 * 1024
 
 /** No answer nests so deep; what has fewer characters than these cannot nest so deep that it matters. */
-const deepest = 500
-const shallow = 10_000
+const maxDepth = 500
+const minDeepLength = 10_000
 
 type Batch = readonly GenerationEvent[]
 
 /** A part of a body: all of it as text, or some bytes of a stream; undefined where nothing more comes. */
-export type Piece = string | Uint8Array | undefined
+export type BodyChunk = string | Uint8Array | undefined
 
 /** The body of an answer. Whoever has it reads a piece and takes what it says, until it is over. */
 export type UpstreamBody = {
   finished(): boolean
-  read(): Promise<Piece>
+  read(): Promise<BodyChunk>
   /** The events that the piece completes. The wire knows whether the answer was whole when there is none. */
-  take(piece: Piece): Batch
+  parse(chunk: BodyChunk): Batch
   close(): void
 }
 
 /** The body of what the provider answered, by what its headers say that it is. */
-export function upstreamBody(response: Response, wire: Protocol): UpstreamBody {
+export function upstreamBody(response: Response, protocol: Protocol): UpstreamBody {
   const streamed = /event-stream/i.test(response.headers.get('content-type') ?? '')
-  if (streamed && response.body) return new StreamedBody(response.body, wire.stream)
-  return new WholeBody(response, wire)
+  if (streamed && response.body) return new SseBody(response.body, protocol.stream)
+  return new JsonBody(response, protocol)
 }
 
-class WholeBody implements UpstreamBody {
+class JsonBody implements UpstreamBody {
   readonly #response: Response
-  readonly #wire: Protocol
-  #over = false
+  readonly #protocol: Protocol
+  #finished = false
 
-  constructor(response: Response, wire: Protocol) {
+  constructor(response: Response, protocol: Protocol) {
     this.#response = response
-    this.#wire = wire
+    this.#protocol = protocol
   }
 
   finished(): boolean {
-    return this.#over
+    return this.#finished
   }
 
   read(): Promise<string> {
-    return readText(this.#response, longestAnswer)
+    return readText(this.#response, maxBodyBytes)
   }
 
-  take(piece: Piece): Batch {
-    this.#over = true
-    if (typeof piece !== 'string') return []
-    if (nestedTooDeeply(piece)) return [beyondReading]
-    const body = parseJson(piece)
-    return body === undefined ? [notJson] : this.#wire.parse(body)
+  parse(chunk: BodyChunk): Batch {
+    this.#finished = true
+    if (typeof chunk !== 'string') return []
+    if (isTooDeep(chunk)) return [tooLargeEvent]
+    const body = parseJson(chunk)
+    return body === undefined ? [invalidJsonEvent] : this.#protocol.parse(body)
   }
 
   close(): void {}
 }
 
-const notJson: GenerationEvent = {
+const invalidJsonEvent: GenerationEvent = {
   type: 'failure',
   complaint: { message: 'its response is not valid JSON', detected: true },
 }
 
-const beyondReading: GenerationEvent = { type: 'failure', complaint: tooLarge }
+const tooLargeEvent: GenerationEvent = { type: 'failure', complaint: tooLarge }
 
 /** JSON that nests deeper takes seconds to be written, or cannot be written at all. */
-function nestedTooDeeply(text: string): boolean {
-  return text.length > shallow && tooDeep(text, deepest)
+function isTooDeep(text: string): boolean {
+  return text.length > minDeepLength && tooDeep(text, maxDepth)
 }
 
 /** Bun's own type of it has more methods than that of the platform. */
@@ -97,14 +97,14 @@ type Reader = {
  * Gives up what no model says and could fill the memory. All that a chunk needs is in few objects: among thousands of
  * streams each is cold when its chunk comes, and to fetch it from memory takes longer than to work with it.
  */
-class StreamedBody<State> implements UpstreamBody {
+class SseBody<State> implements UpstreamBody {
   readonly #reader: Reader
   readonly #sse = createSseParser()
   readonly #parser: StreamParser<State>
   #state: State
-  #over = false
-  #broken: ProviderError | undefined
-  #held = 0
+  #finished = false
+  #readError: ProviderError | undefined
+  #heldCharacters = 0
 
   constructor(body: ReadableStream<Uint8Array>, parser: StreamParser<State>) {
     this.#reader = body.getReader()
@@ -113,32 +113,32 @@ class StreamedBody<State> implements UpstreamBody {
   }
 
   finished(): boolean {
-    return this.#over
+    return this.#finished
   }
 
   /** What was said before the connection broke counts; an abort of ours is told by whoever did it. */
-  read(): Promise<Piece> {
-    return this.#reader.read().then(bytesOf, this.#brokeOff)
+  read(): Promise<BodyChunk> {
+    return this.#reader.read().then(valueOf, this.#onReadError)
   }
 
-  readonly #brokeOff = (error: unknown): undefined => {
-    this.#broken = readFailure(error)
+  readonly #onReadError = (error: unknown): undefined => {
+    this.#readError = readFailure(error)
   }
 
-  take(piece: Piece): Batch {
-    if (piece instanceof Uint8Array) return this.#take(this.#sse.push(piece))
-    const batch = this.#take(this.#sse.end())
-    const last = this.#over ? [] : this.#parser.end(this.#state)
-    this.#over = true
-    return [...batch, ...last].map((event) => this.#atTheEnd(event))
+  parse(chunk: BodyChunk): Batch {
+    if (chunk instanceof Uint8Array) return this.#parseEvents(this.#sse.push(chunk))
+    const batch = this.#parseEvents(this.#sse.end())
+    const final = this.#finished ? [] : this.#parser.end(this.#state)
+    this.#finished = true
+    return [...batch, ...final].map((event) => this.#atEnd(event))
   }
 
   /** An event that was cut off is not invalid, and an end without a last word is none where the reading has failed. */
-  #atTheEnd(event: GenerationEvent): GenerationEvent {
+  #atEnd(event: GenerationEvent): GenerationEvent {
     if (event.type !== 'failure') return event
     const { complaint } = event
     const cutOff = complaint === endedEarly || complaint === invalidData
-    return cutOff ? { type: 'failure', complaint: this.#broken ?? endedEarly } : event
+    return cutOff ? { type: 'failure', complaint: this.#readError ?? endedEarly } : event
   }
 
   close(): void {
@@ -146,30 +146,30 @@ class StreamedBody<State> implements UpstreamBody {
     this.#reader.cancel().catch(() => {})
   }
 
-  #take(events: readonly SseEvent[]): Batch {
+  #parseEvents(events: readonly SseEvent[]): Batch {
     const batch: GenerationEvent[] = []
-    for (const event of events) if (!this.#over) this.#read(event, batch)
-    if (this.#over) batch.push(...this.#parser.end(this.#state))
+    for (const event of events) if (!this.#finished) this.#parseEvent(event, batch)
+    if (this.#finished) batch.push(...this.#parser.end(this.#state))
     return batch
   }
 
-  #read(event: SseEvent, batch: GenerationEvent[]): void {
-    if (nestedTooDeeply(event.data)) return this.#giveUp(batch)
+  #parseEvent(event: SseEvent, batch: GenerationEvent[]): void {
+    if (isTooDeep(event.data)) return this.#fail(batch)
     const step = this.#parser.step(this.#state, event)
     // The same state is one that remembers nothing of the event.
-    if (step.state !== this.#state) this.#held += event.data.length
+    if (step.state !== this.#state) this.#heldCharacters += event.data.length
     this.#state = step.state
     batch.push(...step.events)
-    if (step.done) this.#over = true
-    else if (this.#held > mostHeld) this.#giveUp(batch)
+    if (step.done) this.#finished = true
+    else if (this.#heldCharacters > maxHeldCharacters) this.#fail(batch)
   }
 
-  #giveUp(batch: GenerationEvent[]): void {
-    batch.push(beyondReading)
-    this.#over = true
+  #fail(batch: GenerationEvent[]): void {
+    batch.push(tooLargeEvent)
+    this.#finished = true
   }
 }
 
-function bytesOf({ value }: { readonly value?: Uint8Array | undefined }): Piece {
+function valueOf({ value }: { readonly value?: Uint8Array | undefined }): BodyChunk {
   return value
 }

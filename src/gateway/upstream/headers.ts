@@ -3,7 +3,7 @@ import type { Provider, RemoteKind } from '../../providers/provider.ts'
 type RequestHeaders = Readonly<Record<string, string>>
 
 /** Those of providers whose key does not change, for whole and for streamed answers. */
-const made = new WeakMap<Provider, { whole?: RequestHeaders; streamed?: Headers }>()
+const cachedHeaders = new WeakMap<Provider, { whole?: RequestHeaders; streamed?: RequestHeaders }>()
 
 /** The headers of every request to the provider; the operator's own come last. */
 export function upstreamHeaders(
@@ -12,13 +12,18 @@ export function upstreamHeaders(
   stream: boolean,
   token?: string,
 ): RequestHeaders {
-  if (token !== undefined) return headersWith(provider, kind, stream, token)
-  const known = made.get(provider) ?? {}
-  made.set(provider, known)
-  return (known[stream ? 'streamed' : 'whole'] ??= headersWith(provider, kind, stream))
+  if (token !== undefined) return createHeaders(provider, kind, stream, token)
+  const cached = cachedHeaders.get(provider) ?? {}
+  cachedHeaders.set(provider, cached)
+  return (cached[stream ? 'streamed' : 'whole'] ??= createHeaders(provider, kind, stream))
 }
 
-function headersWith(provider: Provider, kind: RemoteKind, stream: boolean, token?: string): RequestHeaders {
+function createHeaders(
+  provider: Provider,
+  kind: RemoteKind,
+  stream: boolean,
+  token?: string,
+): RequestHeaders {
   const key = provider.key?.reveal() ?? token
   return {
     'content-type': 'application/json',
@@ -31,19 +36,19 @@ function headersWith(provider: Provider, kind: RemoteKind, stream: boolean, toke
 }
 
 /** In characters; what is shorter is no secret, and would be found in any sentence. */
-const shortestKey = 8
+const minSecretLength = 8
 
 /** The keys that the provider is sent, of the settings or in a header of the operator's. */
-export function keysOf({ key, headers }: Provider): readonly string[] {
+export function secretsOf({ key, headers }: Provider): readonly string[] {
   const inHeaders = Object.entries(headers)
     .filter(([name]) => /authorization|key|token/i.test(name))
     .map(([, value]) => value.replace(/^bearer +/i, ''))
   const all = key === undefined ? inHeaders : [key.reveal(), ...inHeaders]
-  return all.filter(({ length }) => length >= shortestKey)
+  return all.filter(({ length }) => length >= minSecretLength)
 }
 
 /** Seconds after which the provider wants to be asked again, by its headers; undefined where they do not say. */
-export function retryAfterOf(headers: RequestHeaders, now: number = Date.now()): number | undefined {
+export function parseRetryAfter(headers: Headers, now: number = Date.now()): number | undefined {
   const milliseconds = Number.parseFloat(headers.get('retry-after-ms') ?? '')
   if (milliseconds >= 0) return milliseconds / 1000
   const text = headers.get('retry-after') ?? ''

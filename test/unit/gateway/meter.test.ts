@@ -79,7 +79,7 @@ describe('what a caller who leaves has taken', () => {
     const asked = { ...generation, choices, maxTokens }
     const meter = createMeter({ generation: asked, model, stream }, () => clock.now)
     const taken = () => meter.usage(true).completionTokens
-    return { clock, meter, taken, sent: () => meter.sent(asked) }
+    return { clock, meter, taken, sent: () => meter.requestSent(asked) }
   }
 
   test('is nothing before the provider has the request, and when it has refused it', () => {
@@ -140,7 +140,7 @@ describe('what a caller who leaves has taken', () => {
     sent()
     meter.accepted()
     meter.add([text('a')])
-    meter.paused()
+    meter.readerPaused()
     clock.now = 5000
     expect(taken()).toBe(501)
     meter.add([text('a')])
