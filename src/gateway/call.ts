@@ -5,7 +5,7 @@ import { ApiError } from '../lib/errors/errors.ts'
 import { abortReason } from './abort-reason.ts'
 import { logFailedSettlement } from './billing/billing.ts'
 import { estimatedPrompt } from './billing/estimate.ts'
-import { createMeter, type Meter, type MeteredUsage } from './billing/meter.ts'
+import { Meter, type MeteredUsage } from './billing/meter.ts'
 import { costOfUsage, outcomeOf } from './billing/outcome.ts'
 import type { Nanos } from './billing/price.ts'
 import { costBoundOf } from './billing/cost-bound.ts'
@@ -37,14 +37,14 @@ export class Call {
   #cancelReason: unknown
   #usageTimer: Timer | undefined
 
-  constructor(question: GenerateRequest, parts: CallDependencies) {
-    const { facts, reserved: booked, signal } = question
-    this.request = question
+  constructor(request: GenerateRequest, parts: CallDependencies) {
+    const { facts, reserved, signal } = request
+    this.request = request
     this.#dependencies = parts
     // Before the meter: what the meter counts from its start must end before the request does.
-    this.observed = parts.observer?.call(facts, booked !== undefined)
-    this.meter = createMeter(question)
-    this.#slot = booked
+    this.observed = parts.observer?.call(facts, reserved !== undefined)
+    this.meter = new Meter(request)
+    this.#slot = reserved
     parts.calls.add(this)
     if (signal.aborted) this.#onCallerLeft()
     else signal.addEventListener('abort', this.#onCallerLeft)
@@ -55,8 +55,8 @@ export class Call {
    * tokens only the prompt is taken: a guess at the answer would refuse callers who ask for much and get little.
    */
   reserve(): Promise<void> | undefined {
-    const { facts, billing, admission, model, generation, reserved: booked } = this.request
-    if (booked) return undefined
+    const { facts, billing, admission, model, generation, reserved } = this.request
+    if (reserved) return undefined
     const promptTokens = estimatedPrompt(generation)
     this.#slot = admission.open(promptTokens)
     return this.#dependencies.billing.reserve(facts, billing, () =>
@@ -95,9 +95,9 @@ export class Call {
   cancel(reason: unknown): void {
     if (this.#settled || this.#cancelReason) return
     // A gateway that stops waits for nothing.
-    if (!this.meter.awaitsUsage() || isInterruption(reason)) return this.cut(reason)
+    if (!this.meter.awaitsUsage() || isInterruption(reason)) return this.abort(reason)
     this.#cancelReason = reason
-    this.#usageTimer = setTimeout(() => this.cut(reason), usageTimeoutMs)
+    this.#usageTimer = setTimeout(() => this.abort(reason), usageTimeoutMs)
   }
 
   /** Why its caller has left, while it is read on all the same. */
@@ -106,7 +106,7 @@ export class Call {
   }
 
   /** Ends it where nobody waits for its books: of what goes wrong there only the log hears. */
-  cut(reason: unknown): void {
+  abort(reason: unknown): void {
     // First, so that whatever comes of its books, nothing goes on that costs.
     this.abortSource.abort(reason)
     this.settle(reason).catch(logFailedSettlement(this.#dependencies.log))
@@ -124,18 +124,18 @@ export class Call {
   readonly #onCallerLeft = (): void => this.cancel(abortReason(this.request.signal))
 
   #settle(error: unknown): Promise<unknown> {
-    const { request: question, meter } = this
+    const { request, meter } = this
     const { billing, calls } = this.#dependencies
-    question.signal.removeEventListener('abort', this.#onCallerLeft)
+    request.signal.removeEventListener('abort', this.#onCallerLeft)
     clearTimeout(this.#usageTimer)
     calls.delete(this)
-    const outcome = outcomeOf(meter, question, error)
+    const outcome = outcomeOf(meter, request, error)
     this.#outcome = outcome
     this.#warnOfImplausibleUsage()
     this.observed?.callEnded(outcome)
     this.#slot?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
-    const close = question.reserved ? billing.settleEventually : billing.settle
-    return close(question.facts, outcome, question.onSettled?.(error, this.usage()))
+    const settle = request.reserved ? billing.settleEventually : billing.settle
+    return settle(request.facts, outcome, request.onSettled?.(error, this.usage()))
   }
 
   #warnOfImplausibleUsage(): void {

@@ -28,49 +28,49 @@ export function createGateway(parts: GatewayParts): Gateway {
       calls.refusing() && !request.reserved
         ? rejectStopping(request.facts, parts)
         : generateMetered(request, parts),
-    reserve: (booking, write) =>
-      calls.refusing() ? rejectStopping(booking.facts, parts) : reserveCall(booking, write, parts),
-    async settleUnsent(facts, error, write) {
-      await billing.settleEventually(facts, failureOutcome(error), write)
-      observer?.call(facts, true).callEnded(failureOutcome(error))
+    reserve: (reservation, write) =>
+      calls.refusing() ? rejectStopping(reservation.facts, parts) : reserveCall(reservation, write, parts),
+    async settleUnsent(metadata, error, write) {
+      await billing.settleEventually(metadata, failureOutcome(error), write)
+      observer?.call(metadata, true).callEnded(failureOutcome(error))
     },
-    recordRejected: (facts, error) => recordRejected(facts, error, parts),
+    recordRejected: (metadata, error) => recordRejected(metadata, error, parts),
   }
 }
 
-async function rejectStopping(facts: RequestMetadata, parts: GatewayParts): Promise<never> {
+async function rejectStopping(metadata: RequestMetadata, parts: GatewayParts): Promise<never> {
   const error = gatewayStopping()
-  await recordRejected(facts, error, parts)
+  await recordRejected(metadata, error, parts)
   throw error
 }
 
 async function recordRejected(
-  facts: RequestMetadata,
+  metadata: RequestMetadata,
   error: unknown,
   { billing, observer, log }: GatewayParts,
 ): Promise<void> {
-  observer?.requestSeen(facts)
-  await billing.settle(facts, failureOutcome(error)).catch(logFailedSettlement(log))
+  observer?.requestSeen(metadata)
+  await billing.settle(metadata, failureOutcome(error)).catch(logFailedSettlement(log))
 }
 
 async function reserveCall(
-  booking: ReservationRequest,
+  reservation: ReservationRequest,
   write: () => void,
   parts: GatewayParts,
 ): Promise<QueuedSlot> {
-  const { billing: books, log } = parts
-  const { facts, billing, admission, model, generation } = booking
-  parts.observer?.requestSeen(facts)
+  const { observer, log } = parts
+  const { facts: metadata, billing, admission, model, generation } = reservation
+  observer?.requestSeen(metadata)
   let queued: QueuedSlot | undefined
   try {
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
     const promptTokens = estimatedPrompt(generation)
     queued = admission.queue(promptTokens)
-    await books.reserve(facts, billing, () => costBoundOf(generation, model, promptTokens), write)
+    await parts.billing.reserve(metadata, billing, () => costBoundOf(generation, model, promptTokens), write)
     return queued
   } catch (error) {
     queued?.drop()
-    await books.settle(facts, failureOutcome(error)).catch(logFailedSettlement(log))
+    await parts.billing.settle(metadata, failureOutcome(error)).catch(logFailedSettlement(log))
     throw error
   }
 }

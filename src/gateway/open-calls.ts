@@ -14,7 +14,7 @@ export type OpenCalls = {
   cut(): number
 }
 
-type AbortableCall = { cut(reason: unknown): void }
+type AbortableCall = { abort(reason: unknown): void }
 
 export function createOpenCalls(): OpenCalls {
   const open = new Set<AbortableCall>()
@@ -27,7 +27,7 @@ export function createOpenCalls(): OpenCalls {
   return {
     add(call) {
       open.add(call)
-      if (aborting) call.cut(interrupted())
+      if (aborting) call.abort(interrupted())
     },
     delete(call) {
       open.delete(call)
@@ -42,7 +42,7 @@ export function createOpenCalls(): OpenCalls {
     cut() {
       aborting = true
       const cut = [...open]
-      for (const call of cut) call.cut(interrupted())
+      for (const call of cut) call.abort(interrupted())
       return cut.length
     },
   }

@@ -10,40 +10,6 @@ import { conservativePromptTokens, maxPromptTokens } from './prompt-tokens.ts'
 import { maxAnswerTokens } from './cost-bound.ts'
 import { UnfinishedAnswer } from './unfinished-answer.ts'
 
-/** Counts what a request takes while its answer passes by. */
-export type Meter = {
-  /** The route is tried: it is the one that answers, unless another follows. */
-  routeChosen(route: ModelRoute): void
-  /** The request goes to the provider, as this generation. */
-  requestSent(generation: Generation): void
-  /** The provider has accepted it. */
-  accepted(): void
-  /** The attempt has ended with a failure: none is in flight. */
-  attemptFailed(): void
-  add(batch: readonly GenerationEvent[]): void
-  /** The caller does not keep up: from now on the provider generates what nobody has read. */
-  readerPaused(): void
-  /** How many characters the answer has until now. */
-  outputLength(): number
-  /** Whether the provider may have taken something: it has answered, or has the request. */
-  isBillable(): boolean
-  /** Whether the answer is at its end and only its usage is still to come. */
-  awaitsUsage(): boolean
-  /**
-   * What the provider counted, else an estimate of what has passed; `left` where the caller has ended it, who pays what
-   * the provider may have generated until now.
-   */
-  usage(cancelled?: boolean): MeteredUsage
-  /** What the provider counted beyond what is possible, and is not believed; undefined where it did not. */
-  implausibleUsage(): Usage | undefined
-  /** As the provider named it. */
-  tier(): ServedTier
-  route(): ModelRoute | undefined
-  /** Milliseconds since the meter was made, and until the first batch. */
-  elapsed(): number
-  timeToFirstToken(): number | undefined
-}
-
 export type MeteredUsage = Usage & { readonly estimated: boolean }
 
 /** The sentence beside counts that no provider told. */
@@ -56,11 +22,11 @@ function isPlausible({ promptTokens, completionTokens }: Usage): boolean {
   return promptTokens + completionTokens <= maxTokens
 }
 
-export function createMeter(request: MeteredRequest, now = monotonicNow): Meter {
-  return new CallMeter(request, now)
-}
-
-class CallMeter implements Meter {
+/**
+ * Counts what a request uses while its events pass: the tokens, the service tier that served it, and its times. It knows
+ * at any moment what the request costs if it ends now.
+ */
+export class Meter {
   readonly #request: MeteredRequest
   readonly #now: () => number
   readonly #startedAt: number
@@ -79,7 +45,7 @@ class CallMeter implements Meter {
   #textLength = 0
   #reasoningLength = 0
 
-  constructor(request: MeteredRequest, now: () => number) {
+  constructor(request: MeteredRequest, now = monotonicNow) {
     this.#request = request
     this.#sent = request.generation
     this.#now = now
@@ -87,21 +53,25 @@ class CallMeter implements Meter {
     this.#unfinished = new UnfinishedAnswer(request, now)
   }
 
+  /** A route is tried. It is the one that serves the request, unless another one follows. */
   routeChosen(route: ModelRoute): void {
     this.#route = route
   }
 
+  /** The request is sent to the provider, as this generation. */
   requestSent(generation: Generation): void {
     this.#sent = generation
     this.#attempt = 'sent'
     this.#unfinished.requestSent()
   }
 
+  /** The provider has accepted the request. */
   accepted(): void {
     this.#attempt = 'accepted'
     this.#unfinished.accepted()
   }
 
+  /** The attempt has failed, and no other is in flight. */
   attemptFailed(): void {
     if (this.#attempt === 'sent') this.#attempt = 'none'
     this.#unfinished.attemptFailed()
@@ -113,22 +83,30 @@ class CallMeter implements Meter {
     for (const event of batch) this.#addEvent(event)
   }
 
+  /** The caller does not keep up: from now on the provider generates output that is not read. */
   readerPaused(): void {
     this.#unfinished.readerPaused()
   }
 
+  /** The characters of the output up to now. */
   outputLength(): number {
     return this.#textLength + this.#reasoningLength
   }
 
+  /** Whether the provider may charge for the request: it has responded, or holds the request. */
   isBillable(): boolean {
     return this.#firstToken !== undefined || this.#attempt !== 'none'
   }
 
+  /** Whether the output is complete and only its usage is still to come. */
   awaitsUsage(): boolean {
     return this.#hasAllEndings() && !this.#usageIsFinal && !this.#finished
   }
 
+  /**
+   * What the provider counted, else an estimate. A caller who has cancelled also pays for what the provider
+   * may have generated up to now.
+   */
   usage(cancelled = false): MeteredUsage {
     const reported = this.#reported && clampUsage(this.#reported, this.#sent, this.#request.model)
     if (cancelled && !this.#finished && !this.#usageIsFinal) return this.#partialUsage(reported)
@@ -147,6 +125,7 @@ class CallMeter implements Meter {
     return { promptTokens, completionTokens, reasoningTokens, estimated: true }
   }
 
+  /** The counts of the provider where they exceed what the request could use; undefined where they do not. */
   implausibleUsage(): Usage | undefined {
     const reported = this.#reported
     return reported && clampUsage(reported, this.#sent, this.#request.model) !== reported
@@ -154,6 +133,7 @@ class CallMeter implements Meter {
       : undefined
   }
 
+  /** The service tier as the provider named it. */
   tier(): ServedTier {
     return this.#tier
   }
@@ -162,10 +142,12 @@ class CallMeter implements Meter {
     return this.#route
   }
 
+  /** Milliseconds since the meter was created. */
   elapsed(): number {
     return this.#now() - this.#startedAt
   }
 
+  /** Milliseconds from the creation of the meter to the first batch; undefined before it. */
   timeToFirstToken(): number | undefined {
     return this.#firstToken
   }

@@ -1,22 +1,6 @@
 import { reachable } from '../../lib/reachable.ts'
 import type { ModelRoute } from '../models/model.ts'
 
-/** Keeps callers from waiting for routes that fail, where another route of the model can answer. */
-export type CircuitBreaker = {
-  /** Whether calls of the organization go to another route, if the model has one that is not out. */
-  isOpen(route: ModelRoute, organization: string): boolean
-  /** Whether the route is out because callers waited in vain for it. */
-  isSlow(route: ModelRoute): boolean
-  /** True while the route is not out; true once in each probe interval while it is, for the call that probes it. */
-  allowsRequest(route: ModelRoute, organization: string): boolean
-  recordSuccess(route: ModelRoute): void
-  recordFailure(route: ModelRoute, organization: string, failure: RouteFailure): void
-  /** A call has ended in a way that says nothing of the route; if it was the probe, another call may probe. */
-  releaseProbe(route: ModelRoute): void
-  /** The routes that are out for at least one organization. */
-  openCircuits(): readonly { readonly provider: string; readonly model: string }[]
-}
-
 /** How a route has failed. */
 export type RouteFailure = {
   /** No connection could be made: this holds for every organization, whatever it has sent. */
@@ -28,25 +12,12 @@ export type RouteFailure = {
 /** `failures` in a row take a route out; `cooldown` in milliseconds is between probes that may end in a timeout. */
 export type CircuitBreakerSettings = { readonly failures: number; readonly cooldown: number }
 
-/** Creates a breaker without any failures; `now` in milliseconds, `connects` whether a connection can be made. */
-export function createCircuitBreaker(
-  settings: CircuitBreakerSettings,
-  now: () => number = performance.now,
-  canConnect: (route: ModelRoute) => Promise<boolean> = isReachable,
-): CircuitBreaker {
-  return new RouteCircuitBreaker(settings, now, canConnect)
-}
-
-function isReachable({ provider }: ModelRoute): Promise<boolean> {
-  return reachable(provider.baseUrl, provider.timeouts.connect / 2)
-}
-
 /** What is known of a route since its last success. */
 type RouteHealth = {
   /** Failures in a row, of each organization. */
   readonly failures: Map<string, number>
   /** Whether it is out for everybody. */
-  out: boolean
+  isOpen: boolean
   slow: boolean
   /** Whether no connection could be made the last time. */
   unreachable: boolean
@@ -61,10 +32,12 @@ const probeIntervalMs = 1000
 const maxOrganizations = 100
 
 /**
- * One organization's failures may be provoked by what it sends: they take the route out for that organization alone. It
- * is out for everybody when no connection can be made, or when several organizations have failed in a row.
+ * Keeps calls away from routes that fail while another route of the model can serve them.
+ *
+ * One organization's failures may be caused by what it sends: they open the circuit for that organization alone. The
+ * circuit opens for all organizations when no connection can be made, or when several organizations have failed in a row.
  */
-class RouteCircuitBreaker implements CircuitBreaker {
+export class CircuitBreaker {
   readonly #maxFailures: number
   readonly #cooldownMs: number
   readonly #intervalMs: number
@@ -72,10 +45,11 @@ class RouteCircuitBreaker implements CircuitBreaker {
   readonly #canConnect: (route: ModelRoute) => Promise<boolean>
   readonly #routes = new Map<string, RouteHealth>()
 
+  /** `now` is in milliseconds; `canConnect` resolves to whether a connection to the route can be made. */
   constructor(
     { failures, cooldown }: CircuitBreakerSettings,
-    now: () => number,
-    canConnect: (route: ModelRoute) => Promise<boolean>,
+    now: () => number = performance.now,
+    canConnect: (route: ModelRoute) => Promise<boolean> = isReachable,
   ) {
     this.#maxFailures = failures
     this.#cooldownMs = cooldown
@@ -84,15 +58,21 @@ class RouteCircuitBreaker implements CircuitBreaker {
     this.#canConnect = canConnect
   }
 
+  /** Whether calls of the organization should take another route of the model, if there is one. */
   isOpen(route: ModelRoute, organization: string): boolean {
     const health = this.#healthOf(route)
     return health !== undefined && this.#isOpenFor(health, organization)
   }
 
+  /** Whether the circuit is open because callers waited for the route until a timeout. */
   isSlow(route: ModelRoute): boolean {
     return this.#healthOf(route)?.slow === true
   }
 
+  /**
+   * True while the circuit is closed. While it is open, true once in each probe interval, for the call that
+   * probes the route.
+   */
   allowsRequest(route: ModelRoute, organization: string): boolean {
     const health = this.#healthOf(route)
     if (health === undefined || !this.#isOpenFor(health, organization)) return true
@@ -109,16 +89,18 @@ class RouteCircuitBreaker implements CircuitBreaker {
     return true
   }
 
+  /** The route has served a call: its circuit closes. */
   recordSuccess(route: ModelRoute): void {
     if (this.#routes.size > 0) this.#routes.delete(keyOf(route))
   }
 
+  /** The route has failed for a call of the organization. */
   recordFailure(route: ModelRoute, organization: string, { unreachable, slow }: RouteFailure): void {
     const health = this.#healthOf(route) ?? createHealth()
     this.#routes.set(keyOf(route), health)
     const wasOpen = this.#isOpenFor(health, organization)
     this.#countFailure(health, organization)
-    health.out ||= unreachable || this.#hasManyFailures(health)
+    health.isOpen ||= unreachable || this.#hasManyFailures(health)
     health.slow = slow
     health.unreachable = unreachable
     if (!wasOpen) {
@@ -127,14 +109,19 @@ class RouteCircuitBreaker implements CircuitBreaker {
     } else if (!slow) this.#probeSoon(health)
   }
 
+  /**
+   * A call has ended in a way that shows nothing about the route. If it was the probe, another call may
+   * probe.
+   */
   releaseProbe(route: ModelRoute): void {
     const health = this.#healthOf(route)
     if (health) this.#probeSoon(health)
   }
 
+  /** The routes whose circuit is open for at least one organization. */
   openCircuits(): readonly { readonly provider: string; readonly model: string }[] {
-    const out = [...this.#routes].filter(([, health]) => health.out || this.#isOpenForAny(health))
-    return out.map(([name]) => {
+    const open = [...this.#routes].filter(([, health]) => health.isOpen || this.#isOpenForAny(health))
+    return open.map(([name]) => {
       const [provider = '', model = ''] = name.split('\n')
       return { provider, model }
     })
@@ -145,7 +132,7 @@ class RouteCircuitBreaker implements CircuitBreaker {
   }
 
   #isOpenFor(health: RouteHealth, organization: string): boolean {
-    return health.out || (health.failures.get(organization) ?? 0) >= this.#maxFailures
+    return health.isOpen || (health.failures.get(organization) ?? 0) >= this.#maxFailures
   }
 
   #isOpenForAny({ failures }: RouteHealth): boolean {
@@ -180,10 +167,26 @@ class RouteCircuitBreaker implements CircuitBreaker {
   }
 }
 
+function isReachable({ provider }: ModelRoute): Promise<boolean> {
+  return reachable(provider.baseUrl, provider.timeouts.connect / 2)
+}
+
 function createHealth(): RouteHealth {
-  return { failures: new Map(), out: false, slow: false, unreachable: false, probeAt: 0, probedBy: undefined }
+  return {
+    failures: new Map(),
+    isOpen: false,
+    slow: false,
+    unreachable: false,
+    probeAt: 0,
+    probedBy: undefined,
+  }
 }
 
 function keyOf({ provider, model }: ModelRoute): string {
   return `${provider.name}\n${model}`
+}
+
+/** A breaker without failures. */
+export function createCircuitBreaker(...parts: ConstructorParameters<typeof CircuitBreaker>): CircuitBreaker {
+  return new CircuitBreaker(...parts)
 }

@@ -90,6 +90,6 @@ export class MeteredStream implements GenerationStream {
   /** For nobody but the books, and no further than to the usage. */
   #drain(): void {
     const { meter } = this.#call
-    if (!meter.awaitsUsage()) this.#call.cut(this.#call.cancelReason())
+    if (!meter.awaitsUsage()) this.#call.abort(this.#call.cancelReason())
   }
 }

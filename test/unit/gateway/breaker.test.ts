@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createCircuitBreaker, type RouteFailure } from '../../../src/gateway/routing/circuit-breaker.ts'
+import { CircuitBreaker, type RouteFailure } from '../../../src/gateway/routing/circuit-breaker.ts'
 import type { ModelRoute } from '../../../src/gateway/models/model.ts'
 import { reachable } from '../../../src/lib/reachable.ts'
 import { provider } from './support/model-world.ts'
@@ -15,7 +15,7 @@ const timeout: RouteFailure = { unreachable: false, slow: true }
 /** A breaker whose clock the test moves. */
 function timed(failures = 3, cooldown = 30_000) {
   const clock = { now: 0 }
-  const breaker = createCircuitBreaker({ failures, cooldown }, () => clock.now)
+  const breaker = new CircuitBreaker({ failures, cooldown }, () => clock.now)
   const fail = (times: number, organization = 'a', failure = answered) => {
     for (let time = 0; time < times; time++) breaker.recordFailure(route, organization, failure)
   }
@@ -163,7 +163,7 @@ describe('a route that is out is probed', () => {
       attempts.push(attempt)
       return attempt
     }
-    const breaker = createCircuitBreaker({ failures: 3, cooldown: 30_000 }, () => clock.now, connects)
+    const breaker = new CircuitBreaker({ failures: 3, cooldown: 30_000 }, () => clock.now, connects)
     const port = freePort()
     const gone = { provider: provider('alpha', { baseUrl: `http://127.0.0.1:${port}/v1` }), model: 'one' }
     breaker.recordFailure(gone, 'a', { unreachable: true, slow: true })

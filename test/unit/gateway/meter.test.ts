@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { estimatedPrompt, imagesIn } from '../../../src/gateway/billing/estimate.ts'
-import { createMeter } from '../../../src/gateway/billing/meter.ts'
+import { Meter } from '../../../src/gateway/billing/meter.ts'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
 import type { Generation, Part } from '../../../src/domain/generation/request.ts'
 
@@ -17,7 +17,7 @@ function asking(...parts: Part[]): Generation {
 }
 
 function metered(...batches: GenerationEvent[][]) {
-  const meter = createMeter({
+  const meter = new Meter({
     generation: asking({ type: 'text', text: 'a'.repeat(40) }),
     model: { routes: [] },
     stream: true,
@@ -77,7 +77,7 @@ describe('what a caller who leaves has taken', () => {
     const clock = { now: 0 }
     const model = { routes: [], ...(reasons && { reasoning }) }
     const asked = { ...generation, choices, maxTokens }
-    const meter = createMeter({ generation: asked, model, stream }, () => clock.now)
+    const meter = new Meter({ generation: asked, model, stream }, () => clock.now)
     const taken = () => meter.usage(true).completionTokens
     return { clock, meter, taken, sent: () => meter.requestSent(asked) }
   }
