@@ -16,18 +16,18 @@ import type { ConcurrencySlot } from './rate-limits/admission.ts'
 
 export type CallDependencies = Pick<GatewayParts, 'billing' | 'calls' | 'images' | 'observer' | 'log'>
 
-/** For the usage of an answer whose caller has left behind its end. */
+/** How long a complete answer whose caller has left is read on for its usage. */
 const usageTimeoutMs = 5000
 
 /**
- * A question on its way: one of the open calls. What it takes is counted while it is answered, and entered once, however
- * it ends; a caller who leaves ends it, wherever it then is.
+ * One request to a model, from its admission to its settlement. It is metered while it runs and settled
+ * exactly once, however it ends; it is aborted when its caller leaves.
  */
 export class Call {
   readonly request: GenerateRequest
   readonly meter: Meter
   readonly observed: CallObserver | undefined
-  /** What ends all that is under way for it. */
+  /** Aborts everything that runs for the call. */
   readonly abortSource = new AbortSource()
   readonly #dependencies: CallDependencies
   #slot: ConcurrencySlot | undefined
@@ -41,7 +41,7 @@ export class Call {
     const { facts, reserved, signal } = request
     this.request = request
     this.#dependencies = parts
-    // Before the meter: what the meter counts from its start must end before the request does.
+    // Before the meter, so that the times of the meter end before those of the observer.
     this.observed = parts.observer?.call(facts, reserved !== undefined)
     this.meter = new Meter(request)
     this.#slot = reserved
@@ -51,8 +51,9 @@ export class Call {
   }
 
   /**
-   * Takes what it needs of limits and balance, which a booked call has; throws or rejects with the 429 or 402. Of the
-   * tokens only the prompt is taken: a guess at the answer would refuse callers who ask for much and get little.
+   * Takes the slot, the tokens and the reservation that the call needs, unless they were reserved before;
+   * throws or rejects with the 429 or 402. Only the tokens of the prompt are taken: an estimate of the answer
+   * would reject callers who allow much and receive little.
    */
   reserve(): Promise<void> | undefined {
     const { facts, billing, admission, model, generation, reserved } = this.request
@@ -64,7 +65,10 @@ export class Call {
     )
   }
 
-  /** The generation with the bytes of its images, for providers that take no addresses; fetched once. */
+  /**
+   * The generation with its images inlined, for providers that do not fetch images; each image is fetched
+   * once.
+   */
   inlineImages(): Promise<Generation> {
     const hold = this.#slot?.memory.take
     return (this.#inlinedGeneration ??= withInlineImages(
@@ -76,43 +80,43 @@ export class Call {
   }
 
   /**
-   * It is over: whole, or with this error. Resolves once that is in the books. Only the first word counts; whoever
-   * comes later waits for the same.
+   * Settles the call, which is complete or has failed with this error; resolves when the settlement is
+   * stored. Only the first call has an effect; later ones return the same promise.
    */
   settle(error?: unknown): Promise<unknown> {
     return (this.#settled ??= this.#settle(error))
   }
 
-  /** Whether it is. */
+  /** Whether `settle` has been called. */
   isSettled(): boolean {
     return this.#settled !== undefined
   }
 
   /**
-   * Ends it because its caller has left, or cancelled it. An answer that is at its end is read on, for some seconds and for nobody, until
-   * its usage has come: then it costs what the provider counted.
+   * Ends the call because its caller has left or has cancelled it. An answer that is complete but for its
+   * usage is read on for up to `usageTimeoutMs`, so that the caller pays what the provider counted.
    */
   cancel(reason: unknown): void {
     if (this.#settled || this.#cancelReason) return
-    // A gateway that stops waits for nothing.
+    // A gateway that is shutting down does not wait.
     if (!this.meter.awaitsUsage() || isInterruption(reason)) return this.abort(reason)
     this.#cancelReason = reason
     this.#usageTimer = setTimeout(() => this.abort(reason), usageTimeoutMs)
   }
 
-  /** Why its caller has left, while it is read on all the same. */
+  /** Why the caller has left, while the usage is still awaited; else undefined. */
   cancelReason(): unknown {
     return this.#cancelReason
   }
 
-  /** Ends it where nobody waits for its books: of what goes wrong there only the log hears. */
+  /** Aborts the call and settles it in the background; a failed settlement is logged. */
   abort(reason: unknown): void {
-    // First, so that whatever comes of its books, nothing goes on that costs.
+    // First, so that nothing goes on that costs money, even if the settlement fails.
     this.abortSource.abort(reason)
     this.settle(reason).catch(logFailedSettlement(this.#dependencies.log))
   }
 
-  /** What has been used up to now, and its price; undefined for a model without one. */
+  /** The usage up to now. */
   usage(): MeteredUsage {
     return this.#outcome?.usage ?? this.meter.usage()
   }

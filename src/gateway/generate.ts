@@ -17,9 +17,9 @@ import type { QueuedSlot } from './rate-limits/admission.ts'
 import { openWithFailover } from './routing/failover.ts'
 
 /**
- * Asks the model's routes in turn until one begins to answer. The answer is handed over when its first event is
- * there, so that a failure before it is thrown here, and the next route tried. Where no calls are taken any more, only
- * those are asked that were booked.
+ * Creates the gateway. `generate` tries the model's routes in turn until one begins to respond; its promise
+ * resolves with the first event, so that a failure before it rejects the promise, or leads to the next route.
+ * While the gateway is shutting down, only reserved calls run.
  */
 export function createGateway(parts: GatewayParts): Gateway {
   const { billing, calls, observer } = parts
@@ -75,12 +75,12 @@ async function reserveCall(
   }
 }
 
-/** Sees to it that the call is settled once, however it ends. */
+/** Runs the call, and settles it exactly once if it fails before its stream is returned. */
 async function generateMetered(request: GenerateRequest, parts: GatewayParts): Promise<GenerationStream> {
   const call = new Call(request, parts)
   const { model } = request
   try {
-    // Its end is in the books already: what is taken from now on would never be given back.
+    // The call is settled already: what it would take from now on would never be released.
     if (call.abortSource.aborted) throw call.abortSource.reason
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
     const pending = call.reserve()

@@ -1,16 +1,19 @@
 import { interrupted } from '../lib/errors/errors.ts'
 
-/** The calls that are open, for an orderly end of all of them. */
+/** The calls in flight, for a graceful shutdown. */
 export type OpenCalls = {
   add(call: AbortableCall): void
   delete(call: AbortableCall): void
-  /** From now on no calls are taken, but for those that were booked. */
+  /** From now on new calls are rejected; only reserved ones run. */
   refuseNew(): void
-  /** Whether none are. */
+  /** Whether new calls are rejected. */
   refusing(): boolean
-  /** Resolves when none is open. */
+  /** Resolves when new calls are rejected and none is in flight. */
   idle(): Promise<void>
-  /** Ends those that are open, and all that still come, with `interrupted`, and tells how many were open. */
+  /**
+   * Aborts the calls in flight, and all that still come, with `interrupted`; returns the number of calls that
+   * were in flight.
+   */
   cut(): number
 }
 

@@ -4,17 +4,17 @@ import type { Json } from '../lib/json/json.ts'
 import type { ProviderState } from '../storage/sqlite/provider-state.ts'
 
 /**
- * What a provider wants back with its tool calls on the next turn (signatures, reasoning) and what the caller's
- * format has no place for: kept by organization and tool-call id.
+ * What a provider wants back with its tool calls on the next turn (signatures, reasoning), for which the
+ * caller's format has no field. Stored by organization and tool-call id.
  */
 export type ProviderStates = {
-  /** The generation, with the states of its earlier tool calls that this provider gave. */
+  /** Returns the generation with the states that this provider gave to its earlier tool calls. */
   restore(organization: string, provider: string, generation: Generation): Promise<Generation> | Generation
-  /** Stores the states in the batch; undefined where there is none. */
+  /** Stores the states in the batch; undefined if there is none. */
   save(organization: string, provider: string, batch: readonly GenerationEvent[]): Promise<void> | undefined
 }
 
-/** Milliseconds: a conversation that rests for longer goes on without its signatures. */
+/** How long a state is stored: a conversation that pauses for longer goes on without its signatures. */
 const lifetimeMs = 7 * 24 * 60 * 60 * 1000
 
 export function createProviderStates(store: ProviderState, now: () => number = Date.now): ProviderStates {
@@ -25,7 +25,7 @@ export function createProviderStates(store: ProviderState, now: () => number = D
       return store.find(organization, provider, ids).then((states) => withStates(generation, states))
     },
     save(organization, provider, batch) {
-      // Almost no batch has one: a list of none is not made for each.
+      // Almost no batch has a state: do not allocate a list for each.
       if (!batch.some(hasState)) return undefined
       return saveAll(batch.filter(hasState), organization, provider)
     },

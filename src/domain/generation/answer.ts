@@ -1,7 +1,7 @@
 import type { FinishReason, GenerationEvent, ToolCall } from './events.ts'
 import type { Usage } from './usage.ts'
 
-/** A whole answer: what the events of a stream add up to. */
+/** A complete answer: the sum of the events of a stream. */
 export type Answer = {
   readonly choices: readonly AnswerChoice[]
   readonly usage?: Usage
@@ -15,7 +15,7 @@ export type AnswerChoice = {
   readonly finish: FinishReason | null
 }
 
-/** Adds events up to the answer that they tell. */
+/** Accumulates the events of a stream into an answer. */
 export class AnswerFold {
   readonly #choices: OpenChoice[] = []
   #usage: Usage | undefined

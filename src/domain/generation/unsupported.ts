@@ -11,7 +11,7 @@ export type Unsupported = {
   readonly by?: string
 }
 
-/** The names in one sentence at most. */
+/** The maximum number of names in one sentence. */
 export const maxNames = 8
 /** In characters. */
 const maxNameLength = 60
@@ -26,7 +26,7 @@ const plurals = {
   'JSON Schema keyword': 'JSON Schema keywords',
 } as const
 
-/** The sentence for `count` different things of one kind, of which these are the first names. */
+/** The sentence for `count` different items of one kind, of which these are the first names. */
 export function unsupportedSentence(
   { what, within = '', by }: Omit<Unsupported, 'name'>,
   names: readonly string[],

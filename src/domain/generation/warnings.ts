@@ -1,27 +1,32 @@
 import { maxNames, type Unsupported, unsupportedSentence } from './unsupported.ts'
 
-/** A sentence for the caller, or something that was ignored, of which others of its kind may follow. */
+/**
+ * A sentence for the caller, or something that was ignored: ignored items of one kind become one sentence.
+ */
 export type Warning = string | Unsupported
 
-/** One fewer than a reply shows: an estimated usage, which only the end tells, has a place of its own. */
+/**
+ * One fewer than a response shows: the warning about estimated usage, known only at the end, has its own
+ * slot.
+ */
 export const maxWarnings = 31
 
 /**
- * The warnings of one request. Each sentence is kept once, and all ignored things of one kind become one sentence,
- * so that neither time nor reply grows faster than the request.
+ * The warnings of one request. Each sentence is stored once, and all ignored items of one kind become one
+ * sentence, so that neither the time nor the response grows faster than the request.
  */
 export class Warnings {
-  /** Made with the first warning: most requests have none. */
+  /** Created with the first warning: most requests have none. */
   #groups: Map<string, UnsupportedGroup | undefined> | undefined
   #omitted = false
 
-  /** Keeps a warning; a function of its own, to be handed on. */
+  /** Adds a warning. An arrow function, so that it can be passed as a callback. */
   readonly add = (warning: Warning): void => {
     if (typeof warning === 'string') this.#add(warning, undefined)
     else this.#group(warning)
   }
 
-  /** The sentences in the order in which their first causes came, at most `maxWarnings`. */
+  /** The sentences in the order of their first occurrence, at most `maxWarnings`. */
   sentences(): readonly string[] {
     if (this.#groups === undefined) return none
     const sentences = [...this.#groups].map(([sentence, group]) => group?.sentence() ?? sentence)
@@ -35,7 +40,7 @@ export class Warnings {
     if (this.#add(key, group)) group.add(unsupported.name)
   }
 
-  /** False where there are too many already. */
+  /** False when the limit is reached. */
   #add(key: string, group: UnsupportedGroup | undefined): boolean {
     const groups = (this.#groups ??= new Map())
     if (groups.has(key)) return true
@@ -45,7 +50,7 @@ export class Warnings {
   }
 }
 
-/** All that one reply warns of. */
+/** The warnings of one response, joined from several lists. */
 export function joinWarnings(...lists: readonly (readonly string[])[]): readonly string[] {
   if (lists.every(isEmpty)) return none
   const warnings = new Warnings()

@@ -7,12 +7,12 @@ import { usdText } from '../../lib/usd.ts'
 import type { Ledger } from '../../storage/sqlite/billing/ledger.ts'
 import type { CostBound } from './cost-bound.ts'
 
-/** The account of what requests cost. */
+/** Reserves and charges what requests cost. */
 export type Billing = {
   /**
-   * Sets aside what the call may cost, where its organization pays before; throws or rejects with the 402, and is
-   * undefined where there is nothing to wait for. `alongside` writes, in the same transaction, what stands for a call
-   * that is to be made later.
+   * Reserves the maximum cost of the call for an organization that pays in advance; throws or rejects with
+   * the 402. Returns undefined where there is nothing to wait for. `alongside` runs in the same transaction
+   * and stores the record of a call that runs later.
    */
   reserve(
     request: RequestMetadata,
@@ -20,15 +20,18 @@ export type Billing = {
     spending: () => CostBound | undefined,
     alongside?: () => void,
   ): Promise<void> | undefined
-  /** Writes how a request ended, and charges it; resolves once that, and what goes with it, is on disk. */
+  /**
+   * Stores the outcome of a request and charges its cost; resolves when that, and what `alongside` writes, is
+   * on disk.
+   */
   settle(request: RequestMetadata, outcome: Outcome, alongside?: () => void): Promise<unknown>
-  /** The same for a call that was booked: resolves once both are on disk, whenever the database lets that be. */
+  /** The same for a reserved call, retried until it is stored: resolves then, however long it takes. */
   settleEventually(request: RequestMetadata, outcome: Outcome, alongside?: () => void): Promise<unknown>
 }
 
-/** `ready` throws or rejects where the end of a call could not be written. */
+/** `ready` throws or rejects while the outcome of a call could not be stored. */
 export function createBilling(ledger: Ledger, ready: () => Promise<void> | undefined): Billing {
-  /** The requests for which money was set aside here. */
+  /** The requests with a reservation of this process. */
   const reservedIds = new Set<string>()
 
   async function reserveCost(
@@ -36,12 +39,12 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
     bound: CostBound | undefined,
     alongside?: () => void,
   ): Promise<void> {
-    // A model without a price is never taken as free.
+    // A model without a price is never treated as free.
     if (bound === undefined) {
       throw billingNotConfigured(`The model ${request.model} has no price, so no balance can pay for it.`)
     }
     const { maxCost, promptCost, promptTokens } = bound
-    // Before it is known: a caller who leaves meanwhile ends the call behind it.
+    // Before the reservation is stored: a caller who leaves in the meantime settles the call after it.
     if (!alongside) reservedIds.add(request.id)
     if (await ledger.reserve({ request, amount: maxCost, promptCost, promptTokens }, alongside)) return
     if (maxCost === 0n) throw insufficientBalance('The balance is below zero. It has to be credited first.')
@@ -61,7 +64,7 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
   }
 }
 
-/** For rows that could not be written at once, while nothing was promised to anybody. */
+/** Logs a settlement that could not be stored at once, where no caller depends on it. */
 export function logFailedSettlement(log: Log): (error: unknown) => void {
   return (error) => log.error('The usage of a request was not written at once.', { cause: causeOf(error) })
 }

@@ -4,7 +4,7 @@ import type { Model } from '../models/model.ts'
 import { estimatedPrompt } from './estimate.ts'
 import { maxPromptTokens, type PromptModel } from './prompt-tokens.ts'
 
-/** What is known of the model that is asked. */
+/** What metering needs to know of a model. */
 export type MeteredModel = PromptModel & Pick<Model, 'maxOutputTokens' | 'reasoning'>
 
 /** The request whose tokens are counted. */
@@ -14,12 +14,12 @@ export type MeteredRequest = {
   readonly stream: boolean
 }
 
-/** Where no context window is known: a provider may put so much before any prompt. */
+/** Assumed where the context window is unknown: a provider may add that much to any prompt. */
 const minContextWindow = 8192
-/** Where neither the request nor the model says how long an answer can get. */
+/** Where neither the request nor the model bounds the answer. */
 const defaultMaxAnswerTokens = 1_000_000
 
-/** The counts as far as they are possible: where one is beyond what the request could take, the most that it could. */
+/** The usage with each count clamped to the maximum that the request could use. */
 export function clampUsage(usage: Usage, generation: Generation, model: MeteredModel): Usage {
   const maxPerChoice =
     generation.maxTokens ?? model.maxOutputTokens ?? model.contextWindow ?? defaultMaxAnswerTokens
@@ -35,7 +35,10 @@ export function clampUsage(usage: Usage, generation: Generation, model: MeteredM
   }
 }
 
-/** A count that is possible is its own limit: only for one that may not be, the prompt is measured. */
+/**
+ * The maximum prompt tokens. A plausible count is its own limit, so that the prompt is measured only for an
+ * implausible one.
+ */
 function maxPromptFor(reported: number, generation: Generation, model: MeteredModel): number {
   if (model.contextWindow !== undefined) return model.contextWindow
   if (reported <= minContextWindow || reported <= estimatedPrompt(generation)) return reported

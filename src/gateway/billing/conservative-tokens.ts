@@ -1,6 +1,6 @@
 /**
- * Tokens that a character takes at most in ordinary text, by its class; fitted to o200k_base. English comes to somewhat
- * less than twice its tokens, and no kind of text to less than its own: a test holds both.
+ * The maximum tokens of a character in ordinary text, by its class; fitted to o200k_base. English comes to
+ * somewhat less than twice its tokens, and no kind of text to less than its own: a test checks both.
  */
 const letter = 0.45
 const rareLetter = 0.75
@@ -16,7 +16,9 @@ const threeByteCharacter = 1.5
 
 const asciiWeights = createAsciiWeights()
 
-/** At least about as many tokens as any tokenizer makes of the text, and not a whole number. */
+/**
+ * A conservative estimate: about as many tokens as any tokenizer makes of the text, or more; not an integer.
+ */
 export function conservativeTokens(text: string): number {
   let sum = 0
   for (let index = 0; index < text.length; index++) {

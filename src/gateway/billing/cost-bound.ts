@@ -5,24 +5,24 @@ import { imagesIn } from './estimate.ts'
 import { costOf, hasCost, longWriteFactor, type Nanos, pricingOf, priorityPricing } from './price.ts'
 import { maxPromptTokens } from './prompt-tokens.ts'
 
-/** What a call will take, as far as it can be known before. */
+/** The bounds on the cost of a call before it runs. */
 export type CostBound = {
-  /** An estimate. */
+  /** An estimate of the prompt. */
   readonly promptTokens: number
-  /** The price of the prompt alone, and the most that the call can cost. */
+  /** The cost of the prompt alone, and the maximum cost of the call. */
   readonly promptCost: Nanos
   readonly maxCost: Nanos
 }
 
-/** In tokens; where neither the request nor the model says how long an answer can get. */
+/** Where neither the request nor the model bounds the answer. */
 const defaultMaxAnswerTokens = 32_768
 
-/** The most tokens of all answers together, reasoning included. */
+/** The maximum tokens of all choices together, reasoning included. */
 export function maxAnswerTokens(generation: Generation, model: Pick<Model, 'maxOutputTokens'>): number {
   return (generation.maxTokens ?? model.maxOutputTokens ?? defaultMaxAnswerTokens) * (generation.choices ?? 1)
 }
 
-/** What the call can cost, for a prompt of about so many tokens; undefined where the model has no price. */
+/** The cost bound of a call with about this many prompt tokens; undefined if the model has no price. */
 export function costBoundOf(
   generation: Generation,
   model: Model,
@@ -44,7 +44,10 @@ export function costBoundOf(
   }
 }
 
-/** The highest of each price that can apply to a prompt of at most so many tokens, wherever its tokens come from. */
+/**
+ * The highest of each price that can apply to a prompt of at most that many tokens, whichever of its tokens
+ * are cached.
+ */
 function highestPrices(
   pricings: readonly (Pricing | undefined)[],
   promptTokens: number,
@@ -69,7 +72,10 @@ function highestPrices(
 
 type PriceName = Exclude<keyof Pricing, 'tiers'>
 
-/** Only a mark of the caller's own, beside the fields that the interface names, has a provider cache for an hour. */
+/**
+ * A provider caches for an hour only on a marker from the caller, which is outside of the fields that the API
+ * names.
+ */
 function mayUseLongCache({ messages, extras }: Generation): boolean {
   return Object.keys(extras).length > 0 || messages.some(hasExtras)
 }

@@ -12,10 +12,10 @@ import { UnfinishedAnswer } from './unfinished-answer.ts'
 
 export type MeteredUsage = Usage & { readonly estimated: boolean }
 
-/** The sentence beside counts that no provider told. */
+/** The warning beside estimated token counts. */
 export const estimatedUsageWarning = 'The provider told no usage; the token counts are estimated.'
 
-/** No call takes more; a provider that tells more has miscounted, and is not believed at all. */
+/** No call uses more tokens: a higher count is a mistake of the provider, and is ignored. */
 const maxTokens = 1_000_000_000
 
 function isPlausible({ promptTokens, completionTokens }: Usage): boolean {
@@ -31,7 +31,7 @@ export class Meter {
   readonly #now: () => number
   readonly #startedAt: number
   readonly #unfinished: UnfinishedAnswer
-  /** The generation as it was sent, with what the provider wants back of earlier turns. */
+  /** The generation as it was sent, with the provider states of earlier turns. */
   #sent: Generation
   #attempt: 'none' | 'sent' | 'accepted' = 'none'
   #route: ModelRoute | undefined
@@ -39,7 +39,7 @@ export class Meter {
   #reported: Usage | undefined
   #tier: ServedTier
   #finished = false
-  /** Choices that are at their end, and whether the usage came with that or after it. */
+  /** The number of choices that have ended, and whether the usage came with or after the last of them. */
   #endedChoices = 0
   #usageIsFinal = false
   #textLength = 0
@@ -111,11 +111,11 @@ export class Meter {
     const reported = this.#reported && clampUsage(this.#reported, this.#sent, this.#request.model)
     if (cancelled && !this.#finished && !this.#usageIsFinal) return this.#partialUsage(reported)
     const completionTokens = estimatedTokens(this.outputLength())
-    // Until the end, what a provider has counted of its answer is of its beginning.
+    // Before the end, the provider's counts cover only the beginning of the answer.
     const complete =
       this.#finished || this.#usageIsFinal || (reported?.completionTokens ?? 0) >= completionTokens
     const { generation } = this.#request
-    // A provider that counts nothing of a prompt has not counted it.
+    // A provider that reports zero tokens for a prompt has not counted it.
     if (reported && complete && (reported.promptTokens > 0 || isEmptyPrompt(generation)))
       return { ...reported, estimated: false }
     const promptTokens = reported?.promptTokens || estimatedPrompt(generation)
@@ -152,7 +152,7 @@ export class Meter {
     return this.#firstToken
   }
 
-  /** Never more than what was reserved. */
+  /** An estimate for a cancelled call: never more than what was reserved. */
   #partialUsage(reported: Usage | undefined): MeteredUsage {
     const { generation, model } = this.#request
     const promptTokens =
@@ -181,7 +181,7 @@ export class Meter {
     else if (event.type === 'finish') this.#finished = true
     else if (event.type === 'ending') this.#endedChoices += 1
     else if (event.type === 'tier') this.#tier = event.tier
-    // By its fragments: a call that breaks off has been generated, too.
+    // By its fragments, so that a tool call that is cut off counts, too.
     else if (event.type === 'tool-call-begin') this.#textLength += event.name.length
     else if (event.type === 'tool-call-delta') this.#textLength += event.arguments.length
   }

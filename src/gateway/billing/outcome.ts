@@ -4,7 +4,7 @@ import { imagesIn } from './estimate.ts'
 import type { Meter, MeteredUsage } from './meter.ts'
 import { costOf, type Nanos, type PricedCall, pricingOf } from './price.ts'
 
-/** How a call ended, whole or with an error, and what it took until then. */
+/** The outcome of a call, complete or with an error, with its usage and cost up to then. */
 export function outcomeOf(meter: Meter, request: PricedCall, error: unknown): Outcome {
   const route = meter.route()
   const usage = isChargeable(meter, error) ? meter.usage(hasCode(error, cancelCodes)) : noUsage
@@ -21,14 +21,14 @@ export function outcomeOf(meter: Meter, request: PricedCall, error: unknown): Ou
   }
 }
 
-/** The end of a request that asked nobody. */
+/** The outcome of a request that was sent to no provider. */
 export function failureOutcome(error: unknown): Pick<Outcome, 'status' | 'error'> {
   if (error === undefined) return { status: 200 }
   if (error instanceof ApiError) return { status: error.status, error: error.code ?? error.type }
   return { status: 500, error: 'internal_error' }
 }
 
-/** The price of what was used, in the tier that served it; undefined for a model without one. */
+/** The cost of the usage in the tier that served it; undefined for a model without a price. */
 export function costOfUsage(
   usage: MeteredUsage,
   request: PricedCall,
@@ -40,7 +40,10 @@ export function costOfUsage(
 
 const noUsage: MeteredUsage = { promptTokens: 0, completionTokens: 0, estimated: false }
 
-/** A provider that refuses takes nothing; one that had the request when it was given up has taken the prompt. */
+/**
+ * Whether the call is charged: a provider that rejects a request charges nothing; one that held the request
+ * when it was aborted charges the prompt.
+ */
 function isChargeable(meter: Meter, error: unknown): boolean {
   if (meter.timeToFirstToken() !== undefined || error === undefined) return true
   return hasCode(error, abortCodes) && meter.isBillable()
@@ -50,7 +53,7 @@ function hasCode(error: unknown, codes: ReadonlySet<string | null>): boolean {
   return error instanceof ApiError && codes.has(error.code)
 }
 
-/** Ends that the caller chose. */
+/** Errors that mean that the caller ended the call. */
 const cancelCodes: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled'])
 
 const abortCodes: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled', 'interrupted'])

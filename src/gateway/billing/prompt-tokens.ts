@@ -10,13 +10,16 @@ import type { Model } from '../models/model.ts'
 import { conservativeTokens } from './conservative-tokens.ts'
 import { maxImageTokens } from './image-tokens.ts'
 
-/** What is known of the model that takes the prompt. */
+/** What the token count of a prompt needs to know of the model. */
 export type PromptModel = Pick<Model, 'contextWindow' | 'routes'>
 
-/** The largest context window of today's models, where that of the model is not known. */
+/** The largest context window of today's models, for a model whose own is unknown. */
 const defaultContextWindow = 1_000_000
 
-/** How many tokens a text counts as, and what the chat template adds to a request, a message, its tools and each of them. */
+/**
+ * How many tokens a text counts as, and what the chat template adds to a request, a message, the tools and
+ * each tool.
+ */
 type TokenWeights = {
   readonly text: (text: string) => number
   readonly request: number
@@ -28,14 +31,14 @@ type TokenWeights = {
 const upperBound: TokenWeights = { text: Buffer.byteLength, request: 64, message: 8, tools: 512, tool: 16 }
 const conservative: TokenWeights = { text: conservativeTokens, request: 8, message: 6, tools: 350, tool: 8 }
 
-/** The most tokens that the prompt can be: one for each byte of text, the maximum for all else. */
+/** The maximum tokens of the prompt: one for each byte of text, the maximum for everything else. */
 export function maxPromptTokens(generation: Generation, model: PromptModel): number {
   return promptTokens(generation, model, upperBound)
 }
 
 /**
- * What a caller who leaves is charged for a prompt that no provider has counted: as many tokens as its text can
- * ordinarily be, and the maximum for all else.
+ * The prompt tokens that a caller who leaves is charged when no provider has counted them: a conservative
+ * estimate for text, the maximum for everything else.
  */
 export function conservativePromptTokens(generation: Generation, model: PromptModel): number {
   return Math.ceil(promptTokens(generation, model, conservative))
@@ -76,7 +79,7 @@ function countPart(part: Part, model: PromptModel, weights: TokenWeights): numbe
   return extras + (part.type === 'text' ? weights.text(part.text) : maxImageTokens(model))
 }
 
-/** Text under another name, and audio, of which no token is less than a byte; a file may be anything. */
+/** Text under another name; audio, of which no token is less than a byte; a file may be anything. */
 function countForeignPart({ value }: ForeignPart, model: PromptModel, weights: TokenWeights): number {
   if (value.type === 'input_audio') return countJson(value, upperBound)
   return textPartTypes.has(value.type)

@@ -1,13 +1,16 @@
 import { ImageError, type NetworkOverrides, pinnedFetch } from './pinned-fetch.ts'
 
-/** How many bytes may still be fetched for one question, less with every piece, which `hold` hears of before it is kept. */
+/**
+ * The bytes that may still be fetched for one request. `hold` reserves the memory of each chunk before it is
+ * stored.
+ */
 export type ImageBudget = { bytes: number; readonly hold?: ((bytes: number) => void) | undefined }
 
 const megabyte = 1024 * 1024
 const maxImageBytes = 20 * megabyte
 const maxRedirects = 3
 
-/** The image at an https URL as a data URL; rejects with `ImageRefused` where there is none that can be used. */
+/** Fetches the image at an https URL as a data URL; rejects with `ImageError` if it cannot be used. */
 export async function fetchImage(
   url: string,
   budget: ImageBudget,
@@ -27,7 +30,7 @@ export async function fetchImage(
 
 const noImageReason = 'there is no image at this address (png, jpeg, webp, gif, heic or heif)'
 
-/** Every address on the way is held to the same rules. */
+/** Every address on the way has to follow the same rules. */
 async function followRedirects(
   url: string,
   signal: AbortSignal,
@@ -65,11 +68,11 @@ async function readBytes(response: Response, budget: ImageBudget): Promise<Buffe
   return Buffer.concat(chunks)
 }
 
-/** What is said of images that are too large together. */
+/** The reason for images that exceed the total. */
 export const totalTooLargeReason = 'the images of this request are too large together'
 const tooLargeReason = `the image is larger than ${maxImageBytes / megabyte} MiB`
 
-/** The media type of an image by its first bytes; undefined for what no model takes as an image. */
+/** The media type of an image by its first bytes; undefined for a type that no model accepts. */
 export function imageTypeOf(bytes: Uint8Array): string | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString('latin1')
   return signatures.find(([pattern]) => pattern.test(text))?.[1]

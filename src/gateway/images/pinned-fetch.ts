@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { withAbort } from '../../lib/abort.ts'
 import { isPublicAddress } from './public-address.ts'
 
-/** What a test puts in the place of the internet, to reach a server of its own. */
+/** Overrides of the network with which a test reaches its own server. */
 export type NetworkOverrides = {
   /** Whether an address may be reached. */
   readonly allow?: (address: string) => boolean
@@ -11,13 +11,14 @@ export type NetworkOverrides = {
   readonly resolve?: (host: string) => Promise<readonly string[]>
   /** The certificate to trust. */
   readonly ca?: string
-  /** Milliseconds for all images of a question. */
+  /** The timeout for all images of a request. */
   readonly timeoutMs?: number
 }
 
 /**
- * Fetches an https URL from an address that was found to be public. The connection goes to that very address, so
- * that a name which resolves to another one a moment later leads nowhere else. Redirects are not followed.
+ * Fetches an https URL from an address that was checked to be public. The connection goes to that very
+ * address, so that a name that resolves to another one a moment later has no effect (DNS rebinding).
+ * Redirects are not followed.
  */
 export async function pinnedFetch(
   url: URL,
@@ -39,14 +40,14 @@ export async function pinnedFetch(
 /** A host with addresses of both versions may be reachable by one of them only. */
 const maxAddresses = 3
 
-/** All of them must be public, or its owner could wait for the others to be tried. */
+/** All addresses must be public, or an attacker could wait until the others are tried. */
 async function publicAddresses(
   host: string,
   { allow = isPublicAddress, resolve = resolveHost }: NetworkOverrides,
 ): Promise<readonly string[]> {
   const addresses = isIP(host) > 0 ? [host] : await resolve(host).catch(() => [])
   if (addresses.length > 0 && addresses.every(allow)) return addresses
-  // The same words for a name that is unknown: which names there are inside is nobody's business.
+  // The same message for an unknown name: internal names must not leak.
   throw new ImageError('the host of the image is not on the public internet')
 }
 
@@ -55,7 +56,7 @@ async function resolveHost(host: string): Promise<readonly string[]> {
   return records.map(({ address }) => address)
 }
 
-/** Undefined where the connection failed. */
+/** Undefined if the connection failed. */
 async function fetchFrom(
   address: string,
   host: string,
@@ -65,7 +66,7 @@ async function fetchFrom(
 ): Promise<Response | undefined> {
   const target = new URL(url)
   target.hostname = isIP(address) === 6 ? `[${address}]` : address
-  // The certificate has to be that of the name, for which the connection is told the name apart.
+  // The certificate has to match the name, so the connection gets the name separately.
   const serverName = isIP(host) > 0 ? {} : { serverName: host }
   try {
     return await fetch(target, {
@@ -73,7 +74,7 @@ async function fetchFrom(
       redirect: 'manual',
       signal,
       tls: { ...serverName, ...(ca === undefined ? {} : { ca }) },
-      // A connection that was made for another name must not be taken for this one.
+      // A connection for another name must not be reused for this one.
       keepalive: false,
     })
   } catch {
@@ -82,5 +83,5 @@ async function fetchFrom(
   }
 }
 
-/** An image that cannot be used. The message is the sentence for the caller, without a full stop. */
+/** An image that cannot be used. The message is the reason for the caller, without a full stop. */
 export class ImageError extends Error {}

@@ -4,15 +4,15 @@ import { ApiError, badRequest } from '../../lib/errors/errors.ts'
 import { type ImageBudget, fetchImage, totalTooLargeReason } from './fetch-image.ts'
 import { ImageError, type NetworkOverrides } from './pinned-fetch.ts'
 
-/** In milliseconds, for all images of a question. */
+/** For all images of a request. */
 const defaultTimeoutMs = 20_000
 const maxConcurrent = 8
 const maxTotalBytes = 64 * 1024 * 1024
 
 /**
- * The generation with the images that lie at an address fetched and put in as data URLs, each address once. One
- * that cannot be used is the caller's fault: a 400 that names it. `hold` is called with the bytes of each piece before it
- * is kept, and ends the fetching where it throws.
+ * Returns the generation with its remote images fetched and inlined as data URLs, each URL once. An image
+ * that cannot be used is the caller's fault: a 400 that names it. `hold` is called with the size of each
+ * chunk before it is stored, and ends the fetching if it throws.
  */
 export async function withInlineImages(
   generation: Generation,
@@ -27,7 +27,7 @@ export async function withInlineImages(
   return { ...generation, messages: generation.messages.map((message) => inlineImages(message, images)) }
 }
 
-/** An image that is shown again and again is fetched once, and sent each time. */
+/** An image that occurs several times is fetched once, and sent each time. */
 function rejectOversized({ messages }: Generation, images: ReadonlyMap<string, string>): void {
   let bytes = 0
   for (const [index, { parts }] of messages.entries()) {
@@ -40,14 +40,14 @@ function rejectOversized({ messages }: Generation, images: ReadonlyMap<string, s
   }
 }
 
-/** What the data URLs of all parts say beside the bytes. */
+/** What all data URLs may add to the bytes. */
 const maxDataUrlOverhead = 1024 * 1024
 
 function pathOf(message: number, part: number): string {
   return `messages[${message}].content[${part}].image_url.url`
 }
 
-/** The addresses, each with the path where the caller wrote it first. */
+/** The URLs, each with the path of its first occurrence. */
 function remoteImages({ messages }: Generation): ReadonlyMap<string, string> {
   const paths = new Map<string, string>()
   for (const [index, { parts }] of messages.entries()) {
@@ -76,7 +76,7 @@ async function fetchAll(
   const budget: ImageBudget = { bytes: maxTotalBytes, hold }
   const queue = paths.entries()
   const fetchNext = async () => {
-    // The iterator is shared: each takes the next address that nobody has taken.
+    // The iterator is shared: each worker takes the next URL.
     for (const [url, path] of queue) {
       const fetching = fetchImage(url, budget, abort, network)
       images.set(url, await fetching.catch((error) => Promise.reject(toApiError(error, path, timeout))))

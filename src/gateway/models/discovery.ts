@@ -4,31 +4,31 @@ import type { ListedModel } from '../../providers/model-listing.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { createProviderList, type ProviderList } from './provider-list.ts'
 
-/** What the providers that are asked for their models answered last. */
+/** Lists the models of providers in the background. */
 export type Discovery = {
-  /** The models by the name of the provider; a provider that never answered has no entry. */
+  /** The models by provider name; a provider that never responded has no entry. */
   discovered(): ReadonlyMap<string, readonly ListedModel[]>
   /**
-   * Asks now and then every minute; one that did not answer is asked again after 1, 2, 4 … 60 seconds. Resolves when every
-   * provider has answered once or failed to.
+   * Starts the listing, now and then every minute; a provider that fails is retried after 1, 2, 4 … 60
+   * seconds. Resolves when every provider has responded or failed once.
    */
   start(): Promise<void>
-  /** Ends the asking; resolves when nothing is under way any more. */
+  /** Stops the listing; resolves when no request is in flight. */
   stop(): Promise<void>
 }
 
 type DiscoveryInput = {
   readonly providers: Iterable<Provider>
-  /** Those that nobody configured. */
+  /** Engines on this machine that are not configured. */
   readonly localEngines?: readonly Provider[]
   readonly log: Log
   /** Called when a list has changed. */
   readonly onChange: () => void
-  /** Milliseconds from an answer to the next request, and the longest from a failure to it. */
+  /** Milliseconds between two requests, and the longest pause after a failure. */
   readonly intervalMs?: number
 }
 
-/** Lists the models of the providers that want it, and keeps the last good list of each. */
+/** Creates the discovery, which stores the last good list of each provider. */
 export function createDiscovery(input: DiscoveryInput): Discovery {
   const { providers, localEngines: engines = [], log, onChange, intervalMs: interval = 60_000 } = input
   const lists = [
@@ -39,7 +39,7 @@ export function createDiscovery(input: DiscoveryInput): Discovery {
   const { signal } = controller
   let loops: Promise<unknown> = Promise.resolve()
 
-  /** Keeps one list. Resolves when the signal fires; `asked` is called when it was asked for the first time. */
+  /** Refreshes one list until the signal is aborted; calls `onFirst` after the first attempt. */
   async function refreshLoop(list: ProviderList, onFirst: () => void): Promise<void> {
     for (let failures = 0; !signal.aborted;) {
       const result = await list.refresh(signal)
@@ -73,10 +73,10 @@ export function createDiscovery(input: DiscoveryInput): Discovery {
   }
 }
 
-/** Milliseconds: an engine that is starting is there soon. */
+/** A starting engine is ready soon. */
 const minPauseMs = 1000
 
-/** Milliseconds until a provider is asked again, after so many failures in a row. */
+/** Milliseconds until the next request, after so many failures in a row. */
 export function retryPauseMs(failures: number, interval: number): number {
   return failures === 0 ? interval : Math.min(interval, minPauseMs * 2 ** (failures - 1))
 }

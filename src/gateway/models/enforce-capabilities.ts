@@ -5,14 +5,17 @@ import { unsupportedParameter } from '../../lib/errors/errors.ts'
 import type { Model } from './model.ts'
 
 export type CapabilityOptions = {
-  /** What happens to a parameter that the model does not take. */
+  /** What happens to a parameter that the model does not support. */
   readonly unsupported: 'reject' | 'drop'
-  /** What the caller calls a parameter, where that is not its common name. */
+  /** The API's own names of parameters, where they differ. */
   readonly names: Partial<Record<Parameter, string>>
   readonly warn: (sentence: string) => void
 }
 
-/** The generation as the model can take it: what it does not support is refused, or dropped with a warning. */
+/**
+ * Returns the generation as the model supports it; an unsupported parameter is rejected, or dropped with a
+ * warning.
+ */
 export function enforceCapabilities(
   generation: Generation,
   model: Model,
@@ -60,7 +63,7 @@ function isSet(generation: Generation, parameter: Parameter): boolean {
   return value !== undefined && !(parameter === 'tools' && generation.tools.length === 0)
 }
 
-/** A value that asks for what happens anyway: clients send it to every model. */
+/** Whether the value equals the default behaviour: clients send it to every model. */
 function isNoOp(generation: Generation, parameter: Parameter): boolean {
   switch (parameter) {
     case 'temperature':
@@ -91,14 +94,14 @@ function withoutParameters(generation: Generation, unsupported: readonly Paramet
   return { ...generation, ...removed, tools: [], toolChoice: undefined, parallelToolCalls: undefined }
 }
 
-/** A tier that costs more is not asked for where nobody knows how much. */
+/** A tier that costs more is not requested if its price is unknown. */
 function withSupportedTier(generation: Generation, model: Model, options: CapabilityOptions): Generation {
   if (generation.serviceTier !== 'priority' || model.fast?.strategy === 'service_tier') return generation
   options.warn(unsupportedSentence({ what: 'Service tier', by: model.slug }, ['priority']))
   return { ...generation, serviceTier: undefined }
 }
 
-/** The nearest effort that the model offers, a lower one first. */
+/** Uses the nearest effort that the model supports, a lower one first. */
 function withSupportedEffort(generation: Generation, model: Model, options: CapabilityOptions): Generation {
   const { effort } = generation
   const supported = model.reasoning?.supported_efforts ?? []
@@ -110,10 +113,10 @@ function withSupportedEffort(generation: Generation, model: Model, options: Capa
 
 function nearestEffort(effort: Effort, supported: readonly Effort[]): Effort {
   const requested = efforts.indexOf(effort)
-  // Who asks for a little reasoning does not ask for none.
+  // A request for some reasoning does not become one for none.
   const candidates = effort === 'none' ? supported : supported.filter((other) => other !== 'none')
   const byDistance = candidates.toSorted((a, b) => distance(a) - distance(b))
-  // Half a step further for those above: of two that are equally near, the lower one costs less.
+  // Adds half a step to those above: of two equally near, the lower one costs less.
   function distance(other: Effort): number {
     const steps = efforts.indexOf(other) - requested
     return steps > 0 ? steps + 0.5 : -steps

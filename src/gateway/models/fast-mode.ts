@@ -4,12 +4,15 @@ import type { Model, Models } from './model.ts'
 
 /** How a request in fast mode is served. */
 export type FastMode = {
-  /** The model that is asked; a variant has the prices of the fast mode, a service tier is priced once it has served. */
+  /**
+   * The model that serves the request; a variant has the prices of the fast mode, a service tier is priced by
+   * what was served.
+   */
   readonly model: Model
   readonly serviceTier?: 'priority'
 }
 
-/** What serves the model in `performance_mode: fast`; 400 where it has none. */
+/** How `performance_mode: fast` is served for the model; throws the 400 if it has no fast mode. */
 export function fastServiceOf(models: Models, model: Model): FastMode {
   const { fast } = model
   const target = fast?.strategy === 'model_variant' ? models.find(fast.target_slug) : model

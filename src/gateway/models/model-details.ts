@@ -6,21 +6,24 @@ import { upstreamHeaders } from '../upstream/headers.ts'
 
 /** Bytes. */
 const maxBody = 8 * 1024 * 1024
-/** How many models are asked about at once. */
+/** Concurrent requests. */
 const maxConcurrent = 4
-/** How many are asked about for one list; the next one goes on where this one ended. */
+/** Requests for one list; the next refresh continues where this one ended. */
 const maxModels = 200
 
 type DetailsInput = {
   readonly provider: Provider
   readonly kind: RemoteKind
   readonly details: ModelDetails
-  /** What was learned before. */
+  /** The models of the last list. */
   readonly known: readonly ListedModel[]
   readonly signal: AbortSignal
 }
 
-/** The models with their context windows, as far as the provider says them; one that it does not tell has none. */
+/**
+ * Adds the context windows that the provider reports to the models; the window of a model stays undefined
+ * where it reports none.
+ */
 export async function withDetails(
   models: readonly ListedModel[],
   input: DetailsInput,
@@ -37,7 +40,7 @@ export async function withDetails(
   return models.map((model) => ({ ...model, contextWindow: windows.get(model.id) ?? model.contextWindow }))
 }
 
-/** Undefined where it cannot be had: the model is there all the same. */
+/** Undefined if the request fails: the model is listed all the same. */
 async function contextWindowOf(
   id: string,
   url: string,

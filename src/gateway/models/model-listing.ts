@@ -10,14 +10,14 @@ const defaultTimeoutMs = 10_000
 /** Bytes. */
 const maxBodyBytes = 8 * 1024 * 1024
 
-/** Whether there is a list of its models that could be asked for. */
+/** Whether the provider has an endpoint that lists its models. */
 export function isListed(provider: Provider, kind: RemoteKind): boolean {
   return (kind.listing ?? usualListing).path(provider) !== undefined
 }
 
 /**
- * The models that the provider says it has, each id once. Throws a sentence that says why it cannot. Of the `known` ones
- * nothing more is asked for.
+ * Lists the models of the provider, each id once; throws an error with the reason as a sentence. Details of
+ * `known` models are not requested again.
  */
 export async function listModels(
   provider: Provider,
@@ -31,7 +31,7 @@ export async function listModels(
   const limitedSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   const response = await fetch(provider.baseUrl + listingPath, {
     headers: upstreamHeaders(provider, kind, false),
-    // A redirect would carry the key to a host that nobody configured.
+    // A redirect would send the key to a host that is not configured.
     redirect: 'manual',
     signal: limitedSignal,
   })
@@ -41,7 +41,7 @@ export async function listModels(
   return details ? withDetails(listed, { provider, kind, details, known, signal: limitedSignal }) : listed
 }
 
-/** The provider answered, but not with a list of its models. */
+/** The provider responded, but not with a list of its models. */
 export class ListingError extends Error {
   readonly status: number
 
@@ -53,7 +53,7 @@ export class ListingError extends Error {
 }
 
 export type ListingOptions = {
-  /** Milliseconds for all of it. */
+  /** Milliseconds for all requests together. */
   readonly deadline?: number
   readonly known?: readonly ListedModel[]
 }

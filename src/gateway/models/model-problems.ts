@@ -4,10 +4,10 @@ import { responsesKinds } from '../../providers/kinds/responses.ts'
 import type { ConfiguredProviders, KnownModel } from './model-sources.ts'
 import type { Model } from './model.ts'
 
-/** A model that the settings describe, at a place that a problem can name. */
+/** A model of the settings, with the path that a problem names. */
 type DescribedModel = KnownModel & { readonly path: string }
 
-/** What is wrong with the models of the settings, that only the catalog and the providers can show. */
+/** The problems of the models in the settings that only the catalog and the providers reveal. */
 export function modelProblems(
   known: readonly KnownModel[],
   names: ReadonlyMap<string, Model>,

@@ -7,19 +7,19 @@ import { createDiscovery } from './discovery.ts'
 import type { ConfiguredProviders } from './model-sources.ts'
 import { createModels, type RegisteredModels } from './models.ts'
 
-/** The models as they are now: those of the catalog and the settings, and those that providers list. */
+/** The current models: those of the catalog, of the settings and of the providers' lists. */
 export type ModelRegistry = {
   current(): RegisteredModels
-  /** The names of the engines that were found without being configured. */
+  /** The names of the local engines that were found without being configured. */
   engines(): readonly string[]
-  /** Asks the providers that want it; resolves when each has answered once or failed to. */
+  /** Starts the discovery; resolves when each provider has responded or failed once. */
   start(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * A discovery that finds something new makes a new list; whoever holds the old one keeps it. Of the `engines`, those
- * count that have answered.
+ * Creates the registry. A discovery that finds something new creates a new list; holders of the old one keep
+ * it. Only `engines` that have responded count.
  */
 export function createModelRegistry(
   settings: readonly ModelFacts[],
@@ -64,7 +64,7 @@ function withEngines(
   }
 }
 
-/** Remembers for each slug the Unix second in which it was first asked for. */
+/** Returns for each slug the Unix second of its first lookup. */
 export function createFirstSeen(now: () => number = Date.now): (slug: string) => number {
   const seen = new Map<string, number>()
   return (slug) => {

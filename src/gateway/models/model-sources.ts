@@ -3,22 +3,22 @@ import type { ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { ListedModel } from '../../providers/model-listing.ts'
 import { echoFacts, echoReplaced } from './echo-model.ts'
 
-/** What is known of a model from all sources together. */
+/** What all sources together know of a model. */
 export type KnownModel = {
   readonly facts: ModelFacts
-  /** Only a provider's list knows it. */
+  /** Known only from a provider's list. */
   readonly discovered?: boolean
-  /** What the settings say of `enabled`. */
+  /** `enabled` of the settings. */
   readonly enabledSetting?: boolean
-  /** Where the settings describe it; absent where they do not. */
+  /** The path of its entry in the settings; absent without one. */
   readonly path?: string
-  /** Why it has no routes, where that is not a mistake. */
+  /** Why the model has no routes, if that is not a mistake. */
   readonly unlistedReason?: string
-  /** Why it is not served while its provider is not configured, where that is not for want of a key. */
+  /** Why the model is not served while its provider is not configured, if that is not for lack of a key. */
   readonly unservedReason?: string
 }
 
-/** Every model by its slug: built in, then listed by providers, then as the settings change them. */
+/** All models by slug: the catalog, then the lists of providers, then the changes of the settings. */
 export function gatherModels(input: ModelsInput): KnownModel[] {
   const known = new Map<string, KnownModel>()
   for (const facts of input.catalog) known.set(facts.slug, { facts })
@@ -41,7 +41,7 @@ function discoveredFacts({ discovered }: ModelsInput): ModelFacts[] {
   )
 }
 
-/** The entry over what was known: it changes what it names, prices one by one. */
+/** The entry merged over what was known, prices one by one. */
 function withEntry(
   base: KnownModel | undefined,
   entry: ModelFacts,
@@ -60,23 +60,23 @@ function withEntry(
   }
 }
 
-/** A model without routes may be one that its provider has yet to list. */
+/** A model without routes may be one that its provider has not listed yet. */
 function unlistedReasonOf(slug: string, { configured }: ConfiguredProviders): string | undefined {
   const name = slug.slice(0, slug.indexOf('/'))
   return configured.get(name)?.discover ? `Provider ${name} does not list it at the moment.` : undefined
 }
 
-/** What the list of models is made from. */
+/** The input of the list of models. */
 export type ModelsInput = {
   readonly catalog: readonly ModelFacts[]
   /** `models` of the settings. */
   readonly settings: readonly ModelFacts[]
   readonly providers: ConfiguredProviders
-  /** The models that providers listed, by the name of the provider. */
+  /** The discovered models, by provider name. */
   readonly discovered: ReadonlyMap<string, readonly ListedModel[]>
-  /** Unix seconds at which a slug without a release date was first seen. */
+  /** The Unix seconds at which a slug without a release date was first seen. */
   readonly firstSeen: (slug: string) => number
 }
 
-/** The providers that can be asked, and what the others lack. */
+/** The configured providers, and what the others lack. */
 export type ConfiguredProviders = Pick<ProviderSet, 'configured' | 'missing'>

@@ -5,10 +5,10 @@ import { resolveModel } from './resolve-model.ts'
 import { gatherModels, type ModelsInput } from './model-sources.ts'
 import type { Model, Models } from './model.ts'
 
-/** The models, and what is wrong with the settings that describe them. */
+/** The models, and the problems of the settings that describe them. */
 export type RegisteredModels = Models & { readonly problems: readonly SettingsProblem[] }
 
-/** All models that the catalog, the settings and the providers know of, on or off. */
+/** All models of the catalog, the settings and the providers, enabled or disabled. */
 export function createModels(input: ModelsInput): RegisteredModels {
   const known = gatherModels(input)
   const models = known.map((model) => resolveModel(model, input.providers, input.firstSeen))
@@ -23,7 +23,7 @@ export function createModels(input: ModelsInput): RegisteredModels {
   }
 }
 
-/** A fast mode that another model serves goes with that model. */
+/** Removes a fast mode whose variant is not enabled. */
 function withServedVariants(models: readonly Model[]): Model[] {
   const enabled = new Set(models.filter(({ disabled }) => disabled === undefined).map(({ slug }) => slug))
   return models.map((model) => {

@@ -3,28 +3,28 @@ import type { ListedModel } from '../../providers/model-listing.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { listModels } from './model-listing.ts'
 
-/** The models that one provider said it has. */
+/** The models that one provider listed. */
 export type ProviderList = {
   /** The provider's name. */
   readonly provider: string
-  /** The last good answer; absent before the first. */
+  /** The last good list; undefined before the first. */
   models(): readonly ListedModel[] | undefined
-  /** Asks the provider. */
+  /** Requests the list. */
   refresh(signal: AbortSignal): Promise<RefreshResult>
 }
 
-/** What came of asking: another list than the last good one, the same, or none. */
+/** The result of a refresh: a different list than the last good one, the same, or none. */
 export type RefreshResult = 'changed' | 'unchanged' | 'failed'
 
 export type ListOptions = {
-  /** Nobody configured the provider: that it does not answer is no news, and it is not waited for. */
+  /** The provider is not configured: a failure is not logged, and its timeout is short. */
   readonly optional?: boolean
 }
 
-/** Milliseconds: what runs on this machine answers at once. */
+/** A server on this machine responds at once. */
 const optionalTimeoutMs = 1000
 
-/** Absent for a provider that is not to be asked. The log hears of a change, not of each time. */
+/** Creates the list; undefined for a provider without discovery. Changes are logged, not every refresh. */
 export function createProviderList(
   provider: Provider,
   log: Log,

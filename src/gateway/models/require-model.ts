@@ -4,7 +4,7 @@ import { shortText } from '../../lib/text.ts'
 import type { Model, Models } from './model.ts'
 import { suggestModels } from './suggest-models.ts'
 
-/** The model of that name, if it is enabled; else the 404 that says why there is none. */
+/** Returns the enabled model of that name; throws the 404 with the reason if there is none. */
 export function requireModel(models: Models, name: string): Model {
   const model = models.find(name)
   if (model === undefined) throw notFound(models, name)
@@ -12,7 +12,7 @@ export function requireModel(models: Models, name: string): Model {
   throw modelNotFound(`The model ${model.slug} is disabled. ${model.disabled}`, 'disabled_model', name)
 }
 
-/** Characters: a longer name is cut in the sentence. */
+/** A longer name is truncated in the message. */
 const maxShown = 100
 const maxCandidates = 8
 

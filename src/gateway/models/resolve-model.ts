@@ -5,7 +5,7 @@ import type { Kind, Provider } from '../../providers/provider.ts'
 import type { ConfiguredProviders, KnownModel } from './model-sources.ts'
 import type { Model, ModelRoute } from './model.ts'
 
-/** The model as callers see it: the routes that are left, and whether it is on. */
+/** Resolves the model as callers see it: its served routes, and whether it is enabled. */
 export function resolveModel(
   known: KnownModel,
   providers: ConfiguredProviders,
@@ -43,7 +43,7 @@ function servedRoutes(routes: readonly Route[], { configured }: ConfiguredProvid
   })
 }
 
-/** The same provider, asked by its Responses API. */
+/** The same provider through its Responses API. */
 function viaResponsesApi(provider: Provider): Provider {
   const { kind } = provider
   return 'protocol' in kind ? { ...provider, kind: withResponsesApi(kind) } : provider
@@ -54,7 +54,7 @@ function parametersOf(kind: Kind | undefined): Iterable<string> {
   return 'protocol' in kind ? kind.protocol.parameters : kind.parameters
 }
 
-/** On, off with a reason, or on without a key. */
+/** Enabled, disabled with a reason, or enabled without a key. */
 function availabilityOf(
   { facts, enabledSetting: switched, unlistedReason: unlisted, unservedReason: unserved }: KnownModel,
   routes: readonly ModelRoute[],

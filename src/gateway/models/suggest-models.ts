@@ -2,17 +2,17 @@ import { nearMatches } from '../../lib/near-match.ts'
 import type { Model, Models } from './model.ts'
 import { withoutAuthor, lastSegment } from './model-index.ts'
 
-/** How many models are suggested at most. */
+/** The maximum number of suggestions. */
 const maxSuggested = 3
-/** Characters: no model has so long a name. */
+/** No model has a longer name. */
 const maxLength = 100
-/** Of more enabled models only the first are compared letter by letter. */
+/** Only so many enabled models are compared letter by letter. */
 const maxCompared = 2000
 
 /**
- * The slugs of the enabled models that a name which finds none may have meant: those that differ only in the author or in
- * letter case, then those that begin with it, those that it misspells, and those behind which it goes on. Each step is
- * linear in the number of models.
+ * The slugs of the enabled models that an unknown name may mean: those that differ only in the author or in
+ * letter case, then those that begin with it, those that it misspells, and those that are a prefix of it.
+ * Each step is linear in the number of models.
  */
 export function suggestModels({ enabled }: Pick<Models, 'enabled'>, name: string): readonly string[] {
   const requested = name.trim().toLowerCase()
@@ -34,16 +34,16 @@ export function suggestModels({ enabled }: Pick<Models, 'enabled'>, name: string
   return [...found].slice(0, maxSuggested)
 }
 
-/** Characters: a shorter beginning is that of too many. */
+/** A shorter prefix matches too many models. */
 const minPrefix = 3
 
-/** The slugs of the models of which a name matches, the shortest first. */
+/** The slugs of the models with a matching name, the shortest first. */
 function matching(models: readonly Model[], matches: (name: string) => boolean): readonly string[] {
   const slugs = models.filter((model) => namesOf(model).some(matches)).map(({ slug }) => slug)
   return slugs.toSorted((a, b) => a.length - b.length)
 }
 
-/** The asked name has a date, a tag or the like behind the known one. */
+/** Whether the requested name is the known one with a date, a tag or the like after it. */
 function hasSuffixAfter(requested: string, known: string): boolean {
   return (
     known.length >= minPrefix && requested.startsWith(known) && /[-:@.]/.test(requested.charAt(known.length))
@@ -59,7 +59,7 @@ function misspelled(models: readonly Model[], requested: string, bare: string): 
   return [...(requested === bare ? [] : nearSlugs(requested, bySlug)), ...nearSlugs(bare, byName)]
 }
 
-/** The slugs that go with the nearest names. */
+/** The slugs of the nearest names. */
 function nearSlugs(
   name: string,
   slugsByName: readonly (readonly [name: string, slug: string])[],

@@ -2,47 +2,53 @@ import type { Organization } from '../../domain/accounting/organization.ts'
 import type { MemoryBudget, MemoryLease } from '../../lib/memory-budget.ts'
 import type { OrganizationLimiter, RateLimitStatus } from './organization-limiter.ts'
 
-/** A request that was let in. */
+/** A request that has passed the request rate limit. */
 export type Admission = {
-  /** The bytes that it holds. A call that is opened releases them at its end. */
+  /** The memory that the request holds. A call that begins releases it at its end. */
   readonly memory: MemoryLease
-  /** Takes a concurrency slot, which the call then uses, or throws the 429. Taking it again does nothing. */
+  /**
+   * Takes a concurrency slot, which the call then uses, or throws the 429. Does nothing if the request has
+   * one.
+   */
   takeSlot(): void
-  /** The same; false where no slot is free. */
+  /** The same; returns false if no slot is free. */
   tryTakeSlot(): boolean
-  /** Releases the slot and the bytes, unless a call or a reply has taken them over. */
+  /** Releases the slot and the memory, unless a call or a response has taken them over. */
   release(): void
-  /** Whoever sends the reply releases the bytes. */
+  /** Hands the memory over to the response, which releases it once it is sent. */
   detachMemory(): MemoryLease
-  /** Takes a place among the open calls, and about so many tokens, or throws the 429. */
+  /** Takes a concurrency slot and about so many tokens, or throws the 429. */
   open(tokens: number): ConcurrencySlot
-  /** Takes about so many tokens for a call that is to be made later, or throws the 429. */
+  /** Takes about so many tokens for a call that runs later, or throws the 429. */
   queue(tokens: number): QueuedSlot
-  /** The request is in the books already, without a call. */
+  /** Marks the request as recorded without a call. */
   enter(): void
-  /** Whether it has: from then on the call is in the books, however it ends. */
+  /** Whether the request is recorded or its call has begun: from then on it is settled, however it ends. */
   opened(): boolean
-  /** How the organization stands now. */
+  /** The current rate limit status of the organization. */
   status(): RateLimitStatus
 }
 
-/** A call that has its tokens, and waits for its place. */
+/** A reserved call that has its tokens and waits for a slot. */
 export type QueuedSlot = {
-  /** Takes a place among the open calls; undefined while the organization has none that is free. */
+  /** Takes a concurrency slot; undefined while the organization has none that is free. */
   start(): ConcurrencySlot | undefined
-  /** Gives the tokens back: the call will not be made. */
+  /** Returns the tokens: the call will not run. */
   drop(): void
 }
 
-/** A call that takes a place until it is closed. */
+/** A concurrency slot, taken until the call ends. */
 export type ConcurrencySlot = {
-  /** The bytes that it holds until it is closed. */
+  /** The memory of the call, released with the slot. */
   readonly memory: MemoryLease
-  /** Frees the place and the bytes, and corrects the tokens to those that were used. Closing again does nothing. */
+  /**
+   * Frees the slot and the memory, and corrects the tokens to those that were used. Does nothing the second
+   * time.
+   */
   close(tokens: number): void
 }
 
-/** Those of all organizations. `now` is milliseconds of their steady clock. */
+/** The limiters of all organizations. `now` is milliseconds of a monotonic clock. */
 export type OrganizationLimiters = {
   readonly memory: MemoryBudget
   limiterOf(organization: Organization): OrganizationLimiter
@@ -50,7 +56,7 @@ export type OrganizationLimiters = {
   size(): number
 }
 
-/** Looks the allowance up each time: while a body was read, it may have been idle, and forgotten. */
+/** Looks up the limiter each time: while a body was read, an idle limiter may have been evicted. */
 export class RequestAdmission implements Admission {
   readonly #organization: Organization
   readonly memory: MemoryLease
@@ -130,7 +136,7 @@ export class RequestAdmission implements Admission {
   }
 }
 
-/** The tokens of a call that is to be made later. */
+/** The tokens of a call that runs later. */
 export class TokenReservation implements QueuedSlot {
   readonly #organization: Organization
   readonly #limiters: OrganizationLimiters

@@ -1,7 +1,7 @@
 import { TokenBucket } from './token-bucket.ts'
 import { rateLimited } from '../../lib/errors/errors.ts'
 
-/** What an organization may use. */
+/** The limits of an organization. */
 export type LimitValues = {
   readonly requestsPerMinute: number
   readonly tokensPerMinute: number
@@ -11,12 +11,12 @@ export type LimitValues = {
 /** How much of its limits an organization has left. */
 export type RateLimitStatus = { readonly requests: BucketStatus; readonly tokens: BucketStatus }
 
-/** `untilFull` is milliseconds. */
+/** `untilFull` is the milliseconds until the bucket is full. */
 export type BucketStatus = { readonly limit: number; readonly remaining: number; readonly untilFull: number }
 
 /**
- * What one organization has left of its limits. `now` is milliseconds of a steady clock. Nothing here waits:
- * between the look and the debit no other request can come.
+ * The limiter of one organization: two token buckets and a number of slots. `now` is milliseconds of a
+ * monotonic clock. Everything is synchronous: no other request can come between the check and the debit.
  */
 export class OrganizationLimiter {
   readonly #requests: TokenBucket
@@ -30,7 +30,7 @@ export class OrganizationLimiter {
     this.#maxConcurrent = limits.concurrentRequests
   }
 
-  /** Puts other limits in force, which gives nothing back of what was spent. */
+  /** Changes the limits; what was spent stays spent. */
   setLimits(limits: LimitValues, now: number): void {
     this.#requests.resize(limits.requestsPerMinute, now)
     this.#tokens.resize(limits.tokensPerMinute, now)
@@ -43,7 +43,7 @@ export class OrganizationLimiter {
     if (waitMs > 0) throw limitExceeded('requests', this.#requests.limit, waitMs)
   }
 
-  /** Takes a place among the open calls, or throws the 429. */
+  /** Takes a concurrency slot, or throws the 429. */
   acquireSlot(): void {
     if (!this.tryAcquireSlot()) throw tooManyConcurrent(this.#maxConcurrent)
   }
@@ -58,20 +58,20 @@ export class OrganizationLimiter {
     this.#tokens.charge(-this.#debitOf(tokens), now)
   }
 
-  /** Takes a place among the open calls; false where none is free. */
+  /** Takes a concurrency slot; returns false if none is free. */
   tryAcquireSlot(): boolean {
     if (this.#active >= this.#maxConcurrent) return false
     this.#active += 1
     return true
   }
 
-  /** Frees the place, and debits what was used beyond the tokens that were taken, or gives back the rest. */
+  /** Frees the slot, and debits the tokens used beyond the reserved ones, or refunds the rest. */
   settleCall(reserved: number, used: number, now: number): void {
     this.releaseSlot()
     this.#tokens.charge(used - Math.min(reserved, Math.max(used, this.#debitOf(reserved))), now)
   }
 
-  /** What was debited of tokens that were taken: a debt is a minute at most. */
+  /** The part of the reserved tokens that was debited: a debt is one minute at most. */
   #debitOf(reserved: number): number {
     return Math.min(reserved, 2 * this.#tokens.limit)
   }
@@ -84,7 +84,7 @@ export class OrganizationLimiter {
     return { requests: statusOf(this.#requests, now), tokens: statusOf(this.#tokens, now) }
   }
 
-  /** True where nothing would be lost if this was forgotten: all is full, and no call is open. */
+  /** True if the limiter can be evicted without loss: both buckets are full, and no slot is taken. */
   isIdle(now: number): boolean {
     return this.#active === 0 && this.#requests.resetMs(now) === 0 && this.#tokens.resetMs(now) === 0
   }

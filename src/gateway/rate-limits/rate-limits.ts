@@ -9,19 +9,19 @@ import {
 } from './admission.ts'
 import { OrganizationLimiter, type LimitValues, type RateLimitStatus } from './organization-limiter.ts'
 
-/** The limits of all organizations, in this process. */
+/** The rate limits of all organizations, in this process. */
 export type RateLimits = {
-  /** Counts a request of the organization, or throws the 429; then `refused` hears how the organization stands. */
+  /** Counts a request of the organization, or calls `onRejected` with its status and throws the 429. */
   admit(organization: Organization, onRejected: (status: RateLimitStatus) => void): Admission
-  /** A call that an earlier process has let in, and that is still to be made. */
+  /** A reserved call of an earlier process that has yet to run. */
   resume(organization: Organization): QueuedSlot
-  /** How many organizations are remembered. */
+  /** The number of organizations with a limiter. */
   size(): number
 }
 
 /**
- * `clock` is milliseconds that never go back. Beyond `most` organizations, those that rest are forgotten. Requests hold
- * their bytes of `memory`.
+ * `clock` is monotonic, in milliseconds. Beyond `maxOrganizations`, idle limiters are evicted. Requests hold
+ * their bytes in `memory`.
  */
 export function createRateLimits(
   defaults: () => LimitValues,
@@ -80,10 +80,10 @@ function limitsOf({ limits: own }: Organization, defaults: LimitValues): LimitVa
   }
 }
 
-/** How many are looked at for each organization that is new, so that no request pays for all. */
+/** Limiters checked for each new organization, so that no request pays for all of them. */
 const maxChecked = 8
 
-/** Those that are not idle go behind the others. None of them is dropped: that would forgive what it has spent. */
+/** Busy limiters move to the end of the queue. None of them is evicted: that would forgive what was spent. */
 function evictIdle(limiters: Map<string, OrganizationLimiter>, now: number): void {
   for (const [id, limiter] of limiters.entries().take(maxChecked)) {
     limiters.delete(id)

@@ -1,15 +1,16 @@
-/** Milliseconds in which an empty bucket fills. */
+/** The time in which an empty bucket fills. */
 const minuteMs = 60_000
 
 /**
- * A token bucket: it holds what a minute allows and fills all the time. `now` is milliseconds of a steady clock.
+ * A token bucket: it holds the limit of one minute and refills continuously. `now` is milliseconds of a
+ * monotonic clock.
  *
- * It counts in units of a sixty-thousandth, so that each millisecond adds a whole number of them: every sum is
- * exact, and no rounding grants one too many or refuses one early.
+ * It counts in units of a sixty-thousandth, so that each millisecond adds an integer number of them: every
+ * sum is exact, and no rounding grants one too many or rejects one too early.
  */
 export class TokenBucket {
   #limit: number
-  /** In units; more than the bucket holds is a debt. */
+  /** In units; more than the capacity is a debt. */
   #spent = 0
   #refilledAt: number
 
@@ -19,8 +20,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes the amount and returns 0, or takes nothing and returns the milliseconds until it will be there. What is
-   * more than the bucket can hold is granted by a full one, and leaves a debt, of a minute at most.
+   * Takes the amount and returns 0, or takes nothing and returns the milliseconds until it is available. An
+   * amount above the capacity is granted by a full bucket, and leaves a debt of one minute at most.
    */
   take(amount: number, now: number): number {
     this.#refill(now)
@@ -32,8 +33,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes the amount also where it is not there, which leaves a debt of a minute at most; gives back a negative one, at
-   * most until the bucket is full.
+   * Takes the amount even if it is not available, which leaves a debt of one minute at most. A negative
+   * amount is a refund, up to a full bucket.
    */
   charge(amount: number, now: number): void {
     this.#refill(now)
@@ -41,8 +42,9 @@ export class TokenBucket {
   }
 
   /**
-   * Changes the limit and keeps the time until the bucket is full. To keep the amount instead would let a raised
-   * limit begin with a burst, and lock out for many minutes whoever has spent more than a lowered one allows.
+   * Changes the limit and keeps the time until the bucket is full. Keeping the amount instead would let a
+   * raised limit begin with a burst, and lock out for many minutes an organization that has spent more than a
+   * lowered limit allows.
    */
   resize(limit: number, now: number): void {
     const next = Math.min(limit, maxLimit)
@@ -57,13 +59,13 @@ export class TokenBucket {
     return this.#limit
   }
 
-  /** What it holds, in whole numbers; nothing while it is in debt. */
+  /** The available amount, rounded down; 0 while the bucket is in debt. */
   remaining(now: number): number {
     this.#refill(now)
     return Math.max(0, Math.floor((this.#capacity - this.#spent) / minuteMs))
   }
 
-  /** Milliseconds until it holds all that it can, if nothing more is taken. */
+  /** Milliseconds until the bucket is full, if nothing more is taken. */
   resetMs(now: number): number {
     this.#refill(now)
     return ceilDivide(this.#spent, this.#limit)
@@ -73,7 +75,7 @@ export class TokenBucket {
     return this.#limit * minuteMs
   }
 
-  /** What is spent, where that is no more than twice what the bucket holds. */
+  /** Bounds what is spent to twice the capacity. */
   #clampDebt(spent: number): number {
     return Math.min(spent, 2 * this.#capacity, maxUnits)
   }
@@ -81,14 +83,14 @@ export class TokenBucket {
   #refill(now: number): void {
     const elapsed = Math.floor(now) - this.#refilledAt
     if (elapsed <= 0) return
-    // Where the product is too large to be exact, it is more than could be spent.
+    // A product that is too large to be exact is more than could be spent.
     this.#spent = Math.max(0, this.#spent - elapsed * this.#limit)
     this.#refilledAt += elapsed
   }
 }
 
 const maxUnits = Number.MAX_SAFE_INTEGER
-/** The largest limit: 150 billion a minute. Nothing passes a gateway faster. */
+/** The maximum limit: 150 billion a minute, more than any gateway serves. */
 const maxLimit = Math.floor(maxUnits / minuteMs)
 
 function toUnits(amount: number): number {

@@ -3,32 +3,35 @@ import type { ModelRoute } from '../models/model.ts'
 
 /** How a route has failed. */
 export type RouteFailure = {
-  /** No connection could be made: this holds for every organization, whatever it has sent. */
+  /** No connection could be made: this counts for every organization, whatever it has sent. */
   readonly unreachable: boolean
   /** The caller has waited until a timeout. */
   readonly slow: boolean
 }
 
-/** `failures` in a row take a route out; `cooldown` in milliseconds is between probes that may end in a timeout. */
+/**
+ * `failures` in a row open a circuit; `cooldown` is the milliseconds between probes that may end in a
+ * timeout.
+ */
 export type CircuitBreakerSettings = { readonly failures: number; readonly cooldown: number }
 
-/** What is known of a route since its last success. */
+/** The health of a route since its last success. */
 type RouteHealth = {
-  /** Failures in a row, of each organization. */
+  /** Consecutive failures by organization. */
   readonly failures: Map<string, number>
-  /** Whether it is out for everybody. */
+  /** Whether the circuit is open for every organization. */
   isOpen: boolean
   slow: boolean
-  /** Whether no connection could be made the last time. */
+  /** Whether the last failure was that no connection could be made. */
   unreachable: boolean
   probeAt: number
   probedBy: string | undefined
 }
 
-/** Milliseconds between probes of a route that is out. */
+/** The time between probes of a route whose circuit is open. */
 const probeIntervalMs = 1000
 
-/** Organizations whose failures are counted for one route; beyond them the oldest are forgotten. */
+/** Organizations whose failures are counted for one route; beyond them the oldest are dropped. */
 const maxOrganizations = 100
 
 /**
@@ -79,7 +82,7 @@ export class CircuitBreaker {
     // An organization whose probes all fail must not be the only one that probes.
     const earlyMs = health.probedBy === organization ? 0 : this.#intervalMs / 2
     if (this.#now() < health.probeAt - earlyMs) return false
-    // Unless the probe ends before, the others wait for it that long.
+    // The other calls wait that long, unless the probe ends earlier.
     health.probeAt = this.#now() + this.#cooldownMs
     if (health.slow && health.unreachable) {
       void this.#probeConnection(route, health)
@@ -146,7 +149,7 @@ export class CircuitBreaker {
     failures.set(organization, count + 1)
   }
 
-  /** Whether there are failures enough without most of those of the organization that has the most. */
+  /** Whether there are enough failures even without most of those of the organization that has the most. */
   #hasManyFailures({ failures }: RouteHealth): boolean {
     const counts = [...failures.values()]
     const total = counts.reduce((sum, count) => sum + count, 0)
@@ -154,14 +157,17 @@ export class CircuitBreaker {
     return total >= this.#maxFailures && others >= Math.max(1, Math.floor(this.#maxFailures / 2))
   }
 
-  /** Before a call waits again for a connection that could not be made in time, one of the gateway's own is tried. */
+  /**
+   * After a connection timeout the gateway first tries a connection of its own, before a call waits for the
+   * route.
+   */
   async #probeConnection(route: ModelRoute, health: RouteHealth): Promise<void> {
     const connected = await this.#canConnect(route)
     if (connected) health.slow = false
     health.probeAt = this.#now() + (connected ? 0 : this.#intervalMs)
   }
 
-  /** A late failure of an older call does not put the next probe off. */
+  /** Brings the next probe forward; a late failure of an older call never delays it. */
   #probeSoon(health: RouteHealth): void {
     health.probeAt = Math.min(health.probeAt, this.#now() + this.#intervalMs)
   }
@@ -186,7 +192,7 @@ function keyOf({ provider, model }: ModelRoute): string {
   return `${provider.name}\n${model}`
 }
 
-/** A breaker without failures. */
+/** Creates a breaker without failures. */
 export function createCircuitBreaker(...parts: ConstructorParameters<typeof CircuitBreaker>): CircuitBreaker {
   return new CircuitBreaker(...parts)
 }

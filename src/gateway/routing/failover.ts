@@ -14,8 +14,9 @@ import {
 import { routeOrder } from './route-order.ts'
 
 /**
- * Tries the routes of the call's model until one begins to answer; throws the failure of the routes. A route that is out
- * is skipped while another one may answer, and never if all are out.
+ * Tries the routes of the call's model until one begins to respond; throws the combined failure of the
+ * routes. A route whose circuit is open is skipped while another one may respond, but never if all circuits
+ * are open.
  */
 export async function openWithFailover(call: Call, parts: GatewayParts): Promise<GenerationStream> {
   const failover = new Failover(call, parts)
@@ -29,23 +30,23 @@ export async function openWithFailover(call: Call, parts: GatewayParts): Promise
   }
 }
 
-/** How a route has failed for this call. */
+/** The failed attempts on a route for this call. */
 type Attempts = { readonly count: number; readonly error: unknown }
 
-/** Decides for one call which route is tried next. */
+/** Decides which route a call tries next. */
 class Failover {
   readonly #call: Call
   readonly #parts: GatewayParts
   readonly #organization: string
   readonly #routes: readonly ModelRoute[]
-  /** In the order of their last failures. */
+  /** In the order of the last failures. */
   readonly #failures = new Map<ModelRoute, Attempts>()
-  /** The routes of this round that are yet to be tried or skipped. */
+  /** The routes of this round that are neither tried nor skipped yet. */
   #remaining: readonly ModelRoute[]
   #skipped: readonly ModelRoute[] = []
-  /** Whether all routes were out when the round began. */
+  /** Whether all circuits were open when the round began. */
   #allOpen: boolean
-  /** The route that is worth another try before the others. */
+  /** The route that is retried before the others are tried. */
   #retryRoute: ModelRoute | undefined
 
   constructor(call: Call, parts: GatewayParts) {
@@ -65,7 +66,7 @@ class Failover {
       : undefined
   }
 
-  /** The route that is tried again; throws the failure of them all where none is worth it. */
+  /** Waits, and returns the route to retry; throws the combined failure if no route is worth a retry. */
   async nextRetry(): Promise<ModelRoute> {
     const [route, ...others] = this.#retryCandidates()
     if (route === undefined) throw combinedFailure([...this.#failures.values()].map(({ error }) => error))
@@ -76,7 +77,9 @@ class Failover {
     return route
   }
 
-  /** The route has failed for this call; throws what another route would not change. */
+  /**
+   * Records that the route has failed for this call; rethrows an error that another route would not change.
+   */
   attemptFailed(route: ModelRoute, error: unknown): void {
     const { observed, abortSource: stop, meter } = this.#call
     observed?.attemptFailed(error)
@@ -87,7 +90,7 @@ class Failover {
     const count = this.#attemptsOf(route) + 1
     this.#failures.delete(route)
     this.#failures.set(route, { count, error })
-    // One that is out now comes again only behind all others.
+    // A route whose circuit is open now comes only after all others.
     if (!this.#isOpen(route) && this.#canRetry(route)) this.#retryRoute = route
   }
 
@@ -102,7 +105,10 @@ class Failover {
     }
   }
 
-  /** What was skipped is better than no answer, but may cost a timeout only where no other route will ever answer. */
+  /**
+   * A skipped route is better than a failure, but it may cost a timeout only if no other route can ever
+   * respond.
+   */
   #nextSkipped(): ModelRoute | undefined {
     const { breaker } = this.#parts
     const allFinal = this.#failures.values().every(({ error }) => isFinal(error))
@@ -115,13 +121,13 @@ class Failover {
     return this.#areAllOpen() ? this.#routes.find((route) => !this.#failures.has(route)) : undefined
   }
 
-  /** One that is out is worth a wait only where no other could have answered. */
+  /** A route whose circuit is open is worth a wait only if no other could have responded. */
   #retryCandidates(): readonly ModelRoute[] {
     if (this.#retryRoute) return [this.#retryRoute]
     return this.#areAllOpen() ? this.#slowLast().filter((route) => this.#canRetry(route)) : []
   }
 
-  /** The provider is waited for, though nothing is under way. */
+  /** The pause counts as time spent waiting for the provider. */
   async #pause(routes: readonly ModelRoute[]): Promise<void> {
     const { abortSource: stop, observed } = this.#call
     const attempt = Math.min(...routes.map((route) => this.#attemptsOf(route))) - 1
@@ -147,7 +153,7 @@ class Failover {
     return this.#routes.every((route) => this.#isOpen(route))
   }
 
-  /** A caller's wait begins with those that fail at once. */
+  /** The routes, those that fail fast before those that time out. */
   #slowLast(): readonly ModelRoute[] {
     const { breaker } = this.#parts
     return this.#routes.toSorted((a, b) => Number(breaker.isSlow(a)) - Number(breaker.isSlow(b)))

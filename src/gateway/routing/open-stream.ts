@@ -9,7 +9,7 @@ import { FirstEventTimeout } from '../streams/first-event-timeout.ts'
 import { isClientError, isRouteFailure, isTimeout, isUnreachable } from './retry.ts'
 import { sendUpstream } from '../upstream/send-upstream.ts'
 
-/** Asks the route once and resolves when its answer has begun, or rejects with its failure. */
+/** Sends the call to the route once; resolves when its response begins, or rejects with its failure. */
 export async function openStream(
   route: ModelRoute,
   call: Call,
@@ -48,7 +48,10 @@ export async function openStream(
   return new MeteredStream(call, parts.states, { provider: provider.name, warnings, first, upstream })
 }
 
-/** Tells the breaker what came of the route. A stream that is handed over before its first event has not succeeded yet. */
+/**
+ * Reports the result of the attempt to the circuit breaker. A stream that is returned before its first event
+ * has not succeeded yet.
+ */
 function reportToBreaker(
   first: Promise<Batch | undefined>,
   route: ModelRoute,
@@ -63,14 +66,14 @@ function reportToBreaker(
           unreachable: isUnreachable(error),
           slow: isTimeout(error),
         })
-      // Whoever says what is wrong with a question is well.
+      // A provider that rejects a bad request is healthy.
       else if (isClientError(error)) breaker.recordSuccess(route)
       else breaker.releaseProbe(route)
     },
   )
 }
 
-/** Whether an image has to be sent itself: the provider does not fetch it from its address. */
+/** Whether images have to be sent as bytes, because the provider does not fetch them. */
 function needsInlineImages({ kind }: Provider): boolean {
   return 'protocol' in kind && kind.protocol.inlineImages === true
 }

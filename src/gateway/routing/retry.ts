@@ -1,21 +1,21 @@
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
 import { ConnectionFailure } from '../upstream/upstream-error.ts'
 
-/** Whether the same route may answer when it is asked again. */
+/** Whether the same route may succeed on a retry. */
 export function isRetryable(error: unknown): boolean {
   if (!(error instanceof ApiError) || !retryableCodes.includes(error.code ?? '')) return false
-  // A provider that names a long pause will not answer before it.
+  // A provider that asks for a long pause will not respond before it.
   return retryAfterMs(error) <= maxPauseMs
 }
 
 const retryableCodes = ['upstream_unavailable', 'upstream_rate_limited']
 
-/** Whether another route may answer: not where the fault is the caller's or the gateway's own. */
+/** Whether another route may succeed: not if the error is the caller's or the gateway's own. */
 export function shouldFailover(error: unknown): boolean {
   return error instanceof ApiError && error.status === 502
 }
 
-/** Whether the failure says that the route itself is ill. */
+/** Whether the failure shows that the route itself is unhealthy. */
 export function isRouteFailure(error: unknown): boolean {
   return error instanceof ApiError && ['upstream_unavailable', 'upstream_timeout'].includes(error.code ?? '')
 }
@@ -25,22 +25,22 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof ApiError && error.cause instanceof ConnectionFailure
 }
 
-/** Whether the caller has waited for it until a timeout. */
+/** Whether the caller has waited until a timeout. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'upstream_timeout'
 }
 
-/** Whether the failure says that the question itself is wrong: then the route is well. */
+/** Whether the request itself is wrong: then the route is healthy. */
 export function isClientError(error: unknown): boolean {
   return error instanceof ApiError && error.status === 400
 }
 
-/** Milliseconds: the longest pause that is worth the caller's wait. */
+/** The longest pause that is worth the caller's wait. */
 const maxPauseMs = 2000
 
 /**
- * Milliseconds before the next try: doubled each time, with half of it drawn so that callers spread out, and never less
- * than what the provider asked for.
+ * Milliseconds before the next attempt: exponential backoff with half of it random, and at least the
+ * `retry-after` of the provider.
  */
 export function retryDelayMs(attempt: number, error: unknown, random: () => number = Math.random): number {
   const half = Math.min(200 * 2 ** attempt, maxPauseMs) / 2
@@ -48,14 +48,15 @@ export function retryDelayMs(attempt: number, error: unknown, random: () => numb
   return Math.max(half, retryAfterMs(error)) + spread
 }
 
-/** Milliseconds that the provider asked for, as the caller would be told; 0 where it did not. */
+/** Milliseconds of the error's `retry-after` header; 0 without one. */
 function retryAfterMs(error: unknown): number {
   return error instanceof ApiError ? Number(error.headers['retry-after'] ?? 0) * 1000 : 0
 }
 
 /**
- * The failure of a call whose routes have failed with these, in this order: the last one that may pass, else the last.
- * Its `retry-after` is the first time at which one of the routes may answer, and absent where that is not known of one.
+ * The failure of a call whose routes have failed with these errors, in this order: the last temporary one,
+ * else the last. Its `retry-after` is the earliest time at which one of the routes may respond, and absent if
+ * that is unknown for one of them.
  */
 export function combinedFailure(errors: readonly unknown[]): unknown {
   const temporary = errors.flatMap((error) => (error instanceof ApiError && !isFinal(error) ? [error] : []))

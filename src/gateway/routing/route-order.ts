@@ -1,9 +1,9 @@
 import type { ModelRoute } from '../models/model.ts'
 
 /**
- * The routes in the order in which they are to be tried: as written, or, where any has a weight, one drawn by weight and
- * the others behind it in their order. Those that are out take no part in the draw, unless all are; they come before the
- * drawn one, where they are probed or skipped.
+ * The routes in the order in which they are tried: as configured, or, if any has a weight, one drawn by
+ * weight and the others after it in their order. Routes whose circuit is open are excluded from the draw,
+ * unless all are; they come before the drawn one, where they are probed or skipped.
  */
 export function routeOrder(
   routes: readonly ModelRoute[],

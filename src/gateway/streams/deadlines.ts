@@ -4,8 +4,8 @@ import type { Provider } from '../../providers/provider.ts'
 import { connectionTimedOut, responseTimedOut } from '../upstream/upstream-error.ts'
 
 /**
- * The deadlines of one answer: until the host takes the connection, until the first event, and then between pieces. One
- * that passes ends the call with the 502 that says which it was.
+ * The deadlines of one response: until the host accepts the connection, until the first event, and then
+ * between chunks. When one passes, the call is aborted with the 502 that names it.
  */
 export class Deadlines {
   readonly #provider: Provider
@@ -23,23 +23,23 @@ export class Deadlines {
     this.#watchdog = createWatchdog(Math.min(connect / 2, firstByte), () => this.#expired())
   }
 
-  /** Its status and headers are there. */
+  /** The status and headers were received. */
   responseReceived(): void {
     this.#hasResponse = true
   }
 
-  /** A piece is wanted: the provider is waited for from now on, and not while a caller is slow to take what came. */
+  /** A chunk is awaited: the provider is waited for from now on, and not while a caller is slow to read. */
   waitStarted(): void {
     this.#waiting = true
     if (this.#hasEvents) this.#watchdog.touch(this.#provider.timeouts.idle)
   }
 
-  /** Events have come. */
+  /** Events were received. */
   eventsReceived(): void {
     this.#waiting = false
     if (this.#hasEvents) return
     this.#hasEvents = true
-    // The next one runs when more is wanted: of a whole answer nothing is.
+    // The idle deadline runs when more is awaited: not for a response that is not streamed.
     this.#watchdog.stop()
   }
 
@@ -55,15 +55,15 @@ export class Deadlines {
   #checkSilence(): void {
     const { name, timeouts } = this.#provider
     const remainingMs = this.#startedAt + timeouts.firstByte - performance.now()
-    // A timer may be early by a part of a millisecond.
+    // A timer may fire early by a fraction of a millisecond.
     if (remainingMs <= 1) return this.#abort.abort(responseTimedOut(name, 'no answer came'))
     this.#watchdog.touch(remainingMs)
     if (!this.#hasResponse) void this.#checkConnection()
   }
 
   /**
-   * `fetch` does not tell when its connection stands. Where no answer has come in half the time, a connection of
-   * our own shows within the other half whether the host takes any.
+   * `fetch` does not report when its connection is established. If no response has come in half the time, a
+   * separate connection shows within the other half whether the host accepts any.
    */
   async #checkConnection(): Promise<void> {
     const { name, baseUrl, timeouts } = this.#provider

@@ -1,4 +1,4 @@
-/** How long an accepted stream may be silent before it is handed over all the same. */
+/** Bounds how long an accepted stream may be silent before the caller gets it without its first event. */
 export class FirstEventTimeout {
   readonly #timeoutMs: number
   readonly #expired = Promise.withResolvers<void>()
@@ -8,18 +8,18 @@ export class FirstEventTimeout {
     this.#timeoutMs = timeoutMs
   }
 
-  /** The provider has accepted the call, and is silent from now on. */
+  /** The provider has accepted the call; the timeout starts. */
   readonly start = (): void => {
     this.#timer = setTimeout(this.#expired.resolve, this.#timeoutMs)
   }
 
-  /** Resolves when the stream says something first, or when the patience ends; rejects where it fails before. */
+  /** Resolves with the first event or after the timeout; rejects if the stream fails before. */
   async waitFor(first: Promise<unknown>): Promise<void> {
     try {
       await Promise.race([first, this.#expired.promise])
     } finally {
       clearTimeout(this.#timer)
-      // Whoever reads the stream gets its failure; until then it must not count as nobody's.
+      // The reader of the stream gets its failure; until then it must not count as an unhandled rejection.
       first.catch(() => {})
     }
   }

@@ -10,25 +10,25 @@ import { upstreamUnavailable } from '../upstream/upstream-error.ts'
 
 type Batch = readonly GenerationEvent[]
 
-/** An answer that a provider has begun. */
+/** A response that a provider has begun. */
 export type OpenedStream = Pick<GenerationStream, 'provider' | 'warnings'> & {
   readonly first: Promise<Batch | undefined>
   readonly upstream: PushStream<Batch>
 }
 
-/** In characters. What goes on after them is no answer of a model, and would fill the memory of who keeps it. */
+/** No model's answer is longer. One that goes on would fill the memory of a reader that buffers it. */
 const maxOutputCharacters = 16 * 1024 * 1024
 
 /**
- * Counts each batch, and stores what the provider wants back before the caller sees its call. The end comes after
- * the books have it: what a reply promises is on disk. Closing it is leaving.
+ * Meters each batch, and stores provider states before the caller sees their tool calls. It ends only after
+ * the call is settled: what a response promises is on disk. Closing it cancels the call.
  */
 export class MeteredStream implements GenerationStream {
   readonly provider: string
   readonly warnings: readonly string[]
   readonly #call: Call
   readonly #states: ProviderStates
-  /** Until it is taken. */
+  /** The first batch until it is delivered. */
   #first: Promise<Batch | undefined> | undefined
   readonly #upstream: PushStream<Batch>
   #closed = false
@@ -49,7 +49,7 @@ export class MeteredStream implements GenerationStream {
       if (first) await this.#deliver(first, onBatch)
       await this.#upstream.each((batch) => this.#deliver(batch, onBatch))
       const cancelReason = this.#call.cancelReason()
-      // Given up behind its last word, it is in the books as that, and what was to be kept of it is not.
+      // Aborted after its last event, the call is settled as aborted, and its completion is not stored.
       if (this.#call.abortSource.aborted && !this.#closed) throw this.#call.abortSource.reason
       await this.#call.settle(cancelReason)
       if (cancelReason && !this.#closed) throw cancelReason
@@ -63,7 +63,7 @@ export class MeteredStream implements GenerationStream {
   close(): void {
     this.#closed = true
     if (!this.#call.isSettled()) this.#call.cancel(clientGone())
-    // Who has left waits for nothing more, but the books for the usage.
+    // After the caller has left, the stream is only read on for its usage.
     if (!this.#call.cancelReason() || this.#call.isSettled()) this.#upstream.close()
   }
 
@@ -87,7 +87,7 @@ export class MeteredStream implements GenerationStream {
     return pending
   }
 
-  /** For nobody but the books, and no further than to the usage. */
+  /** Reads on without delivering, until the usage has come. */
   #drain(): void {
     const { meter } = this.#call
     if (!meter.awaitsUsage()) this.#call.abort(this.#call.cancelReason())

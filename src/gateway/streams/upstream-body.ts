@@ -12,34 +12,36 @@ import type { StreamParser, Protocol } from '../../providers/protocols/protocol.
 import { readText } from '../../lib/read-text.ts'
 import { readFailure } from '../upstream/upstream-error.ts'
 
-/** In bytes. No model says more in one answer. */
+/** No model's response is longer. */
 const maxBodyBytes = 64 * 1024 * 1024
 
 /**
- * In characters: the events of which something is remembered until a later one, which are above all the pieces of tool
- * calls. Each takes some hundreds around the few that it says.
+ * Bounds the events that a parser remembers until a later one, mostly the fragments of tool calls. Each of
+ * them takes some hundred bytes around its few characters.
  */
 const maxHeldCharacters = 64 * 1024 * 1024
 
-/** No answer nests so deep; what has fewer characters than these cannot nest so deep that it matters. */
+/** No response nests deeper; shorter text cannot nest so deeply that it matters. */
 const maxDepth = 500
 const minDeepLength = 10_000
 
 type Batch = readonly GenerationEvent[]
 
-/** A part of a body: all of it as text, or some bytes of a stream; undefined where nothing more comes. */
+/** A chunk of a body: all of it as text, or some bytes of a stream; undefined at the end. */
 export type BodyChunk = string | Uint8Array | undefined
 
-/** The body of an answer. Whoever has it reads a piece and takes what it says, until it is over. */
+/** The body of a response. Its reader alternates `read` and `parse` until it is finished. */
 export type UpstreamBody = {
   finished(): boolean
   read(): Promise<BodyChunk>
-  /** The events that the piece completes. The wire knows whether the answer was whole when there is none. */
+  /**
+   * The events that the chunk completes. At the end, the protocol decides whether the response was complete.
+   */
   parse(chunk: BodyChunk): Batch
   close(): void
 }
 
-/** The body of what the provider answered, by what its headers say that it is. */
+/** Creates the body of the response: a stream of server-sent events or JSON, by its content type. */
 export function upstreamBody(response: Response, protocol: Protocol): UpstreamBody {
   const streamed = /event-stream/i.test(response.headers.get('content-type') ?? '')
   if (streamed && response.body) return new SseBody(response.body, protocol.stream)
@@ -82,20 +84,21 @@ const invalidJsonEvent: GenerationEvent = {
 
 const tooLargeEvent: GenerationEvent = { type: 'failure', complaint: tooLarge }
 
-/** JSON that nests deeper takes seconds to be written, or cannot be written at all. */
+/** JSON that nests deeper takes seconds to serialize, or cannot be serialized at all. */
 function isTooDeep(text: string): boolean {
   return text.length > minDeepLength && tooDeep(text, maxDepth)
 }
 
-/** Bun's own type of it has more methods than that of the platform. */
+/** Bun's type has more methods than that of the platform. */
 type Reader = {
   read(): Promise<{ readonly value?: Uint8Array | undefined }>
   cancel(): Promise<void>
 }
 
 /**
- * Gives up what no model says and could fill the memory. All that a chunk needs is in few objects: among thousands of
- * streams each is cold when its chunk comes, and to fetch it from memory takes longer than to work with it.
+ * A stream of server-sent events, which fails on input that no model sends and that could fill the memory.
+ * All that a chunk needs is in few objects: among thousands of streams each is cold when its chunk comes, and
+ * fetching it from memory takes longer than processing it.
  */
 class SseBody<State> implements UpstreamBody {
   readonly #reader: Reader
@@ -116,7 +119,7 @@ class SseBody<State> implements UpstreamBody {
     return this.#finished
   }
 
-  /** What was said before the connection broke counts; an abort of ours is told by whoever did it. */
+  /** Events from before the connection broke count; an abort is reported by its owner. */
   read(): Promise<BodyChunk> {
     return this.#reader.read().then(valueOf, this.#onReadError)
   }
@@ -133,7 +136,9 @@ class SseBody<State> implements UpstreamBody {
     return [...batch, ...final].map((event) => this.#atEnd(event))
   }
 
-  /** An event that was cut off is not invalid, and an end without a last word is none where the reading has failed. */
+  /**
+   * A truncated event is not invalid, and a missing final event is not an early end if the read has failed.
+   */
   #atEnd(event: GenerationEvent): GenerationEvent {
     if (event.type !== 'failure') return event
     const { complaint } = event
@@ -142,7 +147,7 @@ class SseBody<State> implements UpstreamBody {
   }
 
   close(): void {
-    // What is left after the last event, or after a caller who left, is nobody's.
+    // The rest after the last event, or after a caller has left, is discarded.
     this.#reader.cancel().catch(() => {})
   }
 
@@ -156,7 +161,7 @@ class SseBody<State> implements UpstreamBody {
   #parseEvent(event: SseEvent, batch: GenerationEvent[]): void {
     if (isTooDeep(event.data)) return this.#fail(batch)
     const step = this.#parser.step(this.#state, event)
-    // The same state is one that remembers nothing of the event.
+    // An unchanged state remembers nothing of the event.
     if (step.state !== this.#state) this.#heldCharacters += event.data.length
     this.#state = step.state
     batch.push(...step.events)

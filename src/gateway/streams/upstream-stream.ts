@@ -18,7 +18,7 @@ import type { AbortLike } from '../../lib/abort.ts'
 
 type Batch = readonly GenerationEvent[]
 
-/** The answer of a provider on the network, which is asked when its first batch is wanted. */
+/** The response of a provider on the network. The request is sent when its first batch is awaited. */
 export class UpstreamStream implements OpenableStream<Batch> {
   readonly #request: UpstreamRequest
   readonly #kind: RemoteKind
@@ -58,7 +58,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
     }
   }
 
-  /** One loop from the socket to whoever takes. */
+  /** One loop from the socket to the consumer. */
   async each(onBatch: OnItem<Batch>): Promise<void> {
     const body = this.#body
     if (body === undefined) return
@@ -73,7 +73,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
         delivering = false
       }
     } catch (error) {
-      // Not the provider has failed, and whoever takes closes.
+      // The consumer has failed, not the provider; the consumer closes the stream.
       if (delivering) throw error
       this.#rethrow(error)
     }
@@ -87,7 +87,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
 
   readonly #onAbort = (): void => this.#abort.abort(abortReason(this.#request.signal))
 
-  /** For an answer that was read to its end there is no call any more that could be ended. */
+  /** After the last event of a response there is no call left to abort. */
   #release(): void {
     this.#closed = true
     this.#stopwatch?.stop()
@@ -96,7 +96,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
     this.#body?.close()
   }
 
-  /** Whether there is more to read. The failure behind what was said last is thrown once that was taken. */
+  /** Whether there is more to read. The failure after the last events is thrown once those were delivered. */
   #hasMore(body: UpstreamBody): boolean {
     if (this.#closed) return false
     if (this.#failure) throw this.#failure
@@ -104,14 +104,14 @@ export class UpstreamStream implements OpenableStream<Batch> {
     return !this.#closed
   }
 
-  /** The provider is waited for from now on, and not while a caller is slow to take what came. */
+  /** The time of the provider runs from now on, and not while the caller is slow to read. */
   #readChunk(body: UpstreamBody): Promise<BodyChunk> {
     this.#stopwatch?.start()
     this.#deadlines.waitStarted()
     return body.read()
   }
 
-  /** What the piece says; what a call says that was closed is nobody's. */
+  /** The events of the chunk; those of a closed call are discarded. */
   #parseChunk(body: UpstreamBody, chunk: BodyChunk): Batch {
     if (this.#closed) return []
     this.#stopwatch?.stop()
@@ -122,7 +122,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
     return failure === undefined ? batch : this.#splitAtFailure(failure, batch)
   }
 
-  /** An event that is too long is the fault of the provider, whatever else fails here is ours. */
+  /** An event that is too long is the provider's fault; any other exception here is the gateway's own. */
   #parse(body: UpstreamBody, chunk: BodyChunk): Batch {
     try {
       return body.parse(chunk)
@@ -138,7 +138,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
     return before
   }
 
-  /** Ends the call and throws what has failed; a call that was closed has ended. */
+  /** Closes the call and throws its failure, unless it was closed before. */
   #rethrow(error: unknown): undefined {
     if (this.#closed) return undefined
     const { provider } = this.#request
@@ -151,7 +151,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
       : connectionError(provider, error)
   }
 
-  /** What fails here is a fault of ours, and none of the provider. */
+  /** An exception here is the gateway's fault, not the provider's. */
   #renderBody(): string {
     const { target, generation, warn } = this.#request
     try {
@@ -168,7 +168,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
   }
 }
 
-/** An exception of our own as the 500; the causes that have a name stay as they are. */
+/** Turns an exception of the gateway's own into the 500. */
 function toInternalError(error: unknown): ApiError {
   return error instanceof ApiError ? error : internalError(error)
 }
@@ -179,12 +179,12 @@ function isFailure(event: GenerationEvent): event is FailureEvent {
   return event.type === 'failure'
 }
 
-/** An answer that ends because of us is told as what we did. */
+/** The failure of the response, or the abort reason if the gateway ended it. */
 function failureReason({ complaint: error }: FailureEvent, provider: Provider, signal: AbortSignal): unknown {
   return signal.aborted ? signal.reason : providerFailure(error, provider)
 }
 
-/** In bytes. An error page can be any size; its beginning says enough. */
+/** An error page can be any size; its beginning is enough. */
 const maxErrorBytes = 1024 * 1024
 
 async function readErrorResponse(
@@ -196,7 +196,7 @@ async function readErrorResponse(
   const body = parseJson(text)
   const error = body === undefined ? { message: text } : protocol.parseError(body)
   const retryAfter = parseRetryAfter(response.headers) ?? error.retryAfter
-  // The status line is the provider's own word; one inside the body is often a copy of another's.
+  // The status line is the provider's own; a status inside the body is often a copy of another provider's.
   return providerFailure({ ...error, status: response.status, fromStatusLine: true, retryAfter }, provider)
 }
 
@@ -208,7 +208,7 @@ function hostOf(provider: Provider): string {
   return URL.parse(provider.baseUrl)?.host ?? ''
 }
 
-/** One question to one provider. */
+/** One request to one provider. */
 export type UpstreamRequest = {
   readonly provider: Provider
   readonly target: Target
@@ -216,6 +216,6 @@ export type UpstreamRequest = {
   readonly signal: AbortLike
   readonly stopwatch?: Stopwatch | undefined
   readonly warn: (sentence: string) => void
-  /** The provider has taken the call: its answer has begun, though nothing may have been said yet. */
+  /** Called when the provider has accepted the request, possibly before any event. */
   readonly onAccepted?: (() => void) | undefined
 }

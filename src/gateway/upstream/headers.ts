@@ -2,7 +2,7 @@ import type { Provider, RemoteKind } from '../../providers/provider.ts'
 
 type RequestHeaders = Readonly<Record<string, string>>
 
-/** Those of providers whose key does not change, for whole and for streamed answers. */
+/** The headers by provider, for keys that do not change: with and without streaming. */
 const cachedHeaders = new WeakMap<Provider, { whole?: RequestHeaders; streamed?: RequestHeaders }>()
 
 /** The headers of every request to the provider; the operator's own come last. */
@@ -35,10 +35,10 @@ function createHeaders(
   }
 }
 
-/** In characters; what is shorter is no secret, and would be found in any sentence. */
+/** Something shorter is no secret, and would be found in any sentence. */
 const minSecretLength = 8
 
-/** The keys that the provider is sent, of the settings or in a header of the operator's. */
+/** The secrets that the provider is sent: its key, and those in configured headers. */
 export function secretsOf({ key, headers }: Provider): readonly string[] {
   const inHeaders = Object.entries(headers)
     .filter(([name]) => /authorization|key|token/i.test(name))
@@ -47,7 +47,7 @@ export function secretsOf({ key, headers }: Provider): readonly string[] {
   return all.filter(({ length }) => length >= minSecretLength)
 }
 
-/** Seconds after which the provider wants to be asked again, by its headers; undefined where they do not say. */
+/** The seconds of the headers `retry-after-ms` or `retry-after`; undefined without them. */
 export function parseRetryAfter(headers: Headers, now: number = Date.now()): number | undefined {
   const milliseconds = Number.parseFloat(headers.get('retry-after-ms') ?? '')
   if (milliseconds >= 0) return milliseconds / 1000

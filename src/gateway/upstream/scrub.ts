@@ -1,13 +1,13 @@
 const maxLength = 1000
 
 /**
- * A provider's sentence without what providers echo: the keys that it was sent, whatever their form, others that look
- * like one, organization ids, and the address it came from.
+ * A provider's message without what providers echo: the keys that they were sent in any form, other strings
+ * that look like keys, organization ids, and the provider's host.
  */
 export function scrub(message: string, host: string, keys: readonly string[] = []): string {
   let text = message
   for (const key of keys) text = text.replaceAll(key, '[key]')
-  // Cut after that: of a key that the end of the text cuts in two nothing would be recognised.
+  // Truncate after that: a key that the truncation cuts in two would not be recognised.
   text = text.slice(0, maxLength)
   if (host !== '') text = text.replaceAll(host, '[provider]')
   for (const [pattern, replacement] of secretPatterns) text = text.replace(pattern, replacement)

@@ -3,8 +3,9 @@ import { fromGenerator, type OpenableStream } from '../../lib/push-stream.ts'
 import { type UpstreamRequest, UpstreamStream } from '../streams/upstream-stream.ts'
 
 /**
- * Asks the provider and gives what it says, a batch of events at a time. Every failure is thrown, as the error
- * that the caller would get, after the events that came before it. Closing it, or the signal, ends the upstream call.
+ * Sends the request to the provider and returns its events in batches. Every failure is thrown as the error
+ * for the caller, after the events before it. Closing the stream, or aborting the signal, ends the upstream
+ * request.
  */
 export function sendUpstream(request: UpstreamRequest): OpenableStream<readonly GenerationEvent[]> {
   const { kind } = request.provider

@@ -10,7 +10,9 @@ import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/erro
 import { TooLong } from '../../lib/read-text.ts'
 import { scrub } from './scrub.ts'
 
-/** The error that a caller gets for what the provider, which was sent these keys, complained about. */
+/**
+ * The error for the caller that corresponds to the provider's error. `keys` are scrubbed from its message.
+ */
 export function toApiError(
   error: ProviderError,
   provider: string,
@@ -38,7 +40,7 @@ export function toApiError(
   return upstreamRejected(scrub(error.message, host, keys), rejectionCode(text))
 }
 
-/** 502: the provider cannot be reached, or answers with nothing that can be used. */
+/** 502: the provider cannot be reached, or its response cannot be used. */
 export function upstreamUnavailable(provider: string, reason: string, retryAfter?: number): ApiError {
   return upstreamFailed('upstream_unavailable', failedMessage(provider, reason), retryAfter)
 }
@@ -53,7 +55,7 @@ export function upstreamUnreachable(provider: string, reason: string): ApiError 
   )
 }
 
-/** 502: the host of the provider took no connection in time. */
+/** 502: the provider's host accepted no connection in time. */
 export function connectionTimedOut(provider: string): ApiError {
   const reason = 'no connection could be made'
   return upstreamFailed(
@@ -64,19 +66,19 @@ export function connectionTimedOut(provider: string): ApiError {
   )
 }
 
-/** What is wrong with a response that could not be read to its end because of the error. */
+/** The reason why reading a response failed. */
 export function readFailure(error: unknown): ProviderError {
   if (error instanceof TooLong) return tooLarge
   return codeOf(error) === 'ECONNRESET' ? connectionClosed : unreadable
 }
 
-/** The code of an error of the platform. */
+/** The `code` of a system error. */
 export function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined
 }
 
-/** The cause of an upstream error before any request was sent: nothing in a request can provoke it. */
+/** The cause of an upstream error from before the request was sent: nothing in a request can provoke it. */
 export class ConnectionFailure extends Error {
   override readonly name = 'ConnectionFailure'
 }
@@ -93,7 +95,7 @@ function timeoutMessage(provider: string, reason: string): string {
   return `The provider ${provider} took too long: ${reason}.`
 }
 
-/** In words of the gateway: those of the provider may quote its hosts and accounts. */
+/** In the gateway's words: those of the provider may name its hosts and accounts. */
 function failureReason({ message, status, detected, fromStatusLine }: ProviderError): string {
   if (detected) return message
   if (status === undefined)
@@ -106,21 +108,21 @@ function rejectionCode(text: string): 'context_length_exceeded' | 'content_filte
   return aboutFilter.test(text) ? 'content_filter' : 'upstream_rejected'
 }
 
-/** What stands in quotes is often the caller's own: the name of a tool, of a field of its schema. */
+/** Quoted text is often the caller's own: the name of a tool, of a field of its schema. */
 function withoutQuotes(message: string): string {
   return message.replace(/(^|[\s(:])(['"`])[^'"`]{1,200}\2(?=$|[\s).,:;])/g, '$1…')
 }
 
-/** A sentence counts from its beginning on: further in it may quote what the caller wrote. */
+/** Matches only the beginning of the message: later text may quote the caller. */
 function isKeyError(codes: string, message: string): boolean {
   return keyCode.test(codes) || keySentence.test(message)
 }
 
-// The words of the providers, as recorded and documented; each list ends where it would catch other errors.
+// The phrases of the providers, as recorded and documented; each list ends where it would match other errors.
 const keyCode = /\b(invalid_api_key|API_KEY_INVALID|authentication_error)\b/i
 const keySentence =
   /^(the )?((incorrect|invalid|missing|no) api[ _]key|api[ _]key (is )?(not valid|invalid|expired|missing))/i
-// Google says in the same sentence as OpenAI that a quota is used up, and means the rate: only codes tell.
+// Google's message for an exhausted quota equals OpenAI's, and means the rate: only codes are reliable.
 const quotaCode =
   /insufficient_(quota|balance|credits?)|credit_balance|spend_limit|billing_(hard_limit|not_active)/i
 const aboutModel = /model_not_found|model … does not exist/i
