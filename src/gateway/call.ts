@@ -9,12 +9,12 @@ import { Meter, type MeteredUsage } from './billing/meter.ts'
 import { costOfUsage, outcomeOf } from './billing/outcome.ts'
 import type { Nanos } from './billing/price.ts'
 import { costBoundOf } from './billing/cost-bound.ts'
-import type { GatewayParts, GenerateRequest } from './gateway.ts'
+import type { GatewayDependencies, GenerateRequest } from './gateway.ts'
 import { withInlineImages } from './images/remote-image.ts'
 import type { CallObserver } from './observer.ts'
 import type { ConcurrencySlot } from './rate-limits/admission.ts'
 
-export type CallDependencies = Pick<GatewayParts, 'billing' | 'calls' | 'images' | 'observer' | 'log'>
+export type CallDependencies = Pick<GatewayDependencies, 'billing' | 'calls' | 'images' | 'observer' | 'log'>
 
 /** How long a complete answer whose caller has left is read on for its usage. */
 const usageTimeoutMs = 5000
@@ -26,7 +26,7 @@ const usageTimeoutMs = 5000
 export class Call {
   readonly request: GenerateRequest
   readonly meter: Meter
-  readonly observed: CallObserver | undefined
+  readonly observer: CallObserver | undefined
   /** Aborts everything that runs for the call. */
   readonly abortSource = new AbortSource()
   readonly #dependencies: CallDependencies
@@ -37,15 +37,15 @@ export class Call {
   #cancelReason: unknown
   #usageTimer: Timer | undefined
 
-  constructor(request: GenerateRequest, parts: CallDependencies) {
+  constructor(request: GenerateRequest, dependencies: CallDependencies) {
     const { facts, reserved, signal } = request
     this.request = request
-    this.#dependencies = parts
+    this.#dependencies = dependencies
     // Before the meter, so that the times of the meter end before those of the observer.
-    this.observed = parts.observer?.call(facts, reserved !== undefined)
+    this.observer = dependencies.observer?.call(facts, reserved !== undefined)
     this.meter = new Meter(request)
     this.#slot = reserved
-    parts.calls.add(this)
+    dependencies.calls.add(this)
     if (signal.aborted) this.#onCallerLeft()
     else signal.addEventListener('abort', this.#onCallerLeft)
   }
@@ -136,7 +136,7 @@ export class Call {
     const outcome = outcomeOf(meter, request, error)
     this.#outcome = outcome
     this.#warnOfImplausibleUsage()
-    this.observed?.callEnded(outcome)
+    this.observer?.callEnded(outcome)
     this.#slot?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
     const settle = request.reserved ? billing.settleEventually : billing.settle
     return settle(request.facts, outcome, request.onSettled?.(error, this.usage()))
@@ -148,7 +148,7 @@ export class Call {
     const { promptTokens, completionTokens } = implausible
     const route = this.meter.route()
     this.#dependencies.log.warn(
-      'A provider counted more tokens than the request could use; the most that it could was charged.',
+      'A provider counted more tokens than the request could use; the maximum was charged.',
       {
         provider: route?.provider.name,
         model: route?.model,

@@ -74,7 +74,7 @@ export type GenerateRequest = ReservationRequest & {
 }
 
 /** The dependencies of the gateway. */
-export type GatewayParts = {
+export type GatewayDependencies = {
   readonly breaker: CircuitBreaker
   readonly billing: Billing
   readonly calls: OpenCalls

@@ -8,7 +8,7 @@ import { costBoundOf } from './billing/cost-bound.ts'
 import { Call } from './call.ts'
 import type {
   Gateway,
-  GatewayParts,
+  GatewayDependencies,
   GenerateRequest,
   GenerationStream,
   ReservationRequest,
@@ -21,33 +21,35 @@ import { openWithFailover } from './routing/failover.ts'
  * resolves with the first event, so that a failure before it rejects the promise, or leads to the next route.
  * While the gateway is shutting down, only reserved calls run.
  */
-export function createGateway(parts: GatewayParts): Gateway {
-  const { billing, calls, observer } = parts
+export function createGateway(dependencies: GatewayDependencies): Gateway {
+  const { billing, calls, observer } = dependencies
   return {
     generate: (request) =>
       calls.refusing() && !request.reserved
-        ? rejectStopping(request.facts, parts)
-        : generateMetered(request, parts),
+        ? rejectStopping(request.facts, dependencies)
+        : generateMetered(request, dependencies),
     reserve: (reservation, write) =>
-      calls.refusing() ? rejectStopping(reservation.facts, parts) : reserveCall(reservation, write, parts),
+      calls.refusing()
+        ? rejectStopping(reservation.facts, dependencies)
+        : reserveCall(reservation, write, dependencies),
     async settleUnsent(metadata, error, write) {
       await billing.settleEventually(metadata, failureOutcome(error), write)
       observer?.call(metadata, true).callEnded(failureOutcome(error))
     },
-    recordRejected: (metadata, error) => recordRejected(metadata, error, parts),
+    recordRejected: (metadata, error) => recordRejected(metadata, error, dependencies),
   }
 }
 
-async function rejectStopping(metadata: RequestMetadata, parts: GatewayParts): Promise<never> {
+async function rejectStopping(metadata: RequestMetadata, dependencies: GatewayDependencies): Promise<never> {
   const error = gatewayStopping()
-  await recordRejected(metadata, error, parts)
+  await recordRejected(metadata, error, dependencies)
   throw error
 }
 
 async function recordRejected(
   metadata: RequestMetadata,
   error: unknown,
-  { billing, observer, log }: GatewayParts,
+  { billing, observer, log }: GatewayDependencies,
 ): Promise<void> {
   observer?.requestSeen(metadata)
   await billing.settle(metadata, failureOutcome(error)).catch(logFailedSettlement(log))
@@ -56,9 +58,9 @@ async function recordRejected(
 async function reserveCall(
   reservation: ReservationRequest,
   write: () => void,
-  parts: GatewayParts,
+  dependencies: GatewayDependencies,
 ): Promise<QueuedSlot> {
-  const { observer, log } = parts
+  const { observer, log } = dependencies
   const { facts: metadata, billing, admission, model, generation } = reservation
   observer?.requestSeen(metadata)
   let queued: QueuedSlot | undefined
@@ -66,18 +68,26 @@ async function reserveCall(
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
     const promptTokens = estimatedPrompt(generation)
     queued = admission.queue(promptTokens)
-    await parts.billing.reserve(metadata, billing, () => costBoundOf(generation, model, promptTokens), write)
+    await dependencies.billing.reserve(
+      metadata,
+      billing,
+      () => costBoundOf(generation, model, promptTokens),
+      write,
+    )
     return queued
   } catch (error) {
     queued?.drop()
-    await parts.billing.settle(metadata, failureOutcome(error)).catch(logFailedSettlement(log))
+    await dependencies.billing.settle(metadata, failureOutcome(error)).catch(logFailedSettlement(log))
     throw error
   }
 }
 
 /** Runs the call, and settles it exactly once if it fails before its stream is returned. */
-async function generateMetered(request: GenerateRequest, parts: GatewayParts): Promise<GenerationStream> {
-  const call = new Call(request, parts)
+async function generateMetered(
+  request: GenerateRequest,
+  dependencies: GatewayDependencies,
+): Promise<GenerationStream> {
+  const call = new Call(request, dependencies)
   const { model } = request
   try {
     // The call is settled already: what it would take from now on would never be released.
@@ -85,9 +95,9 @@ async function generateMetered(request: GenerateRequest, parts: GatewayParts): P
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
     const pending = call.reserve()
     if (pending) await pending
-    return await openWithFailover(call, parts)
+    return await openWithFailover(call, dependencies)
   } catch (error) {
-    await call.settle(error).catch(logFailedSettlement(parts.log))
+    await call.settle(error).catch(logFailedSettlement(dependencies.log))
     throw error
   }
 }

@@ -49,7 +49,7 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
     if (await ledger.reserve({ request, amount: maxCost, promptCost, promptTokens }, alongside)) return
     if (maxCost === 0n) throw insufficientBalance('The balance is below zero. It has to be credited first.')
     const needed = `This request may cost up to ${usdText(maxCost)} USD, and the balance does not hold that.`
-    throw insufficientBalance(`${needed} A smaller max_tokens asks for less.`)
+    throw insufficientBalance(`${needed} A smaller max_tokens reserves less.`)
   }
 
   return {

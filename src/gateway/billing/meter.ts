@@ -13,7 +13,7 @@ import { UnfinishedAnswer } from './unfinished-answer.ts'
 export type MeteredUsage = Usage & { readonly estimated: boolean }
 
 /** The warning beside estimated token counts. */
-export const estimatedUsageWarning = 'The provider told no usage; the token counts are estimated.'
+export const estimatedUsageWarning = 'The provider reported no usage; the token counts are estimated.'
 
 /** No call uses more tokens: a higher count is a mistake of the provider, and is ignored. */
 const maxTokens = 1_000_000_000

@@ -30,10 +30,10 @@ type DiscoveryInput = {
 
 /** Creates the discovery, which stores the last good list of each provider. */
 export function createDiscovery(input: DiscoveryInput): Discovery {
-  const { providers, localEngines: engines = [], log, onChange, intervalMs: interval = 60_000 } = input
+  const { providers, localEngines = [], log, onChange, intervalMs = 60_000 } = input
   const lists = [
     ...[...providers].flatMap((provider) => createProviderList(provider, log) ?? []),
-    ...engines.flatMap((engine) => createProviderList(engine, log, { optional: true }) ?? []),
+    ...localEngines.flatMap((engine) => createProviderList(engine, log, { optional: true }) ?? []),
   ]
   const controller = new AbortController()
   const { signal } = controller
@@ -46,21 +46,21 @@ export function createDiscovery(input: DiscoveryInput): Discovery {
       failures = result === 'failed' ? failures + 1 : 0
       if (result === 'changed' && !signal.aborted) onChange()
       onFirst()
-      await wait(retryPauseMs(failures, interval), signal).catch(() => {})
+      await wait(retryPauseMs(failures, intervalMs), signal).catch(() => {})
     }
   }
 
   async function start(): Promise<void> {
-    const loopsByList = lists.map((list) => {
-      const { promise: onFirst, resolve } = Promise.withResolvers<void>()
+    const running = lists.map((list) => {
+      const { promise: first, resolve } = Promise.withResolvers<void>()
       const ended = refreshLoop(list, resolve).catch((error) => {
         log.error('The listing of models ended.', { provider: list.provider, cause: causeOf(error) })
         resolve()
       })
-      return { asked: onFirst, ended }
+      return { first, ended }
     })
-    loops = Promise.all(loopsByList.map(({ ended }) => ended))
-    await Promise.all(loopsByList.map(({ asked: onFirst }) => onFirst))
+    loops = Promise.all(running.map(({ ended }) => ended))
+    await Promise.all(running.map(({ first }) => first))
   }
 
   return {
@@ -77,8 +77,8 @@ export function createDiscovery(input: DiscoveryInput): Discovery {
 const minPauseMs = 1000
 
 /** Milliseconds until the next request, after so many failures in a row. */
-export function retryPauseMs(failures: number, interval: number): number {
-  return failures === 0 ? interval : Math.min(interval, minPauseMs * 2 ** (failures - 1))
+export function retryPauseMs(failures: number, intervalMs: number): number {
+  return failures === 0 ? intervalMs : Math.min(intervalMs, minPauseMs * 2 ** (failures - 1))
 }
 
 function discoveredEntry({ provider, models }: ProviderList): [string, readonly ListedModel[]][] {

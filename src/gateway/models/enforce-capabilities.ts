@@ -9,7 +9,7 @@ export type CapabilityOptions = {
   readonly unsupported: 'reject' | 'drop'
   /** The API's own names of parameters, where they differ. */
   readonly names: Partial<Record<Parameter, string>>
-  readonly warn: (sentence: string) => void
+  readonly warn: (message: string) => void
 }
 
 /**

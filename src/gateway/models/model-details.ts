@@ -5,7 +5,7 @@ import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import { upstreamHeaders } from '../upstream/headers.ts'
 
 /** Bytes. */
-const maxBody = 8 * 1024 * 1024
+const maxBodyBytes = 8 * 1024 * 1024
 /** Concurrent requests. */
 const maxConcurrent = 4
 /** Requests for one list; the next refresh continues where this one ended. */
@@ -54,7 +54,7 @@ async function contextWindowOf(
       redirect: 'manual',
       signal,
     })
-    const text = await readText(response, maxBody)
+    const text = await readText(response, maxBodyBytes)
     return response.ok ? details.contextWindow(parseJson(text)) : undefined
   } catch {
     return undefined

@@ -62,7 +62,7 @@ async function boundedText(response: Response): Promise<string> {
   try {
     return await readText(response, maxBodyBytes)
   } catch (error) {
-    throw error instanceof TooLong ? new Error('Its list is too long.') : error
+    throw error instanceof TooLong ? new Error('Its list of models is too large.') : error
   }
 }
 

@@ -28,10 +28,10 @@ export function modelProblems(
 }
 
 function routeProblems(
-  { facts, path, unlistedReason: unlisted }: DescribedModel,
+  { facts, path, unlistedReason }: DescribedModel,
   { configured, missing }: ConfiguredProviders,
 ): SettingsProblem[] {
-  if (!facts.routes && unlisted === undefined)
+  if (!facts.routes && unlistedReason === undefined)
     return [{ path, message: `needs routes: ${facts.slug} is not in the built-in catalog.` }]
   return (facts.routes ?? []).flatMap(({ provider, api }, index) => {
     const kind = configured.get(provider)?.kind.name
@@ -47,9 +47,9 @@ function routeProblems(
 
 function parameterProblems({ facts, path }: DescribedModel): SettingsProblem[] {
   const known: ReadonlySet<string> = new Set([...parameters, ...ignoredParameterNames])
-  return (facts.supported_parameters ?? []).flatMap((word, index) => {
-    if (known.has(word)) return []
-    const message = `“${word}” is not one of ${parameters.join(', ')}.`
+  return (facts.supported_parameters ?? []).flatMap((parameter, index) => {
+    if (known.has(parameter)) return []
+    const message = `“${parameter}” is not one of ${parameters.join(', ')}.`
     return [{ path: `${path}.supported_parameters[${index}]`, message }]
   })
 }

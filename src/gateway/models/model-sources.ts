@@ -50,12 +50,12 @@ function withEntry(
 ): KnownModel {
   const facts = { ...base?.facts, ...entry }
   if (entry.pricing) facts.pricing = { ...base?.facts.pricing, ...entry.pricing }
-  const unlisted = facts.routes ? undefined : unlistedReasonOf(entry.slug, providers)
+  const unlistedReason = facts.routes ? undefined : unlistedReasonOf(entry.slug, providers)
   return {
     facts,
     enabledSetting: entry.enabled,
     path,
-    unlistedReason: unlisted,
+    unlistedReason,
     unservedReason: base?.unservedReason,
   }
 }

@@ -28,7 +28,7 @@ const optionalTimeoutMs = 1000
 export function createProviderList(
   provider: Provider,
   log: Log,
-  { optional: unsure = false }: ListOptions = {},
+  { optional = false }: ListOptions = {},
 ): ProviderList | undefined {
   const { name, kind, discover } = provider
   if (!discover || !('protocol' in kind)) return undefined
@@ -45,7 +45,7 @@ export function createProviderList(
   }
 
   function reject(cause: string): void {
-    if (unsure && known === undefined) return
+    if (optional && known === undefined) return
     if (failure !== cause) log.warn('A provider did not list its models.', { provider: name, cause })
     failure = cause
   }
@@ -56,7 +56,10 @@ export function createProviderList(
     async refresh(signal) {
       try {
         return accept(
-          await listModels(provider, kind, signal, { known, ...(unsure && { deadline: optionalTimeoutMs }) }),
+          await listModels(provider, kind, signal, {
+            known,
+            ...(optional && { deadline: optionalTimeoutMs }),
+          }),
         )
       } catch (error) {
         if (!signal.aborted) reject(causeOf(error))

@@ -36,5 +36,5 @@ function describeCandidates(models: readonly Model[]): string {
   const others = models.length - slugs.length
   const text = `it may mean ${oneOf(others > 0 ? [...slugs, `${others} others`] : slugs)}`
   const enabled = models.some(({ disabled }) => disabled === undefined)
-  return enabled ? `${text}. Use the whole name.` : `${text}, and all of them are disabled.`
+  return enabled ? `${text}. Use the full name.` : `${text}, and all of them are disabled.`
 }

@@ -56,25 +56,27 @@ function parametersOf(kind: Kind | undefined): Iterable<string> {
 
 /** Enabled, disabled with a reason, or enabled without a key. */
 function availabilityOf(
-  { facts, enabledSetting: switched, unlistedReason: unlisted, unservedReason: unserved }: KnownModel,
+  { facts, enabledSetting, unlistedReason, unservedReason }: KnownModel,
   routes: readonly ModelRoute[],
   { missing }: ConfiguredProviders,
 ): Pick<Model, 'disabled' | 'keyMissing'> {
   if (facts.enabled === false)
-    return { disabled: switched === false ? disabledInSettings : notChatReason(facts.slug) }
+    return { disabled: enabledSetting === false ? disabledInSettings : notChatReason(facts.slug) }
   if (routes.length > 0) return {}
   const configuredRoutes = facts.routes ?? []
   const keyMissing = configuredRoutes
     .map(({ provider }) => missing.get(provider))
     .find((sentence) => sentence)
-  if (keyMissing === undefined) return { disabled: unlisted ?? missingProviderReason(configuredRoutes) }
-  return switched && unserved === undefined ? { keyMissing } : { disabled: unserved ?? keyMissing }
+  if (keyMissing === undefined) return { disabled: unlistedReason ?? missingProviderReason(configuredRoutes) }
+  return enabledSetting && unservedReason === undefined
+    ? { keyMissing }
+    : { disabled: unservedReason ?? keyMissing }
 }
 
 const disabledInSettings = 'It has enabled: false in weir.yaml.'
 
 function notChatReason(slug: string): string {
-  return `It is not made to hold a chat. Add { slug: ${slug}, enabled: true } to models in weir.yaml to try it.`
+  return `It is not a chat model. Add { slug: ${slug}, enabled: true } to models in weir.yaml to try it.`
 }
 
 function missingProviderReason([first]: readonly Route[]): string {

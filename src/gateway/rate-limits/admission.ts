@@ -2,52 +2,6 @@ import type { Organization } from '../../domain/accounting/organization.ts'
 import type { MemoryBudget, MemoryLease } from '../../lib/memory-budget.ts'
 import type { OrganizationLimiter, RateLimitStatus } from './organization-limiter.ts'
 
-/** A request that has passed the request rate limit. */
-export type Admission = {
-  /** The memory that the request holds. A call that begins releases it at its end. */
-  readonly memory: MemoryLease
-  /**
-   * Takes a concurrency slot, which the call then uses, or throws the 429. Does nothing if the request has
-   * one.
-   */
-  takeSlot(): void
-  /** The same; returns false if no slot is free. */
-  tryTakeSlot(): boolean
-  /** Releases the slot and the memory, unless a call or a response has taken them over. */
-  release(): void
-  /** Hands the memory over to the response, which releases it once it is sent. */
-  detachMemory(): MemoryLease
-  /** Takes a concurrency slot and about so many tokens, or throws the 429. */
-  open(tokens: number): ConcurrencySlot
-  /** Takes about so many tokens for a call that runs later, or throws the 429. */
-  queue(tokens: number): QueuedSlot
-  /** Marks the request as recorded without a call. */
-  enter(): void
-  /** Whether the request is recorded or its call has begun: from then on it is settled, however it ends. */
-  opened(): boolean
-  /** The current rate limit status of the organization. */
-  status(): RateLimitStatus
-}
-
-/** A reserved call that has its tokens and waits for a slot. */
-export type QueuedSlot = {
-  /** Takes a concurrency slot; undefined while the organization has none that is free. */
-  start(): ConcurrencySlot | undefined
-  /** Returns the tokens: the call will not run. */
-  drop(): void
-}
-
-/** A concurrency slot, taken until the call ends. */
-export type ConcurrencySlot = {
-  /** The memory of the call, released with the slot. */
-  readonly memory: MemoryLease
-  /**
-   * Frees the slot and the memory, and corrects the tokens to those that were used. Does nothing the second
-   * time.
-   */
-  close(tokens: number): void
-}
-
 /** The limiters of all organizations. `now` is milliseconds of a monotonic clock. */
 export type OrganizationLimiters = {
   readonly memory: MemoryBudget
@@ -56,9 +10,13 @@ export type OrganizationLimiters = {
   size(): number
 }
 
-/** Looks up the limiter each time: while a body was read, an idle limiter may have been evicted. */
-export class RequestAdmission implements Admission {
+/**
+ * A request that has passed the request rate limit. It looks up its limiter each time: while a body was read, an idle
+ * limiter may have been evicted.
+ */
+export class Admission {
   readonly #organization: Organization
+  /** The memory that the request holds. A call that begins releases it at its end. */
   readonly memory: MemoryLease
   readonly #limiters: OrganizationLimiters
   #slot: OrganizationLimiter | undefined
@@ -71,16 +29,22 @@ export class RequestAdmission implements Admission {
     this.memory = limiters.memory.lease(organization.id)
   }
 
+  /**
+   * Takes a concurrency slot, which the call then uses, or throws the 429. Does nothing if the request has
+   * one.
+   */
   takeSlot(): void {
     this.#acquire()
   }
 
+  /** The same; returns false if no slot is free. */
   tryTakeSlot(): boolean {
     const limiter = this.#limiters.limiterOf(this.#organization)
     if (this.#slot === undefined && limiter.tryAcquireSlot()) this.#slot = limiter
     return this.#slot !== undefined
   }
 
+  /** Takes a concurrency slot and about so many tokens, or throws the 429. */
   open(tokens: number): ConcurrencySlot {
     const limiter = this.#acquire()
     try {
@@ -91,33 +55,39 @@ export class RequestAdmission implements Admission {
     }
     this.#recorded = true
     this.#slot = undefined
-    return new HeldSlot(limiter, this.#limiters.now, tokens, this.detachMemory())
+    return new ConcurrencySlot(limiter, this.#limiters.now, tokens, this.detachMemory())
   }
 
+  /** Releases the slot and the memory, unless a call or a response has taken them over. */
   release(): void {
     this.#freeSlot()
     if (!this.#detached) this.memory.release()
   }
 
+  /** Hands the memory over to the response, which releases it once it is sent. */
   detachMemory(): MemoryLease {
     this.#detached = true
     return this.memory
   }
 
+  /** Takes about so many tokens for a call that runs later, or throws the 429. */
   queue(tokens: number): QueuedSlot {
     this.#limiters.limiterOf(this.#organization).takeTokens(tokens, this.#limiters.now())
     this.#recorded = true
-    return new TokenReservation(this.#organization, this.#limiters, tokens)
+    return new QueuedSlot(this.#organization, this.#limiters, tokens)
   }
 
+  /** Marks the request as recorded without a call. */
   enter(): void {
     this.#recorded = true
   }
 
+  /** Whether the request is recorded or its call has begun: from then on it is settled, however it ends. */
   opened(): boolean {
     return this.#recorded
   }
 
+  /** The current rate limit status of the organization. */
   status(): RateLimitStatus {
     return this.#limiters.limiterOf(this.#organization).status(this.#limiters.now())
   }
@@ -136,8 +106,8 @@ export class RequestAdmission implements Admission {
   }
 }
 
-/** The tokens of a call that runs later. */
-export class TokenReservation implements QueuedSlot {
+/** A reserved call that has its tokens and waits for a slot. */
+export class QueuedSlot {
   readonly #organization: Organization
   readonly #limiters: OrganizationLimiters
   readonly #tokens: number
@@ -148,19 +118,25 @@ export class TokenReservation implements QueuedSlot {
     this.#tokens = tokens
   }
 
+  /** Takes a concurrency slot; undefined while the organization has none that is free. */
   start(): ConcurrencySlot | undefined {
-    const { limiterOf: of, now, memory } = this.#limiters
+    const { limiterOf, now, memory } = this.#limiters
     const { id } = this.#organization
-    const limiter = of(this.#organization)
-    return limiter.tryAcquireSlot() ? new HeldSlot(limiter, now, this.#tokens, memory.lease(id)) : undefined
+    const limiter = limiterOf(this.#organization)
+    return limiter.tryAcquireSlot()
+      ? new ConcurrencySlot(limiter, now, this.#tokens, memory.lease(id))
+      : undefined
   }
 
+  /** Returns the tokens: the call will not run. */
   drop(): void {
     this.#limiters.limiterOf(this.#organization).refundTokens(this.#tokens, this.#limiters.now())
   }
 }
 
-class HeldSlot implements ConcurrencySlot {
+/** A concurrency slot and the tokens of a call, taken until the call ends. */
+export class ConcurrencySlot {
+  /** The memory of the call, released with the slot. */
   readonly memory: MemoryLease
   readonly #limiter: OrganizationLimiter
   readonly #now: () => number
@@ -174,6 +150,10 @@ class HeldSlot implements ConcurrencySlot {
     this.memory = memory
   }
 
+  /**
+   * Frees the slot and the memory, and corrects the tokens to those that were used. Does nothing the second
+   * time.
+   */
   close(usedTokens: number): void {
     if (this.#released) return
     this.#released = true

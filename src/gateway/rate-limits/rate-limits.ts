@@ -1,12 +1,6 @@
 import { MemoryBudget } from '../../lib/memory-budget.ts'
 import type { Organization } from '../../domain/accounting/organization.ts'
-import {
-  type Admission,
-  type OrganizationLimiters,
-  type QueuedSlot,
-  RequestAdmission,
-  TokenReservation,
-} from './admission.ts'
+import { Admission, type OrganizationLimiters, QueuedSlot } from './admission.ts'
 import { OrganizationLimiter, type LimitValues, type RateLimitStatus } from './organization-limiter.ts'
 
 /** The rate limits of all organizations, in this process. */
@@ -41,9 +35,9 @@ export function createRateLimits(
         onRejected(limiter.status(now))
         throw error
       }
-      return new RequestAdmission(organization, limiters)
+      return new Admission(organization, limiters)
     },
-    resume: (organization) => new TokenReservation(organization, limiters, 0),
+    resume: (organization) => new QueuedSlot(organization, limiters, 0),
     size: limiters.size,
   }
 }

@@ -1,6 +1,6 @@
 import { wait } from '../../lib/time.ts'
 import type { Call } from '../call.ts'
-import type { GatewayParts, GenerationStream } from '../gateway.ts'
+import type { GatewayDependencies, GenerationStream } from '../gateway.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { openStream } from './open-stream.ts'
 import {
@@ -18,12 +18,15 @@ import { routeOrder } from './route-order.ts'
  * routes. A route whose circuit is open is skipped while another one may respond, but never if all circuits
  * are open.
  */
-export async function openWithFailover(call: Call, parts: GatewayParts): Promise<GenerationStream> {
-  const failover = new Failover(call, parts)
+export async function openWithFailover(
+  call: Call,
+  dependencies: GatewayDependencies,
+): Promise<GenerationStream> {
+  const failover = new Failover(call, dependencies)
   for (;;) {
     const route = failover.nextRoute() ?? (await failover.nextRetry())
     try {
-      return await openStream(route, call, parts)
+      return await openStream(route, call, dependencies)
     } catch (error) {
       failover.attemptFailed(route, error)
     }
@@ -36,7 +39,7 @@ type Attempts = { readonly count: number; readonly error: unknown }
 /** Decides which route a call tries next. */
 class Failover {
   readonly #call: Call
-  readonly #parts: GatewayParts
+  readonly #dependencies: GatewayDependencies
   readonly #organization: string
   readonly #routes: readonly ModelRoute[]
   /** In the order of the last failures. */
@@ -49,10 +52,10 @@ class Failover {
   /** The route that is retried before the others are tried. */
   #retryRoute: ModelRoute | undefined
 
-  constructor(call: Call, parts: GatewayParts) {
+  constructor(call: Call, dependencies: GatewayDependencies) {
     const { facts, model } = call.request
     this.#call = call
-    this.#parts = parts
+    this.#dependencies = dependencies
     this.#organization = facts.organization
     this.#routes = routeOrder(model.routes, (route) => this.#isOpen(route))
     this.#allOpen = this.#areAllOpen()
@@ -81,10 +84,10 @@ class Failover {
    * Records that the route has failed for this call; rethrows an error that another route would not change.
    */
   attemptFailed(route: ModelRoute, error: unknown): void {
-    const { observed, abortSource: stop, meter } = this.#call
-    observed?.attemptFailed(error)
-    if (!isRouteFailure(error)) this.#parts.breaker.releaseProbe(route)
-    if (stop.aborted) throw stop.reason
+    const { observer, abortSource, meter } = this.#call
+    observer?.attemptFailed(error)
+    if (!isRouteFailure(error)) this.#dependencies.breaker.releaseProbe(route)
+    if (abortSource.aborted) throw abortSource.reason
     meter.attemptFailed()
     if (!shouldFailover(error)) throw error
     const count = this.#attemptsOf(route) + 1
@@ -99,8 +102,8 @@ class Failover {
       const [route, ...others] = this.#remaining
       if (route === undefined) return undefined
       this.#remaining = others
-      if (this.#allOpen || this.#parts.breaker.allowsRequest(route, this.#organization)) return route
-      this.#call.observed?.routeSkipped(route)
+      if (this.#allOpen || this.#dependencies.breaker.allowsRequest(route, this.#organization)) return route
+      this.#call.observer?.routeSkipped(route)
       this.#skipped = [...this.#skipped, route]
     }
   }
@@ -110,7 +113,7 @@ class Failover {
    * respond.
    */
   #nextSkipped(): ModelRoute | undefined {
-    const { breaker } = this.#parts
+    const { breaker } = this.#dependencies
     const allFinal = this.#failures.values().every(({ error }) => isFinal(error))
     const route = this.#skipped.find((skipped) => allFinal || !breaker.isSlow(skipped))
     this.#skipped = this.#skipped.filter((skipped) => skipped !== route)
@@ -129,16 +132,18 @@ class Failover {
 
   /** The pause counts as time spent waiting for the provider. */
   async #pause(routes: readonly ModelRoute[]): Promise<void> {
-    const { abortSource: stop, observed } = this.#call
+    const { abortSource, observer } = this.#call
     const attempt = Math.min(...routes.map((route) => this.#attemptsOf(route))) - 1
     const error = combinedFailure(routes.map((route) => this.#failures.get(route)?.error))
-    observed?.upstream.start()
-    await wait(retryDelayMs(attempt, error), stop)
-    observed?.upstream.stop()
+    observer?.upstream.start()
+    await wait(retryDelayMs(attempt, error), abortSource)
+    observer?.upstream.stop()
   }
 
   #canRetry(route: ModelRoute): boolean {
-    return this.#attemptsOf(route) <= this.#parts.retries && isRetryable(this.#failures.get(route)?.error)
+    return (
+      this.#attemptsOf(route) <= this.#dependencies.retries && isRetryable(this.#failures.get(route)?.error)
+    )
   }
 
   #attemptsOf(route: ModelRoute): number {
@@ -146,7 +151,7 @@ class Failover {
   }
 
   #isOpen(route: ModelRoute): boolean {
-    return this.#parts.breaker.isOpen(route, this.#organization)
+    return this.#dependencies.breaker.isOpen(route, this.#organization)
   }
 
   #areAllOpen(): boolean {
@@ -155,7 +160,7 @@ class Failover {
 
   /** The routes, those that fail fast before those that time out. */
   #slowLast(): readonly ModelRoute[] {
-    const { breaker } = this.#parts
+    const { breaker } = this.#dependencies
     return this.#routes.toSorted((a, b) => Number(breaker.isSlow(a)) - Number(breaker.isSlow(b)))
   }
 }

@@ -3,7 +3,7 @@ import type { Provider } from '../../providers/provider.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { MeteredStream } from '../streams/metered-stream.ts'
 import type { Call } from '../call.ts'
-import type { GenerationStream, GatewayParts } from '../gateway.ts'
+import type { GenerationStream, GatewayDependencies } from '../gateway.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { FirstEventTimeout } from '../streams/first-event-timeout.ts'
 import { isClientError, isRouteFailure, isTimeout, isUnreachable } from './retry.ts'
@@ -13,16 +13,16 @@ import { sendUpstream } from '../upstream/send-upstream.ts'
 export async function openStream(
   route: ModelRoute,
   call: Call,
-  parts: GatewayParts,
+  dependencies: GatewayDependencies,
 ): Promise<GenerationStream> {
   const { model, facts, stream, generation: original } = call.request
   const { provider } = route
   call.meter.routeChosen(route)
-  call.observed?.attemptStarted(route)
+  call.observer?.attemptStarted(route)
   const inlined = needsInlineImages(provider) ? await call.inlineImages() : original
-  const generation = await parts.states.restore(facts.organization, provider.name, inlined)
+  const generation = await dependencies.states.restore(facts.organization, provider.name, inlined)
   const warnings: string[] = []
-  const firstEventTimeout = stream ? new FirstEventTimeout(parts.patience) : undefined
+  const firstEventTimeout = stream ? new FirstEventTimeout(dependencies.patience) : undefined
   call.meter.requestSent(generation)
   const target = {
     model: route.model,
@@ -35,7 +35,7 @@ export async function openStream(
     target,
     generation,
     signal: call.abortSource,
-    stopwatch: call.observed?.upstream,
+    stopwatch: call.observer?.upstream,
     warn: (warning) => void warnings.push(warning),
     onAccepted: () => {
       call.meter.accepted()
@@ -43,9 +43,9 @@ export async function openStream(
     },
   })
   const first = upstream.first()
-  reportToBreaker(first, route, facts.organization, parts.breaker)
+  reportToBreaker(first, route, facts.organization, dependencies.breaker)
   await (firstEventTimeout ? firstEventTimeout.waitFor(first) : first)
-  return new MeteredStream(call, parts.states, { provider: provider.name, warnings, first, upstream })
+  return new MeteredStream(call, dependencies.states, { provider: provider.name, warnings, first, upstream })
 }
 
 /**

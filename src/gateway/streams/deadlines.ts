@@ -49,14 +49,14 @@ export class Deadlines {
 
   #expired(): void {
     if (!this.#hasEvents) this.#checkSilence()
-    else if (this.#waiting) this.#abort.abort(responseTimedOut(this.#provider.name, 'the answer stopped'))
+    else if (this.#waiting) this.#abort.abort(responseTimedOut(this.#provider.name, 'its response stopped'))
   }
 
   #checkSilence(): void {
     const { name, timeouts } = this.#provider
     const remainingMs = this.#startedAt + timeouts.firstByte - performance.now()
     // A timer may fire early by a fraction of a millisecond.
-    if (remainingMs <= 1) return this.#abort.abort(responseTimedOut(name, 'no answer came'))
+    if (remainingMs <= 1) return this.#abort.abort(responseTimedOut(name, 'it did not respond'))
     this.#watchdog.touch(remainingMs)
     if (!this.#hasResponse) void this.#checkConnection()
   }

@@ -80,7 +80,7 @@ export class MeteredStream implements GenerationStream {
     meter.add(batch)
     if (this.#call.cancelReason()) return this.#drain()
     if (meter.outputLength() > maxOutputCharacters)
-      throw upstreamUnavailable(this.provider, 'its answer does not end')
+      throw upstreamUnavailable(this.provider, 'its response does not end')
     const saved = this.#states.save(request.facts.organization, this.provider, batch)
     const pending = saved ? saved.then(() => onBatch(batch)) : onBatch(batch)
     if (pending) meter.readerPaused()

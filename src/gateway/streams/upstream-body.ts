@@ -141,8 +141,8 @@ class SseBody<State> implements UpstreamBody {
    */
   #atEnd(event: GenerationEvent): GenerationEvent {
     if (event.type !== 'failure') return event
-    const { complaint } = event
-    const cutOff = complaint === endedEarly || complaint === invalidData
+    const { complaint: error } = event
+    const cutOff = error === endedEarly || error === invalidData
     return cutOff ? { type: 'failure', complaint: this.#readError ?? endedEarly } : event
   }
 

@@ -215,7 +215,7 @@ export type UpstreamRequest = {
   readonly generation: Generation
   readonly signal: AbortLike
   readonly stopwatch?: Stopwatch | undefined
-  readonly warn: (sentence: string) => void
+  readonly warn: (message: string) => void
   /** Called when the provider has accepted the request, possibly before any event. */
   readonly onAccepted?: (() => void) | undefined
 }

@@ -3,7 +3,7 @@ import type { Provider, RemoteKind } from '../../providers/provider.ts'
 type RequestHeaders = Readonly<Record<string, string>>
 
 /** The headers by provider, for keys that do not change: with and without streaming. */
-const cachedHeaders = new WeakMap<Provider, { whole?: RequestHeaders; streamed?: RequestHeaders }>()
+const cachedHeaders = new WeakMap<Provider, { buffered?: RequestHeaders; streamed?: RequestHeaders }>()
 
 /** The headers of every request to the provider; the operator's own come last. */
 export function upstreamHeaders(
@@ -15,7 +15,7 @@ export function upstreamHeaders(
   if (token !== undefined) return createHeaders(provider, kind, stream, token)
   const cached = cachedHeaders.get(provider) ?? {}
   cachedHeaders.set(provider, cached)
-  return (cached[stream ? 'streamed' : 'whole'] ??= createHeaders(provider, kind, stream))
+  return (cached[stream ? 'streamed' : 'buffered'] ??= createHeaders(provider, kind, stream))
 }
 
 function createHeaders(

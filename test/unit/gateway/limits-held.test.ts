@@ -122,7 +122,7 @@ async function startWorld(script: Script) {
   }
 }
 
-test('a call that is given up behind the last word of its answer does not end as if it was whole', async () => {
+test('a call that is given up behind the last word of its response does not end as if it was whole', async () => {
   await using world = await startWorld(streamed())
   const leaving = new AbortController()
   const answer = await world.ask(leaving.signal)

@@ -69,7 +69,7 @@ describe('a fetched image is bounded', () => {
       const answer = withInlineImages(showing(server.url('/a')), patience, surroundings)
       await expect(answer).rejects.toMatchObject({
         status: 400,
-        message: "Invalid 'messages[0].content[0].image_url.url': the image did not come in time.",
+        message: "Invalid 'messages[0].content[0].image_url.url': the image was not received in time.",
       })
     }
   })
