@@ -63,7 +63,7 @@ describe('a fetched image is bounded', () => {
       () =>
         new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(png)) }), { headers }),
     )
-    const slow = { ...server.surroundings, deadline: 50 }
+    const slow = { ...server.surroundings, timeoutMs: 50 }
     const nameless = { ...slow, resolve: () => new Promise<never>(() => {}) }
     for (const surroundings of [slow, nameless]) {
       const answer = withInlineImages(showing(server.url('/a')), patience, surroundings)
