@@ -3,141 +3,152 @@ import type { Generation } from '../domain/generation/request.ts'
 import { AbortSource } from '../lib/abort.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { abortReason } from './abort-reason.ts'
+import { logFailedSettlement } from './billing/billing.ts'
 import { estimatedPrompt } from './billing/estimate.ts'
-import { logFailedSettlement } from './billing/log-failed-settlement.ts'
-import { createMeter, type Meter, type MeteredUsage } from './billing/meter.ts'
+import { Meter, type MeteredUsage } from './billing/meter.ts'
 import { costOfUsage, outcomeOf } from './billing/outcome.ts'
 import type { Nanos } from './billing/price.ts'
-import { costBoundOf } from './billing/reservation.ts'
-import type { GatewayParts, GenerateRequest } from './gateway.ts'
+import { costBoundOf } from './billing/cost-bound.ts'
+import type { GatewayDependencies, GenerateRequest } from './gateway.ts'
 import { withInlineImages } from './images/remote-image.ts'
 import type { CallObserver } from './observer.ts'
 import type { ConcurrencySlot } from './rate-limits/admission.ts'
 
-export type CallParts = Pick<GatewayParts, 'billing' | 'calls' | 'images' | 'observer' | 'log'>
+export type CallDependencies = Pick<GatewayDependencies, 'billing' | 'calls' | 'images' | 'observer' | 'log'>
 
-/** For the usage of an answer whose caller has left behind its end. */
+/** How long a complete answer whose caller has left is read on for its usage. */
 const usageTimeoutMs = 5000
 
 /**
- * A question on its way: one of the open calls. What it takes is counted while it is answered, and entered once, however
- * it ends; a caller who leaves ends it, wherever it then is.
+ * One request to a model, from its admission to its settlement. It is metered while it runs and settled
+ * exactly once, however it ends; it is aborted when its caller leaves.
  */
 export class Call {
-  readonly question: GenerateRequest
+  readonly request: GenerateRequest
   readonly meter: Meter
-  readonly observed: CallObserver | undefined
-  /** What ends all that is under way for it. */
-  readonly stop = new AbortSource()
-  readonly #parts: CallParts
-  #place: ConcurrencySlot | undefined
-  #inlined: Promise<Generation> | undefined
+  readonly observer: CallObserver | undefined
+  /** Aborts everything that runs for the call. */
+  readonly abortSource = new AbortSource()
+  readonly #dependencies: CallDependencies
+  #slot: ConcurrencySlot | undefined
+  #inlinedGeneration: Promise<Generation> | undefined
   #outcome: Outcome | undefined
-  #over: Promise<unknown> | undefined
-  #leaving: unknown
+  #settled: Promise<unknown> | undefined
+  #cancelReason: unknown
   #usageTimer: Timer | undefined
 
-  constructor(question: GenerateRequest, parts: CallParts) {
-    const { facts, reserved: booked, signal } = question
-    this.question = question
-    this.#parts = parts
-    // Before the meter: what the meter counts from its start must end before the request does.
-    this.observed = parts.observer?.call(facts, booked !== undefined)
-    this.meter = createMeter(question)
-    this.#place = booked
-    parts.calls.add(this)
-    if (signal.aborted) this.#callerLeft()
-    else signal.addEventListener('abort', this.#callerLeft)
+  constructor(request: GenerateRequest, dependencies: CallDependencies) {
+    const { facts, reserved, signal } = request
+    this.request = request
+    this.#dependencies = dependencies
+    // Before the meter, so that the times of the meter end before those of the observer.
+    this.observer = dependencies.observer?.call(facts, reserved !== undefined)
+    this.meter = new Meter(request)
+    this.#slot = reserved
+    dependencies.calls.add(this)
+    if (signal.aborted) this.#onCallerLeft()
+    else signal.addEventListener('abort', this.#onCallerLeft)
   }
 
   /**
-   * Takes what it needs of limits and balance, which a booked call has; throws or rejects with the 429 or 402. Of the
-   * tokens only the prompt is taken: a guess at the answer would refuse callers who ask for much and get little.
+   * Takes the slot, the tokens and the reservation that the call needs, unless they were reserved before;
+   * throws or rejects with the 429 or 402. Only the tokens of the prompt are taken: an estimate of the answer
+   * would reject callers who allow much and receive little.
    */
-  open(): Promise<void> | undefined {
-    const { facts, billing, admission, model, generation, reserved: booked } = this.question
-    if (booked) return undefined
+  reserve(): Promise<void> | undefined {
+    const { facts, billing, admission, model, generation, reserved } = this.request
+    if (reserved) return undefined
     const promptTokens = estimatedPrompt(generation)
-    this.#place = admission.open(promptTokens)
-    return this.#parts.billing.reserve(facts, billing, () => costBoundOf(generation, model, promptTokens))
-  }
-
-  /** The generation with the bytes of its images, for providers that take no addresses; fetched once. */
-  inlined(): Promise<Generation> {
-    const hold = this.#place?.memory.take
-    return (this.#inlined ??= withInlineImages(this.question.generation, this.stop, this.#parts.images, hold))
+    this.#slot = admission.open(promptTokens)
+    return this.#dependencies.billing.reserve(facts, billing, () =>
+      costBoundOf(generation, model, promptTokens),
+    )
   }
 
   /**
-   * It is over: whole, or with this error. Resolves once that is in the books. Only the first word counts; whoever
-   * comes later waits for the same.
+   * The generation with its images inlined, for providers that do not fetch images; each image is fetched
+   * once.
    */
-  over(error?: unknown): Promise<unknown> {
-    return (this.#over ??= this.#end(error))
-  }
-
-  /** Whether it is. */
-  ended(): boolean {
-    return this.#over !== undefined
+  inlineImages(): Promise<Generation> {
+    const hold = this.#slot?.memory.take
+    return (this.#inlinedGeneration ??= withInlineImages(
+      this.request.generation,
+      this.abortSource,
+      this.#dependencies.images,
+      hold,
+    ))
   }
 
   /**
-   * Ends it because its caller has left, or cancelled it. An answer that is at its end is read on, for some seconds and for nobody, until
-   * its usage has come: then it costs what the provider counted.
+   * Settles the call, which is complete or has failed with this error; resolves when the settlement is
+   * stored. Only the first call has an effect; later ones return the same promise.
    */
-  leave(reason: unknown): void {
-    if (this.#over || this.#leaving) return
-    // A gateway that stops waits for nothing.
-    if (!this.meter.awaitsUsage() || isInterruption(reason)) return this.cut(reason)
-    this.#leaving = reason
-    this.#usageTimer = setTimeout(() => this.cut(reason), usageTimeoutMs)
+  settle(error?: unknown): Promise<unknown> {
+    return (this.#settled ??= this.#settle(error))
   }
 
-  /** Why its caller has left, while it is read on all the same. */
-  leaving(): unknown {
-    return this.#leaving
+  /** Whether `settle` has been called. */
+  isSettled(): boolean {
+    return this.#settled !== undefined
   }
 
-  /** Ends it where nobody waits for its books: of what goes wrong there only the log hears. */
-  cut(reason: unknown): void {
-    // First, so that whatever comes of its books, nothing goes on that costs.
-    this.stop.abort(reason)
-    this.over(reason).catch(logFailedSettlement(this.#parts.log))
+  /**
+   * Ends the call because its caller has left or has cancelled it. An answer that is complete but for its
+   * usage is read on for up to `usageTimeoutMs`, so that the caller pays what the provider counted.
+   */
+  cancel(reason: unknown): void {
+    if (this.#settled || this.#cancelReason) return
+    // A gateway that is shutting down does not wait.
+    if (!this.meter.awaitsUsage() || isInterruption(reason)) return this.abort(reason)
+    this.#cancelReason = reason
+    this.#usageTimer = setTimeout(() => this.abort(reason), usageTimeoutMs)
   }
 
-  /** What has been used up to now, and its price; undefined for a model without one. */
+  /** Why the caller has left, while the usage is still awaited; else undefined. */
+  cancelReason(): unknown {
+    return this.#cancelReason
+  }
+
+  /** Aborts the call and settles it in the background; a failed settlement is logged. */
+  abort(reason: unknown): void {
+    // First, so that nothing goes on that costs money, even if the settlement fails.
+    this.abortSource.abort(reason)
+    this.settle(reason).catch(logFailedSettlement(this.#dependencies.log))
+  }
+
+  /** The usage up to now. */
   usage(): MeteredUsage {
     return this.#outcome?.usage ?? this.meter.usage()
   }
 
   cost(): Nanos | undefined {
-    return this.#outcome ? this.#outcome.cost : costOfUsage(this.meter.usage(), this.question, this.meter)
+    return this.#outcome ? this.#outcome.cost : costOfUsage(this.meter.usage(), this.request, this.meter)
   }
 
-  readonly #callerLeft = (): void => this.leave(abortReason(this.question.signal))
+  readonly #onCallerLeft = (): void => this.cancel(abortReason(this.request.signal))
 
-  #end(error: unknown): Promise<unknown> {
-    const { question, meter } = this
-    const { billing, calls } = this.#parts
-    question.signal.removeEventListener('abort', this.#callerLeft)
+  #settle(error: unknown): Promise<unknown> {
+    const { request, meter } = this
+    const { billing, calls } = this.#dependencies
+    request.signal.removeEventListener('abort', this.#onCallerLeft)
     clearTimeout(this.#usageTimer)
     calls.delete(this)
-    const outcome = outcomeOf(meter, question, error)
+    const outcome = outcomeOf(meter, request, error)
     this.#outcome = outcome
-    this.#warnOfCounts()
-    this.observed?.callEnded(outcome)
-    this.#place?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
-    const close = question.reserved ? billing.settleEventually : billing.settle
-    return close(question.facts, outcome, question.onSettled?.(error, this.usage()))
+    this.#warnOfImplausibleUsage()
+    this.observer?.callEnded(outcome)
+    this.#slot?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
+    const settle = request.reserved ? billing.settleEventually : billing.settle
+    return settle(request.facts, outcome, request.onSettled?.(error, this.usage()))
   }
 
-  #warnOfCounts(): void {
-    const counted = this.meter.implausibleUsage()
-    if (!counted) return
-    const { promptTokens, completionTokens } = counted
+  #warnOfImplausibleUsage(): void {
+    const implausible = this.meter.implausibleUsage()
+    if (!implausible) return
+    const { promptTokens, completionTokens } = implausible
     const route = this.meter.route()
-    this.#parts.log.warn(
-      'A provider counted more tokens than the request could use; the most that it could was charged.',
+    this.#dependencies.log.warn(
+      'A provider counted more tokens than the request could use; the maximum was charged.',
       {
         provider: route?.provider.name,
         model: route?.model,

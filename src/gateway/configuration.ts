@@ -6,7 +6,7 @@ import { configureProviders, type ProviderSet } from '../providers/config/config
 import { localEngines } from '../providers/config/local-engines.ts'
 import { createModelRegistry, type ModelRegistry } from './models/model-registry.ts'
 
-/** Settings that were found good, with what they bring in. */
+/** Valid settings, with the providers and models that they configure. */
 export type Configuration = {
   readonly settings: Settings
   readonly providers: ProviderSet
@@ -15,12 +15,12 @@ export type Configuration = {
 
 export type ConfigurationInput = {
   readonly settings: Settings
-  /** Where the settings came from, for what is said of them. */
+  /** The file that the settings came from, for messages about them. */
   readonly file: string | null
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-/** Checks all of it before any of it counts: throws `SettingsError`. */
+/** Validates the settings as a whole; throws `SettingsError`. */
 export function configure({ settings, file, environment }: ConfigurationInput, log: Log): Configuration {
   const providers = configureProviders(settings, environment)
   const models = createModelRegistry(settings.models, providers, log, localEngines(settings, environment))

@@ -16,68 +16,74 @@ import type { ProviderStates } from './provider-states.ts'
 import type { Admission, ConcurrencySlot, QueuedSlot } from './rate-limits/admission.ts'
 import type { CircuitBreaker } from './routing/circuit-breaker.ts'
 
-/** What the features ask: one question in, one stream of events out. */
+/** Sends requests to models, with everything around them: limits, billing, retries, failover and metering. */
 export type Gateway = {
   generate(question: GenerateRequest): Promise<GenerationStream>
   /**
-   * Takes of the limits and the balance what a call needs that is to be made later; `write` writes, in the same
-   * transaction, what stands for it. Throws what `generate` would.
+   * Reserves the tokens and the money of a call that runs later; `write` runs in the same transaction and
+   * stores the record of that call. Throws what `generate` would throw.
    */
   reserve(booking: ReservationRequest, write: () => void): Promise<QueuedSlot>
-  /** Enters a booked call that will not be made; `write` as above. Resolves once both are written, however late. */
+  /**
+   * Settles a reserved call that will not run; `write` as above. Resolves when both are stored, however long
+   * that takes.
+   */
   settleUnsent(metadata: RequestMetadata, error: unknown, write: () => void): Promise<void>
-  /** Enters a request that came to nothing before there was a question. */
-  recordRejected(facts: RequestMetadata, error: unknown): Promise<void>
+  /** Records a request that was rejected before it reached a model. */
+  recordRejected(metadata: RequestMetadata, error: unknown): Promise<void>
 }
 
-/** An answer that has begun: batches of events. */
+/** The events of a response that has begun, in batches. */
 export type GenerationStream = PushStream<readonly GenerationEvent[]> & {
-  /** The name of the provider that gives it. */
+  /** The name of the provider that serves the request. */
   readonly provider: string
-  /** What the provider could not be told, a sentence each. */
+  /** What the provider does not support and was ignored, a sentence each. */
   readonly warnings: readonly string[]
-  /** What has been used up to now. */
+  /** The usage up to now. */
   usage(): MeteredUsage
-  /** The price of that; undefined for a model without a price. */
+  /** The cost of that usage; undefined for a model without a price. */
   cost(): Nanos | undefined
 }
 
-/** What a question takes of limits and money. */
+/** What the limits and the billing need to know of a request. */
 export type ReservationRequest = {
   readonly facts: RequestMetadata
   readonly billing: BillingMode
-  /** What lets the call out: it is opened before the first try, and closed however the call ends. */
+  /** The admission of the request; the call takes its tokens from it, and its slot unless it runs later. */
   readonly admission: Pick<Admission, 'open' | 'queue'>
-  /** The model that serves it: for a fast variant, not the one that the caller named. */
+  /** The model that serves the request: for a fast variant, not the one that the caller named. */
   readonly model: Model
   readonly generation: Generation
 }
 
-/** A question of an organization to a model. */
+/** A request of an organization to a model. */
 export type GenerateRequest = ReservationRequest & {
   readonly stream: boolean
-  /** What a booked call has taken already: it is closed, and nothing more is taken. */
+  /**
+   * The slot and tokens of a call that was reserved before: nothing more is taken, and they are released at
+   * its end.
+   */
   readonly reserved?: ConcurrencySlot
   /**
-   * Hears once how the call ended, whole or with an error, when every event was taken that was given, and says what is
-   * to be written in the transaction that settles it.
+   * Called once when the call has ended, complete or with an error, after every event was delivered. Returns
+   * what is to be written in the transaction that settles the call.
    */
   readonly onSettled?: (error: unknown, used: MeteredUsage) => (() => void) | undefined
-  /** Fires when the caller leaves. */
+  /** Aborted when the caller leaves. */
   readonly signal: AbortLike
 }
 
-/** What the gateway works with. */
-export type GatewayParts = {
+/** The dependencies of the gateway. */
+export type GatewayDependencies = {
   readonly breaker: CircuitBreaker
   readonly billing: Billing
   readonly calls: OpenCalls
-  /** Further tries on each route. */
+  /** The number of retries on each route. */
   readonly retries: number
   readonly states: ProviderStates
-  /** Milliseconds for which an accepted stream may be silent before it is handed over all the same. */
+  /** Milliseconds that an accepted stream may be silent before the caller gets it without its first event. */
   readonly patience: number
-  /** Where images are fetched; the internet unless a test says otherwise. */
+  /** Where images are fetched: the internet unless a test overrides it. */
   readonly images?: NetworkOverrides
   readonly observer?: Observer
   readonly log: Log

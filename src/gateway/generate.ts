@@ -1,93 +1,103 @@
+import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import { providerKeyMissing } from '../lib/errors/upstream-errors.ts'
-import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
-import { Call } from './call.ts'
-import { openWithFailover } from './routing/failover.ts'
-import type {
-  GenerationStream,
-  ReservationRequest,
-  Gateway,
-  GatewayParts,
-  GenerateRequest,
-} from './gateway.ts'
-import type { QueuedSlot } from './rate-limits/admission.ts'
-import { logFailedSettlement } from './billing/log-failed-settlement.ts'
+import { logFailedSettlement } from './billing/billing.ts'
 import { estimatedPrompt } from './billing/estimate.ts'
 import { failureOutcome } from './billing/outcome.ts'
-import { costBoundOf } from './billing/reservation.ts'
+import { costBoundOf } from './billing/cost-bound.ts'
+import { Call } from './call.ts'
+import type {
+  Gateway,
+  GatewayDependencies,
+  GenerateRequest,
+  GenerationStream,
+  ReservationRequest,
+} from './gateway.ts'
+import type { QueuedSlot } from './rate-limits/admission.ts'
+import { openWithFailover } from './routing/failover.ts'
 
 /**
- * Asks the model's routes in turn until one begins to answer. The answer is handed over when its first event is
- * there, so that a failure before it is thrown here, and the next route tried. Where no calls are taken any more, only
- * those are asked that were booked.
+ * Creates the gateway. `generate` tries the model's routes in turn until one begins to respond; its promise
+ * resolves with the first event, so that a failure before it rejects the promise, or leads to the next route.
+ * While the gateway is shutting down, only reserved calls run.
  */
-export function createGateway(parts: GatewayParts): Gateway {
-  const { billing, calls, observer } = parts
+export function createGateway(dependencies: GatewayDependencies): Gateway {
+  const { billing, calls, observer } = dependencies
   return {
-    generate: (question) =>
-      calls.refusing() && !question.reserved
-        ? refused(question.facts, parts)
-        : accountedAnswer(question, parts),
-    reserve: (booking, write) =>
-      calls.refusing() ? refused(booking.facts, parts) : bookedCall(booking, write, parts),
-    async settleUnsent(facts, error, write) {
-      await billing.settleEventually(facts, failureOutcome(error), write)
-      observer?.call(facts, true).callEnded(failureOutcome(error))
+    generate: (request) =>
+      calls.refusing() && !request.reserved
+        ? rejectStopping(request.facts, dependencies)
+        : generateMetered(request, dependencies),
+    reserve: (reservation, write) =>
+      calls.refusing()
+        ? rejectStopping(reservation.facts, dependencies)
+        : reserveCall(reservation, write, dependencies),
+    async settleUnsent(metadata, error, write) {
+      await billing.settleEventually(metadata, failureOutcome(error), write)
+      observer?.call(metadata, true).callEnded(failureOutcome(error))
     },
-    recordRejected: (facts, error) => turnedAway(facts, error, parts),
+    recordRejected: (metadata, error) => recordRejected(metadata, error, dependencies),
   }
 }
 
-async function refused(facts: RequestMetadata, parts: GatewayParts): Promise<never> {
+async function rejectStopping(metadata: RequestMetadata, dependencies: GatewayDependencies): Promise<never> {
   const error = gatewayStopping()
-  await turnedAway(facts, error, parts)
+  await recordRejected(metadata, error, dependencies)
   throw error
 }
 
-async function turnedAway(
-  facts: RequestMetadata,
+async function recordRejected(
+  metadata: RequestMetadata,
   error: unknown,
-  { billing, observer, log }: GatewayParts,
+  { billing, observer, log }: GatewayDependencies,
 ): Promise<void> {
-  observer?.requestSeen(facts)
-  await billing.settle(facts, failureOutcome(error)).catch(logFailedSettlement(log))
+  observer?.requestSeen(metadata)
+  await billing.settle(metadata, failureOutcome(error)).catch(logFailedSettlement(log))
 }
 
-async function bookedCall(
-  booking: ReservationRequest,
+async function reserveCall(
+  reservation: ReservationRequest,
   write: () => void,
-  parts: GatewayParts,
+  dependencies: GatewayDependencies,
 ): Promise<QueuedSlot> {
-  const { billing: books, log } = parts
-  const { facts, billing, admission, model, generation } = booking
-  parts.observer?.requestSeen(facts)
+  const { observer, log } = dependencies
+  const { facts: metadata, billing, admission, model, generation } = reservation
+  observer?.requestSeen(metadata)
   let queued: QueuedSlot | undefined
   try {
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
     const promptTokens = estimatedPrompt(generation)
     queued = admission.queue(promptTokens)
-    await books.reserve(facts, billing, () => costBoundOf(generation, model, promptTokens), write)
+    await dependencies.billing.reserve(
+      metadata,
+      billing,
+      () => costBoundOf(generation, model, promptTokens),
+      write,
+    )
     return queued
   } catch (error) {
     queued?.drop()
-    await books.settle(facts, failureOutcome(error)).catch(logFailedSettlement(log))
+    await dependencies.billing.settle(metadata, failureOutcome(error)).catch(logFailedSettlement(log))
     throw error
   }
 }
 
-/** Sees to it that the call is settled once, however it ends. */
-async function accountedAnswer(question: GenerateRequest, parts: GatewayParts): Promise<GenerationStream> {
-  const call = new Call(question, parts)
-  const { model } = question
+/** Runs the call, and settles it exactly once if it fails before its stream is returned. */
+async function generateMetered(
+  request: GenerateRequest,
+  dependencies: GatewayDependencies,
+): Promise<GenerationStream> {
+  const call = new Call(request, dependencies)
+  const { model } = request
   try {
-    // Its end is in the books already: what is taken from now on would never be given back.
-    if (call.stop.aborted) throw call.stop.reason
+    // The call is settled already: what it would take from now on would never be released.
+    if (call.abortSource.aborted) throw call.abortSource.reason
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
-    const opened = call.open()
-    if (opened) await opened
-    return await openWithFailover(call, parts)
+    const pending = call.reserve()
+    if (pending) await pending
+    return await openWithFailover(call, dependencies)
   } catch (error) {
-    await call.over(error).catch(logFailedSettlement(parts.log))
+    await call.settle(error).catch(logFailedSettlement(dependencies.log))
     throw error
   }
 }

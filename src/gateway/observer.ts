@@ -3,23 +3,26 @@ import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import type { Outcome } from '../domain/accounting/outcome.ts'
 import type { ModelRoute } from './models/model.ts'
 
-/** Hears what is asked of models. It decides nothing, and throws nothing. */
+/**
+ * Observes the requests to models, for metrics, traces and the request log. It never throws and decides
+ * nothing.
+ */
 export type Observer = {
-  /** What is known of a request that asks a model, also where it comes to nothing. */
-  requestSeen(facts: RequestMetadata): void
-  /** A call begins; a booked one is made when its request was answered long ago. */
-  call(facts: RequestMetadata, booked: boolean): CallObserver
+  /** A request for a model was received, also if it is rejected. */
+  requestSeen(metadata: RequestMetadata): void
+  /** A call begins. A `reserved` call runs after its request was answered. */
+  call(metadata: RequestMetadata, reserved: boolean): CallObserver
 }
 
-/** Hears of one call: what is tried for it, and once how it ends. */
+/** Observes one call: its attempts, and once its end. */
 export type CallObserver = {
-  /** Runs while a provider is waited for, over all tries. */
+  /** Runs while the call waits for a provider, over all attempts. */
   readonly upstream: Stopwatch
-  /** The route is asked. */
+  /** A request to the route begins. */
   attemptStarted(route: ModelRoute): void
-  /** The route is not asked, because it failed too often. */
+  /** The route is skipped because its circuit is open. */
   routeSkipped(route: ModelRoute): void
-  /** What was asked last has failed with this error. */
+  /** The last attempt has failed with this error. */
   attemptFailed(error: unknown): void
   callEnded(outcome: Outcome): void
 }

@@ -1,48 +1,51 @@
 import { interrupted } from '../lib/errors/errors.ts'
 
-/** The calls that are open, for an orderly end of all of them. */
+/** The calls in flight, for a graceful shutdown. */
 export type OpenCalls = {
-  add(call: CuttableCall): void
-  delete(call: CuttableCall): void
-  /** From now on no calls are taken, but for those that were booked. */
+  add(call: AbortableCall): void
+  delete(call: AbortableCall): void
+  /** From now on new calls are rejected; only reserved ones run. */
   refuseNew(): void
-  /** Whether none are. */
+  /** Whether new calls are rejected. */
   refusing(): boolean
-  /** Resolves when none is open. */
+  /** Resolves when new calls are rejected and none is in flight. */
   idle(): Promise<void>
-  /** Ends those that are open, and all that still come, with `interrupted`, and tells how many were open. */
+  /**
+   * Aborts the calls in flight, and all that still come, with `interrupted`; returns the number of calls that
+   * were in flight.
+   */
   cut(): number
 }
 
-type CuttableCall = { cut(reason: unknown): void }
+type AbortableCall = { abort(reason: unknown): void }
 
 export function createOpenCalls(): OpenCalls {
-  const open = new Set<CuttableCall>()
-  const noneLeft = Promise.withResolvers<void>()
-  let refusing = false
-  let stopped = false
+  const open = new Set<AbortableCall>()
+  const allEnded = Promise.withResolvers<void>()
+  let rejecting = false
+  let aborting = false
 
-  const check = () => void (refusing && open.size === 0 && noneLeft.resolve())
+  const resolveIfIdle = () => void (rejecting && open.size === 0 && allEnded.resolve())
 
   return {
     add(call) {
       open.add(call)
-      if (stopped) call.cut(interrupted())
+      if (aborting) call.abort(interrupted())
     },
     delete(call) {
       open.delete(call)
-      check()
+      resolveIfIdle()
     },
     refuseNew() {
-      refusing = true
-      check()
+      rejecting = true
+      resolveIfIdle()
     },
-    refusing: () => refusing,
-    idle: () => noneLeft.promise,
+    refusing: () => rejecting,
+    idle: () => allEnded.promise,
     cut() {
-      stopped = true
+      aborting = true
       const cut = [...open]
-      for (const call of cut) call.cut(interrupted())
+      for (const call of cut) call.abort(interrupted())
       return cut.length
     },
   }

@@ -4,39 +4,39 @@ import type { Json } from '../lib/json/json.ts'
 import type { ProviderState } from '../storage/sqlite/provider-state.ts'
 
 /**
- * What a provider wants back with its tool calls on the next turn (signatures, reasoning) and what the caller's
- * format has no place for: kept by organization and tool-call id.
+ * What a provider wants back with its tool calls on the next turn (signatures, reasoning), for which the
+ * caller's format has no field. Stored by organization and tool-call id.
  */
 export type ProviderStates = {
-  /** The generation, with the states of its earlier tool calls that this provider gave. */
+  /** Returns the generation with the states that this provider gave to its earlier tool calls. */
   restore(organization: string, provider: string, generation: Generation): Promise<Generation> | Generation
-  /** Stores the states in the batch; undefined where there is none. */
-  keep(organization: string, provider: string, batch: readonly GenerationEvent[]): Promise<void> | undefined
+  /** Stores the states in the batch; undefined if there is none. */
+  save(organization: string, provider: string, batch: readonly GenerationEvent[]): Promise<void> | undefined
 }
 
-/** Milliseconds: a conversation that rests for longer goes on without its signatures. */
-const lifetime = 7 * 24 * 60 * 60 * 1000
+/** How long a state is stored: a conversation that pauses for longer goes on without its signatures. */
+const lifetimeMs = 7 * 24 * 60 * 60 * 1000
 
 export function createProviderStates(store: ProviderState, now: () => number = Date.now): ProviderStates {
   return {
     restore(organization, provider, generation) {
-      if (!generation.messages.some(madeCalls)) return generation
-      const ids = callIdsIn(generation)
+      if (!generation.messages.some(hasToolCalls)) return generation
+      const ids = callIdsOf(generation)
       return store.find(organization, provider, ids).then((states) => withStates(generation, states))
     },
-    keep(organization, provider, batch) {
-      // Almost no batch has one: a list of none is not made for each.
-      if (!batch.some(carriesState)) return undefined
-      return keepAll(batch.filter(carriesState), organization, provider)
+    save(organization, provider, batch) {
+      // Almost no batch has a state: do not allocate a list for each.
+      if (!batch.some(hasState)) return undefined
+      return saveAll(batch.filter(hasState), organization, provider)
     },
   }
 
-  async function keepAll(
+  async function saveAll(
     calls: readonly StatefulCall[],
     organization: string,
     provider: string,
   ): Promise<void> {
-    const expiresAt = now() + lifetime
+    const expiresAt = now() + lifetimeMs
     await Promise.all(
       calls.map(({ call, state }) =>
         store.keep({ organization, callId: call.id, provider, value: state, expiresAt }),
@@ -47,15 +47,15 @@ export function createProviderStates(store: ProviderState, now: () => number = D
 
 type StatefulCall = ToolCallEvent & { readonly state: Json }
 
-function carriesState(event: GenerationEvent): event is StatefulCall {
+function hasState(event: GenerationEvent): event is StatefulCall {
   return event.type === 'tool-call' && event.state !== undefined
 }
 
-function madeCalls(message: Message): boolean {
+function hasToolCalls(message: Message): boolean {
   return message.role === 'assistant' && message.toolCalls.length > 0
 }
 
-function callIdsIn(generation: Generation): string[] {
+function callIdsOf(generation: Generation): string[] {
   return generation.messages.flatMap((message) => toolCallsOf(message).map((call) => call.id))
 }
 

@@ -72,7 +72,7 @@ describe('a call is charged its exact cost', () => {
     await expectEnd(paid, { status: 200, cost: usualCost })
   })
 
-  test('as it is estimated where the provider told no usage', async () => {
+  test('as it is estimated where the provider reported no usage', async () => {
     await using paid = await startPaid(whole(said({ text: ['eight ch'] }, { usage: undefined })))
     expect((await paid.app.chat(question)).headers.get('x-weir-cost')).toBe('0.000028000')
     await expectEnd(paid, { status: 200, cost: begunCost })

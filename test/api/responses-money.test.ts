@@ -86,7 +86,7 @@ describe('a response is charged its exact cost', () => {
     expect(storedIn(paid)).toBe(0)
   })
 
-  test('as it is estimated where the provider told no usage', async () => {
+  test('as it is estimated where the provider reported no usage', async () => {
     await using paid = await startPaid(whole(said({ text: ['eight ch'] }, { usage: undefined })))
     const { usage } = (await (await respond(paid.app)).json()) as ResponseObject
     expect(usage).toMatchObject({ input_tokens: 8, output_tokens: 2 })

@@ -6,7 +6,7 @@ import { chatRequest } from '../../src/api/chat-completions/schema.ts'
 import { median } from '../../src/cli/bench/figures.ts'
 import { chatCompletion } from '../../src/cli/bench/replies.ts'
 import { createRateLimits } from '../../src/gateway/rate-limits/rate-limits.ts'
-import { createMeter } from '../../src/gateway/billing/meter.ts'
+import { Meter } from '../../src/gateway/billing/meter.ts'
 import { parseJson } from '../../src/lib/json/json.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { tooDeep } from '../../src/lib/validation/nesting.ts'
@@ -96,7 +96,7 @@ async function gatewayParts(): Promise<Part[]> {
     await timed('request to the provider', () => JSON.stringify(wire.render(generation, target, () => {}))),
     await timed('answer of the provider', () => wire.parse(answer)),
     await timed('metering', () => {
-      const meter = createMeter({ generation, model, stream: false })
+      const meter = new Meter({ generation, model, stream: false })
       meter.add(events)
       return meter.usage()
     }),

@@ -1,7 +1,7 @@
 import type { FinishReason, GenerationEvent, ToolCall } from './events.ts'
 import type { Usage } from './usage.ts'
 
-/** A whole answer: what the events of a stream add up to. */
+/** A complete answer: the sum of the events of a stream. */
 export type Answer = {
   readonly choices: readonly AnswerChoice[]
   readonly usage?: Usage
@@ -15,7 +15,7 @@ export type AnswerChoice = {
   readonly finish: FinishReason | null
 }
 
-/** Adds events up to the answer that they tell. */
+/** Accumulates the events of a stream into an answer. */
 export class AnswerFold {
   readonly #choices: OpenChoice[] = []
   #usage: Usage | undefined
@@ -26,7 +26,7 @@ export class AnswerFold {
   }
 
   answer(): Answer {
-    const choices = Array.from(this.#choices, (choice) => choice ?? open())
+    const choices = Array.from(this.#choices, (choice) => choice ?? emptyChoice())
     return { choices, usage: this.#usage, tier: this.#tier }
   }
 
@@ -49,10 +49,10 @@ export class AnswerFold {
 
 type OpenChoice = { text: string; reasoning: string; toolCalls: ToolCall[]; finish: FinishReason | null }
 
-const open = (): OpenChoice => ({ text: '', reasoning: '', toolCalls: [], finish: null })
+const emptyChoice = (): OpenChoice => ({ text: '', reasoning: '', toolCalls: [], finish: null })
 
 function choiceAt(choices: OpenChoice[], index: number): OpenChoice {
-  return (choices[index] ??= open())
+  return (choices[index] ??= emptyChoice())
 }
 
 type ChoiceEvent = Extract<GenerationEvent, { readonly choice: number }>

@@ -3,8 +3,9 @@ import type { ProviderError } from './provider-error.ts'
 import type { Usage } from './usage.ts'
 
 /**
- * What a model says, in no wire's format. `choice` counts the answers of one request from 0. A wire tells
- * `finish` once for each choice and last of it, when the provider's whole answer is there.
+ * An event of a model's output, independent of the protocol. `choice` counts the choices of one request from
+ * 0. A protocol emits `finish` once for each choice and as its last event, when the provider's response is
+ * complete.
  */
 export type GenerationEvent =
   | { readonly type: 'text'; readonly choice: number; readonly text: string }
@@ -13,17 +14,17 @@ export type GenerationEvent =
   | ToolCallDelta
   | ToolCallEvent
   | { readonly type: 'finish'; readonly choice: number; readonly reason: FinishReason }
-  /** The model has ended the choice: nothing of it comes any more but, once the whole answer is there, its `finish`. */
+  /** The model has ended the choice: only its `finish` follows, once the response is complete. */
   | { readonly type: 'ending'; readonly choice: number }
-  /** The counts so far; a later one replaces it. */
+  /** The token counts so far; a later event replaces them. */
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'tier'; readonly tier: 'default' | 'priority' | null }
-  /** The provider gave up; nothing comes after it. */
+  /** The provider has failed; no event follows. */
   | { readonly type: 'failure'; readonly complaint: ProviderError }
 
 /**
- * The model begins a tool call. `index` counts the tool calls of the choice from 0; id and name are final. Calls may
- * interleave. One without a `tool-call` at the end of its answer was cut off.
+ * The model begins a tool call. `index` counts the tool calls of the choice from 0; id and name are final.
+ * Calls may interleave. A call without a `tool-call` event at the end of the answer was cut off.
  */
 export type ToolCallBegin = {
   readonly type: 'tool-call-begin'
@@ -33,7 +34,10 @@ export type ToolCallBegin = {
   readonly name: string
 }
 
-/** A fragment of the arguments of the call that began under this index; joined, they are its whole arguments. */
+/**
+ * A fragment of the arguments of the call that began under this index; joined, the fragments are the complete
+ * arguments.
+ */
 export type ToolCallDelta = {
   readonly type: 'tool-call-delta'
   readonly choice: number
@@ -42,8 +46,8 @@ export type ToolCallDelta = {
 }
 
 /**
- * The end of a tool call, with all of it: whoever needs only whole calls reads no other event of them. `state` is what
- * the provider wants back with the call on the next turn.
+ * The end of a tool call, with the complete call: a reader that needs only complete calls can ignore the
+ * other two events. `state` is what the provider wants back with the call on the next turn.
  */
 export type ToolCallEvent = {
   readonly type: 'tool-call'

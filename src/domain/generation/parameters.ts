@@ -18,10 +18,10 @@ export const parameters = [
 export type Parameter = (typeof parameters)[number]
 
 /**
- * Words that lists of supported parameters of other origin hold. They say nothing here: `max_tokens` stands for
- * both spellings, and the other fields are never refused for a model.
+ * Names that occur in lists of supported parameters from other sources and have no meaning here: `max_tokens`
+ * stands for both spellings, and the other fields are never rejected for a model.
  */
-export const alwaysAccepted = [
+export const ignoredParameterNames = [
   'max_completion_tokens',
   'logprobs',
   'top_logprobs',
@@ -29,9 +29,9 @@ export const alwaysAccepted = [
   'service_tier',
 ] as const
 
-/** The words of a list that say something, each once. */
-export function toParameters(words: Iterable<string>): ReadonlySet<Parameter> {
-  const said = new Set(words)
-  if (said.has('max_completion_tokens')) said.add('max_tokens')
-  return new Set(parameters.filter((parameter) => said.has(parameter)))
+/** The parameters among these names, each once. */
+export function toParameters(list: Iterable<string>): ReadonlySet<Parameter> {
+  const names = new Set(list)
+  if (names.has('max_completion_tokens')) names.add('max_tokens')
+  return new Set(parameters.filter((parameter) => names.has(parameter)))
 }

@@ -1,22 +1,28 @@
-/** What a provider says is wrong, in its own words: shown to nobody before it is classified and scrubbed. */
+/**
+ * An error as the provider reports it, in the provider's words. It has to be classified and scrubbed before a
+ * caller sees it.
+ */
 export type ProviderError = {
   readonly message: string
-  /** The HTTP status that the provider means, also where it came inside a 200. */
+  /** The HTTP status that the provider means, even if its response came with a 200. */
   readonly status?: number
   readonly type?: string
   readonly code?: string
-  /** Whether it is the status that the provider answered with, and not one that its response names. */
-  readonly answered?: true
-  /** Found by the gateway and not reported by the provider: the message is the gateway's own, and may be shown. */
+  /** Whether `status` is that of the HTTP response, and not one that its body names. */
+  readonly fromStatusLine?: true
+  /**
+   * Found by the gateway and not reported by the provider: the message is the gateway's own, and may be
+   * shown.
+   */
   readonly detected?: true
   /** Seconds. */
   readonly retryAfter?: number
 }
 
-/** The message of a complaint that has none of the provider's. */
+/** The message of an error for which the provider gives none. */
 export const noReason = 'The provider gave no reason.'
 
-/** The response ended as a whole one does, but without its last word. */
+/** The response ended without its final event, on a connection that closed properly. */
 export const endedEarly: ProviderError = {
   message: 'its response ended before it was complete',
   detected: true,

@@ -1,16 +1,16 @@
 import type { Fields, Json } from '../../lib/json/json.ts'
 import type { ToolCall } from './events.ts'
 
-/** What a model is asked, in no wire's format. */
+/** A request to a model, independent of the protocol. */
 export type Generation = {
   readonly messages: readonly Message[]
   readonly tools: readonly Tool[]
   readonly toolChoice?: ToolChoice
   readonly parallelToolCalls?: boolean
   readonly format?: Format
-  /** The most tokens of one answer, reasoning included. */
+  /** The maximum tokens of one choice, reasoning included. */
   readonly maxTokens?: number
-  /** How many answers; absent for one. */
+  /** The number of choices; absent for one. */
   readonly choices?: number
   readonly stop?: readonly string[]
   readonly temperature?: number
@@ -22,7 +22,7 @@ export type Generation = {
   readonly effort?: Effort
   readonly serviceTier?: 'auto' | 'default' | 'flex' | 'priority'
   readonly user?: string
-  /** Properties of the request that the interface does not name: only wires that share them send them on. */
+  /** Properties of the request that the API does not name: only protocols that share them send them on. */
   readonly extras: Fields
 }
 
@@ -31,7 +31,7 @@ export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessa
 type MessageContent = {
   readonly parts: readonly Part[]
   readonly name?: string
-  /** Properties of the message that the interface does not name. */
+  /** Properties of the message that the API does not name. */
   readonly extras?: Fields
 }
 
@@ -44,7 +44,7 @@ export type AssistantMessage = MessageContent & {
 /** The result of the tool call with this id. */
 export type ToolMessage = MessageContent & { readonly role: 'tool'; readonly callId: string }
 
-/** A tool call of an earlier turn, with what its provider wants to see again beside it. */
+/** A tool call of an earlier turn, with the state that its provider wants back. */
 export type PastToolCall = ToolCall & { readonly state?: Json }
 
 export type Part = TextPart | ImagePart | ForeignPart
@@ -82,6 +82,6 @@ export type Format =
       readonly strict?: boolean
     }
 
-/** From none to the most. */
+/** From the lowest to the highest. */
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof efforts)[number]

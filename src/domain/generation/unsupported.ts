@@ -11,7 +11,7 @@ export type Unsupported = {
   readonly by?: string
 }
 
-/** The names in one sentence at most. */
+/** The maximum number of names in one sentence. */
 export const maxNames = 8
 /** In characters. */
 const maxNameLength = 60
@@ -26,7 +26,7 @@ const plurals = {
   'JSON Schema keyword': 'JSON Schema keywords',
 } as const
 
-/** The sentence for `count` different things of one kind, of which these are the first names. */
+/** The sentence for `count` different items of one kind, of which these are the first names. */
 export function unsupportedSentence(
   { what, within = '', by }: Omit<Unsupported, 'name'>,
   names: readonly string[],
@@ -35,13 +35,13 @@ export function unsupportedSentence(
   const shown = names.slice(0, maxNames).map((name) => `\`${within}${shortText(name, maxNameLength)}\``)
   const support = by === undefined ? 'supported' : `supported by ${by}`
   if (count === 1) return `${what} ${shown.join('')} is not ${support} and was ignored.`
-  return `${plurals[what]} ${listed(shown, count - shown.length)} are not ${support} and were ignored.`
+  return `${plurals[what]} ${joinNames(shown, count - shown.length)} are not ${support} and were ignored.`
 }
 
 /** `a, b and c`, or `a, b and 7 others`. */
-function listed(shown: readonly string[], others: number): string {
+function joinNames(shown: readonly string[], others: number): string {
   const last =
     others > 0 ? `${others.toLocaleString('en-US')} ${others === 1 ? 'other' : 'others'}` : undefined
-  const words = last === undefined ? shown : [...shown, last]
-  return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+  const items = last === undefined ? shown : [...shown, last]
+  return `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 }

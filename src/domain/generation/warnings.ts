@@ -1,51 +1,56 @@
 import { maxNames, type Unsupported, unsupportedSentence } from './unsupported.ts'
 
-/** A sentence for the caller, or something that was ignored, of which others of its kind may follow. */
+/**
+ * A sentence for the caller, or something that was ignored: ignored items of one kind become one sentence.
+ */
 export type Warning = string | Unsupported
 
-/** One fewer than a reply shows: an estimated usage, which only the end tells, has a place of its own. */
+/**
+ * One fewer than a response shows: the warning about estimated usage, known only at the end, has its own
+ * slot.
+ */
 export const maxWarnings = 31
 
 /**
- * The warnings of one request. Each sentence is kept once, and all ignored things of one kind become one sentence,
- * so that neither time nor reply grows faster than the request.
+ * The warnings of one request. Each sentence is stored once, and all ignored items of one kind become one
+ * sentence, so that neither the time nor the response grows faster than the request.
  */
 export class Warnings {
-  /** Made with the first warning: most requests have none. */
-  #kept: Map<string, Group | undefined> | undefined
+  /** Created with the first warning: most requests have none. */
+  #groups: Map<string, UnsupportedGroup | undefined> | undefined
   #omitted = false
 
-  /** Keeps a warning; a function of its own, to be handed on. */
+  /** Adds a warning. An arrow function, so that it can be passed as a callback. */
   readonly add = (warning: Warning): void => {
-    if (typeof warning === 'string') this.#keep(warning, undefined)
-    else this.#gather(warning)
+    if (typeof warning === 'string') this.#add(warning, undefined)
+    else this.#group(warning)
   }
 
-  /** The sentences in the order in which their first causes came, at most `maxWarnings`. */
+  /** The sentences in the order of their first occurrence, at most `maxWarnings`. */
   sentences(): readonly string[] {
-    if (this.#kept === undefined) return none
-    const sentences = [...this.#kept].map(([sentence, group]) => group?.sentence() ?? sentence)
+    if (this.#groups === undefined) return none
+    const sentences = [...this.#groups].map(([sentence, group]) => group?.sentence() ?? sentence)
     if (!this.#omitted && sentences.length <= maxWarnings) return sentences
     return [...sentences.slice(0, maxWarnings - 1), 'Further warnings were omitted.']
   }
 
-  #gather(thing: Unsupported): void {
-    const key = `${thing.what}\n${thing.within ?? ''}\n${thing.by ?? ''}`
-    const group = this.#kept?.get(key) ?? new Group(thing)
-    if (this.#keep(key, group)) group.add(thing.name)
+  #group(unsupported: Unsupported): void {
+    const key = `${unsupported.what}\n${unsupported.within ?? ''}\n${unsupported.by ?? ''}`
+    const group = this.#groups?.get(key) ?? new UnsupportedGroup(unsupported)
+    if (this.#add(key, group)) group.add(unsupported.name)
   }
 
-  /** False where there are too many already. */
-  #keep(key: string, group: Group | undefined): boolean {
-    const kept = (this.#kept ??= new Map())
-    if (kept.has(key)) return true
-    this.#omitted ||= kept.size === maxWarnings
-    if (!this.#omitted) kept.set(key, group)
+  /** False when the limit is reached. */
+  #add(key: string, group: UnsupportedGroup | undefined): boolean {
+    const groups = (this.#groups ??= new Map())
+    if (groups.has(key)) return true
+    this.#omitted ||= groups.size === maxWarnings
+    if (!this.#omitted) groups.set(key, group)
     return !this.#omitted
   }
 }
 
-/** All that one reply warns of. */
+/** The warnings of one response, joined from several lists. */
 export function joinWarnings(...lists: readonly (readonly string[])[]): readonly string[] {
   if (lists.every(isEmpty)) return none
   const warnings = new Warnings()
@@ -60,7 +65,7 @@ function isEmpty(list: readonly string[]): boolean {
 }
 
 /** The different names of one kind. */
-class Group {
+class UnsupportedGroup {
   readonly #kind: Unsupported
   readonly #names = new Set<string>()
 

@@ -1,17 +1,18 @@
-import { billingNotConfigured, insufficientBalance } from '../../lib/errors/errors.ts'
-import { usdText } from '../../lib/usd.ts'
-import type { Ledger } from '../../storage/sqlite/billing/ledger.ts'
-import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
 import type { Outcome } from '../../domain/accounting/outcome.ts'
-import type { CostBound } from './reservation.ts'
+import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import { billingNotConfigured, insufficientBalance } from '../../lib/errors/errors.ts'
+import { causeOf, type Log } from '../../lib/log.ts'
+import { usdText } from '../../lib/usd.ts'
+import type { Ledger } from '../../storage/sqlite/billing/ledger.ts'
+import type { CostBound } from './cost-bound.ts'
 
-/** The account of what requests cost. */
+/** Reserves and charges what requests cost. */
 export type Billing = {
   /**
-   * Sets aside what the call may cost, where its organization pays before; throws or rejects with the 402, and is
-   * undefined where there is nothing to wait for. `alongside` writes, in the same transaction, what stands for a call
-   * that is to be made later.
+   * Reserves the maximum cost of the call for an organization that pays in advance; throws or rejects with
+   * the 402. Returns undefined where there is nothing to wait for. `alongside` runs in the same transaction
+   * and stores the record of a call that runs later.
    */
   reserve(
     request: RequestMetadata,
@@ -19,43 +20,51 @@ export type Billing = {
     spending: () => CostBound | undefined,
     alongside?: () => void,
   ): Promise<void> | undefined
-  /** Writes how a request ended, and charges it; resolves once that, and what goes with it, is on disk. */
+  /**
+   * Stores the outcome of a request and charges its cost; resolves when that, and what `alongside` writes, is
+   * on disk.
+   */
   settle(request: RequestMetadata, outcome: Outcome, alongside?: () => void): Promise<unknown>
-  /** The same for a call that was booked: resolves once both are on disk, whenever the database lets that be. */
+  /** The same for a reserved call, retried until it is stored: resolves then, however long it takes. */
   settleEventually(request: RequestMetadata, outcome: Outcome, alongside?: () => void): Promise<unknown>
 }
 
-/** `ready` throws or rejects where the end of a call could not be written. */
+/** `ready` throws or rejects while the outcome of a call could not be stored. */
 export function createBilling(ledger: Ledger, ready: () => Promise<void> | undefined): Billing {
-  /** The requests for which money was set aside here. */
-  const paying = new Set<string>()
+  /** The requests with a reservation of this process. */
+  const reservedIds = new Set<string>()
 
-  async function setAside(
+  async function reserveCost(
     request: RequestMetadata,
-    expected: CostBound | undefined,
+    bound: CostBound | undefined,
     alongside?: () => void,
   ): Promise<void> {
-    // A model without a price is never taken as free.
-    if (expected === undefined) {
+    // A model without a price is never treated as free.
+    if (bound === undefined) {
       throw billingNotConfigured(`The model ${request.model} has no price, so no balance can pay for it.`)
     }
-    const { maxCost: mostCost, promptCost, promptTokens } = expected
-    // Before it is known: a caller who leaves meanwhile ends the call behind it.
-    if (!alongside) paying.add(request.id)
-    if (await ledger.reserve({ request, amount: mostCost, promptCost, promptTokens }, alongside)) return
-    if (mostCost === 0n) throw insufficientBalance('The balance is below zero. It has to be credited first.')
-    const needed = `This request may cost up to ${usdText(mostCost)} USD, and the balance does not hold that.`
-    throw insufficientBalance(`${needed} A smaller max_tokens asks for less.`)
+    const { maxCost, promptCost, promptTokens } = bound
+    // Before the reservation is stored: a caller who leaves in the meantime settles the call after it.
+    if (!alongside) reservedIds.add(request.id)
+    if (await ledger.reserve({ request, amount: maxCost, promptCost, promptTokens }, alongside)) return
+    if (maxCost === 0n) throw insufficientBalance('The balance is below zero. It has to be credited first.')
+    const needed = `This request may cost up to ${usdText(maxCost)} USD, and the balance does not hold that.`
+    throw insufficientBalance(`${needed} A smaller max_tokens reserves less.`)
   }
 
   return {
     reserve(request, billing, spending, alongside) {
       if (billing === 'unmetered') return alongside ? ledger.write(alongside) : ready()
       if (billing === 'none') throw billingNotConfigured('The organization of this API key has no billing.')
-      return setAside(request, spending(), alongside)
+      return reserveCost(request, spending(), alongside)
     },
     settle: (request, outcome, alongside) =>
-      ledger.settle(request, outcome, { alongside, reserved: paying.delete(request.id) }),
+      ledger.settle(request, outcome, { alongside, reserved: reservedIds.delete(request.id) }),
     settleEventually: ledger.settleEventually,
   }
+}
+
+/** Logs a settlement that could not be stored at once, where no caller depends on it. */
+export function logFailedSettlement(log: Log): (error: unknown) => void {
+  return (error) => log.error('The usage of a request was not written at once.', { cause: causeOf(error) })
 }

@@ -1,34 +1,37 @@
 import type { Generation, Message, Part } from '../../domain/generation/request.ts'
 
-/** Characters that make a token in English text, by the providers' own rule of thumb. */
+/** Characters per token in English text, by the providers' own rule of thumb. */
 const charactersPerToken = 4
-/** What the format of a message takes around its text. */
+/** What the chat template adds to the text of a message. */
 const tokensPerMessage = 4
-/** A middle size; providers count from 85 to some thousand for an image. */
+/** A medium size: providers count from 85 to some thousand for an image. */
 const tokensPerImage = 800
 
-/** About how many tokens these characters are. */
+/** Estimates the tokens of so many characters. */
 export function estimatedTokens(characters: number): number {
   return Math.ceil(characters / charactersPerToken)
 }
 
-/** About how many tokens the prompt is: what is told where a provider counts nothing. */
+/** Estimates the tokens of the prompt, for providers that report no usage. */
 export function estimatedPrompt(generation: Generation): number {
   const tools = generation.tools.reduce(
     (sum, tool) => sum + tool.name.length + (tool.description?.length ?? 0) + jsonLength(tool.parameters),
     0,
   )
-  const said = generation.messages.reduce((sum, message) => sum + tokensPerMessage + tokensOf(message), 0)
-  return said + estimatedTokens(tools)
+  const messages = generation.messages.reduce(
+    (sum, message) => sum + tokensPerMessage + messageTokens(message),
+    0,
+  )
+  return messages + estimatedTokens(tools)
 }
 
-/** Whether the prompt says nothing at all, so that a provider may count it as nothing. */
+/** Whether the prompt is empty, so that a provider may count zero tokens. */
 export function isEmptyPrompt({ messages, tools }: Generation): boolean {
-  return tools.length === 0 && messages.every((message) => tokensOf(message) === 0)
+  return tools.length === 0 && messages.every((message) => messageTokens(message) === 0)
 }
 
-function tokensOf(message: Message): number {
-  const parts = message.parts.reduce((sum, part) => sum + tokensOfPart(part), 0)
+function messageTokens(message: Message): number {
+  const parts = message.parts.reduce((sum, part) => sum + partTokens(part), 0)
   if (message.role !== 'assistant') return parts
   return message.toolCalls.reduce(
     (sum, call) => sum + estimatedTokens(call.name.length + call.arguments.length),
@@ -36,7 +39,7 @@ function tokensOf(message: Message): number {
   )
 }
 
-function tokensOfPart(part: Part): number {
+function partTokens(part: Part): number {
   if (part.type === 'text') return estimatedTokens(part.text.length)
   return part.type === 'image' ? tokensPerImage : estimatedTokens(Math.min(jsonLength(part.value), 16_000))
 }
@@ -45,7 +48,7 @@ function jsonLength(value: unknown): number {
   return value === undefined ? 0 : JSON.stringify(value).length
 }
 
-/** How many images the prompt holds. */
+/** The number of images in the prompt. */
 export function imagesIn(generation: Generation): number {
   return generation.messages.reduce((sum, message) => sum + message.parts.filter(isImage).length, 0)
 }

@@ -11,7 +11,7 @@ const maxByKind: Readonly<Record<string, number>> = {
   gemini: 4128,
   vertex: 4128,
   mistral: 4160,
-  // 6 tiles and the whole, 256 each.
+  // 6 tiles and the full image, 256 each.
   xai: 1792,
 }
 
@@ -21,7 +21,7 @@ const gpt4oMini = 48_169
 /** The largest of open models: 12.8 megapixels in patches of 28 by 28. */
 const otherMax = 16_384
 
-/** The most tokens that an image of the prompt counts as on any route of the model. */
+/** The maximum tokens of an image on any route of the model. */
 export function maxImageTokens({ routes }: Pick<Model, 'routes'>): number {
   return routes.reduce((max, route) => Math.max(max, maxOnRoute(route)), 0) || otherMax
 }

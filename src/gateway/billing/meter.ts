@@ -3,83 +3,49 @@ import type { Generation } from '../../domain/generation/request.ts'
 import type { Usage } from '../../domain/generation/usage.ts'
 import { monotonicNow } from '../../lib/time.ts'
 import type { ModelRoute } from '../models/model.ts'
-import { believed, type MeteredRequest } from './believed.ts'
+import { clampUsage, type MeteredRequest } from './clamp-usage.ts'
 import { estimatedPrompt, estimatedTokens, isEmptyPrompt } from './estimate.ts'
-import { cautiousPromptTokens, maxPromptTokens } from './prompt-tokens.ts'
-import { maxAnswerTokens } from './reservation.ts'
-import type { ServedTier } from './tier-price.ts'
+import type { ServedTier } from './price.ts'
+import { conservativePromptTokens, maxPromptTokens } from './prompt-tokens.ts'
+import { maxAnswerTokens } from './cost-bound.ts'
 import { UnfinishedAnswer } from './unfinished-answer.ts'
-
-/** Counts what a request takes while its answer passes by. */
-export type Meter = {
-  /** The route is tried: it is the one that answers, unless another follows. */
-  routeChosen(route: ModelRoute): void
-  /** The request goes to the provider, as this generation. */
-  sent(generation: Generation): void
-  /** The provider has accepted it. */
-  accepted(): void
-  /** The attempt has ended with a failure: none is in flight. */
-  attemptFailed(): void
-  add(batch: readonly GenerationEvent[]): void
-  /** The caller does not keep up: from now on the provider generates what nobody has read. */
-  paused(): void
-  /** How many characters the answer has until now. */
-  outputLength(): number
-  /** Whether the provider may have taken something: it has answered, or has the request. */
-  isBillable(): boolean
-  /** Whether the answer is at its end and only its usage is still to come. */
-  awaitsUsage(): boolean
-  /**
-   * What the provider counted, else an estimate of what has passed; `left` where the caller has ended it, who pays what
-   * the provider may have generated until now.
-   */
-  usage(left?: boolean): MeteredUsage
-  /** What the provider counted beyond what is possible, and is not believed; undefined where it did not. */
-  implausibleUsage(): Usage | undefined
-  /** As the provider named it. */
-  tier(): ServedTier
-  route(): ModelRoute | undefined
-  /** Milliseconds since the meter was made, and until the first batch. */
-  elapsed(): number
-  firstToken(): number | undefined
-}
 
 export type MeteredUsage = Usage & { readonly estimated: boolean }
 
-/** The sentence beside counts that no provider told. */
-export const estimatedUsageWarning = 'The provider told no usage; the token counts are estimated.'
+/** The warning beside estimated token counts. */
+export const estimatedUsageWarning = 'The provider reported no usage; the token counts are estimated.'
 
-/** No call takes more; a provider that tells more has miscounted, and is not believed at all. */
-const mostTokens = 1_000_000_000
+/** No call uses more tokens: a higher count is a mistake of the provider, and is ignored. */
+const maxTokens = 1_000_000_000
 
-function believable({ promptTokens, completionTokens }: Usage): boolean {
-  return promptTokens + completionTokens <= mostTokens
+function isPlausible({ promptTokens, completionTokens }: Usage): boolean {
+  return promptTokens + completionTokens <= maxTokens
 }
 
-export function createMeter(request: MeteredRequest, now = monotonicNow): Meter {
-  return new CallMeter(request, now)
-}
-
-class CallMeter implements Meter {
+/**
+ * Counts what a request uses while its events pass: the tokens, the service tier that served it, and its times. It knows
+ * at any moment what the request costs if it ends now.
+ */
+export class Meter {
   readonly #request: MeteredRequest
   readonly #now: () => number
   readonly #startedAt: number
   readonly #unfinished: UnfinishedAnswer
-  /** The generation as it was sent, with what the provider wants back of earlier turns. */
+  /** The generation as it was sent, with the provider states of earlier turns. */
   #sent: Generation
   #attempt: 'none' | 'sent' | 'accepted' = 'none'
   #route: ModelRoute | undefined
   #firstToken: number | undefined
-  #told: Usage | undefined
+  #reported: Usage | undefined
   #tier: ServedTier
   #finished = false
-  /** Choices that are at their end, and whether the usage came with that or after it. */
-  #ended = 0
-  #final = false
-  #characters = 0
-  #reasoning = 0
+  /** The number of choices that have ended, and whether the usage came with or after the last of them. */
+  #endedChoices = 0
+  #usageIsFinal = false
+  #textLength = 0
+  #reasoningLength = 0
 
-  constructor(request: MeteredRequest, now: () => number) {
+  constructor(request: MeteredRequest, now = monotonicNow) {
     this.#request = request
     this.#sent = request.generation
     this.#now = now
@@ -87,24 +53,28 @@ class CallMeter implements Meter {
     this.#unfinished = new UnfinishedAnswer(request, now)
   }
 
+  /** A route is tried. It is the one that serves the request, unless another one follows. */
   routeChosen(route: ModelRoute): void {
     this.#route = route
   }
 
-  sent(generation: Generation): void {
+  /** The request is sent to the provider, as this generation. */
+  requestSent(generation: Generation): void {
     this.#sent = generation
     this.#attempt = 'sent'
-    this.#unfinished.sent()
+    this.#unfinished.requestSent()
   }
 
+  /** The provider has accepted the request. */
   accepted(): void {
     this.#attempt = 'accepted'
     this.#unfinished.accepted()
   }
 
+  /** The attempt has failed, and no other is in flight. */
   attemptFailed(): void {
     if (this.#attempt === 'sent') this.#attempt = 'none'
-    this.#unfinished.failed()
+    this.#unfinished.attemptFailed()
   }
 
   add(batch: readonly GenerationEvent[]): void {
@@ -113,44 +83,57 @@ class CallMeter implements Meter {
     for (const event of batch) this.#addEvent(event)
   }
 
-  paused(): void {
-    this.#unfinished.held()
+  /** The caller does not keep up: from now on the provider generates output that is not read. */
+  readerPaused(): void {
+    this.#unfinished.readerPaused()
   }
 
+  /** The characters of the output up to now. */
   outputLength(): number {
-    return this.#characters + this.#reasoning
+    return this.#textLength + this.#reasoningLength
   }
 
+  /** Whether the provider may charge for the request: it has responded, or holds the request. */
   isBillable(): boolean {
     return this.#firstToken !== undefined || this.#attempt !== 'none'
   }
 
+  /** Whether the output is complete and only its usage is still to come. */
   awaitsUsage(): boolean {
-    return this.#atEnd() && !this.#final && !this.#finished
+    return this.#hasAllEndings() && !this.#usageIsFinal && !this.#finished
   }
 
-  usage(left = false): MeteredUsage {
-    const reported = this.#told && believed(this.#told, this.#sent, this.#request.model)
-    if (left && !this.#finished && !this.#final) return this.#usageUntilNow(reported)
+  /**
+   * What the provider counted, else an estimate. A caller who has cancelled also pays for what the provider
+   * may have generated up to now.
+   */
+  usage(cancelled = false): MeteredUsage {
+    const reported = this.#reported && clampUsage(this.#reported, this.#sent, this.#request.model)
+    if (cancelled && !this.#finished && !this.#usageIsFinal) return this.#partialUsage(reported)
     const completionTokens = estimatedTokens(this.outputLength())
-    // Until the end, what a provider has counted of its answer is of its beginning.
-    const whole = this.#finished || this.#final || (reported?.completionTokens ?? 0) >= completionTokens
+    // Before the end, the provider's counts cover only the beginning of the answer.
+    const complete =
+      this.#finished || this.#usageIsFinal || (reported?.completionTokens ?? 0) >= completionTokens
     const { generation } = this.#request
-    // A provider that counts nothing of a prompt has not counted it.
-    if (reported && whole && (reported.promptTokens > 0 || isEmptyPrompt(generation)))
+    // A provider that reports zero tokens for a prompt has not counted it.
+    if (reported && complete && (reported.promptTokens > 0 || isEmptyPrompt(generation)))
       return { ...reported, estimated: false }
     const promptTokens = reported?.promptTokens || estimatedPrompt(generation)
     if (reported)
-      return { ...reported, promptTokens, ...(whole ? {} : { completionTokens }), estimated: true }
-    const reasoningTokens = estimatedTokens(this.#reasoning)
+      return { ...reported, promptTokens, ...(complete ? {} : { completionTokens }), estimated: true }
+    const reasoningTokens = estimatedTokens(this.#reasoningLength)
     return { promptTokens, completionTokens, reasoningTokens, estimated: true }
   }
 
+  /** The counts of the provider where they exceed what the request could use; undefined where they do not. */
   implausibleUsage(): Usage | undefined {
-    const told = this.#told
-    return told && believed(told, this.#sent, this.#request.model) !== told ? told : undefined
+    const reported = this.#reported
+    return reported && clampUsage(reported, this.#sent, this.#request.model) !== reported
+      ? reported
+      : undefined
   }
 
+  /** The service tier as the provider named it. */
   tier(): ServedTier {
     return this.#tier
   }
@@ -159,25 +142,27 @@ class CallMeter implements Meter {
     return this.#route
   }
 
+  /** Milliseconds since the meter was created. */
   elapsed(): number {
     return this.#now() - this.#startedAt
   }
 
-  firstToken(): number | undefined {
+  /** Milliseconds from the creation of the meter to the first batch; undefined before it. */
+  timeToFirstToken(): number | undefined {
     return this.#firstToken
   }
 
-  /** Never more than what was reserved. */
-  #usageUntilNow(told: Usage | undefined): MeteredUsage {
+  /** An estimate for a cancelled call: never more than what was reserved. */
+  #partialUsage(reported: Usage | undefined): MeteredUsage {
     const { generation, model } = this.#request
     const promptTokens =
-      told?.promptTokens ||
-      Math.min(cautiousPromptTokens(this.#sent, model), maxPromptTokens(generation, model))
-    const generated = Math.max(this.#unfinished.tokens(), told?.completionTokens ?? 0)
+      reported?.promptTokens ||
+      Math.min(conservativePromptTokens(this.#sent, model), maxPromptTokens(generation, model))
+    const generated = Math.max(this.#unfinished.tokens(), reported?.completionTokens ?? 0)
     const completionTokens = Math.min(Math.ceil(generated), maxAnswerTokens(generation, model))
-    const reasoningTokens = told?.reasoningTokens ?? estimatedTokens(this.#reasoning)
+    const reasoningTokens = reported?.reasoningTokens ?? estimatedTokens(this.#reasoningLength)
     return {
-      ...told,
+      ...reported,
       promptTokens,
       completionTokens,
       reasoningTokens: Math.min(reasoningTokens, completionTokens),
@@ -185,24 +170,24 @@ class CallMeter implements Meter {
     }
   }
 
-  #atEnd(): boolean {
-    return this.#ended >= (this.#request.generation.choices ?? 1)
+  #hasAllEndings(): boolean {
+    return this.#endedChoices >= (this.#request.generation.choices ?? 1)
   }
 
   #addEvent(event: GenerationEvent): void {
-    if (event.type === 'text') this.#characters += event.text.length
-    else if (event.type === 'reasoning') this.#reasoning += event.text.length
+    if (event.type === 'text') this.#textLength += event.text.length
+    else if (event.type === 'reasoning') this.#reasoningLength += event.text.length
     else if (event.type === 'usage') this.#addUsage(event.usage)
     else if (event.type === 'finish') this.#finished = true
-    else if (event.type === 'ending') this.#ended += 1
+    else if (event.type === 'ending') this.#endedChoices += 1
     else if (event.type === 'tier') this.#tier = event.tier
-    // By its fragments: a call that breaks off has been generated, too.
-    else if (event.type === 'tool-call-begin') this.#characters += event.name.length
-    else if (event.type === 'tool-call-delta') this.#characters += event.arguments.length
+    // By its fragments, so that a tool call that is cut off counts, too.
+    else if (event.type === 'tool-call-begin') this.#textLength += event.name.length
+    else if (event.type === 'tool-call-delta') this.#textLength += event.arguments.length
   }
 
   #addUsage(usage: Usage): void {
-    this.#told = believable(usage) ? usage : undefined
-    this.#final = this.#atEnd()
+    this.#reported = isPlausible(usage) ? usage : undefined
+    this.#usageIsFinal = this.#hasAllEndings()
   }
 }

@@ -1,14 +1,13 @@
-import { ApiError } from '../../lib/errors/errors.ts'
 import type { Outcome } from '../../domain/accounting/outcome.ts'
+import { ApiError } from '../../lib/errors/errors.ts'
 import { imagesIn } from './estimate.ts'
 import type { Meter, MeteredUsage } from './meter.ts'
-import { costOf, type Nanos } from './price.ts'
-import { type PricedCall, pricingOf } from './tier-price.ts'
+import { costOf, type Nanos, type PricedCall, pricingOf } from './price.ts'
 
-/** How a call ended, whole or with an error, and what it took until then. */
-export function outcomeOf(meter: Meter, asked: PricedCall, error: unknown): Outcome {
+/** The outcome of a call, complete or with an error, with its usage and cost up to then. */
+export function outcomeOf(meter: Meter, request: PricedCall, error: unknown): Outcome {
   const route = meter.route()
-  const usage = used(meter, error) ? meter.usage(hasCode(error, left)) : nothing
+  const usage = isChargeable(meter, error) ? meter.usage(hasCode(error, cancelCodes)) : noUsage
   const { status, error: code } = failureOutcome(error)
   return {
     status,
@@ -16,42 +15,45 @@ export function outcomeOf(meter: Meter, asked: PricedCall, error: unknown): Outc
     provider: route?.provider.name,
     upstreamModel: route?.model,
     usage,
-    cost: usage === nothing ? asked.model.pricing && 0n : costOfUsage(usage, asked, meter),
+    cost: usage === noUsage ? request.model.pricing && 0n : costOfUsage(usage, request, meter),
     latency: meter.elapsed(),
-    firstToken: meter.firstToken(),
+    firstToken: meter.timeToFirstToken(),
   }
 }
 
-/** The end of a request that asked nobody. */
+/** The outcome of a request that was sent to no provider. */
 export function failureOutcome(error: unknown): Pick<Outcome, 'status' | 'error'> {
   if (error === undefined) return { status: 200 }
   if (error instanceof ApiError) return { status: error.status, error: error.code ?? error.type }
   return { status: 500, error: 'internal_error' }
 }
 
-/** The price of what was used, in the tier that served it; undefined for a model without one. */
+/** The cost of the usage in the tier that served it; undefined for a model without a price. */
 export function costOfUsage(
   usage: MeteredUsage,
-  asked: PricedCall,
+  request: PricedCall,
   meter: Pick<Meter, 'tier'>,
 ): Nanos | undefined {
-  const pricing = pricingOf(asked, meter.tier())
-  return pricing && costOf(usage, pricing, imagesIn(asked.generation))
+  const pricing = pricingOf(request, meter.tier())
+  return pricing && costOf(usage, pricing, imagesIn(request.generation))
 }
 
-const nothing: MeteredUsage = { promptTokens: 0, completionTokens: 0, estimated: false }
+const noUsage: MeteredUsage = { promptTokens: 0, completionTokens: 0, estimated: false }
 
-/** A provider that refuses takes nothing; one that had the request when it was given up has taken the prompt. */
-function used(meter: Meter, error: unknown): boolean {
-  if (meter.firstToken() !== undefined || error === undefined) return true
-  return hasCode(error, givenUp) && meter.isBillable()
+/**
+ * Whether the call is charged: a provider that rejects a request charges nothing; one that held the request
+ * when it was aborted charges the prompt.
+ */
+function isChargeable(meter: Meter, error: unknown): boolean {
+  if (meter.timeToFirstToken() !== undefined || error === undefined) return true
+  return hasCode(error, abortCodes) && meter.isBillable()
 }
 
 function hasCode(error: unknown, codes: ReadonlySet<string | null>): boolean {
   return error instanceof ApiError && codes.has(error.code)
 }
 
-/** Ends that the caller chose. */
-const left: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled'])
+/** Errors that mean that the caller ended the call. */
+const cancelCodes: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled'])
 
-const givenUp: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled', 'interrupted'])
+const abortCodes: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled', 'interrupted'])

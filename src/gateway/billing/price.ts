@@ -1,13 +1,15 @@
-import type { Usage } from '../../domain/generation/usage.ts'
 import type { Pricing } from '../../config/model-facts.ts'
+import type { Generation } from '../../domain/generation/request.ts'
+import type { Usage } from '../../domain/generation/usage.ts'
 import { type Nanos, usdText } from '../../lib/usd.ts'
+import type { Model } from '../models/model.ts'
 
 export type { Nanos }
 
-/** Anthropic takes twice the input price for a cache write that is kept for an hour. */
+/** Anthropic charges twice the input price for a cache write that is stored for an hour. */
 export const longWriteFactor = 2
 
-/** The exact cost of a request, rounded once, up at a half. `images` are those of the prompt. */
+/** The exact cost of a request, rounded once, half up. `images` is the number of images in the prompt. */
 export function costOf(usage: Usage, pricing: Pricing, images = 0): Nanos {
   const prices = pricesFor(usage.promptTokens, pricing)
   const input = prices.input ?? 0
@@ -22,7 +24,7 @@ export function costOf(usage: Usage, pricing: Pricing, images = 0): Nanos {
   return (millionths + 500_000n) / 1_000_000n + fixed
 }
 
-/** The tokens of the prompt that have a price of their own: never more than there are, whatever was counted. */
+/** The prompt tokens with a price of their own: never more than the prompt has, whatever was reported. */
 function partsOfPrompt(usage: Usage) {
   const { promptTokens, cachedTokens = 0, cacheWriteTokens = 0, longCacheWriteTokens = 0 } = usage
   const cached = Math.min(cachedTokens, promptTokens)
@@ -35,21 +37,52 @@ export function toDollars(amount: Nanos): string {
   return usdText(amount, 9)
 }
 
-/** The highest tier that the prompt has passed replaces the prices that it names. */
+/** The prices with those of the highest tier that the prompt exceeds. */
 function pricesFor(promptTokens: number, pricing: Pricing): Pricing {
-  const passed = (pricing.tiers ?? []).filter((tier) => promptTokens > tier.above)
-  const highest = passed.reduce((best, tier) => (tier.above > best.above ? tier : best), passed[0] ?? none)
-  return highest === none ? pricing : { ...pricing, ...highest }
+  const exceeded = (pricing.tiers ?? []).filter((tier) => promptTokens > tier.above)
+  const highest = exceeded.reduce(
+    (best, tier) => (tier.above > best.above ? tier : best),
+    exceeded[0] ?? noTier,
+  )
+  return highest === noTier ? pricing : { ...pricing, ...highest }
 }
 
-const none = { above: 0 }
+const noTier = { above: 0 }
 
 /** Tokens times a price in USD per million, in millionths of a nano-dollar. */
 function product(tokens: number, price: number): bigint {
   return tokens === 0 ? 0n : BigInt(tokens) * toNanos(price)
 }
 
-/** USD to nano-dollars. The rounding undoes what binary fractions add to a price such as 0.1. */
+/** USD to nano-dollars. Rounds away the binary fraction of a price such as 0.1. */
 function toNanos(dollars: number): bigint {
   return BigInt(Math.round(dollars * 1e9))
+}
+
+/**
+ * The service tier that a provider reported: null for one without a name here, undefined if it reported none.
+ */
+export type ServedTier = 'default' | 'priority' | null | undefined
+
+/** What the price of a call depends on. */
+export type PricedCall = { readonly model: Model; readonly generation: Generation }
+
+/**
+ * The prices of the tier that served the call. A provider that reports no tier with a price is assumed to
+ * have served the requested one. Undefined for a model without a price.
+ */
+export function pricingOf({ model, generation }: PricedCall, servedTier?: ServedTier): Pricing | undefined {
+  const priority = servedTier === 'priority' || (servedTier == null && generation.serviceTier === 'priority')
+  return (priority ? priorityPricing(model) : undefined) ?? model.pricing
+}
+
+/** The prices of the model's priority tier; undefined if they do not cover a complete call. */
+export function priorityPricing({ fast }: Pick<Model, 'fast'>): Pricing | undefined {
+  return fast?.strategy === 'service_tier' && hasCost(fast.pricing) ? fast.pricing : undefined
+}
+
+/** Whether the pricing covers a complete call: with only one of input and output, the other would be free. */
+export function hasCost(pricing: Pricing | undefined): pricing is Pricing {
+  if (pricing === undefined) return false
+  return pricing.request !== undefined || (pricing.input !== undefined && pricing.output !== undefined)
 }

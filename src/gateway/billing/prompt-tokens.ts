@@ -7,17 +7,20 @@ import type {
   Tool,
 } from '../../domain/generation/request.ts'
 import type { Model } from '../models/model.ts'
-import { cautiousTokens } from './cautious-tokens.ts'
+import { conservativeTokens } from './conservative-tokens.ts'
 import { maxImageTokens } from './image-tokens.ts'
 
-/** What is known of the model that takes the prompt. */
+/** What the token count of a prompt needs to know of the model. */
 export type PromptModel = Pick<Model, 'contextWindow' | 'routes'>
 
-/** The largest context window of today's models, where that of the model is not known. */
-const largestWindow = 1_000_000
+/** The largest context window of today's models, for a model whose own is unknown. */
+const defaultContextWindow = 1_000_000
 
-/** How many tokens a text counts as, and what the chat template adds to a request, a message, its tools and each of them. */
-type Measure = {
+/**
+ * How many tokens a text counts as, and what the chat template adds to a request, a message, the tools and
+ * each tool.
+ */
+type TokenWeights = {
   readonly text: (text: string) => number
   readonly request: number
   readonly message: number
@@ -25,63 +28,66 @@ type Measure = {
   readonly tool: number
 }
 
-const most: Measure = { text: Buffer.byteLength, request: 64, message: 8, tools: 512, tool: 16 }
-const cautious: Measure = { text: cautiousTokens, request: 8, message: 6, tools: 350, tool: 8 }
+const upperBound: TokenWeights = { text: Buffer.byteLength, request: 64, message: 8, tools: 512, tool: 16 }
+const conservative: TokenWeights = { text: conservativeTokens, request: 8, message: 6, tools: 350, tool: 8 }
 
-/** The most tokens that the prompt can be: one for each byte of text, the maximum for all else. */
+/** The maximum tokens of the prompt: one for each byte of text, the maximum for everything else. */
 export function maxPromptTokens(generation: Generation, model: PromptModel): number {
-  return promptTokens(generation, model, most)
+  return promptTokens(generation, model, upperBound)
 }
 
 /**
- * What a caller who leaves is charged for a prompt that no provider has counted: as many tokens as its text can
- * ordinarily be, and the maximum for all else.
+ * The prompt tokens that a caller who leaves is charged when no provider has counted them: a conservative
+ * estimate for text, the maximum for everything else.
  */
-export function cautiousPromptTokens(generation: Generation, model: PromptModel): number {
-  return Math.ceil(promptTokens(generation, model, cautious))
+export function conservativePromptTokens(generation: Generation, model: PromptModel): number {
+  return Math.ceil(promptTokens(generation, model, conservative))
 }
 
-function promptTokens(generation: Generation, model: PromptModel, measure: Measure): number {
+function promptTokens(generation: Generation, model: PromptModel, weights: TokenWeights): number {
   const { messages, tools, format, extras } = generation
-  let sum = measure.request + ofJson(extras, measure)
-  for (const message of messages) sum += ofMessage(message, model, measure)
-  for (const tool of tools) sum += ofTool(tool, measure)
-  if (tools.length > 0) sum += measure.tools
-  if (format?.type === 'json_schema') sum += measure.tools + ofJson(format, measure)
+  let sum = weights.request + countJson(extras, weights)
+  for (const message of messages) sum += countMessage(message, model, weights)
+  for (const tool of tools) sum += countTool(tool, weights)
+  if (tools.length > 0) sum += weights.tools
+  if (format?.type === 'json_schema') sum += weights.tools + countJson(format, weights)
   return Math.min(sum, model.contextWindow ?? Number.MAX_SAFE_INTEGER)
 }
 
-function ofTool({ name, description, parameters }: Tool, measure: Measure): number {
-  return measure.tool + measure.text(name) + measure.text(description ?? '') + ofJson(parameters, measure)
+function countTool({ name, description, parameters }: Tool, weights: TokenWeights): number {
+  return weights.tool + weights.text(name) + weights.text(description ?? '') + countJson(parameters, weights)
 }
 
-function ofMessage(message: Message, model: PromptModel, measure: Measure): number {
-  let sum = measure.message + measure.text(message.name ?? '') + ofJson(message.extras, measure)
-  for (const part of message.parts) sum += ofPart(part, model, measure)
-  if (message.role === 'tool') return sum + measure.text(message.callId)
-  return message.role === 'assistant' ? sum + ofCalls(message, measure) : sum
+function countMessage(message: Message, model: PromptModel, weights: TokenWeights): number {
+  let sum = weights.message + weights.text(message.name ?? '') + countJson(message.extras, weights)
+  for (const part of message.parts) sum += countPart(part, model, weights)
+  if (message.role === 'tool') return sum + weights.text(message.callId)
+  return message.role === 'assistant' ? sum + countToolCalls(message, weights) : sum
 }
 
-function ofCalls({ toolCalls }: AssistantMessage, measure: Measure): number {
+function countToolCalls({ toolCalls }: AssistantMessage, weights: TokenWeights): number {
   let sum = 0
   for (const { id, name, arguments: text, state } of toolCalls)
-    sum += measure.tool + measure.text(id) + measure.text(name) + measure.text(text) + ofJson(state, measure)
+    sum +=
+      weights.tool + weights.text(id) + weights.text(name) + weights.text(text) + countJson(state, weights)
   return sum
 }
 
-function ofPart(part: Part, model: PromptModel, measure: Measure): number {
-  if (part.type === 'foreign') return ofForeign(part, model, measure)
-  const extras = ofJson(part.extras, measure)
-  return extras + (part.type === 'text' ? measure.text(part.text) : maxImageTokens(model))
+function countPart(part: Part, model: PromptModel, weights: TokenWeights): number {
+  if (part.type === 'foreign') return countForeignPart(part, model, weights)
+  const extras = countJson(part.extras, weights)
+  return extras + (part.type === 'text' ? weights.text(part.text) : maxImageTokens(model))
 }
 
-/** Text under another name, and audio, of which no token is less than a byte; a file may be anything. */
-function ofForeign({ value }: ForeignPart, model: PromptModel, measure: Measure): number {
-  if (value.type === 'input_audio') return ofJson(value, most)
-  return ofText.has(value.type) ? ofJson(value, measure) : (model.contextWindow ?? largestWindow)
+/** Text under another name; audio, of which no token is less than a byte; a file may be anything. */
+function countForeignPart({ value }: ForeignPart, model: PromptModel, weights: TokenWeights): number {
+  if (value.type === 'input_audio') return countJson(value, upperBound)
+  return textPartTypes.has(value.type)
+    ? countJson(value, weights)
+    : (model.contextWindow ?? defaultContextWindow)
 }
 
-const ofText: ReadonlySet<string> = new Set([
+const textPartTypes: ReadonlySet<string> = new Set([
   'refusal',
   'thinking',
   'redacted_thinking',
@@ -90,8 +96,8 @@ const ofText: ReadonlySet<string> = new Set([
   'input_text',
 ])
 
-function ofJson(value: unknown, measure: Measure): number {
-  return value === undefined || isEmpty(value) ? 0 : measure.text(JSON.stringify(value))
+function countJson(value: unknown, weights: TokenWeights): number {
+  return value === undefined || isEmpty(value) ? 0 : weights.text(JSON.stringify(value))
 }
 
 function isEmpty(value: unknown): boolean {

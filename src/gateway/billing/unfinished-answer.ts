@@ -1,32 +1,32 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
-import type { MeteredRequest } from './believed.ts'
-import { cautiousTokens } from './cautious-tokens.ts'
+import type { MeteredRequest } from './clamp-usage.ts'
+import { conservativeTokens } from './conservative-tokens.ts'
 
-/** What a model is taken to generate where nothing of it can be seen, in each choice. */
+/** Assumed for each choice while its output cannot be seen. */
 const tokensPerSecond = 100
 
-/** Between two pieces of an answer that flows there are fewer milliseconds. */
+/** Two chunks of a flowing answer are less than this apart. */
 const silenceMs = 200
 
 /**
- * Counts what a provider has generated of an answer that may never be whole: what was seen of it, and for times in
- * which more may have been generated than was seen, what a model generates in that time. These are the time until the
- * first token, all of an answer that comes whole at its end, the silence of a model that reasons, and the time in
- * which a caller does not read.
+ * Estimates the tokens that a provider has generated of an answer that may never be complete: those received,
+ * and for times in which more may have been generated than was received, what a model generates in that time.
+ * These are the time to the first token, the full time of an answer that is not streamed, the silence of a
+ * model that reasons, and the time in which a caller does not read.
  */
 export class UnfinishedAnswer {
   readonly #now: () => number
   readonly #stream: boolean
   readonly #reasons: boolean
   readonly #tokensPerMillisecond: number
-  /** Since when more may be generated than is seen; undefined while that is not so. */
-  #unseenSince: number | undefined
+  /** Since when more may have been generated than received; undefined while that is not so. */
+  #unreceivedSince: number | undefined
   #events = 0
-  #seen = 0
-  #unseen = 0
-  /** What the provider counted last, and what this counted then. */
-  #told = 0
-  #countedWhenTold = 0
+  #received = 0
+  #unreceived = 0
+  /** The last count of the provider, and the own count at that time. */
+  #reported = 0
+  #countedAtReport = 0
 
   constructor({ generation, model, stream }: MeteredRequest, now: () => number) {
     this.#now = now
@@ -35,81 +35,86 @@ export class UnfinishedAnswer {
     this.#tokensPerMillisecond = (tokensPerSecond * (generation.choices ?? 1)) / 1000
   }
 
-  /** A provider accepts a stream with its headers; all else is generated before anything comes. */
-  sent(): void {
-    if (this.#reasons || !this.#stream) this.#unseenSince = this.#now()
+  /**
+   * A provider accepts a stream with its headers; an answer that is not streamed is generated before anything
+   * is received.
+   */
+  requestSent(): void {
+    if (this.#reasons || !this.#stream) this.#unreceivedSince = this.#now()
   }
 
   accepted(): void {
-    this.#unseenSince ??= this.#now()
+    this.#unreceivedSince ??= this.#now()
   }
 
-  failed(): void {
-    this.#unseenSince = undefined
+  attemptFailed(): void {
+    this.#unreceivedSince = undefined
   }
 
-  held(): void {
-    this.#unseenSince ??= this.#now()
+  readerPaused(): void {
+    this.#unreceivedSince ??= this.#now()
   }
 
   add(batch: readonly GenerationEvent[]): void {
-    // A whole answer comes with its end, and is never unfinished.
+    // An answer that is not streamed comes with its end, and is never unfinished.
     if (!this.#stream) return
-    const before = this.#seenTokens()
-    let told = false
-    for (const event of batch) told = this.#addEvent(event) || told
-    const seen = this.#seenTokens() - before
-    if (this.#unseenSince === undefined || seen === 0) return
-    const unseen = this.#endSilence(this.#unseenSince, before > 0, seen)
-    // What the provider has counted holds the time before.
-    if (told) this.#countedWhenTold += unseen
+    const before = this.#receivedTokens()
+    let hasReport = false
+    for (const event of batch) hasReport = this.#addEvent(event) || hasReport
+    const received = this.#receivedTokens() - before
+    if (this.#unreceivedSince === undefined || received === 0) return
+    const unreceived = this.#endSilence(this.#unreceivedSince, before > 0, received)
+    // The provider's count includes that time.
+    if (hasReport) this.#countedAtReport += unreceived
   }
 
-  /** Up to now; not a whole number. */
+  /** The estimate up to now; not an integer. */
   tokens(): number {
-    const unseen = this.#unseenUntil(this.#now())
+    const unreceived = this.#unreceivedUntil(this.#now())
     const counted = this.#counted()
-    return Math.max(counted, this.#told + counted - this.#countedWhenTold) + unseen
+    return Math.max(counted, this.#reported + counted - this.#countedAtReport) + unreceived
   }
 
-  /** Adds what was not seen since then, and gives it. */
-  #endSilence(since: number, begun: boolean, seen: number): number {
+  /** Adds the tokens not received since then, and returns them. */
+  #endSilence(since: number, hasBegun: boolean, received: number): number {
     const now = this.#now()
-    // What is seen was itself generated in that time, but for the few tokens that come behind a silence.
-    const flows = begun && now - since < silenceMs
-    const unseen = Math.max(0, this.#unseenUntil(now) - (flows ? seen : 0))
-    this.#unseen += unseen
-    this.#unseenSince = this.#reasons ? now : undefined
-    return unseen
+    // The tokens received were generated in that time, except the few that come after a silence.
+    const isFlowing = hasBegun && now - since < silenceMs
+    const unreceived = Math.max(0, this.#unreceivedUntil(now) - (isFlowing ? received : 0))
+    this.#unreceived += unreceived
+    this.#unreceivedSince = this.#reasons ? now : undefined
+    return unreceived
   }
 
-  /** True for the counts of the provider. */
+  /** Returns true for a usage event. */
   #addEvent(event: GenerationEvent): boolean {
     if (event.type === 'text' || event.type === 'reasoning') this.#addText(event.text)
-    // By its fragments: a call that breaks off was generated, too.
+    // By its fragments, so that a tool call that is cut off counts, too.
     else if (event.type === 'tool-call-begin') this.#addText(event.name)
     else if (event.type === 'tool-call-delta') this.#addText(event.arguments)
     if (event.type !== 'usage') return false
-    this.#told = event.usage.completionTokens
-    this.#countedWhenTold = this.#counted()
+    this.#reported = event.usage.completionTokens
+    this.#countedAtReport = this.#counted()
     return true
   }
 
   #addText(text: string): void {
     this.#events += 1
-    this.#seen += cautiousTokens(text)
+    this.#received += conservativeTokens(text)
   }
 
-  /** No event is less than a token. */
-  #seenTokens(): number {
-    return Math.max(this.#events, this.#seen)
+  /** An event has at least one token. */
+  #receivedTokens(): number {
+    return Math.max(this.#events, this.#received)
   }
 
   #counted(): number {
-    return this.#seenTokens() + this.#unseen
+    return this.#receivedTokens() + this.#unreceived
   }
 
-  #unseenUntil(now: number): number {
-    return this.#unseenSince === undefined ? 0 : (now - this.#unseenSince) * this.#tokensPerMillisecond
+  #unreceivedUntil(now: number): number {
+    return this.#unreceivedSince === undefined
+      ? 0
+      : (now - this.#unreceivedSince) * this.#tokensPerMillisecond
   }
 }

@@ -1,10 +1,9 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { withAbort } from '../../lib/abort.ts'
-import { ImageRefused } from './image-refused.ts'
-import { publicAddress } from './public-address.ts'
+import { isPublicAddress } from './public-address.ts'
 
-/** What a test puts in the place of the internet, to reach a server of its own. */
+/** Overrides of the network with which a test reaches its own server. */
 export type NetworkOverrides = {
   /** Whether an address may be reached. */
   readonly allow?: (address: string) => boolean
@@ -12,51 +11,52 @@ export type NetworkOverrides = {
   readonly resolve?: (host: string) => Promise<readonly string[]>
   /** The certificate to trust. */
   readonly ca?: string
-  /** Milliseconds for all images of a question. */
-  readonly deadline?: number
+  /** The timeout for all images of a request. */
+  readonly timeoutMs?: number
 }
 
 /**
- * Fetches an https URL from an address that was found to be public. The connection goes to that very address, so
- * that a name which resolves to another one a moment later leads nowhere else. Redirects are not followed.
+ * Fetches an https URL from an address that was checked to be public. The connection goes to that very
+ * address, so that a name that resolves to another one a moment later has no effect (DNS rebinding).
+ * Redirects are not followed.
  */
 export async function pinnedFetch(
   url: URL,
   signal: AbortSignal,
-  surroundings: NetworkOverrides,
+  network: NetworkOverrides,
 ): Promise<Response> {
-  if (url.protocol !== 'https:') throw new ImageRefused('the address must begin with https://')
+  if (url.protocol !== 'https:') throw new ImageError('the address must begin with https://')
   if (url.username !== '' || url.password !== '')
-    throw new ImageRefused('the address must not hold a name or password')
+    throw new ImageError('the address must not hold a name or password')
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const addresses = await withAbort(publicAddresses(host, surroundings), signal)
-  for (const address of addresses.slice(0, mostTries)) {
-    const response = await fetchFrom(address, host, url, signal, surroundings)
+  const addresses = await withAbort(publicAddresses(host, network), signal)
+  for (const address of addresses.slice(0, maxAddresses)) {
+    const response = await fetchFrom(address, host, url, signal, network)
     if (response) return response
   }
-  throw new ImageRefused('the host of the image could not be reached')
+  throw new ImageError('the host of the image could not be reached')
 }
 
 /** A host with addresses of both versions may be reachable by one of them only. */
-const mostTries = 3
+const maxAddresses = 3
 
-/** All of them must be public, or its owner could wait for the others to be tried. */
+/** All addresses must be public, or an attacker could wait until the others are tried. */
 async function publicAddresses(
   host: string,
-  { allow = publicAddress, resolve = resolveHost }: NetworkOverrides,
+  { allow = isPublicAddress, resolve = resolveHost }: NetworkOverrides,
 ): Promise<readonly string[]> {
   const addresses = isIP(host) > 0 ? [host] : await resolve(host).catch(() => [])
   if (addresses.length > 0 && addresses.every(allow)) return addresses
-  // The same words for a name that is unknown: which names there are inside is nobody's business.
-  throw new ImageRefused('the host of the image is not on the public internet')
+  // The same message for an unknown name: internal names must not leak.
+  throw new ImageError('the host of the image is not on the public internet')
 }
 
 async function resolveHost(host: string): Promise<readonly string[]> {
-  const found = await lookup(host, { all: true })
-  return found.map(({ address }) => address)
+  const records = await lookup(host, { all: true })
+  return records.map(({ address }) => address)
 }
 
-/** Undefined where the connection failed. */
+/** Undefined if the connection failed. */
 async function fetchFrom(
   address: string,
   host: string,
@@ -64,17 +64,17 @@ async function fetchFrom(
   signal: AbortSignal,
   { ca }: NetworkOverrides,
 ): Promise<Response | undefined> {
-  const place = new URL(url)
-  place.hostname = isIP(address) === 6 ? `[${address}]` : address
-  // The certificate has to be that of the name, for which the connection is told the name apart.
+  const target = new URL(url)
+  target.hostname = isIP(address) === 6 ? `[${address}]` : address
+  // The certificate has to match the name, so the connection gets the name separately.
   const serverName = isIP(host) > 0 ? {} : { serverName: host }
   try {
-    return await fetch(place, {
+    return await fetch(target, {
       headers: { host: url.host, accept: 'image/*', 'accept-encoding': 'identity', 'user-agent': 'weir' },
       redirect: 'manual',
       signal,
       tls: { ...serverName, ...(ca === undefined ? {} : { ca }) },
-      // A connection that was made for another name must not be taken for this one.
+      // A connection for another name must not be reused for this one.
       keepalive: false,
     })
   } catch {
@@ -82,3 +82,6 @@ async function fetchFrom(
     return undefined
   }
 }
+
+/** An image that cannot be used. The message is the reason for the caller, without a full stop. */
+export class ImageError extends Error {}

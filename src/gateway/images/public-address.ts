@@ -1,13 +1,13 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Whether an IP address is one of the public internet: nothing of this machine, its networks or its cloud. */
-export function publicAddress(address: string): boolean {
+/** Whether an IP address is on the public internet, and not on this machine, its networks or its cloud. */
+export function isPublicAddress(address: string): boolean {
   const version = isIP(address)
   if (version === 4) return !reserved.check(address, 'ipv4')
   return version === 6 && global.check(address, 'ipv6') && !reserved.check(address, 'ipv6')
 }
 
-// The registries of special-purpose addresses of IANA.
+// IANA's registries of special-purpose addresses.
 const reservedRanges: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -24,9 +24,9 @@ const reservedRanges: readonly (readonly [string, number])[] = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  // The host of every machine in Azure, though it looks public.
+  // The Azure host of every virtual machine, though it looks public.
   ['168.63.129.16', 32],
-  // Teredo, 6to4 and the documentation's; an address of version 4 may hide in the first two.
+  // Teredo, 6to4 and the documentation range; the first two can embed an IPv4 address.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
@@ -37,6 +37,6 @@ const reserved = new BlockList()
 for (const [network, bits] of reservedRanges)
   reserved.addSubnet(network, bits, network.includes(':') ? 'ipv6' : 'ipv4')
 
-/** Beyond it are the loopback, mapped, translated, local, link-local and multicast addresses. */
+/** The loopback, mapped, translated, local, link-local and multicast addresses are outside of it. */
 const global = new BlockList()
 global.addSubnet('2000::', 3, 'ipv6')

@@ -1,113 +1,114 @@
 import type { Generation, Message, Part } from '../../domain/generation/request.ts'
 import { type AbortLike, onAbort } from '../../lib/abort.ts'
 import { ApiError, badRequest } from '../../lib/errors/errors.ts'
-import { type Allowance, fetchImage, tooLargeTogether } from './fetch-image.ts'
-import { ImageRefused } from './image-refused.ts'
-import type { NetworkOverrides } from './pinned-fetch.ts'
+import { type ImageBudget, fetchImage, totalTooLargeReason } from './fetch-image.ts'
+import { ImageError, type NetworkOverrides } from './pinned-fetch.ts'
 
-/** In milliseconds, for all images of a question. */
-const deadline = 20_000
-const mostAtOnce = 8
-const mostBytes = 64 * 1024 * 1024
+/** For all images of a request. */
+const defaultTimeoutMs = 20_000
+const maxConcurrent = 8
+const maxTotalBytes = 64 * 1024 * 1024
 
 /**
- * The generation with the images that lie at an address fetched and put in as data URLs, each address once. One
- * that cannot be used is the caller's fault: a 400 that names it. `hold` is called with the bytes of each piece before it
- * is kept, and ends the fetching where it throws.
+ * Returns the generation with its remote images fetched and inlined as data URLs, each URL once. An image
+ * that cannot be used is the caller's fault: a 400 that names it. `hold` is called with the size of each
+ * chunk before it is stored, and ends the fetching if it throws.
  */
 export async function withInlineImages(
   generation: Generation,
   signal: AbortLike,
-  surroundings: NetworkOverrides = {},
+  network: NetworkOverrides = {},
   hold?: (bytes: number) => void,
 ): Promise<Generation> {
-  const places = remoteImages(generation)
-  if (places.size === 0) return generation
-  const images = await fetchAll(places, signal, surroundings, hold)
-  refuseRepeated(generation, images)
-  return { ...generation, messages: generation.messages.map((message) => inlined(message, images)) }
+  const paths = remoteImages(generation)
+  if (paths.size === 0) return generation
+  const images = await fetchAll(paths, signal, network, hold)
+  rejectOversized(generation, images)
+  return { ...generation, messages: generation.messages.map((message) => inlineImages(message, images)) }
 }
 
-/** An image that is shown again and again is fetched once, and sent each time. */
-function refuseRepeated({ messages }: Generation, images: ReadonlyMap<string, string>): void {
+/** An image that occurs several times is fetched once, and sent each time. */
+function rejectOversized({ messages }: Generation, images: ReadonlyMap<string, string>): void {
   let bytes = 0
   for (const [index, { parts }] of messages.entries()) {
-    for (const [place, part] of parts.entries()) {
-      if (remote(part)) bytes += ((images.get(part.url)?.length ?? 0) * 3) / 4
-      if (bytes <= mostBytes + mostParts) continue
-      const path = pathOf(index, place)
-      throw badRequest(`Invalid '${path}': ${tooLargeTogether}.`, 'invalid_image_url', path)
+    for (const [partIndex, part] of parts.entries()) {
+      if (isRemote(part)) bytes += ((images.get(part.url)?.length ?? 0) * 3) / 4
+      if (bytes <= maxTotalBytes + maxDataUrlOverhead) continue
+      const path = pathOf(index, partIndex)
+      throw badRequest(`Invalid '${path}': ${totalTooLargeReason}.`, 'invalid_image_url', path)
     }
   }
 }
 
-/** What the data URLs of all parts say beside the bytes. */
-const mostParts = 1024 * 1024
+/** What all data URLs may add to the bytes. */
+const maxDataUrlOverhead = 1024 * 1024
 
 function pathOf(message: number, part: number): string {
   return `messages[${message}].content[${part}].image_url.url`
 }
 
-/** The addresses, each with the path where the caller wrote it first. */
+/** The URLs, each with the path of its first occurrence. */
 function remoteImages({ messages }: Generation): ReadonlyMap<string, string> {
-  const places = new Map<string, string>()
+  const paths = new Map<string, string>()
   for (const [index, { parts }] of messages.entries()) {
-    for (const [place, part] of parts.entries()) {
-      if (remote(part) && !places.has(part.url)) places.set(part.url, pathOf(index, place))
+    for (const [partIndex, part] of parts.entries()) {
+      if (isRemote(part) && !paths.has(part.url)) paths.set(part.url, pathOf(index, partIndex))
     }
   }
-  return places
+  return paths
 }
 
-function remote(part: Part): part is Part & { readonly type: 'image' } {
+function isRemote(part: Part): part is Part & { readonly type: 'image' } {
   return part.type === 'image' && !/^data:/i.test(part.url)
 }
 
 async function fetchAll(
-  places: ReadonlyMap<string, string>,
+  paths: ReadonlyMap<string, string>,
   signal: AbortLike,
-  surroundings: NetworkOverrides,
+  network: NetworkOverrides,
   hold: ((bytes: number) => void) | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   const images = new Map<string, string>()
-  const over = new AbortController()
-  const late = AbortSignal.timeout(surroundings.deadline ?? deadline)
-  const letGo = onAbort(signal, () => over.abort(signal.reason))
-  const stop = AbortSignal.any([late, over.signal])
-  const allowance: Allowance = { bytes: mostBytes, hold }
-  const waiting = places.entries()
+  const controller = new AbortController()
+  const timeout = AbortSignal.timeout(network.timeoutMs ?? defaultTimeoutMs)
+  const removeListener = onAbort(signal, () => controller.abort(signal.reason))
+  const abort = AbortSignal.any([timeout, controller.signal])
+  const budget: ImageBudget = { bytes: maxTotalBytes, hold }
+  const queue = paths.entries()
   const fetchNext = async () => {
-    // The iterator is shared: each takes the next address that nobody has taken.
-    for (const [url, path] of waiting) {
-      const fetching = fetchImage(url, allowance, stop, surroundings)
-      images.set(url, await fetching.catch((error) => Promise.reject(toApiError(error, path, late))))
+    // The iterator is shared: each worker takes the next URL.
+    for (const [url, path] of queue) {
+      const fetching = fetchImage(url, budget, abort, network)
+      images.set(url, await fetching.catch((error) => Promise.reject(toApiError(error, path, timeout))))
     }
   }
   try {
-    await Promise.all(Array.from({ length: Math.min(mostAtOnce, places.size) }, fetchNext))
+    await Promise.all(Array.from({ length: Math.min(maxConcurrent, paths.size) }, fetchNext))
     return images
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   } finally {
-    letGo()
-    over.abort()
+    removeListener()
+    controller.abort()
   }
 }
 
-function toApiError(error: unknown, path: string, late: AbortSignal): ApiError {
+function toApiError(error: unknown, path: string, timeout: AbortSignal): ApiError {
   if (error instanceof ApiError) return error
-  const sentence = error instanceof ImageRefused ? error.message : brokenOff(late)
-  return badRequest(`Invalid '${path}': ${sentence}.`, 'invalid_image_url', path)
+  const reason = error instanceof ImageError ? error.message : connectionFailure(timeout)
+  return badRequest(`Invalid '${path}': ${reason}.`, 'invalid_image_url', path)
 }
 
-function brokenOff(late: AbortSignal): string {
-  return late.aborted ? 'the image did not come in time' : 'the connection to the host of the image broke'
+function connectionFailure(timeout: AbortSignal): string {
+  return timeout.aborted
+    ? 'the image was not received in time'
+    : 'the connection to the host of the image broke'
 }
 
-function inlined(message: Message, images: ReadonlyMap<string, string>): Message {
-  if (!message.parts.some(remote)) return message
+function inlineImages(message: Message, images: ReadonlyMap<string, string>): Message {
+  if (!message.parts.some(isRemote)) return message
   const parts = message.parts.map((part) =>
-    remote(part) ? { ...part, url: images.get(part.url) ?? part.url } : part,
+    isRemote(part) ? { ...part, url: images.get(part.url) ?? part.url } : part,
   )
   return { ...message, parts }
 }

@@ -4,84 +4,84 @@ import type { ListedModel } from '../../providers/model-listing.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { createProviderList, type ProviderList } from './provider-list.ts'
 
-/** What the providers that are asked for their models answered last. */
+/** Lists the models of providers in the background. */
 export type Discovery = {
-  /** The models by the name of the provider; a provider that never answered has no entry. */
+  /** The models by provider name; a provider that never responded has no entry. */
   discovered(): ReadonlyMap<string, readonly ListedModel[]>
   /**
-   * Asks now and then every minute; one that did not answer is asked again after 1, 2, 4 … 60 seconds. Resolves when every
-   * provider has answered once or failed to.
+   * Starts the listing, now and then every minute; a provider that fails is retried after 1, 2, 4 … 60
+   * seconds. Resolves when every provider has responded or failed once.
    */
   start(): Promise<void>
-  /** Ends the asking; resolves when nothing is under way any more. */
+  /** Stops the listing; resolves when no request is in flight. */
   stop(): Promise<void>
 }
 
 type DiscoveryInput = {
   readonly providers: Iterable<Provider>
-  /** Those that nobody configured. */
-  readonly engines?: readonly Provider[]
+  /** Engines on this machine that are not configured. */
+  readonly localEngines?: readonly Provider[]
   readonly log: Log
   /** Called when a list has changed. */
   readonly onChange: () => void
-  /** Milliseconds from an answer to the next request, and the longest from a failure to it. */
-  readonly interval?: number
+  /** Milliseconds between two requests, and the longest pause after a failure. */
+  readonly intervalMs?: number
 }
 
-/** Lists the models of the providers that want it, and keeps the last good list of each. */
+/** Creates the discovery, which stores the last good list of each provider. */
 export function createDiscovery(input: DiscoveryInput): Discovery {
-  const { providers, engines = [], log, onChange, interval = 60_000 } = input
+  const { providers, localEngines = [], log, onChange, intervalMs = 60_000 } = input
   const lists = [
     ...[...providers].flatMap((provider) => createProviderList(provider, log) ?? []),
-    ...engines.flatMap((engine) => createProviderList(engine, log, { unsure: true }) ?? []),
+    ...localEngines.flatMap((engine) => createProviderList(engine, log, { optional: true }) ?? []),
   ]
-  const stopping = new AbortController()
-  const { signal } = stopping
+  const controller = new AbortController()
+  const { signal } = controller
   let loops: Promise<unknown> = Promise.resolve()
 
-  /** Keeps one list. Resolves when the signal fires; `asked` is called when it was asked for the first time. */
-  async function keep(list: ProviderList, asked: () => void): Promise<void> {
+  /** Refreshes one list until the signal is aborted; calls `onFirst` after the first attempt. */
+  async function refreshLoop(list: ProviderList, onFirst: () => void): Promise<void> {
     for (let failures = 0; !signal.aborted;) {
-      const renewal = await list.renew(signal)
-      failures = renewal === 'failed' ? failures + 1 : 0
-      if (renewal === 'changed' && !signal.aborted) onChange()
-      asked()
-      await wait(pauseAfter(failures, interval), signal).catch(() => {})
+      const result = await list.refresh(signal)
+      failures = result === 'failed' ? failures + 1 : 0
+      if (result === 'changed' && !signal.aborted) onChange()
+      onFirst()
+      await wait(retryPauseMs(failures, intervalMs), signal).catch(() => {})
     }
   }
 
   async function start(): Promise<void> {
-    const kept = lists.map((list) => {
-      const { promise: asked, resolve } = Promise.withResolvers<void>()
-      const ended = keep(list, resolve).catch((error) => {
+    const running = lists.map((list) => {
+      const { promise: first, resolve } = Promise.withResolvers<void>()
+      const ended = refreshLoop(list, resolve).catch((error) => {
         log.error('The listing of models ended.', { provider: list.provider, cause: causeOf(error) })
         resolve()
       })
-      return { asked, ended }
+      return { first, ended }
     })
-    loops = Promise.all(kept.map(({ ended }) => ended))
-    await Promise.all(kept.map(({ asked }) => asked))
+    loops = Promise.all(running.map(({ ended }) => ended))
+    await Promise.all(running.map(({ first }) => first))
   }
 
   return {
-    discovered: () => new Map(lists.flatMap(answered)),
+    discovered: () => new Map(lists.flatMap(discoveredEntry)),
     start,
     async stop() {
-      stopping.abort()
+      controller.abort()
       await loops
     },
   }
 }
 
-/** Milliseconds: an engine that is starting is there soon. */
-const firstPause = 1000
+/** A starting engine is ready soon. */
+const minPauseMs = 1000
 
-/** Milliseconds until a provider is asked again, after so many failures in a row. */
-export function pauseAfter(failures: number, interval: number): number {
-  return failures === 0 ? interval : Math.min(interval, firstPause * 2 ** (failures - 1))
+/** Milliseconds until the next request, after so many failures in a row. */
+export function retryPauseMs(failures: number, intervalMs: number): number {
+  return failures === 0 ? intervalMs : Math.min(intervalMs, minPauseMs * 2 ** (failures - 1))
 }
 
-function answered({ provider, models }: ProviderList): [string, readonly ListedModel[]][] {
-  const known = models()
-  return known ? [[provider, known]] : []
+function discoveredEntry({ provider, models }: ProviderList): [string, readonly ListedModel[]][] {
+  const listed = models()
+  return listed ? [[provider, listed]] : []
 }

@@ -2,17 +2,17 @@ import type { ModelFacts } from '../../config/model-facts.ts'
 import { efforts } from '../../domain/generation/request.ts'
 import type { Provider } from '../../providers/provider.ts'
 
-/** Why it is disabled where other providers are configured, and the settings do not name it. */
+/** Why the echo model is disabled while other providers are configured. */
 export const echoReplaced =
   'Other providers are configured: add providers.echo: {} to weir.yaml to enable it beside them.'
 
 /**
- * The facts of `weir/echo`, the model that answers inside this process. It is known also where no such provider is
- * configured, so that a caller reads why it is disabled.
+ * The facts of `weir/echo`, the model inside this process. It is listed even if no such provider is
+ * configured, so that a caller learns why it is disabled.
  */
 export function echoFacts(configured: ReadonlyMap<string, Provider>): ModelFacts[] {
   const echo = [...configured.values()].find(({ kind }) => kind.name === 'echo')
-  // The name may be that of another provider.
+  // The name may belong to another provider.
   if (!echo && configured.has('echo')) return []
   return [
     {

@@ -5,29 +5,36 @@ import { unsupportedParameter } from '../../lib/errors/errors.ts'
 import type { Model } from './model.ts'
 
 export type CapabilityOptions = {
-  /** What happens to a parameter that the model does not take. */
+  /** What happens to a parameter that the model does not support. */
   readonly unsupported: 'reject' | 'drop'
-  /** What the caller calls a parameter, where that is not its common name. */
+  /** The API's own names of parameters, where they differ. */
   readonly names: Partial<Record<Parameter, string>>
-  readonly warn: (sentence: string) => void
+  readonly warn: (message: string) => void
 }
 
-/** The generation as the model can take it: what it does not support is refused, or dropped with a warning. */
+/**
+ * Returns the generation as the model supports it; an unsupported parameter is rejected, or dropped with a
+ * warning.
+ */
 export function enforceCapabilities(
   generation: Generation,
   model: Model,
   options: CapabilityOptions,
 ): Generation {
   const unsupported = parameters.filter(
-    (parameter) => asked(generation, parameter) && !model.supportedParameters.has(parameter),
+    (parameter) => isSet(generation, parameter) && !model.supportedParameters.has(parameter),
   )
-  const lost = unsupported.filter((parameter) => !neutral(generation, parameter))
-  if (lost.length > 0) refuseOrWarn(lost, model, options)
-  return withOfferedTier(withOfferedEffort(without(generation, unsupported), model, options), model, options)
+  const rejected = unsupported.filter((parameter) => !isNoOp(generation, parameter))
+  if (rejected.length > 0) rejectOrWarn(rejected, model, options)
+  return withSupportedTier(
+    withSupportedEffort(withoutParameters(generation, unsupported), model, options),
+    model,
+    options,
+  )
 }
 
-function refuseOrWarn(lost: readonly Parameter[], model: Model, options: CapabilityOptions): void {
-  const names = lost.map((parameter) => options.names[parameter] ?? parameter)
+function rejectOrWarn(rejected: readonly Parameter[], model: Model, options: CapabilityOptions): void {
+  const names = rejected.map((parameter) => options.names[parameter] ?? parameter)
   if (options.unsupported === 'drop')
     return options.warn(unsupportedSentence({ what: 'Parameter', by: model.slug }, names))
   const [name = ''] = names
@@ -51,13 +58,13 @@ const fields = {
   parallel_tool_calls: 'parallelToolCalls',
 } as const satisfies Record<Parameter, keyof Generation>
 
-function asked(generation: Generation, parameter: Parameter): boolean {
+function isSet(generation: Generation, parameter: Parameter): boolean {
   const value = generation[fields[parameter]]
   return value !== undefined && !(parameter === 'tools' && generation.tools.length === 0)
 }
 
-/** A value that asks for what happens anyway: clients send it to every model. */
-function neutral(generation: Generation, parameter: Parameter): boolean {
+/** Whether the value equals the default behaviour: clients send it to every model. */
+function isNoOp(generation: Generation, parameter: Parameter): boolean {
   switch (parameter) {
     case 'temperature':
     case 'top_p':
@@ -80,39 +87,39 @@ function neutral(generation: Generation, parameter: Parameter): boolean {
   }
 }
 
-function without(generation: Generation, unsupported: readonly Parameter[]): Generation {
+function withoutParameters(generation: Generation, unsupported: readonly Parameter[]): Generation {
   if (unsupported.length === 0) return generation
-  const gone = Object.fromEntries(unsupported.map((parameter) => [fields[parameter], undefined]))
-  if (!unsupported.includes('tools')) return { ...generation, ...gone }
-  return { ...generation, ...gone, tools: [], toolChoice: undefined, parallelToolCalls: undefined }
+  const removed = Object.fromEntries(unsupported.map((parameter) => [fields[parameter], undefined]))
+  if (!unsupported.includes('tools')) return { ...generation, ...removed }
+  return { ...generation, ...removed, tools: [], toolChoice: undefined, parallelToolCalls: undefined }
 }
 
-/** A tier that costs more is not asked for where nobody knows how much. */
-function withOfferedTier(generation: Generation, model: Model, options: CapabilityOptions): Generation {
+/** A tier that costs more is not requested if its price is unknown. */
+function withSupportedTier(generation: Generation, model: Model, options: CapabilityOptions): Generation {
   if (generation.serviceTier !== 'priority' || model.fast?.strategy === 'service_tier') return generation
   options.warn(unsupportedSentence({ what: 'Service tier', by: model.slug }, ['priority']))
   return { ...generation, serviceTier: undefined }
 }
 
-/** The nearest effort that the model offers, a lower one first. */
-function withOfferedEffort(generation: Generation, model: Model, options: CapabilityOptions): Generation {
+/** Uses the nearest effort that the model supports, a lower one first. */
+function withSupportedEffort(generation: Generation, model: Model, options: CapabilityOptions): Generation {
   const { effort } = generation
-  const offered = model.reasoning?.supported_efforts ?? []
-  if (effort === undefined || offered.length === 0 || offered.includes(effort)) return generation
-  const nearest = nearestEffort(effort, offered)
+  const supported = model.reasoning?.supported_efforts ?? []
+  if (effort === undefined || supported.length === 0 || supported.includes(effort)) return generation
+  const nearest = nearestEffort(effort, supported)
   options.warn(`${model.slug} has no reasoning effort ${effort}; ${nearest} was used.`)
   return { ...generation, effort: nearest }
 }
 
-function nearestEffort(effort: Effort, offered: readonly Effort[]): Effort {
-  const place = efforts.indexOf(effort)
-  // Who asks for a little reasoning does not ask for none.
-  const some = effort === 'none' ? offered : offered.filter((other) => other !== 'none')
-  const byDistance = some.toSorted((a, b) => distance(a) - distance(b))
-  // Half a step further for those above: of two that are equally near, the lower one costs less.
+function nearestEffort(effort: Effort, supported: readonly Effort[]): Effort {
+  const requested = efforts.indexOf(effort)
+  // A request for some reasoning does not become one for none.
+  const candidates = effort === 'none' ? supported : supported.filter((other) => other !== 'none')
+  const byDistance = candidates.toSorted((a, b) => distance(a) - distance(b))
+  // Adds half a step to those above: of two equally near, the lower one costs less.
   function distance(other: Effort): number {
-    const steps = efforts.indexOf(other) - place
+    const steps = efforts.indexOf(other) - requested
     return steps > 0 ? steps + 0.5 : -steps
   }
-  return byDistance[0] ?? offered[0] ?? effort
+  return byDistance[0] ?? supported[0] ?? effort
 }

@@ -3,18 +3,21 @@ import { unsupportedParameter } from '../../lib/errors/errors.ts'
 import type { Model, Models } from './model.ts'
 
 /** How a request in fast mode is served. */
-export type FastService = {
-  /** The model that is asked; a variant has the prices of the fast mode, a service tier is priced once it has served. */
+export type FastModeTarget = {
+  /**
+   * The model that serves the request; a variant has the prices of the fast mode, a service tier is priced by
+   * what was served.
+   */
   readonly model: Model
   readonly serviceTier?: 'priority'
 }
 
-/** What serves the model in `performance_mode: fast`; 400 where it has none. */
-export function fastServiceOf(models: Models, model: Model): FastService {
+/** How `performance_mode: fast` is served for the model; throws the 400 if it has no fast mode. */
+export function fastServiceOf(models: Models, model: Model): FastModeTarget {
   const { fast } = model
   const target = fast?.strategy === 'model_variant' ? models.find(fast.target_slug) : model
   if (fast === undefined || target === undefined || target.disabled !== undefined) {
-    const message = `Unsupported parameter: ${model.slug} has no fast mode; leave performance_mode out.`
+    const message = `Unsupported parameter: ${model.slug} has no fast mode; omit performance_mode.`
     throw unsupportedParameter(message, 'performance_mode')
   }
   const supportedParameters = fast.supported_parameters

@@ -5,22 +5,25 @@ import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import { upstreamHeaders } from '../upstream/headers.ts'
 
 /** Bytes. */
-const maxBody = 8 * 1024 * 1024
-/** How many models are asked about at once. */
+const maxBodyBytes = 8 * 1024 * 1024
+/** Concurrent requests. */
 const maxConcurrent = 4
-/** How many are asked about for one list; the next one goes on where this one ended. */
-const maxAsked = 200
+/** Requests for one list; the next refresh continues where this one ended. */
+const maxModels = 200
 
 type DetailsInput = {
   readonly provider: Provider
   readonly kind: RemoteKind
   readonly details: ModelDetails
-  /** What was learned before. */
+  /** The models of the last list. */
   readonly known: readonly ListedModel[]
   readonly signal: AbortSignal
 }
 
-/** The models with their context windows, as far as the provider says them; one that it does not tell has none. */
+/**
+ * Adds the context windows that the provider reports to the models; the window of a model stays undefined
+ * where it reports none.
+ */
 export async function withDetails(
   models: readonly ListedModel[],
   input: DetailsInput,
@@ -28,16 +31,16 @@ export async function withDetails(
   const url = input.details.url(input.provider)
   if (url === undefined) return models
   const windows = new Map(input.known.map(({ id, contextWindow }) => [id, contextWindow]))
-  const queue = models.filter(({ id }) => windows.get(id) === undefined).slice(0, maxAsked)
-  async function askInTurn(): Promise<void> {
+  const queue = models.filter(({ id }) => windows.get(id) === undefined).slice(0, maxModels)
+  async function worker(): Promise<void> {
     for (let next = queue.shift(); next !== undefined; next = queue.shift())
       windows.set(next.id, await contextWindowOf(next.id, url ?? '', input))
   }
-  await Promise.all(Array.from({ length: maxConcurrent }, askInTurn))
+  await Promise.all(Array.from({ length: maxConcurrent }, worker))
   return models.map((model) => ({ ...model, contextWindow: windows.get(model.id) ?? model.contextWindow }))
 }
 
-/** Undefined where it cannot be had: the model is there all the same. */
+/** Undefined if the request fails: the model is listed all the same. */
 async function contextWindowOf(
   id: string,
   url: string,
@@ -51,7 +54,7 @@ async function contextWindowOf(
       redirect: 'manual',
       signal,
     })
-    const text = await readText(response, maxBody)
+    const text = await readText(response, maxBodyBytes)
     return response.ok ? details.contextWindow(parseJson(text)) : undefined
   } catch {
     return undefined

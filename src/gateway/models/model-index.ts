@@ -1,16 +1,16 @@
 import type { Model } from './model.ts'
 
-/** Every name that finds a model, and those that would find more than one. */
+/** The names that resolve to a model, and the ambiguous ones. */
 export type ModelIndex = {
   readonly names: ReadonlyMap<string, Model>
-  /** The models that a bare name may mean, where it finds none because they are several. */
+  /** The models of a bare name that several models share. */
   readonly ambiguous: ReadonlyMap<string, readonly Model[]>
 }
 
 /**
- * Slugs come before aliases, aliases before bare names (`gpt-5-mini`, or the last part of a longer slug) that only one
- * model has. Of the models that share a bare name an enabled one comes before a disabled one, and an enabled one of the
- * catalog or the settings before those that a provider listed.
+ * Slugs come before aliases, aliases before bare names (`gpt-5-mini`, or the last segment of a longer slug)
+ * that only one model has. Among the models that share a bare name, an enabled one takes precedence over a
+ * disabled one, and an enabled one of the catalog or the settings over those that a provider listed.
  */
 export function indexModels(models: readonly Model[]): ModelIndex {
   const names = new Map(models.map((model) => [model.slug, model]))
@@ -18,18 +18,19 @@ export function indexModels(models: readonly Model[]): ModelIndex {
     for (const alias of model.aliases) if (!names.has(alias)) names.set(alias, model)
   const ambiguous = new Map<string, readonly Model[]>()
   const enabled = models.filter(({ disabled }) => disabled === undefined)
-  for (const meant of [enabled.filter(({ discovered }) => !discovered), enabled, models])
-    for (const bareName of [behindAuthor, lastPart]) addBareNames({ names, ambiguous }, meant, bareName)
+  for (const candidates of [enabled.filter(({ discovered }) => !discovered), enabled, models])
+    for (const bareName of [withoutAuthor, lastSegment])
+      addBareNames({ names, ambiguous }, candidates, bareName)
   return { names, ambiguous }
 }
 
 /** The slug without its author: `gpt-5-mini`. */
-export function behindAuthor({ slug }: Pick<Model, 'slug'>): string {
+export function withoutAuthor({ slug }: Pick<Model, 'slug'>): string {
   return slug.slice(slug.indexOf('/') + 1)
 }
 
-/** The slug behind its last slash. */
-export function lastPart({ slug }: Pick<Model, 'slug'>): string {
+/** The part of the slug after its last slash. */
+export function lastSegment({ slug }: Pick<Model, 'slug'>): string {
   return slug.slice(slug.lastIndexOf('/') + 1)
 }
 

@@ -6,42 +6,42 @@ import { upstreamHeaders } from '../upstream/headers.ts'
 import { withDetails } from './model-details.ts'
 
 /** Milliseconds. */
-const longestWait = 10_000
+const defaultTimeoutMs = 10_000
 /** Bytes. */
-const largestBody = 8 * 1024 * 1024
+const maxBodyBytes = 8 * 1024 * 1024
 
-/** Whether there is a list of its models that could be asked for. */
+/** Whether the provider has an endpoint that lists its models. */
 export function isListed(provider: Provider, kind: RemoteKind): boolean {
   return (kind.listing ?? usualListing).path(provider) !== undefined
 }
 
 /**
- * The models that the provider says it has, each id once. Throws a sentence that says why it cannot. Of the `known` ones
- * nothing more is asked for.
+ * Lists the models of the provider, each id once; throws an error with the reason as a sentence. Details of
+ * `known` models are not requested again.
  */
 export async function listModels(
   provider: Provider,
   kind: RemoteKind,
   signal: AbortSignal,
-  { deadline = longestWait, known = [] }: ListingOptions = {},
+  { deadline: timeoutMs = defaultTimeoutMs, known = [] }: ListingOptions = {},
 ): Promise<readonly ListedModel[]> {
   const { path, models, details } = kind.listing ?? usualListing
-  const place = path(provider)
-  if (place === undefined) throw new Error('It has no list of models that could be asked for.')
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(deadline)])
-  const response = await fetch(provider.baseUrl + place, {
+  const listingPath = path(provider)
+  if (listingPath === undefined) throw new Error('It has no list of models that could be asked for.')
+  const limitedSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  const response = await fetch(provider.baseUrl + listingPath, {
     headers: upstreamHeaders(provider, kind, false),
-    // A redirect would carry the key to a host that nobody configured.
+    // A redirect would send the key to a host that is not configured.
     redirect: 'manual',
-    signal: limited,
+    signal: limitedSignal,
   })
   const text = await boundedText(response)
   if (!response.ok) throw new ListingError(`It answered with status ${response.status}.`, response.status)
   const listed = uniqueModels(models(parseJson(text)))
-  return details ? withDetails(listed, { provider, kind, details, known, signal: limited }) : listed
+  return details ? withDetails(listed, { provider, kind, details, known, signal: limitedSignal }) : listed
 }
 
-/** The provider answered, but not with a list of its models. */
+/** The provider responded, but not with a list of its models. */
 export class ListingError extends Error {
   readonly status: number
 
@@ -53,16 +53,16 @@ export class ListingError extends Error {
 }
 
 export type ListingOptions = {
-  /** Milliseconds for all of it. */
+  /** Milliseconds for all requests together. */
   readonly deadline?: number
   readonly known?: readonly ListedModel[]
 }
 
 async function boundedText(response: Response): Promise<string> {
   try {
-    return await readText(response, largestBody)
+    return await readText(response, maxBodyBytes)
   } catch (error) {
-    throw error instanceof TooLong ? new Error('Its list is too long.') : error
+    throw error instanceof TooLong ? new Error('Its list of models is too large.') : error
   }
 }
 

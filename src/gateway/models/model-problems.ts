@@ -1,14 +1,13 @@
 import type { SettingsProblem } from '../../config/problem.ts'
-import { alwaysAccepted, parameters } from '../../domain/generation/parameters.ts'
+import { ignoredParameterNames, parameters } from '../../domain/generation/parameters.ts'
 import { responsesKinds } from '../../providers/kinds/responses.ts'
-import type { KnownModel } from './model-sources.ts'
+import type { ConfiguredProviders, KnownModel } from './model-sources.ts'
 import type { Model } from './model.ts'
-import type { ConfiguredProviders } from './models-input.ts'
 
-/** A model that the settings describe, at a place that a problem can name. */
-type Described = KnownModel & { readonly path: string }
+/** A model of the settings, with the path that a problem names. */
+type DescribedModel = KnownModel & { readonly path: string }
 
-/** What is wrong with the models of the settings, that only the catalog and the providers can show. */
+/** The problems of the models in the settings that only the catalog and the providers reveal. */
 export function modelProblems(
   known: readonly KnownModel[],
   names: ReadonlyMap<string, Model>,
@@ -29,10 +28,10 @@ export function modelProblems(
 }
 
 function routeProblems(
-  { facts, path, unlisted }: Described,
+  { facts, path, unlistedReason }: DescribedModel,
   { configured, missing }: ConfiguredProviders,
 ): SettingsProblem[] {
-  if (!facts.routes && unlisted === undefined)
+  if (!facts.routes && unlistedReason === undefined)
     return [{ path, message: `needs routes: ${facts.slug} is not in the built-in catalog.` }]
   return (facts.routes ?? []).flatMap(({ provider, api }, index) => {
     const kind = configured.get(provider)?.kind.name
@@ -46,24 +45,27 @@ function routeProblems(
   })
 }
 
-function parameterProblems({ facts, path }: Described): SettingsProblem[] {
-  const words: ReadonlySet<string> = new Set([...parameters, ...alwaysAccepted])
-  return (facts.supported_parameters ?? []).flatMap((word, index) => {
-    if (words.has(word)) return []
-    const message = `“${word}” is not one of ${parameters.join(', ')}.`
+function parameterProblems({ facts, path }: DescribedModel): SettingsProblem[] {
+  const known: ReadonlySet<string> = new Set([...parameters, ...ignoredParameterNames])
+  return (facts.supported_parameters ?? []).flatMap((parameter, index) => {
+    if (known.has(parameter)) return []
+    const message = `“${parameter}” is not one of ${parameters.join(', ')}.`
     return [{ path: `${path}.supported_parameters[${index}]`, message }]
   })
 }
 
-function aliasProblems({ facts, path }: Described, names: ReadonlyMap<string, Model>): SettingsProblem[] {
+function aliasProblems(
+  { facts, path }: DescribedModel,
+  names: ReadonlyMap<string, Model>,
+): SettingsProblem[] {
   return (facts.aliases ?? []).flatMap((alias, index) => {
-    const holder = names.get(alias)?.slug
-    if (holder === undefined || holder === facts.slug) return []
-    return [{ path: `${path}.aliases[${index}]`, message: `“${alias}” already names ${holder}.` }]
+    const owner = names.get(alias)?.slug
+    if (owner === undefined || owner === facts.slug) return []
+    return [{ path: `${path}.aliases[${index}]`, message: `“${alias}” already names ${owner}.` }]
   })
 }
 
-function variantProblems({ facts, path }: Described, slugs: ReadonlySet<string>): SettingsProblem[] {
+function variantProblems({ facts, path }: DescribedModel, slugs: ReadonlySet<string>): SettingsProblem[] {
   const target = facts.fast?.strategy === 'model_variant' ? facts.fast.target_slug : undefined
   return [
     ...unknownModel(slugs, target, `${path}.fast.target_slug`),

@@ -4,23 +4,22 @@ import type { Log } from '../../lib/log.ts'
 import type { ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { createDiscovery } from './discovery.ts'
-import { createFirstSeen } from './first-seen.ts'
-import type { ConfiguredProviders } from './models-input.ts'
+import type { ConfiguredProviders } from './model-sources.ts'
 import { createModels, type RegisteredModels } from './models.ts'
 
-/** The models as they are now: those of the catalog and the settings, and those that providers list. */
+/** The current models: those of the catalog, of the settings and of the providers' lists. */
 export type ModelRegistry = {
   current(): RegisteredModels
-  /** The names of the engines that were found without being configured. */
+  /** The names of the local engines that were found without being configured. */
   engines(): readonly string[]
-  /** Asks the providers that want it; resolves when each has answered once or failed to. */
+  /** Starts the discovery; resolves when each provider has responded or failed once. */
   start(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * A discovery that finds something new makes a new list; whoever holds the old one keeps it. Of the `engines`, those
- * count that have answered.
+ * Creates the registry. A discovery that finds something new creates a new list; holders of the old one keep
+ * it. Only `engines` that have responded count.
  */
 export function createModelRegistry(
   settings: readonly ModelFacts[],
@@ -31,25 +30,25 @@ export function createModelRegistry(
   const firstSeen = createFirstSeen()
   const discovery = createDiscovery({
     providers: providers.configured.values(),
-    engines,
+    localEngines: engines,
     log,
     onChange: () => {
-      models = list()
+      models = createList()
     },
   })
-  const found = () => engines.filter(({ name }) => discovery.discovered().has(name))
-  const list = () =>
+  const foundEngines = () => engines.filter(({ name }) => discovery.discovered().has(name))
+  const createList = () =>
     createModels({
       catalog: catalog.models,
       settings,
-      providers: withEngines(providers, found()),
+      providers: withEngines(providers, foundEngines()),
       discovered: discovery.discovered(),
       firstSeen,
     })
-  let models = list()
+  let models = createList()
   return {
     current: () => models,
-    engines: () => found().map(({ name }) => name),
+    engines: () => foundEngines().map(({ name }) => name),
     start: discovery.start,
     stop: discovery.stop,
   }
@@ -62,5 +61,15 @@ function withEngines(
   return {
     configured: new Map([...configured, ...engines.map((engine) => [engine.name, engine] as const)]),
     missing,
+  }
+}
+
+/** Returns for each slug the Unix second of its first lookup. */
+export function createFirstSeen(now: () => number = Date.now): (slug: string) => number {
+  const seen = new Map<string, number>()
+  return (slug) => {
+    const second = seen.get(slug) ?? Math.floor(now() / 1000)
+    seen.set(slug, second)
+    return second
   }
 }

@@ -1,28 +1,29 @@
 import type { ModelFacts } from '../../config/model-facts.ts'
+import type { ProviderSet } from '../../providers/config/configure-providers.ts'
+import type { ListedModel } from '../../providers/model-listing.ts'
 import { echoFacts, echoReplaced } from './echo-model.ts'
-import type { ConfiguredProviders, ModelsInput } from './models-input.ts'
 
-/** What is known of a model from all sources together. */
+/** What all sources together know of a model. */
 export type KnownModel = {
   readonly facts: ModelFacts
-  /** Only a provider's list knows it. */
+  /** Known only from a provider's list. */
   readonly discovered?: boolean
-  /** What the settings say of `enabled`. */
-  readonly switched?: boolean
-  /** Where the settings describe it; absent where they do not. */
+  /** `enabled` of the settings. */
+  readonly enabledSetting?: boolean
+  /** The path of its entry in the settings; absent without one. */
   readonly path?: string
-  /** Why it has no routes, where that is not a mistake. */
-  readonly unlisted?: string
-  /** Why it is not served while its provider is not configured, where that is not for want of a key. */
-  readonly unserved?: string
+  /** Why the model has no routes, if that is not a mistake. */
+  readonly unlistedReason?: string
+  /** Why the model is not served while its provider is not configured, if that is not for lack of a key. */
+  readonly unservedReason?: string
 }
 
-/** Every model by its slug: built in, then listed by providers, then as the settings change them. */
+/** All models by slug: the catalog, then the lists of providers, then the changes of the settings. */
 export function gatherModels(input: ModelsInput): KnownModel[] {
   const known = new Map<string, KnownModel>()
   for (const facts of input.catalog) known.set(facts.slug, { facts })
   for (const facts of echoFacts(input.providers.configured))
-    known.set(facts.slug, { facts, unserved: echoReplaced })
+    known.set(facts.slug, { facts, unservedReason: echoReplaced })
   for (const facts of discoveredFacts(input))
     if (!known.has(facts.slug)) known.set(facts.slug, { facts, discovered: true })
   for (const [index, entry] of input.settings.entries())
@@ -40,21 +41,42 @@ function discoveredFacts({ discovered }: ModelsInput): ModelFacts[] {
   )
 }
 
-/** The entry over what was known: it changes what it names, prices one by one. */
+/** The entry merged over what was known, prices one by one. */
 function withEntry(
-  before: KnownModel | undefined,
+  base: KnownModel | undefined,
   entry: ModelFacts,
   path: string,
   providers: ConfiguredProviders,
 ): KnownModel {
-  const facts = { ...before?.facts, ...entry }
-  if (entry.pricing) facts.pricing = { ...before?.facts.pricing, ...entry.pricing }
-  const unlisted = facts.routes ? undefined : unlistedYet(entry.slug, providers)
-  return { facts, switched: entry.enabled, path, unlisted, unserved: before?.unserved }
+  const facts = { ...base?.facts, ...entry }
+  if (entry.pricing) facts.pricing = { ...base?.facts.pricing, ...entry.pricing }
+  const unlistedReason = facts.routes ? undefined : unlistedReasonOf(entry.slug, providers)
+  return {
+    facts,
+    enabledSetting: entry.enabled,
+    path,
+    unlistedReason,
+    unservedReason: base?.unservedReason,
+  }
 }
 
-/** A model without routes may be one that its provider has yet to list. */
-function unlistedYet(slug: string, { configured }: ConfiguredProviders): string | undefined {
+/** A model without routes may be one that its provider has not listed yet. */
+function unlistedReasonOf(slug: string, { configured }: ConfiguredProviders): string | undefined {
   const name = slug.slice(0, slug.indexOf('/'))
   return configured.get(name)?.discover ? `Provider ${name} does not list it at the moment.` : undefined
 }
+
+/** The input of the list of models. */
+export type ModelsInput = {
+  readonly catalog: readonly ModelFacts[]
+  /** `models` of the settings. */
+  readonly settings: readonly ModelFacts[]
+  readonly providers: ConfiguredProviders
+  /** The discovered models, by provider name. */
+  readonly discovered: ReadonlyMap<string, readonly ListedModel[]>
+  /** The Unix seconds at which a slug without a release date was first seen. */
+  readonly firstSeen: (slug: string) => number
+}
+
+/** The configured providers, and what the others lack. */
+export type ConfiguredProviders = Pick<ProviderSet, 'configured' | 'missing'>

@@ -2,14 +2,14 @@ import type { FastMode, Pricing, ReasoningFacts } from '../../config/model-facts
 import type { Parameter } from '../../domain/generation/parameters.ts'
 import type { Provider } from '../../providers/provider.ts'
 
-/** A model as callers see it, with the places that serve it. */
+/** A model as callers see it, with the routes that serve it. */
 export type Model = {
   /** `author/model`; also its id. */
   readonly slug: string
   readonly displayName: string
   readonly author: string
   readonly ownedBy: string
-  /** Unix seconds: release date, or when it was first seen. */
+  /** Unix seconds: the release date, or when the model was first seen. */
   readonly created: number
   readonly contextWindow?: number
   readonly maxOutputTokens?: number
@@ -21,25 +21,25 @@ export type Model = {
   readonly fast?: FastMode
   readonly variantOf?: string
   readonly aliases: readonly string[]
-  /** Those of configured providers, in the order of the settings. */
+  /** The routes to configured providers, in the order of the settings. */
   readonly routes: readonly ModelRoute[]
-  /** Known only because a provider listed it. */
+  /** Known only from a provider's list. */
   readonly discovered?: boolean
-  /** Why it is off, in a sentence that says what to do; absent where it is on. */
+  /** Why the model is disabled, in a sentence that says what to do; absent while it is enabled. */
   readonly disabled?: string
-  /** Switched on by name, but none of its providers has a key: the sentence for the 502. */
+  /** Enabled by name, but none of its providers has a key: the sentence of the 502. */
   readonly keyMissing?: string
 }
 
 export type ModelRoute = { readonly provider: Provider; readonly model: string; readonly weight?: number }
 
-/** All models at one moment. A change of settings or a discovery makes a new one. */
+/** All models at one moment. A change of the settings or a discovery creates a new list. */
 export type Models = {
-  /** By slug, alias or unambiguous bare name; also models that are off. */
+  /** By slug, alias or unambiguous bare name; includes disabled models. */
   find(name: string): Model | undefined
-  /** Those that a bare name may mean, where they are several; empty for any other name. */
+  /** The models of an ambiguous bare name; empty for any other name. */
   sharing(name: string): readonly Model[]
-  /** Those that are on, by slug. */
+  /** The enabled models, by slug. */
   readonly enabled: readonly Model[]
   readonly all: readonly Model[]
 }

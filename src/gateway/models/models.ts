@@ -1,18 +1,17 @@
 import type { SettingsProblem } from '../../config/problem.ts'
 import { indexModels } from './model-index.ts'
 import { modelProblems } from './model-problems.ts'
-import { resolveModel } from './model-resolve.ts'
-import { gatherModels } from './model-sources.ts'
+import { resolveModel } from './resolve-model.ts'
+import { gatherModels, type ModelsInput } from './model-sources.ts'
 import type { Model, Models } from './model.ts'
-import type { ModelsInput } from './models-input.ts'
 
-/** The models, and what is wrong with the settings that describe them. */
+/** The models, and the problems of the settings that describe them. */
 export type RegisteredModels = Models & { readonly problems: readonly SettingsProblem[] }
 
-/** All models that the catalog, the settings and the providers know of, on or off. */
+/** All models of the catalog, the settings and the providers, enabled or disabled. */
 export function createModels(input: ModelsInput): RegisteredModels {
   const known = gatherModels(input)
-  const models = known.map((one) => resolveModel(one, input.providers, input.firstSeen))
+  const models = known.map((model) => resolveModel(model, input.providers, input.firstSeen))
   const all = withServedVariants(models).toSorted((a, b) => (a.slug < b.slug ? -1 : 1))
   const { names, ambiguous } = indexModels(all)
   return {
@@ -24,11 +23,11 @@ export function createModels(input: ModelsInput): RegisteredModels {
   }
 }
 
-/** A fast mode that another model serves goes with that model. */
+/** Removes a fast mode whose variant is not enabled. */
 function withServedVariants(models: readonly Model[]): Model[] {
-  const on = new Set(models.filter(({ disabled }) => disabled === undefined).map(({ slug }) => slug))
+  const enabled = new Set(models.filter(({ disabled }) => disabled === undefined).map(({ slug }) => slug))
   return models.map((model) => {
     const { fast, ...slow } = model
-    return fast?.strategy === 'model_variant' && !on.has(fast.target_slug) ? slow : model
+    return fast?.strategy === 'model_variant' && !enabled.has(fast.target_slug) ? slow : model
   })
 }

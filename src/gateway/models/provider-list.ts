@@ -3,39 +3,39 @@ import type { ListedModel } from '../../providers/model-listing.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { listModels } from './model-listing.ts'
 
-/** The models that one provider said it has. */
+/** The models that one provider listed. */
 export type ProviderList = {
   /** The provider's name. */
   readonly provider: string
-  /** The last good answer; absent before the first. */
+  /** The last good list; undefined before the first. */
   models(): readonly ListedModel[] | undefined
-  /** Asks the provider. */
-  renew(signal: AbortSignal): Promise<Renewal>
+  /** Requests the list. */
+  refresh(signal: AbortSignal): Promise<RefreshResult>
 }
 
-/** What came of asking: another list than the last good one, the same, or none. */
-export type Renewal = 'changed' | 'unchanged' | 'failed'
+/** The result of a refresh: a different list than the last good one, the same, or none. */
+export type RefreshResult = 'changed' | 'unchanged' | 'failed'
 
 export type ListOptions = {
-  /** Nobody configured the provider: that it does not answer is no news, and it is not waited for. */
-  readonly unsure?: boolean
+  /** The provider is not configured: a failure is not logged, and its timeout is short. */
+  readonly optional?: boolean
 }
 
-/** Milliseconds: what runs on this machine answers at once. */
-const shortWait = 1000
+/** A server on this machine responds at once. */
+const optionalTimeoutMs = 1000
 
-/** Absent for a provider that is not to be asked. The log hears of a change, not of each time. */
+/** Creates the list; undefined for a provider without discovery. Changes are logged, not every refresh. */
 export function createProviderList(
   provider: Provider,
   log: Log,
-  { unsure = false }: ListOptions = {},
+  { optional = false }: ListOptions = {},
 ): ProviderList | undefined {
   const { name, kind, discover } = provider
   if (!discover || !('protocol' in kind)) return undefined
   let known: readonly ListedModel[] | undefined
   let failure: string | undefined
 
-  function accept(models: readonly ListedModel[]): Renewal {
+  function accept(models: readonly ListedModel[]): RefreshResult {
     const changed = known === undefined || !sameModels(known, models)
     if (changed || failure !== undefined)
       log.info('A provider listed its models.', { provider: name, models: models.length })
@@ -45,7 +45,7 @@ export function createProviderList(
   }
 
   function reject(cause: string): void {
-    if (unsure && known === undefined) return
+    if (optional && known === undefined) return
     if (failure !== cause) log.warn('A provider did not list its models.', { provider: name, cause })
     failure = cause
   }
@@ -53,10 +53,13 @@ export function createProviderList(
   return {
     provider: name,
     models: () => known,
-    async renew(signal) {
+    async refresh(signal) {
       try {
         return accept(
-          await listModels(provider, kind, signal, { known, ...(unsure && { deadline: shortWait }) }),
+          await listModels(provider, kind, signal, {
+            known,
+            ...(optional && { deadline: optionalTimeoutMs }),
+          }),
         )
       } catch (error) {
         if (!signal.aborted) reject(causeOf(error))

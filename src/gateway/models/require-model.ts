@@ -2,9 +2,9 @@ import { type ApiError, modelNotFound } from '../../lib/errors/errors.ts'
 import { oneOf } from '../../lib/validation/wording.ts'
 import { shortText } from '../../lib/text.ts'
 import type { Model, Models } from './model.ts'
-import { nearModels } from './near-models.ts'
+import { suggestModels } from './suggest-models.ts'
 
-/** The model of that name, if it is enabled; else the 404 that says why there is none. */
+/** Returns the enabled model of that name; throws the 404 with the reason if there is none. */
 export function requireModel(models: Models, name: string): Model {
   const model = models.find(name)
   if (model === undefined) throw notFound(models, name)
@@ -12,7 +12,7 @@ export function requireModel(models: Models, name: string): Model {
   throw modelNotFound(`The model ${model.slug} is disabled. ${model.disabled}`, 'disabled_model', name)
 }
 
-/** Characters: a longer name is cut in the sentence. */
+/** A longer name is truncated in the message. */
 const maxShown = 100
 const maxCandidates = 8
 
@@ -21,20 +21,20 @@ function notFound(models: Models, name: string): ApiError {
   const sharing = models.sharing(name)
   if (sharing.length > 0)
     return modelNotFound(
-      `The model name ${shown} is ambiguous: ${meaningsOf(sharing)}`,
+      `The model name ${shown} is ambiguous: ${describeCandidates(sharing)}`,
       'ambiguous_model',
       name,
     )
-  const near = nearModels(models, name)
-  const hint = near.length > 0 ? ` Did you mean ${oneOf(near)}?` : ''
+  const suggestions = suggestModels(models, name)
+  const hint = suggestions.length > 0 ? ` Did you mean ${oneOf(suggestions)}?` : ''
   const message = `The model ${shown} does not exist.${hint} GET /v1/models lists the enabled models.`
   return modelNotFound(message, 'unknown_model', name)
 }
 
-function meaningsOf(models: readonly Model[]): string {
+function describeCandidates(models: readonly Model[]): string {
   const slugs = models.slice(0, maxCandidates).map(({ slug }) => slug)
   const others = models.length - slugs.length
-  const words = `it may mean ${oneOf(others > 0 ? [...slugs, `${others} others`] : slugs)}`
+  const text = `it may mean ${oneOf(others > 0 ? [...slugs, `${others} others`] : slugs)}`
   const enabled = models.some(({ disabled }) => disabled === undefined)
-  return enabled ? `${words}. Use the whole name.` : `${words}, and all of them are disabled.`
+  return enabled ? `${text}. Use the full name.` : `${text}, and all of them are disabled.`
 }

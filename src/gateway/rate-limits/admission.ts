@@ -2,176 +2,162 @@ import type { Organization } from '../../domain/accounting/organization.ts'
 import type { MemoryBudget, MemoryLease } from '../../lib/memory-budget.ts'
 import type { OrganizationLimiter, RateLimitStatus } from './organization-limiter.ts'
 
-/** A request that was let in. */
-export type Admission = {
-  /** The bytes that it holds. A call that is opened releases them at its end. */
-  readonly memory: MemoryLease
-  /** Takes a concurrency slot, which the call then uses, or throws the 429. Taking it again does nothing. */
-  takeSlot(): void
-  /** The same; false where no slot is free. */
-  tryTakeSlot(): boolean
-  /** Releases the slot and the bytes, unless a call or a reply has taken them over. */
-  release(): void
-  /** Whoever sends the reply releases the bytes. */
-  detachMemory(): MemoryLease
-  /** Takes a place among the open calls, and about so many tokens, or throws the 429. */
-  open(tokens: number): ConcurrencySlot
-  /** Takes about so many tokens for a call that is to be made later, or throws the 429. */
-  queue(tokens: number): QueuedSlot
-  /** The request is in the books already, without a call. */
-  enter(): void
-  /** Whether it has: from then on the call is in the books, however it ends. */
-  opened(): boolean
-  /** How the organization stands now. */
-  status(): RateLimitStatus
-}
-
-/** A call that has its tokens, and waits for its place. */
-export type QueuedSlot = {
-  /** Takes a place among the open calls; undefined while the organization has none that is free. */
-  start(): ConcurrencySlot | undefined
-  /** Gives the tokens back: the call will not be made. */
-  drop(): void
-}
-
-/** A call that takes a place until it is closed. */
-export type ConcurrencySlot = {
-  /** The bytes that it holds until it is closed. */
-  readonly memory: MemoryLease
-  /** Frees the place and the bytes, and corrects the tokens to those that were used. Closing again does nothing. */
-  close(tokens: number): void
-}
-
-/** Those of all organizations. `now` is milliseconds of their steady clock. */
+/** The limiters of all organizations. `now` is milliseconds of a monotonic clock. */
 export type OrganizationLimiters = {
   readonly memory: MemoryBudget
-  of(organization: Organization): OrganizationLimiter
+  limiterOf(organization: Organization): OrganizationLimiter
   now(): number
   size(): number
 }
 
-/** Looks the allowance up each time: while a body was read, it may have been idle, and forgotten. */
-export class RequestAdmission implements Admission {
+/**
+ * A request that has passed the request rate limit. It looks up its limiter each time: while a body was read, an idle
+ * limiter may have been evicted.
+ */
+export class Admission {
   readonly #organization: Organization
+  /** The memory that the request holds. A call that begins releases it at its end. */
   readonly memory: MemoryLease
-  readonly #allowances: OrganizationLimiters
+  readonly #limiters: OrganizationLimiters
   #slot: OrganizationLimiter | undefined
   #detached = false
-  #opened = false
+  #recorded = false
 
-  constructor(organization: Organization, allowances: OrganizationLimiters) {
+  constructor(organization: Organization, limiters: OrganizationLimiters) {
     this.#organization = organization
-    this.#allowances = allowances
-    this.memory = allowances.memory.lease(organization.id)
+    this.#limiters = limiters
+    this.memory = limiters.memory.lease(organization.id)
   }
 
+  /**
+   * Takes a concurrency slot, which the call then uses, or throws the 429. Does nothing if the request has
+   * one.
+   */
   takeSlot(): void {
-    this.#slotOf()
+    this.#acquire()
   }
 
+  /** The same; returns false if no slot is free. */
   tryTakeSlot(): boolean {
-    const allowance = this.#allowances.of(this.#organization)
-    if (this.#slot === undefined && allowance.takePlace()) this.#slot = allowance
+    const limiter = this.#limiters.limiterOf(this.#organization)
+    if (this.#slot === undefined && limiter.tryAcquireSlot()) this.#slot = limiter
     return this.#slot !== undefined
   }
 
+  /** Takes a concurrency slot and about so many tokens, or throws the 429. */
   open(tokens: number): ConcurrencySlot {
-    const allowance = this.#slotOf()
+    const limiter = this.#acquire()
     try {
-      allowance.takeTokens(tokens, this.#allowances.now())
+      limiter.takeTokens(tokens, this.#limiters.now())
     } catch (error) {
       this.#freeSlot()
       throw error
     }
-    this.#opened = true
+    this.#recorded = true
     this.#slot = undefined
-    return new HeldSlot(allowance, this.#allowances.now, tokens, this.detachMemory())
+    return new ConcurrencySlot(limiter, this.#limiters.now, tokens, this.detachMemory())
   }
 
+  /** Releases the slot and the memory, unless a call or a response has taken them over. */
   release(): void {
     this.#freeSlot()
     if (!this.#detached) this.memory.release()
   }
 
+  /** Hands the memory over to the response, which releases it once it is sent. */
   detachMemory(): MemoryLease {
     this.#detached = true
     return this.memory
   }
 
+  /** Takes about so many tokens for a call that runs later, or throws the 429. */
   queue(tokens: number): QueuedSlot {
-    this.#allowances.of(this.#organization).takeTokens(tokens, this.#allowances.now())
-    this.#opened = true
-    return new TokenReservation(this.#organization, this.#allowances, tokens)
+    this.#limiters.limiterOf(this.#organization).takeTokens(tokens, this.#limiters.now())
+    this.#recorded = true
+    return new QueuedSlot(this.#organization, this.#limiters, tokens)
   }
 
+  /** Marks the request as recorded without a call. */
   enter(): void {
-    this.#opened = true
+    this.#recorded = true
   }
 
+  /** Whether the request is recorded or its call has begun: from then on it is settled, however it ends. */
   opened(): boolean {
-    return this.#opened
+    return this.#recorded
   }
 
+  /** The current rate limit status of the organization. */
   status(): RateLimitStatus {
-    return this.#allowances.of(this.#organization).status(this.#allowances.now())
+    return this.#limiters.limiterOf(this.#organization).status(this.#limiters.now())
   }
 
   #freeSlot(): void {
-    this.#slot?.freePlace()
+    this.#slot?.releaseSlot()
     this.#slot = undefined
   }
 
-  #slotOf(): OrganizationLimiter {
+  #acquire(): OrganizationLimiter {
     if (this.#slot) return this.#slot
-    const allowance = this.#allowances.of(this.#organization)
-    allowance.occupy()
-    this.#slot = allowance
-    return allowance
+    const limiter = this.#limiters.limiterOf(this.#organization)
+    limiter.acquireSlot()
+    this.#slot = limiter
+    return limiter
   }
 }
 
-/** The tokens of a call that is to be made later. */
-export class TokenReservation implements QueuedSlot {
+/** A reserved call that has its tokens and waits for a slot. */
+export class QueuedSlot {
   readonly #organization: Organization
-  readonly #allowances: OrganizationLimiters
+  readonly #limiters: OrganizationLimiters
   readonly #tokens: number
 
-  constructor(organization: Organization, allowances: OrganizationLimiters, tokens: number) {
+  constructor(organization: Organization, limiters: OrganizationLimiters, tokens: number) {
     this.#organization = organization
-    this.#allowances = allowances
+    this.#limiters = limiters
     this.#tokens = tokens
   }
 
+  /** Takes a concurrency slot; undefined while the organization has none that is free. */
   start(): ConcurrencySlot | undefined {
-    const { of, now, memory } = this.#allowances
+    const { limiterOf, now, memory } = this.#limiters
     const { id } = this.#organization
-    const allowance = of(this.#organization)
-    return allowance.takePlace() ? new HeldSlot(allowance, now, this.#tokens, memory.lease(id)) : undefined
+    const limiter = limiterOf(this.#organization)
+    return limiter.tryAcquireSlot()
+      ? new ConcurrencySlot(limiter, now, this.#tokens, memory.lease(id))
+      : undefined
   }
 
+  /** Returns the tokens: the call will not run. */
   drop(): void {
-    this.#allowances.of(this.#organization).giveBackTokens(this.#tokens, this.#allowances.now())
+    this.#limiters.limiterOf(this.#organization).refundTokens(this.#tokens, this.#limiters.now())
   }
 }
 
-class HeldSlot implements ConcurrencySlot {
+/** A concurrency slot and the tokens of a call, taken until the call ends. */
+export class ConcurrencySlot {
+  /** The memory of the call, released with the slot. */
   readonly memory: MemoryLease
-  readonly #allowance: OrganizationLimiter
-  readonly #clock: () => number
+  readonly #limiter: OrganizationLimiter
+  readonly #now: () => number
   readonly #tokens: number
-  #closed = false
+  #released = false
 
-  constructor(allowance: OrganizationLimiter, clock: () => number, tokens: number, memory: MemoryLease) {
-    this.#allowance = allowance
-    this.#clock = clock
+  constructor(limiter: OrganizationLimiter, now: () => number, tokens: number, memory: MemoryLease) {
+    this.#limiter = limiter
+    this.#now = now
     this.#tokens = tokens
     this.memory = memory
   }
 
-  close(used: number): void {
-    if (this.#closed) return
-    this.#closed = true
-    this.#allowance.closeCall(this.#tokens, used, this.#clock())
+  /**
+   * Frees the slot and the memory, and corrects the tokens to those that were used. Does nothing the second
+   * time.
+   */
+  close(usedTokens: number): void {
+    if (this.#released) return
+    this.#released = true
+    this.#limiter.settleCall(this.#tokens, usedTokens, this.#now())
     this.memory.release()
   }
 }

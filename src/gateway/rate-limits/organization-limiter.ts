@@ -1,7 +1,7 @@
-import { Bucket } from './token-bucket.ts'
+import { TokenBucket } from './token-bucket.ts'
 import { rateLimited } from '../../lib/errors/errors.ts'
 
-/** What an organization may use. */
+/** The limits of an organization. */
 export type LimitValues = {
   readonly requestsPerMinute: number
   readonly tokensPerMinute: number
@@ -11,95 +11,95 @@ export type LimitValues = {
 /** How much of its limits an organization has left. */
 export type RateLimitStatus = { readonly requests: BucketStatus; readonly tokens: BucketStatus }
 
-/** `untilFull` is milliseconds. */
+/** `untilFull` is the milliseconds until the bucket is full. */
 export type BucketStatus = { readonly limit: number; readonly remaining: number; readonly untilFull: number }
 
 /**
- * What one organization has left of its limits. `now` is milliseconds of a steady clock. Nothing here waits:
- * between the look and the debit no other request can come.
+ * The limiter of one organization: two token buckets and a number of slots. `now` is milliseconds of a
+ * monotonic clock. Everything is synchronous: no other request can come between the check and the debit.
  */
 export class OrganizationLimiter {
-  readonly #requests: Bucket
-  readonly #tokens: Bucket
-  #mostOpen: number
-  #open = 0
+  readonly #requests: TokenBucket
+  readonly #tokens: TokenBucket
+  #maxConcurrent: number
+  #active = 0
 
   constructor(limits: LimitValues, now: number) {
-    this.#requests = new Bucket(limits.requestsPerMinute, now)
-    this.#tokens = new Bucket(limits.tokensPerMinute, now)
-    this.#mostOpen = limits.concurrentRequests
+    this.#requests = new TokenBucket(limits.requestsPerMinute, now)
+    this.#tokens = new TokenBucket(limits.tokensPerMinute, now)
+    this.#maxConcurrent = limits.concurrentRequests
   }
 
-  /** Puts other limits in force, which gives nothing back of what was spent. */
-  adopt(limits: LimitValues, now: number): void {
+  /** Changes the limits; what was spent stays spent. */
+  setLimits(limits: LimitValues, now: number): void {
     this.#requests.resize(limits.requestsPerMinute, now)
     this.#tokens.resize(limits.tokensPerMinute, now)
-    this.#mostOpen = limits.concurrentRequests
+    this.#maxConcurrent = limits.concurrentRequests
   }
 
   /** Counts a request, or throws the 429. */
   takeRequest(now: number): void {
-    const wait = this.#requests.take(1, now)
-    if (wait > 0) throw exhausted('requests', this.#requests.limit, wait)
+    const waitMs = this.#requests.take(1, now)
+    if (waitMs > 0) throw limitExceeded('requests', this.#requests.limit, waitMs)
   }
 
-  /** Takes a place among the open calls, or throws the 429. */
-  occupy(): void {
-    if (!this.takePlace()) throw tooManyOpen(this.#mostOpen)
+  /** Takes a concurrency slot, or throws the 429. */
+  acquireSlot(): void {
+    if (!this.tryAcquireSlot()) throw tooManyConcurrent(this.#maxConcurrent)
   }
 
   /** Takes tokens, or throws the 429. */
   takeTokens(tokens: number, now: number): void {
-    const wait = this.#tokens.take(tokens, now)
-    if (wait > 0) throw exhausted('tokens', this.#tokens.limit, wait)
+    const waitMs = this.#tokens.take(tokens, now)
+    if (waitMs > 0) throw limitExceeded('tokens', this.#tokens.limit, waitMs)
   }
 
-  giveBackTokens(tokens: number, now: number): void {
-    this.#tokens.charge(-this.#debited(tokens), now)
+  refundTokens(tokens: number, now: number): void {
+    this.#tokens.charge(-this.#debitOf(tokens), now)
   }
 
-  /** Takes a place among the open calls; false where none is free. */
-  takePlace(): boolean {
-    if (this.#open >= this.#mostOpen) return false
-    this.#open += 1
+  /** Takes a concurrency slot; returns false if none is free. */
+  tryAcquireSlot(): boolean {
+    if (this.#active >= this.#maxConcurrent) return false
+    this.#active += 1
     return true
   }
 
-  /** Frees the place, and debits what was used beyond the tokens that were taken, or gives back the rest. */
-  closeCall(taken: number, used: number, now: number): void {
-    this.freePlace()
-    this.#tokens.charge(used - Math.min(taken, Math.max(used, this.#debited(taken))), now)
+  /** Frees the slot, and debits the tokens used beyond the reserved ones, or refunds the rest. */
+  settleCall(reserved: number, used: number, now: number): void {
+    this.releaseSlot()
+    this.#tokens.charge(used - Math.min(reserved, Math.max(used, this.#debitOf(reserved))), now)
   }
 
-  /** What was debited of tokens that were taken: a debt is a minute at most. */
-  #debited(taken: number): number {
-    return Math.min(taken, 2 * this.#tokens.limit)
+  /** The part of the reserved tokens that was debited: a debt is one minute at most. */
+  #debitOf(reserved: number): number {
+    return Math.min(reserved, 2 * this.#tokens.limit)
   }
 
-  freePlace(): void {
-    this.#open -= 1
+  releaseSlot(): void {
+    this.#active -= 1
   }
 
   status(now: number): RateLimitStatus {
-    return { requests: levelOf(this.#requests, now), tokens: levelOf(this.#tokens, now) }
+    return { requests: statusOf(this.#requests, now), tokens: statusOf(this.#tokens, now) }
   }
 
-  /** True where nothing would be lost if this was forgotten: all is full, and no call is open. */
-  idle(now: number): boolean {
-    return this.#open === 0 && this.#requests.untilFull(now) === 0 && this.#tokens.untilFull(now) === 0
+  /** True if the limiter can be evicted without loss: both buckets are full, and no slot is taken. */
+  isIdle(now: number): boolean {
+    return this.#active === 0 && this.#requests.resetMs(now) === 0 && this.#tokens.resetMs(now) === 0
   }
 }
 
-function levelOf(bucket: Bucket, now: number): BucketStatus {
-  return { limit: bucket.limit, remaining: bucket.remaining(now), untilFull: bucket.untilFull(now) }
+function statusOf(bucket: TokenBucket, now: number): BucketStatus {
+  return { limit: bucket.limit, remaining: bucket.remaining(now), untilFull: bucket.resetMs(now) }
 }
 
-function exhausted(type: 'requests' | 'tokens', limit: number, wait: number): Error {
+function limitExceeded(type: 'requests' | 'tokens', limit: number, waitMs: number): Error {
   const reached = `The organization has reached its limit of ${type} per minute, ${limit}.`
-  return rateLimited(type, `${reached} Try again in ${wait / 1000} seconds.`, wait)
+  return rateLimited(type, `${reached} Try again in ${waitMs / 1000} seconds.`, waitMs)
 }
 
-function tooManyOpen(limit: number): Error {
+function tooManyConcurrent(limit: number): Error {
   const message = `The organization has reached its limit of requests at once, ${limit}. Try again when one has ended.`
   return rateLimited('requests', message, 1000)
 }

@@ -1,71 +1,65 @@
 import { MemoryBudget } from '../../lib/memory-budget.ts'
 import type { Organization } from '../../domain/accounting/organization.ts'
-import {
-  type Admission,
-  type OrganizationLimiters,
-  type QueuedSlot,
-  RequestAdmission,
-  TokenReservation,
-} from './admission.ts'
+import { Admission, type OrganizationLimiters, QueuedSlot } from './admission.ts'
 import { OrganizationLimiter, type LimitValues, type RateLimitStatus } from './organization-limiter.ts'
 
-/** The limits of all organizations, in this process. */
+/** The rate limits of all organizations, in this process. */
 export type RateLimits = {
-  /** Counts a request of the organization, or throws the 429; then `refused` hears how the organization stands. */
-  admit(organization: Organization, refused: (standing: RateLimitStatus) => void): Admission
-  /** A call that an earlier process has let in, and that is still to be made. */
+  /** Counts a request of the organization, or calls `onRejected` with its status and throws the 429. */
+  admit(organization: Organization, onRejected: (status: RateLimitStatus) => void): Admission
+  /** A reserved call of an earlier process that has yet to run. */
   resume(organization: Organization): QueuedSlot
-  /** How many organizations are remembered. */
+  /** The number of organizations with a limiter. */
   size(): number
 }
 
 /**
- * `clock` is milliseconds that never go back. Beyond `most` organizations, those that rest are forgotten. Requests hold
- * their bytes of `memory`.
+ * `clock` is monotonic, in milliseconds. Beyond `maxOrganizations`, idle limiters are evicted. Requests hold
+ * their bytes in `memory`.
  */
 export function createRateLimits(
   defaults: () => LimitValues,
   clock = () => performance.now(),
-  most = 100_000,
+  maxOrganizations = 100_000,
   memory = new MemoryBudget(),
 ): RateLimits {
-  const allowances = createAllowances(defaults, clock, most, memory)
+  const limiters = createLimiters(defaults, clock, maxOrganizations, memory)
   return {
-    admit(organization, refused) {
+    admit(organization, onRejected) {
       const now = clock()
-      const allowance = allowances.of(organization)
-      allowance.adopt(limitsOf(organization, defaults()), now)
+      const limiter = limiters.limiterOf(organization)
+      limiter.setLimits(limitsOf(organization, defaults()), now)
       try {
-        allowance.takeRequest(now)
+        limiter.takeRequest(now)
       } catch (error) {
-        refused(allowance.status(now))
+        onRejected(limiter.status(now))
         throw error
       }
-      return new RequestAdmission(organization, allowances)
+      return new Admission(organization, limiters)
     },
-    resume: (organization) => new TokenReservation(organization, allowances, 0),
-    size: allowances.size,
+    resume: (organization) => new QueuedSlot(organization, limiters, 0),
+    size: limiters.size,
   }
 }
 
-function createAllowances(
+function createLimiters(
   defaults: () => LimitValues,
   clock: () => number,
-  most: number,
+  maxOrganizations: number,
   memory: MemoryBudget,
 ): OrganizationLimiters {
   const known = new Map<string, OrganizationLimiter>()
 
   function add(organization: Organization): OrganizationLimiter {
     const now = clock()
-    if (known.size >= most) forgetIdle(known, now)
-    const fresh = new OrganizationLimiter(limitsOf(organization, defaults()), now)
-    known.set(organization.id, fresh)
-    return fresh
+    if (known.size >= maxOrganizations) evictIdle(known, now)
+    const limiter = new OrganizationLimiter(limitsOf(organization, defaults()), now)
+    known.set(organization.id, limiter)
+    return limiter
   }
 
   return {
-    of: (organization) => known.get(organization.id) ?? add(organization),
+    limiterOf: (organization) => known.get(organization.id) ?? add(organization),
     now: clock,
     memory,
     size: () => known.size,
@@ -80,13 +74,13 @@ function limitsOf({ limits: own }: Organization, defaults: LimitValues): LimitVa
   }
 }
 
-/** How many are looked at for each organization that is new, so that no request pays for all. */
-const looks = 8
+/** Limiters checked for each new organization, so that no request pays for all of them. */
+const maxChecked = 8
 
-/** Those that are not idle go behind the others. None of them is dropped: that would forgive what it has spent. */
-function forgetIdle(allowances: Map<string, OrganizationLimiter>, now: number): void {
-  for (const [id, allowance] of allowances.entries().take(looks)) {
-    allowances.delete(id)
-    if (!allowance.idle(now)) allowances.set(id, allowance)
+/** Busy limiters move to the end of the queue. None of them is evicted: that would forgive what was spent. */
+function evictIdle(limiters: Map<string, OrganizationLimiter>, now: number): void {
+  for (const [id, limiter] of limiters.entries().take(maxChecked)) {
+    limiters.delete(id)
+    if (!limiter.isIdle(now)) limiters.set(id, limiter)
   }
 }

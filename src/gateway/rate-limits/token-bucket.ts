@@ -1,55 +1,57 @@
-/** Milliseconds in which an empty bucket fills. */
-const minute = 60_000
+/** The time in which an empty bucket fills. */
+const minuteMs = 60_000
 
 /**
- * A token bucket: it holds what a minute allows and fills all the time. `now` is milliseconds of a steady clock.
+ * A token bucket: it holds the limit of one minute and refills continuously. `now` is milliseconds of a
+ * monotonic clock.
  *
- * It counts in units of a sixty-thousandth, so that each millisecond adds a whole number of them: every sum is
- * exact, and no rounding grants one too many or refuses one early.
+ * It counts in units of a sixty-thousandth, so that each millisecond adds an integer number of them: every
+ * sum is exact, and no rounding grants one too many or rejects one too early.
  */
-export class Bucket {
+export class TokenBucket {
   #limit: number
-  /** In units; more than the bucket holds is a debt. */
+  /** In units; more than the capacity is a debt. */
   #spent = 0
-  #filledAt: number
+  #refilledAt: number
 
   constructor(limit: number, now: number) {
-    this.#limit = Math.min(limit, largest)
-    this.#filledAt = Math.floor(now)
+    this.#limit = Math.min(limit, maxLimit)
+    this.#refilledAt = Math.floor(now)
   }
 
   /**
-   * Takes the amount and returns 0, or takes nothing and returns the milliseconds until it will be there. What is
-   * more than the bucket can hold is granted by a full one, and leaves a debt, of a minute at most.
+   * Takes the amount and returns 0, or takes nothing and returns the milliseconds until it is available. An
+   * amount above the capacity is granted by a full bucket, and leaves a debt of one minute at most.
    */
   take(amount: number, now: number): number {
-    this.#fill(now)
+    this.#refill(now)
     const wanted = toUnits(amount)
     const missing = Math.min(wanted, this.#capacity) + this.#spent - this.#capacity
-    if (missing > 0) return dividedUp(missing, this.#limit)
-    this.#spent = this.#withDebt(this.#spent + wanted)
+    if (missing > 0) return ceilDivide(missing, this.#limit)
+    this.#spent = this.#clampDebt(this.#spent + wanted)
     return 0
   }
 
   /**
-   * Takes the amount also where it is not there, which leaves a debt of a minute at most; gives back a negative one, at
-   * most until the bucket is full.
+   * Takes the amount even if it is not available, which leaves a debt of one minute at most. A negative
+   * amount is a refund, up to a full bucket.
    */
   charge(amount: number, now: number): void {
-    this.#fill(now)
-    this.#spent = this.#withDebt(Math.max(0, this.#spent + toUnits(amount)))
+    this.#refill(now)
+    this.#spent = this.#clampDebt(Math.max(0, this.#spent + toUnits(amount)))
   }
 
   /**
-   * Changes the limit and keeps the time until the bucket is full. To keep the amount instead would let a raised
-   * limit begin with a burst, and lock out for many minutes whoever has spent more than a lowered one allows.
+   * Changes the limit and keeps the time until the bucket is full. Keeping the amount instead would let a
+   * raised limit begin with a burst, and lock out for many minutes an organization that has spent more than a
+   * lowered limit allows.
    */
   resize(limit: number, now: number): void {
-    const next = Math.min(limit, largest)
+    const next = Math.min(limit, maxLimit)
     if (next === this.#limit) return
-    this.#fill(now)
+    this.#refill(now)
     const spent = (BigInt(this.#spent) * BigInt(next) + BigInt(this.#limit - 1)) / BigInt(this.#limit)
-    this.#spent = Math.min(Number(spent), mostUnits)
+    this.#spent = Math.min(Number(spent), maxUnits)
     this.#limit = next
   }
 
@@ -57,46 +59,46 @@ export class Bucket {
     return this.#limit
   }
 
-  /** What it holds, in whole numbers; nothing while it is in debt. */
+  /** The available amount, rounded down; 0 while the bucket is in debt. */
   remaining(now: number): number {
-    this.#fill(now)
-    return Math.max(0, Math.floor((this.#capacity - this.#spent) / minute))
+    this.#refill(now)
+    return Math.max(0, Math.floor((this.#capacity - this.#spent) / minuteMs))
   }
 
-  /** Milliseconds until it holds all that it can, if nothing more is taken. */
-  untilFull(now: number): number {
-    this.#fill(now)
-    return dividedUp(this.#spent, this.#limit)
+  /** Milliseconds until the bucket is full, if nothing more is taken. */
+  resetMs(now: number): number {
+    this.#refill(now)
+    return ceilDivide(this.#spent, this.#limit)
   }
 
   get #capacity(): number {
-    return this.#limit * minute
+    return this.#limit * minuteMs
   }
 
-  /** What is spent, where that is no more than twice what the bucket holds. */
-  #withDebt(spent: number): number {
-    return Math.min(spent, 2 * this.#capacity, mostUnits)
+  /** Bounds what is spent to twice the capacity. */
+  #clampDebt(spent: number): number {
+    return Math.min(spent, 2 * this.#capacity, maxUnits)
   }
 
-  #fill(now: number): void {
-    const elapsed = Math.floor(now) - this.#filledAt
+  #refill(now: number): void {
+    const elapsed = Math.floor(now) - this.#refilledAt
     if (elapsed <= 0) return
-    // Where the product is too large to be exact, it is more than could be spent.
+    // A product that is too large to be exact is more than could be spent.
     this.#spent = Math.max(0, this.#spent - elapsed * this.#limit)
-    this.#filledAt += elapsed
+    this.#refilledAt += elapsed
   }
 }
 
-const mostUnits = Number.MAX_SAFE_INTEGER
-/** The largest limit: 150 billion a minute. Nothing passes a gateway faster. */
-const largest = Math.floor(mostUnits / minute)
+const maxUnits = Number.MAX_SAFE_INTEGER
+/** The maximum limit: 150 billion a minute, more than any gateway serves. */
+const maxLimit = Math.floor(maxUnits / minuteMs)
 
 function toUnits(amount: number): number {
-  return Math.ceil(Math.min(amount, largest) * minute)
+  return Math.ceil(Math.min(amount, maxLimit) * minuteMs)
 }
 
 /** Rounded up. By the remainder, because the quotient of large numbers is itself rounded. */
-function dividedUp(dividend: number, divisor: number): number {
+function ceilDivide(dividend: number, divisor: number): number {
   const rest = dividend % divisor
   return (dividend - rest) / divisor + (rest > 0 ? 1 : 0)
 }

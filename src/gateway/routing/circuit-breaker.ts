@@ -1,106 +1,89 @@
 import { reachable } from '../../lib/reachable.ts'
 import type { ModelRoute } from '../models/model.ts'
 
-/** Keeps callers from waiting for routes that fail, where another route of the model can answer. */
-export type CircuitBreaker = {
-  /** Whether calls of the organization go to another route, if the model has one that is not out. */
-  isOpen(route: ModelRoute, organization: string): boolean
-  /** Whether the route is out because callers waited in vain for it. */
-  isSlow(route: ModelRoute): boolean
-  /** True while the route is not out; true once in each probe interval while it is, for the call that probes it. */
-  allows(route: ModelRoute, organization: string): boolean
-  succeeded(route: ModelRoute): void
-  failed(route: ModelRoute, organization: string, failure: RouteFailure): void
-  /** A call has ended in a way that says nothing of the route; if it was the probe, another call may probe. */
-  released(route: ModelRoute): void
-  /** The routes that are out for at least one organization. */
-  openCircuits(): readonly { readonly provider: string; readonly model: string }[]
-}
-
 /** How a route has failed. */
 export type RouteFailure = {
-  /** No connection could be made: this holds for every organization, whatever it has sent. */
+  /** No connection could be made: this counts for every organization, whatever it has sent. */
   readonly unreachable: boolean
   /** The caller has waited until a timeout. */
   readonly slow: boolean
 }
 
-/** `failures` in a row take a route out; `cooldown` in milliseconds is between probes that may end in a timeout. */
+/**
+ * `failures` in a row open a circuit; `cooldown` is the milliseconds between probes that may end in a
+ * timeout.
+ */
 export type CircuitBreakerSettings = { readonly failures: number; readonly cooldown: number }
 
-/** Creates a breaker without any failures; `now` in milliseconds, `connects` whether a connection can be made. */
-export function createCircuitBreaker(
-  settings: CircuitBreakerSettings,
-  now: () => number = performance.now,
-  connects: (route: ModelRoute) => Promise<boolean> = takesConnections,
-): CircuitBreaker {
-  return new RouteCircuitBreaker(settings, now, connects)
-}
-
-function takesConnections({ provider }: ModelRoute): Promise<boolean> {
-  return reachable(provider.baseUrl, provider.timeouts.connect / 2)
-}
-
-/** What is known of a route since its last success. */
-type Health = {
-  /** Failures in a row, of each organization. */
+/** The health of a route since its last success. */
+type RouteHealth = {
+  /** Consecutive failures by organization. */
   readonly failures: Map<string, number>
-  /** Whether it is out for everybody. */
-  out: boolean
+  /** Whether the circuit is open for every organization. */
+  isOpen: boolean
   slow: boolean
-  /** Whether no connection could be made the last time. */
+  /** Whether the last failure was that no connection could be made. */
   unreachable: boolean
   probeAt: number
   probedBy: string | undefined
 }
 
-/** Milliseconds between probes of a route that is out. */
-const probeInterval = 1000
+/** The time between probes of a route whose circuit is open. */
+const probeIntervalMs = 1000
 
-/** Organizations whose failures are counted for one route; beyond them the oldest are forgotten. */
+/** Organizations whose failures are counted for one route; beyond them the oldest are dropped. */
 const maxOrganizations = 100
 
 /**
- * One organization's failures may be provoked by what it sends: they take the route out for that organization alone. It
- * is out for everybody when no connection can be made, or when several organizations have failed in a row.
+ * Keeps calls away from routes that fail while another route of the model can serve them.
+ *
+ * One organization's failures may be caused by what it sends: they open the circuit for that organization alone. The
+ * circuit opens for all organizations when no connection can be made, or when several organizations have failed in a row.
  */
-class RouteCircuitBreaker implements CircuitBreaker {
+export class CircuitBreaker {
   readonly #maxFailures: number
-  readonly #cooldown: number
-  readonly #interval: number
+  readonly #cooldownMs: number
+  readonly #intervalMs: number
   readonly #now: () => number
-  readonly #connects: (route: ModelRoute) => Promise<boolean>
-  readonly #routes = new Map<string, Health>()
+  readonly #canConnect: (route: ModelRoute) => Promise<boolean>
+  readonly #routes = new Map<string, RouteHealth>()
 
+  /** `now` is in milliseconds; `canConnect` resolves to whether a connection to the route can be made. */
   constructor(
     { failures, cooldown }: CircuitBreakerSettings,
-    now: () => number,
-    connects: (route: ModelRoute) => Promise<boolean>,
+    now: () => number = performance.now,
+    canConnect: (route: ModelRoute) => Promise<boolean> = isReachable,
   ) {
     this.#maxFailures = failures
-    this.#cooldown = cooldown
-    this.#interval = Math.min(probeInterval, cooldown)
+    this.#cooldownMs = cooldown
+    this.#intervalMs = Math.min(probeIntervalMs, cooldown)
     this.#now = now
-    this.#connects = connects
+    this.#canConnect = canConnect
   }
 
+  /** Whether calls of the organization should take another route of the model, if there is one. */
   isOpen(route: ModelRoute, organization: string): boolean {
     const health = this.#healthOf(route)
-    return health !== undefined && this.#isOutFor(health, organization)
+    return health !== undefined && this.#isOpenFor(health, organization)
   }
 
+  /** Whether the circuit is open because callers waited for the route until a timeout. */
   isSlow(route: ModelRoute): boolean {
     return this.#healthOf(route)?.slow === true
   }
 
-  allows(route: ModelRoute, organization: string): boolean {
+  /**
+   * True while the circuit is closed. While it is open, true once in each probe interval, for the call that
+   * probes the route.
+   */
+  allowsRequest(route: ModelRoute, organization: string): boolean {
     const health = this.#healthOf(route)
-    if (health === undefined || !this.#isOutFor(health, organization)) return true
+    if (health === undefined || !this.#isOpenFor(health, organization)) return true
     // An organization whose probes all fail must not be the only one that probes.
-    const head = health.probedBy === organization ? 0 : this.#interval / 2
-    if (this.#now() < health.probeAt - head) return false
-    // Unless the probe ends before, the others wait for it that long.
-    health.probeAt = this.#now() + this.#cooldown
+    const earlyMs = health.probedBy === organization ? 0 : this.#intervalMs / 2
+    if (this.#now() < health.probeAt - earlyMs) return false
+    // The other calls wait that long, unless the probe ends earlier.
+    health.probeAt = this.#now() + this.#cooldownMs
     if (health.slow && health.unreachable) {
       void this.#probeConnection(route, health)
       return false
@@ -109,81 +92,107 @@ class RouteCircuitBreaker implements CircuitBreaker {
     return true
   }
 
-  succeeded(route: ModelRoute): void {
-    if (this.#routes.size > 0) this.#routes.delete(nameOf(route))
+  /** The route has served a call: its circuit closes. */
+  recordSuccess(route: ModelRoute): void {
+    if (this.#routes.size > 0) this.#routes.delete(keyOf(route))
   }
 
-  failed(route: ModelRoute, organization: string, { unreachable, slow }: RouteFailure): void {
-    const health = this.#healthOf(route) ?? newHealth()
-    this.#routes.set(nameOf(route), health)
-    const wasOut = this.#isOutFor(health, organization)
-    this.#count(health, organization)
-    health.out ||= unreachable || this.#manyFail(health)
+  /** The route has failed for a call of the organization. */
+  recordFailure(route: ModelRoute, organization: string, { unreachable, slow }: RouteFailure): void {
+    const health = this.#healthOf(route) ?? createHealth()
+    this.#routes.set(keyOf(route), health)
+    const wasOpen = this.#isOpenFor(health, organization)
+    this.#countFailure(health, organization)
+    health.isOpen ||= unreachable || this.#hasManyFailures(health)
     health.slow = slow
     health.unreachable = unreachable
-    if (!wasOut) {
-      health.probeAt = this.#now() + (slow && !unreachable ? this.#cooldown : this.#interval)
+    if (!wasOpen) {
+      health.probeAt = this.#now() + (slow && !unreachable ? this.#cooldownMs : this.#intervalMs)
       health.probedBy = organization
     } else if (!slow) this.#probeSoon(health)
   }
 
-  released(route: ModelRoute): void {
+  /**
+   * A call has ended in a way that shows nothing about the route. If it was the probe, another call may
+   * probe.
+   */
+  releaseProbe(route: ModelRoute): void {
     const health = this.#healthOf(route)
     if (health) this.#probeSoon(health)
   }
 
+  /** The routes whose circuit is open for at least one organization. */
   openCircuits(): readonly { readonly provider: string; readonly model: string }[] {
-    const out = [...this.#routes].filter(([, health]) => health.out || this.#isOutForAny(health))
-    return out.map(([name]) => {
+    const open = [...this.#routes].filter(([, health]) => health.isOpen || this.#isOpenForAny(health))
+    return open.map(([name]) => {
       const [provider = '', model = ''] = name.split('\n')
       return { provider, model }
     })
   }
 
-  #healthOf(route: ModelRoute): Health | undefined {
-    return this.#routes.size === 0 ? undefined : this.#routes.get(nameOf(route))
+  #healthOf(route: ModelRoute): RouteHealth | undefined {
+    return this.#routes.size === 0 ? undefined : this.#routes.get(keyOf(route))
   }
 
-  #isOutFor(health: Health, organization: string): boolean {
-    return health.out || (health.failures.get(organization) ?? 0) >= this.#maxFailures
+  #isOpenFor(health: RouteHealth, organization: string): boolean {
+    return health.isOpen || (health.failures.get(organization) ?? 0) >= this.#maxFailures
   }
 
-  #isOutForAny({ failures }: Health): boolean {
+  #isOpenForAny({ failures }: RouteHealth): boolean {
     return failures.values().some((count) => count >= this.#maxFailures)
   }
 
-  #count({ failures }: Health, organization: string): void {
+  #countFailure({ failures }: RouteHealth, organization: string): void {
     const count = failures.get(organization) ?? 0
     const [oldest] = failures.keys()
     if (count === 0 && failures.size >= maxOrganizations && oldest !== undefined) failures.delete(oldest)
     failures.set(organization, count + 1)
   }
 
-  /** Whether there are failures enough without most of those of the organization that has the most. */
-  #manyFail({ failures }: Health): boolean {
+  /** Whether there are enough failures even without most of those of the organization that has the most. */
+  #hasManyFailures({ failures }: RouteHealth): boolean {
     const counts = [...failures.values()]
-    const all = counts.reduce((sum, count) => sum + count, 0)
-    const others = all - Math.max(...counts)
-    return all >= this.#maxFailures && others >= Math.max(1, Math.floor(this.#maxFailures / 2))
+    const total = counts.reduce((sum, count) => sum + count, 0)
+    const others = total - Math.max(...counts)
+    return total >= this.#maxFailures && others >= Math.max(1, Math.floor(this.#maxFailures / 2))
   }
 
-  /** Before a call waits again for a connection that could not be made in time, one of the gateway's own is tried. */
-  async #probeConnection(route: ModelRoute, health: Health): Promise<void> {
-    const connected = await this.#connects(route)
+  /**
+   * After a connection timeout the gateway first tries a connection of its own, before a call waits for the
+   * route.
+   */
+  async #probeConnection(route: ModelRoute, health: RouteHealth): Promise<void> {
+    const connected = await this.#canConnect(route)
     if (connected) health.slow = false
-    health.probeAt = this.#now() + (connected ? 0 : this.#interval)
+    health.probeAt = this.#now() + (connected ? 0 : this.#intervalMs)
   }
 
-  /** A late failure of an older call does not put the next probe off. */
-  #probeSoon(health: Health): void {
-    health.probeAt = Math.min(health.probeAt, this.#now() + this.#interval)
+  /** Brings the next probe forward; a late failure of an older call never delays it. */
+  #probeSoon(health: RouteHealth): void {
+    health.probeAt = Math.min(health.probeAt, this.#now() + this.#intervalMs)
   }
 }
 
-function newHealth(): Health {
-  return { failures: new Map(), out: false, slow: false, unreachable: false, probeAt: 0, probedBy: undefined }
+function isReachable({ provider }: ModelRoute): Promise<boolean> {
+  return reachable(provider.baseUrl, provider.timeouts.connect / 2)
 }
 
-function nameOf({ provider, model }: ModelRoute): string {
+function createHealth(): RouteHealth {
+  return {
+    failures: new Map(),
+    isOpen: false,
+    slow: false,
+    unreachable: false,
+    probeAt: 0,
+    probedBy: undefined,
+  }
+}
+
+function keyOf({ provider, model }: ModelRoute): string {
   return `${provider.name}\n${model}`
+}
+
+/** Creates a breaker without failures. */
+export function createCircuitBreaker(...parts: ConstructorParameters<typeof CircuitBreaker>): CircuitBreaker {
+  return new CircuitBreaker(...parts)
 }

@@ -1,6 +1,6 @@
 import { wait } from '../../lib/time.ts'
 import type { Call } from '../call.ts'
-import type { GatewayParts, GenerationStream } from '../gateway.ts'
+import type { GatewayDependencies, GenerationStream } from '../gateway.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { openStream } from './open-stream.ts'
 import {
@@ -14,142 +14,153 @@ import {
 import { routeOrder } from './route-order.ts'
 
 /**
- * Tries the routes of the call's model until one begins to answer; throws the failure of the routes. A route that is out
- * is skipped while another one may answer, and never if all are out.
+ * Tries the routes of the call's model until one begins to respond; throws the combined failure of the
+ * routes. A route whose circuit is open is skipped while another one may respond, but never if all circuits
+ * are open.
  */
-export async function openWithFailover(call: Call, parts: GatewayParts): Promise<GenerationStream> {
-  const failover = new Failover(call, parts)
+export async function openWithFailover(
+  call: Call,
+  dependencies: GatewayDependencies,
+): Promise<GenerationStream> {
+  const failover = new Failover(call, dependencies)
   for (;;) {
-    const route = failover.next() ?? (await failover.nextAfterPause())
+    const route = failover.nextRoute() ?? (await failover.nextRetry())
     try {
-      return await openStream(route, call, parts)
+      return await openStream(route, call, dependencies)
     } catch (error) {
-      failover.failed(route, error)
+      failover.attemptFailed(route, error)
     }
   }
 }
 
-/** How a route has failed for this call. */
+/** The failed attempts on a route for this call. */
 type Attempts = { readonly count: number; readonly error: unknown }
 
-/** Decides for one call which route is tried next. */
+/** Decides which route a call tries next. */
 class Failover {
   readonly #call: Call
-  readonly #parts: GatewayParts
+  readonly #dependencies: GatewayDependencies
   readonly #organization: string
   readonly #routes: readonly ModelRoute[]
-  /** In the order of their last failures. */
-  readonly #failed = new Map<ModelRoute, Attempts>()
-  /** The routes of this round that are yet to be tried or skipped. */
-  #waiting: readonly ModelRoute[]
+  /** In the order of the last failures. */
+  readonly #failures = new Map<ModelRoute, Attempts>()
+  /** The routes of this round that are neither tried nor skipped yet. */
+  #remaining: readonly ModelRoute[]
   #skipped: readonly ModelRoute[] = []
-  /** Whether all routes were out when the round began. */
-  #allOut: boolean
-  /** The route that is worth another try before the others. */
-  #again: ModelRoute | undefined
+  /** Whether all circuits were open when the round began. */
+  #allOpen: boolean
+  /** The route that is retried before the others are tried. */
+  #retryRoute: ModelRoute | undefined
 
-  constructor(call: Call, parts: GatewayParts) {
-    const { facts, model } = call.question
+  constructor(call: Call, dependencies: GatewayDependencies) {
+    const { facts, model } = call.request
     this.#call = call
-    this.#parts = parts
+    this.#dependencies = dependencies
     this.#organization = facts.organization
-    this.#routes = routeOrder(model.routes, (route) => this.#isOut(route))
-    this.#allOut = this.#allAreOut()
-    this.#waiting = this.#allOut ? this.#slowLast() : this.#routes
+    this.#routes = routeOrder(model.routes, (route) => this.#isOpen(route))
+    this.#allOpen = this.#areAllOpen()
+    this.#remaining = this.#allOpen ? this.#slowLast() : this.#routes
   }
 
   /** The route that can be tried at once, if there is one. */
-  next(): ModelRoute | undefined {
-    return this.#again === undefined
-      ? (this.#nextWaiting() ?? this.#nextSkipped() ?? this.#untried())
+  nextRoute(): ModelRoute | undefined {
+    return this.#retryRoute === undefined
+      ? (this.#nextRemaining() ?? this.#nextSkipped() ?? this.#untried())
       : undefined
   }
 
-  /** The route that is tried again; throws the failure of them all where none is worth it. */
-  async nextAfterPause(): Promise<ModelRoute> {
-    const [route, ...others] = this.#worthAnotherTry()
-    if (route === undefined) throw combinedFailure([...this.#failed.values()].map(({ error }) => error))
+  /** Waits, and returns the route to retry; throws the combined failure if no route is worth a retry. */
+  async nextRetry(): Promise<ModelRoute> {
+    const [route, ...others] = this.#retryCandidates()
+    if (route === undefined) throw combinedFailure([...this.#failures.values()].map(({ error }) => error))
     await this.#pause([route, ...others])
-    if (this.#again === undefined) this.#allOut = true
-    this.#again = undefined
-    this.#waiting = [...others, ...this.#waiting]
+    if (this.#retryRoute === undefined) this.#allOpen = true
+    this.#retryRoute = undefined
+    this.#remaining = [...others, ...this.#remaining]
     return route
   }
 
-  /** The route has failed for this call; throws what another route would not change. */
-  failed(route: ModelRoute, error: unknown): void {
-    const { observed, stop, meter } = this.#call
-    observed?.attemptFailed(error)
-    if (!isRouteFailure(error)) this.#parts.breaker.released(route)
-    if (stop.aborted) throw stop.reason
+  /**
+   * Records that the route has failed for this call; rethrows an error that another route would not change.
+   */
+  attemptFailed(route: ModelRoute, error: unknown): void {
+    const { observer, abortSource, meter } = this.#call
+    observer?.attemptFailed(error)
+    if (!isRouteFailure(error)) this.#dependencies.breaker.releaseProbe(route)
+    if (abortSource.aborted) throw abortSource.reason
     meter.attemptFailed()
     if (!shouldFailover(error)) throw error
-    const count = this.#countOf(route) + 1
-    this.#failed.delete(route)
-    this.#failed.set(route, { count, error })
-    // One that is out now comes again only behind all others.
-    if (!this.#isOut(route) && this.#mayTryAgain(route)) this.#again = route
+    const count = this.#attemptsOf(route) + 1
+    this.#failures.delete(route)
+    this.#failures.set(route, { count, error })
+    // A route whose circuit is open now comes only after all others.
+    if (!this.#isOpen(route) && this.#canRetry(route)) this.#retryRoute = route
   }
 
-  #nextWaiting(): ModelRoute | undefined {
+  #nextRemaining(): ModelRoute | undefined {
     for (;;) {
-      const [route, ...others] = this.#waiting
+      const [route, ...others] = this.#remaining
       if (route === undefined) return undefined
-      this.#waiting = others
-      if (this.#allOut || this.#parts.breaker.allows(route, this.#organization)) return route
-      this.#call.observed?.routeSkipped(route)
+      this.#remaining = others
+      if (this.#allOpen || this.#dependencies.breaker.allowsRequest(route, this.#organization)) return route
+      this.#call.observer?.routeSkipped(route)
       this.#skipped = [...this.#skipped, route]
     }
   }
 
-  /** What was skipped is better than no answer, but may cost a timeout only where no other route will ever answer. */
+  /**
+   * A skipped route is better than a failure, but it may cost a timeout only if no other route can ever
+   * respond.
+   */
   #nextSkipped(): ModelRoute | undefined {
-    const { breaker } = this.#parts
-    const lastHope = this.#failed.values().every(({ error }) => isFinal(error))
-    const route = this.#skipped.find((skipped) => lastHope || !breaker.isSlow(skipped))
+    const { breaker } = this.#dependencies
+    const allFinal = this.#failures.values().every(({ error }) => isFinal(error))
+    const route = this.#skipped.find((skipped) => allFinal || !breaker.isSlow(skipped))
     this.#skipped = this.#skipped.filter((skipped) => skipped !== route)
     return route
   }
 
   #untried(): ModelRoute | undefined {
-    return this.#allAreOut() ? this.#routes.find((route) => !this.#failed.has(route)) : undefined
+    return this.#areAllOpen() ? this.#routes.find((route) => !this.#failures.has(route)) : undefined
   }
 
-  /** One that is out is worth a wait only where no other could have answered. */
-  #worthAnotherTry(): readonly ModelRoute[] {
-    if (this.#again) return [this.#again]
-    return this.#allAreOut() ? this.#slowLast().filter((route) => this.#mayTryAgain(route)) : []
+  /** A route whose circuit is open is worth a wait only if no other could have responded. */
+  #retryCandidates(): readonly ModelRoute[] {
+    if (this.#retryRoute) return [this.#retryRoute]
+    return this.#areAllOpen() ? this.#slowLast().filter((route) => this.#canRetry(route)) : []
   }
 
-  /** The provider is waited for, though nothing is under way. */
+  /** The pause counts as time spent waiting for the provider. */
   async #pause(routes: readonly ModelRoute[]): Promise<void> {
-    const { stop, observed } = this.#call
-    const retry = Math.min(...routes.map((route) => this.#countOf(route))) - 1
-    const error = combinedFailure(routes.map((route) => this.#failed.get(route)?.error))
-    observed?.upstream.start()
-    await wait(retryDelayMs(retry, error), stop)
-    observed?.upstream.stop()
+    const { abortSource, observer } = this.#call
+    const attempt = Math.min(...routes.map((route) => this.#attemptsOf(route))) - 1
+    const error = combinedFailure(routes.map((route) => this.#failures.get(route)?.error))
+    observer?.upstream.start()
+    await wait(retryDelayMs(attempt, error), abortSource)
+    observer?.upstream.stop()
   }
 
-  #mayTryAgain(route: ModelRoute): boolean {
-    return this.#countOf(route) <= this.#parts.retries && isRetryable(this.#failed.get(route)?.error)
+  #canRetry(route: ModelRoute): boolean {
+    return (
+      this.#attemptsOf(route) <= this.#dependencies.retries && isRetryable(this.#failures.get(route)?.error)
+    )
   }
 
-  #countOf(route: ModelRoute): number {
-    return this.#failed.get(route)?.count ?? 0
+  #attemptsOf(route: ModelRoute): number {
+    return this.#failures.get(route)?.count ?? 0
   }
 
-  #isOut(route: ModelRoute): boolean {
-    return this.#parts.breaker.isOpen(route, this.#organization)
+  #isOpen(route: ModelRoute): boolean {
+    return this.#dependencies.breaker.isOpen(route, this.#organization)
   }
 
-  #allAreOut(): boolean {
-    return this.#routes.every((route) => this.#isOut(route))
+  #areAllOpen(): boolean {
+    return this.#routes.every((route) => this.#isOpen(route))
   }
 
-  /** A caller's wait begins with those that fail at once. */
+  /** The routes, those that fail fast before those that time out. */
   #slowLast(): readonly ModelRoute[] {
-    const { breaker } = this.#parts
+    const { breaker } = this.#dependencies
     return this.#routes.toSorted((a, b) => Number(breaker.isSlow(a)) - Number(breaker.isSlow(b)))
   }
 }

@@ -1,21 +1,21 @@
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
 import { ConnectionFailure } from '../upstream/upstream-error.ts'
 
-/** Whether the same route may answer when it is asked again. */
+/** Whether the same route may succeed on a retry. */
 export function isRetryable(error: unknown): boolean {
-  if (!(error instanceof ApiError) || !passing.includes(error.code ?? '')) return false
-  // A provider that names a long pause will not answer before it.
-  return namedPause(error) <= longestPause
+  if (!(error instanceof ApiError) || !retryableCodes.includes(error.code ?? '')) return false
+  // A provider that asks for a long pause will not respond before it.
+  return retryAfterMs(error) <= maxPauseMs
 }
 
-const passing = ['upstream_unavailable', 'upstream_rate_limited']
+const retryableCodes = ['upstream_unavailable', 'upstream_rate_limited']
 
-/** Whether another route may answer: not where the fault is the caller's or the gateway's own. */
+/** Whether another route may succeed: not if the error is the caller's or the gateway's own. */
 export function shouldFailover(error: unknown): boolean {
   return error instanceof ApiError && error.status === 502
 }
 
-/** Whether the failure says that the route itself is ill. */
+/** Whether the failure shows that the route itself is unhealthy. */
 export function isRouteFailure(error: unknown): boolean {
   return error instanceof ApiError && ['upstream_unavailable', 'upstream_timeout'].includes(error.code ?? '')
 }
@@ -25,48 +25,49 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof ApiError && error.cause instanceof ConnectionFailure
 }
 
-/** Whether the caller has waited for it until a timeout. */
+/** Whether the caller has waited until a timeout. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'upstream_timeout'
 }
 
-/** Whether the failure says that the question itself is wrong: then the route is well. */
+/** Whether the request itself is wrong: then the route is healthy. */
 export function isClientError(error: unknown): boolean {
   return error instanceof ApiError && error.status === 400
 }
 
-/** Milliseconds: the longest pause that is worth the caller's wait. */
-const longestPause = 2000
+/** The longest pause that is worth the caller's wait. */
+const maxPauseMs = 2000
 
 /**
- * Milliseconds before the next try: doubled each time, with half of it drawn so that callers spread out, and never less
- * than what the provider asked for.
+ * Milliseconds before the next attempt: exponential backoff with half of it random, and at least the
+ * `retry-after` of the provider.
  */
 export function retryDelayMs(attempt: number, error: unknown, random: () => number = Math.random): number {
-  const half = Math.min(200 * 2 ** attempt, longestPause) / 2
+  const half = Math.min(200 * 2 ** attempt, maxPauseMs) / 2
   const spread = random() * half
-  return Math.max(half, namedPause(error)) + spread
+  return Math.max(half, retryAfterMs(error)) + spread
 }
 
-/** Milliseconds that the provider asked for, as the caller would be told; 0 where it did not. */
-function namedPause(error: unknown): number {
+/** Milliseconds of the error's `retry-after` header; 0 without one. */
+function retryAfterMs(error: unknown): number {
   return error instanceof ApiError ? Number(error.headers['retry-after'] ?? 0) * 1000 : 0
 }
 
 /**
- * The failure of a call whose routes have failed with these, in this order: the last one that may pass, else the last.
- * Its `retry-after` is the first time at which one of the routes may answer, and absent where that is not known of one.
+ * The failure of a call whose routes have failed with these errors, in this order: the last temporary one,
+ * else the last. Its `retry-after` is the earliest time at which one of the routes may respond, and absent if
+ * that is unknown for one of them.
  */
 export function combinedFailure(errors: readonly unknown[]): unknown {
-  const passing = errors.flatMap((error) => (error instanceof ApiError && !isFinal(error) ? [error] : []))
-  const last = passing.at(-1)
+  const temporary = errors.flatMap((error) => (error instanceof ApiError && !isFinal(error) ? [error] : []))
+  const last = temporary.at(-1)
   if (last === undefined) return errors.at(-1) ?? internalError(new Error('The model has no routes.'))
-  const pauses = passing.map(({ headers }) => Number(headers['retry-after'] ?? 0))
-  const soonest = Math.min(...pauses)
-  if (soonest === Number(last.headers['retry-after'] ?? 0)) return last
+  const pauses = temporary.map(({ headers }) => Number(headers['retry-after'] ?? 0))
+  const shortest = Math.min(...pauses)
+  if (shortest === Number(last.headers['retry-after'] ?? 0)) return last
   const { status, message, type, code, param, cause } = last
   const { 'retry-after': _, ...others } = last.headers
-  const headers = soonest > 0 ? { ...others, 'retry-after': String(soonest) } : others
+  const headers = shortest > 0 ? { ...others, 'retry-after': String(shortest) } : others
   return new ApiError(status, message, { type, code, param, headers, cause })
 }
 

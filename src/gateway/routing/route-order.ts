@@ -1,26 +1,26 @@
 import type { ModelRoute } from '../models/model.ts'
 
 /**
- * The routes in the order in which they are to be tried: as written, or, where any has a weight, one drawn by weight and
- * the others behind it in their order. Those that are out take no part in the draw, unless all are; they come before the
- * drawn one, where they are probed or skipped.
+ * The routes in the order in which they are tried: as configured, or, if any has a weight, one drawn by
+ * weight and the others after it in their order. Routes whose circuit is open are excluded from the draw,
+ * unless all are; they come before the drawn one, where they are probed or skipped.
  */
 export function routeOrder(
   routes: readonly ModelRoute[],
-  isOut: (route: ModelRoute) => boolean,
+  isOpen: (route: ModelRoute) => boolean,
   random: () => number = Math.random,
 ): readonly ModelRoute[] {
   if (routes.length < 2 || routes.every((route) => route.weight === undefined)) return routes
-  const usable = routes.filter((route) => !isOut(route))
-  const first = drawn(usable.length > 0 ? usable : routes, random)
-  const probed = usable.length > 0 ? routes.filter((route) => weightOf(route) > 0 && isOut(route)) : []
+  const usable = routes.filter((route) => !isOpen(route))
+  const first = drawByWeight(usable.length > 0 ? usable : routes, random)
+  const probed = usable.length > 0 ? routes.filter((route) => weightOf(route) > 0 && isOpen(route)) : []
   const others = routes.filter((route) => route !== first && !probed.includes(route))
   return [...probed, first, ...others].filter((route) => route !== undefined)
 }
 
-function drawn(routes: readonly ModelRoute[], random: () => number): ModelRoute | undefined {
-  let left = random() * routes.reduce((sum, route) => sum + weightOf(route), 0)
-  return routes.find((route) => (left -= weightOf(route)) < 0) ?? routes[0]
+function drawByWeight(routes: readonly ModelRoute[], random: () => number): ModelRoute | undefined {
+  let remaining = random() * routes.reduce((sum, route) => sum + weightOf(route), 0)
+  return routes.find((route) => (remaining -= weightOf(route)) < 0) ?? routes[0]
 }
 
 /** A route without a weight counts as 1 beside others that have one. */

@@ -1,45 +1,45 @@
 import { reachable } from '../../lib/reachable.ts'
 import { createWatchdog, type Watchdog } from '../../lib/watchdog.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { connectionTimedOut, timedOut } from '../upstream/upstream-error.ts'
+import { connectionTimedOut, responseTimedOut } from '../upstream/upstream-error.ts'
 
 /**
- * The deadlines of one answer: until the host takes the connection, until the first event, and then between pieces. One
- * that passes ends the call with the 502 that says which it was.
+ * The deadlines of one response: until the host accepts the connection, until the first event, and then
+ * between chunks. When one passes, the call is aborted with the 502 that names it.
  */
 export class Deadlines {
   readonly #provider: Provider
   readonly #abort: AbortController
   readonly #startedAt = performance.now()
   readonly #watchdog: Watchdog
-  #answered = false
-  #begun = false
+  #hasResponse = false
+  #hasEvents = false
   #waiting = true
 
   constructor(provider: Provider, abort: AbortController) {
     const { connect, firstByte } = provider.timeouts
     this.#provider = provider
     this.#abort = abort
-    this.#watchdog = createWatchdog(Math.min(connect / 2, firstByte), () => this.#passed())
+    this.#watchdog = createWatchdog(Math.min(connect / 2, firstByte), () => this.#expired())
   }
 
-  /** Its status and headers are there. */
-  answered(): void {
-    this.#answered = true
+  /** The status and headers were received. */
+  responseReceived(): void {
+    this.#hasResponse = true
   }
 
-  /** A piece is wanted: the provider is waited for from now on, and not while a caller is slow to take what came. */
-  wanted(): void {
+  /** A chunk is awaited: the provider is waited for from now on, and not while a caller is slow to read. */
+  waitStarted(): void {
     this.#waiting = true
-    if (this.#begun) this.#watchdog.touch(this.#provider.timeouts.idle)
+    if (this.#hasEvents) this.#watchdog.touch(this.#provider.timeouts.idle)
   }
 
-  /** Events have come. */
-  begun(): void {
+  /** Events were received. */
+  eventsReceived(): void {
     this.#waiting = false
-    if (this.#begun) return
-    this.#begun = true
-    // The next one runs when more is wanted: of a whole answer nothing is.
+    if (this.#hasEvents) return
+    this.#hasEvents = true
+    // The idle deadline runs when more is awaited: not for a response that is not streamed.
     this.#watchdog.stop()
   }
 
@@ -47,27 +47,27 @@ export class Deadlines {
     this.#watchdog.stop()
   }
 
-  #passed(): void {
-    if (!this.#begun) this.#stillSilent()
-    else if (this.#waiting) this.#abort.abort(timedOut(this.#provider.name, 'the answer stopped'))
+  #expired(): void {
+    if (!this.#hasEvents) this.#checkSilence()
+    else if (this.#waiting) this.#abort.abort(responseTimedOut(this.#provider.name, 'its response stopped'))
   }
 
-  #stillSilent(): void {
+  #checkSilence(): void {
     const { name, timeouts } = this.#provider
-    const left = this.#startedAt + timeouts.firstByte - performance.now()
-    // A timer may be early by a part of a millisecond.
-    if (left <= 1) return this.#abort.abort(timedOut(name, 'no answer came'))
-    this.#watchdog.touch(left)
-    if (!this.#answered) void this.#checkConnection()
+    const remainingMs = this.#startedAt + timeouts.firstByte - performance.now()
+    // A timer may fire early by a fraction of a millisecond.
+    if (remainingMs <= 1) return this.#abort.abort(responseTimedOut(name, 'it did not respond'))
+    this.#watchdog.touch(remainingMs)
+    if (!this.#hasResponse) void this.#checkConnection()
   }
 
   /**
-   * `fetch` does not tell when its connection stands. Where no answer has come in half the time, a connection of
-   * our own shows within the other half whether the host takes any.
+   * `fetch` does not report when its connection is established. If no response has come in half the time, a
+   * separate connection shows within the other half whether the host accepts any.
    */
   async #checkConnection(): Promise<void> {
     const { name, baseUrl, timeouts } = this.#provider
     if (await reachable(baseUrl, timeouts.connect / 2)) return
-    if (!this.#answered) this.#abort.abort(connectionTimedOut(name))
+    if (!this.#hasResponse) this.#abort.abort(connectionTimedOut(name))
   }
 }

@@ -1,25 +1,25 @@
-/** How long an accepted stream may be silent before it is handed over all the same. */
+/** Bounds how long an accepted stream may be silent before the caller gets it without its first event. */
 export class FirstEventTimeout {
-  readonly #milliseconds: number
-  readonly #ended = Promise.withResolvers<void>()
+  readonly #timeoutMs: number
+  readonly #expired = Promise.withResolvers<void>()
   #timer: Timer | undefined
 
-  constructor(milliseconds: number) {
-    this.#milliseconds = milliseconds
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
   }
 
-  /** The provider has accepted the call, and is silent from now on. */
-  readonly begin = (): void => {
-    this.#timer = setTimeout(this.#ended.resolve, this.#milliseconds)
+  /** The provider has accepted the call; the timeout starts. */
+  readonly start = (): void => {
+    this.#timer = setTimeout(this.#expired.resolve, this.#timeoutMs)
   }
 
-  /** Resolves when the stream says something first, or when the patience ends; rejects where it fails before. */
-  async until(first: Promise<unknown>): Promise<void> {
+  /** Resolves with the first event or after the timeout; rejects if the stream fails before. */
+  async waitFor(first: Promise<unknown>): Promise<void> {
     try {
-      await Promise.race([first, this.#ended.promise])
+      await Promise.race([first, this.#expired.promise])
     } finally {
       clearTimeout(this.#timer)
-      // Whoever reads the stream gets its failure; until then it must not count as nobody's.
+      // The reader of the stream gets its failure; until then it must not count as an unhandled rejection.
       first.catch(() => {})
     }
   }

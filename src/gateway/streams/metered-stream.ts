@@ -6,31 +6,31 @@ import type { GenerationStream } from '../gateway.ts'
 import type { MeteredUsage } from '../billing/meter.ts'
 import type { Nanos } from '../billing/price.ts'
 import type { ProviderStates } from '../provider-states.ts'
-import { unavailable } from '../upstream/upstream-error.ts'
+import { upstreamUnavailable } from '../upstream/upstream-error.ts'
 
 type Batch = readonly GenerationEvent[]
 
-/** An answer that a provider has begun. */
+/** A response that a provider has begun. */
 export type OpenedStream = Pick<GenerationStream, 'provider' | 'warnings'> & {
   readonly first: Promise<Batch | undefined>
-  readonly rest: PushStream<Batch>
+  readonly upstream: PushStream<Batch>
 }
 
-/** In characters. What goes on after them is no answer of a model, and would fill the memory of who keeps it. */
-const longestAnswer = 16 * 1024 * 1024
+/** No model's answer is longer. One that goes on would fill the memory of a reader that buffers it. */
+const maxOutputCharacters = 16 * 1024 * 1024
 
 /**
- * Counts each batch, and stores what the provider wants back before the caller sees its call. The end comes after
- * the books have it: what a reply promises is on disk. Closing it is leaving.
+ * Meters each batch, and stores provider states before the caller sees their tool calls. It ends only after
+ * the call is settled: what a response promises is on disk. Closing it cancels the call.
  */
 export class MeteredStream implements GenerationStream {
   readonly provider: string
   readonly warnings: readonly string[]
   readonly #call: Call
   readonly #states: ProviderStates
-  /** Until it is taken. */
+  /** The first batch until it is delivered. */
   #first: Promise<Batch | undefined> | undefined
-  readonly #rest: PushStream<Batch>
+  readonly #upstream: PushStream<Batch>
   #closed = false
 
   constructor(call: Call, states: ProviderStates, opened: OpenedStream) {
@@ -39,32 +39,32 @@ export class MeteredStream implements GenerationStream {
     this.#call = call
     this.#states = states
     this.#first = opened.first
-    this.#rest = opened.rest
+    this.#upstream = opened.upstream
   }
 
-  async each(take: OnItem<Batch>): Promise<void> {
+  async each(onBatch: OnItem<Batch>): Promise<void> {
     try {
       const first = await this.#first
       this.#first = undefined
-      if (first) await this.#give(first, take)
-      await this.#rest.each((batch) => this.#give(batch, take))
-      const left = this.#call.leaving()
-      // Given up behind its last word, it is in the books as that, and what was to be kept of it is not.
-      if (this.#call.stop.aborted && !this.#closed) throw this.#call.stop.reason
-      await this.#call.over(left)
-      if (left && !this.#closed) throw left
+      if (first) await this.#deliver(first, onBatch)
+      await this.#upstream.each((batch) => this.#deliver(batch, onBatch))
+      const cancelReason = this.#call.cancelReason()
+      // Aborted after its last event, the call is settled as aborted, and its completion is not stored.
+      if (this.#call.abortSource.aborted && !this.#closed) throw this.#call.abortSource.reason
+      await this.#call.settle(cancelReason)
+      if (cancelReason && !this.#closed) throw cancelReason
     } catch (error) {
-      this.#rest.close()
-      await this.#call.over(this.#call.leaving() ?? error)
+      this.#upstream.close()
+      await this.#call.settle(this.#call.cancelReason() ?? error)
       throw error
     }
   }
 
   close(): void {
     this.#closed = true
-    if (!this.#call.ended()) this.#call.leave(clientGone())
-    // Who has left waits for nothing more, but the books for the usage.
-    if (!this.#call.leaving() || this.#call.ended()) this.#rest.close()
+    if (!this.#call.isSettled()) this.#call.cancel(clientGone())
+    // After the caller has left, the stream is only read on for its usage.
+    if (!this.#call.cancelReason() || this.#call.isSettled()) this.#upstream.close()
   }
 
   usage(): MeteredUsage {
@@ -75,20 +75,21 @@ export class MeteredStream implements GenerationStream {
     return this.#call.cost()
   }
 
-  #give(batch: Batch, take: OnItem<Batch>): ReturnType<OnItem<Batch>> {
-    const { meter, question } = this.#call
+  #deliver(batch: Batch, onBatch: OnItem<Batch>): ReturnType<OnItem<Batch>> {
+    const { meter, request } = this.#call
     meter.add(batch)
-    if (this.#call.leaving()) return this.#readOn()
-    if (meter.outputLength() > longestAnswer) throw unavailable(this.provider, 'its answer does not end')
-    const kept = this.#states.keep(question.facts.organization, this.provider, batch)
-    const taken = kept ? kept.then(() => take(batch)) : take(batch)
-    if (taken) meter.paused()
-    return taken
+    if (this.#call.cancelReason()) return this.#drain()
+    if (meter.outputLength() > maxOutputCharacters)
+      throw upstreamUnavailable(this.provider, 'its response does not end')
+    const saved = this.#states.save(request.facts.organization, this.provider, batch)
+    const pending = saved ? saved.then(() => onBatch(batch)) : onBatch(batch)
+    if (pending) meter.readerPaused()
+    return pending
   }
 
-  /** For nobody but the books, and no further than to the usage. */
-  #readOn(): void {
+  /** Reads on without delivering, until the usage has come. */
+  #drain(): void {
     const { meter } = this.#call
-    if (!meter.awaitsUsage()) this.#call.cut(this.#call.leaving())
+    if (!meter.awaitsUsage()) this.#call.abort(this.#call.cancelReason())
   }
 }

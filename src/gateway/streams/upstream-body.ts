@@ -12,99 +12,102 @@ import type { StreamParser, Protocol } from '../../providers/protocols/protocol.
 import { readText } from '../../lib/read-text.ts'
 import { readFailure } from '../upstream/upstream-error.ts'
 
-/** In bytes. No model says more in one answer. */
-const longestAnswer = 64 * 1024 * 1024
+/** No model's response is longer. */
+const maxBodyBytes = 64 * 1024 * 1024
 
 /**
- * In characters: the events of which something is remembered until a later one, which are above all the pieces of tool
- * calls. Each takes some hundreds around the few that it says.
+ * Bounds the events that a parser remembers until a later one, mostly the fragments of tool calls. Each of
+ * them takes some hundred bytes around its few characters.
  */
-const mostHeld = 64 * 1024 * 1024
+const maxHeldCharacters = 64 * 1024 * 1024
 
-/** No answer nests so deep; what has fewer characters than these cannot nest so deep that it matters. */
-const deepest = 500
-const shallow = 10_000
+/** No response nests deeper; shorter text cannot nest so deeply that it matters. */
+const maxDepth = 500
+const minDeepLength = 10_000
 
 type Batch = readonly GenerationEvent[]
 
-/** A part of a body: all of it as text, or some bytes of a stream; undefined where nothing more comes. */
-export type Piece = string | Uint8Array | undefined
+/** A chunk of a body: all of it as text, or some bytes of a stream; undefined at the end. */
+export type BodyChunk = string | Uint8Array | undefined
 
-/** The body of an answer. Whoever has it reads a piece and takes what it says, until it is over. */
+/** The body of a response. Its reader alternates `read` and `parse` until it is finished. */
 export type UpstreamBody = {
   finished(): boolean
-  read(): Promise<Piece>
-  /** The events that the piece completes. The wire knows whether the answer was whole when there is none. */
-  take(piece: Piece): Batch
+  read(): Promise<BodyChunk>
+  /**
+   * The events that the chunk completes. At the end, the protocol decides whether the response was complete.
+   */
+  parse(chunk: BodyChunk): Batch
   close(): void
 }
 
-/** The body of what the provider answered, by what its headers say that it is. */
-export function upstreamBody(response: Response, wire: Protocol): UpstreamBody {
+/** Creates the body of the response: a stream of server-sent events or JSON, by its content type. */
+export function upstreamBody(response: Response, protocol: Protocol): UpstreamBody {
   const streamed = /event-stream/i.test(response.headers.get('content-type') ?? '')
-  if (streamed && response.body) return new StreamedBody(response.body, wire.stream)
-  return new WholeBody(response, wire)
+  if (streamed && response.body) return new SseBody(response.body, protocol.stream)
+  return new JsonBody(response, protocol)
 }
 
-class WholeBody implements UpstreamBody {
+class JsonBody implements UpstreamBody {
   readonly #response: Response
-  readonly #wire: Protocol
-  #over = false
+  readonly #protocol: Protocol
+  #finished = false
 
-  constructor(response: Response, wire: Protocol) {
+  constructor(response: Response, protocol: Protocol) {
     this.#response = response
-    this.#wire = wire
+    this.#protocol = protocol
   }
 
   finished(): boolean {
-    return this.#over
+    return this.#finished
   }
 
   read(): Promise<string> {
-    return readText(this.#response, longestAnswer)
+    return readText(this.#response, maxBodyBytes)
   }
 
-  take(piece: Piece): Batch {
-    this.#over = true
-    if (typeof piece !== 'string') return []
-    if (nestedTooDeeply(piece)) return [beyondReading]
-    const body = parseJson(piece)
-    return body === undefined ? [notJson] : this.#wire.parse(body)
+  parse(chunk: BodyChunk): Batch {
+    this.#finished = true
+    if (typeof chunk !== 'string') return []
+    if (isTooDeep(chunk)) return [tooLargeEvent]
+    const body = parseJson(chunk)
+    return body === undefined ? [invalidJsonEvent] : this.#protocol.parse(body)
   }
 
   close(): void {}
 }
 
-const notJson: GenerationEvent = {
+const invalidJsonEvent: GenerationEvent = {
   type: 'failure',
   complaint: { message: 'its response is not valid JSON', detected: true },
 }
 
-const beyondReading: GenerationEvent = { type: 'failure', complaint: tooLarge }
+const tooLargeEvent: GenerationEvent = { type: 'failure', complaint: tooLarge }
 
-/** JSON that nests deeper takes seconds to be written, or cannot be written at all. */
-function nestedTooDeeply(text: string): boolean {
-  return text.length > shallow && tooDeep(text, deepest)
+/** JSON that nests deeper takes seconds to serialize, or cannot be serialized at all. */
+function isTooDeep(text: string): boolean {
+  return text.length > minDeepLength && tooDeep(text, maxDepth)
 }
 
-/** Bun's own type of it has more methods than that of the platform. */
+/** Bun's type has more methods than that of the platform. */
 type Reader = {
   read(): Promise<{ readonly value?: Uint8Array | undefined }>
   cancel(): Promise<void>
 }
 
 /**
- * Gives up what no model says and could fill the memory. All that a chunk needs is in few objects: among thousands of
- * streams each is cold when its chunk comes, and to fetch it from memory takes longer than to work with it.
+ * A stream of server-sent events, which fails on input that no model sends and that could fill the memory.
+ * All that a chunk needs is in few objects: among thousands of streams each is cold when its chunk comes, and
+ * fetching it from memory takes longer than processing it.
  */
-class StreamedBody<State> implements UpstreamBody {
+class SseBody<State> implements UpstreamBody {
   readonly #reader: Reader
   readonly #sse = createSseParser()
   readonly #parser: StreamParser<State>
   #state: State
-  #over = false
-  #broken: ProviderError | undefined
-  #held = 0
+  #finished = false
+  #readError: ProviderError | undefined
+  #heldCharacters = 0
 
   constructor(body: ReadableStream<Uint8Array>, parser: StreamParser<State>) {
     this.#reader = body.getReader()
@@ -113,63 +116,65 @@ class StreamedBody<State> implements UpstreamBody {
   }
 
   finished(): boolean {
-    return this.#over
+    return this.#finished
   }
 
-  /** What was said before the connection broke counts; an abort of ours is told by whoever did it. */
-  read(): Promise<Piece> {
-    return this.#reader.read().then(bytesOf, this.#brokeOff)
+  /** Events from before the connection broke count; an abort is reported by its owner. */
+  read(): Promise<BodyChunk> {
+    return this.#reader.read().then(valueOf, this.#onReadError)
   }
 
-  readonly #brokeOff = (error: unknown): undefined => {
-    this.#broken = readFailure(error)
+  readonly #onReadError = (error: unknown): undefined => {
+    this.#readError = readFailure(error)
   }
 
-  take(piece: Piece): Batch {
-    if (piece instanceof Uint8Array) return this.#take(this.#sse.push(piece))
-    const batch = this.#take(this.#sse.end())
-    const last = this.#over ? [] : this.#parser.end(this.#state)
-    this.#over = true
-    return [...batch, ...last].map((event) => this.#atTheEnd(event))
+  parse(chunk: BodyChunk): Batch {
+    if (chunk instanceof Uint8Array) return this.#parseEvents(this.#sse.push(chunk))
+    const batch = this.#parseEvents(this.#sse.end())
+    const final = this.#finished ? [] : this.#parser.end(this.#state)
+    this.#finished = true
+    return [...batch, ...final].map((event) => this.#atEnd(event))
   }
 
-  /** An event that was cut off is not invalid, and an end without a last word is none where the reading has failed. */
-  #atTheEnd(event: GenerationEvent): GenerationEvent {
+  /**
+   * A truncated event is not invalid, and a missing final event is not an early end if the read has failed.
+   */
+  #atEnd(event: GenerationEvent): GenerationEvent {
     if (event.type !== 'failure') return event
-    const { complaint } = event
-    const cutOff = complaint === endedEarly || complaint === invalidData
-    return cutOff ? { type: 'failure', complaint: this.#broken ?? endedEarly } : event
+    const { complaint: error } = event
+    const cutOff = error === endedEarly || error === invalidData
+    return cutOff ? { type: 'failure', complaint: this.#readError ?? endedEarly } : event
   }
 
   close(): void {
-    // What is left after the last event, or after a caller who left, is nobody's.
+    // The rest after the last event, or after a caller has left, is discarded.
     this.#reader.cancel().catch(() => {})
   }
 
-  #take(events: readonly SseEvent[]): Batch {
+  #parseEvents(events: readonly SseEvent[]): Batch {
     const batch: GenerationEvent[] = []
-    for (const event of events) if (!this.#over) this.#read(event, batch)
-    if (this.#over) batch.push(...this.#parser.end(this.#state))
+    for (const event of events) if (!this.#finished) this.#parseEvent(event, batch)
+    if (this.#finished) batch.push(...this.#parser.end(this.#state))
     return batch
   }
 
-  #read(event: SseEvent, batch: GenerationEvent[]): void {
-    if (nestedTooDeeply(event.data)) return this.#giveUp(batch)
+  #parseEvent(event: SseEvent, batch: GenerationEvent[]): void {
+    if (isTooDeep(event.data)) return this.#fail(batch)
     const step = this.#parser.step(this.#state, event)
-    // The same state is one that remembers nothing of the event.
-    if (step.state !== this.#state) this.#held += event.data.length
+    // An unchanged state remembers nothing of the event.
+    if (step.state !== this.#state) this.#heldCharacters += event.data.length
     this.#state = step.state
     batch.push(...step.events)
-    if (step.done) this.#over = true
-    else if (this.#held > mostHeld) this.#giveUp(batch)
+    if (step.done) this.#finished = true
+    else if (this.#heldCharacters > maxHeldCharacters) this.#fail(batch)
   }
 
-  #giveUp(batch: GenerationEvent[]): void {
-    batch.push(beyondReading)
-    this.#over = true
+  #fail(batch: GenerationEvent[]): void {
+    batch.push(tooLargeEvent)
+    this.#finished = true
   }
 }
 
-function bytesOf({ value }: { readonly value?: Uint8Array | undefined }): Piece {
+function valueOf({ value }: { readonly value?: Uint8Array | undefined }): BodyChunk {
   return value
 }

@@ -1,81 +1,81 @@
-import type { ProviderError } from '../../domain/generation/provider-error.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
+import type { ProviderError } from '../../domain/generation/provider-error.ts'
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
 import { parseJson } from '../../lib/json/json.ts'
+import type { OnItem, OpenableStream } from '../../lib/push-stream.ts'
 import { readText, TooLong } from '../../lib/read-text.ts'
-import type { OpenableStream, OnItem } from '../../lib/push-stream.ts'
 import type { Stopwatch } from '../../lib/stopwatch.ts'
+import type { Protocol, Target } from '../../providers/protocols/protocol.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
-import type { Protocol } from '../../providers/protocols/protocol.ts'
 import { abortReason } from '../abort-reason.ts'
-import type { UpstreamRequest } from '../upstream/send-upstream.ts'
-import { Deadlines } from './deadlines.ts'
-import { readFailure, toApiError, unavailable } from '../upstream/upstream-error.ts'
+import { secretsOf, parseRetryAfter } from '../upstream/headers.ts'
 import { connectionError, post } from '../upstream/post.ts'
-import { keysOf } from '../upstream/headers.ts'
-import { upstreamBody, type UpstreamBody, type Piece } from './upstream-body.ts'
-import { retryAfterOf } from '../upstream/retry-after.ts'
+import { readFailure, toApiError, upstreamUnavailable } from '../upstream/upstream-error.ts'
+import { Deadlines } from './deadlines.ts'
+import { type BodyChunk, upstreamBody, type UpstreamBody } from './upstream-body.ts'
+import type { Generation } from '../../domain/generation/request.ts'
+import type { AbortLike } from '../../lib/abort.ts'
 
 type Batch = readonly GenerationEvent[]
 
-/** The answer of a provider on the network, which is asked when its first batch is wanted. */
+/** The response of a provider on the network. The request is sent when its first batch is awaited. */
 export class UpstreamStream implements OpenableStream<Batch> {
-  readonly #question: UpstreamRequest
+  readonly #request: UpstreamRequest
   readonly #kind: RemoteKind
-  readonly #upstream: Stopwatch | undefined
+  readonly #stopwatch: Stopwatch | undefined
   readonly #abort = new AbortController()
   readonly #deadlines: Deadlines
   #body: UpstreamBody | undefined
   #failure: unknown
   #closed = false
 
-  constructor(question: UpstreamRequest, kind: RemoteKind) {
-    this.#question = question
+  constructor(request: UpstreamRequest, kind: RemoteKind) {
+    this.#request = request
     this.#kind = kind
-    this.#upstream = question.upstream
-    this.#deadlines = new Deadlines(question.provider, this.#abort)
-    if (question.signal.aborted) this.#givenUp()
-    else question.signal.addEventListener('abort', this.#givenUp)
+    this.#stopwatch = request.stopwatch
+    this.#deadlines = new Deadlines(request.provider, this.#abort)
+    if (request.signal.aborted) this.#onAbort()
+    else request.signal.addEventListener('abort', this.#onAbort)
   }
 
   async first(): Promise<Batch | undefined> {
-    const text = this.#rendered()
+    const payload = this.#renderBody()
     try {
-      this.#upstream?.start()
-      const response = await this.#ask(text)
-      this.#deadlines.answered()
-      if (!response.ok) throw await refusal(response, this.#kind.protocol, this.#question.provider)
-      this.#question.accepted?.()
+      this.#stopwatch?.start()
+      const response = await this.#post(payload)
+      this.#deadlines.responseReceived()
+      if (!response.ok) throw await readErrorResponse(response, this.#kind.protocol, this.#request.provider)
+      this.#request.onAccepted?.()
       const body = (this.#body = upstreamBody(response, this.#kind.protocol))
       if (this.#closed) body.close()
-      while (this.#goesOn(body)) {
-        const batch = this.#said(body, await this.#piece(body))
+      while (this.#hasMore(body)) {
+        const batch = this.#parseChunk(body, await this.#readChunk(body))
         if (batch.length > 0) return batch
       }
       return undefined
     } catch (error) {
-      return this.#failed(error)
+      return this.#rethrow(error)
     }
   }
 
-  /** One loop from the socket to whoever takes. */
-  async each(take: OnItem<Batch>): Promise<void> {
+  /** One loop from the socket to the consumer. */
+  async each(onBatch: OnItem<Batch>): Promise<void> {
     const body = this.#body
     if (body === undefined) return
-    let taking = false
+    let delivering = false
     try {
-      while (this.#goesOn(body)) {
-        const batch = this.#said(body, await this.#piece(body))
+      while (this.#hasMore(body)) {
+        const batch = this.#parseChunk(body, await this.#readChunk(body))
         if (batch.length === 0) continue
-        taking = true
-        const taken = take(batch)
-        if (taken) await taken
-        taking = false
+        delivering = true
+        const pending = onBatch(batch)
+        if (pending) await pending
+        delivering = false
       }
     } catch (error) {
-      // Not the provider has failed, and whoever takes closes.
-      if (taking) throw error
-      this.#failed(error)
+      // The consumer has failed, not the provider; the consumer closes the stream.
+      if (delivering) throw error
+      this.#rethrow(error)
     }
   }
 
@@ -85,121 +85,137 @@ export class UpstreamStream implements OpenableStream<Batch> {
     this.#abort.abort()
   }
 
-  readonly #givenUp = (): void => this.#abort.abort(abortReason(this.#question.signal))
+  readonly #onAbort = (): void => this.#abort.abort(abortReason(this.#request.signal))
 
-  /** For an answer that was read to its end there is no call any more that could be ended. */
+  /** After the last event of a response there is no call left to abort. */
   #release(): void {
     this.#closed = true
-    this.#upstream?.stop()
+    this.#stopwatch?.stop()
     this.#deadlines.stop()
-    this.#question.signal.removeEventListener('abort', this.#givenUp)
+    this.#request.signal.removeEventListener('abort', this.#onAbort)
     this.#body?.close()
   }
 
-  /** Whether there is more to read. The failure behind what was said last is thrown once that was taken. */
-  #goesOn(body: UpstreamBody): boolean {
+  /** Whether there is more to read. The failure after the last events is thrown once those were delivered. */
+  #hasMore(body: UpstreamBody): boolean {
     if (this.#closed) return false
     if (this.#failure) throw this.#failure
     if (body.finished()) this.#release()
     return !this.#closed
   }
 
-  /** The provider is waited for from now on, and not while a caller is slow to take what came. */
-  #piece(body: UpstreamBody): Promise<Piece> {
-    this.#upstream?.start()
-    this.#deadlines.wanted()
+  /** The time of the provider runs from now on, and not while the caller is slow to read. */
+  #readChunk(body: UpstreamBody): Promise<BodyChunk> {
+    this.#stopwatch?.start()
+    this.#deadlines.waitStarted()
     return body.read()
   }
 
-  /** What the piece says; what a call says that was closed is nobody's. */
-  #said(body: UpstreamBody, piece: Piece): Batch {
+  /** The events of the chunk; those of a closed call are discarded. */
+  #parseChunk(body: UpstreamBody, chunk: BodyChunk): Batch {
     if (this.#closed) return []
-    this.#upstream?.stop()
-    const batch = this.#read(body, piece)
+    this.#stopwatch?.stop()
+    const batch = this.#parse(body, chunk)
     if (batch.length === 0) return batch
-    this.#deadlines.begun()
+    this.#deadlines.eventsReceived()
     const failure = batch.find(isFailure)
-    return failure === undefined ? batch : this.#saidBefore(failure, batch)
+    return failure === undefined ? batch : this.#splitAtFailure(failure, batch)
   }
 
-  /** An event that is too long is the fault of the provider, whatever else fails here is ours. */
-  #read(body: UpstreamBody, piece: Piece): Batch {
+  /** An event that is too long is the provider's fault; any other exception here is the gateway's own. */
+  #parse(body: UpstreamBody, chunk: BodyChunk): Batch {
     try {
-      return body.take(piece)
+      return body.parse(chunk)
     } catch (error) {
-      throw error instanceof TooLong ? error : toOwnError(error)
+      throw error instanceof TooLong ? error : toInternalError(error)
     }
   }
 
-  #saidBefore(failure: Failure, batch: Batch): Batch {
-    this.#failure = errorOf(failure, this.#question.provider, this.#abort.signal)
-    const said = batch.slice(0, batch.indexOf(failure))
-    if (said.length === 0) throw this.#failure
-    return said
+  #splitAtFailure(failure: FailureEvent, batch: Batch): Batch {
+    this.#failure = failureReason(failure, this.#request.provider, this.#abort.signal)
+    const before = batch.slice(0, batch.indexOf(failure))
+    if (before.length === 0) throw this.#failure
+    return before
   }
 
-  /** Ends the call and throws what has failed; a call that was closed has ended. */
-  #failed(error: unknown): undefined {
+  /** Closes the call and throws its failure, unless it was closed before. */
+  #rethrow(error: unknown): undefined {
     if (this.#closed) return undefined
-    const { provider } = this.#question
+    const { provider } = this.#request
     const { aborted, reason } = this.#abort.signal
     this.close()
     if (aborted) throw reason
     if (error instanceof ApiError) throw error
     throw this.#body
-      ? unavailable(provider.name, readFailure(error).message)
+      ? upstreamUnavailable(provider.name, readFailure(error).message)
       : connectionError(provider, error)
   }
 
-  /** What fails here is a fault of ours, and none of the provider. */
-  #rendered(): string {
-    const { target, generation, warn } = this.#question
+  /** An exception here is the gateway's fault, not the provider's. */
+  #renderBody(): string {
+    const { target, generation, warn } = this.#request
     try {
       return JSON.stringify(this.#kind.protocol.render(generation, target, warn))
     } catch (error) {
       this.close()
-      throw toOwnError(error)
+      throw toInternalError(error)
     }
   }
 
-  #ask(text: string): Promise<Response> {
-    const { provider, target } = this.#question
-    return post(provider, this.#kind, target, text, this.#abort.signal)
+  #post(payload: string): Promise<Response> {
+    const { provider, target } = this.#request
+    return post(provider, this.#kind, target, payload, this.#abort.signal)
   }
 }
 
-/** An exception of our own as the 500; the causes that have a name stay as they are. */
-function toOwnError(error: unknown): ApiError {
+/** Turns an exception of the gateway's own into the 500. */
+function toInternalError(error: unknown): ApiError {
   return error instanceof ApiError ? error : internalError(error)
 }
 
-type Failure = Extract<GenerationEvent, { readonly type: 'failure' }>
+type FailureEvent = Extract<GenerationEvent, { readonly type: 'failure' }>
 
-function isFailure(event: GenerationEvent): event is Failure {
+function isFailure(event: GenerationEvent): event is FailureEvent {
   return event.type === 'failure'
 }
 
-/** An answer that ends because of us is told as what we did. */
-function errorOf({ complaint }: Failure, provider: Provider, aborted: AbortSignal): unknown {
-  return aborted.aborted ? aborted.reason : failureOf(complaint, provider)
+/** The failure of the response, or the abort reason if the gateway ended it. */
+function failureReason({ complaint: error }: FailureEvent, provider: Provider, signal: AbortSignal): unknown {
+  return signal.aborted ? signal.reason : providerFailure(error, provider)
 }
 
-/** In bytes. An error page can be any size; its beginning says enough. */
-const longestRefusal = 1024 * 1024
+/** An error page can be any size; its beginning is enough. */
+const maxErrorBytes = 1024 * 1024
 
-async function refusal(response: Response, wire: Protocol, provider: Provider): Promise<ApiError> {
-  const text = await readText(response, longestRefusal).catch(() => '')
+async function readErrorResponse(
+  response: Response,
+  protocol: Protocol,
+  provider: Provider,
+): Promise<ApiError> {
+  const text = await readText(response, maxErrorBytes).catch(() => '')
   const body = parseJson(text)
-  const complaint = body === undefined ? { message: text } : wire.parseError(body)
-  const retryAfter = retryAfterOf(response.headers) ?? complaint.retryAfter
-  // The status line is the provider's own word; one inside the body is often a copy of another's.
-  return failureOf({ ...complaint, status: response.status, answered: true, retryAfter }, provider)
+  const error = body === undefined ? { message: text } : protocol.parseError(body)
+  const retryAfter = parseRetryAfter(response.headers) ?? error.retryAfter
+  // The status line is the provider's own; a status inside the body is often a copy of another provider's.
+  return providerFailure({ ...error, status: response.status, fromStatusLine: true, retryAfter }, provider)
 }
 
-function failureOf(complaint: ProviderError, provider: Provider): ApiError {
-  return toApiError(complaint, provider.name, hostOf(provider), keysOf(provider))
+function providerFailure(error: ProviderError, provider: Provider): ApiError {
+  return toApiError(error, provider.name, hostOf(provider), secretsOf(provider))
 }
 
 function hostOf(provider: Provider): string {
   return URL.parse(provider.baseUrl)?.host ?? ''
+}
+
+/** One request to one provider. */
+export type UpstreamRequest = {
+  readonly provider: Provider
+  readonly target: Target
+  readonly generation: Generation
+  readonly signal: AbortLike
+  readonly stopwatch?: Stopwatch | undefined
+  readonly warn: (message: string) => void
+  /** Called when the provider has accepted the request, possibly before any event. */
+  readonly onAccepted?: (() => void) | undefined
 }

@@ -1,9 +1,9 @@
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 
-type Headers = Readonly<Record<string, string>>
+type RequestHeaders = Readonly<Record<string, string>>
 
-/** Those of providers whose key does not change, for whole and for streamed answers. */
-const made = new WeakMap<Provider, { whole?: Headers; streamed?: Headers }>()
+/** The headers by provider, for keys that do not change: with and without streaming. */
+const cachedHeaders = new WeakMap<Provider, { buffered?: RequestHeaders; streamed?: RequestHeaders }>()
 
 /** The headers of every request to the provider; the operator's own come last. */
 export function upstreamHeaders(
@@ -11,14 +11,19 @@ export function upstreamHeaders(
   kind: RemoteKind,
   stream: boolean,
   token?: string,
-): Headers {
-  if (token !== undefined) return headersWith(provider, kind, stream, token)
-  const known = made.get(provider) ?? {}
-  made.set(provider, known)
-  return (known[stream ? 'streamed' : 'whole'] ??= headersWith(provider, kind, stream))
+): RequestHeaders {
+  if (token !== undefined) return createHeaders(provider, kind, stream, token)
+  const cached = cachedHeaders.get(provider) ?? {}
+  cachedHeaders.set(provider, cached)
+  return (cached[stream ? 'streamed' : 'buffered'] ??= createHeaders(provider, kind, stream))
 }
 
-function headersWith(provider: Provider, kind: RemoteKind, stream: boolean, token?: string): Headers {
+function createHeaders(
+  provider: Provider,
+  kind: RemoteKind,
+  stream: boolean,
+  token?: string,
+): RequestHeaders {
   const key = provider.key?.reveal() ?? token
   return {
     'content-type': 'application/json',
@@ -30,14 +35,25 @@ function headersWith(provider: Provider, kind: RemoteKind, stream: boolean, toke
   }
 }
 
-/** In characters; what is shorter is no secret, and would be found in any sentence. */
-const shortestKey = 8
+/** Something shorter is no secret, and would be found in any sentence. */
+const minSecretLength = 8
 
-/** The keys that the provider is sent, of the settings or in a header of the operator's. */
-export function keysOf({ key, headers }: Provider): readonly string[] {
+/** The secrets that the provider is sent: its key, and those in configured headers. */
+export function secretsOf({ key, headers }: Provider): readonly string[] {
   const inHeaders = Object.entries(headers)
     .filter(([name]) => /authorization|key|token/i.test(name))
     .map(([, value]) => value.replace(/^bearer +/i, ''))
   const all = key === undefined ? inHeaders : [key.reveal(), ...inHeaders]
-  return all.filter(({ length }) => length >= shortestKey)
+  return all.filter(({ length }) => length >= minSecretLength)
+}
+
+/** The seconds of the headers `retry-after-ms` or `retry-after`; undefined without them. */
+export function parseRetryAfter(headers: Headers, now: number = Date.now()): number | undefined {
+  const milliseconds = Number.parseFloat(headers.get('retry-after-ms') ?? '')
+  if (milliseconds >= 0) return milliseconds / 1000
+  const text = headers.get('retry-after') ?? ''
+  const seconds = Number.parseFloat(text)
+  if (seconds >= 0) return seconds
+  const date = Date.parse(text)
+  return Number.isNaN(date) ? undefined : Math.max(0, (date - now) / 1000)
 }

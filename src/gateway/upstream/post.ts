@@ -1,10 +1,10 @@
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import type { Target } from '../../providers/protocols/protocol.ts'
 import type { ApiError } from '../../lib/errors/errors.ts'
-import { codeOf, unavailable, unreachable } from './upstream-error.ts'
+import { codeOf, upstreamUnavailable, upstreamUnreachable } from './upstream-error.ts'
 import { upstreamHeaders } from './headers.ts'
 
-/** Sends the body to the provider and resolves when the status and headers of the answer are there. */
+/** Sends the body to the provider; resolves when the status and headers of the response are received. */
 export function post(
   provider: Provider,
   kind: RemoteKind,
@@ -26,24 +26,27 @@ function send(
   token?: string,
 ): Promise<Response> {
   const headers = upstreamHeaders(provider, kind, target.stream, token)
-  return fetch(provider.baseUrl + kind.path(target, provider), { ...common, headers, body, signal })
+  return fetch(provider.baseUrl + kind.path(target, provider), { ...fetchOptions, headers, body, signal })
 }
 
-const common = {
+const fetchOptions = {
   method: 'POST',
   redirect: 'manual',
-  // Bun's own limit of five minutes would cut a model that thinks; the deadlines here are ours.
+  // Bun's own timeout of five minutes would cut off a model that reasons; `Deadlines` has the timeouts.
   timeout: false,
 } as const
 
-/** The error that a caller gets where `fetch` has failed before the provider answered. */
+/** The error for a `fetch` that failed before the provider responded. */
 export function connectionError({ name }: Provider, error: unknown): ApiError {
   const code = codeOf(error)
-  if (code === 'ECONNRESET') return unavailable(name, 'the connection was closed before its response began')
-  const why = `the connection failed${code === undefined ? '' : ` (${code})`}`
-  return beforeRequest.test(code ?? '') ? unreachable(name, why) : unavailable(name, why)
+  if (code === 'ECONNRESET')
+    return upstreamUnavailable(name, 'the connection was closed before its response began')
+  const reason = `the connection failed${code === undefined ? '' : ` (${code})`}`
+  return connectionCodes.test(code ?? '')
+    ? upstreamUnreachable(name, reason)
+    : upstreamUnavailable(name, reason)
 }
 
-// Of `fetch`, for addresses that are not found, hosts that take no connection, and TLS that does not come about.
-const beforeRequest =
+// Error codes of `fetch`: unknown address, connection refused, TLS failure.
+const connectionCodes =
   /^(ECONNREFUSED|E(HOST|NET)UNREACH|ENOTFOUND|EAI_\w+|EPROTO|ERR_TLS_\w+|\w*CERT\w*|UNABLE_TO_\w+)$/

@@ -1,20 +1,20 @@
-const longest = 1000
+const maxLength = 1000
 
 /**
- * A provider's sentence without what providers echo: the keys that it was sent, whatever their form, others that look
- * like one, organization ids, and the address it came from.
+ * A provider's message without what providers echo: the keys that they were sent in any form, other strings
+ * that look like keys, organization ids, and the provider's host.
  */
-export function scrubbed(message: string, host: string, keys: readonly string[] = []): string {
+export function scrub(message: string, host: string, keys: readonly string[] = []): string {
   let text = message
   for (const key of keys) text = text.replaceAll(key, '[key]')
-  // Cut after that: of a key that the end of the text cuts in two nothing would be recognised.
-  text = text.slice(0, longest)
+  // Truncate after that: a key that the truncation cuts in two would not be recognised.
+  text = text.slice(0, maxLength)
   if (host !== '') text = text.replaceAll(host, '[provider]')
-  for (const [pattern, replacement] of echoes) text = text.replace(pattern, replacement)
+  for (const [pattern, replacement] of secretPatterns) text = text.replace(pattern, replacement)
   return text
 }
 
-const echoes: readonly (readonly [RegExp, string])[] = [
+const secretPatterns: readonly (readonly [RegExp, string])[] = [
   [/(api key(?: provided)?: )[^\s"]+/gi, '$1[key]'],
   [/\b(?:sk|gsk|xai|pplx|fw|csk|hf|key)[-_][\w*.-]{6,}/g, '[key]'],
   [/\bAIza[\w-]{10,}/g, '[key]'],

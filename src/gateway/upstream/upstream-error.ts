@@ -8,109 +8,121 @@ import {
 import { type ApiError } from '../../lib/errors/errors.ts'
 import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/errors/upstream-errors.ts'
 import { TooLong } from '../../lib/read-text.ts'
-import { scrubbed } from './scrub.ts'
+import { scrub } from './scrub.ts'
 
-/** The error that a caller gets for what the provider, which was sent these keys, complained about. */
+/**
+ * The error for the caller that corresponds to the provider's error. `keys` are scrubbed from its message.
+ */
 export function toApiError(
-  complaint: ProviderError,
+  error: ProviderError,
   provider: string,
   host: string,
   keys: readonly string[] = [],
 ): ApiError {
-  const { status = 502 } = complaint
-  const facts = `${complaint.code ?? ''} ${complaint.type ?? ''}`
-  const words = `${facts} ${withoutQuotes(complaint.message)}`
-  const refused = status === 400 || status === 413 || status === 422
-  if (status === 401 || status === 403 || (refused && aboutKey(facts, complaint.message))) {
+  const { status = 502 } = error
+  const codes = `${error.code ?? ''} ${error.type ?? ''}`
+  const text = `${codes} ${withoutQuotes(error.message)}`
+  const isRejection = status === 400 || status === 413 || status === 422
+  if (status === 401 || status === 403 || (isRejection && isKeyError(codes, error.message))) {
     return upstreamBroken('provider_key_rejected', `The provider ${provider} rejected this gateway's key.`)
   }
-  if (status === 402 || (status === 429 && quotaCode.test(facts))) {
+  if (status === 402 || (status === 429 && quotaCode.test(codes))) {
     return upstreamBroken('provider_quota_exhausted', `The gateway's quota at ${provider} is used up.`)
   }
-  if (status === 404 || (refused && aboutModel.test(words))) {
+  if (status === 404 || (isRejection && aboutModel.test(text))) {
     return upstreamBroken('upstream_model_not_found', `The provider ${provider} does not have this model.`)
   }
   if (status === 429) {
     const message = `The provider ${provider} limits the rate of this gateway's requests.`
-    return upstreamFailed('upstream_rate_limited', message, complaint.retryAfter)
+    return upstreamFailed('upstream_rate_limited', message, error.retryAfter)
   }
-  if (!refused) return unavailable(provider, whatHappened(complaint), complaint.retryAfter)
-  return upstreamRejected(scrubbed(complaint.message, host, keys), rejectionOf(words))
+  if (!isRejection) return upstreamUnavailable(provider, failureReason(error), error.retryAfter)
+  return upstreamRejected(scrub(error.message, host, keys), rejectionCode(text))
 }
 
-/** 502: the provider cannot be reached, or answers with nothing that can be used. */
-export function unavailable(provider: string, why: string, retryAfter?: number): ApiError {
-  return upstreamFailed('upstream_unavailable', failed(provider, why), retryAfter)
+/** 502: the provider cannot be reached, or its response cannot be used. */
+export function upstreamUnavailable(provider: string, reason: string, retryAfter?: number): ApiError {
+  return upstreamFailed('upstream_unavailable', failedMessage(provider, reason), retryAfter)
 }
 
 /** 502: no connection to the provider could be made. */
-export function unreachable(provider: string, why: string): ApiError {
-  return upstreamFailed('upstream_unavailable', failed(provider, why), undefined, new ConnectionFailure(why))
+export function upstreamUnreachable(provider: string, reason: string): ApiError {
+  return upstreamFailed(
+    'upstream_unavailable',
+    failedMessage(provider, reason),
+    undefined,
+    new ConnectionFailure(reason),
+  )
 }
 
-/** 502: the host of the provider took no connection in time. */
+/** 502: the provider's host accepted no connection in time. */
 export function connectionTimedOut(provider: string): ApiError {
-  const why = 'no connection could be made'
-  return upstreamFailed('upstream_timeout', tooLong(provider, why), undefined, new ConnectionFailure(why))
+  const reason = 'no connection could be made'
+  return upstreamFailed(
+    'upstream_timeout',
+    timeoutMessage(provider, reason),
+    undefined,
+    new ConnectionFailure(reason),
+  )
 }
 
-/** What is wrong with a response that could not be read to its end because of the error. */
+/** The reason why reading a response failed. */
 export function readFailure(error: unknown): ProviderError {
   if (error instanceof TooLong) return tooLarge
   return codeOf(error) === 'ECONNRESET' ? connectionClosed : unreadable
 }
 
-/** The code of an error of the platform. */
+/** The `code` of a system error. */
 export function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined
 }
 
-/** The cause of an upstream error before any request was sent: nothing in a request can provoke it. */
+/** The cause of an upstream error from before the request was sent: nothing in a request can provoke it. */
 export class ConnectionFailure extends Error {
   override readonly name = 'ConnectionFailure'
 }
 
-export function timedOut(provider: string, why: string): ApiError {
-  return upstreamFailed('upstream_timeout', tooLong(provider, why))
+export function responseTimedOut(provider: string, reason: string): ApiError {
+  return upstreamFailed('upstream_timeout', timeoutMessage(provider, reason))
 }
 
-function failed(provider: string, why: string): string {
-  return `The provider ${provider} failed: ${why}.`
+function failedMessage(provider: string, reason: string): string {
+  return `The provider ${provider} failed: ${reason}.`
 }
 
-function tooLong(provider: string, why: string): string {
-  return `The provider ${provider} took too long: ${why}.`
+function timeoutMessage(provider: string, reason: string): string {
+  return `The provider ${provider} took too long: ${reason}.`
 }
 
-/** In words of the gateway: those of the provider may quote its hosts and accounts. */
-function whatHappened({ message, status, detected, answered }: ProviderError): string {
+/** In the gateway's words: those of the provider may name its hosts and accounts. */
+function failureReason({ message, status, detected, fromStatusLine }: ProviderError): string {
   if (detected) return message
   if (status === undefined)
     return message === noReason ? 'its response holds no answer' : 'it reported an error in its response'
-  return answered ? `it answered with status ${status}` : `it reported status ${status} in its response`
+  return fromStatusLine ? `it answered with status ${status}` : `it reported status ${status} in its response`
 }
 
-function rejectionOf(words: string): 'context_length_exceeded' | 'content_filter' | 'upstream_rejected' {
-  if (aboutContext.test(words)) return 'context_length_exceeded'
-  return aboutFilter.test(words) ? 'content_filter' : 'upstream_rejected'
+function rejectionCode(text: string): 'context_length_exceeded' | 'content_filter' | 'upstream_rejected' {
+  if (aboutContext.test(text)) return 'context_length_exceeded'
+  return aboutFilter.test(text) ? 'content_filter' : 'upstream_rejected'
 }
 
-/** What stands in quotes is often the caller's own: the name of a tool, of a field of its schema. */
+/** Quoted text is often the caller's own: the name of a tool, of a field of its schema. */
 function withoutQuotes(message: string): string {
   return message.replace(/(^|[\s(:])(['"`])[^'"`]{1,200}\2(?=$|[\s).,:;])/g, '$1…')
 }
 
-/** A sentence counts from its beginning on: further in it may quote what the caller wrote. */
-function aboutKey(facts: string, message: string): boolean {
-  return keyCode.test(facts) || keySentence.test(message)
+/** Matches only the beginning of the message: later text may quote the caller. */
+function isKeyError(codes: string, message: string): boolean {
+  return keyCode.test(codes) || keySentence.test(message)
 }
 
-// The words of the providers, as recorded and documented; each list ends where it would catch other errors.
+// The phrases of the providers, as recorded and documented; each list ends where it would match other errors.
 const keyCode = /\b(invalid_api_key|API_KEY_INVALID|authentication_error)\b/i
 const keySentence =
   /^(the )?((incorrect|invalid|missing|no) api[ _]key|api[ _]key (is )?(not valid|invalid|expired|missing))/i
-// Google says in the same sentence as OpenAI that a quota is used up, and means the rate: only codes tell.
+// Google's message for an exhausted quota equals OpenAI's, and means the rate: only codes are reliable.
 const quotaCode =
   /insufficient_(quota|balance|credits?)|credit_balance|spend_limit|billing_(hard_limit|not_active)/i
 const aboutModel = /model_not_found|model … does not exist/i

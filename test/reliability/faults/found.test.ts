@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createSseParser } from '../../../src/lib/sse.ts'
-import { createMeter } from '../../../src/gateway/billing/meter.ts'
+import { Meter } from '../../../src/gateway/billing/meter.ts'
 import { requestPath } from '../../../src/http/request-path.ts'
 import { type App, firstKey, startApp } from '../../support/app.ts'
 import { openConnection } from '../../support/connection.ts'
@@ -102,7 +102,7 @@ test.each([
 })
 
 test('counts that no call takes are not believed, and those before them neither', () => {
-  const meter = createMeter({ generation: plainGeneration, model: { routes: [] }, stream: true })
+  const meter = new Meter({ generation: plainGeneration, model: { routes: [] }, stream: true })
   meter.add([{ type: 'text', choice: 0, text: 'eight ch' }])
   meter.add([{ type: 'usage', usage: { promptTokens: 12, completionTokens: 1 } }])
   meter.add([{ type: 'usage', usage: { promptTokens: 12, completionTokens: 1e300 } }])

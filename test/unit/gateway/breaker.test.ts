@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createCircuitBreaker, type RouteFailure } from '../../../src/gateway/routing/circuit-breaker.ts'
+import { CircuitBreaker, type RouteFailure } from '../../../src/gateway/routing/circuit-breaker.ts'
 import type { ModelRoute } from '../../../src/gateway/models/model.ts'
 import { reachable } from '../../../src/lib/reachable.ts'
 import { provider } from './support/model-world.ts'
@@ -15,12 +15,12 @@ const timeout: RouteFailure = { unreachable: false, slow: true }
 /** A breaker whose clock the test moves. */
 function timed(failures = 3, cooldown = 30_000) {
   const clock = { now: 0 }
-  const breaker = createCircuitBreaker({ failures, cooldown }, () => clock.now)
+  const breaker = new CircuitBreaker({ failures, cooldown }, () => clock.now)
   const fail = (times: number, organization = 'a', failure = answered) => {
-    for (let time = 0; time < times; time++) breaker.failed(route, organization, failure)
+    for (let time = 0; time < times; time++) breaker.recordFailure(route, organization, failure)
   }
   const isOut = (organization = 'a') => breaker.isOpen(route, organization)
-  const allows = (organization = 'a') => breaker.allows(route, organization)
+  const allows = (organization = 'a') => breaker.allowsRequest(route, organization)
   return { breaker, clock, fail, isOut, allows }
 }
 
@@ -29,7 +29,7 @@ describe('a route is out', () => {
     const { breaker, fail, isOut, allows } = timed()
     fail(2)
     expect([isOut(), allows()]).toEqual([false, true])
-    breaker.succeeded(route)
+    breaker.recordSuccess(route)
     fail(2)
     expect([isOut(), allows()]).toEqual([false, true])
     fail(1)
@@ -72,7 +72,7 @@ describe('failures that one organization may have provoked', () => {
     const { breaker, fail, isOut } = timed(5)
     fail(4, 'hostile')
     fail(1, 'b')
-    breaker.succeeded(route)
+    breaker.recordSuccess(route)
     fail(4, 'hostile')
     fail(1, 'b')
     expect([isOut('hostile'), isOut('b')]).toEqual([false, false])
@@ -115,7 +115,7 @@ describe('a route that is out is probed', () => {
     expect(allows()).toBe(true)
     clock.now = 20_000
     expect(allows()).toBe(false)
-    breaker.succeeded(route)
+    breaker.recordSuccess(route)
     expect([allows(), allows()]).toEqual([true, true])
   })
 
@@ -133,7 +133,7 @@ describe('a route that is out is probed', () => {
     fail(3)
     clock.now = 1000
     expect(allows()).toBe(true)
-    breaker.released(route)
+    breaker.releaseProbe(route)
     expect(allows()).toBe(false)
     clock.now = 2000
     expect(allows()).toBe(true)
@@ -163,18 +163,18 @@ describe('a route that is out is probed', () => {
       attempts.push(attempt)
       return attempt
     }
-    const breaker = createCircuitBreaker({ failures: 3, cooldown: 30_000 }, () => clock.now, connects)
+    const breaker = new CircuitBreaker({ failures: 3, cooldown: 30_000 }, () => clock.now, connects)
     const port = freePort()
     const gone = { provider: provider('alpha', { baseUrl: `http://127.0.0.1:${port}/v1` }), model: 'one' }
-    breaker.failed(gone, 'a', { unreachable: true, slow: true })
+    breaker.recordFailure(gone, 'a', { unreachable: true, slow: true })
     clock.now = 1000
-    expect([breaker.allows(gone, 'a'), breaker.allows(gone, 'a')]).toEqual([false, false])
+    expect([breaker.allowsRequest(gone, 'a'), breaker.allowsRequest(gone, 'a')]).toEqual([false, false])
     expect(await Promise.all(attempts)).toEqual([false])
     const listener = Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } })
     clock.now = 2000
-    expect(breaker.allows(gone, 'a')).toBe(false)
+    expect(breaker.allowsRequest(gone, 'a')).toBe(false)
     expect(await Promise.all(attempts)).toEqual([false, true])
-    expect([breaker.allows(gone, 'a'), breaker.allows(gone, 'a')]).toEqual([true, false])
+    expect([breaker.allowsRequest(gone, 'a'), breaker.allowsRequest(gone, 'a')]).toEqual([true, false])
     listener.stop(true)
   })
 

@@ -50,8 +50,8 @@ function world({ left = false, broken = false } = {}) {
 
 test('only the first end counts, and later ones wait for it', async () => {
   const { call, leaving, ends, rows } = world()
-  const first = call.over()
-  expect(call.over(new Error('late'))).toBe(first)
+  const first = call.settle()
+  expect(call.settle(new Error('late'))).toBe(first)
   leaving.abort()
   await first
   expect(ends).toEqual([undefined])
@@ -61,7 +61,7 @@ test('only the first end counts, and later ones wait for it', async () => {
 test('an error that ends the call is entered', async () => {
   const { call, ends, rows } = world()
   const error = upstreamBroken('upstream_model_not_found', 'It has no such model.')
-  await call.over(error)
+  await call.settle(error)
   expect(ends).toEqual([error])
   expect(rows()).toEqual([['req_1', 502, 'upstream_model_not_found']])
 })
@@ -69,9 +69,9 @@ test('an error that ends the call is entered', async () => {
 test.each([false, true])('a caller who leaves ends the call; before it began: %p', async (left) => {
   const { call, leaving, ends, lines, rows } = world({ left })
   leaving.abort()
-  expect(call.stop.reason).toMatchObject({ code: 'client_gone', status: 499 })
-  await call.over()
-  expect(ends).toEqual([call.stop.reason])
+  expect(call.abortSource.reason).toMatchObject({ code: 'client_gone', status: 499 })
+  await call.settle()
+  expect(ends).toEqual([call.abortSource.reason])
   expect(rows()).toEqual([['req_1', 499, 'client_gone']])
   expect(lines).toEqual([])
 })
@@ -82,15 +82,15 @@ test('a call is open until it is over, and one that is cut says why', async () =
   expect(calls.cut()).toBe(1)
   await calls.idle()
   expect(calls.cut()).toBe(0)
-  expect(call.stop.reason).toMatchObject({ code: 'interrupted' })
-  await call.over()
+  expect(call.abortSource.reason).toMatchObject({ code: 'interrupted' })
+  await call.settle()
   expect(rows()).toEqual([['req_1', 503, 'interrupted']])
 })
 
 test('an end that cannot be written is heard of, also where nobody waits for it', async () => {
   const { call, leaving, lines, rows } = world({ broken: true })
   leaving.abort()
-  await expect(call.over()).rejects.toMatchObject({ status: 503 })
+  await expect(call.settle()).rejects.toMatchObject({ status: 503 })
   expect(lines.map((line) => JSON.parse(line).message)).toEqual([
     'The usage of a request was not written at once.',
   ])

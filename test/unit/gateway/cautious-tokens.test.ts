@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { cautiousTokens } from '../../../src/gateway/billing/cautious-tokens.ts'
-import { cautiousPromptTokens, maxPromptTokens } from '../../../src/gateway/billing/prompt-tokens.ts'
+import { conservativeTokens } from '../../../src/gateway/billing/conservative-tokens.ts'
+import { conservativePromptTokens, maxPromptTokens } from '../../../src/gateway/billing/prompt-tokens.ts'
 import type { Generation, Part } from '../../../src/domain/generation/request.ts'
 import { textsOf, tokensIn } from '../../reliability/money/support/texts.ts'
 import { randomFrom } from '../protocols/support/random.ts'
@@ -11,14 +11,14 @@ const texts = textsOf(randomFrom('cautious'), 4000)
 describe.each(Object.entries(texts))('the cautious count of %s', (_, text) => {
   test('is hardly less than the tokens of the text, and no more than its bytes', () => {
     const tokens = tokensIn(text)
-    expect(cautiousTokens(text) / tokens).toBeGreaterThanOrEqual(0.95)
-    expect(cautiousTokens(text)).toBeLessThanOrEqual(Buffer.byteLength(text))
+    expect(conservativeTokens(text) / tokens).toBeGreaterThanOrEqual(0.95)
+    expect(conservativeTokens(text)).toBeLessThanOrEqual(Buffer.byteLength(text))
   })
 
   test('of its beginning is hardly less either, wherever it is cut', () => {
     for (const end of [40, 100, 333, 1000]) {
       const part = text.slice(0, end)
-      expect(cautiousTokens(part) / tokensIn(part)).toBeGreaterThanOrEqual(0.93)
+      expect(conservativeTokens(part) / tokensIn(part)).toBeGreaterThanOrEqual(0.93)
     }
   })
 })
@@ -27,7 +27,7 @@ test.each(['English', 'code', 'Chinese', 'Japanese', 'Korean'])(
   'the cautious count of %s is about twice its tokens at most',
   (kind) => {
     const text = texts[kind] ?? ''
-    expect(cautiousTokens(text) / tokensIn(text)).toBeLessThan(2.25)
+    expect(conservativeTokens(text) / tokensIn(text)).toBeLessThan(2.25)
   },
 )
 
@@ -79,7 +79,7 @@ describe('the most tokens of a prompt', () => {
     const file = asking({ type: 'foreign', value: { type: 'file', file: { file_id: 'f' } } })
     expect(maxPromptTokens(file, { ...model, contextWindow: 200_000 })).toBe(200_000)
     expect(maxPromptTokens(file, model)).toBeGreaterThanOrEqual(1_000_000)
-    expect(cautiousPromptTokens(file, { ...model, contextWindow: 200_000 })).toBe(200_000)
+    expect(conservativePromptTokens(file, { ...model, contextWindow: 200_000 })).toBe(200_000)
   })
 
   test('are never more than the context window', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Pricing } from '../../../src/config/model-facts.ts'
-import { createMeter } from '../../../src/gateway/billing/meter.ts'
+import { Meter } from '../../../src/gateway/billing/meter.ts'
 import { costOf } from '../../../src/gateway/billing/price.ts'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
 import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
@@ -15,7 +15,7 @@ const cases: readonly CostCase[] = [...anthropicCosts, ...googleCosts, ...chatCo
 
 /** What the events come to, counted by the provider. */
 function costBy(events: readonly GenerationEvent[], pricing: Pricing): bigint {
-  const meter = createMeter({
+  const meter = new Meter({
     generation: plainGeneration,
     model: { contextWindow: 1_000_000, routes: [] },
     stream: true,

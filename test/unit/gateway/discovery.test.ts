@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import { createDiscovery, pauseAfter } from '../../../src/gateway/models/discovery.ts'
+import { createDiscovery, retryPauseMs } from '../../../src/gateway/models/discovery.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
@@ -38,7 +38,7 @@ function discoveryOf(providers: readonly Provider[], interval = 60_000) {
     change = Promise.withResolvers()
   }
   const log = createLog((line) => void lines.push(line))
-  const discovery = createDiscovery({ providers, log, onChange, interval })
+  const discovery = createDiscovery({ providers, log, onChange, intervalMs: interval })
   ends.unshift(() => discovery.stop())
   return { ...discovery, lines, changed: () => change.promise, changes: () => changes }
 }
@@ -138,7 +138,7 @@ test('stopping ends a question that is under way', async () => {
 })
 
 test('after failures it asks again in 1, 2, 4 … 60 seconds, and every minute after an answer', () => {
-  const pauses = [0, 1, 2, 3, 4, 5, 6, 7, 8, 5000].map((failures) => pauseAfter(failures, 60_000) / 1000)
+  const pauses = [0, 1, 2, 3, 4, 5, 6, 7, 8, 5000].map((failures) => retryPauseMs(failures, 60_000) / 1000)
   expect(pauses).toEqual([60, 1, 2, 4, 8, 16, 32, 60, 60, 60])
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { GenerationStream } from '../../../src/gateway/gateway.ts'
 import { createBilling } from '../../../src/gateway/billing/billing.ts'
-import { createCircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
+import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { createGateway } from '../../../src/gateway/generate.ts'
 import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
@@ -91,7 +91,7 @@ async function startWorld(script: Script) {
     billing: createBilling(createLedger(database, writer), () => undefined),
     calls: createOpenCalls(),
     log: createLog(() => {}),
-    breaker: createCircuitBreaker({ failures: 5, cooldown: 1000 }),
+    breaker: new CircuitBreaker({ failures: 5, cooldown: 1000 }),
     retries: 0,
     states: createProviderStates(createProviderState(database, writer)),
     patience: 10_000,
@@ -122,7 +122,7 @@ async function startWorld(script: Script) {
   }
 }
 
-test('a call that is given up behind the last word of its answer does not end as if it was whole', async () => {
+test('a call that is given up behind the last word of its response does not end as if it was whole', async () => {
   await using world = await startWorld(streamed())
   const leaving = new AbortController()
   const answer = await world.ask(leaving.signal)

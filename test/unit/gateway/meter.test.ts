@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { estimatedPrompt, imagesIn } from '../../../src/gateway/billing/estimate.ts'
-import { createMeter } from '../../../src/gateway/billing/meter.ts'
+import { Meter } from '../../../src/gateway/billing/meter.ts'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
 import type { Generation, Part } from '../../../src/domain/generation/request.ts'
 
@@ -17,7 +17,7 @@ function asking(...parts: Part[]): Generation {
 }
 
 function metered(...batches: GenerationEvent[][]) {
-  const meter = createMeter({
+  const meter = new Meter({
     generation: asking({ type: 'text', text: 'a'.repeat(40) }),
     model: { routes: [] },
     stream: true,
@@ -77,9 +77,9 @@ describe('what a caller who leaves has taken', () => {
     const clock = { now: 0 }
     const model = { routes: [], ...(reasons && { reasoning }) }
     const asked = { ...generation, choices, maxTokens }
-    const meter = createMeter({ generation: asked, model, stream }, () => clock.now)
+    const meter = new Meter({ generation: asked, model, stream }, () => clock.now)
     const taken = () => meter.usage(true).completionTokens
-    return { clock, meter, taken, sent: () => meter.sent(asked) }
+    return { clock, meter, taken, sent: () => meter.requestSent(asked) }
   }
 
   test('is nothing before the provider has the request, and when it has refused it', () => {
@@ -140,7 +140,7 @@ describe('what a caller who leaves has taken', () => {
     sent()
     meter.accepted()
     meter.add([text('a')])
-    meter.paused()
+    meter.readerPaused()
     clock.now = 5000
     expect(taken()).toBe(501)
     meter.add([text('a')])

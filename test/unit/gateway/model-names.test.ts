@@ -110,7 +110,7 @@ test.each([
   [
     'ambiguous, and names the candidates',
     'one',
-    "The model name 'one' is ambiguous: it may mean acme/one or alpha/one. Use the whole name.",
+    "The model name 'one' is ambiguous: it may mean acme/one or alpha/one. Use the full name.",
   ],
   [
     'ambiguous among disabled ones',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createBilling } from '../../../src/gateway/billing/billing.ts'
-import { createCircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
+import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { createGateway } from '../../../src/gateway/generate.ts'
 import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
@@ -29,7 +29,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
   const { database, writer } = testStorage()
   const remote = kindNamed('openai-compatible') as RemoteKind
   const kind = { ...remote, protocol: { ...remote.protocol, ...faults(remote.protocol) } }
-  const breaker = createCircuitBreaker({ failures: 1, cooldown: 60_000 })
+  const breaker = new CircuitBreaker({ failures: 1, cooldown: 60_000 })
   const limits = createRateLimits(() => ({
     requestsPerMinute: 100,
     tokensPerMinute: 1000,

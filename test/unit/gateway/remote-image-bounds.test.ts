@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { publicAddress } from '../../../src/gateway/images/public-address.ts'
+import { isPublicAddress } from '../../../src/gateway/images/public-address.ts'
 import { withInlineImages } from '../../../src/gateway/images/remote-image.ts'
 import type { Generation } from '../../../src/domain/generation/request.ts'
 import { imageReply, imageServer, png } from './support/image-server.ts'
@@ -63,13 +63,13 @@ describe('a fetched image is bounded', () => {
       () =>
         new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(png)) }), { headers }),
     )
-    const slow = { ...server.surroundings, deadline: 50 }
+    const slow = { ...server.surroundings, timeoutMs: 50 }
     const nameless = { ...slow, resolve: () => new Promise<never>(() => {}) }
     for (const surroundings of [slow, nameless]) {
       const answer = withInlineImages(showing(server.url('/a')), patience, surroundings)
       await expect(answer).rejects.toMatchObject({
         status: 400,
-        message: "Invalid 'messages[0].content[0].image_url.url': the image did not come in time.",
+        message: "Invalid 'messages[0].content[0].image_url.url': the image was not received in time.",
       })
     }
   })
@@ -111,11 +111,11 @@ describe('an address', () => {
 
   test.each([local, special, hidden, local6, none, ''].flatMap((list) => list.split(' ')))(
     '%p is not public',
-    (address) => expect(publicAddress(address)).toBe(false),
+    (address) => expect(isPublicAddress(address)).toBe(false),
   )
 
   test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450:4001::200e'])(
     '%p is public',
-    (address) => expect(publicAddress(address)).toBe(true),
+    (address) => expect(isPublicAddress(address)).toBe(true),
   )
 })

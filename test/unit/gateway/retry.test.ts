@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import {
-  isRouteFailure,
   isRetryable,
-  shouldFailover,
+  isRouteFailure,
   retryDelayMs,
+  shouldFailover,
 } from '../../../src/gateway/routing/retry.ts'
-import { retryAfterOf } from '../../../src/gateway/upstream/retry-after.ts'
+import { parseRetryAfter } from '../../../src/gateway/upstream/headers.ts'
 import {
   type ApiError,
   badRequest,
@@ -86,7 +86,7 @@ describe('the pause that a provider names', () => {
     [{ 'retry-after': 'soon' }, undefined],
     [{}, undefined],
   ])('is read from its headers: %j', (headers, seconds) => {
-    expect(retryAfterOf(new Headers(headers as Record<string, string>), now)).toBe(seconds as number)
+    expect(parseRetryAfter(new Headers(headers as Record<string, string>), now)).toBe(seconds as number)
   })
 
   test.each([

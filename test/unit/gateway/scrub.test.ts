@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { scrubbed } from '../../../src/gateway/upstream/scrub.ts'
+import { scrub } from '../../../src/gateway/upstream/scrub.ts'
 
 const host = 'llm.internal:8000'
 
@@ -14,7 +14,7 @@ test.each([
   [`POST http://${host}/v1/chat/completions failed`, ['llm.internal', '8000']],
   [`${host} and ${host}`, ['llm.internal']],
 ])('what a provider echoes goes: %s', (message, secrets) => {
-  const text = scrubbed(message, host)
+  const text = scrub(message, host)
   for (const secret of secrets) expect(text).not.toContain(secret)
   expect(text.length).toBeGreaterThan(5)
 })
@@ -25,18 +25,18 @@ test.each([
   'max_tokens is too large: 100000. This model supports at most 16384 completion tokens.',
   'Sky-high risk-taking tasks are fine; organise the project.',
 ])('what the caller needs stays: %s', (message) => {
-  expect(scrubbed(message, host)).toBe(message)
+  expect(scrub(message, host)).toBe(message)
 })
 
 test('a key that was sent goes whatever its form, also where the end of a long message cuts it', () => {
   const key = '0f9a1b2c3d4e5f60718293a4b5c6d7e8'
-  expect(scrubbed(`The subscription ${key} is disabled.`, host, [key])).toBe(
+  expect(scrub(`The subscription ${key} is disabled.`, host, [key])).toBe(
     'The subscription [key] is disabled.',
   )
-  expect(scrubbed(`${'x'.repeat(990)} ${key}`, host, [key])).not.toContain(key.slice(0, 4))
+  expect(scrub(`${'x'.repeat(990)} ${key}`, host, [key])).not.toContain(key.slice(0, 4))
 })
 
 test('without a host nothing is taken for one, and a long message is cut', () => {
-  expect(scrubbed('all of it', '')).toBe('all of it')
-  expect(scrubbed('a b '.repeat(10_000), host)).toHaveLength(1000)
+  expect(scrub('all of it', '')).toBe('all of it')
+  expect(scrub('a b '.repeat(10_000), host)).toHaveLength(1000)
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { Bucket } from '../../../src/gateway/rate-limits/token-bucket.ts'
+import { TokenBucket } from '../../../src/gateway/rate-limits/token-bucket.ts'
 import { randomFrom } from '../protocols/support/random.ts'
 
 describe('a full bucket', () => {
   test.each([1, 2, 7, 100, 6000, 20_000_000])('grants a burst of exactly %d', (limit) => {
-    const bucket = new Bucket(limit, 0.7)
+    const bucket = new TokenBucket(limit, 0.7)
     const burst = Math.min(limit, 10_000)
     bucket.charge(limit - burst, 0.8)
     let granted = 0
@@ -14,16 +14,16 @@ describe('a full bucket', () => {
   })
 
   test('grants more than it can hold, and is in debt until that is filled again, for a minute at most', () => {
-    const bucket = new Bucket(100, 0)
+    const bucket = new TokenBucket(100, 0)
     expect(bucket.take(250, 0)).toBe(0)
-    expect([bucket.remaining(0), bucket.untilFull(0)]).toEqual([0, 120_000])
+    expect([bucket.remaining(0), bucket.resetMs(0)]).toEqual([0, 120_000])
     expect(bucket.take(1, 0)).toBe(60_600)
     expect(bucket.take(1, 60_599)).toBe(1)
     expect(bucket.take(1, 60_600)).toBe(0)
   })
 
   test('gives nothing away to a long pause, or to a clock that stands', () => {
-    const bucket = new Bucket(5, 0)
+    const bucket = new TokenBucket(5, 0)
     const granted = () => Array.from({ length: 9 }, () => bucket.take(1, 1e12)).filter((wait) => wait === 0)
     expect(granted().length).toBe(5)
     expect(granted().length).toBe(0)
@@ -32,7 +32,7 @@ describe('a full bucket', () => {
 
 describe('a bucket that is not full', () => {
   test('refuses what it can hold but does not, and takes nothing for it', () => {
-    const bucket = new Bucket(60, 0)
+    const bucket = new TokenBucket(60, 0)
     bucket.take(50, 0)
     expect(bucket.take(11, 0)).toBe(1000)
     expect(bucket.remaining(0)).toBe(10)
@@ -40,7 +40,7 @@ describe('a bucket that is not full', () => {
   })
 
   test('refuses more than it can hold until it is full', () => {
-    const bucket = new Bucket(60, 0)
+    const bucket = new TokenBucket(60, 0)
     bucket.take(1, 0)
     expect(bucket.take(100, 0)).toBe(1000)
     expect(bucket.take(100, 999)).toBe(1)
@@ -48,29 +48,29 @@ describe('a bucket that is not full', () => {
   })
 
   test('fills while the clock goes, and no further than its limit', () => {
-    const bucket = new Bucket(60, 0)
+    const bucket = new TokenBucket(60, 0)
     bucket.take(60, 0)
     const left = [0, 999, 1000, 59_999, 60_000, 3_600_000].map((now) => bucket.remaining(now))
     expect(left).toEqual([0, 0, 1, 59, 60, 60])
-    expect(bucket.untilFull(3_600_000)).toBe(0)
+    expect(bucket.resetMs(3_600_000)).toBe(0)
   })
 })
 
 describe('a correction', () => {
   test('may leave a debt', () => {
-    const bucket = new Bucket(60, 0)
+    const bucket = new TokenBucket(60, 0)
     bucket.take(10, 0)
     bucket.charge(110, 0)
     expect([bucket.remaining(0), bucket.take(1, 0)]).toEqual([0, 61_000])
   })
 
   test('gives back, but never more than the bucket holds', () => {
-    const bucket = new Bucket(60, 0)
+    const bucket = new TokenBucket(60, 0)
     bucket.take(10, 0)
     bucket.charge(-9, 0)
     expect(bucket.remaining(0)).toBe(59)
     bucket.charge(-500, 0)
-    expect([bucket.remaining(0), bucket.untilFull(0)]).toEqual([60, 0])
+    expect([bucket.remaining(0), bucket.resetMs(0)]).toEqual([60, 0])
     expect([bucket.take(60, 0), bucket.take(1, 0)]).toEqual([0, 1000])
   })
 })
@@ -82,17 +82,17 @@ describe('a new limit', () => {
     [3, 7],
     [7, 3],
   ])('from %d to %d keeps the time until the bucket is full', (from, to) => {
-    const bucket = new Bucket(from, 0)
+    const bucket = new TokenBucket(from, 0)
     bucket.take(from, 0)
-    expect(bucket.untilFull(15_000)).toBe(45_000)
+    expect(bucket.resetMs(15_000)).toBe(45_000)
     bucket.resize(to, 15_000)
-    expect(bucket.untilFull(15_000)).toBe(45_000)
+    expect(bucket.resetMs(15_000)).toBe(45_000)
     expect([bucket.limit, bucket.remaining(15_000)]).toEqual([to, Math.floor(to / 4)])
     expect(bucket.remaining(60_000)).toBe(to)
   })
 
   test('never grants more than the old and the new one would, however often it changes', () => {
-    const bucket = new Bucket(1000, 0)
+    const bucket = new TokenBucket(1000, 0)
     let granted = 0
     for (let round = 0; round < 5000; round++) {
       bucket.resize([3, 1000, 7, 999][round % 4] ?? 1, 0)
@@ -102,12 +102,12 @@ describe('a new limit', () => {
   })
 
   test('beyond what can be counted exactly is the largest that can', () => {
-    const bucket = new Bucket(Number.MAX_SAFE_INTEGER, 0)
+    const bucket = new TokenBucket(Number.MAX_SAFE_INTEGER, 0)
     expect(bucket.take(1e12, 0)).toBe(0)
     bucket.charge(Number.MAX_SAFE_INTEGER, 0)
     bucket.resize(1, 0)
     expect(Number.isSafeInteger(bucket.take(1, 0))).toBe(true)
-    expect(Number.isSafeInteger(bucket.untilFull(0))).toBe(true)
+    expect(Number.isSafeInteger(bucket.resetMs(0))).toBe(true)
   })
 })
 
@@ -156,7 +156,7 @@ describe('at random times and amounts', () => {
       const random = randomFrom(`bucket ${digits}`)
       const below = (bound: number) => Math.floor(random() * bound)
       const limit = 1 + below(10 ** digits)
-      const [bucket, model] = [new Bucket(limit, 0), new Model(BigInt(limit))]
+      const [bucket, model] = [new TokenBucket(limit, 0), new Model(BigInt(limit))]
       let now = 0
       for (let step = 0; step < 2500; step++) {
         now += below(2) * below(10 ** below(6))
@@ -181,7 +181,7 @@ describe('at random times and amounts', () => {
       const spent = Math.floor(random() * limit * 2)
       const amount = 1 + Math.floor(random() * limit)
       const after = (milliseconds: number) => {
-        const bucket = new Bucket(limit, 0)
+        const bucket = new TokenBucket(limit, 0)
         bucket.charge(spent, 0)
         return bucket.take(amount, milliseconds)
       }

@@ -151,7 +151,7 @@ describe('the usage', () => {
 })
 
 describe('warnings', () => {
-  const guessed = 'The provider told no usage; the token counts are estimated.'
+  const guessed = 'The provider reported no usage; the token counts are estimated.'
 
   test('are those of the question, of the way to the provider, and of the counts', () => {
     const lossy = { ...answering, warnings: ['The top_k was dropped.'] }

@@ -1,5 +1,5 @@
 import type { ModelFacts } from '../../../../src/config/model-facts.ts'
-import type { ModelsInput } from '../../../../src/gateway/models/models-input.ts'
+import type { ModelsInput } from '../../../../src/gateway/models/model-sources.ts'
 import { createModels } from '../../../../src/gateway/models/models.ts'
 import { kinds } from '../../../../src/providers/kinds/kinds.ts'
 import type { Kind, Provider } from '../../../../src/providers/provider.ts'

@@ -1,60 +1,62 @@
 import type { Pricing } from '../../config/model-facts.ts'
 import type { Generation, Message } from '../../domain/generation/request.ts'
-import { imagesIn } from './estimate.ts'
 import type { Model } from '../models/model.ts'
-import { costOf, longWriteFactor, type Nanos } from './price.ts'
+import { imagesIn } from './estimate.ts'
+import { costOf, hasCost, longWriteFactor, type Nanos, pricingOf, priorityPricing } from './price.ts'
 import { maxPromptTokens } from './prompt-tokens.ts'
-import { hasCost, pricingOf, priorityPricing } from './tier-price.ts'
 
-/** What a call will take, as far as it can be known before. */
+/** The bounds on the cost of a call before it runs. */
 export type CostBound = {
-  /** An estimate. */
+  /** An estimate of the prompt. */
   readonly promptTokens: number
-  /** The price of the prompt alone, and the most that the call can cost. */
+  /** The cost of the prompt alone, and the maximum cost of the call. */
   readonly promptCost: Nanos
   readonly maxCost: Nanos
 }
 
-/** In tokens; where neither the request nor the model says how long an answer can get. */
-const longAnswer = 32_768
+/** Where neither the request nor the model bounds the answer. */
+const defaultMaxAnswerTokens = 32_768
 
-/** The most tokens of all answers together, reasoning included. */
+/** The maximum tokens of all choices together, reasoning included. */
 export function maxAnswerTokens(generation: Generation, model: Pick<Model, 'maxOutputTokens'>): number {
-  return (generation.maxTokens ?? model.maxOutputTokens ?? longAnswer) * (generation.choices ?? 1)
+  return (generation.maxTokens ?? model.maxOutputTokens ?? defaultMaxAnswerTokens) * (generation.choices ?? 1)
 }
 
-/** What the call can cost, for a prompt of about so many tokens; undefined where the model has no price. */
+/** The cost bound of a call with about this many prompt tokens; undefined if the model has no price. */
 export function costBoundOf(
   generation: Generation,
   model: Model,
   promptTokens: number,
 ): CostBound | undefined {
-  const asked = pricingOf({ model, generation })
-  if (!hasCost(asked) || !hasCost(model.pricing)) return undefined
+  const pricing = pricingOf({ model, generation })
+  if (!hasCost(pricing) || !hasCost(model.pricing)) return undefined
   const images = imagesIn(generation)
-  const most = {
+  const maxUsage = {
     promptTokens: maxPromptTokens(generation, model),
     completionTokens: maxAnswerTokens(generation, model),
   }
   const priority = generation.serviceTier === 'priority' ? priorityPricing(model) : undefined
-  const pricing = highestPrices([model.pricing, priority], most.promptTokens, mayWriteLong(generation))
+  const highest = highestPrices([model.pricing, priority], maxUsage.promptTokens, mayUseLongCache(generation))
   return {
     promptTokens,
-    promptCost: costOf({ promptTokens, completionTokens: 0 }, asked, images),
-    maxCost: costOf(most, pricing, images),
+    promptCost: costOf({ promptTokens, completionTokens: 0 }, pricing, images),
+    maxCost: costOf(maxUsage, highest, images),
   }
 }
 
-/** The highest of each price that can apply to a prompt of at most so many tokens, wherever its tokens come from. */
+/**
+ * The highest of each price that can apply to a prompt of at most that many tokens, whichever of its tokens
+ * are cached.
+ */
 function highestPrices(
   pricings: readonly (Pricing | undefined)[],
   promptTokens: number,
   longWrites: boolean,
 ): Pricing {
-  const applying = pricings.flatMap((pricing) =>
+  const applicable = pricings.flatMap((pricing) =>
     pricing ? [pricing, ...(pricing.tiers ?? []).filter(({ above }) => above < promptTokens)] : [],
   )
-  const highest = (name: PriceName) => Math.max(0, ...applying.map((prices) => prices[name] ?? 0))
+  const highest = (name: PriceName) => Math.max(0, ...applicable.map((prices) => prices[name] ?? 0))
   const input = highest('input')
   return {
     input: Math.max(
@@ -70,8 +72,11 @@ function highestPrices(
 
 type PriceName = Exclude<keyof Pricing, 'tiers'>
 
-/** Only a mark of the caller's own, beside the fields that the interface names, has a provider cache for an hour. */
-function mayWriteLong({ messages, extras }: Generation): boolean {
+/**
+ * A provider caches for an hour only on a marker from the caller, which is outside of the fields that the API
+ * names.
+ */
+function mayUseLongCache({ messages, extras }: Generation): boolean {
   return Object.keys(extras).length > 0 || messages.some(hasExtras)
 }
 

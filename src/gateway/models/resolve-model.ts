@@ -2,11 +2,10 @@ import type { Route } from '../../config/model-facts.ts'
 import { parameters, toParameters } from '../../domain/generation/parameters.ts'
 import { withResponsesApi } from '../../providers/kinds/responses.ts'
 import type { Kind, Provider } from '../../providers/provider.ts'
-import type { KnownModel } from './model-sources.ts'
+import type { ConfiguredProviders, KnownModel } from './model-sources.ts'
 import type { Model, ModelRoute } from './model.ts'
-import type { ConfiguredProviders } from './models-input.ts'
 
-/** The model as callers see it: the routes that are left, and whether it is on. */
+/** Resolves the model as callers see it: its served routes, and whether it is enabled. */
 export function resolveModel(
   known: KnownModel,
   providers: ConfiguredProviders,
@@ -26,58 +25,61 @@ export function resolveModel(
     pricing: facts.pricing,
     inputModalities: facts.input_modalities ?? ['text'],
     outputModalities: facts.output_modalities ?? ['text'],
-    supportedParameters: toParameters(
-      facts.supported_parameters ?? carriedParameters(routes[0]?.provider.kind),
-    ),
+    supportedParameters: toParameters(facts.supported_parameters ?? parametersOf(routes[0]?.provider.kind)),
     reasoning: facts.reasoning,
     fast: facts.fast,
     variantOf: facts.variant_of,
     aliases: facts.aliases ?? [],
     discovered: known.discovered,
     routes,
-    ...stateOf(known, routes, providers),
+    ...availabilityOf(known, routes, providers),
   }
 }
 
 function servedRoutes(routes: readonly Route[], { configured }: ConfiguredProviders): ModelRoute[] {
   return routes.flatMap(({ provider: name, model, weight, api }) => {
     const provider = configured.get(name)
-    return provider ? [{ provider: api ? byResponses(provider) : provider, model, weight }] : []
+    return provider ? [{ provider: api ? viaResponsesApi(provider) : provider, model, weight }] : []
   })
 }
 
-/** The same provider, asked by its Responses API. */
-function byResponses(provider: Provider): Provider {
+/** The same provider through its Responses API. */
+function viaResponsesApi(provider: Provider): Provider {
   const { kind } = provider
   return 'protocol' in kind ? { ...provider, kind: withResponsesApi(kind) } : provider
 }
 
-function carriedParameters(kind: Kind | undefined): Iterable<string> {
+function parametersOf(kind: Kind | undefined): Iterable<string> {
   if (!kind) return parameters
   return 'protocol' in kind ? kind.protocol.parameters : kind.parameters
 }
 
-/** On, off with a reason, or on without a key. */
-function stateOf(
-  { facts, switched, unlisted, unserved }: KnownModel,
+/** Enabled, disabled with a reason, or enabled without a key. */
+function availabilityOf(
+  { facts, enabledSetting, unlistedReason, unservedReason }: KnownModel,
   routes: readonly ModelRoute[],
   { missing }: ConfiguredProviders,
 ): Pick<Model, 'disabled' | 'keyMissing'> {
-  if (facts.enabled === false) return { disabled: switched === false ? switchedOff : noChat(facts.slug) }
+  if (facts.enabled === false)
+    return { disabled: enabledSetting === false ? disabledInSettings : notChatReason(facts.slug) }
   if (routes.length > 0) return {}
-  const wanted = facts.routes ?? []
-  const keyMissing = wanted.map(({ provider }) => missing.get(provider)).find((sentence) => sentence)
-  if (keyMissing === undefined) return { disabled: unlisted ?? withoutProvider(wanted) }
-  return switched && unserved === undefined ? { keyMissing } : { disabled: unserved ?? keyMissing }
+  const configuredRoutes = facts.routes ?? []
+  const keyMissing = configuredRoutes
+    .map(({ provider }) => missing.get(provider))
+    .find((sentence) => sentence)
+  if (keyMissing === undefined) return { disabled: unlistedReason ?? missingProviderReason(configuredRoutes) }
+  return enabledSetting && unservedReason === undefined
+    ? { keyMissing }
+    : { disabled: unservedReason ?? keyMissing }
 }
 
-const switchedOff = 'It has enabled: false in weir.yaml.'
+const disabledInSettings = 'It has enabled: false in weir.yaml.'
 
-function noChat(slug: string): string {
-  return `It is not made to hold a chat. Add { slug: ${slug}, enabled: true } to models in weir.yaml to try it.`
+function notChatReason(slug: string): string {
+  return `It is not a chat model. Add { slug: ${slug}, enabled: true } to models in weir.yaml to try it.`
 }
 
-function withoutProvider([first]: readonly Route[]): string {
+function missingProviderReason([first]: readonly Route[]): string {
   if (!first) return 'It has no routes: say in weir.yaml which provider serves it.'
   return `There is no provider ${first.provider}: add it to providers in weir.yaml.`
 }
