@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { formatCatalog } from './catalog/format.ts'
+import { formatCatalog } from './catalog/catalog-file.ts'
 import { toModelFacts } from './catalog/model.ts'
-import { selectModels } from './catalog/select.ts'
+import { selectModels } from './catalog/source.ts'
 
 const usage = `Usage: bun src/build/catalog.ts API_JSON [--snapshot YYYY-MM-DD] [--commit SHA] [--out FILE]
 

@@ -8,14 +8,14 @@ export const projectFolder = resolve(import.meta.dir, '../..')
 export async function install(): Promise<boolean> {
   if (!existsSync(resolve(projectFolder, 'node_modules'))) console.error('Installing packages…')
   // `--silent` would hide the reason of a failure too.
-  const installing = Bun.spawn([process.execPath, 'install', '--frozen-lockfile'], {
+  const child = Bun.spawn([process.execPath, 'install', '--frozen-lockfile'], {
     cwd: projectFolder,
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
   })
-  const complaints = await installing.stderr.text()
-  if ((await installing.exited) === 0) return true
-  console.error(`${complaints.trim()}\nThe packages could not be installed.`)
+  const errors = await child.stderr.text()
+  if ((await child.exited) === 0) return true
+  console.error(`${errors.trim()}\nThe packages could not be installed.`)
   return false
 }

@@ -4,7 +4,7 @@ export type Column<Row> = {
   readonly value: (row: Row) => string
   readonly align?: 'right'
   /** Where the table is too wide, columns are dropped in this order, those of one number together; absent: never. */
-  readonly dropped?: number
+  readonly dropOrder?: number
 }
 
 /** Aligned text: a line of titles and one line a row, without spaces at the ends. */
@@ -30,11 +30,11 @@ export function fittingTable<Row>(
   width = Number.POSITIVE_INFINITY,
 ): string {
   const text = table(rows, columns)
-  const next = Math.min(...columns.map(({ dropped = Number.POSITIVE_INFINITY }) => dropped))
+  const next = Math.min(...columns.map(({ dropOrder: dropped = Number.POSITIVE_INFINITY }) => dropped))
   if (next === Number.POSITIVE_INFINITY || fits(text, width)) return text
   return fittingTable(
     rows,
-    columns.filter(({ dropped }) => dropped !== next),
+    columns.filter(({ dropOrder: dropped }) => dropped !== next),
     width,
   )
 }
@@ -50,4 +50,13 @@ export function jsonText(value: object): string {
 
 function oneLine(cell: string): string {
   return cell.replace(/\s+/g, ' ').trim()
+}
+
+const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
+
+/** A bar of a share from 0 to 1 of the width, in eighths of a character; anything above 0 can be seen. */
+export function barText(share: number, width: number): string {
+  if (!(share > 0)) return ''
+  const size = Math.max(1, Math.round(Math.min(1, share) * width * 8))
+  return '█'.repeat(Math.floor(size / 8)) + (eighths[size % 8] ?? '')
 }

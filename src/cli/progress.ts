@@ -1,4 +1,4 @@
-import type { CliContext } from './args.ts'
+import type { CliContext } from './context.ts'
 
 /** What a command says on standard error while it works. */
 export type Progress = {
@@ -34,11 +34,11 @@ export function createProgress({ err, errTerminal }: CliContext, json = false): 
 /** The promise; while it lasts, standard error shows what is under way. */
 export async function withProgress<Value>(
   promise: Promise<Value>,
-  world: CliContext,
+  context: CliContext,
   json: boolean | undefined,
   text: () => string,
 ): Promise<Value> {
-  const progress = createProgress(world, json)
+  const progress = createProgress(context, json)
   progress.show(text)
   try {
     return await promise

@@ -1,86 +1,85 @@
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../lib/json/json.ts'
-import { exampleOf } from './example.ts'
 import { nearMatch } from '../lib/near-match.ts'
 import { problemPath } from './problem-path.ts'
 import type { SettingsProblem } from './problem.ts'
 
 /** True where the value fits the schema; else each misfit is added to `problems`, with its path. */
-export function checkShape<Schema extends TSchema>(
+export function checkSchema<Schema extends TSchema>(
   schema: Schema,
   value: unknown,
   problems: SettingsProblem[],
 ): value is Static<Schema> {
-  const misfits = [...misfitsOf(fieldsOf(schema), value, '')]
+  const found = [...problemsOf(fieldsOf(schema), value, '')]
   // A setting that could not be read for another reason needs no second complaint.
   const known = new Set(problems.map(({ path }) => path))
-  problems.push(...misfits.filter(({ path }) => !known.has(path)))
-  if (misfits.length > 0 || Value.Check(schema, value)) return misfits.length === 0
+  problems.push(...found.filter(({ path }) => !known.has(path)))
+  if (found.length > 0 || Value.Check(schema, value)) return found.length === 0
   problems.push({ path: '', message: 'The settings do not fit together.' })
   return false
 }
 
-type Misfits = Generator<SettingsProblem>
+type Problems = Generator<SettingsProblem>
 
-function* misfitsOf(schema: Fields, value: unknown, path: string): Misfits {
+function* problemsOf(schema: Fields, value: unknown, path: string): Problems {
   if (value === null) yield { path, message: 'has no value; give it one, or remove the line.' }
-  else if (isObject(schema.properties)) yield* misfitsOfObject(schema, schema.properties, value, path)
-  else if (isObject(schema.patternProperties)) yield* misfitsOfRecord(schema, value, path)
-  else if (schema.type === 'array') yield* misfitsOfList(schema, value, path)
-  else if (!fits(schema, value)) yield* misfitsOfChoice(schema, value, path)
+  else if (isObject(schema.properties)) yield* problemsOfObject(schema, schema.properties, value, path)
+  else if (isObject(schema.patternProperties)) yield* problemsOfRecord(schema, value, path)
+  else if (schema.type === 'array') yield* problemsOfList(schema, value, path)
+  else if (!fits(schema, value)) yield* problemsOfChoice(schema, value, path)
 }
 
-function* misfitsOfObject(schema: Fields, properties: Fields, value: unknown, path: string): Misfits {
-  if (!isObject(value)) return yield wrongShape('an object', schema, value, path)
+function* problemsOfObject(schema: Fields, properties: Fields, value: unknown, path: string): Problems {
+  if (!isObject(value)) return yield wrongType('an object', schema, value, path)
   for (const [name, item] of Object.entries(value)) {
-    const place = problemPath(path, name)
-    if (Object.hasOwn(properties, name)) yield* misfitsOf(fieldsOf(properties[name]), item, place)
-    else yield { path: place, message: unknownSetting(name, Object.keys(properties)) }
+    const itemPath = problemPath(path, name)
+    if (Object.hasOwn(properties, name)) yield* problemsOf(fieldsOf(properties[name]), item, itemPath)
+    else yield { path: itemPath, message: unknownSettingMessage(name, Object.keys(properties)) }
   }
   for (const name of listOf(schema.required))
     if (typeof name === 'string' && !Object.hasOwn(value, name))
       yield { path: problemPath(path, name), message: 'is missing.' }
 }
 
-function unknownSetting(name: string, known: readonly string[]): string {
+function unknownSettingMessage(name: string, known: readonly string[]): string {
   const near = nearMatch(name, known)
   if (near !== undefined) return `unknown setting; did you mean ${near}?`
   return `unknown setting; known here: ${known.join(', ')}.`
 }
 
-function* misfitsOfRecord(schema: Fields, value: unknown, path: string): Misfits {
-  if (!isObject(value)) return yield wrongShape('an object', schema, value, path)
+function* problemsOfRecord(schema: Fields, value: unknown, path: string): Problems {
+  if (!isObject(value)) return yield wrongType('an object', schema, value, path)
   const [entry] = Object.values(fieldsOf(schema.patternProperties))
   for (const [name, item] of Object.entries(value))
-    yield* misfitsOf(fieldsOf(entry), item, problemPath(path, name))
+    yield* problemsOf(fieldsOf(entry), item, problemPath(path, name))
 }
 
 /** Says what it must be by an example to copy. */
-function wrongShape(expected: string, schema: Fields, value: unknown, path: string): SettingsProblem {
+function wrongType(expected: string, schema: Fields, value: unknown, path: string): SettingsProblem {
   const name = /([^.[\]]+)(\[\d+\])?$/.exec(path)
   const example =
-    name === null ? 'port: 9347' : `${name[1]}: ${name[2] ? `[${exampleOf(schema)}]` : exampleOf(schema)}`
-  return { path, message: `must be ${expected}, not ${nounOf(value)}; for example “${example}”.` }
+    name === null ? 'port: 9347' : `${name[1]}: ${name[2] ? `[${exampleYaml(schema)}]` : exampleYaml(schema)}`
+  return { path, message: `must be ${expected}, not ${describeType(value)}; for example “${example}”.` }
 }
 
-function* misfitsOfList(schema: Fields, value: unknown, path: string): Misfits {
-  if (!Array.isArray(value)) return yield wrongShape('a list', schema, value, path)
-  const least = numberOf(schema.minItems) ?? 0
-  if (value.length < least) yield { path, message: `must have at least ${least} entry.` }
+function* problemsOfList(schema: Fields, value: unknown, path: string): Problems {
+  if (!Array.isArray(value)) return yield wrongType('a list', schema, value, path)
+  const minItems = numberOf(schema.minItems) ?? 0
+  if (value.length < minItems) yield { path, message: `must have at least ${minItems} entry.` }
   for (const [index, item] of value.entries())
-    yield* misfitsOf(fieldsOf(schema.items), item, problemPath(path, index))
+    yield* problemsOf(fieldsOf(schema.items), item, problemPath(path, index))
 }
 
 /** A choice between objects is explained by the one whose tag the value has; anything else by its description. */
-function* misfitsOfChoice(schema: Fields, value: unknown, path: string): Misfits {
+function* problemsOfChoice(schema: Fields, value: unknown, path: string): Problems {
   const choices = listOf(schema.anyOf).map(fieldsOf)
-  const meant = isObject(value) ? choices.find((choice) => tagged(choice, value)) : undefined
-  if (meant !== undefined) yield* misfitsOf(meant, value, path)
-  else yield { path, message: `must be ${expectationOf(schema)}, not ${valueText(schema, value)}.` }
+  const matching = isObject(value) ? choices.find((choice) => hasTagOf(choice, value)) : undefined
+  if (matching !== undefined) yield* problemsOf(matching, value, path)
+  else yield { path, message: `must be ${describeSchema(schema)}, not ${describeValue(schema, value)}.` }
 }
 
-function tagged(choice: Fields, value: Fields): boolean {
+function hasTagOf(choice: Fields, value: Fields): boolean {
   return Object.entries(fieldsOf(choice.properties)).some(([name, schema]) => {
     const tag = fieldsOf(schema).const
     return tag !== undefined && tag === value[name]
@@ -92,32 +91,32 @@ function fits(schema: Fields, value: unknown): boolean {
   return Value.Check(schema as TSchema, value)
 }
 
-function expectationOf(schema: Fields): string {
+function describeSchema(schema: Fields): string {
   const described = textOf(schema.description)
   if (described !== undefined) return described
   if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`
   if (schema.const !== undefined) return String(schema.const)
   const choices = listOf(schema.anyOf).map(fieldsOf)
-  if (choices.length > 0) return choices.map(expectationOf).join(' or ')
-  if (schema.type === 'integer') return `a whole number${rangeOf(schema)}`
-  if (schema.type === 'number') return `a number${rangeOf(schema)}`
+  if (choices.length > 0) return choices.map(describeSchema).join(' or ')
+  if (schema.type === 'integer') return `a whole number${rangeText(schema)}`
+  if (schema.type === 'number') return `a number${rangeText(schema)}`
   if (schema.type === 'boolean') return 'true or false'
   return schema.type === 'string' ? 'a text' : 'an object'
 }
 
-function rangeOf(schema: Fields): string {
+function rangeText(schema: Fields): string {
   const { minimum, maximum } = schema
   if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`
   return minimum === undefined ? '' : ` of at least ${minimum}`
 }
 
 /** The value itself where it cannot be a key: a number, an amount with its unit, a short plain word. */
-function valueText(schema: Fields, value: unknown): string {
-  if (!isPublic(schema)) return nounOf(value)
+function describeValue(schema: Fields, value: unknown): string {
+  if (!isPublic(schema)) return describeType(value)
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && /^(-?[\d.]{1,12} ?[A-Za-z%]{0,4}|[a-z]{1,12})$/.test(value)
     ? `“${value}”`
-    : nounOf(value)
+    : describeType(value)
 }
 
 /** Whether values of this setting may be shown: numbers, choices and texts of a fixed form, but for addresses. */
@@ -129,9 +128,36 @@ function isPublic(schema: Fields): boolean {
 }
 
 /** What the value is, without showing it: it may be a key. */
-function nounOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (typeof value === 'string') return value === '' ? 'an empty text' : 'this text'
   if (typeof value === 'number') return 'this number'
   if (typeof value === 'boolean') return String(value)
   return Array.isArray(value) ? 'a list' : 'an object'
+}
+
+/** A value that fits the schema, as YAML in one line: its own example, else one made of those of its parts. */
+export function exampleYaml(schema: Fields): string {
+  const [example] = listOf(schema.examples)
+  if (example !== undefined) return flowYaml(example)
+  if (isObject(schema.properties)) return objectExample(schema, schema.properties)
+  if (isObject(schema.patternProperties))
+    return `{ name: ${exampleYaml(fieldsOf(Object.values(schema.patternProperties)[0]))} }`
+  if (schema.type === 'array') return `[${exampleYaml(fieldsOf(schema.items))}]`
+  const [choice] = [...listOf(schema.enum), ...listOf(schema.anyOf).map((one) => exampleYaml(fieldsOf(one)))]
+  if (schema.const !== undefined || choice !== undefined) return String(schema.const ?? choice)
+  if (schema.type === 'boolean') return 'true'
+  return schema.type === 'string' ? 'text' : String(Math.max(1, numberOf(schema.minimum) ?? 1))
+}
+
+function objectExample(schema: Fields, properties: Fields): string {
+  const required = listOf(schema.required).map(String)
+  const names = required.length > 0 ? required : Object.keys(properties).slice(0, 1)
+  return `{ ${names.map((name) => `${name}: ${exampleYaml(fieldsOf(properties[name]))}`).join(', ')} }`
+}
+
+function flowYaml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flowYaml).join(', ')}]`
+  if (!isObject(value)) return String(value)
+  const parts = Object.entries(value).map(([name, part]) => `${name}: ${flowYaml(part)}`)
+  return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`
 }

@@ -17,9 +17,9 @@ export function interpolate(
 ): unknown {
   function visit(value: unknown, path: string): unknown {
     if (typeof value === 'string') {
-      const warning = braceless(value, environment)
+      const warning = bracelessWarning(value, environment)
       if (warning !== undefined) warnings.push({ path, message: warning })
-      return fill(value, environment, path, problems)
+      return substitute(value, environment, path, problems)
     }
     if (Array.isArray(value)) return value.map((item, index) => visit(item, problemPath(path, index)))
     if (!isObject(value)) return value
@@ -30,13 +30,18 @@ export function interpolate(
   return visit(value, '')
 }
 
-function fill(text: string, environment: Environment, path: string, problems: SettingsProblem[]): string {
-  return text.replace(/\$(\$?)\{([^}]*)\}?/g, (all, escape: string, name: string) => {
-    if (escape !== '') return all.slice(1)
-    const value = /^[A-Za-z_]\w*$/.test(name) && all.endsWith('}') ? environment[name] : undefined
+function substitute(
+  text: string,
+  environment: Environment,
+  path: string,
+  problems: SettingsProblem[],
+): string {
+  return text.replace(/\$(\$?)\{([^}]*)\}?/g, (match, escape: string, name: string) => {
+    if (escape !== '') return match.slice(1)
+    const value = /^[A-Za-z_]\w*$/.test(name) && match.endsWith('}') ? environment[name] : undefined
     if (value) return value
-    problems.push({ path, message: complaintOf(name, all) })
-    return all
+    problems.push({ path, message: variableMessage(name, match) })
+    return match
   })
 }
 
@@ -44,16 +49,16 @@ function fill(text: string, environment: Environment, path: string, problems: Se
  * A warning where the text has a `$NAME` that was probably meant to be `${NAME}`. It shows the name where that is all of
  * the text or a variable that is set: anything else may be a part of a key.
  */
-function braceless(text: string, environment: Environment): string | undefined {
-  const [, whole] = /^\$([A-Za-z_]\w*)$/.exec(text) ?? []
-  const [, part] = /(?:^|[\s:/@=])\$([A-Z][A-Z0-9_]+)\b/.exec(text) ?? []
-  if (whole === undefined && part === undefined) return undefined
-  const name = whole ?? (part !== undefined && environment[part] !== undefined ? part : 'NAME')
+function bracelessWarning(text: string, environment: Environment): string | undefined {
+  const [, onlyName] = /^\$([A-Za-z_]\w*)$/.exec(text) ?? []
+  const [, partName] = /(?:^|[\s:/@=])\$([A-Z][A-Z0-9_]+)\b/.exec(text) ?? []
+  if (onlyName === undefined && partName === undefined) return undefined
+  const name = onlyName ?? (partName !== undefined && environment[partName] !== undefined ? partName : 'NAME')
   return `holds a $ before a name without braces, which is taken as it is; write \${${name}} to use a variable.`
 }
 
-function complaintOf(name: string, all: string): string {
-  if (!/^[A-Za-z_]\w*$/.test(name) || !all.endsWith('}'))
+function variableMessage(name: string, match: string): string {
+  if (!/^[A-Za-z_]\w*$/.test(name) || !match.endsWith('}'))
     return 'holds a ${…} that is no name of a variable; write ${NAME}, or $${ for a plain ${.'
   return `takes its value from the environment variable ${name}, which is not set; set ${name}.`
 }

@@ -12,7 +12,7 @@ export class SettingsError extends Error {
   readonly file: string | null
 
   constructor(problems: readonly SettingsProblem[], file: string | null) {
-    super(describe(problems, file))
+    super(errorMessage(problems, file))
     this.name = 'SettingsError'
     this.problems = problems
     this.file = file
@@ -24,14 +24,15 @@ export function problemLine(problem: SettingsProblem): string {
   return problem.path === '' ? problem.message : `${problem.path}: ${problem.message}`
 }
 
-function describe(problems: readonly SettingsProblem[], file: string | null): string {
+function errorMessage(problems: readonly SettingsProblem[], file: string | null): string {
   const [first] = problems
-  if (problems.length === 1 && first !== undefined) return `${placeOf(first, file)}${problemLine(first)}`
+  if (problems.length === 1 && first !== undefined)
+    return `${locationPrefix(first, file)}${problemLine(first)}`
   const lines = problems.map((problem) => `  ${problemLine(problem)}`)
   return [`There are ${problems.length} problems in ${file ?? 'the settings'}:`, ...lines].join('\n')
 }
 
 /** A flag or a variable is not in the file. */
-function placeOf({ path }: SettingsProblem, file: string | null): string {
+function locationPrefix({ path }: SettingsProblem, file: string | null): string {
   return file === null || /^(--|WEIR_)/.test(path) ? '' : `In ${file}: `
 }

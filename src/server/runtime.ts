@@ -26,20 +26,20 @@ export type RuntimeInput = ConfigurationInput & {
   /** Where a line goes for each request; nowhere if absent. */
   readonly requestLines?: LogOutput
   /** Milliseconds; see `GatewayParts`. */
-  readonly patience?: number
+  readonly firstEventTimeoutMs?: number
   /** The steady clock of the limits and of the breaker. */
   readonly clock?: () => number
   /** See `GatewayParts`. */
   readonly images?: NetworkOverrides
   /** Milliseconds from one sweep of what has expired to the next. */
-  readonly sweepInterval?: number
+  readonly sweepIntervalMs?: number
 }
 
 /** A gateway with all that it holds: it serves until it is stopped. */
 export type Runtime = {
   fetch(request: Request): Response | Promise<Response>
   /** Names the server that takes the requests: it knows who asks. */
-  servedBy(peers: Peers): void
+  attachServer(peers: Peers): void
   /** Every route that is served. */
   routes(): readonly Route[]
   /** What is served now. */
@@ -53,7 +53,7 @@ export type Runtime = {
   /** Resolves when it was told to drain and no call is open. */
   drained(): Promise<void>
   /** Ends the calls that are open, streams with an error frame, and tells how many there were. */
-  cut(): number
+  abortCalls(): number
   /** Lets go of everything; nothing is served after it. */
   stop(): Promise<void>
 }
@@ -61,29 +61,29 @@ export type Runtime = {
 export type Route = { readonly method: string; readonly path: string }
 
 /** Milliseconds. */
-const usualSweepInterval = 10 * 60_000
+const defaultSweepIntervalMs = 10 * 60_000
 
 /** Checks the settings, opens the database and begins to serve. */
 export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
-  const { log, environment, sweepInterval = usualSweepInterval } = input
-  const first = configure(input, log)
-  const observation = await observe(input, { shared: () => shared, serving: () => serving })
+  const { log, environment, sweepIntervalMs: sweepInterval = defaultSweepIntervalMs } = input
+  const initial = configure(input, log)
+  const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
   const storage = openStorage(input.database, log)
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
-  const shared = createSharedServices(input, storage, observation, () => serving)
+  const shared = createSharedServices(input, storage, observation, () => active)
   const { calls, runs, metrics } = shared
-  const waiting = await recover(first, storage, shared.limits, log)
-  let serving = await serve(first, shared)
+  const waiting = await recover(initial, storage, shared.limits, log)
+  let active = await createActiveApp(initial, shared)
   waiting.forEach(runs.add)
-  const sweeping = startRetention(storage, () => serving.configuration.settings.retention, sweepInterval, log)
+  const sweeping = startRetention(storage, () => active.configuration.settings.retention, sweepInterval, log)
   return {
-    fetch: (request) => serving.fetch(request),
-    servedBy: metrics.servedBy,
-    routes: () => serving.routes,
-    configuration: () => serving.configuration,
+    fetch: (request) => active.fetch(request),
+    attachServer: metrics.servedBy,
+    routes: () => active.routes,
+    configuration: () => active.configuration,
     async reload(next) {
-      const { models } = serving.configuration
-      serving = await serve(configure(next, log), shared)
+      const { models } = active.configuration
+      active = await createActiveApp(configure(next, log), shared)
       runs.schedule()
       await models.stop()
     },
@@ -92,12 +92,12 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
       calls.refuseNew()
       runs.pause()
     },
-    drained: () => quiet(shared),
-    cut: calls.cut,
+    drained: () => whenIdle(shared),
+    abortCalls: calls.cut,
     async stop() {
       sweeping.stop()
       await runs.stop()
-      await serving.configuration.models.stop()
+      await active.configuration.models.stop()
       storage.close()
       await observation.stop()
     },
@@ -105,26 +105,26 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
 }
 
 /** Milliseconds. A provider that is slow to list its models must not keep the others waiting; its models come later. */
-const discoveryAtStart = 1000
+const startupDiscoveryTimeoutMs = 1000
 
-async function quiet({ calls, runs }: SharedServices): Promise<void> {
+async function whenIdle({ calls, runs }: SharedServices): Promise<void> {
   await Promise.all([calls.idle(), runs.idle()])
 }
 
-type Serving = {
+type ActiveApp = {
   readonly configuration: Configuration
   /** What a background run begins with. */
-  readonly begin: RunEnvironment
+  readonly runEnvironment: RunEnvironment
   readonly routes: readonly Route[]
   readonly breaker: CircuitBreaker
   fetch(request: Request): Response | Promise<Response>
 }
 
 /** An application of these settings. Calls that an earlier one has begun end as they began. */
-async function serve(configuration: Configuration, shared: SharedServices): Promise<Serving> {
+async function createActiveApp(configuration: Configuration, shared: SharedServices): Promise<ActiveApp> {
   const { settings, models } = configuration
   const { storage, limits, metrics, requests, log } = shared
-  await settleWithin(models.start(), discoveryAtStart)
+  await settleWithin(models.start(), startupDiscoveryTimeoutMs)
   const breaker = createCircuitBreaker(settings.breaker, shared.clock)
   const gateway = createGateway({
     billing: createBilling(storage.ledger, storage.readiness.ready),
@@ -132,7 +132,7 @@ async function serve(configuration: Configuration, shared: SharedServices): Prom
     breaker,
     retries: settings.retries.attempts,
     states: createProviderStates(storage.states),
-    patience: shared.patience,
+    patience: shared.firstEventTimeoutMs,
     images: shared.images,
     observer: requests,
     log,
@@ -158,7 +158,7 @@ async function serve(configuration: Configuration, shared: SharedServices): Prom
     concurrency: settings.background.concurrency,
     maxQueued: settings.background.maxQueued,
   }
-  return { configuration, begin, breaker, routes: app.routes, fetch: app.fetch }
+  return { configuration, runEnvironment: begin, breaker, routes: app.routes, fetch: app.fetch }
 }
 
 function readinessOf({ calls, storage }: SharedServices): () => Promise<void> {
@@ -169,9 +169,9 @@ function readinessOf({ calls, storage }: SharedServices): () => Promise<void> {
 }
 
 /** Begins before the database is opened: a bad address of a collector must not make or change one. */
-function observe(
+function startRuntimeObservation(
   { environment, log, requestLines }: RuntimeInput,
-  { shared, serving }: { readonly shared: () => SharedServices; readonly serving: () => Serving },
+  { shared, active: serving }: { readonly shared: () => SharedServices; readonly active: () => ActiveApp },
 ): Promise<Observation> {
   return startObservation({
     environment,
@@ -202,8 +202,8 @@ async function recover(
     models: models.current,
     log,
   })
-  const goOn = new Set(waiting.map(({ facts }) => facts.id))
-  const settled = await ledger.recover((request) => goOn.has(request))
+  const continuing = new Set(waiting.map(({ facts }) => facts.id))
+  const settled = await ledger.recover((request) => continuing.has(request))
   if (settled > 0) log.warn('Requests that a killed process left open were settled.', { requests: settled })
   if (failed > 0) log.warn('Background runs that a killed process left have failed.', { runs: failed })
   return waiting

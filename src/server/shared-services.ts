@@ -23,7 +23,7 @@ export type SharedServices = {
   readonly calls: OpenCalls
   readonly metrics: MetricsPage
   readonly requests: Requests
-  readonly patience: number
+  readonly firstEventTimeoutMs: number
   readonly clock: (() => number) | undefined
   readonly images?: NetworkOverrides | undefined
   readonly log: Log
@@ -32,34 +32,34 @@ export type SharedServices = {
 export type SharedServicesInput = {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly log: Log
-  readonly patience?: number
+  readonly firstEventTimeoutMs?: number
   readonly clock?: () => number
   readonly images?: NetworkOverrides
 }
 
 /** What is in force at the moment. */
-type Current = {
+type ActiveApp = {
   readonly configuration: { readonly settings: Pick<Settings, 'limits' | 'host' | 'memory'> }
   /** What a background run begins with. */
-  readonly begin: RunEnvironment
+  readonly runEnvironment: RunEnvironment
 }
 
 /** Milliseconds of silence from a provider that accepted a stream, until the caller gets the status all the same. */
-const patience = 10_000
+const defaultFirstEventTimeoutMs = 10_000
 
 /** `current` is asked only while something is served. */
 export function createSharedServices(
   input: SharedServicesInput,
   storage: Storage,
   observation: Observation,
-  current: () => Current,
+  current: () => ActiveApp,
 ): SharedServices {
   const { environment, images, log } = input
   const settings = () => current().configuration.settings
   const memory = new MemoryBudget(() => settings().memory.inFlight)
   const live = createLiveResponses()
   const runs = createRuns({
-    current: () => current().begin,
+    current: () => current().runEnvironment,
     responses: storage.responses,
     live,
     keys: storage.keys,
@@ -79,7 +79,7 @@ export function createSharedServices(
       () => current().configuration.settings.host,
     ),
     requests: observation.requests,
-    patience: input.patience ?? patience,
+    firstEventTimeoutMs: input.firstEventTimeoutMs ?? defaultFirstEventTimeoutMs,
     clock: input.clock,
     images,
     log,

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import type { CheckReport } from '../../src/cli/check-report.ts'
+import type { CheckReport } from '../../src/cli/check/report.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { runWeir } from './support/run-weir.ts'
 

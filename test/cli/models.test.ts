@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { models } from '../../src/cli/commands/models.ts'
-import type { CliContext } from '../../src/cli/args.ts'
+import type { CliContext } from '../../src/cli/context.ts'
 
 async function run(args: string[], environment: CliContext['environment']) {
   const printed: string[] = []

@@ -6,11 +6,11 @@ import type { SourceModel } from './source.ts'
 /** How the model reasons, and what of it can be set; absent for one that does not. */
 export function reasoningFacts(provider: DirectProvider, model: SourceModel): ReasoningFacts | undefined {
   if (!model.reasoning) return undefined
-  const optional = canAnswerAtOnce(provider, model)
+  const optional = canDisableReasoning(provider, model)
   const levels = effortLevels(model, optional)
   return {
     supported_efforts: optional ? ['none', ...levels] : levels,
-    ...(optional ? defaultWhereOptional(provider, model) : defaultWhereMandatory(levels)),
+    ...(optional ? optionalDefaults(provider, model) : mandatoryDefaults(levels)),
   }
 }
 
@@ -22,11 +22,11 @@ function effortLevels(model: SourceModel, optional: boolean): Effort[] {
   return optional ? ['medium'] : []
 }
 
-function canAnswerAtOnce(provider: DirectProvider, model: SourceModel): boolean {
+function canDisableReasoning(provider: DirectProvider, model: SourceModel): boolean {
   // Claude thinks only when asked to, but for the models that never stop.
   if (provider.name === 'anthropic') return !/fable|mythos/.test(model.id)
-  const endsAtZero = optionOf(model, 'budget_tokens')?.min === 0
-  return effortValues(model).includes('none') || optionOf(model, 'toggle') !== undefined || endsAtZero
+  const acceptsZeroBudget = optionOf(model, 'budget_tokens')?.min === 0
+  return effortValues(model).includes('none') || optionOf(model, 'toggle') !== undefined || acceptsZeroBudget
 }
 
 function effortValues(model: SourceModel): readonly (string | null)[] {
@@ -37,20 +37,20 @@ function optionOf(model: SourceModel, type: string) {
   return model.reasoning_options?.find((option) => option.type === type)
 }
 
-function defaultWhereMandatory(levels: readonly Effort[]) {
+function mandatoryDefaults(levels: readonly Effort[]) {
   const [only, another] = levels
   const fixed = only !== undefined && another === undefined ? { default_effort: only } : {}
   return { ...fixed, default_enabled: true, mandatory: true }
 }
 
-function defaultWhereOptional(provider: DirectProvider, model: SourceModel) {
+function optionalDefaults(provider: DirectProvider, model: SourceModel) {
   if (provider.name !== 'openai') return { mandatory: false }
-  if (answersAtOnce(model))
+  if (reasonsOnlyOnRequest(model))
     return { default_effort: 'none' as const, default_enabled: false, mandatory: false }
   return { default_enabled: true, mandatory: false }
 }
 
 /** GPT-5.1 to 5.4 reason only when asked to; those before always do, those after unless told otherwise. */
-export function answersAtOnce(model: SourceModel): boolean {
+export function reasonsOnlyOnRequest(model: SourceModel): boolean {
   return /^gpt-5\.[1-4](-|$)/.test(model.id) && effortValues(model).includes('none')
 }

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { fieldsOf } from '../../lib/json/json.ts'
+import { type DirectProvider, directProviders } from './direct-providers.ts'
 
 const price = Type.Optional(Type.Number({ minimum: 0 }))
 const prices = { input: price, output: price, cache_read: price, cache_write: price }
@@ -63,11 +64,38 @@ export function sourceModels(file: unknown, provider: string): SourceModel[] {
   const entry = fieldsOf(fieldsOf(file)[provider])
   const models = Object.entries(fieldsOf(entry.models))
   if (models.length === 0) throw new Error(`The file has no models of ${provider}.`)
-  return models.map(([id, model]) => readModel(model, `${provider}.models.${id}`))
+  return models.map(([id, model]) => parseModel(model, `${provider}.models.${id}`))
 }
 
-function readModel(model: unknown, path: string): SourceModel {
+function parseModel(model: unknown, path: string): SourceModel {
   if (validator.Check(model)) return model
   const [first] = validator.Errors(model)
   throw new Error(`${path}${first?.instancePath ?? ''}: ${first?.message ?? 'not as expected'}`)
+}
+
+/** A model of the file, with the provider that serves it. */
+export type SelectedModel = { readonly provider: DirectProvider; readonly model: SourceModel }
+
+/** The models of the direct providers that answer with text and that their provider does not give up. */
+export function selectModels(file: unknown): SelectedModel[] {
+  return directProviders.flatMap((provider) =>
+    sourceModels(file, provider.source)
+      .filter(({ modalities, status }) => modalities.output.includes('text') && status !== 'deprecated')
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .map((model) => ({ provider, model })),
+  )
+}
+
+/** False for what makes vectors, transcripts or pictures: listed as text output, but no partner in a chat. */
+export function isChatModel({ modalities, limit, cost }: SourceModel): boolean {
+  const isEmbedding = cost?.output === 0 && cost.input !== 0
+  return modalities.input.includes('text') && limit.context > 0 && !isEmbedding
+}
+
+/**
+ * True for models that OpenAI serves by its Responses API alone: the pro models, the coding models and those for
+ * research, by the list of endpoints on each model's page. The source does not say it.
+ */
+export function isResponsesOnly(provider: DirectProvider, { id }: SourceModel): boolean {
+  return provider.name === 'openai' && /-pro$|-codex|-deep-research$/.test(id)
 }

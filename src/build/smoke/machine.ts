@@ -15,3 +15,10 @@ export async function freePort(): Promise<number> {
   if (port === undefined) throw new Error('The system gave no free port.')
   return port
 }
+
+/** An executable, the folder it is started in, and all that its environment holds. */
+export type Installation = {
+  readonly executable: string
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string>>
+}

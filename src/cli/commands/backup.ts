@@ -3,9 +3,10 @@ import { join, resolve } from 'node:path'
 import { findDataFolder } from '../../config/paths.ts'
 import { backUp, BackupError } from '../../storage/sqlite/connection/backup.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
-import { barText } from '../bar.ts'
-import { type Command, CommandError, commonFlagsHelp, parseFlags } from '../args.ts'
-import { jsonText } from '../output.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import type { Command } from '../command.ts'
+import { CommandError } from '../errors.ts'
+import { barText, jsonText } from '../output.ts'
 import { withProgress } from '../progress.ts'
 
 const usage = `Usage
@@ -30,23 +31,25 @@ export const backup: Command = {
   name: 'backup',
   summary: 'copy the database, also while a server uses it',
   usage,
-  async run(args, world) {
+  async run(args, context) {
     const signature = { command: 'backup', flags: { overwrite: 'switch' }, operands: ['FILE'] } as const
     const { flags, operands } = parseFlags(args, signature)
-    const database = join(findDataFolder({ flags, ...world }), databaseName)
-    const target = resolve(world.cwd, operands[0] ?? '')
+    const database = join(findDataFolder({ flags, ...context }), databaseName)
+    const target = resolve(context.cwd, operands[0] ?? '')
     const size = sizeOf(database)
     if (size === undefined) throw new CommandError(`There is no database at ${database}.`)
-    const part = `${target}.${process.pid}.part`
-    const copying = backUp(database, target, flags.overwrite === true, part).catch(throwInWords)
-    await withProgress(copying, world, flags.json, () => progressText(sizeOf(part) ?? 0, size))
+    const partialFile = `${target}.${process.pid}.part`
+    const backupDone = backUp(database, target, flags.overwrite === true, partialFile).catch(
+      throwCommandError,
+    )
+    await withProgress(backupDone, context, flags.json, () => progressText(sizeOf(partialFile) ?? 0, size))
     const bytes = sizeOf(target) ?? 0
-    world.out(flags.json ? jsonText({ file: target, bytes }) : `Copied to ${target}: ${megabytes(bytes)}.`)
+    context.out(flags.json ? jsonText({ file: target, bytes }) : `Copied to ${target}: ${megabytes(bytes)}.`)
     return 0
   },
 }
 
-function throwInWords(error: unknown): never {
+function throwCommandError(error: unknown): never {
   throw error instanceof BackupError ? new CommandError(error.message) : error
 }
 

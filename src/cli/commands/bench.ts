@@ -1,10 +1,12 @@
-import { measureOther } from '../bench/against.ts'
-import { ownGateway } from '../bench/gateway.ts'
-import { measure, type Say } from '../bench/measure.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import { measureRemote } from '../bench/measure-remote.ts'
+import { startBenchGateway } from '../bench/gateway.ts'
+import { measure, type StepReporter } from '../bench/measure.ts'
 import { benchText } from '../bench/report.ts'
-import { barText } from '../bar.ts'
-import { type Command, commonFlagsHelp, parseFlags, UsageError, type CliContext } from '../args.ts'
-import { jsonText } from '../output.ts'
+import type { Command } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { UsageError } from '../errors.ts'
+import { barText, jsonText } from '../output.ts'
 import { createProgress } from '../progress.ts'
 
 const usage = `Usage
@@ -31,39 +33,49 @@ export const bench: Command = {
   name: 'bench',
   summary: 'measure what a gateway adds to a call, on this machine',
   usage,
-  async run(args, world) {
+  async run(args, context) {
     const { flags } = parseFlags(args, { command: 'bench', flags: { against: 'text' } })
-    const { say, end } = stepsOf(world, flags.json === true, flags.against === undefined ? ownMs : otherMs)
-    const measuring =
-      flags.against === undefined ? measureOwn(say) : measureThere(flags.against, world.environment, say)
-    const figures = await measuring.finally(end)
-    world.out(flags.json ? jsonText(figures) : benchText(figures))
+    const { say: reportStep, end } = createStepReporter(
+      context,
+      flags.json === true,
+      flags.against === undefined ? localDurationMs : remoteDurationMs,
+    )
+    const measurement =
+      flags.against === undefined
+        ? measureLocal(reportStep)
+        : measureAgainst(flags.against, context.environment, reportStep)
+    const result = await measurement.finally(end)
+    context.out(flags.json ? jsonText(result) : benchText(result))
     return 0
   },
 }
 
 /** Milliseconds that it takes in all, about: for its progress. */
-const ownMs = 12_000
-const otherMs = 3500
+const localDurationMs = 12_000
+const remoteDurationMs = 3500
 const barWidth = 20
 
 /** Says what is measured: on a terminal as progress in one line, elsewhere a line for each step, to programs nothing. */
-function stepsOf(world: CliContext, json: boolean, expectedMs: number): { readonly say: Say; end(): void } {
-  if (json || world.errTerminal === undefined) return { say: json ? () => {} : world.err, end() {} }
-  const progress = createProgress(world)
+function createStepReporter(
+  context: CliContext,
+  json: boolean,
+  expectedMs: number,
+): { readonly say: StepReporter; end(): void } {
+  if (json || context.errTerminal === undefined) return { say: json ? () => {} : context.err, end() {} }
+  const progress = createProgress(context)
   const startedAt = performance.now()
   const share = () => Math.min(0.99, (performance.now() - startedAt) / expectedMs)
   const say = (step: string) => progress.show(() => `${barText(share(), barWidth).padEnd(barWidth)}  ${step}`)
   return { say, end: progress.end }
 }
 
-async function measureOwn(say: Say) {
+async function measureLocal(say: StepReporter) {
   say('Starting a gateway …')
-  await using gateway = await ownGateway()
+  await using gateway = await startBenchGateway()
   return await measure(gateway, say)
 }
 
-async function measureThere(against: string, environment: CliContext['environment'], say: Say) {
+async function measureAgainst(against: string, environment: CliContext['environment'], say: StepReporter) {
   const url = URL.parse(against)
   if (!url?.protocol.startsWith('http'))
     throw new UsageError(
@@ -71,5 +83,5 @@ async function measureThere(against: string, environment: CliContext['environmen
     )
   const key = environment.WEIR_KEY
   if (!key) throw new UsageError('--against needs a key in WEIR_KEY. See weir bench --help.')
-  return measureOther({ url: url.origin, key }, say)
+  return measureRemote({ url: url.origin, key }, say)
 }

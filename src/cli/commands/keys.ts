@@ -1,11 +1,12 @@
 import { durationOf } from '../../config/duration.ts'
 import { defaultOrganization } from '../../storage/sqlite/keys/bootstrap.ts'
 import type { KeyRecord, NewKey } from '../../storage/sqlite/keys/keys.ts'
-import { runAction } from '../actions.ts'
-import { type Command, commonFlagsHelp, parseFlags, UsageError, type CliContext } from '../args.ts'
-import { jsonText } from '../output.ts'
-import { keyJson, keyTable } from '../key-output.ts'
-import { withChangedStorage, withStoredData } from '../storage.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import { type Command, runSubcommand } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { UsageError } from '../errors.ts'
+import { jsonText, table } from '../output.ts'
+import { withExistingStorage, withReadableStorage } from '../storage.ts'
 
 const usage = `Usage
   weir keys create [--org NAME] [--name TEXT] [--expires 90d]
@@ -31,44 +32,44 @@ export const keys: Command = {
   name: 'keys',
   summary: 'create, list, revoke and rotate API keys',
   usage,
-  run: (args, world) => runAction('keys', { create, list, revoke, rotate }, args, world),
+  run: (args, context) => runSubcommand('keys', { create, list, revoke, rotate }, args, context),
 }
 
-async function create(args: readonly string[], world: CliContext): Promise<number> {
+async function create(args: readonly string[], context: CliContext): Promise<number> {
   const { flags } = parseFlags(args, {
     command: 'keys create',
     flags: { org: 'text', name: 'text', expires: 'text' },
   })
   const lifetime = flags.expires === undefined ? null : duration('--expires', flags.expires)
-  const wish = {
+  const input = {
     organization: flags.org ?? defaultOrganization,
     name: flags.name ?? 'unnamed',
     expiresAt: lifetime === null ? null : Date.now() + lifetime,
   }
-  const made = await withChangedStorage(flags, world, ({ keys }) => keys.create(wish))
-  printNewKey(made, flags.json, world)
+  const created = await withExistingStorage(flags, context, ({ keys }) => keys.create(input))
+  printKey(created, flags.json, context)
   return 0
 }
 
-async function list(args: readonly string[], world: CliContext): Promise<number> {
+async function list(args: readonly string[], context: CliContext): Promise<number> {
   const { flags } = parseFlags(args, { command: 'keys list', flags: {} })
-  return withStoredData(flags, world, async ({ keys, file }) => {
+  return withReadableStorage(flags, context, async ({ keys, file }) => {
     const records = await keys.list()
-    if (flags.json) world.out(jsonText(records.map(keyJson)))
-    else world.out(records.length > 0 ? keyTable(records, Date.now()) : `There are no keys in ${file}.`)
+    if (flags.json) context.out(jsonText(records.map(keyJson)))
+    else context.out(records.length > 0 ? keyTable(records, Date.now()) : `There are no keys in ${file}.`)
     return 0
   })
 }
 
-async function revoke(args: readonly string[], world: CliContext): Promise<number> {
+async function revoke(args: readonly string[], context: CliContext): Promise<number> {
   const { flags, operands } = parseFlags(args, { command: 'keys revoke', flags: {}, operands: ['ID'] })
   const [id = ''] = operands
-  const record = await withChangedStorage(flags, world, ({ keys }) => keys.revoke(id))
-  world.out(flags.json ? jsonText(keyJson(record)) : `Revoked the key ${id} (${record.name}).`)
+  const record = await withExistingStorage(flags, context, ({ keys }) => keys.revoke(id))
+  context.out(flags.json ? jsonText(keyJson(record)) : `Revoked the key ${id} (${record.name}).`)
   return 0
 }
 
-async function rotate(args: readonly string[], world: CliContext): Promise<number> {
+async function rotate(args: readonly string[], context: CliContext): Promise<number> {
   const { flags, operands } = parseFlags(args, {
     command: 'keys rotate',
     flags: { grace: 'text' },
@@ -76,27 +77,27 @@ async function rotate(args: readonly string[], world: CliContext): Promise<numbe
   })
   const [id = ''] = operands
   const grace = duration('--grace', flags.grace ?? '24h')
-  const { made, old } = await withChangedStorage(flags, world, async ({ keys }) => {
+  const { made, old } = await withExistingStorage(flags, context, async ({ keys }) => {
     const made = await keys.rotate(id, grace)
     return { made, old: (await keys.list()).find((key) => key.id === id) }
   })
-  printNewKey(made, flags.json, world)
-  if (!flags.json) world.err(`The old key ${id} works until ${until(old)}.`)
+  printKey(made, flags.json, context)
+  if (!flags.json) context.err(`The old key ${id} works until ${expiryText(old)}.`)
   return 0
 }
 
 /** The key alone goes to standard output, so that a script can take it. */
-function printNewKey({ record, key }: NewKey, json: boolean | undefined, world: CliContext): void {
+function printKey({ record, key }: NewKey, json: boolean | undefined, context: CliContext): void {
   const { id, name, organization } = record
   const { expires_at } = keyJson(record)
-  if (json) return world.out(jsonText({ id, key: key.reveal(), name, organization, expires_at }))
-  world.out(key.reveal())
-  world.err(
-    `This is the only time the key is shown. It is of ${organization} and works until ${until(record)}.`,
+  if (json) return context.out(jsonText({ id, key: key.reveal(), name, organization, expires_at }))
+  context.out(key.reveal())
+  context.err(
+    `This is the only time the key is shown. It is of ${organization} and works until ${expiryText(record)}.`,
   )
 }
 
-function until(record: KeyRecord | undefined): string {
+function expiryText(record: KeyRecord | undefined): string {
   return (record && keyJson(record).expires_at) ?? 'it is revoked'
 }
 
@@ -108,4 +109,40 @@ function duration(flag: string, text: string): number {
       `${flag} needs a duration such as 90d or 24h, but got “${text}”. See weir keys --help.`,
     )
   return milliseconds
+}
+
+/** A key as `--json` prints it. */
+export function keyJson(record: KeyRecord) {
+  return {
+    id: record.id,
+    name: record.name,
+    organization: record.organization,
+    last4: record.last4,
+    created_at: new Date(record.createdAt).toISOString(),
+    expires_at: dateOrNull(record.expiresAt),
+    revoked_at: dateOrNull(record.revokedAt),
+    replaced_by: record.replacedBy,
+  }
+}
+
+/** Keys as a table for people. */
+export function keyTable(records: readonly KeyRecord[], now: number): string {
+  return table(records, [
+    { title: 'ID', value: ({ id }) => id },
+    { title: 'ENDS IN', value: ({ last4 }) => last4 },
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'ORGANIZATION', value: ({ organization }) => organization ?? '(deleted)' },
+    { title: 'STATE', value: (record) => stateOf(record, now) },
+    { title: 'EXPIRES', value: ({ expiresAt }) => dateOrNull(expiresAt) ?? 'never' },
+  ])
+}
+
+function stateOf({ revokedAt, expiresAt, replacedBy }: KeyRecord, now: number): string {
+  if (revokedAt !== null) return 'revoked'
+  if (expiresAt !== null && expiresAt <= now) return 'expired'
+  return replacedBy === null ? 'active' : `replaced by ${replacedBy}`
+}
+
+function dateOrNull(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
 }

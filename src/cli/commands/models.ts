@@ -1,16 +1,16 @@
+import { renderModel } from '../../api/models/render.ts'
 import { catalog } from '../../config/catalog.ts'
 import { loadSettings } from '../../config/load.ts'
 import { createModelRegistry } from '../../gateway/models/model-registry.ts'
 import type { Model, Models } from '../../gateway/models/model.ts'
 import type { Log } from '../../lib/log.ts'
-import { renderModel } from '../../api/models/render.ts'
 import { configureProviders } from '../../providers/config/configure-providers.ts'
 import { localEngines } from '../../providers/config/local-engines.ts'
-import { type Command, commonFlagsHelp, parseFlags, type CliContext } from '../args.ts'
-import { filterModels } from '../filter-models.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import type { Command } from '../command.ts'
+import type { CliContext } from '../context.ts'
 import { logTo } from '../log.ts'
-import { modelTable } from '../model-table.ts'
-import { jsonText } from '../output.ts'
+import { type Column, jsonText, table } from '../output.ts'
 
 const usage = `Usage
   weir models [FILTER] [--provider NAME] [--author NAME] [--all] [--json]
@@ -37,33 +37,33 @@ export const models: Command = {
   name: 'models',
   summary: 'list the enabled models, with prices and routes',
   usage,
-  async run(args, world) {
+  async run(args, context) {
     const { flags, operands } = parseFlags(args, {
       command: 'models',
       flags: { all: 'switch', provider: 'text', author: 'text' },
       operands: ['FILTER?'],
     })
-    const { enabled, all } = await currentModels(flags, world)
+    const { enabled, all } = await currentModels(flags, context)
     const filter = { text: operands[0], provider: flags.provider, author: flags.author }
     const shown = filterModels(flags.all ? all : enabled, filter)
-    if (flags.json) world.out(jsonText(shown.map(toRow)))
-    else if (shown.length > 0) world.out(tableText(shown, flags.all === true))
-    else world.out(noneText(filterModels(all, filter).length, flags.all === true))
+    if (flags.json) context.out(jsonText(shown.map(modelJson)))
+    else if (shown.length > 0) context.out(tableText(shown, flags.all === true))
+    else context.out(noMatchText(filterModels(all, filter).length, flags.all === true))
     return 0
   },
 }
 
 async function currentModels(
   flags: { readonly config?: string; readonly json?: boolean },
-  world: CliContext,
+  context: CliContext,
 ): Promise<Models> {
-  const { settings } = loadSettings({ flags, ...world })
-  const providers = configureProviders(settings, world.environment)
-  const engines = localEngines(settings, world.environment)
+  const { settings } = loadSettings({ flags, ...context })
+  const providers = configureProviders(settings, context.environment)
+  const engines = localEngines(settings, context.environment)
   const registry = createModelRegistry(
     settings.models,
     providers,
-    flags.json ? { ...logTo(world, true), info: () => {} } : spokenLog(world),
+    flags.json ? { ...logTo(context, true), info: () => {} } : terminalLog(context),
     engines,
   )
   await registry.start()
@@ -72,16 +72,16 @@ async function currentModels(
 }
 
 /** Only what went wrong, in a sentence. */
-function spokenLog(world: CliContext): Log {
+function terminalLog(context: CliContext): Log {
   return {
     info: () => {},
-    warn: (message, fields) => world.err(`${message} ${fields?.provider}: ${fields?.cause}`),
-    error: (message) => world.err(message),
+    warn: (message, fields) => context.err(`${message} ${fields?.provider}: ${fields?.cause}`),
+    error: (message) => context.err(message),
   }
 }
 
 /** A model for programs: as GET /v1/models shows it, with its routes and why it is off. */
-function toRow(model: Model) {
+function modelJson(model: Model) {
   return {
     ...renderModel(model),
     routes: model.routes.map(({ provider, model }) => ({ provider: provider.name, model })),
@@ -91,7 +91,7 @@ function toRow(model: Model) {
 }
 
 /** Where none is listed: whether any would be with `--all`. */
-function noneText(disabled: number, all: boolean): string {
+function noMatchText(disabled: number, all: boolean): string {
   if (all || disabled === 0) return 'No model matches.'
   const [count, verb] = disabled === 1 ? ['1 model', 'is'] : [`${disabled} models`, 'are']
   return `No enabled model matches; ${count} that ${verb} disabled would: weir models --all says why.`
@@ -99,4 +99,62 @@ function noneText(disabled: number, all: boolean): string {
 
 function tableText(shown: readonly Model[], all: boolean): string {
   return `${modelTable(shown, all)}\n\nPrices in USD per million tokens; built-in facts of ${catalog.snapshot}.`
+}
+
+/** What models are to have in common; what is absent does not matter. */
+export type ModelFilter = {
+  /** A part of the slug, of an alias, or of a provider's own name of the model. */
+  readonly text?: string | undefined
+  /** The name of a provider that serves it. */
+  readonly provider?: string | undefined
+  readonly author?: string | undefined
+}
+
+/** The models that fit the filter, in their order. Upper and lower case are the same. */
+export function filterModels(models: readonly Model[], filter: ModelFilter): readonly Model[] {
+  const [text, provider, author] = [filter.text, filter.provider, filter.author].map((part) =>
+    part?.toLowerCase(),
+  )
+  return models.filter((model) => {
+    const names = [model.slug, ...model.aliases, ...model.routes.map((route) => route.model)]
+    if (text !== undefined && !names.some((name) => name.toLowerCase().includes(text))) return false
+    if (
+      author !== undefined &&
+      ![model.author, model.slug.split('/')[0]].some((name) => name?.toLowerCase() === author)
+    )
+      return false
+    return (
+      provider === undefined || model.routes.some((route) => route.provider.name.toLowerCase() === provider)
+    )
+  })
+}
+
+/** The models for a person; `reasons` adds why a model is off. */
+export function modelTable(models: readonly Model[], reasons: boolean): string {
+  return table(models, reasons ? [...columns, stateColumn] : columns)
+}
+
+const columns: readonly Column<Model>[] = [
+  { title: 'MODEL', value: ({ slug }) => slug },
+  { title: 'INPUT', value: ({ pricing }) => amount(pricing?.input), align: 'right' },
+  { title: 'OUTPUT', value: ({ pricing }) => amount(pricing?.output), align: 'right' },
+  { title: 'CACHED', value: ({ pricing }) => amount(pricing?.cache_read), align: 'right' },
+  { title: 'CONTEXT', value: ({ contextWindow }) => amount(contextWindow), align: 'right' },
+  { title: 'ROUTES', value: routesOf },
+]
+
+const stateColumn: Column<Model> = {
+  title: 'STATE',
+  value: ({ disabled, keyMissing }) => {
+    if (disabled !== undefined) return `off: ${disabled}`
+    return keyMissing === undefined ? 'on' : `on, without a key: ${keyMissing}`
+  },
+}
+
+function amount(value: number | undefined): string {
+  return value?.toLocaleString('en-US', { maximumFractionDigits: 9 }) ?? '-'
+}
+
+function routesOf({ routes }: Model): string {
+  return routes.map(({ provider, model }) => `${provider.name}:${model}`).join(', ') || '-'
 }

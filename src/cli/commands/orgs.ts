@@ -1,11 +1,13 @@
-import { runAction } from '../actions.ts'
-import { type Command, commonFlagsHelp, parseFlags, UsageError, type CliContext } from '../args.ts'
-import { credit } from './orgs-credit.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import { type Command, runSubcommand } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { UsageError } from '../errors.ts'
 import { organizationJson, organizationTable } from '../orgs-output.ts'
-import { set } from './orgs-set.ts'
 import { jsonText } from '../output.ts'
 import { withProgress } from '../progress.ts'
-import { withChangedStorage, withStorage, withStoredData } from '../storage.ts'
+import { withExistingStorage, withStorage, withReadableStorage } from '../storage.ts'
+import { credit } from './orgs-credit.ts'
+import { set } from './orgs-set.ts'
 
 const usage = `Usage
   weir orgs create NAME          a new organization; it pays nothing until that is changed
@@ -37,30 +39,32 @@ export const orgs: Command = {
   name: 'orgs',
   summary: 'organizations: their balances, billing and limits',
   usage,
-  run: (args, world) => runAction('orgs', { create, list, set, credit, delete: remove }, args, world),
+  run: (args, context) => runSubcommand('orgs', { create, list, set, credit, delete: remove }, args, context),
 }
 
-async function create(args: readonly string[], world: CliContext): Promise<number> {
+async function create(args: readonly string[], context: CliContext): Promise<number> {
   const { flags, operands } = parseFlags(args, { command: 'orgs create', flags: {}, operands: ['NAME'] })
   const [name = ''] = operands
-  const account = await withStorage(flags, world, ({ organizations }) => organizations.create(name))
+  const account = await withStorage(flags, context, ({ organizations }) => organizations.create(name))
   const created = `Created the organization ${name} (${account.id}).`
-  world.out(flags.json ? jsonText(organizationJson(account)) : created)
+  context.out(flags.json ? jsonText(organizationJson(account)) : created)
   return 0
 }
 
-async function list(args: readonly string[], world: CliContext): Promise<number> {
+async function list(args: readonly string[], context: CliContext): Promise<number> {
   const { flags } = parseFlags(args, { command: 'orgs list', flags: {} })
-  return withStoredData(flags, world, async ({ organizations, file }) => {
+  return withReadableStorage(flags, context, async ({ organizations, file }) => {
     const accounts = await organizations.list()
-    if (flags.json) world.out(jsonText(accounts.map(organizationJson)))
+    if (flags.json) context.out(jsonText(accounts.map(organizationJson)))
     else
-      world.out(accounts.length > 0 ? organizationTable(accounts) : `There are no organizations in ${file}.`)
+      context.out(
+        accounts.length > 0 ? organizationTable(accounts) : `There are no organizations in ${file}.`,
+      )
     return 0
   })
 }
 
-async function remove(args: readonly string[], world: CliContext): Promise<number> {
+async function remove(args: readonly string[], context: CliContext): Promise<number> {
   const { flags, operands } = parseFlags(args, {
     command: 'orgs delete',
     flags: { yes: 'switch' },
@@ -70,15 +74,15 @@ async function remove(args: readonly string[], world: CliContext): Promise<numbe
   if (!flags.yes)
     throw new UsageError(`This deletes ${name} and all that is stored for it. Add --yes to do so.`)
   let rows = 0
-  const account = await withChangedStorage(flags, world, ({ organizations }) =>
+  const account = await withExistingStorage(flags, context, ({ organizations }) =>
     withProgress(
       organizations.delete(name, (more) => (rows += more)),
-      world,
+      context,
       flags.json,
       () => `Deleting the organization ${name}: ${rows.toLocaleString('en-US')} rows deleted so far.`,
     ),
   )
   const deleted = { ...organizationJson(account), deleted: true }
-  world.out(flags.json ? jsonText(deleted) : `Deleted the organization ${name}.`)
+  context.out(flags.json ? jsonText(deleted) : `Deleted the organization ${name}.`)
   return 0
 }

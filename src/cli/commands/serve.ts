@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { dataFolderFault } from '../../config/data-folder.ts'
-import type { SettingsFlags } from '../../config/input.ts'
+import { dataFolderProblem } from '../../config/file-errors.ts'
 import { type LoadedSettings, loadSettings } from '../../config/load.ts'
+import type { SettingsFlags } from '../../config/paths.ts'
 import { SettingsError } from '../../config/problem.ts'
 import { tlsProblems } from '../../config/tls-files.ts'
 import type { Log } from '../../lib/log.ts'
@@ -10,15 +10,17 @@ import type { LogOutput } from '../../observability/request-log/request-log.ts'
 import { createRuntime, type Runtime } from '../../server/runtime.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
 import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
-import { banner } from '../banner.ts'
-import { type Command, CommandError, commonFlagsHelp, parseFlags, type CliContext } from '../args.ts'
-import { listen, type Server } from '../listen.ts'
-import { logTo } from '../log.ts'
-import { ownName, placeFlags } from '../own-command.ts'
-import { reloadWhenTold } from '../reload.ts'
-import { liftRequestLimit } from '../request-limit.ts'
-import { drainOf, listenForStop, stopInOrder } from '../stopping.ts'
-import { logWarnings } from '../warnings.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import { banner } from '../serve/banner.ts'
+import type { Command } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { CommandError } from '../errors.ts'
+import { logTo, logWarnings } from '../log.ts'
+import { commandPrefix, locationFlags } from '../invocation.ts'
+import { reloadOnSignal } from '../serve/reload.ts'
+import { raiseRequestLimit } from '../serve/request-limit.ts'
+import { listen, type Server } from '../serve/listen.ts'
+import { parseDrain, listenForStopSignals, shutDown } from '../serve/shutdown.ts'
 
 const usage = `Usage
   weir [serve] [--host HOST] [--port PORT] [--drain 30s]
@@ -46,34 +48,34 @@ export const serve: Command = {
   name: 'serve',
   summary: 'serve the gateway; what weir does without a command',
   usage,
-  async run(args, world) {
+  async run(args, context) {
     const { flags } = parseFlags(args, {
       command: 'serve',
       flags: { host: 'text', port: 'text', drain: 'text' },
     })
-    const drain = drainOf(flags.drain)
-    const load = () => loadSettings({ flags, ...world })
+    const drain = parseDrain(flags.drain)
+    const load = () => loadSettings({ flags, ...context })
     const loaded = load()
-    const exitCode = await liftRequestLimit(world)
+    const exitCode = await raiseRequestLimit(context)
     if (exitCode !== undefined) return exitCode
     expectServable(loaded)
-    const lines = requestLines(world, flags.json === true)
-    const log = logTo(world, flags.json, lines.notes)
+    const lines = requestLines(context, flags.json === true)
+    const log = logTo(context, flags.json, lines.notes)
     logWarnings(loaded.warnings, log)
-    const words = listenForStop(world)
+    const words = listenForStopSignals(context)
     const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
     // First of all: a start that has no address must not make or change a database.
     const server = listen(waitingFor(starting), loaded.settings, log)
     try {
-      const runtime = await start(loaded, world, log, lines)
+      const runtime = await start(loaded, context, log, lines)
       lines.follow(runtime)
       try {
-        runtime.servedBy(server)
+        runtime.attachServer(server)
         started(runtime)
-        world.out(bannerText(runtime, addressOf(server), loaded, flags, world))
-        reloadWhenTold(runtime, load, world.environment, log)
+        context.out(bannerText(runtime, addressOf(server), loaded, flags, context))
+        reloadOnSignal(runtime, load, context.environment, log)
         await words.first
-        await stopInOrder(runtime, server, drain, words.again, log)
+        await shutDown(runtime, server, drain, words.second, log)
       } finally {
         await runtime.stop()
       }
@@ -100,7 +102,7 @@ function requestLines({ terminal, errTerminal }: CliContext, json: boolean): Req
 function expectServable({ settings: { tls }, file, dataFolder }: LoadedSettings): void {
   const problems = tls ? tlsProblems(tls) : []
   if (problems.length > 0) throw new SettingsError(problems, file)
-  const fault = dataFolderFault(dataFolder, [databaseName, lockName])
+  const fault = dataFolderProblem(dataFolder, [databaseName, lockName])
   if (fault !== undefined)
     throw new CommandError(
       `The data folder ${dataFolder} cannot be used: ${fault} Choose another with --data.`,
@@ -112,10 +114,10 @@ function bannerText(
   url: string,
   loaded: LoadedSettings,
   flags: SettingsFlags,
-  world: CliContext,
+  context: CliContext,
 ): string {
-  const place = placeFlags(loaded, flags, world)
-  const name = ownName(world)
+  const place = locationFlags(loaded, flags, context)
+  const name = commandPrefix(context)
   const commands = {
     models: `${name} models${place.config}`,
     createKey: `${name} keys create${place.data}`,

@@ -4,9 +4,12 @@ import {
   usageGroupings,
   type UsageQuestion,
 } from '../../storage/sqlite/billing/usage-report.ts'
-import { type Command, commonFlagsHelp, parseFlags, UsageError, type CliContext } from '../args.ts'
+import type { Command } from '../command.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import { UsageError } from '../errors.ts'
+import type { CliContext } from '../context.ts'
 import { jsonText } from '../output.ts'
-import { type Storage, withStoredData } from '../storage.ts'
+import { type AdminStorage, withReadableStorage } from '../storage.ts'
 import { usageJson, usageTable } from '../usage-output.ts'
 import { watch } from '../watch.ts'
 
@@ -41,54 +44,58 @@ export const usage: Command = {
   name: 'usage',
   summary: 'what requests took: tokens and costs by model, key, tag and more',
   usage: help,
-  async run(args, world) {
+  async run(args, context) {
     const { flags } = parseFlags(args, {
       command: 'usage',
       flags: { org: 'text', by: 'text', since: 'text', watch: 'switch' },
     })
-    const by = groupingOf(flags.by ?? 'model')
-    const span = spanOf(flags.since ?? '7d')
-    const question = () => ({ organization: flags.org, by, since: Date.now() - span })
-    if (flags.watch && !flags.json && world.terminal === undefined)
+    const by = parseGrouping(flags.by ?? 'model')
+    const spanMs = parseSpan(flags.since ?? '7d')
+    const query = () => ({ organization: flags.org, by, since: Date.now() - spanMs })
+    if (flags.watch && !flags.json && context.terminal === undefined)
       throw new UsageError('--watch needs a terminal, or --json. See weir usage --help.')
-    return withStoredData(flags, world, async (storage) => {
+    return withReadableStorage(flags, context, async (storage) => {
       if (flags.watch && flags.json)
-        await watch(async () => JSON.stringify(await jsonOf(storage, question())), world)
-      else if (flags.watch) await watch(() => watchedText(storage, question(), world), world, world.terminal)
-      else if (flags.json) world.out(jsonText(await jsonOf(storage, question())))
-      else world.out(await tableOf(storage, question(), world))
+        await watch(async () => JSON.stringify(await readUsageJson(storage, query())), context)
+      else if (flags.watch) await watch(() => watchText(storage, query(), context), context, context.terminal)
+      else if (flags.json) context.out(jsonText(await readUsageJson(storage, query())))
+      else context.out(await readUsageTable(storage, query(), context))
       return 0
     })
   },
 }
 
-async function jsonOf(storage: Storage, question: UsageQuestion) {
-  return usageJson(question, await storage.usage(question))
+async function readUsageJson(storage: AdminStorage, query: UsageQuestion) {
+  return usageJson(query, await storage.usage(query))
 }
 
-async function tableOf(storage: Storage, question: UsageQuestion, { terminal }: CliContext): Promise<string> {
-  return usageTable(question.by, await storage.usage(question), terminal?.size().columns)
+async function readUsageTable(
+  storage: AdminStorage,
+  query: UsageQuestion,
+  { terminal }: CliContext,
+): Promise<string> {
+  return usageTable(query.by, await storage.usage(query), terminal?.size().columns)
 }
 
-async function watchedText(storage: Storage, question: UsageQuestion, world: CliContext): Promise<string> {
+async function watchText(storage: AdminStorage, query: UsageQuestion, context: CliContext): Promise<string> {
   const now = new Date().toISOString().slice(0, 19).replace('T', ' ')
-  const since = new Date(question.since).toISOString().slice(0, 16).replace('T', ' ')
-  return `Since ${since}, now ${now} UTC. Ctrl-C ends.\n\n${await tableOf(storage, question, world)}`
+  const since = new Date(query.since).toISOString().slice(0, 16).replace('T', ' ')
+  return `Since ${since}, now ${now} UTC. Ctrl-C ends.\n\n${await readUsageTable(storage, query, context)}`
 }
 
-function groupingOf(text: string): UsageGrouping {
+function parseGrouping(text: string): UsageGrouping {
   const grouping = usageGroupings.find((known) => known === text)
   if (grouping === undefined)
     throw new UsageError(`--by is one of ${usageGroupings.join(', ')}, not “${text}”. See weir usage --help.`)
   return grouping
 }
 
-function spanOf(text: string): number {
-  const span = durationOf(text)
+function parseSpan(text: string): number {
+  const spanMs = durationOf(text)
   // Beyond a hundred years a date would not fit its type.
-  if (span === undefined || span > 36_500 * 86_400_000)
+  if (spanMs === undefined || spanMs > 36_500 * 86_400_000)
     throw new UsageError(
       `--since needs a duration such as 7d or 24h, but got “${text}”. See weir usage --help.`,
     )
-  return span
+  return spanMs
 }

@@ -1,5 +1,6 @@
 import manifest from '../../../package.json'
-import { type Command, commonFlagsHelp, parseFlags } from '../args.ts'
+import type { Command } from '../command.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { jsonText } from '../output.ts'
 
 const usage = `Usage
@@ -14,14 +15,14 @@ export const version: Command = {
   name: 'version',
   summary: 'print the version',
   usage,
-  async run(args, world) {
+  async run(args, context) {
     const { flags } = parseFlags(args, { command: 'version', flags: {} })
     const facts = {
       version: manifest.version,
       bun: Bun.version,
       platform: `${process.platform}-${process.arch}`,
     }
-    world.out(flags.json ? jsonText(facts) : `weir ${facts.version} (Bun ${facts.bun}, ${facts.platform})`)
+    context.out(flags.json ? jsonText(facts) : `weir ${facts.version} (Bun ${facts.bun}, ${facts.platform})`)
     return 0
   },
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { exampleOf } from '../../../src/config/example.ts'
+import { exampleYaml } from '../../../src/config/check-shape.ts'
 import { SettingsFile } from '../../../src/config/settings.ts'
 import { fieldsOf } from '../../../src/lib/json/json.ts'
 import { complaintsOf } from './support/temporary-home.ts'
@@ -178,7 +178,7 @@ models:
 
 test('the example that each setting shows is one that it takes', () => {
   for (const [name, schema] of Object.entries(SettingsFile.properties)) {
-    const example = exampleOf(fieldsOf(schema))
+    const example = exampleYaml(fieldsOf(schema))
     expect([name, complaintsOf(`${name}: ${example}`).problems]).toEqual([name, []])
   }
 })
