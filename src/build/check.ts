@@ -5,13 +5,13 @@ import { summaryLine, runGate, type Stage } from './gate.ts'
 import { install, projectFolder } from './install.ts'
 
 if (process.argv.length > 2) {
-  // `bun check FILES` arrives here too.
-  console.error('The whole gate takes no arguments. For the types of some files: bun check --no-script FILES')
+  // `bun check FILES` runs this script too.
+  console.error('The gate has no arguments. To check the types of some files: bun check --no-script FILES')
   process.exit(2)
 }
 process.exitCode = (await install()) ? await check() : 1
 
-/** Runs all of the gate and gives the exit code. */
+/** Runs the gate and returns the exit code. */
 async function check(): Promise<number> {
   const reports = await mkdtemp(join(tmpdir(), 'weir-check-'))
   try {

@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises'
 
-/** One part of the gate: a program that says what is wrong and ends with another code than 0. */
+/** One check of the gate: a command that prints what is wrong and exits with a non-zero code. */
 export type Stage = {
   readonly name: string
   readonly command: readonly string[]
-  /** The file that a stage with tests of its own writes its JUnit report to. */
+  /** The path of the JUnit report, if the stage runs tests. */
   readonly report?: string
 }
 
-/** How the gate ended: the tests by outcome, and the names of the stages that failed. */
+/** The result of the gate: the tests by outcome, and the names of the failed stages. */
 export type GateResult = TestCounts & { readonly failedStages: readonly string[] }
 
-/** Where the gate runs, and whether what its stages say is shown. */
+/** The folder in which the gate runs, and what happens to the output of its stages. */
 export type GateOptions = { readonly folder: string; readonly output: 'inherit' | 'ignore' }
 
-/** Runs every stage, also after one that failed, so that one run tells all there is to mend. */
+/** Runs every stage, also after a failed one, so that one run reports all failures. */
 export async function runGate(
   stages: readonly Stage[],
   { folder, output }: GateOptions,
@@ -42,7 +42,7 @@ async function readTestCounts(stage: Stage): Promise<TestCounts> {
 }
 
 function addStage(result: GateResult, stage: Stage, code: number, counts: TestCounts): GateResult {
-  // A stage that failed without a failed test counts as one failure: "0 failed" must mean that all is well.
+  // A stage that failed without a failed test counts as one failure: "0 failed" must mean success.
   const failed = code === 0 ? counts.failed : Math.max(1, counts.failed)
   return {
     passed: result.passed + counts.passed,
@@ -52,16 +52,16 @@ function addStage(result: GateResult, stage: Stage, code: number, counts: TestCo
   }
 }
 
-/** The last line of a run, for people and for programs that read it. */
+/** Returns the last line of a run, which programs parse too. */
 export function summaryLine(result: GateResult): string {
   const line = `${result.passed} passed, ${result.failed} failed`
   return result.skipped > 0 ? `${line}, ${result.skipped} skipped` : line
 }
 
-/** The tests of one run by outcome. */
+/** The numbers of tests by outcome. */
 export type TestCounts = { readonly passed: number; readonly failed: number; readonly skipped: number }
 
-/** The totals of a JUnit report; null where there is none to read. */
+/** Reads the totals of a JUnit report; null if it has none. */
 export function countTests(report: string): TestCounts | null {
   const totals = /<testsuites [^>]*>/.exec(report)?.[0]
   if (totals === undefined) return null

@@ -4,10 +4,10 @@ import { resolve } from 'node:path'
 /** The root of the checkout. */
 export const projectFolder = resolve(import.meta.dir, '../..')
 
-/** Installs what the lock file names and is not there yet; with all of it there, this takes milliseconds and no network. */
+/** Installs the packages of the lock file, unless they are installed. Returns false on failure. */
 export async function install(): Promise<boolean> {
   if (!existsSync(resolve(projectFolder, 'node_modules'))) console.error('Installing packages…')
-  // `--silent` would hide the reason of a failure too.
+  // `--silent` would also hide the reason of a failure.
   const child = Bun.spawn([process.execPath, 'install', '--frozen-lockfile'], {
     cwd: projectFolder,
     stdin: 'ignore',

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 
-/** A platform that a release has an executable for. */
+/** A platform of a release, and the file name of its executable. */
 export type Target = { readonly file: string; readonly runtime: Bun.Build.CompileTarget }
 
 /** The platforms of a release. */
@@ -12,7 +12,7 @@ export const targets: readonly Target[] = [
   { file: 'weir-windows-x64.exe', runtime: 'bun-windows-x64' },
 ]
 
-/** One line a file, as `sha256sum --check` reads it. */
+/** Returns one line a file, in the format of `sha256sum --check`. */
 export async function checksums(files: readonly string[]): Promise<string> {
   const lines = files.map(async (file) => `${await sha256(file)}  ${basename(file)}\n`)
   return (await Promise.all(lines)).join('')

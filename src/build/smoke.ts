@@ -20,7 +20,7 @@ try {
   await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
 }
 
-/** Uses an executable as a stranger would: from an empty folder, with nothing set, through a kill and a restart. */
+/** Tests an executable in an empty folder and environment, including a kill and a restart. */
 async function smokeTest(executable: string, folder: string): Promise<void> {
   const emptyFolder = join(folder, 'empty')
   await mkdir(emptyFolder)

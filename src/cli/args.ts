@@ -5,20 +5,22 @@ import { UsageError } from './errors.ts'
 /** The flags of a command: `text` takes a value, `switch` takes none. */
 export type Flags = Readonly<Record<string, 'text' | 'switch'>>
 
+/** The values of the flags; a flag that is not set is absent. */
 export type FlagValues<Known extends Flags> = {
   readonly [Name in keyof Known]?: Known[Name] extends 'switch' ? boolean : string
 }
 
-/** What a command takes. */
+/** The flags and operands of a command. */
 export type CommandSignature<Own extends Flags> = {
-  /** As it is typed after `weir`: `keys create`. */
+  /** The words after `weir`, such as `keys create`. */
   readonly command: string
-  /** Its own flags; those of every command are added. */
+  /** The flags in addition to the common ones. */
   readonly flags: Own
-  /** The names of its arguments in order; one that ends with `?` may be left out. */
+  /** The names of the operands in order; one that ends with `?` is optional. */
   readonly operands?: readonly string[]
 }
 
+/** The flags and operands that were passed. */
 export type ParsedArgs<Own extends Flags> = {
   readonly flags: FlagValues<Own & typeof commonFlags>
   readonly operands: readonly string[]
@@ -26,14 +28,14 @@ export type ParsedArgs<Own extends Flags> = {
 
 const commonFlags = { config: 'text', data: 'text', json: 'switch', help: 'switch' } as const
 
-/** The flags that every command takes, for the end of its help text. */
+/** The end of each help text: the flags that every command has. */
 export const commonFlagsHelp = `Flags of every command
-  --config FILE  the settings; else WEIR_CONFIG, ./weir.yaml, ~/.config/weir/weir.yaml
-  --data DIR     the folder of the database; else WEIR_DATA, ~/.local/share/weir
-  --json         answer with JSON, for programs; an error is a line of JSON on standard error
+  --config FILE  the settings; default: WEIR_CONFIG, ./weir.yaml, ~/.config/weir/weir.yaml
+  --data DIR     the data folder; default: WEIR_DATA, ~/.local/share/weir
+  --json         print JSON, for programs; an error is a line of JSON on standard error
   --help         print this help`
 
-/** Reads the arguments of a command; anything that it does not take is a `UsageError` that says how to mend it. */
+/** Parses the arguments of a command; throws `UsageError` with a hint if one is unknown, missing or malformed. */
 export function parseFlags<const Own extends Flags>(
   args: readonly string[],
   signature: CommandSignature<Own>,
@@ -53,16 +55,16 @@ export function parseFlags<const Own extends Flags>(
     if (token.kind === 'option') flags[token.name] = flagValue(token, known, signature.command)
   }
   assertOperands(operands, signature)
-  // Built from the table of flags that the type is made of.
+  // The values come from the same table as the type.
   return { flags: flags as FlagValues<Own & typeof commonFlags>, operands }
 }
 
-/** Whether it is a negative number: a value, though it begins like a flag. */
+/** True for a negative number, which is a value although it starts like a flag. */
 function isNegativeNumber(arg: string): boolean {
   return /^-\.?\d/.test(arg)
 }
 
-/** In front of a negative number, the parser takes it for a value. */
+/** Prefixed to a negative number, so that the parser treats it as a value. */
 const negativeNumberMark = '\u0000'
 
 function unmark(value: string): string {

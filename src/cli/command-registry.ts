@@ -3,28 +3,28 @@ import { commonFlagsHelp } from './args.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './errors.ts'
 
-/** A command by name, and how to load it: help must not wait for the code of a server. */
+/** A command that is loaded on demand, so that help does not load the code of the server. */
 export type CommandEntry = {
   readonly name: string
   readonly summary: string
   load(): Promise<Command>
 }
 
-/** Every command, in the order in which help lists them. */
+/** Every command, in the order of the help text. */
 export const commands: readonly CommandEntry[] = [
   {
     name: 'serve',
-    summary: 'serve the gateway; what weir does without a command',
+    summary: 'start the gateway; the default command',
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   {
     name: 'check',
-    summary: 'say what is wrong with the settings, and which providers have keys',
+    summary: 'validate the settings and show which providers have keys',
     load: async () => (await import('./commands/check.ts')).check,
   },
   {
     name: 'orgs',
-    summary: 'organizations: their balances, billing and limits',
+    summary: 'manage organizations: balances, billing and limits',
     load: async () => (await import('./commands/orgs.ts')).orgs,
   },
   {
@@ -39,17 +39,17 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'usage',
-    summary: 'what requests took: tokens and costs by model, key, tag and more',
+    summary: 'report requests, tokens and costs by model, key, tag and more',
     load: async () => (await import('./commands/usage.ts')).usage,
   },
   {
     name: 'bench',
-    summary: 'measure what a gateway adds to a call, on this machine',
+    summary: 'measure the latency and processor time that the gateway adds',
     load: async () => (await import('./commands/bench.ts')).bench,
   },
   {
     name: 'backup',
-    summary: 'copy the database, also while a server uses it',
+    summary: 'back up the database, also while a server is running',
     load: async () => (await import('./commands/backup.ts')).backup,
   },
   {
@@ -59,7 +59,7 @@ export const commands: readonly CommandEntry[] = [
   },
 ]
 
-/** The command of that name; a mistyped one is wrong usage. */
+/** Loads the command of this name; throws `UsageError` if there is none. */
 export async function findCommand(name: string): Promise<Command> {
   const entry = commands.find((entry) => entry.name === name)
   if (entry !== undefined) return entry.load()
@@ -71,7 +71,7 @@ export async function findCommand(name: string): Promise<Command> {
   throw new UsageError(`There is no command “${name}”.${guess} See weir --help.`)
 }
 
-/** What `weir --help` prints. */
+/** The text of `weir --help`. */
 export function overview(): string {
   const width = Math.max(...commands.map(({ name }) => name.length))
   const list = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
@@ -81,13 +81,13 @@ export function overview(): string {
 const introduction = `Weir: an inference gateway in one file.
 
 Usage
-  weir [command] [flags]         without a command: serve
+  weir [command] [flags]         the default command is serve
 
 Examples
   weir                           serve on 127.0.0.1:9347
   weir --port 8080               serve on another port
-  weir check                     are the settings sound?
+  weir check                     validate the settings
 `
 
-const closing = `“weir COMMAND --help” tells more of a command.
-Exit codes: 0 done, 1 failed, 2 wrong usage. With --json the error is {"error": {"message", "code"}}.`
+const closing = `“weir COMMAND --help” describes a command.
+Exit codes: 0 success, 1 failure, 2 wrong usage. With --json the error is {"error": {"message", "code"}}.`

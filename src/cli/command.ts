@@ -7,28 +7,28 @@ export type Command = {
   readonly name: string
   /** One line for the list of commands. */
   readonly summary: string
-  /** The whole help text: how it is called, examples, flags. */
+  /** The help text: usage, flags and examples. */
   readonly usage: string
-  /** Does the work and gives the exit code: 0, or 1 where it failed. Wrong usage throws `UsageError`. */
+  /** Returns the exit code: 0, or 1 on failure. Throws `UsageError` for wrong usage. */
   run(args: readonly string[], context: CliContext): Promise<number>
 }
 
-/** A command below a command, such as `create` of `weir keys create`. */
+/** A subcommand, such as `create` of `weir keys create`. */
 export type Subcommand = (args: readonly string[], context: CliContext) => Promise<number>
 
-/** Runs the action that the first argument names. */
+/** Runs the subcommand that the first argument names; throws `UsageError` if there is none. */
 export async function runSubcommand(
   command: string,
-  actions: Readonly<Record<string, Subcommand>>,
+  subcommands: Readonly<Record<string, Subcommand>>,
   [name, ...rest]: readonly string[],
   context: CliContext,
 ): Promise<number> {
-  const names = Object.keys(actions)
+  const names = Object.keys(subcommands)
   if (name === undefined || name.startsWith('-'))
     throw new UsageError(`weir ${command} needs one of: ${names.join(', ')}. See weir ${command} --help.`)
-  const action = Object.hasOwn(actions, name) ? actions[name] : undefined
-  if (action !== undefined) return action(rest, context)
+  const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined
+  if (subcommand !== undefined) return subcommand(rest, context)
   const near = nearMatch(name, names)
-  const guess = near === undefined ? `It takes: ${names.join(', ')}.` : `Did you mean ${near}?`
+  const guess = near === undefined ? `Available: ${names.join(', ')}.` : `Did you mean ${near}?`
   throw new UsageError(`There is no weir ${command} ${name}. ${guess} See weir ${command} --help.`)
 }

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 
-/** The machine as this process sees it. */
+/** Creates the context of this process. */
 export function processContext(): CliContext {
   const unread = new AbortController()
   const { stdout, stderr } = process
@@ -18,7 +18,7 @@ export function processContext(): CliContext {
 
 function lineWriter(stream: NodeJS.WriteStream, onClosed: () => void): (text: string) => void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that has seen enough, such as `head`, is no failure.
+    // The reader may close the pipe early, as `head` does.
     if (error.code !== 'EPIPE') throw error
     onClosed()
   })
@@ -27,44 +27,44 @@ function lineWriter(stream: NodeJS.WriteStream, onClosed: () => void): (text: st
 
 function terminalOf(stream: NodeJS.WriteStream): Terminal {
   return {
-    // A terminal that does not know its size says 0.
+    // A terminal of unknown size reports 0.
     size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }),
     color: supportsColor(process.env),
     write: (text) => void stream.write(text),
   }
 }
 
-/** What a command sees of the machine it runs on. */
+/** The environment, folders and streams that a command uses. */
 export type CliContext = {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly home: string
-  /** Writes a line to standard output: the answer. */
+  /** Writes a line to standard output: results. */
   out(text: string): void
-  /** Writes a line to standard error: what went wrong, what to do. */
+  /** Writes a line to standard error: errors and hints. */
   err(text: string): void
-  /** Ends a command that runs until it is told to stop. */
+  /** Stops a command that runs until it is interrupted. */
   readonly signal?: AbortSignal
-  /** The terminal that standard output is; absent where it is a file or a pipe. */
+  /** The terminal of standard output; absent if it is a file or a pipe. */
   readonly terminal?: Terminal
-  /** The terminal that standard error is; absent where it is a file or a pipe. */
+  /** The terminal of standard error; absent if it is a file or a pipe. */
   readonly errTerminal?: Terminal
-  /** Aborted once nobody reads standard output any more. */
+  /** Aborted when the reader closes standard output. */
   readonly outputClosed?: AbortSignal
 }
 
-/** A screen that a person looks at. */
+/** An interactive terminal. */
 export type Terminal = {
-  /** Characters in a line and lines on the screen, at the moment. */
+  /** The current size in characters. */
   size(): { readonly columns: number; readonly rows: number }
   readonly color: boolean
-  /** Writes text as it is, with escape sequences and without a line break. */
+  /** Writes text unchanged, without adding a line break. */
   write(text: string): void
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Whether a terminal may be given colours: FORCE_COLOR, else NO_COLOR, else unless it is a dumb one. */
+/** Returns if the terminal supports colours: FORCE_COLOR overrides NO_COLOR, which overrides TERM. */
 export function supportsColor({ FORCE_COLOR, NO_COLOR, TERM }: Environment): boolean {
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
   return !NO_COLOR && TERM !== 'dumb'

@@ -2,7 +2,7 @@ import { SettingsError } from '../config/problem.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { causeOf } from '../lib/log.ts'
 
-/** A command was called in a way that it does not know; the message says how to call it. Exit code 2. */
+/** Wrong usage of a command; the message says how to call it. Exit code 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)
@@ -10,7 +10,7 @@ export class UsageError extends Error {
   }
 }
 
-/** A command could not do its work; the message is the sentence for standard error. Exit code 1. */
+/** A command failed for a known reason; the message is printed on standard error. Exit code 1. */
 export class CommandError extends Error {
   constructor(message: string) {
     super(message)
@@ -18,7 +18,7 @@ export class CommandError extends Error {
   }
 }
 
-/** What a command says of an error, on standard error. */
+/** An error as it is printed on standard error. */
 export type Failure = {
   readonly message: string
   /** For programs, as in `--json`. */
@@ -26,15 +26,15 @@ export type Failure = {
   readonly exitCode: number
 }
 
-/** What was foreseen speaks for itself; anything else is named, and says how to learn more. */
+/** Converts an error: an expected one keeps its message, any other gets a general one with its cause. */
 export function toFailure(error: unknown): Failure {
   const exitCode = exitCodeOf(error)
   if (isExpected(error)) return { message: error.message, code: codeOf(error), exitCode }
-  const message = `Something unforeseen went wrong (${oneLine(causeOf(error))}). WEIR_DEBUG=1 shows where.`
+  const message = `Unexpected error (${oneLine(causeOf(error))}). WEIR_DEBUG=1 shows the stack trace.`
   return { message, code: 'internal_error', exitCode }
 }
 
-/** The failure as `--json` prints it, in one line. */
+/** Returns the failure as `--json` prints it, in one line. */
 export function failureJson({ message, code }: Pick<Failure, 'message' | 'code'>, stack?: string): string {
   return JSON.stringify({ error: { message, code, stack } })
 }
@@ -42,7 +42,7 @@ export function failureJson({ message, code }: Pick<Failure, 'message' | 'code'>
 function isExpected(error: unknown): error is Error {
   if (error instanceof UsageError || error instanceof CommandError) return true
   if (error instanceof SettingsError || error instanceof ApiError) return true
-  // Our own parts throw a plain Error with a sentence; the platform throws its own classes.
+  // Our modules throw a plain Error with a sentence; the platform throws subclasses, or errors with a code.
   return error instanceof Error && error.name === 'Error' && !('code' in error)
 }
 
@@ -54,8 +54,9 @@ function codeOf(error: Error): string {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return 2
-  const ofFlag = error instanceof SettingsError && error.problems.some(({ path }) => path.startsWith('--'))
-  return ofFlag ? 2 : 1
+  const isFlagError =
+    error instanceof SettingsError && error.problems.some(({ path }) => path.startsWith('--'))
+  return isFlagError ? 2 : 1
 }
 
 function oneLine(text: string): string {

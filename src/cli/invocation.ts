@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import type { LoadedSettings } from '../config/load.ts'
 import type { CliContext } from './context.ts'
 
-/** How this program was started, as `npx -y bun@1.4.5 start` or `./weir`: what a person types in front of a command. */
+/** Returns how this program was started, such as `npx -y bun@1.4.5 start` or `./weir`, for examples to paste. */
 export function commandPrefix({ environment, cwd }: Pick<CliContext, 'environment' | 'cwd'>): string {
   if (isCompiled()) return Bun.which('weir') === process.execPath ? 'weir' : pathText(process.execPath, cwd)
   if (environment.npm_lifecycle_event === 'start')
@@ -13,7 +13,7 @@ export function commandPrefix({ environment, cwd }: Pick<CliContext, 'environmen
   return `bun ${pathText(process.argv[1] ?? 'src/main.ts', cwd)}`
 }
 
-/** The flags with which another command uses the same settings file and data folder, wherever it is typed. */
+/** Returns the flags that make another command use the same settings file and data folder, from any folder. */
 export function locationFlags(
   { file, dataFolder }: Pick<LoadedSettings, 'file' | 'dataFolder'>,
   flags: { readonly config?: string; readonly data?: string },
@@ -25,24 +25,24 @@ export function locationFlags(
   }
 }
 
-/** A path as a shell finds the file, relative where that is shorter. */
+/** Returns the path for a shell, relative to `cwd` if the file is below it. */
 function pathText(path: string, cwd: string): string {
-  const fromHere = relative(cwd, path)
-  const short = fromHere.startsWith('..') ? path : fromHere
-  return shellWord(short.includes('/') || path === short ? short : `./${short}`)
+  const relativePath = relative(cwd, path)
+  const shorter = relativePath.startsWith('..') ? path : relativePath
+  return shellWord(shorter.includes('/') || path === shorter ? shorter : `./${shorter}`)
 }
 
 function shellWord(text: string): string {
   return /^[\w./:@=+,\\-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** How this program is called, without arguments: a compiled one is its own file, any other a script. */
+/** Returns the command that starts this program again, without arguments. */
 export function programCommand(): string[] {
   const [, script = ''] = process.argv
   return isCompiled() ? [process.execPath] : [process.execPath, ...process.execArgv, script]
 }
 
-/** Whether this program is one executable, and no script that Bun runs. */
+/** True for the compiled executable, false for a script that Bun runs. */
 export function isCompiled(): boolean {
   return Bun.main.startsWith('/$bunfs/') || /^[A-Z]:[\\/]~BUN/.test(Bun.main)
 }

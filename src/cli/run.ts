@@ -3,7 +3,7 @@ import type { Command } from './command.ts'
 import type { CliContext } from './context.ts'
 import { failureJson, toFailure } from './errors.ts'
 
-/** Runs the command that the arguments name and gives the exit code: 0 done, 1 failed, 2 wrong usage. */
+/** Runs the command of these arguments; returns the exit code: 0 success, 1 failure, 2 wrong usage. */
 export async function run(args: readonly string[], context: CliContext): Promise<number> {
   try {
     return await dispatch(args, context)
@@ -42,7 +42,7 @@ function isHelpRequest(args: readonly string[]): boolean {
   return flags.includes('--help') || flags.includes('-h')
 }
 
-/** Behind `--` there are no flags. */
+/** Returns the arguments before `--`: after it there are no flags. */
 function flagsOf(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--')
   return end < 0 ? args : args.slice(0, end)

@@ -10,7 +10,7 @@ import { CommandError } from './errors.ts'
 import type { CliContext } from './context.ts'
 import { logTo } from './log.ts'
 
-/** What commands read and change in the database, also while a server uses it. */
+/** The parts of the database that commands read and change, also while a server is running. */
 export type AdminStorage = {
   readonly file: string
   readonly organizations: Organizations
@@ -21,7 +21,7 @@ export type AdminStorage = {
 type Flags = { readonly data?: string }
 type Work<T> = (storage: AdminStorage) => Promise<T>
 
-/** Opens the database to be read and closes it after. It creates nothing: without data it says so. */
+/** Runs `work` with the database opened read-only; throws `CommandError` if there is none. */
 export function withReadableStorage<T>(flags: Flags, context: CliContext, work: Work<T>): Promise<T> {
   const file = databaseFile(flags, context)
   const database = openExistingDatabase(file)
@@ -29,7 +29,7 @@ export function withReadableStorage<T>(flags: Flags, context: CliContext, work: 
   return withDatabase(database, file, work)
 }
 
-/** Opens the database to be changed and closes it after; without data it says so. */
+/** Runs `work` with the database opened for writing; throws `CommandError` if there is none. */
 export function withExistingStorage<T>(flags: Flags, context: CliContext, work: Work<T>): Promise<T> {
   const file = databaseFile(flags, context)
   if (!hasDatabase(file)) throw noDataError(file)
@@ -37,8 +37,8 @@ export function withExistingStorage<T>(flags: Flags, context: CliContext, work: 
 }
 
 /**
- * Opens the database to be changed, made where it is missing, and closes it after. The settings file is not read here
- * and above: a mistake in it must not keep an operator from revoking a key.
+ * Runs `work` with the database opened for writing, and creates it if it is missing. None of these functions reads the
+ * settings file: a mistake in it must not keep an operator from revoking a key.
  */
 export function withStorage<T>(flags: Flags, context: CliContext, work: Work<T>): Promise<T> {
   const file = databaseFile(flags, context)

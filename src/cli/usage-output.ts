@@ -10,7 +10,7 @@ import type {
 import type { Timing } from '../storage/sqlite/billing/usage-timings.ts'
 import { barText, type Column, fittingTable } from './output.ts'
 
-/** What requests took, as `--json` prints it. */
+/** Returns a usage report as `--json` prints it. */
 export function usageJson(query: UsageQuestion, { groups, total }: UsageReport) {
   return {
     organization: query.organization ?? null,
@@ -21,20 +21,20 @@ export function usageJson(query: UsageQuestion, { groups, total }: UsageReport) 
   }
 }
 
-/** What requests took, as a table for people that fits into so many columns, with the total below. */
+/** Formats a usage report as a table that fits the width, in characters, with the total in the last row. */
 export function usageTable(by: UsageGrouping, { groups, total }: UsageReport, width?: number): string {
   const names: readonly Column<UsageGroup>[] =
     by === 'key' ? [{ title: 'NAME', value: ({ name }) => name ?? noValue }] : []
   const title = { title: by.toUpperCase(), value: ({ value }: UsageGroup) => value ?? noValue }
-  const sum = { ...total, value: 'total', name: '' }
+  const totalRow = { ...total, value: 'total', name: '' }
   const maxRequests = Math.max(...groups.map(({ requests }) => requests))
   const bar: Column<UsageGroup> = {
     title: '',
-    value: (group) => (group === sum ? '' : barText(group.requests / maxRequests, barWidth)),
+    value: (group) => (group === totalRow ? '' : barText(group.requests / maxRequests, barWidth)),
     dropOrder: 1,
   }
   return [
-    fittingTable([...groups, sum], [title, ...names, ...sums, bar], width),
+    fittingTable([...groups, totalRow], [title, ...names, ...sums, bar], width),
     ...unpricedNote(total),
   ].join('\n')
 }
@@ -42,7 +42,7 @@ export function usageTable(by: UsageGrouping, { groups, total }: UsageReport, wi
 const noValue = '-'
 const barWidth = 12
 
-/** The columns that are dropped first where the table is too wide are those that say least. */
+/** The least informative columns are dropped first. */
 const sums: readonly Column<UsageSums>[] = [
   { title: 'REQUESTS', value: ({ requests }) => countText(requests), align: 'right' },
   { title: 'FAILED', value: ({ failed }) => countText(failed), align: 'right' },
@@ -58,17 +58,17 @@ const sums: readonly Column<UsageSums>[] = [
     dropOrder: 2,
   },
   { title: 'COST USD', value: ({ cost }) => (cost === null ? noValue : roundedUsd(cost)), align: 'right' },
-  { title: 'P50', value: ({ latency }) => durationColumnText(latency?.p50), align: 'right', dropOrder: 6 },
-  { title: 'P95', value: ({ latency }) => durationColumnText(latency?.p95), align: 'right', dropOrder: 6 },
+  { title: 'P50', value: ({ latency }) => latencyText(latency?.p50), align: 'right', dropOrder: 6 },
+  { title: 'P95', value: ({ latency }) => latencyText(latency?.p95), align: 'right', dropOrder: 6 },
   {
     title: 'FIRST P50',
-    value: ({ firstToken }) => durationColumnText(firstToken?.p50),
+    value: ({ firstToken }) => latencyText(firstToken?.p50),
     align: 'right',
     dropOrder: 4,
   },
   {
     title: 'FIRST P95',
-    value: ({ firstToken }) => durationColumnText(firstToken?.p95),
+    value: ({ firstToken }) => latencyText(firstToken?.p95),
     align: 'right',
     dropOrder: 4,
   },
@@ -78,7 +78,7 @@ function countText(value: number): string {
   return value.toLocaleString('en-US')
 }
 
-function durationColumnText(milliseconds: number | undefined): string {
+function latencyText(milliseconds: number | undefined): string {
   return milliseconds === undefined ? noValue : durationText(milliseconds)
 }
 

@@ -1,12 +1,12 @@
 import { wait } from '../lib/time.ts'
 import type { CliContext, Terminal } from './context.ts'
 
-/** Milliseconds between the end of one text and the beginning of the next. */
+/** Between the end of one refresh and the start of the next. */
 const watchIntervalMs = 2000
 
 /**
- * Prints the text again and again, on a terminal in place of the last one, until Ctrl-C, or until nobody reads it. The
- * text is asked for the size of the terminal at that moment.
+ * Prints the rendered text again and again until Ctrl-C or until standard output is closed; on a terminal in place of
+ * the last one. `render` may depend on the current size of the terminal.
  */
 export async function watch(
   render: () => Promise<string>,
@@ -27,7 +27,7 @@ export async function watch(
       const next = await render()
       if (screen === undefined) context.out(next)
       else screen.write(frame(next, screen))
-      // It rejects only where the watch is to end.
+      // It rejects only when the watch stops.
       await wait(watchIntervalMs, stopped).catch(() => {})
     }
   } finally {
@@ -36,7 +36,7 @@ export async function watch(
   }
 }
 
-/** From the upper left corner; each line clears what is left of the last frame, and none makes the screen scroll. */
+/** Draws from the upper left corner; each line clears the rest of the last frame, and the screen does not scroll. */
 function frame(text: string, screen: Terminal): string {
   const maxLines = Math.max(1, screen.size().rows - 1)
   const lines = text.split('\n')

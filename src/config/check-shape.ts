@@ -5,18 +5,18 @@ import { nearMatch } from '../lib/near-match.ts'
 import { problemPath } from './problem-path.ts'
 import type { SettingsProblem } from './problem.ts'
 
-/** True where the value fits the schema; else each misfit is added to `problems`, with its path. */
+/** Returns true if the value matches the schema; otherwise adds a problem for each mismatch to `problems`. */
 export function checkSchema<Schema extends TSchema>(
   schema: Schema,
   value: unknown,
   problems: SettingsProblem[],
 ): value is Static<Schema> {
   const found = [...problemsOf(fieldsOf(schema), value, '')]
-  // A setting that could not be read for another reason needs no second complaint.
-  const known = new Set(problems.map(({ path }) => path))
-  problems.push(...found.filter(({ path }) => !known.has(path)))
+  // A setting that already has a problem needs no second one.
+  const reported = new Set(problems.map(({ path }) => path))
+  problems.push(...found.filter(({ path }) => !reported.has(path)))
   if (found.length > 0 || Value.Check(schema, value)) return found.length === 0
-  problems.push({ path: '', message: 'The settings do not fit together.' })
+  problems.push({ path: '', message: 'The settings are not valid.' })
   return false
 }
 
@@ -27,7 +27,7 @@ function* problemsOf(schema: Fields, value: unknown, path: string): Problems {
   else if (isObject(schema.properties)) yield* problemsOfObject(schema, schema.properties, value, path)
   else if (isObject(schema.patternProperties)) yield* problemsOfRecord(schema, value, path)
   else if (schema.type === 'array') yield* problemsOfList(schema, value, path)
-  else if (!fits(schema, value)) yield* problemsOfChoice(schema, value, path)
+  else if (!isValid(schema, value)) yield* problemsOfChoice(schema, value, path)
 }
 
 function* problemsOfObject(schema: Fields, properties: Fields, value: unknown, path: string): Problems {
@@ -55,7 +55,7 @@ function* problemsOfRecord(schema: Fields, value: unknown, path: string): Proble
     yield* problemsOf(fieldsOf(entry), item, problemPath(path, name))
 }
 
-/** Says what it must be by an example to copy. */
+/** Returns a problem with an example to copy. */
 function wrongType(expected: string, schema: Fields, value: unknown, path: string): SettingsProblem {
   const name = /([^.[\]]+)(\[\d+\])?$/.exec(path)
   const example =
@@ -71,7 +71,7 @@ function* problemsOfList(schema: Fields, value: unknown, path: string): Problems
     yield* problemsOf(fieldsOf(schema.items), item, problemPath(path, index))
 }
 
-/** A choice between objects is explained by the one whose tag the value has; anything else by its description. */
+/** Explains a union of objects by the member whose tag the value has, and anything else by its description. */
 function* problemsOfChoice(schema: Fields, value: unknown, path: string): Problems {
   const choices = listOf(schema.anyOf).map(fieldsOf)
   const matching = isObject(value) ? choices.find((choice) => hasTagOf(choice, value)) : undefined
@@ -86,8 +86,8 @@ function hasTagOf(choice: Fields, value: Fields): boolean {
   })
 }
 
-function fits(schema: Fields, value: unknown): boolean {
-  // A TypeBox schema is a plain JSON Schema; only its static type is lost on the way down.
+function isValid(schema: Fields, value: unknown): boolean {
+  // A TypeBox schema is plain JSON Schema; only the static type was lost in the recursion.
   return Value.Check(schema as TSchema, value)
 }
 
@@ -110,7 +110,7 @@ function rangeText(schema: Fields): string {
   return minimum === undefined ? '' : ` of at least ${minimum}`
 }
 
-/** The value itself where it cannot be a key: a number, an amount with its unit, a short plain word. */
+/** Shows the value only if it cannot be a secret: a number, an amount with a unit, or a short word. */
 function describeValue(schema: Fields, value: unknown): string {
   if (!isPublic(schema)) return describeType(value)
   if (typeof value === 'number') return String(value)
@@ -119,7 +119,7 @@ function describeValue(schema: Fields, value: unknown): string {
     : describeType(value)
 }
 
-/** Whether values of this setting may be shown: numbers, choices and texts of a fixed form, but for addresses. */
+/** True if values of this setting may be shown: numbers, enums and patterned strings, except URLs. */
 function isPublic(schema: Fields): boolean {
   const { type, pattern, anyOf } = schema
   if (Array.isArray(anyOf)) return anyOf.map(fieldsOf).every(isPublic)
@@ -127,7 +127,7 @@ function isPublic(schema: Fields): boolean {
   return type === 'integer' || type === 'number' || type === 'boolean' || Array.isArray(schema.enum)
 }
 
-/** What the value is, without showing it: it may be a key. */
+/** Names the type of a value without showing it, because it may be a secret. */
 function describeType(value: unknown): string {
   if (typeof value === 'string') return value === '' ? 'an empty text' : 'this text'
   if (typeof value === 'number') return 'this number'
@@ -135,7 +135,7 @@ function describeType(value: unknown): string {
   return Array.isArray(value) ? 'a list' : 'an object'
 }
 
-/** A value that fits the schema, as YAML in one line: its own example, else one made of those of its parts. */
+/** Returns an example value in YAML flow style: the example of the schema, else one composed of its parts. */
 export function exampleYaml(schema: Fields): string {
   const [example] = listOf(schema.examples)
   if (example !== undefined) return flowYaml(example)
@@ -143,7 +143,10 @@ export function exampleYaml(schema: Fields): string {
   if (isObject(schema.patternProperties))
     return `{ name: ${exampleYaml(fieldsOf(Object.values(schema.patternProperties)[0]))} }`
   if (schema.type === 'array') return `[${exampleYaml(fieldsOf(schema.items))}]`
-  const [choice] = [...listOf(schema.enum), ...listOf(schema.anyOf).map((one) => exampleYaml(fieldsOf(one)))]
+  const [choice] = [
+    ...listOf(schema.enum),
+    ...listOf(schema.anyOf).map((choice) => exampleYaml(fieldsOf(choice))),
+  ]
   if (schema.const !== undefined || choice !== undefined) return String(schema.const ?? choice)
   if (schema.type === 'boolean') return 'true'
   return schema.type === 'string' ? 'text' : String(Math.max(1, numberOf(schema.minimum) ?? 1))

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { durationOf, parseSize } from './duration.ts'
 import type { ProviderSettings, Settings, SettingsFile } from './settings.ts'
 
-/** The checked file with defaults for what it leaves out. Files that it names lie beside it. */
+/** Adds the defaults to a valid settings file. Relative paths are resolved against the folder of the file. */
 export function toSettings(fileSettings: SettingsFile, file: string | null): Settings {
   const { limits, retention, tls } = fileSettings
   const resolvePath = (path: string) => (file === null ? path : resolve(dirname(file), path))

@@ -2,9 +2,9 @@ import { isObject } from '../lib/json/json.ts'
 import { problemPath } from './problem-path.ts'
 
 /**
- * The path of the first name that a mapping of this YAML text has twice; undefined where there is none. The parser
- * keeps the last of the two and does not say so. Each name in the text gets a mark of its own, and is compared without
- * it after parsing: what looks like a name inside a text or a comment does no harm.
+ * Returns the path of the first key that occurs twice in a mapping of this YAML text, or undefined. The parser silently
+ * keeps the last value. Each key gets a unique mark before parsing and is compared without it after; what looks like a
+ * key inside a string or a comment does no harm.
  */
 export function duplicateKey(text: string): string | undefined {
   let count = 0
@@ -12,12 +12,12 @@ export function duplicateKey(text: string): string | undefined {
   try {
     return findDuplicate(Bun.YAML.parse(marked), '', new Set())
   } catch {
-    // A mark broke the text, such as one behind a backslash. The text itself was parsed before.
+    // A mark made the text invalid, for example after a backslash. The unmarked text is known to be valid.
     return undefined
   }
 }
 
-/** The end of a quoted name, or of a plain one; behind the colon of the latter must be a space. */
+/** The end of a quoted key, or of a plain one, whose colon must be followed by white space. */
 const keyEnd = /(?<!\\)["'][ \t]*:|(?<=[^\s"',{[])[ \t]*:(?=[\s,\]}]|$)/gm
 const mark = '__weir_mark_'
 const marks = new RegExp(`${mark}\\d+_`, 'g')
@@ -25,12 +25,12 @@ const marks = new RegExp(`${mark}\\d+_`, 'g')
 function findDuplicate(value: unknown, path: string, seen: Set<unknown>): string | undefined {
   if (typeof value !== 'object' || value === null || seen.has(value)) return undefined
   seen.add(value)
-  const names = new Set<string>()
-  for (const [written, item] of Object.entries(value)) {
-    const name = written.replace(marks, '')
-    const itemPath = problemPath(path, Array.isArray(value) ? Number(written) : name)
-    if (isObject(value) && names.has(name) && name !== '<<') return itemPath
-    names.add(name)
+  const keys = new Set<string>()
+  for (const [markedKey, item] of Object.entries(value)) {
+    const key = markedKey.replace(marks, '')
+    const itemPath = problemPath(path, Array.isArray(value) ? Number(markedKey) : key)
+    if (isObject(value) && keys.has(key) && key !== '<<') return itemPath
+    keys.add(key)
     const nested = findDuplicate(item, itemPath, seen)
     if (nested !== undefined) return nested
   }

@@ -6,7 +6,7 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** `30s`, `5m`, `24h`, `1.5d` in milliseconds; undefined where it is no duration, or none at all. */
+/** Parses `30s`, `5m`, `24h` or `1.5d`; returns milliseconds, or undefined if it is not a duration above 0. */
 export function durationOf(text: string): number | undefined {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []
   const milliseconds = Number(amount) * (millisecondsPerUnit[unit ?? ''] ?? Number.NaN)
@@ -23,7 +23,7 @@ const bytesPerUnit: Readonly<Record<string, number>> = {
   GiB: 1024 ** 3,
 }
 
-/** `32MiB`, `500kB` or a number of bytes, in bytes; undefined where it is no size, or none at all. */
+/** Parses `32MiB`, `500kB` or a number of bytes; returns bytes, or undefined if it is not a size above 0. */
 export function parseSize(size: string | number): number | undefined {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(B|[kMG]B|[KMG]iB)$/.exec(withUnit(size)) ?? []
   const bytes = Number(amount) * (bytesPerUnit[unit ?? ''] ?? Number.NaN)

@@ -9,15 +9,15 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is not a folder',
 }
 
-/** Why a file cannot be read, as a clause without a full stop. */
+/** Returns why a file cannot be read, as a clause without a full stop. */
 export function fileErrorReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
   return reasons[code ?? ''] ?? code ?? 'unknown reason'
 }
 
 /**
- * Why a server cannot keep these files in the folder, as a sentence; undefined where it can. What is missing it would
- * create.
+ * Returns why a server cannot store these files in the folder, as a sentence, or undefined if it can. A missing folder or
+ * file is not a problem: the server creates it.
  */
 export function dataFolderProblem(folder: string, files: readonly string[]): string | undefined {
   const existing = nearestExisting(folder)
@@ -32,7 +32,7 @@ export function dataFolderProblem(folder: string, files: readonly string[]): str
   return inaccessible && `This user may not read and write ${inaccessible}.`
 }
 
-/** The code of the error with which the system refuses this access. */
+/** Returns the error code if the system denies this access, or undefined. */
 function accessErrorCode(path: string, mode: number): string | undefined {
   try {
     accessSync(path, mode)

@@ -5,9 +5,8 @@ import type { SettingsProblem } from './problem.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The value with `${NAME}` in each of its strings taken from the environment; `$${` stands for `${`. A
- * variable that is not set is a problem that names it, never its neighbours in the string. `$NAME` is left as it is,
- * with a warning.
+ * Replaces `${NAME}` in each string of the value by the environment variable; `$${` stands for `${`. A variable that is
+ * not set is a problem, whose message shows nothing else of the string. `$NAME` is kept, with a warning.
  */
 export function interpolate(
   value: unknown,
@@ -46,8 +45,8 @@ function substitute(
 }
 
 /**
- * A warning where the text has a `$NAME` that was probably meant to be `${NAME}`. It shows the name where that is all of
- * the text or a variable that is set: anything else may be a part of a key.
+ * Returns a warning if the text has a `$NAME` that was probably meant as `${NAME}`. It shows the name only if it is the
+ * complete text or a variable that is set: anything else may be a part of a key.
  */
 function bracelessWarning(text: string, environment: Environment): string | undefined {
   const [, onlyName] = /^\$([A-Za-z_]\w*)$/.exec(text) ?? []

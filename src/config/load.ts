@@ -7,16 +7,17 @@ import { SettingsError, type SettingsProblem } from './problem.ts'
 import { readSettingsFile } from './read-settings-file.ts'
 import { type Settings, SettingsFile } from './settings.ts'
 
+/** The settings, and the files that they belong to. */
 export type LoadedSettings = {
   readonly settings: Settings
-  /** The file that was read, or null where there is none. */
+  /** The settings file, or null if there is none. */
   readonly file: string | null
   readonly dataFolder: string
-  /** What is accepted but probably not what was meant. */
+  /** Settings that are accepted but probably a mistake. */
   readonly warnings: readonly SettingsProblem[]
 }
 
-/** The settings: flags before WEIR_ variables, before the file, before the defaults. Throws `SettingsError`. */
+/** Loads the settings: flags override WEIR_ variables, the file, then the defaults. Throws `SettingsError`. */
 export function loadSettings(input: SettingsInput): LoadedSettings {
   const file = findSettingsFile(input)
   const problems: SettingsProblem[] = []
@@ -50,19 +51,19 @@ function parsePort(path: string, text: string | undefined, problems: SettingsPro
   return undefined
 }
 
-/** The names that two models of the settings, or one model twice, lay claim to. */
+/** Returns a problem for each slug or alias that is used more than once. */
 export function duplicateModelNames(models: readonly ModelFacts[]): readonly SettingsProblem[] {
   const owners = new Map<string, string>()
   const problems: SettingsProblem[] = []
-  const claim = (name: string, path: string) => {
+  const addName = (name: string, path: string) => {
     const owner = owners.get(name)
     if (owner === undefined) owners.set(name, path)
     else
       problems.push({ path, message: `“${name}” is taken by ${owner}; each name must belong to one model.` })
   }
-  for (const [index, model] of models.entries()) claim(model.slug, `models[${index}].slug`)
+  for (const [index, model] of models.entries()) addName(model.slug, `models[${index}].slug`)
   for (const [index, model] of models.entries())
     for (const [position, alias] of (model.aliases ?? []).entries())
-      claim(alias, `models[${index}].aliases[${position}]`)
+      addName(alias, `models[${index}].aliases[${position}]`)
   return problems
 }

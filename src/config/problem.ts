@@ -1,14 +1,14 @@
-/** Something wrong with a setting: where, and what to do, in a sentence without its subject. */
+/** A problem with a setting; the message is a sentence whose subject is the path. */
 export type SettingsProblem = {
-  /** As in `providers.eu-azure.base_url`, `WEIR_PORT` or `--port`; empty for the file as a whole. */
+  /** Such as `providers.eu-azure.base_url`, `WEIR_PORT` or `--port`; empty for the file itself. */
   readonly path: string
   readonly message: string
 }
 
-/** The settings cannot be used. It lists all that is wrong, and never shows the value of a setting. */
+/** The settings are not valid. The message lists all problems, without secret values. */
 export class SettingsError extends Error {
   readonly problems: readonly SettingsProblem[]
-  /** The file that was read, or null where there was none. */
+  /** The settings file, or null if there is none. */
   readonly file: string | null
 
   constructor(problems: readonly SettingsProblem[], file: string | null) {
@@ -19,7 +19,7 @@ export class SettingsError extends Error {
   }
 }
 
-/** The problem in one line. */
+/** Formats a problem in one line. */
 export function problemLine(problem: SettingsProblem): string {
   return problem.path === '' ? problem.message : `${problem.path}: ${problem.message}`
 }
@@ -32,7 +32,7 @@ function errorMessage(problems: readonly SettingsProblem[], file: string | null)
   return [`There are ${problems.length} problems in ${file ?? 'the settings'}:`, ...lines].join('\n')
 }
 
-/** A flag or a variable is not in the file. */
+/** Flags and variables are not in the file. */
 function locationPrefix({ path }: SettingsProblem, file: string | null): string {
   return file === null || /^(--|WEIR_)/.test(path) ? '' : `In ${file}: `
 }

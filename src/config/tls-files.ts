@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileErrorReason } from './file-errors.ts'
 import type { SettingsProblem } from './problem.ts'
 
-/** Why a server cannot use these two PEM files; empty where it can. Says nothing of what is in the key. */
+/** Returns why a server cannot use these PEM files; empty if it can. Never shows the content of the key. */
 export function tlsProblems(tls: { readonly cert: string; readonly key: string }): SettingsProblem[] {
   const problems: SettingsProblem[] = []
   const cert = readPem('tls.cert', tls.cert, problems)
@@ -15,7 +15,7 @@ export function tlsProblems(tls: { readonly cert: string; readonly key: string }
   return problems
 }
 
-/** That a certificate has expired or is not valid yet: it can be served, but clients will refuse it. */
+/** Returns a warning for a certificate that has expired or is not valid yet: clients will reject it. */
 export function tlsWarnings(tls: { readonly cert: string }, now: number = Date.now()): SettingsProblem[] {
   const { validFrom, validTo } = new X509Certificate(readFileSync(tls.cert))
   const warning = (message: string) => [{ path: 'tls.cert', message }]

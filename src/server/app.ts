@@ -32,6 +32,7 @@ import type { MetricsPage } from '../api/system/metrics-page.ts'
 import type { Responses } from '../storage/ports/responses.ts'
 import { type Readiness, systemRoutes } from '../api/system/routes.ts'
 
+/** The services that the routes use. */
 export type AppDependencies = {
   readonly settings: Pick<Settings, 'cors' | 'maxBody' | 'unsupportedParameters' | 'compatibility'>
   readonly models: () => Models
@@ -39,7 +40,7 @@ export type AppDependencies = {
   readonly keys: KeyDirectory
   readonly completions: Completions
   readonly responses: Responses
-  /** The responses that are being made. */
+  /** The responses in progress. */
   readonly live: LiveResponses
   readonly runs: Runs
   readonly limits: RateLimits
@@ -54,7 +55,7 @@ const generationPaths: GenerationPaths = new Map([
   [responsesPath, 'responses'],
 ])
 
-/** The whole interface: what every request passes, then the features. */
+/** Creates the HTTP application: middleware for every request, then the routes of each API. */
 export function createApp(dependencies: AppDependencies) {
   const { settings, models, gateway, keys, completions, limits, log } = dependencies
   const { compatibility, unsupportedParameters: unsupported } = settings
@@ -71,7 +72,7 @@ export function createApp(dependencies: AppDependencies) {
     options: compatibility,
   })
   let routes: readonly Route[] = []
-  // Host names of any length, `ai` for one: Elysia would cut the path of a short one wrongly.
+  // With `standardHostname`, Elysia would cut the path wrongly for short host names such as `ai`.
   const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: false } })
     .use(requestId())
     .use(crossOrigin(settings.cors))
@@ -89,7 +90,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(storedRoutes(guard, createStoredService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
     .use(readingRoutes(guard, responses, log))
-  // These go by the list of the routes.
+  // These depend on the list of routes.
   app.use(openApi(app.routes))
   routes = app.routes.map(({ method, path }) => ({ method, path }))
   return app.use(otherMethods(app.routes))

@@ -12,11 +12,11 @@ import { createRuns, type Runs } from '../api/responses/background/runs.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createMetricsPage, type MetricsPage } from '../api/system/metrics-page.ts'
 
-/** What outlives a change of settings. */
+/** The services that outlive a reload of the settings. */
 export type SharedServices = {
   readonly storage: Storage
   readonly limits: RateLimits
-  /** What requests in flight hold together. */
+  /** The memory of all requests in flight. */
   readonly memory: MemoryBudget
   readonly live: LiveResponses
   readonly runs: Runs
@@ -29,6 +29,7 @@ export type SharedServices = {
   readonly log: Log
 }
 
+/** The parts of `RuntimeInput` that the shared services use. */
 export type SharedServicesInput = {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly log: Log
@@ -37,29 +38,28 @@ export type SharedServicesInput = {
   readonly images?: NetworkOverrides
 }
 
-/** What is in force at the moment. */
-type ActiveApp = {
+/** The active settings, and what background runs use. */
+type ActiveConfiguration = {
   readonly configuration: { readonly settings: Pick<Settings, 'limits' | 'host' | 'memory'> }
-  /** What a background run begins with. */
   readonly runEnvironment: RunEnvironment
 }
 
-/** Milliseconds of silence from a provider that accepted a stream, until the caller gets the status all the same. */
+/** How long a stream waits for the first event of a provider before it sends its status to the client. */
 const defaultFirstEventTimeoutMs = 10_000
 
-/** `current` is asked only while something is served. */
+/** Creates the shared services; `active` is not called before an application is active. */
 export function createSharedServices(
   input: SharedServicesInput,
   storage: Storage,
   observation: Observation,
-  current: () => ActiveApp,
+  active: () => ActiveConfiguration,
 ): SharedServices {
   const { environment, images, log } = input
-  const settings = () => current().configuration.settings
+  const settings = () => active().configuration.settings
   const memory = new MemoryBudget(() => settings().memory.inFlight)
   const live = createLiveResponses()
   const runs = createRuns({
-    current: () => current().runEnvironment,
+    current: () => active().runEnvironment,
     responses: storage.responses,
     live,
     keys: storage.keys,
@@ -76,7 +76,7 @@ export function createSharedServices(
     metrics: createMetricsPage(
       observation.metrics,
       environment.WEIR_ADMIN_KEY,
-      () => current().configuration.settings.host,
+      () => active().configuration.settings.host,
     ),
     requests: observation.requests,
     firstEventTimeoutMs: input.firstEventTimeoutMs ?? defaultFirstEventTimeoutMs,

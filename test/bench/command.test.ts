@@ -25,7 +25,7 @@ describe('weir bench', () => {
       expect(added.p50).toBeCloseTo(through.p50 - direct.p50, 9)
     }
     if (process.platform === 'linux') expect(figures.processor_microseconds?.chunk).toBeGreaterThan(0)
-    expect(benchText(figures)).toMatch(/^MILLISECONDS +DIRECT +THROUGH +ADDED\nwhole reply, p50 /)
+    expect(benchText(figures)).toMatch(/^MILLISECONDS +DIRECT +THROUGH +ADDED\nreply, p50 /)
     expect(fetch(`${gateway.url}/livez`)).rejects.toThrow()
     expect(existsSync(`/proc/${gateway.pid}`)).toBe(false)
   })
@@ -36,12 +36,12 @@ describe('weir bench', () => {
       headers: { authorization: `Bearer ${gateway.key}` },
     })
     const { data } = (await reply.json()) as { readonly data: readonly { readonly id: string }[] }
-    expect(data.map(({ id }) => id).toSorted()).toEqual(['bench/burst', 'bench/paced', 'bench/whole'])
+    expect(data.map(({ id }) => id).toSorted()).toEqual(['bench/burst', 'bench/paced', 'bench/plain'])
   })
 
   test('a program that does not serve is told with what it said', () => {
     const broken = [process.execPath, '-e', 'console.log("out of order")', '--']
-    expect(startBenchGateway(broken)).rejects.toThrow('did not start. It said: out of order')
+    expect(startBenchGateway(broken)).rejects.toThrow('did not start. Its output: out of order')
   })
 })
 
@@ -58,7 +58,7 @@ describe('weir bench --against', () => {
     await using app = await startApp({
       settings: { providers: { acme: { kind: 'vllm', base_url: 'http://127.0.0.1:9/v1' } } },
     })
-    expect(measureRemote(app, silent, 20)).rejects.toThrow('its settings name the provider echo')
+    expect(measureRemote(app, silent, 20)).rejects.toThrow('enable the provider echo in its settings')
     const other = { url: app.url, key: 'sk-weir-000000000000-00000000000000000000000000000000' }
     expect(measureRemote(other, silent, 20)).rejects.toThrow('got status 401')
   })

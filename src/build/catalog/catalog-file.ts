@@ -1,14 +1,14 @@
 import type { ModelFacts } from '../../config/model-facts.ts'
 
-/** The catalog as the file holds it. */
+/** The content of the catalog file. */
 export type CatalogFile = {
-  /** The day of the data, YYYY-MM-DD. */
+  /** The date of the data, YYYY-MM-DD. */
   readonly snapshot: string
   readonly commit?: string
   readonly models: readonly ModelFacts[]
 }
 
-/** One line a model, so that a renewal shows what changed. */
+/** Formats the catalog with one line a model, so that a diff shows what changed. */
 export function formatCatalog({ snapshot, commit, models }: CatalogFile): string {
   const source = ['models.dev, MIT licence', ...(commit ? [`commit ${commit}`] : [])].join(', ')
   const head = Object.entries({ snapshot, source, notice }).map(
@@ -18,8 +18,8 @@ export function formatCatalog({ snapshot, commit, models }: CatalogFile): string
   return `{\n${head.join('')}  "models": [\n${lines.join(',\n')}\n  ]\n}\n`
 }
 
-/** The notice that the licence of models.dev wants to stand beside its data. */
-export const notice = `MIT License
+/** The licence of models.dev, which must accompany its data. */
+const notice = `MIT License
 
 Copyright (c) 2025 models.dev
 

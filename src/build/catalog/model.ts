@@ -12,7 +12,7 @@ import {
 
 const validator = Compile(ModelFacts)
 
-/** The catalog entry of a model. */
+/** Converts a model to its catalog entry; throws if the entry is not valid. */
 export function toModelFacts({ provider, model }: SelectedModel): ModelFacts {
   const reasoning = reasoningFacts(provider, model)
   const facts = {
@@ -40,7 +40,7 @@ export function toModelFacts({ provider, model }: SelectedModel): ModelFacts {
   return validated(facts)
 }
 
-/** Hosts name the maker in the id: `Qwen/Qwen3.5-9B`. */
+/** Hosts of open models have the author in the id: `Qwen/Qwen3.5-9B`. */
 function authorFromId(id: string): string | undefined {
   const [author, name, ...more] = id.split('/')
   return name !== undefined && more.length === 0 ? author : undefined
@@ -50,7 +50,7 @@ function toModality(modality: string): string {
   return modality === 'pdf' ? 'file' : modality
 }
 
-/** Of the fast modes only a service tier can be asked for; one that wants a header of its own is left out. */
+/** Only fast modes that are a service tier are supported; one that needs a header is ignored. */
 function fastMode({ experimental }: SourceModel): FastMode | undefined {
   const fast = experimental?.modes?.fast
   const pricing = toPricing(fast?.cost)
@@ -58,7 +58,7 @@ function fastMode({ experimental }: SourceModel): FastMode | undefined {
   return { strategy: 'service_tier', service_tier: 'priority', pricing }
 }
 
-/** Without the absent fields, which the closed schema would refuse. */
+/** Removes undefined fields, which the closed schema would reject, and validates the entry. */
 function validated(facts: { readonly slug: string }): ModelFacts {
   const present: unknown = JSON.parse(JSON.stringify(facts))
   if (validator.Check(present)) return present
@@ -68,15 +68,15 @@ function validated(facts: { readonly slug: string }): ModelFacts {
 
 type Prices = Pick<SourceCost, 'input' | 'output' | 'cache_read' | 'cache_write'>
 
-/** The prices, in USD per million tokens on both sides. */
-export function toPricing(cost: SourceCost | undefined): Pricing | undefined {
+/** Converts the prices; both formats use USD per million tokens. */
+function toPricing(cost: SourceCost | undefined): Pricing | undefined {
   if (!cost) return undefined
   const pricing = toPrices({ ...cost, cache_read: cost.cache_read ?? cost.cached_input })
   const tiers = toTiers(cost)
   return tiers.length > 0 ? { ...pricing, tiers } : pricing
 }
 
-/** A cache price of zero stands for one that is not known: nobody gives cached tokens away. */
+/** A cache price of zero means unknown: no provider gives cached tokens away. */
 function toPrices({ input, output, cache_read, cache_write }: Prices): Prices {
   return { input, output, cache_read: cache_read || undefined, cache_write: cache_write || undefined }
 }

@@ -4,7 +4,7 @@ import type { DirectProvider } from './direct-providers.ts'
 import { reasonsOnlyOnRequest } from './reasoning.ts'
 import { isResponsesOnly, type SourceModel } from './source.ts'
 
-/** What the provider's interface takes, less what this model refuses. */
+/** Returns the parameters of the provider's API without those that this model rejects. */
 export function supportedParameters(
   provider: DirectProvider,
   model: SourceModel,
@@ -21,7 +21,7 @@ export function supportedParameters(
   )
 }
 
-/** What the Responses API has no word for. */
+/** Parameters that the Responses API does not have. */
 const unsupportedByResponses = [
   'n',
   'stop',
@@ -34,7 +34,7 @@ const unsupportedByResponses = [
 function unsupportedByFlags(model: SourceModel): Parameter[] {
   const unsupported: Parameter[] = []
   if (!model.tool_call) unsupported.push('tools', 'tool_choice', 'parallel_tool_calls')
-  // Chat models that answer at once sample as any other does, whatever the flag says of their reasoning.
+  // The flag describes the reasoning mode; models that reason only on request support sampling otherwise.
   if (model.temperature === false && !reasonsOnlyOnRequest(model)) unsupported.push('temperature', 'top_p')
   if (model.structured_output === false) unsupported.push('response_format')
   return unsupported
@@ -42,7 +42,7 @@ function unsupportedByFlags(model: SourceModel): Parameter[] {
 
 type FamilyRule = (model: SourceModel) => readonly Parameter[]
 
-/** What whole families of reasoning models refuse. */
+/** Parameters that families of reasoning models reject. */
 const unsupportedByFamily: Readonly<Record<string, FamilyRule>> = {
   openai: ({ id, temperature }) => {
     if (temperature !== false) return []

@@ -3,7 +3,7 @@ import { type Effort, efforts } from '../../domain/generation/request.ts'
 import type { DirectProvider } from './direct-providers.ts'
 import type { SourceModel } from './source.ts'
 
-/** How the model reasons, and what of it can be set; absent for one that does not. */
+/** Returns how the reasoning of the model can be configured; undefined for a model without reasoning. */
 export function reasoningFacts(provider: DirectProvider, model: SourceModel): ReasoningFacts | undefined {
   if (!model.reasoning) return undefined
   const optional = canDisableReasoning(provider, model)
@@ -14,7 +14,7 @@ export function reasoningFacts(provider: DirectProvider, model: SourceModel): Re
   }
 }
 
-/** The steps above none. A budget of tokens is set by three of them, and a switch knows one way of being on. */
+/** Returns the efforts above none: three levels for a token budget, one for a toggle. */
 function effortLevels(model: SourceModel, optional: boolean): Effort[] {
   const named = efforts.filter((effort) => effort !== 'none' && effortValues(model).includes(effort))
   if (named.length > 0) return named
@@ -23,7 +23,7 @@ function effortLevels(model: SourceModel, optional: boolean): Effort[] {
 }
 
 function canDisableReasoning(provider: DirectProvider, model: SourceModel): boolean {
-  // Claude thinks only when asked to, but for the models that never stop.
+  // Claude reasons only on request, except for models that always reason.
   if (provider.name === 'anthropic') return !/fable|mythos/.test(model.id)
   const acceptsZeroBudget = optionOf(model, 'budget_tokens')?.min === 0
   return effortValues(model).includes('none') || optionOf(model, 'toggle') !== undefined || acceptsZeroBudget
@@ -50,7 +50,7 @@ function optionalDefaults(provider: DirectProvider, model: SourceModel) {
   return { default_enabled: true, mandatory: false }
 }
 
-/** GPT-5.1 to 5.4 reason only when asked to; those before always do, those after unless told otherwise. */
+/** True for GPT-5.1 to 5.4. Earlier models always reason; later ones reason by default. */
 export function reasonsOnlyOnRequest(model: SourceModel): boolean {
   return /^gpt-5\.[1-4](-|$)/.test(model.id) && effortValues(model).includes('none')
 }

@@ -1,8 +1,8 @@
 import type { Installation } from './machine.ts'
 
-/** Help names the commands; how long it took to start is said. */
+/** Expects the help to name the commands, and prints how long it took. */
 export async function expectHelp(installation: Installation): Promise<void> {
-  // The first run reads the file from the disk; the second shows what a user waits for.
+  // The first run reads the file from the disk; the second shows the usual delay.
   await output(installation, ['--help'])
   const started = performance.now()
   const help = await output(installation, ['--help'])
@@ -12,10 +12,10 @@ export async function expectHelp(installation: Installation): Promise<void> {
   }
 }
 
-/** The version is a name and a number. */
+/** Expects `weir version` to print a name and a number. */
 export async function expectVersion(installation: Installation): Promise<void> {
   const version = await output(installation, ['version'])
-  if (!/^weir \d+\.\d+\.\d+/.test(version)) throw new Error(`weir version says: ${version}`)
+  if (!/^weir \d+\.\d+\.\d+/.test(version)) throw new Error(`weir version printed: ${version}`)
   console.log(`weir version     ${version.trim()}`)
 }
 

@@ -1,7 +1,7 @@
 const prompt = 'The river is measured at the weir.'
 const timeoutMs = 10_000
 
-/** A key that nobody was given opens nothing. */
+/** Expects an unknown key to get 401. */
 export async function expectUnauthorized(address: string): Promise<void> {
   const reply = await requestChat(address, 'sk-weir-000000000000-00000000000000000000000000000000', false)
   if (reply.status !== 401)
@@ -9,22 +9,22 @@ export async function expectUnauthorized(address: string): Promise<void> {
   console.log('unknown key      401')
 }
 
-/** The built-in model says what it was told. */
+/** Expects the built-in model to repeat the prompt. */
 export async function expectChatCompletion(address: string, key: string): Promise<void> {
   const reply = await expectStatus200(await requestChat(address, key, false))
   const content: unknown = JSON.parse(reply)?.choices?.[0]?.message?.content
-  if (content !== prompt) throw new Error(`The answer is not the question: ${reply}`)
-  console.log('chat completion  answered')
+  if (content !== prompt) throw new Error(`The completion is not the prompt: ${reply}`)
+  console.log('chat completion  ok')
 }
 
-/** The same, streamed: the chunks add up to the answer, and the stream says that it is whole. */
+/** Expects a stream whose chunks add up to the prompt and that ends with [DONE]. */
 export async function expectStream(address: string, key: string): Promise<void> {
   const reply = await expectStatus200(await requestChat(address, key, true))
   const frames = reply.split('\n\n').filter((frame) => frame.startsWith('data: '))
   const data = frames.map((frame) => frame.slice('data: '.length))
   if (data.pop() !== '[DONE]') throw new Error(`The stream does not end with [DONE]: ${reply}`)
   const content = data.map((chunk) => JSON.parse(chunk).choices[0]?.delta.content ?? '').join('')
-  if (content !== prompt) throw new Error(`The stream does not add up to the question: ${reply}`)
+  if (content !== prompt) throw new Error(`The stream does not add up to the prompt: ${reply}`)
   console.log(`streamed         ${data.length} chunks`)
 }
 

@@ -1,18 +1,18 @@
 import { dirname, join } from 'node:path'
 import type { Installation } from './machine.ts'
 
-/** A server of this run. Leaving its scope kills it, if nothing else has ended it. */
+/** A server process, which is killed at the end of the scope. */
 export type Server = AsyncDisposable & {
   readonly address: string
-  /** Ends it without a warning. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
-  /** Asks it to end, and expects it to do so cleanly. */
+  /** Sends SIGTERM and expects exit code 0. */
   stop(): Promise<void>
 }
 
 const timeoutMs = 20_000
 
-/** Starts an executable and waits until it says that it is ready. */
+/** Starts an executable and waits for its readiness. */
 export async function startServer(installation: Installation, port: number): Promise<Server> {
   const log = Bun.file(join(dirname(installation.folder), 'server.log'))
   const started = performance.now()
@@ -23,10 +23,10 @@ export async function startServer(installation: Installation, port: number): Pro
   })
   const address = `http://127.0.0.1:${port}`
   try {
-    await untilReady(address, child)
+    await waitUntilReady(address, child)
   } catch (error) {
     await kill(child)
-    throw new Error(`The server did not become ready. It said:\n${await log.text()}`, { cause: error })
+    throw new Error(`The server did not become ready. Its log:\n${await log.text()}`, { cause: error })
   }
   console.log(`ready            after ${Math.round(performance.now() - started)} ms`)
   return {
@@ -37,9 +37,9 @@ export async function startServer(installation: Installation, port: number): Pro
   }
 }
 
-async function untilReady(address: string, child: Bun.Subprocess): Promise<void> {
-  const end = performance.now() + timeoutMs
-  while (performance.now() < end && child.exitCode === null) {
+async function waitUntilReady(address: string, child: Bun.Subprocess): Promise<void> {
+  const endsAt = performance.now() + timeoutMs
+  while (performance.now() < endsAt && child.exitCode === null) {
     const ready = await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(1000) }).catch(() => null)
     if (ready?.status === 200) return
     await Bun.sleep(10)
@@ -55,8 +55,8 @@ async function kill(child: Bun.Subprocess): Promise<void> {
 async function stop(child: Bun.Subprocess): Promise<void> {
   child.kill('SIGTERM')
   const code = await Promise.race([child.exited, Bun.sleep(timeoutMs)])
-  if (code === undefined) throw new Error('The server did not end when it was asked to.')
-  // Windows knows no polite end of a process: there it is killed, whatever the signal.
+  if (code === undefined) throw new Error('The server did not stop on SIGTERM.')
+  // Windows has no SIGTERM: there the process is always killed.
   if (code !== 0 && process.platform !== 'win32') throw new Error(`The server ended with ${code}.`)
   console.log('SIGTERM          ended cleanly')
 }

@@ -87,7 +87,7 @@ function settingsFor(upstream: string): object {
     host: '127.0.0.1',
     port: 0,
     providers: { bench: provider },
-    models: [model('whole'), model('burst'), model('paced')],
+    models: [model('plain'), model('burst'), model('paced')],
     limits: { requests_per_minute: 10 ** 9, tokens_per_minute: 10 ** 12, concurrent_requests: 100_000 },
   }
 }

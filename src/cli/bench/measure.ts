@@ -26,7 +26,7 @@ export async function measure(
 ): Promise<BenchResult> {
   reportStep('Warming up …')
   await send({
-    ...plainChat(gatewayTarget(gateway, 'whole')),
+    ...plainChat(gatewayTarget(gateway, 'plain')),
     connections: callers,
     durationMs: 2 * durationMs,
   })
@@ -35,7 +35,7 @@ export async function measure(
   const milliseconds = await measureSingleCaller(gateway, durationMs)
   reportStep(`${callers} callers …`)
   const request = await processorTimePerUnit(gateway.pid, 1, {
-    ...plainChat(gatewayTarget(gateway, 'whole')),
+    ...plainChat(gatewayTarget(gateway, 'plain')),
     connections: callers,
     durationMs: 2 * durationMs,
   })
@@ -59,16 +59,16 @@ async function measureSingleCaller(
 ): Promise<BenchResult['milliseconds']> {
   const singleCaller = { connections: 1, durationMs }
   const direct = (model: string) => ({ ...gatewayTarget(gateway, model), url: gateway.upstream })
-  const [whole, wholeDirect] = [
-    await send({ ...plainChat(gatewayTarget(gateway, 'whole')), ...singleCaller }),
-    await send({ ...plainChat(direct('whole')), ...singleCaller }),
+  const [plain, plainDirect] = [
+    await send({ ...plainChat(gatewayTarget(gateway, 'plain')), ...singleCaller }),
+    await send({ ...plainChat(direct('plain')), ...singleCaller }),
   ]
   const [burst, burstDirect] = [
     await send({ ...streamingChat(gatewayTarget(gateway, 'burst')), ...singleCaller }),
     await send({ ...streamingChat(direct('burst')), ...singleCaller }),
   ]
   return {
-    reply: addedLatency(percentilesOf(wholeDirect.latencies), percentilesOf(whole.latencies)),
+    reply: addedLatency(percentilesOf(plainDirect.latencies), percentilesOf(plain.latencies)),
     first_token: addedLatency(
       percentilesOf(burstDirect.firstTokenLatencies),
       percentilesOf(burst.firstTokenLatencies),

@@ -11,12 +11,11 @@ import { parseBootstrapKey } from '../../storage/sqlite/keys/bootstrap.ts'
 import type { CliContext } from '../context.ts'
 import { hostProblem } from '../serve/listen.ts'
 
-/** What of this machine and of the environment would keep `weir serve` from starting. It changes nothing. */
+/** Returns what on this machine or in its environment would stop `weir serve` from starting. Changes nothing. */
 export function machineProblems(
   { settings, dataFolder }: LoadedSettings,
-  context: CliContext,
+  { environment }: CliContext,
 ): SettingsProblem[] {
-  const { environment } = context
   const bootstrapKey = environment.WEIR_BOOTSTRAP_KEY
   const { host, tls } = settings
   const folderProblem = dataFolderProblem(dataFolder, [databaseName, lockName])
@@ -38,7 +37,7 @@ export function machineProblems(
   ]
 }
 
-/** What would be served but is probably not what was meant. */
+/** Returns what `weir serve` accepts but probably is a mistake, such as an expired certificate. */
 export function machineWarnings({ settings: { tls } }: LoadedSettings): SettingsProblem[] {
   return tls && tlsProblems(tls).length === 0 ? tlsWarnings(tls) : []
 }

@@ -6,7 +6,7 @@ import type { OnlineReport } from './report.ts'
 import type { CliContext } from '../context.ts'
 import { withProgress } from '../progress.ts'
 
-/** Asks every provider that is not inside this program for the list of its models, all at once. */
+/** Requests the model lists of all remote providers concurrently and reports each result. */
 export async function checkProviders(
   providers: Iterable<Provider>,
   models: Models,
@@ -27,7 +27,7 @@ async function checkProvider(provider: Provider, kind: RemoteKind, models: Model
   const report = { provider: provider.name, models: null, error: null, unknown: [] }
   if (!isListed(provider, kind)) return { ...report, ok: null }
   try {
-    // It has a deadline of its own.
+    // `listModels` has a timeout of its own.
     const listed = await listModels(provider, kind, new AbortController().signal)
     const ids = listed.map(({ id }) => id)
     return {
@@ -39,21 +39,21 @@ async function checkProvider(provider: Provider, kind: RemoteKind, models: Model
   } catch (error) {
     const workingBaseUrl = await findWorkingBaseUrl(provider, kind, error)
     if (workingBaseUrl === undefined) return { ...report, ok: false, error: errorMessage(error) }
-    const sentence = `${errorMessage(error)} It lists its models behind ${workingBaseUrl}: set base_url to that.`
-    return { ...report, ok: false, error: sentence, working_base_url: workingBaseUrl }
+    const message = `${errorMessage(error)} The model list is at ${workingBaseUrl}: set base_url to that.`
+    return { ...report, ok: false, error: message, working_base_url: workingBaseUrl }
   }
 }
 
-/** Milliseconds for each address that is tried. */
+/** For each base URL that is tried. */
 const probeTimeoutMs = 3000
 
-/** Another base on the same host behind which the provider lists its models, where the configured one has no list. */
+/** Finds another base URL on the same host that has a model list, if the configured one has none. */
 async function findWorkingBaseUrl(
   provider: Provider,
   kind: RemoteKind,
   error: unknown,
 ): Promise<string | undefined> {
-  // One that is not there, or that refuses the key, is not at another path.
+  // An unreachable provider, or one that rejects the key, would do so at any path.
   if (!(error instanceof ListingError) || [401, 403].includes(error.status)) return undefined
   for (const baseUrl of otherBases(provider.baseUrl, kind)) {
     const { signal } = new AbortController()
@@ -72,7 +72,7 @@ function routedModels(provider: Provider, { enabled }: Models): readonly string[
   ]
 }
 
-/** Lists have the full names, with a date or a tag behind, of models that are also known by shorter ones. */
+/** Returns the models that are not in the list; a listed id may be longer by a date or a tag. */
 function unlistedModels(ids: readonly string[], models: readonly string[]): readonly string[] {
   return models.filter(
     (model) =>
@@ -82,6 +82,6 @@ function unlistedModels(ids: readonly string[], models: readonly string[]): read
 
 function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return 'It did not answer in time.'
+  if (error.name === 'TimeoutError') return 'The request timed out.'
   return 'code' in error ? `The connection failed (${String(error.code)}).` : error.message
 }

@@ -2,54 +2,57 @@ import { problemLine, type SettingsProblem } from '../../config/problem.ts'
 import { oneOf } from '../../lib/validation/wording.ts'
 import { table } from '../output.ts'
 
-/** What `weir check` found; what needs sound settings is absent where they are not. */
+/** The result of `weir check`; what depends on valid settings is absent if they are not valid. */
 export type CheckReport = {
   readonly ok: boolean
   readonly file: string | null
   readonly data_folder?: string
   readonly problems: readonly SettingsProblem[]
-  /** What is accepted but probably not what was meant. */
+  /** Settings that are accepted but probably a mistake. */
   readonly warnings?: readonly SettingsProblem[]
   readonly providers?: readonly ProviderReport[]
   readonly models?: ModelsReport
-  /** What the providers answered, where they were asked. */
+  /** The results of the requests to the providers, with `--online`. */
   readonly online?: readonly OnlineReport[]
 }
 
+/** The result of requesting the model list of a provider. */
 export type OnlineReport = {
   readonly provider: string
-  /** Null for one that has no list of its models, and was not asked. */
+  /** Null for a provider without a model list, which is not contacted. */
   readonly ok: boolean | null
-  /** How many models it listed. */
+  /** The number of listed models. */
   readonly models: number | null
-  /** Why it gave no list. */
+  /** Why the list could not be read. */
   readonly error: string | null
-  /** The base behind which it does list them, where that is not the one of the settings. */
+  /** The base URL that has the list, if the configured one does not. */
   readonly working_base_url?: string
-  /** The models of routes to it that it did not list. */
+  /** The models routed to the provider that it does not list. */
   readonly unknown: readonly string[]
 }
 
+/** A provider of the settings or the environment. */
 export type ProviderReport = {
   readonly name: string
   readonly kind: string
-  /** Null where the provider is inside this program. */
+  /** Null for a built-in provider. */
   readonly base_url: string | null
   readonly key: boolean
-  /** Why it cannot be asked, in a sentence that says what to set; null where it can. */
+  /** What must be set before the provider can be used, in a sentence; null if nothing is missing. */
   readonly missing: string | null
 }
 
+/** How many models are enabled and disabled, and why. */
 export type ModelsReport = {
   readonly on: number
   readonly off: number
-  /** The providers whose models are not counted, because they were not asked for their lists. */
+  /** The providers whose discovered models are not counted, without `--online`. */
   readonly not_listed: readonly string[]
-  /** The models of the settings that nobody can serve, each with the reason. */
+  /** The models of the settings that cannot be served, each with the reason. */
   readonly without_service: readonly { readonly slug: string; readonly reason: string }[]
 }
 
-/** The report for a person. */
+/** Formats the report for the terminal. */
 export function reportText(report: CheckReport): string {
   const data = report.data_folder === undefined ? [] : [`Data      ${report.data_folder}`]
   return [
@@ -88,26 +91,26 @@ function modelLines(models: ModelsReport | undefined): string[] {
   const reasons = models.without_service.map(({ slug, reason }) => `${slug}: ${reason}`)
   return [
     '',
-    `Models: ${models.on} on, ${models.off} off.`,
+    `Models: ${models.on} enabled, ${models.off} disabled.`,
     ...notListedLines(models.not_listed),
-    ...section('Named in the settings, but without service', reasons),
+    ...section('Models of the settings that cannot be served', reasons),
   ]
 }
 
 function notListedLines(providers: readonly string[]): string[] {
   if (providers.length === 0) return []
-  return [`Not counted: the models that ${oneOf(providers, 'and')} will list; --online asks for them.`]
+  return [`Not counted: the models that ${oneOf(providers, 'and')} will list; --online requests them.`]
 }
 
 function onlineLines(reports: readonly OnlineReport[]): string[] {
   const unknown = reports.flatMap(({ provider, unknown }) => unknown.map((model) => `${provider}: ${model}`))
   return [
-    ...section('Asked for their models', reports.map(onlineLine)),
-    ...section('Models of routes that their providers did not list', unknown),
+    ...section('Model lists of the providers', reports.map(onlineLine)),
+    ...section('Routed models that their providers do not list', unknown),
   ]
 }
 
 function onlineLine({ provider, ok, models, error }: OnlineReport): string {
-  if (ok === null) return `${provider}: has no list; not asked`
+  if (ok === null) return `${provider}: has no model list; not checked`
   return ok ? `${provider}: ${models} models` : `${provider}: failed. ${error}`
 }

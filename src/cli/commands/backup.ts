@@ -12,13 +12,13 @@ import { withProgress } from '../progress.ts'
 const usage = `Usage
   weir backup FILE [--overwrite]
 
-Copies the database into FILE as it is at one moment, also while a server uses it. The copy is
-whole and on disk when the command ends; its owner alone may read it. What takes long shows its
-progress, unless --json is given. To restore it, stop the server, put the copy in the place of
-weir.db in the data folder, delete weir.db-wal and weir.db-shm beside it, and start again.
+Writes a consistent copy of the database to FILE, also while a server is running. The copy is
+complete and on disk when the command ends; only its owner may read it. A long backup shows its
+progress, unless --json is given. To restore it, stop the server, replace weir.db in the data
+folder with the copy, delete weir.db-wal and weir.db-shm beside it, and start again.
 
 Flags
-  --overwrite    replaces FILE where it exists
+  --overwrite    replaces FILE if it exists
 
 Examples
   weir backup /var/backups/weir-monday.db
@@ -29,7 +29,7 @@ ${commonFlagsHelp}`
 /** `weir backup`. */
 export const backup: Command = {
   name: 'backup',
-  summary: 'copy the database, also while a server uses it',
+  summary: 'back up the database, also while a server is running',
   usage,
   async run(args, context) {
     const signature = { command: 'backup', flags: { overwrite: 'switch' }, operands: ['FILE'] } as const
@@ -57,7 +57,7 @@ function sizeOf(file: string): number | undefined {
   return existsSync(file) ? statSync(file).size : undefined
 }
 
-/** What SQLite leaves out of a copy is not known beforehand. */
+/** The size of the copy is not known in advance: SQLite omits free pages. */
 function progressText(copied: number, size: number): string {
   const share = Math.min(0.99, copied / size)
   return `Copying  ${barText(share, barWidth).padEnd(barWidth)}  ${Math.floor(share * 100)} % of ${megabytes(size)}`

@@ -12,15 +12,15 @@ import { createProgress } from '../progress.ts'
 const usage = `Usage
   weir bench [--against URL]
 
-Starts a gateway of its own, in an empty folder and in front of a provider that answers at once,
-and measures calls directly and through it: what it adds to the time of a reply and to the time to
-the first token, and what processor time a request and a streamed chunk take. Needs no key and no
-network, changes nothing, and takes about ten seconds. On a terminal it shows how far it is.
+Starts a gateway in an empty folder in front of a scripted provider, and measures requests
+directly and through it: the latency that the gateway adds to a reply and to the first token, and
+the processor time of a request and of a streamed chunk. Needs no key and no network, changes
+nothing, and takes about ten seconds. On a terminal it shows its progress.
 
 Flags
-  --against URL  measures the gateway there instead, with the key in WEIR_KEY and its model
-                 weir/echo; a few thousand requests, which its limits count. What it adds is told
-                 in comparison with GET /livez, and nothing of its processor time.
+  --against URL  measures a running gateway instead, with the key in WEIR_KEY and the model
+                 weir/echo; a few thousand requests, which count towards its rate limits.
+                 Latency is compared with GET /livez; processor time is not measured.
 
 Examples
   weir bench
@@ -31,11 +31,11 @@ ${commonFlagsHelp}`
 /** `weir bench`. */
 export const bench: Command = {
   name: 'bench',
-  summary: 'measure what a gateway adds to a call, on this machine',
+  summary: 'measure the latency and processor time that the gateway adds',
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, { command: 'bench', flags: { against: 'text' } })
-    const { say: reportStep, end } = createStepReporter(
+    const { reportStep, end } = createStepReporter(
       context,
       flags.json === true,
       flags.against === undefined ? localDurationMs : remoteDurationMs,
@@ -50,32 +50,38 @@ export const bench: Command = {
   },
 }
 
-/** Milliseconds that it takes in all, about: for its progress. */
+/** The approximate duration of a measurement, for its progress. */
 const localDurationMs = 12_000
 const remoteDurationMs = 3500
 const barWidth = 20
 
-/** Says what is measured: on a terminal as progress in one line, elsewhere a line for each step, to programs nothing. */
+/** Reports each step: on a terminal as a progress bar, elsewhere as a line, with `--json` not at all. */
 function createStepReporter(
   context: CliContext,
   json: boolean,
   expectedMs: number,
-): { readonly say: StepReporter; end(): void } {
-  if (json || context.errTerminal === undefined) return { say: json ? () => {} : context.err, end() {} }
+): { readonly reportStep: StepReporter; end(): void } {
+  if (json || context.errTerminal === undefined)
+    return { reportStep: json ? () => {} : context.err, end() {} }
   const progress = createProgress(context)
   const startedAt = performance.now()
   const share = () => Math.min(0.99, (performance.now() - startedAt) / expectedMs)
-  const say = (step: string) => progress.show(() => `${barText(share(), barWidth).padEnd(barWidth)}  ${step}`)
-  return { say, end: progress.end }
+  const reportStep = (step: string) =>
+    progress.show(() => `${barText(share(), barWidth).padEnd(barWidth)}  ${step}`)
+  return { reportStep, end: progress.end }
 }
 
-async function measureLocal(say: StepReporter) {
-  say('Starting a gateway …')
+async function measureLocal(reportStep: StepReporter) {
+  reportStep('Starting a gateway …')
   await using gateway = await startBenchGateway()
-  return await measure(gateway, say)
+  return await measure(gateway, reportStep)
 }
 
-async function measureAgainst(against: string, environment: CliContext['environment'], say: StepReporter) {
+async function measureAgainst(
+  against: string,
+  environment: CliContext['environment'],
+  reportStep: StepReporter,
+) {
   const url = URL.parse(against)
   if (!url?.protocol.startsWith('http'))
     throw new UsageError(
@@ -83,5 +89,5 @@ async function measureAgainst(against: string, environment: CliContext['environm
     )
   const key = environment.WEIR_KEY
   if (!key) throw new UsageError('--against needs a key in WEIR_KEY. See weir bench --help.')
-  return measureRemote({ url: url.origin, key }, say)
+  return measureRemote({ url: url.origin, key }, reportStep)
 }

@@ -21,16 +21,16 @@ import { jsonText } from '../output.ts'
 const usage = `Usage
   weir check [--online] [--json]
 
-Reads the settings as “weir serve” would and says what is wrong and where, which providers
-have keys, how many models are on, and why a model that the settings name is off. The host, the
-files of tls and the data folder are checked, too; whether the port is free is not.
-Exit code 0: nothing is wrong; 1: something is. A warning is not an error.
+Reads the settings like “weir serve” and reports what is wrong and where, which providers have
+keys, how many models are enabled, and why a model of the settings is disabled. It also checks
+the host, the TLS files and the data folder, but not whether the port is free.
+Exit code 0: no problems; 1: at least one. A warning is not a problem.
 
 Flags
-  --online       also asks each provider for the list of its models: does it answer, does it
-                 take the key, does it know the models whose routes lead to it, and at which
-                 address does it answer where base_url is wrong? Models that providers list are
-                 counted, as “weir serve” would. Without this flag nobody is asked anything.
+  --online       also requests the model list of each provider: is it reachable, does it
+                 accept the key, does it list the models routed to it, and which base_url
+                 works if the configured one does not? Discovered models are counted, like
+                 in “weir serve”. Without this flag no provider is contacted.
 
 Examples
   weir check
@@ -42,7 +42,7 @@ ${commonFlagsHelp}`
 /** `weir check`. */
 export const check: Command = {
   name: 'check',
-  summary: 'say what is wrong with the settings, and which providers have keys',
+  summary: 'validate the settings and show which providers have keys',
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, { command: 'check', flags: { online: 'switch' } })
@@ -117,7 +117,7 @@ async function reportOnSettings(
   }
 }
 
-/** The models that these settings give; `online` asks the providers for those that they list. */
+/** Loads the models of these settings; `online` includes those that the providers list. */
 async function loadModels(
   settings: Settings,
   providers: ProviderSet,
@@ -133,14 +133,14 @@ async function loadModels(
   return registry.current()
 }
 
-/** What becomes of each provider is in the answers. */
+/** The failures of providers are part of the report. */
 const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
 
 function unlistedProvider({ name, kind, discover }: Provider): string[] {
   return discover && 'protocol' in kind ? [name] : []
 }
 
-/** Those that can be asked, then those that the settings name in vain. */
+/** Reports the configured providers, then those whose configuration is incomplete. */
 function providerReports(
   { configured, missing }: ProviderSet,
   settings: LoadedSettings['settings']['providers'],

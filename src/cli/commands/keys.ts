@@ -10,20 +10,20 @@ import { withExistingStorage, withReadableStorage } from '../storage.ts'
 
 const usage = `Usage
   weir keys create [--org NAME] [--name TEXT] [--expires 90d]
-                                 a new key, printed this once
-  weir keys list                 all keys, by their ids
-  weir keys revoke ID            the key answers 401 from now on
+                                 creates a key and prints it, once
+  weir keys list                 lists all keys with their ids
+  weir keys revoke ID            revokes a key; requests with it get 401
   weir keys rotate ID [--grace 24h]
-                                 a new key for the same purpose; the old one works for the grace more
+                                 replaces a key; the old one works until the grace period ends
 
 Flags
-  --org NAME                     whose key it is; without it: default
-  --name TEXT                    what it is for
-  --expires 90d                  until when it works; without it: until it is revoked
-  --grace 24h                    0s ends the old key at once
+  --org NAME                     the organization of the key; default: default
+  --name TEXT                    a name that describes its use
+  --expires 90d                  when the key expires; without it: never
+  --grace 24h                    how long the old key still works; 0s revokes it at once
 
-The id of a key is the part of it between “sk-weir-” and the next dash.
-Works while a server runs, which sees the change within a second.
+The id of a key is the part between “sk-weir-” and the next dash.
+Works while a server is running, which applies the change within a second.
 
 ${commonFlagsHelp}`
 
@@ -86,14 +86,14 @@ async function rotate(args: readonly string[], context: CliContext): Promise<num
   return 0
 }
 
-/** The key alone goes to standard output, so that a script can take it. */
+/** Prints only the key on standard output, so that a script can read it. */
 function printKey({ record, key }: NewKey, json: boolean | undefined, context: CliContext): void {
   const { id, name, organization } = record
   const { expires_at } = keyJson(record)
   if (json) return context.out(jsonText({ id, key: key.reveal(), name, organization, expires_at }))
   context.out(key.reveal())
   context.err(
-    `This is the only time the key is shown. It is of ${organization} and works until ${expiryText(record)}.`,
+    `This is the only time the key is shown. It belongs to ${organization} and works until ${expiryText(record)}.`,
   )
 }
 
@@ -103,7 +103,7 @@ function expiryText(record: KeyRecord | undefined): string {
 
 function duration(flag: string, text: string): number {
   const milliseconds = /^0(ms|s|m|h|d)$/.test(text) && flag === '--grace' ? 0 : durationOf(text)
-  // Beyond a hundred years a date would not fit its type.
+  // A hundred years; a date much later would overflow.
   if (milliseconds === undefined || milliseconds > 36_500 * 86_400_000)
     throw new UsageError(
       `${flag} needs a duration such as 90d or 24h, but got “${text}”. See weir keys --help.`,
@@ -111,8 +111,8 @@ function duration(flag: string, text: string): number {
   return milliseconds
 }
 
-/** A key as `--json` prints it. */
-export function keyJson(record: KeyRecord) {
+/** Returns a key as `--json` prints it. */
+function keyJson(record: KeyRecord) {
   return {
     id: record.id,
     name: record.name,
@@ -125,8 +125,8 @@ export function keyJson(record: KeyRecord) {
   }
 }
 
-/** Keys as a table for people. */
-export function keyTable(records: readonly KeyRecord[], now: number): string {
+/** Formats keys as a table for the terminal. */
+function keyTable(records: readonly KeyRecord[], now: number): string {
   return table(records, [
     { title: 'ID', value: ({ id }) => id },
     { title: 'ENDS IN', value: ({ last4 }) => last4 },

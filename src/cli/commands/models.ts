@@ -15,15 +15,14 @@ import { type Column, jsonText, table } from '../output.ts'
 const usage = `Usage
   weir models [FILTER] [--provider NAME] [--author NAME] [--all] [--json]
 
-Lists the enabled models, as GET /v1/models does, with their prices in USD per million tokens
-and the routes that serve them. Providers with “discover: true” and an Ollama on this machine
-are asked for theirs. FILTER is a part of a slug, an alias or a provider's own name of a model;
-upper and lower case are the same.
+Lists the enabled models, like GET /v1/models, with their prices in USD per million tokens and
+their routes. This includes the models of providers with “discover: true” and of an Ollama on this
+machine. FILTER is a part of a slug, of an alias or of a provider's name of a model (case-insensitive).
 
 Flags
-  --provider NAME  only models that this provider serves
-  --author NAME    only models of this author, as in GET /v1/models and in their slugs
-  --all            also the models that are disabled, and why
+  --provider NAME  only the models of this provider
+  --author NAME    only the models of this author, as in GET /v1/models or in the slug
+  --all            also the disabled models, with the reason
 
 Examples
   weir models gpt
@@ -71,7 +70,7 @@ async function currentModels(
   return registry.current()
 }
 
-/** Only what went wrong, in a sentence. */
+/** Logs only warnings and errors, as sentences. */
 function terminalLog(context: CliContext): Log {
   return {
     info: () => {},
@@ -80,7 +79,7 @@ function terminalLog(context: CliContext): Log {
   }
 }
 
-/** A model for programs: as GET /v1/models shows it, with its routes and why it is off. */
+/** Returns a model as GET /v1/models does, with its routes and why it is disabled. */
 function modelJson(model: Model) {
   return {
     ...renderModel(model),
@@ -90,7 +89,7 @@ function modelJson(model: Model) {
   }
 }
 
-/** Where none is listed: whether any would be with `--all`. */
+/** The message for an empty list: says if `--all` would list any model. */
 function noMatchText(disabled: number, all: boolean): string {
   if (all || disabled === 0) return 'No model matches.'
   const [count, verb] = disabled === 1 ? ['1 model', 'is'] : [`${disabled} models`, 'are']
@@ -98,20 +97,20 @@ function noMatchText(disabled: number, all: boolean): string {
 }
 
 function tableText(shown: readonly Model[], all: boolean): string {
-  return `${modelTable(shown, all)}\n\nPrices in USD per million tokens; built-in facts of ${catalog.snapshot}.`
+  return `${modelTable(shown, all)}\n\nPrices in USD per million tokens; built-in catalog of ${catalog.snapshot}.`
 }
 
-/** What models are to have in common; what is absent does not matter. */
-export type ModelFilter = {
-  /** A part of the slug, of an alias, or of a provider's own name of the model. */
+/** Conditions that all must hold; an absent one is ignored. */
+type ModelFilter = {
+  /** A part of the slug, of an alias, or of a provider's name of the model. */
   readonly text?: string | undefined
-  /** The name of a provider that serves it. */
+  /** The name of a provider that serves the model. */
   readonly provider?: string | undefined
   readonly author?: string | undefined
 }
 
-/** The models that fit the filter, in their order. Upper and lower case are the same. */
-export function filterModels(models: readonly Model[], filter: ModelFilter): readonly Model[] {
+/** Returns the models that match the filter, case-insensitively and in their order. */
+function filterModels(models: readonly Model[], filter: ModelFilter): readonly Model[] {
   const [text, provider, author] = [filter.text, filter.provider, filter.author].map((part) =>
     part?.toLowerCase(),
   )
@@ -129,8 +128,8 @@ export function filterModels(models: readonly Model[], filter: ModelFilter): rea
   })
 }
 
-/** The models for a person; `reasons` adds why a model is off. */
-export function modelTable(models: readonly Model[], reasons: boolean): string {
+/** Formats the models for the terminal; `reasons` adds a column with the state. */
+function modelTable(models: readonly Model[], reasons: boolean): string {
   return table(models, reasons ? [...columns, stateColumn] : columns)
 }
 
@@ -146,8 +145,8 @@ const columns: readonly Column<Model>[] = [
 const stateColumn: Column<Model> = {
   title: 'STATE',
   value: ({ disabled, keyMissing }) => {
-    if (disabled !== undefined) return `off: ${disabled}`
-    return keyMissing === undefined ? 'on' : `on, without a key: ${keyMissing}`
+    if (disabled !== undefined) return `disabled: ${disabled}`
+    return keyMissing === undefined ? 'enabled' : `enabled, key missing: ${keyMissing}`
   },
 }
 

@@ -40,5 +40,5 @@ function parseAmount(usd: string): Nanos {
 function printBillingHint({ name, billing }: OrganizationAccount, context: CliContext): void {
   if (billing === 'prepaid') return
   const command = `weir orgs set ${/^\S+$/.test(name) ? name : `'${name}'`} --billing prepaid`
-  context.err(`The billing of ${name} is ${billing}. Calls are paid from the balance after: ${command}`)
+  context.err(`The billing of ${name} is ${billing}. To pay requests from the balance, run: ${command}`)
 }

@@ -10,22 +10,22 @@ import { credit } from './orgs-credit.ts'
 import { set } from './orgs-set.ts'
 
 const usage = `Usage
-  weir orgs create NAME          a new organization; it pays nothing until that is changed
-  weir orgs list                 all organizations, with their balances and limits
-  weir orgs set NAME [flags]     changes how it pays and what it may do
+  weir orgs create NAME          creates an organization with unmetered billing
+  weir orgs list                 lists all organizations with their balances and limits
+  weir orgs set NAME [flags]     changes the billing and the limits of an organization
   weir orgs credit NAME USD [--note TEXT]
-                                 adds to its balance; “weir orgs credit NAME -5” takes back
-  weir orgs delete NAME --yes    deletes it and all that is stored for it; its keys answer 403
+                                 adds to the balance; “weir orgs credit NAME -5” subtracts
+  weir orgs delete NAME --yes    deletes an organization with all its data; its keys get 403
 
 Flags of set
-  --billing prepaid              calls are paid from the balance, and refused without one
-  --billing unmetered            calls are counted, and never refused for money
-  --billing none                 calls are refused until that is changed
-  --requests-per-minute N        “default” instead of N leaves a limit to the settings
+  --billing prepaid              requests are paid from the balance, and rejected if it is too low
+  --billing unmetered            requests are counted, and never rejected for their cost
+  --billing none                 all requests are rejected
+  --requests-per-minute N        “default” instead of N uses the limit of the settings
   --tokens-per-minute N
   --concurrent-requests N
 
-Works while a server runs, which sees the change within a second.
+Works while a server is running, which applies the change within a second.
 
 Examples
   weir orgs create acme
@@ -37,7 +37,7 @@ ${commonFlagsHelp}`
 /** `weir orgs`. */
 export const orgs: Command = {
   name: 'orgs',
-  summary: 'organizations: their balances, billing and limits',
+  summary: 'manage organizations: balances, billing and limits',
   usage,
   run: (args, context) => runSubcommand('orgs', { create, list, set, credit, delete: remove }, args, context),
 }

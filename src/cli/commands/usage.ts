@@ -16,22 +16,22 @@ import { watch } from '../watch.ts'
 const help = `Usage
   weir usage [--org NAME] [--by model|provider|org|key|tag|day|error] [--since 7d] [--watch]
 
-Counts requests, tokens and costs. A request that failed is counted, with what it took: 4XX are
-faults of requests, 5XX those of providers or the gateway, and FAILED are all, also those whose
-caller left or whose stream broke. By tag, a request counts under each of its tags, and once in
-the total. Days are those of UTC, whatever the time zone here. P50 and P95 are the times that
-half and 95 of 100 of the requests stay within, those that failed left aside; FIRST is the time
-to the first token of a stream. A cost of “-” is unknown (null in JSON): the model has no price.
-The bars compare the requests. Columns that do not fit on the terminal are left out.
+Reports requests, tokens and costs. Failed requests are included: 4XX are client errors, 5XX are
+errors of providers or of the gateway, and FAILED counts both and also requests that the client
+aborted or whose stream broke. By tag, a request counts under each of its tags, and once in the
+total. Days are UTC days. P50 and P95 are percentiles of the latency of successful requests;
+FIRST is the time to the first token of a stream. A cost of “-” is unknown (null in JSON): the
+model has no price. The bars compare the numbers of requests. Columns that do not fit on the
+terminal are dropped.
 
 Flags
-  --org NAME     of one organization; without it: of all
-  --by WHAT      model, provider, org, key, tag, day or error; without it: model
-  --since 7d     how far back; without it: 7d
-  --watch        prints it again every 2 seconds until Ctrl-C, on a terminal or, with --json,
-                 one JSON object a line
+  --org NAME     only this organization; default: all
+  --by WHAT      model, provider, org, key, tag, day or error; default: model
+  --since 7d     the length of the period; default: 7d
+  --watch        refreshes the report every 2 seconds until Ctrl-C, on a terminal or, with
+                 --json, as one JSON object a line
 
-Works while a server runs, creates nothing and changes nothing.
+Works while a server is running. Reads only.
 
 Examples
   weir usage --by day --since 30d
@@ -42,7 +42,7 @@ ${commonFlagsHelp}`
 /** `weir usage`. */
 export const usage: Command = {
   name: 'usage',
-  summary: 'what requests took: tokens and costs by model, key, tag and more',
+  summary: 'report requests, tokens and costs by model, key, tag and more',
   usage: help,
   async run(args, context) {
     const { flags } = parseFlags(args, {
@@ -80,7 +80,7 @@ async function readUsageTable(
 async function watchText(storage: AdminStorage, query: UsageQuestion, context: CliContext): Promise<string> {
   const now = new Date().toISOString().slice(0, 19).replace('T', ' ')
   const since = new Date(query.since).toISOString().slice(0, 16).replace('T', ' ')
-  return `Since ${since}, now ${now} UTC. Ctrl-C ends.\n\n${await readUsageTable(storage, query, context)}`
+  return `Since ${since}, now ${now} UTC. Ctrl-C stops.\n\n${await readUsageTable(storage, query, context)}`
 }
 
 function parseGrouping(text: string): UsageGrouping {
@@ -92,7 +92,7 @@ function parseGrouping(text: string): UsageGrouping {
 
 function parseSpan(text: string): number {
   const spanMs = durationOf(text)
-  // Beyond a hundred years a date would not fit its type.
+  // A hundred years; a date much later would overflow.
   if (spanMs === undefined || spanMs > 36_500 * 86_400_000)
     throw new UsageError(
       `--since needs a duration such as 7d or 24h, but got “${text}”. See weir usage --help.`,

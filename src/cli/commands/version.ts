@@ -6,7 +6,7 @@ import { jsonText } from '../output.ts'
 const usage = `Usage
   weir version [--json]
 
-Prints the version of weir, and of Bun, on which it runs.
+Prints the versions of Weir and of Bun, its runtime.
 
 ${commonFlagsHelp}`
 
@@ -17,12 +17,16 @@ export const version: Command = {
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, { command: 'version', flags: {} })
-    const facts = {
+    const versions = {
       version: manifest.version,
       bun: Bun.version,
       platform: `${process.platform}-${process.arch}`,
     }
-    context.out(flags.json ? jsonText(facts) : `weir ${facts.version} (Bun ${facts.bun}, ${facts.platform})`)
+    context.out(
+      flags.json
+        ? jsonText(versions)
+        : `weir ${versions.version} (Bun ${versions.bun}, ${versions.platform})`,
+    )
     return 0
   },
 }

@@ -1,15 +1,16 @@
 import { version } from '../../../package.json'
 import type { Runtime } from '../../server/runtime.ts'
 
+/** The values that the banner shows. */
 export type BannerInput = {
   readonly runtime: Runtime
   readonly url: string
   readonly dataFolder: string
-  /** How other commands of this program are typed here, with what they need to use the same settings and data. */
+  /** Commands to paste, with the flags for the same settings and data. */
   readonly commands: { readonly models: string; readonly createKey: string }
 }
 
-/** What a start prints: the address, what is enabled, and on the very first one the key and a call to paste. */
+/** Formats the banner of a start: address, providers, models, and on the first start the key and a `curl` to paste. */
 export function banner({ runtime, url, dataFolder, commands }: BannerInput): string {
   const { models, providers } = runtime.configuration()
   const { enabled } = models.current()
@@ -30,7 +31,7 @@ export function banner({ runtime, url, dataFolder, commands }: BannerInput): str
 function firstKeyLines(key: string, url: string, model: string): string[] {
   const body = { model, stream: true, messages: [{ role: 'user', content: 'Hello from Weir' }] }
   return [
-    'This is your API key. It is shown only this once:',
+    'This is your API key. It is shown only once:',
     '',
     `  ${key}`,
     '',
@@ -41,14 +42,14 @@ function firstKeyLines(key: string, url: string, model: string): string[] {
     '    -H "Content-Type: application/json" \\',
     `    -d '${JSON.stringify(body)}'`,
     '',
-    `An OpenAI SDK takes ${url}/v1 as its base URL and the same key.`,
+    `With an OpenAI SDK, use the base URL ${url}/v1 and the same key.`,
   ]
 }
 
-/** A model that surely answers: the one inside, else the cheapest. */
+/** Picks the built-in model, else the cheapest one. */
 function exampleModel(runtime: Runtime): string {
   const { enabled } = runtime.configuration().models.current()
-  const priceOf = (price: number | undefined) => price ?? Number.POSITIVE_INFINITY
-  const cheapest = enabled.toSorted((a, b) => priceOf(a.pricing?.output) - priceOf(b.pricing?.output))
+  const sortPrice = (price: number | undefined) => price ?? Number.POSITIVE_INFINITY
+  const cheapest = enabled.toSorted((a, b) => sortPrice(a.pricing?.output) - sortPrice(b.pricing?.output))
   return (enabled.find(({ slug }) => slug === 'weir/echo') ?? cheapest[0])?.slug ?? 'weir/echo'
 }

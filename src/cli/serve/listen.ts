@@ -5,12 +5,13 @@ import { causeOf, type Log } from '../../lib/log.ts'
 import type { Runtime } from '../../server/runtime.ts'
 import { CommandError } from '../errors.ts'
 
-/** Seconds for which a connection may be open without a request, or without taking anything of a reply. */
+/** The longest time that a connection may stay open without a request, or with a reply that is not read. */
 const idleTimeoutSeconds = 60
 
+/** The HTTP server. */
 export type Server = ReturnType<typeof listen>
 
-/** Serves the runtime at the address of the settings; throws a sentence where that is not to be had. */
+/** Serves the runtime at the address of the settings; throws `CommandError` if it cannot listen there. */
 export function listen(
   runtime: Pick<Runtime, 'fetch'>,
   settings: Pick<Settings, 'host' | 'port' | 'tls'>,
@@ -21,21 +22,21 @@ export function listen(
     return Bun.serve({
       hostname: host,
       port,
-      // Where `development` is off, Bun would let another process of this user listen on the port, too.
+      // Without `development`, Bun would let another process of this user listen on the same port.
       reusePort: false,
       async fetch(request, server) {
-        // A model may think for minutes; event streams send comments, and bodies and upstream calls have deadlines.
+        // A model may reason for minutes; event streams send comments, and bodies and upstream requests have timeouts.
         server.timeout(request, 0)
         const reply = await runtime.fetch(withAbsoluteUrl(request))
-        // It holds for the connection: left at 0, one whose client says nothing more would stay for ever.
+        // The timeout belongs to the connection: at 0, an idle keep-alive connection would never be closed.
         server.timeout(request, idleTimeoutSeconds)
         return reply
       },
       error: (cause) => internalErrorResponse(cause, log),
-      // Its page for errors would show the program to a caller.
+      // The error page of Bun would show source code to a caller.
       development: false,
       idleTimeout: idleTimeoutSeconds,
-      // The bound that callers are told is checked, with an error that says so, where bodies are read.
+      // The documented limit is enforced with an API error where bodies are read.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       ...(tls && { tls: { cert: Bun.file(tls.cert), key: Bun.file(tls.key) } }),
     })
@@ -44,25 +45,25 @@ export function listen(
   }
 }
 
-/** A request of HTTP/1.0 need not name the host, and then has only the path for its URL. */
+/** The URL of an HTTP/1.0 request without a host is only a path. */
 function withAbsoluteUrl(request: Request): Request {
   return request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
 }
 
-/** For what is thrown where no request is known any more. */
+/** Handles errors thrown outside of the application. */
 function internalErrorResponse(cause: Error, log: Log): Response {
-  log.error('A request failed outside of the interface.', { cause: causeOf(cause) })
+  log.error('A request failed outside of the application.', { cause: causeOf(cause) })
   return Response.json(internalError(cause).toBody(), { status: 500 })
 }
 
-/** Why there is no server at the address, in a sentence that says what to do. */
-export function listenErrorMessage(host: string, port: number, error: unknown): string {
+/** Describes why the server cannot listen, and what to do. */
+function listenErrorMessage(host: string, port: number, error: unknown): string {
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return `Cannot listen on ${address}: ${knownReason(host, port, code) ?? unknownReason(error)}`
 }
 
-/** Why this machine cannot listen on the host, without its subject; undefined where it can. Binds a free port of it. */
+/** Returns why this machine cannot listen on the host, or undefined if it can. Binds a free port to find out. */
 export function hostProblem(host: string): string | undefined {
   try {
     void Bun.serve({ hostname: host, port: 0, reusePort: false, fetch: () => new Response() }).stop(true)
@@ -79,8 +80,8 @@ function knownReason(host: string, port: number, code: unknown): string | undefi
   if (code === 'EACCES')
     return `this user may not listen on port ${port}. Choose a port above 1023 with --port.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    const claim = isIP(host) > 0 ? 'is not an address of this machine' : 'is not a name of this machine'
-    return `${host} ${claim}. Choose another host with --host, such as 127.0.0.1, or 0.0.0.0 for every interface.`
+    const reason = isIP(host) > 0 ? 'is not an address of this machine' : 'is not a name of this machine'
+    return `${host} ${reason}. Choose another host with --host, such as 127.0.0.1, or 0.0.0.0 for every interface.`
   }
   return undefined
 }

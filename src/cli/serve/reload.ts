@@ -7,8 +7,8 @@ import { settingsChanges } from './settings-changes.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * On SIGHUP reads the settings anew and puts them in force; bad ones change nothing and are reported. The address
- * and the certificate stay those of the start.
+ * Reloads the settings on SIGHUP. Invalid settings change nothing and are logged. A new address or certificate takes
+ * effect at the next start.
  */
 export function reloadOnSignal(
   runtime: Runtime,
@@ -16,27 +16,24 @@ export function reloadOnSignal(
   environment: Environment,
   log: Log,
 ): void {
-  let last = Promise.resolve()
+  let lastReload = Promise.resolve()
 
   async function reload(): Promise<void> {
     try {
       const { settings, file, warnings } = load()
-      const { applied: inForce, atNextStart: later } = settingsChanges(
-        runtime.configuration().settings,
-        settings,
-      )
+      const { applied, atNextStart } = settingsChanges(runtime.configuration().settings, settings)
       await runtime.reload({ settings, file, environment })
       logWarnings(warnings, log)
-      log.info('The settings were read anew.', {
+      log.info('The settings were reloaded.', {
         file,
-        changed: inForce.join(', ') || 'nothing',
-        at_next_start: later.length > 0 ? later.join(', ') : undefined,
+        changed: applied.join(', ') || 'nothing',
+        at_next_start: atNextStart.length > 0 ? atNextStart.join(', ') : undefined,
       })
     } catch (error) {
       log.error('The settings were not changed.', { cause: causeOf(error) })
     }
   }
 
-  // One after the other: of two signals the later one must win.
-  process.on('SIGHUP', () => void (last = last.then(reload)))
+  // Sequentially, so that the later of two signals wins.
+  process.on('SIGHUP', () => void (lastReload = lastReload.then(reload)))
 }

@@ -1,17 +1,17 @@
 import type { CliContext } from '../context.ts'
 import { programCommand } from '../invocation.ts'
 
-/** Bun reads it once, before any code runs; without it, the 257th upstream call waits for one of the 256 to end. */
-const variable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
+/** Bun reads it once, before any code runs. Its default of 256 would make the 257th upstream request wait. */
+const limitVariable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 const maxRequests = '65535'
 
 /**
- * Starts this program anew with room for many upstream calls at once, in place of this process. Returns where
- * that is done already, and with the exit code of a child where a process cannot be replaced (Windows).
+ * Replaces this process by one with a higher limit of concurrent upstream requests. Returns undefined if the limit is
+ * already set, and the exit code of a child process where a process cannot be replaced (Windows).
  */
 export async function raiseRequestLimit({ environment }: CliContext): Promise<number | undefined> {
-  if (environment[variable] !== undefined) return undefined
-  const environmentWithLimit = { ...environment, [variable]: maxRequests }
+  if (environment[limitVariable] !== undefined) return undefined
+  const environmentWithLimit = { ...environment, [limitVariable]: maxRequests }
   const command = currentCommand()
   if (process.platform !== 'win32' && process.execve) {
     process.execve(process.execPath, command, withoutUndefined(environmentWithLimit))
@@ -29,7 +29,7 @@ function withoutUndefined(environment: Readonly<Record<string, string | undefine
   )
 }
 
-/** Ctrl-C reaches both processes; the child is the one that acts on it. */
+/** Ctrl-C reaches both processes; only the child handles it. */
 async function runChild(
   command: string[],
   env: Readonly<Record<string, string | undefined>>,

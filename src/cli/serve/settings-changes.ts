@@ -1,14 +1,15 @@
 import type { Settings } from '../../config/settings.ts'
 
-/** What differs between two readings of the settings, by the paths in weir.yaml; no values, for some are secret. */
+/** The settings that changed, by their paths in weir.yaml; without values, because some are secret. */
 export type SettingsChanges = {
   readonly applied: readonly string[]
-  /** What only the next start takes up. */
+  /** Changes that take effect at the next start. */
   readonly atNextStart: readonly string[]
 }
 
 const startOnly = /^(host|port|tls)\b/
 
+/** Compares two versions of the settings. */
 export function settingsChanges(before: Settings, after: Settings): SettingsChanges {
   const changed = changedPaths('', toFileTree(before), toFileTree(after))
   return {
@@ -19,7 +20,7 @@ export function settingsChanges(before: Settings, after: Settings): SettingsChan
 
 type Tree = Readonly<Record<string, unknown>>
 
-/** With the names of weir.yaml; models stand under their slugs. */
+/** Returns the settings with the names of weir.yaml, and the models by slug. */
 function toFileTree({ providers, models, ...rest }: Settings): Tree {
   const bySlug = Object.fromEntries(models.map((model) => [model.slug, model]))
   return { ...(toSnakeCase(rest) as Tree), providers, models: bySlug }

@@ -6,29 +6,29 @@ import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import type { Server } from './listen.ts'
 
-/** The two words that end a server: one to stop in order, and a later one to stop at once. */
+/** The first signal stops the server gracefully, the second one at once. */
 export type StopSignals = { readonly first: Promise<void>; readonly second: Promise<void> }
 
-/** Milliseconds within which a second signal is the first one again: Ctrl-C reaches a script and what it runs. */
+/** A signal this soon after the first is a duplicate: Ctrl-C reaches a script and its child. */
 const duplicateSignalMs = 250
 
-/** Listens for SIGINT and SIGTERM from now on. */
+/** Listens for SIGINT, SIGTERM and the signal of the context. */
 export function listenForStopSignals({ signal }: CliContext): StopSignals {
   const first = Promise.withResolvers<void>()
-  const again = Promise.withResolvers<void>()
+  const second = Promise.withResolvers<void>()
   let firstAt: number | undefined
   const onSignal = () => {
     firstAt ??= performance.now()
     first.resolve()
-    if (performance.now() - firstAt > duplicateSignalMs) again.resolve()
+    if (performance.now() - firstAt > duplicateSignalMs) second.resolve()
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
   signal?.addEventListener('abort', onSignal, { once: true })
-  return { first: first.promise, second: again.promise }
+  return { first: first.promise, second: second.promise }
 }
 
-/** What `--drain` says, in milliseconds. */
+/** Parses the value of `--drain`; returns milliseconds. */
 export function parseDrain(text: string = '30s'): number {
   const drainMs = /^0(ms|s|m|h)?$/.test(text) ? 0 : durationOf(text)
   if (drainMs !== undefined && drainMs <= maxDrainMs) return drainMs
@@ -37,15 +37,15 @@ export function parseDrain(text: string = '30s'): number {
   )
 }
 
-/** A timer cannot be set much further ahead. */
+/** 24 hours; the longest delay of a timer is 24.8 days. */
 const maxDrainMs = 86_400_000
 
-/** Milliseconds for the last frames of calls that were cut off to reach their clients. */
+/** Time for the last frames of aborted calls to reach their clients. */
 const finalFlushTimeoutMs = 1000
 
 /**
- * Takes no new call and lets the open ones end for so many milliseconds, or until told again. Those that are left are
- * ended with an error that says so, and then every connection is closed.
+ * Rejects new calls and waits for open ones, until `drainMs` has passed or the second signal arrives. Then aborts the
+ * remaining calls with an error, and closes every connection.
  */
 export async function shutDown(
   runtime: Runtime,
@@ -63,7 +63,7 @@ export async function shutDown(
   const aborted = runtime.abortCalls()
   if (aborted > 0) log.warn('Open calls were cut off.', { calls: aborted })
   const closed = server.stop()
-  // Clients may still be reading what has ended.
+  // Clients may still be reading finished replies.
   await Promise.race([closed, deadline])
   clearTimeout(timer)
   await settleWithin(closed, finalFlushTimeoutMs)
