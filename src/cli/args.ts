@@ -40,10 +40,10 @@ export function parseFlags<const Own extends Flags>(
   args: readonly string[],
   signature: CommandSignature<Own>,
 ): ParsedArgs<Own> {
-  const known: Flags = { ...signature.flags, ...commonFlags }
+  const flagTypes: Flags = { ...signature.flags, ...commonFlags }
   const { tokens } = parseArgs({
     args: args.map((arg) => (isNegativeNumber(arg) ? `${negativeNumberMark}${arg}` : arg)),
-    options: parserOptions(known),
+    options: parserOptions(flagTypes),
     allowPositionals: true,
     strict: false,
     tokens: true,
@@ -52,7 +52,7 @@ export function parseFlags<const Own extends Flags>(
   const operands: string[] = []
   for (const token of tokens) {
     if (token.kind === 'positional') operands.push(unmark(token.value))
-    if (token.kind === 'option') flags[token.name] = flagValue(token, known, signature.command)
+    if (token.kind === 'option') flags[token.name] = flagValue(token, flagTypes, signature.command)
   }
   assertOperands(operands, signature)
   // The values come from the same table as the type.
@@ -78,16 +78,16 @@ type OptionToken = {
   readonly inlineValue?: boolean
 }
 
-function parserOptions(known: Flags) {
+function parserOptions(flagTypes: Flags) {
   const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {}
-  for (const [name, type] of Object.entries(known))
+  for (const [name, type] of Object.entries(flagTypes))
     options[name] = { type: type === 'text' ? 'string' : 'boolean', ...(name === 'help' && { short: 'h' }) }
   return options
 }
 
-function flagValue(token: OptionToken, known: Flags, command: string): string | boolean {
-  const type = Object.hasOwn(known, token.name) ? known[token.name] : undefined
-  if (type === undefined) throw new UsageError(unknownFlagMessage(token, known, command))
+function flagValue(token: OptionToken, flagTypes: Flags, command: string): string | boolean {
+  const type = Object.hasOwn(flagTypes, token.name) ? flagTypes[token.name] : undefined
+  if (type === undefined) throw new UsageError(unknownFlagMessage(token, flagTypes, command))
   if (type === 'switch') {
     if (token.inlineValue !== true) return true
     throw new UsageError(`${token.rawName} takes no value. ${seeHelp(command)}`)
@@ -98,8 +98,8 @@ function flagValue(token: OptionToken, known: Flags, command: string): string | 
   return unmark(token.value)
 }
 
-function unknownFlagMessage(token: OptionToken, known: Flags, command: string): string {
-  const near = nearMatch(token.name, Object.keys(known))
+function unknownFlagMessage(token: OptionToken, flagTypes: Flags, command: string): string {
+  const near = nearMatch(token.name, Object.keys(flagTypes))
   const guess = near === undefined ? '' : ` Did you mean --${near}?`
   return `Unknown flag ${token.rawName}.${guess} ${seeHelp(command)}`
 }

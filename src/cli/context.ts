@@ -1,39 +1,5 @@
 import { homedir } from 'node:os'
 
-/** Creates the context of this process. */
-export function processContext(): CliContext {
-  const unread = new AbortController()
-  const { stdout, stderr } = process
-  return {
-    environment: process.env,
-    cwd: process.cwd(),
-    home: homedir(),
-    out: lineWriter(stdout, () => unread.abort()),
-    err: lineWriter(stderr, () => {}),
-    ...(stdout.isTTY && { terminal: terminalOf(stdout) }),
-    ...(stderr.isTTY && { errTerminal: terminalOf(stderr) }),
-    outputClosed: unread.signal,
-  }
-}
-
-function lineWriter(stream: NodeJS.WriteStream, onClosed: () => void): (text: string) => void {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    // The reader may close the pipe early, as `head` does.
-    if (error.code !== 'EPIPE') throw error
-    onClosed()
-  })
-  return (text) => void stream.write(`${text}\n`)
-}
-
-function terminalOf(stream: NodeJS.WriteStream): Terminal {
-  return {
-    // A terminal of unknown size reports 0.
-    size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }),
-    color: supportsColor(process.env),
-    write: (text) => void stream.write(text),
-  }
-}
-
 /** The environment, folders and streams that a command uses. */
 export type CliContext = {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -60,6 +26,40 @@ export type Terminal = {
   readonly color: boolean
   /** Writes text unchanged, without adding a line break. */
   write(text: string): void
+}
+
+/** Creates the context of this process. */
+export function processContext(): CliContext {
+  const closed = new AbortController()
+  const { stdout, stderr } = process
+  return {
+    environment: process.env,
+    cwd: process.cwd(),
+    home: homedir(),
+    out: lineWriter(stdout, () => closed.abort()),
+    err: lineWriter(stderr, () => {}),
+    ...(stdout.isTTY && { terminal: terminalOf(stdout) }),
+    ...(stderr.isTTY && { errTerminal: terminalOf(stderr) }),
+    outputClosed: closed.signal,
+  }
+}
+
+function lineWriter(stream: NodeJS.WriteStream, onClosed: () => void): (text: string) => void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    // The reader may close the pipe early, as `head` does.
+    if (error.code !== 'EPIPE') throw error
+    onClosed()
+  })
+  return (text) => void stream.write(`${text}\n`)
+}
+
+function terminalOf(stream: NodeJS.WriteStream): Terminal {
+  return {
+    // A terminal of unknown size reports 0.
+    size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }),
+    color: supportsColor(process.env),
+    write: (text) => void stream.write(text),
+  }
 }
 
 type Environment = Readonly<Record<string, string | undefined>>

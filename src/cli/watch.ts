@@ -40,9 +40,9 @@ export async function watch(
 function frame(text: string, screen: Terminal): string {
   const maxLines = Math.max(1, screen.size().rows - 1)
   const lines = text.split('\n')
-  const shown =
+  const visibleLines =
     lines.length <= maxLines
       ? lines
       : [...lines.slice(0, maxLines - 1), `… ${lines.length - maxLines + 1} more lines`]
-  return `\u001b[H${shown.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`
+  return `\u001b[H${visibleLines.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`
 }

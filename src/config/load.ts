@@ -1,4 +1,4 @@
-import { checkSchema } from './check-shape.ts'
+import { checkSchema } from './check-schema.ts'
 import { toSettings } from './defaults.ts'
 import { interpolate } from './interpolate.ts'
 import type { ModelFacts } from './model-facts.ts'

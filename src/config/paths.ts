@@ -1,6 +1,23 @@
 import { existsSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 
+/** The sources of settings other than the file, and where to look for the file. */
+export type SettingsInput = {
+  readonly flags: SettingsFlags
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly home: string
+  readonly platform?: NodeJS.Platform
+}
+
+/** The command line flags that override settings. */
+export type SettingsFlags = {
+  readonly config?: string
+  readonly data?: string
+  readonly host?: string
+  readonly port?: string
+}
+
 /** Returns the path of the settings file: the configured one, else the first default that exists, else null. */
 export function findSettingsFile(input: SettingsInput): string | null {
   const path = pathOf(input)
@@ -41,21 +58,4 @@ function pathOf(input: SettingsInput) {
 
 function platformOf(input: SettingsInput): NodeJS.Platform {
   return input.platform ?? process.platform
-}
-
-/** The sources of settings other than the file, and where to look for the file. */
-export type SettingsInput = {
-  readonly flags: SettingsFlags
-  readonly environment: Readonly<Record<string, string | undefined>>
-  readonly cwd: string
-  readonly home: string
-  readonly platform?: NodeJS.Platform
-}
-
-/** The command line flags that override settings. */
-export type SettingsFlags = {
-  readonly config?: string
-  readonly data?: string
-  readonly host?: string
-  readonly port?: string
 }

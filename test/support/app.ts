@@ -1,5 +1,5 @@
 import { listen } from '../../src/cli/serve/listen.ts'
-import { checkSchema } from '../../src/config/check-shape.ts'
+import { checkSchema } from '../../src/config/check-schema.ts'
 import { toSettings } from '../../src/config/defaults.ts'
 import { duplicateModelNames } from '../../src/config/load.ts'
 import { SettingsError, type SettingsProblem } from '../../src/config/problem.ts'

@@ -15,7 +15,7 @@ const validator = Compile(ModelFacts)
 /** Converts a model to its catalog entry; throws if the entry is not valid. */
 export function toModelFacts({ provider, model }: SelectedModel): ModelFacts {
   const reasoning = reasoningFacts(provider, model)
-  const facts = {
+  const entry = {
     slug: `${provider.author}/${model.id}`,
     enabled: isChatModel(model) ? undefined : false,
     display_name: model.name,
@@ -37,7 +37,7 @@ export function toModelFacts({ provider, model }: SelectedModel): ModelFacts {
       },
     ],
   }
-  return validated(facts)
+  return validated(entry)
 }
 
 /** Hosts of open models have the author in the id: `Qwen/Qwen3.5-9B`. */
@@ -59,11 +59,11 @@ function fastMode({ experimental }: SourceModel): FastMode | undefined {
 }
 
 /** Removes undefined fields, which the closed schema would reject, and validates the entry. */
-function validated(facts: { readonly slug: string }): ModelFacts {
-  const present: unknown = JSON.parse(JSON.stringify(facts))
+function validated(entry: { readonly slug: string }): ModelFacts {
+  const present: unknown = JSON.parse(JSON.stringify(entry))
   if (validator.Check(present)) return present
   const [first] = validator.Errors(present)
-  throw new Error(`${facts.slug}${first?.instancePath ?? ''}: ${first?.message ?? 'not as expected'}`)
+  throw new Error(`${entry.slug}${first?.instancePath ?? ''}: ${first?.message ?? 'not as expected'}`)
 }
 
 type Prices = Pick<SourceCost, 'input' | 'output' | 'cache_read' | 'cache_write'>

@@ -16,8 +16,8 @@ export function reasoningFacts(provider: DirectProvider, model: SourceModel): Re
 
 /** Returns the efforts above none: three levels for a token budget, one for a toggle. */
 function effortLevels(model: SourceModel, optional: boolean): Effort[] {
-  const named = efforts.filter((effort) => effort !== 'none' && effortValues(model).includes(effort))
-  if (named.length > 0) return named
+  const listedEfforts = efforts.filter((effort) => effort !== 'none' && effortValues(model).includes(effort))
+  if (listedEfforts.length > 0) return listedEfforts
   if (optionOf(model, 'budget_tokens')) return ['low', 'medium', 'high']
   return optional ? ['medium'] : []
 }

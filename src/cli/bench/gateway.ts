@@ -119,17 +119,17 @@ async function readAddress(
   output: ReadableStream<Uint8Array>,
   errors: { text(): Promise<string> },
 ): Promise<string> {
-  const found = Promise.withResolvers<string | undefined>()
-  const timeout = setTimeout(() => found.resolve(undefined), startTimeoutMs)
+  const address = Promise.withResolvers<string | undefined>()
+  const timeout = setTimeout(() => address.resolve(undefined), startTimeoutMs)
   let received = ''
   const reading = readText(output, (text) => {
     if (received.length > maxBannerLength) return
     received += text
     const [, url] = /listens on (\S+)\n/.exec(received) ?? []
-    if (url !== undefined) found.resolve(url)
+    if (url !== undefined) address.resolve(url)
   })
-  reading.then(() => found.resolve(undefined), found.reject)
-  const url = await found.promise.finally(() => clearTimeout(timeout))
+  reading.then(() => address.resolve(undefined), address.reject)
+  const url = await address.promise.finally(() => clearTimeout(timeout))
   if (url !== undefined) return url
   const message = received.trim() || (await errors.text()).trim() || 'none'
   throw new CommandError(`The gateway of the benchmark did not start. Its output: ${message}`)

@@ -36,8 +36,8 @@ export function chatCompletion(): object {
 }
 
 /** Returns a chat completion as event frames with this many content chunks. */
-export function chatFrames(words: number): string[] {
-  const deltas = Array.from({ length: words }, (_, index) => chatFrame({ content: ` w${index}` }))
+export function chatFrames(contentChunks: number): string[] {
+  const deltas = Array.from({ length: contentChunks }, (_, index) => chatFrame({ content: ` w${index}` }))
   const usageFrame = `data: ${JSON.stringify({ ...chunkFields, choices: [], usage })}\n\n`
   const [first = '', ...rest] = deltas
   return [

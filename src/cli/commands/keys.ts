@@ -77,11 +77,11 @@ async function rotate(args: readonly string[], context: CliContext): Promise<num
   })
   const [id = ''] = operands
   const grace = duration('--grace', flags.grace ?? '24h')
-  const { made, old } = await withExistingStorage(flags, context, async ({ keys }) => {
-    const made = await keys.rotate(id, grace)
-    return { made, old: (await keys.list()).find((key) => key.id === id) }
+  const { created, old } = await withExistingStorage(flags, context, async ({ keys }) => {
+    const created = await keys.rotate(id, grace)
+    return { created, old: (await keys.list()).find((key) => key.id === id) }
   })
-  printKey(made, flags.json, context)
+  printKey(created, flags.json, context)
   if (!flags.json) context.err(`The old key ${id} works until ${expiryText(old)}.`)
   return 0
 }

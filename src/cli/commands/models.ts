@@ -44,9 +44,9 @@ export const models: Command = {
     })
     const { enabled, all } = await currentModels(flags, context)
     const filter = { text: operands[0], provider: flags.provider, author: flags.author }
-    const shown = filterModels(flags.all ? all : enabled, filter)
-    if (flags.json) context.out(jsonText(shown.map(modelJson)))
-    else if (shown.length > 0) context.out(tableText(shown, flags.all === true))
+    const matching = filterModels(flags.all ? all : enabled, filter)
+    if (flags.json) context.out(jsonText(matching.map(modelJson)))
+    else if (matching.length > 0) context.out(tableText(matching, flags.all === true))
     else context.out(noMatchText(filterModels(all, filter).length, flags.all === true))
     return 0
   },
@@ -96,8 +96,8 @@ function noMatchText(disabled: number, all: boolean): string {
   return `No enabled model matches; ${count} that ${verb} disabled would: weir models --all says why.`
 }
 
-function tableText(shown: readonly Model[], all: boolean): string {
-  return `${modelTable(shown, all)}\n\nPrices in USD per million tokens; built-in catalog of ${catalog.snapshot}.`
+function tableText(matching: readonly Model[], all: boolean): string {
+  return `${modelTable(matching, all)}\n\nPrices in USD per million tokens; built-in catalog of ${catalog.snapshot}.`
 }
 
 /** Conditions that all must hold; an absent one is ignored. */

@@ -44,7 +44,7 @@ function toChange(flags: { readonly [Name in keyof typeof changeFlags]?: string 
 }
 
 function parseBilling(text: string | undefined): BillingMode | undefined {
-  const billing = billingModes.find((known) => known === text)
+  const billing = billingModes.find((candidate) => candidate === text)
   if (text !== undefined && billing === undefined)
     throw new UsageError(
       `--billing is one of ${billingModes.join(', ')}, not “${text}”. See weir orgs --help.`,

@@ -26,7 +26,7 @@ const usage = `Usage
   weir [serve] [--host HOST] [--port PORT] [--drain 30s]
 
 Runs the gateway until Ctrl-C or SIGTERM. The first start creates the data folder and prints an
-API key, once. On the first signal the gateway rejects new requests and waits for open ones; on
+API key, once. On the first signal the gateway rejects new calls and waits for open ones; on
 the second it stops at once. SIGHUP reloads the settings. On a terminal, request and log lines
 are readable text, in colour unless NO_COLOR is set or the terminal has none (FORCE_COLOR
 overrides both); elsewhere, and with --json, they are JSON.
@@ -34,7 +34,7 @@ overrides both); elsewhere, and with --json, they are JSON.
 Flags
   --host HOST    the address to listen on; default 127.0.0.1; 0.0.0.0 for every interface
   --port PORT    the port to listen on; default 9347; 0 picks a free one
-  --drain 30s    how long to wait for open requests when stopping; default 30s
+  --drain 30s    how long to wait for open calls when stopping; default 30s
 
 Examples
   weir

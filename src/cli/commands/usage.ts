@@ -84,7 +84,7 @@ async function watchText(storage: AdminStorage, query: UsageQuestion, context: C
 }
 
 function parseGrouping(text: string): UsageGrouping {
-  const grouping = usageGroupings.find((known) => known === text)
+  const grouping = usageGroupings.find((candidate) => candidate === text)
   if (grouping === undefined)
     throw new UsageError(`--by is one of ${usageGroupings.join(', ')}, not “${text}”. See weir usage --help.`)
   return grouping

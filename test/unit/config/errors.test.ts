@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { exampleYaml } from '../../../src/config/check-shape.ts'
+import { exampleYaml } from '../../../src/config/check-schema.ts'
 import { SettingsFile } from '../../../src/config/settings.ts'
 import { fieldsOf } from '../../../src/lib/json/json.ts'
 import { complaintsOf } from './support/temporary-home.ts'

@@ -11,11 +11,11 @@ export function checkSchema<Schema extends TSchema>(
   value: unknown,
   problems: SettingsProblem[],
 ): value is Static<Schema> {
-  const found = [...problemsOf(fieldsOf(schema), value, '')]
+  const mismatches = [...problemsOf(fieldsOf(schema), value, '')]
   // A setting that already has a problem needs no second one.
   const reported = new Set(problems.map(({ path }) => path))
-  problems.push(...found.filter(({ path }) => !reported.has(path)))
-  if (found.length > 0 || Value.Check(schema, value)) return found.length === 0
+  problems.push(...mismatches.filter(({ path }) => !reported.has(path)))
+  if (mismatches.length > 0 || Value.Check(schema, value)) return mismatches.length === 0
   problems.push({ path: '', message: 'The settings are not valid.' })
   return false
 }
@@ -42,10 +42,10 @@ function* problemsOfObject(schema: Fields, properties: Fields, value: unknown, p
       yield { path: problemPath(path, name), message: 'is missing.' }
 }
 
-function unknownSettingMessage(name: string, known: readonly string[]): string {
-  const near = nearMatch(name, known)
+function unknownSettingMessage(name: string, names: readonly string[]): string {
+  const near = nearMatch(name, names)
   if (near !== undefined) return `unknown setting; did you mean ${near}?`
-  return `unknown setting; known here: ${known.join(', ')}.`
+  return `unknown setting; known here: ${names.join(', ')}.`
 }
 
 function* problemsOfRecord(schema: Fields, value: unknown, path: string): Problems {
