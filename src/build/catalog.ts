@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util'
-import { formatCatalog } from './catalog/format.ts'
+import { formatCatalog } from './catalog/catalog-file.ts'
 import { toModelFacts } from './catalog/model.ts'
-import { selectModels } from './catalog/select.ts'
+import { selectModels } from './catalog/source.ts'
 
 const usage = `Usage: bun src/build/catalog.ts API_JSON [--snapshot YYYY-MM-DD] [--commit SHA] [--out FILE]
 
-Renews the built-in catalog from the api.json of models.dev:
+Updates the built-in catalog from the api.json of models.dev:
   curl -o api.json https://models.dev/api.json
   bun src/build/catalog.ts api.json`
 
-/** Writes the catalog that the file of models.dev at the given path makes. */
+/** Writes the catalog from a file of models.dev. */
 async function writeCatalog(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,

@@ -1,25 +1,25 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { closingLine, runGate, type Stage } from './gate.ts'
+import { summaryLine, runGate, type Stage } from './gate.ts'
 import { install, projectFolder } from './install.ts'
 
 if (process.argv.length > 2) {
-  // `bun check FILES` arrives here too.
-  console.error('The whole gate takes no arguments. For the types of some files: bun check --no-script FILES')
+  // `bun check FILES` runs this script too.
+  console.error('The gate has no arguments. To check the types of some files: bun check --no-script FILES')
   process.exit(2)
 }
 process.exitCode = (await install()) ? await check() : 1
 
-/** Runs all of the gate and gives the exit code. */
+/** Runs the gate and returns the exit code. */
 async function check(): Promise<number> {
   const reports = await mkdtemp(join(tmpdir(), 'weir-check-'))
   try {
     const stages = allStages(join(reports, 'tests.xml'))
-    const verdict = await runGate(stages, { folder: projectFolder, output: 'inherit' })
-    if (verdict.broken.length > 0) console.error(`\nFailed: ${verdict.broken.join(', ')}.`)
-    console.log(closingLine(verdict))
-    return verdict.broken.length > 0 ? 1 : 0
+    const result = await runGate(stages, { folder: projectFolder, output: 'inherit' })
+    if (result.failedStages.length > 0) console.error(`\nFailed: ${result.failedStages.join(', ')}.`)
+    console.log(summaryLine(result))
+    return result.failedStages.length > 0 ? 1 : 0
   } finally {
     await rm(reports, { recursive: true, force: true })
   }

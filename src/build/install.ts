@@ -4,18 +4,18 @@ import { resolve } from 'node:path'
 /** The root of the checkout. */
 export const projectFolder = resolve(import.meta.dir, '../..')
 
-/** Installs what the lock file names and is not there yet; with all of it there, this takes milliseconds and no network. */
+/** Installs the packages of the lock file, unless they are installed. Returns false on failure. */
 export async function install(): Promise<boolean> {
   if (!existsSync(resolve(projectFolder, 'node_modules'))) console.error('Installing packages…')
-  // `--silent` would hide the reason of a failure too.
-  const installing = Bun.spawn([process.execPath, 'install', '--frozen-lockfile'], {
+  // `--silent` would also hide the reason of a failure.
+  const child = Bun.spawn([process.execPath, 'install', '--frozen-lockfile'], {
     cwd: projectFolder,
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
   })
-  const complaints = await installing.stderr.text()
-  if ((await installing.exited) === 0) return true
-  console.error(`${complaints.trim()}\nThe packages could not be installed.`)
+  const errors = await child.stderr.text()
+  if ((await child.exited) === 0) return true
+  console.error(`${errors.trim()}\nThe packages could not be installed.`)
   return false
 }

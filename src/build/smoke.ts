@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { randomText } from '../lib/id.ts'
 import { expectHelp, expectVersion } from './smoke/commands.ts'
 import { bareEnvironment, freePort } from './smoke/machine.ts'
-import { expectAnswer, expectNoAnswerWithoutKey, expectStream } from './smoke/requests.ts'
+import { expectChatCompletion, expectUnauthorized, expectStream } from './smoke/requests.ts'
 import { startServer } from './smoke/server.ts'
 
 const executable = process.argv[2]
@@ -14,31 +14,31 @@ if (!executable) {
 }
 const folder = await mkdtemp(join(tmpdir(), 'weir-smoke-'))
 try {
-  await tryOut(resolve(executable), folder)
+  await smokeTest(resolve(executable), folder)
   console.log('The executable works.')
 } finally {
   await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
 }
 
-/** Uses an executable as a stranger would: from an empty folder, with nothing set, through a kill and a restart. */
-async function tryOut(executable: string, folder: string): Promise<void> {
+/** Tests an executable in an empty folder and environment, including a kill and a restart. */
+async function smokeTest(executable: string, folder: string): Promise<void> {
   const emptyFolder = join(folder, 'empty')
   await mkdir(emptyFolder)
   const environment = { ...bareEnvironment(folder), WEIR_DATA: join(folder, 'data') }
-  const place = { executable, folder: emptyFolder, environment }
-  await expectHelp(place)
-  await expectVersion(place)
+  const installation = { executable, folder: emptyFolder, environment }
+  await expectHelp(installation)
+  await expectVersion(installation)
 
   const key = `sk-weir-${randomText(12)}-${randomText(40)}`
   const port = await freePort()
-  const withKey = { ...place, environment: { ...environment, WEIR_BOOTSTRAP_KEY: key } }
+  const withKey = { ...installation, environment: { ...environment, WEIR_BOOTSTRAP_KEY: key } }
   await using server = await startServer(withKey, port)
-  await expectNoAnswerWithoutKey(server.address)
-  await expectAnswer(server.address, key)
+  await expectUnauthorized(server.address)
+  await expectChatCompletion(server.address, key)
   await expectStream(server.address, key)
   await server.kill()
 
-  await using again = await startServer(place, port)
-  await expectAnswer(again.address, key)
-  await again.stop()
+  await using restarted = await startServer(installation, port)
+  await expectChatCompletion(restarted.address, key)
+  await restarted.stop()
 }

@@ -1,37 +1,71 @@
 import { homedir } from 'node:os'
-import type { Terminal, CliContext } from './args.ts'
-import { supportsColor } from './color-support.ts'
 
-/** The machine as this process sees it. */
+/** The environment, folders and streams that a command uses. */
+export type CliContext = {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly home: string
+  /** Writes a line to standard output: results. */
+  out(text: string): void
+  /** Writes a line to standard error: errors and hints. */
+  err(text: string): void
+  /** Stops a command that runs until it is interrupted. */
+  readonly signal?: AbortSignal
+  /** The terminal of standard output; absent if it is a file or a pipe. */
+  readonly terminal?: Terminal
+  /** The terminal of standard error; absent if it is a file or a pipe. */
+  readonly errTerminal?: Terminal
+  /** Aborted when the reader closes standard output. */
+  readonly outputClosed?: AbortSignal
+}
+
+/** An interactive terminal. */
+export type Terminal = {
+  /** The current size in characters. */
+  size(): { readonly columns: number; readonly rows: number }
+  readonly color: boolean
+  /** Writes text unchanged, without adding a line break. */
+  write(text: string): void
+}
+
+/** Creates the context of this process. */
 export function processContext(): CliContext {
-  const unread = new AbortController()
+  const closed = new AbortController()
   const { stdout, stderr } = process
   return {
     environment: process.env,
     cwd: process.cwd(),
     home: homedir(),
-    out: lineWriter(stdout, () => unread.abort()),
+    out: lineWriter(stdout, () => closed.abort()),
     err: lineWriter(stderr, () => {}),
     ...(stdout.isTTY && { terminal: terminalOf(stdout) }),
     ...(stderr.isTTY && { errTerminal: terminalOf(stderr) }),
-    unread: unread.signal,
+    outputClosed: closed.signal,
   }
 }
 
-function lineWriter(stream: NodeJS.WriteStream, closed: () => void): (text: string) => void {
+function lineWriter(stream: NodeJS.WriteStream, onClosed: () => void): (text: string) => void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that has seen enough, such as `head`, is no failure.
+    // The reader may close the pipe early, as `head` does.
     if (error.code !== 'EPIPE') throw error
-    closed()
+    onClosed()
   })
   return (text) => void stream.write(`${text}\n`)
 }
 
 function terminalOf(stream: NodeJS.WriteStream): Terminal {
   return {
-    // A terminal that does not know its size says 0.
+    // A terminal of unknown size reports 0.
     size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }),
     color: supportsColor(process.env),
     write: (text) => void stream.write(text),
   }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Returns if the terminal supports colours: FORCE_COLOR overrides NO_COLOR, which overrides TERM. */
+export function supportsColor({ FORCE_COLOR, NO_COLOR, TERM }: Environment): boolean {
+  if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
+  return !NO_COLOR && TERM !== 'dumb'
 }

@@ -2,7 +2,7 @@ import { usdText } from '../lib/usd.ts'
 import type { OrganizationAccount } from '../storage/sqlite/organizations/organizations.ts'
 import { table } from './output.ts'
 
-/** An organization as `--json` prints it. */
+/** Returns an organization as `--json` prints it. */
 export function organizationJson(account: OrganizationAccount) {
   const { id, name, billing, balance, reserved, limits, createdAt } = account
   return {
@@ -18,7 +18,7 @@ export function organizationJson(account: OrganizationAccount) {
   }
 }
 
-/** Organizations as a table for people. */
+/** Formats organizations as a table for the terminal. */
 export function organizationTable(accounts: readonly OrganizationAccount[]): string {
   return table(accounts, [
     { title: 'NAME', value: ({ name }) => name },

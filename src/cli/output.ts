@@ -1,13 +1,13 @@
-/** A column of a table for people. */
+/** A column of a table. */
 export type Column<Row> = {
   readonly title: string
   readonly value: (row: Row) => string
   readonly align?: 'right'
-  /** Where the table is too wide, columns are dropped in this order, those of one number together; absent: never. */
-  readonly dropped?: number
+  /** The order in which columns are dropped from a table that is too wide, equal ones together; absent: never. */
+  readonly dropOrder?: number
 }
 
-/** Aligned text: a line of titles and one line a row, without spaces at the ends. */
+/** Formats aligned text: a line of titles, then one line a row, without trailing spaces. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const cells = [
     columns.map(({ title }) => title),
@@ -23,18 +23,18 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   return cells.map((line) => line.map(pad).join('  ').trimEnd()).join('\n')
 }
 
-/** A table without the columns that make it wider than so many characters, as far as columns can be dropped. */
+/** Formats a table and drops columns until it fits the width, in characters, if enough columns can be dropped. */
 export function fittingTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   width = Number.POSITIVE_INFINITY,
 ): string {
   const text = table(rows, columns)
-  const next = Math.min(...columns.map(({ dropped = Number.POSITIVE_INFINITY }) => dropped))
+  const next = Math.min(...columns.map(({ dropOrder: dropped = Number.POSITIVE_INFINITY }) => dropped))
   if (next === Number.POSITIVE_INFINITY || fits(text, width)) return text
   return fittingTable(
     rows,
-    columns.filter(({ dropped }) => dropped !== next),
+    columns.filter(({ dropOrder: dropped }) => dropped !== next),
     width,
   )
 }
@@ -43,11 +43,20 @@ function fits(text: string, width: number): boolean {
   return text.split('\n').every((line) => Bun.stringWidth(line) <= width)
 }
 
-/** What `--json` prints: an object or a list of objects, for programs. */
+/** Formats an object or a list as `--json` prints it. */
 export function jsonText(value: object): string {
   return JSON.stringify(value, null, 2)
 }
 
 function oneLine(cell: string): string {
   return cell.replace(/\s+/g, ' ').trim()
+}
+
+const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
+
+/** Draws a bar for a share from 0 to 1, in eighths of a character; any share above 0 is visible. */
+export function barText(share: number, width: number): string {
+  if (!(share > 0)) return ''
+  const size = Math.max(1, Math.round(Math.min(1, share) * width * 8))
+  return '█'.repeat(Math.floor(size / 8)) + (eighths[size % 8] ?? '')
 }

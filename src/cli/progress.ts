@@ -1,18 +1,18 @@
-import type { CliContext } from './args.ts'
+import type { CliContext } from './context.ts'
 
-/** What a command says on standard error while it works. */
+/** A progress line on standard error. */
 export type Progress = {
-  /** From now on this is under way; the text is made anew whenever it is shown. */
+  /** Shows this text from now on; the function is called for each redraw. */
   show(text: () => string): void
-  /** Nothing is under way any more. */
+  /** Stops and clears the line. */
   end(): void
 }
 
-/** Milliseconds between two looks at what is under way: on a terminal it is redrawn, elsewhere each is a line. */
+/** A terminal is redrawn in place; elsewhere each update is a new line. */
 const redrawIntervalMs = 150
 const lineIntervalMs = 1000
 
-/** Programs, which ask for JSON, see none of it. */
+/** Creates a progress line; with `json` it shows nothing. */
 export function createProgress({ err, errTerminal }: CliContext, json = false): Progress {
   if (json) return { show() {}, end() {} }
   let text = () => ''
@@ -31,14 +31,14 @@ export function createProgress({ err, errTerminal }: CliContext, json = false): 
   }
 }
 
-/** The promise; while it lasts, standard error shows what is under way. */
+/** Shows progress on standard error until the promise settles, and returns its value. */
 export async function withProgress<Value>(
   promise: Promise<Value>,
-  world: CliContext,
+  context: CliContext,
   json: boolean | undefined,
   text: () => string,
 ): Promise<Value> {
-  const progress = createProgress(world, json)
+  const progress = createProgress(context, json)
   progress.show(text)
   try {
     return await promise

@@ -1,47 +1,48 @@
-import type { Command, CliContext } from './args.ts'
-import { findCommand } from './commands/commands.ts'
-import { failureJson, failureOf } from './failure.ts'
-import { overview } from './help.ts'
+import { findCommand, overview as helpText } from './command-registry.ts'
+import type { Command } from './command.ts'
+import type { CliContext } from './context.ts'
+import { failureJson, toFailure } from './errors.ts'
 
-/** Runs the command that the arguments name and gives the exit code: 0 done, 1 failed, 2 wrong usage. */
-export async function run(args: readonly string[], world: CliContext): Promise<number> {
+/** Runs the command of these arguments; returns the exit code: 0 success, 1 failure, 2 wrong usage. */
+export async function run(args: readonly string[], context: CliContext): Promise<number> {
   try {
-    return await dispatch(args, world)
+    return await dispatch(args, context)
   } catch (error) {
-    const failure = failureOf(error)
-    const stack = world.environment.WEIR_DEBUG && error instanceof Error ? error.stack : undefined
-    if (flagsOf(args).includes('--json')) world.err(failureJson(failure, stack))
-    else world.err(stack ? `${failure.message}\n${stack}` : failure.message)
+    const failure = toFailure(error)
+    const stack = context.environment.WEIR_DEBUG && error instanceof Error ? error.stack : undefined
+    if (flagsOf(args).includes('--json')) context.err(failureJson(failure, stack))
+    else context.err(stack ? `${failure.message}\n${stack}` : failure.message)
     return failure.exitCode
   }
 }
 
-async function dispatch(args: readonly string[], world: CliContext): Promise<number> {
+async function dispatch(args: readonly string[], context: CliContext): Promise<number> {
   const [first, ...rest] = args
-  if (first === '--help' || first === '-h') return help([], world)
-  if (first === 'help') return help(rest, world)
-  if (first === '--version') return runCommand(await findCommand('version'), rest, world)
-  if (first === undefined || first.startsWith('-')) return runCommand(await findCommand('serve'), args, world)
-  return runCommand(await findCommand(first), rest, world)
+  if (first === '--help' || first === '-h') return help([], context)
+  if (first === 'help') return help(rest, context)
+  if (first === '--version') return runCommand(await findCommand('version'), rest, context)
+  if (first === undefined || first.startsWith('-'))
+    return runCommand(await findCommand('serve'), args, context)
+  return runCommand(await findCommand(first), rest, context)
 }
 
-async function help([name]: readonly string[], world: CliContext): Promise<number> {
-  world.out(name === undefined || name.startsWith('-') ? overview() : (await findCommand(name)).usage)
+async function help([name]: readonly string[], context: CliContext): Promise<number> {
+  context.out(name === undefined || name.startsWith('-') ? helpText() : (await findCommand(name)).usage)
   return 0
 }
 
-async function runCommand(command: Command, args: readonly string[], world: CliContext): Promise<number> {
-  if (!asksForHelp(args)) return command.run(args, world)
-  world.out(command.usage)
+async function runCommand(command: Command, args: readonly string[], context: CliContext): Promise<number> {
+  if (!isHelpRequest(args)) return command.run(args, context)
+  context.out(command.usage)
   return 0
 }
 
-function asksForHelp(args: readonly string[]): boolean {
+function isHelpRequest(args: readonly string[]): boolean {
   const flags = flagsOf(args)
   return flags.includes('--help') || flags.includes('-h')
 }
 
-/** Behind `--` there are no flags. */
+/** Returns the arguments before `--`: after it there are no flags. */
 function flagsOf(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--')
   return end < 0 ? args : args.slice(0, end)

@@ -4,51 +4,52 @@ import { type Database, databaseName, openDatabase } from '../storage/sqlite/con
 import { hasDatabase, openExistingDatabase } from '../storage/sqlite/connection/existing-database.ts'
 import { createKeys, type Keys } from '../storage/sqlite/keys/keys.ts'
 import { createOrganizations, type Organizations } from '../storage/sqlite/organizations/organizations.ts'
-import { type UsageQuestion, type UsageReport, usageReport } from '../storage/sqlite/billing/usage-report.ts'
+import { type UsageQuestion, usageReport, type UsageReport } from '../storage/sqlite/billing/usage-report.ts'
 import { createWriter } from '../storage/sqlite/writer/writer.ts'
-import { CommandError, type CliContext } from './args.ts'
+import { CommandError } from './errors.ts'
+import type { CliContext } from './context.ts'
 import { logTo } from './log.ts'
 
-/** What commands read and change in the database, also while a server uses it. */
-export type Storage = {
+/** The parts of the database that commands read and change, also while a server is running. */
+export type AdminStorage = {
   readonly file: string
   readonly organizations: Organizations
   readonly keys: Keys
-  usage(question: UsageQuestion): Promise<UsageReport>
+  usage(query: UsageQuestion): Promise<UsageReport>
 }
 
 type Flags = { readonly data?: string }
-type Work<T> = (storage: Storage) => Promise<T>
+type Work<T> = (storage: AdminStorage) => Promise<T>
 
-/** Opens the database to be read and closes it after. It creates nothing: without data it says so. */
-export function withStoredData<T>(flags: Flags, world: CliContext, work: Work<T>): Promise<T> {
-  const file = fileOf(flags, world)
+/** Runs `work` with the database opened read-only; throws `CommandError` if there is none. */
+export function withReadableStorage<T>(flags: Flags, context: CliContext, work: Work<T>): Promise<T> {
+  const file = databaseFile(flags, context)
   const database = openExistingDatabase(file)
-  if (database === undefined) throw noData(file)
+  if (database === undefined) throw noDataError(file)
   return withDatabase(database, file, work)
 }
 
-/** Opens the database to be changed and closes it after; without data it says so. */
-export function withChangedStorage<T>(flags: Flags, world: CliContext, work: Work<T>): Promise<T> {
-  const file = fileOf(flags, world)
-  if (!hasDatabase(file)) throw noData(file)
-  return withDatabase(openDatabase(file, logTo(world)), file, work)
+/** Runs `work` with the database opened for writing; throws `CommandError` if there is none. */
+export function withExistingStorage<T>(flags: Flags, context: CliContext, work: Work<T>): Promise<T> {
+  const file = databaseFile(flags, context)
+  if (!hasDatabase(file)) throw noDataError(file)
+  return withDatabase(openDatabase(file, logTo(context)), file, work)
 }
 
 /**
- * Opens the database to be changed, made where it is missing, and closes it after. The settings file is not read here
- * and above: a mistake in it must not keep an operator from revoking a key.
+ * Runs `work` with the database opened for writing, and creates it if it is missing. None of these functions reads the
+ * settings file: a mistake in it must not keep an operator from revoking a key.
  */
-export function withStorage<T>(flags: Flags, world: CliContext, work: Work<T>): Promise<T> {
-  const file = fileOf(flags, world)
-  return withDatabase(openDatabase(file, logTo(world)), file, work)
+export function withStorage<T>(flags: Flags, context: CliContext, work: Work<T>): Promise<T> {
+  const file = databaseFile(flags, context)
+  return withDatabase(openDatabase(file, logTo(context)), file, work)
 }
 
-function fileOf(flags: Flags, world: CliContext): string {
-  return join(findDataFolder({ flags, ...world }), databaseName)
+function databaseFile(flags: Flags, context: CliContext): string {
+  return join(findDataFolder({ flags, ...context }), databaseName)
 }
 
-function noData(file: string): CommandError {
+function noDataError(file: string): CommandError {
   return new CommandError(
     `There is no data in ${dirname(file)}. Start weir serve first, or name another folder with --data.`,
   )
@@ -61,7 +62,7 @@ async function withDatabase<T>(database: Database, file: string, work: Work<T>):
       file,
       organizations: createOrganizations(database, writer),
       keys: createKeys(database, writer),
-      usage: (question) => usageReport(database, question),
+      usage: (query) => usageReport(database, query),
     })
   } finally {
     writer.close()

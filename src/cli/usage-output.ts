@@ -1,6 +1,5 @@
 import { durationText } from '../lib/duration-text.ts'
 import { roundedUsd, usdText } from '../lib/usd.ts'
-import type { Timing } from '../storage/sqlite/billing/usage-timings.ts'
 import type {
   UsageGroup,
   UsageGrouping,
@@ -8,69 +7,84 @@ import type {
   UsageReport,
   UsageSums,
 } from '../storage/sqlite/billing/usage-report.ts'
-import { barText } from './bar.ts'
-import { type Column, fittingTable } from './output.ts'
+import type { Timing } from '../storage/sqlite/billing/usage-timings.ts'
+import { barText, type Column, fittingTable } from './output.ts'
 
-/** What requests took, as `--json` prints it. */
-export function usageJson(question: UsageQuestion, { groups, total }: UsageReport) {
+/** Returns a usage report as `--json` prints it. */
+export function usageJson(query: UsageQuestion, { groups, total }: UsageReport) {
   return {
-    organization: question.organization ?? null,
-    by: question.by,
-    since: new Date(question.since).toISOString(),
-    groups: groups.map((group) => ({ ...groupJson(question.by, group), ...sumsJson(group) })),
+    organization: query.organization ?? null,
+    by: query.by,
+    since: new Date(query.since).toISOString(),
+    groups: groups.map((group) => ({ ...groupJson(query.by, group), ...sumsJson(group) })),
     total: sumsJson(total),
   }
 }
 
-/** What requests took, as a table for people that fits into so many columns, with the total below. */
+/** Formats a usage report as a table that fits the width, in characters, with the total in the last row. */
 export function usageTable(by: UsageGrouping, { groups, total }: UsageReport, width?: number): string {
   const names: readonly Column<UsageGroup>[] =
-    by === 'key' ? [{ title: 'NAME', value: ({ name }) => name ?? none }] : []
-  const title = { title: by.toUpperCase(), value: ({ value }: UsageGroup) => value ?? none }
-  const sum = { ...total, value: 'total', name: '' }
-  const most = Math.max(...groups.map(({ requests }) => requests))
+    by === 'key' ? [{ title: 'NAME', value: ({ name }) => name ?? noValue }] : []
+  const title = { title: by.toUpperCase(), value: ({ value }: UsageGroup) => value ?? noValue }
+  const totalRow = { ...total, value: 'total', name: '' }
+  const maxRequests = Math.max(...groups.map(({ requests }) => requests))
   const bar: Column<UsageGroup> = {
     title: '',
-    value: (group) => (group === sum ? '' : barText(group.requests / most, barWidth)),
-    dropped: 1,
+    value: (group) => (group === totalRow ? '' : barText(group.requests / maxRequests, barWidth)),
+    dropOrder: 1,
   }
   return [
-    fittingTable([...groups, sum], [title, ...names, ...sums, bar], width),
+    fittingTable([...groups, totalRow], [title, ...names, ...sums, bar], width),
     ...unpricedNote(total),
   ].join('\n')
 }
 
-const none = '-'
+const noValue = '-'
 const barWidth = 12
 
-/** The columns that are dropped first where the table is too wide are those that say least. */
+/** The least informative columns are dropped first. */
 const sums: readonly Column<UsageSums>[] = [
-  { title: 'REQUESTS', value: ({ requests }) => count(requests), align: 'right' },
-  { title: 'FAILED', value: ({ failed }) => count(failed), align: 'right' },
-  { title: '4XX', value: ({ clientErrors }) => count(clientErrors), align: 'right', dropped: 5 },
-  { title: '5XX', value: ({ serverErrors }) => count(serverErrors), align: 'right', dropped: 5 },
-  { title: 'PROMPT', value: ({ promptTokens }) => count(promptTokens), align: 'right' },
-  { title: 'CACHED', value: ({ cachedTokens }) => count(cachedTokens), align: 'right', dropped: 3 },
-  { title: 'COMPLETION', value: ({ completionTokens }) => count(completionTokens), align: 'right' },
-  { title: 'REASONING', value: ({ reasoningTokens }) => count(reasoningTokens), align: 'right', dropped: 2 },
-  { title: 'COST USD', value: ({ cost }) => (cost === null ? none : roundedUsd(cost)), align: 'right' },
-  { title: 'P50', value: ({ latency }) => time(latency?.p50), align: 'right', dropped: 6 },
-  { title: 'P95', value: ({ latency }) => time(latency?.p95), align: 'right', dropped: 6 },
-  { title: 'FIRST P50', value: ({ firstToken }) => time(firstToken?.p50), align: 'right', dropped: 4 },
-  { title: 'FIRST P95', value: ({ firstToken }) => time(firstToken?.p95), align: 'right', dropped: 4 },
+  { title: 'REQUESTS', value: ({ requests }) => countText(requests), align: 'right' },
+  { title: 'FAILED', value: ({ failed }) => countText(failed), align: 'right' },
+  { title: '4XX', value: ({ clientErrors }) => countText(clientErrors), align: 'right', dropOrder: 5 },
+  { title: '5XX', value: ({ serverErrors }) => countText(serverErrors), align: 'right', dropOrder: 5 },
+  { title: 'PROMPT', value: ({ promptTokens }) => countText(promptTokens), align: 'right' },
+  { title: 'CACHED', value: ({ cachedTokens }) => countText(cachedTokens), align: 'right', dropOrder: 3 },
+  { title: 'COMPLETION', value: ({ completionTokens }) => countText(completionTokens), align: 'right' },
+  {
+    title: 'REASONING',
+    value: ({ reasoningTokens }) => countText(reasoningTokens),
+    align: 'right',
+    dropOrder: 2,
+  },
+  { title: 'COST USD', value: ({ cost }) => (cost === null ? noValue : roundedUsd(cost)), align: 'right' },
+  { title: 'P50', value: ({ latency }) => latencyText(latency?.p50), align: 'right', dropOrder: 6 },
+  { title: 'P95', value: ({ latency }) => latencyText(latency?.p95), align: 'right', dropOrder: 6 },
+  {
+    title: 'FIRST P50',
+    value: ({ firstToken }) => latencyText(firstToken?.p50),
+    align: 'right',
+    dropOrder: 4,
+  },
+  {
+    title: 'FIRST P95',
+    value: ({ firstToken }) => latencyText(firstToken?.p95),
+    align: 'right',
+    dropOrder: 4,
+  },
 ]
 
-function count(value: number): string {
+function countText(value: number): string {
   return value.toLocaleString('en-US')
 }
 
-function time(milliseconds: number | undefined): string {
-  return milliseconds === undefined ? none : durationText(milliseconds)
+function latencyText(milliseconds: number | undefined): string {
+  return milliseconds === undefined ? noValue : durationText(milliseconds)
 }
 
 function unpricedNote({ unpriced }: UsageSums): string[] {
   if (unpriced === 0) return []
-  return ['', `The cost of ${count(unpriced)} of the requests is unknown: their models have no prices.`]
+  return ['', `The cost of ${countText(unpriced)} of the requests is unknown: their models have no prices.`]
 }
 
 function groupJson(by: UsageGrouping, { value, name }: UsageGroup) {

@@ -1,32 +1,34 @@
 import { wait } from '../lib/time.ts'
-import type { CliContext, Terminal } from './args.ts'
+import type { CliContext, Terminal } from './context.ts'
 
-/** Milliseconds between the end of one text and the beginning of the next. */
-const intervalMs = 2000
+/** Between the end of one refresh and the start of the next. */
+const watchIntervalMs = 2000
 
 /**
- * Prints the text again and again, on a terminal in place of the last one, until Ctrl-C, or until nobody reads it. The
- * text is asked for the size of the terminal at that moment.
+ * Prints the rendered text again and again until Ctrl-C or until standard output is closed; on a terminal in place of
+ * the last one. `render` may depend on the current size of the terminal.
  */
 export async function watch(
-  text: () => Promise<string>,
-  world: CliContext,
+  render: () => Promise<string>,
+  context: CliContext,
   screen?: Terminal,
 ): Promise<void> {
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', interrupt)
-  const ends = [interrupted.signal, world.signal, world.unread].filter((signal) => signal !== undefined)
-  const end = AbortSignal.any(ends)
+  const signals = [interrupted.signal, context.signal, context.outputClosed].filter(
+    (signal) => signal !== undefined,
+  )
+  const stopped = AbortSignal.any(signals)
   screen?.write('\u001b[2J')
   try {
-    while (!end.aborted) {
-      const next = await text()
-      if (screen === undefined) world.out(next)
+    while (!stopped.aborted) {
+      const next = await render()
+      if (screen === undefined) context.out(next)
       else screen.write(frame(next, screen))
-      // It rejects only where the watch is to end.
-      await wait(intervalMs, end).catch(() => {})
+      // It rejects only when the watch stops.
+      await wait(watchIntervalMs, stopped).catch(() => {})
     }
   } finally {
     process.off('SIGINT', interrupt)
@@ -34,11 +36,13 @@ export async function watch(
   }
 }
 
-/** From the upper left corner; each line clears what is left of the last frame, and none makes the screen scroll. */
+/** Draws from the upper left corner; each line clears the rest of the last frame, and the screen does not scroll. */
 function frame(text: string, screen: Terminal): string {
-  const room = Math.max(1, screen.size().rows - 1)
+  const maxLines = Math.max(1, screen.size().rows - 1)
   const lines = text.split('\n')
-  const shown =
-    lines.length <= room ? lines : [...lines.slice(0, room - 1), `… ${lines.length - room + 1} more lines`]
-  return `\u001b[H${shown.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`
+  const visibleLines =
+    lines.length <= maxLines
+      ? lines
+      : [...lines.slice(0, maxLines - 1), `… ${lines.length - maxLines + 1} more lines`]
+  return `\u001b[H${visibleLines.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`
 }

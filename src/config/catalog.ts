@@ -1,9 +1,9 @@
 import data from './catalog.json'
 import type { ModelFacts } from './model-facts.ts'
 
-/** The built-in catalog: what was known of the models of the direct providers on one day. */
+/** The built-in catalog: the models of the direct providers on the day of the snapshot. */
 export type Catalog = {
-  /** The day of the data, YYYY-MM-DD. */
+  /** The date of the data, YYYY-MM-DD. */
   readonly snapshot: string
   readonly source: string
   /** The licence notice of the source. */
@@ -11,6 +11,7 @@ export type Catalog = {
   readonly models: readonly ModelFacts[]
 }
 
-// The script that writes the file checks each entry, and so does a test: no start pays for it again.
-const written: unknown = data
-export const catalog = written as Catalog
+// The script that writes the file and a test validate each entry, so the program does not.
+const catalogData: unknown = data
+/** The catalog of this build. */
+export const catalog = catalogData as Catalog

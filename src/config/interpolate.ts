@@ -5,9 +5,8 @@ import type { SettingsProblem } from './problem.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The value with `${NAME}` in each of its strings taken from the environment; `$${` stands for `${`. A
- * variable that is not set is a problem that names it, never its neighbours in the string. `$NAME` is left as it is,
- * with a warning.
+ * Replaces `${NAME}` in each string of the value by the environment variable; `$${` stands for `${`. A variable that is
+ * not set is a problem, whose message shows nothing else of the string. `$NAME` is kept, with a warning.
  */
 export function interpolate(
   value: unknown,
@@ -17,9 +16,9 @@ export function interpolate(
 ): unknown {
   function visit(value: unknown, path: string): unknown {
     if (typeof value === 'string') {
-      const warning = braceless(value, environment)
+      const warning = bracelessWarning(value, environment)
       if (warning !== undefined) warnings.push({ path, message: warning })
-      return fill(value, environment, path, problems)
+      return substitute(value, environment, path, problems)
     }
     if (Array.isArray(value)) return value.map((item, index) => visit(item, problemPath(path, index)))
     if (!isObject(value)) return value
@@ -30,30 +29,35 @@ export function interpolate(
   return visit(value, '')
 }
 
-function fill(text: string, environment: Environment, path: string, problems: SettingsProblem[]): string {
-  return text.replace(/\$(\$?)\{([^}]*)\}?/g, (all, escape: string, name: string) => {
-    if (escape !== '') return all.slice(1)
-    const value = /^[A-Za-z_]\w*$/.test(name) && all.endsWith('}') ? environment[name] : undefined
+function substitute(
+  text: string,
+  environment: Environment,
+  path: string,
+  problems: SettingsProblem[],
+): string {
+  return text.replace(/\$(\$?)\{([^}]*)\}?/g, (match, escape: string, name: string) => {
+    if (escape !== '') return match.slice(1)
+    const value = /^[A-Za-z_]\w*$/.test(name) && match.endsWith('}') ? environment[name] : undefined
     if (value) return value
-    problems.push({ path, message: complaintOf(name, all) })
-    return all
+    problems.push({ path, message: variableMessage(name, match) })
+    return match
   })
 }
 
 /**
- * A warning where the text has a `$NAME` that was probably meant to be `${NAME}`. It shows the name where that is all of
- * the text or a variable that is set: anything else may be a part of a key.
+ * Returns a warning if the text has a `$NAME` that was probably meant as `${NAME}`. It shows the name only if it is the
+ * complete text or a variable that is set: anything else may be a part of a key.
  */
-function braceless(text: string, environment: Environment): string | undefined {
-  const [, whole] = /^\$([A-Za-z_]\w*)$/.exec(text) ?? []
-  const [, part] = /(?:^|[\s:/@=])\$([A-Z][A-Z0-9_]+)\b/.exec(text) ?? []
-  if (whole === undefined && part === undefined) return undefined
-  const name = whole ?? (part !== undefined && environment[part] !== undefined ? part : 'NAME')
+function bracelessWarning(text: string, environment: Environment): string | undefined {
+  const [, onlyName] = /^\$([A-Za-z_]\w*)$/.exec(text) ?? []
+  const [, partName] = /(?:^|[\s:/@=])\$([A-Z][A-Z0-9_]+)\b/.exec(text) ?? []
+  if (onlyName === undefined && partName === undefined) return undefined
+  const name = onlyName ?? (partName !== undefined && environment[partName] !== undefined ? partName : 'NAME')
   return `holds a $ before a name without braces, which is taken as it is; write \${${name}} to use a variable.`
 }
 
-function complaintOf(name: string, all: string): string {
-  if (!/^[A-Za-z_]\w*$/.test(name) || !all.endsWith('}'))
+function variableMessage(name: string, match: string): string {
+  if (!/^[A-Za-z_]\w*$/.test(name) || !match.endsWith('}'))
     return 'holds a ${…} that is no name of a variable; write ${NAME}, or $${ for a plain ${.'
   return `takes its value from the environment variable ${name}, which is not set; set ${name}.`
 }

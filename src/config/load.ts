@@ -1,48 +1,69 @@
-import { checkModels } from './check-models.ts'
-import { checkShape } from './check-shape.ts'
+import { checkSchema } from './check-schema.ts'
 import { toSettings } from './defaults.ts'
-import type { SettingsInput } from './input.ts'
 import { interpolate } from './interpolate.ts'
-import { findDataFolder, findSettingsFile } from './paths.ts'
+import type { ModelFacts } from './model-facts.ts'
+import { findDataFolder, findSettingsFile, type SettingsInput } from './paths.ts'
 import { SettingsError, type SettingsProblem } from './problem.ts'
-import { readSettingsFile } from './read-file.ts'
+import { readSettingsFile } from './read-settings-file.ts'
 import { type Settings, SettingsFile } from './settings.ts'
 
+/** The settings, and the files that they belong to. */
 export type LoadedSettings = {
   readonly settings: Settings
-  /** The file that was read, or null where there is none. */
+  /** The settings file, or null if there is none. */
   readonly file: string | null
   readonly dataFolder: string
-  /** What is accepted but probably not what was meant. */
+  /** Settings that are accepted but probably a mistake. */
   readonly warnings: readonly SettingsProblem[]
 }
 
-/** The settings: flags before WEIR_ variables, before the file, before the defaults. Throws `SettingsError`. */
+/** Loads the settings: flags override WEIR_ variables, the file, then the defaults. Throws `SettingsError`. */
 export function loadSettings(input: SettingsInput): LoadedSettings {
   const file = findSettingsFile(input)
   const problems: SettingsProblem[] = []
   const warnings: SettingsProblem[] = []
-  const written =
+  const fileSettings =
     file === null ? {} : interpolate(readSettingsFile(file), input.environment, problems, warnings)
-  const shapely = checkShape(SettingsFile, written, problems)
-  if (shapely) problems.push(...checkModels(written.models ?? []))
-  const address = addressOf(input, problems)
-  if (!shapely || problems.length > 0) throw new SettingsError(problems, file)
-  const settings = toSettings({ ...written, ...address }, file)
+  const valid = checkSchema(SettingsFile, fileSettings, problems)
+  if (valid) problems.push(...duplicateModelNames(fileSettings.models ?? []))
+  const address = addressFromInput(input, problems)
+  if (!valid || problems.length > 0) throw new SettingsError(problems, file)
+  const settings = toSettings({ ...fileSettings, ...address }, file)
   return { settings, file, dataFolder: findDataFolder(input), warnings }
 }
 
-function addressOf(input: SettingsInput, problems: SettingsProblem[]): { host?: string; port?: number } {
+function addressFromInput(
+  input: SettingsInput,
+  problems: SettingsProblem[],
+): { host?: string; port?: number } {
   const { flags, environment } = input
   const host = flags.host || environment.WEIR_HOST
-  const port = portOf('--port', flags.port, problems) ?? portOf('WEIR_PORT', environment.WEIR_PORT, problems)
+  const port =
+    parsePort('--port', flags.port, problems) ?? parsePort('WEIR_PORT', environment.WEIR_PORT, problems)
   return { ...(host && { host }), ...(port !== undefined && { port }) }
 }
 
-function portOf(path: string, text: string | undefined, problems: SettingsProblem[]): number | undefined {
+function parsePort(path: string, text: string | undefined, problems: SettingsProblem[]): number | undefined {
   if (text === undefined || text === '') return undefined
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65535) return port
   problems.push({ path, message: `must be a whole number from 0 to 65535, not “${text}”.` })
   return undefined
+}
+
+/** Returns a problem for each slug or alias that is used more than once. */
+export function duplicateModelNames(models: readonly ModelFacts[]): readonly SettingsProblem[] {
+  const owners = new Map<string, string>()
+  const problems: SettingsProblem[] = []
+  const addName = (name: string, path: string) => {
+    const owner = owners.get(name)
+    if (owner === undefined) owners.set(name, path)
+    else
+      problems.push({ path, message: `“${name}” is taken by ${owner}; each name must belong to one model.` })
+  }
+  for (const [index, model] of models.entries()) addName(model.slug, `models[${index}].slug`)
+  for (const [index, model] of models.entries())
+    for (const [position, alias] of (model.aliases ?? []).entries())
+      addName(alias, `models[${index}].aliases[${position}]`)
+  return problems
 }

@@ -12,11 +12,12 @@ const prices = {
   image: Type.Optional(price),
 }
 
+/** The prices of a model. */
 export type Pricing = Static<typeof Pricing>
 export const Pricing = Type.Object(
   {
     ...prices,
-    /** Other prices for the whole request once its prompt is larger than `above` tokens. */
+    /** Prices for the entire request if its prompt has more than `above` tokens. */
     tiers: Type.Optional(
       Type.Array(
         Type.Object({ above: Type.Integer({ minimum: 1 }), ...prices }, { additionalProperties: false }),
@@ -30,6 +31,7 @@ const Effort = Type.Enum([...efforts])
 const Modality = Type.Enum(['text', 'image', 'audio', 'video', 'file'])
 const Parameter = Type.String({ minLength: 1 })
 
+/** How the reasoning of a model can be configured. */
 export type ReasoningFacts = Static<typeof ReasoningFacts>
 const ReasoningFacts = Type.Object(
   {
@@ -41,7 +43,7 @@ const ReasoningFacts = Type.Object(
   { additionalProperties: false },
 )
 
-/** How `performance_mode: fast` is served: by another model, or by the provider's priority tier. */
+/** How `performance_mode: fast` is served: by another model, or by the priority tier of the provider. */
 export type FastMode = Static<typeof FastMode>
 const FastMode = Type.Union([
   Type.Object(
@@ -64,20 +66,20 @@ const FastMode = Type.Union([
   ),
 ])
 
-/** Where a model is served: a configured provider and that provider's own name for the model. */
+/** A configured provider of a model, and the name of the model there. */
 export type Route = Static<typeof Route>
 const Route = Type.Object(
   {
     provider: Type.String({ minLength: 1 }),
     model: Type.String({ minLength: 1 }),
     weight: Type.Optional(Type.Number({ minimum: 0 })),
-    /** `responses`: this model is asked by the provider's Responses API. */
+    /** `responses`: use the Responses API of the provider for this model. */
     api: Type.Optional(Type.Enum(['responses'])),
   },
   { additionalProperties: false, examples: [{ provider: 'openai', model: 'gpt-5' }] },
 )
 
-/** What is known of a model: an entry of the built-in catalog, and of `models` in weir.yaml. */
+/** A model in the built-in catalog, or in `models` of weir.yaml. */
 export type ModelFacts = Static<typeof ModelFacts>
 export const ModelFacts = Type.Object(
   {
@@ -106,7 +108,7 @@ export const ModelFacts = Type.Object(
     supported_parameters: Type.Optional(Type.Array(Parameter)),
     reasoning: Type.Optional(ReasoningFacts),
     fast: Type.Optional(FastMode),
-    /** The slug of the model whose fast variant this is. */
+    /** The slug of the model that this is the fast variant of. */
     variant_of: Type.Optional(Type.String({ minLength: 1 })),
     aliases: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
     routes: Type.Optional(Type.Array(Route, { minItems: 1 })),

@@ -1,35 +1,53 @@
 import { existsSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
-import type { SettingsInput } from './input.ts'
 
-/** The settings file to read: the one that was named, else the first that exists; null where there is none. */
-export function findSettingsFile(input: SettingsInput): string | null {
-  const path = pathOf(input)
-  const named = input.flags.config || input.environment.WEIR_CONFIG
-  if (named) return path.resolve(input.cwd, named)
-  const places = [input.cwd, path.join(configHome(input), 'weir')]
-  return places.map((place) => path.join(place, 'weir.yaml')).find((file) => existsSync(file)) ?? null
+/** The sources of settings other than the file, and where to look for the file. */
+export type SettingsInput = {
+  readonly flags: SettingsFlags
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly home: string
+  readonly platform?: NodeJS.Platform
 }
 
-/** The folder of the database. */
+/** The command line flags that override settings. */
+export type SettingsFlags = {
+  readonly config?: string
+  readonly data?: string
+  readonly host?: string
+  readonly port?: string
+}
+
+/** Returns the path of the settings file: the configured one, else the first default that exists, else null. */
+export function findSettingsFile(input: SettingsInput): string | null {
+  const path = pathOf(input)
+  const configured = input.flags.config || input.environment.WEIR_CONFIG
+  if (configured) return path.resolve(input.cwd, configured)
+  const folders = [input.cwd, path.join(configHome(input), 'weir')]
+  return folders.map((folder) => path.join(folder, 'weir.yaml')).find((file) => existsSync(file)) ?? null
+}
+
+/** Returns the folder of the database: the configured one, else the default of the platform. */
 export function findDataFolder(input: SettingsInput): string {
   const path = pathOf(input)
-  const named = input.flags.data || input.environment.WEIR_DATA
-  return named ? path.resolve(input.cwd, named) : path.join(dataHome(input), 'weir')
+  const configured = input.flags.data || input.environment.WEIR_DATA
+  return configured ? path.resolve(input.cwd, configured) : path.join(dataHome(input), 'weir')
 }
 
 function configHome(input: SettingsInput): string {
   const windows = platformOf(input) === 'win32' ? input.environment.APPDATA : undefined
-  return absolute(input, 'XDG_CONFIG_HOME') ?? (windows || pathOf(input).join(input.home, '.config'))
+  return absolutePath(input, 'XDG_CONFIG_HOME') ?? (windows || pathOf(input).join(input.home, '.config'))
 }
 
 function dataHome(input: SettingsInput): string {
   const windows = platformOf(input) === 'win32' ? input.environment.LOCALAPPDATA : undefined
-  return absolute(input, 'XDG_DATA_HOME') ?? (windows || pathOf(input).join(input.home, '.local', 'share'))
+  return (
+    absolutePath(input, 'XDG_DATA_HOME') ?? (windows || pathOf(input).join(input.home, '.local', 'share'))
+  )
 }
 
-/** The XDG rules say that a relative path in such a variable is to be ignored. */
-function absolute(input: SettingsInput, variable: string): string | undefined {
+/** The XDG specification requires that a relative path in such a variable is ignored. */
+function absolutePath(input: SettingsInput, variable: string): string | undefined {
   const value = input.environment[variable]
   return value !== undefined && pathOf(input).isAbsolute(value) ? value : undefined
 }

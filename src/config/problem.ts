@@ -1,37 +1,38 @@
-/** Something wrong with a setting: where, and what to do, in a sentence without its subject. */
+/** A problem with a setting; the message is a sentence whose subject is the path. */
 export type SettingsProblem = {
-  /** As in `providers.eu-azure.base_url`, `WEIR_PORT` or `--port`; empty for the file as a whole. */
+  /** Such as `providers.eu-azure.base_url`, `WEIR_PORT` or `--port`; empty for the file itself. */
   readonly path: string
   readonly message: string
 }
 
-/** The settings cannot be used. It lists all that is wrong, and never shows the value of a setting. */
+/** The settings are not valid. The message lists all problems, without secret values. */
 export class SettingsError extends Error {
   readonly problems: readonly SettingsProblem[]
-  /** The file that was read, or null where there was none. */
+  /** The settings file, or null if there is none. */
   readonly file: string | null
 
   constructor(problems: readonly SettingsProblem[], file: string | null) {
-    super(describe(problems, file))
+    super(errorMessage(problems, file))
     this.name = 'SettingsError'
     this.problems = problems
     this.file = file
   }
 }
 
-/** The problem in one line. */
+/** Formats a problem in one line. */
 export function problemLine(problem: SettingsProblem): string {
   return problem.path === '' ? problem.message : `${problem.path}: ${problem.message}`
 }
 
-function describe(problems: readonly SettingsProblem[], file: string | null): string {
+function errorMessage(problems: readonly SettingsProblem[], file: string | null): string {
   const [first] = problems
-  if (problems.length === 1 && first !== undefined) return `${placeOf(first, file)}${problemLine(first)}`
+  if (problems.length === 1 && first !== undefined)
+    return `${locationPrefix(first, file)}${problemLine(first)}`
   const lines = problems.map((problem) => `  ${problemLine(problem)}`)
   return [`There are ${problems.length} problems in ${file ?? 'the settings'}:`, ...lines].join('\n')
 }
 
-/** A flag or a variable is not in the file. */
-function placeOf({ path }: SettingsProblem, file: string | null): string {
+/** Flags and variables are not in the file. */
+function locationPrefix({ path }: SettingsProblem, file: string | null): string {
   return file === null || /^(--|WEIR_)/.test(path) ? '' : `In ${file}: `
 }

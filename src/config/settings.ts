@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { ModelFacts } from './model-facts.ts'
 
-/** Not `0s`: nothing here is meant to last no time at all. */
+/** Above zero: no setting allows `0s`. */
 const Duration = Type.String({
   pattern: '^(?=.*[1-9])\\d+(\\.\\d+)?(ms|s|m|h|d)$',
   description: 'a duration such as 30s, 5m, 24h or 30d',
@@ -19,10 +19,10 @@ const Url = Type.String({
   pattern: '^https?://[^/\\s]',
   description: 'an address that begins with http:// or https://',
   examples: ['http://10.0.0.5:8000/v1'],
-  // It may hold a password, which no message shows.
+  // It may contain a password, so messages do not show it.
   private: true,
 })
-/** What a browser sends as `Origin`, or `*` for any. */
+/** An `Origin` header of a browser, or `*` for any. */
 const Origin = Type.String({
   pattern: '^(\\*|null|[a-z][a-z0-9+.-]*://[^/\\s]+)$',
   description: 'an origin such as https://app.example.com (no path, no slash at the end), or *',
@@ -30,13 +30,14 @@ const Origin = Type.String({
 })
 const closed = { additionalProperties: false } as const
 
+/** An entry of `providers` in weir.yaml. */
 export type ProviderSettings = Static<typeof ProviderSettings>
 const ProviderSettings = Type.Object(
   {
     kind: Type.Optional(Text),
     base_url: Type.Optional(Url),
     api_key: Type.Optional(Text),
-    /** `responses`: speak the Responses API upstream. */
+    /** `responses`: use the Responses API of the provider. */
     api: Type.Optional(Type.Enum(['chat', 'responses'])),
     /** Azure: the api-version of the older URL forms. */
     api_version: Type.Optional(Text),
@@ -60,7 +61,7 @@ const ProviderSettings = Type.Object(
   closed,
 )
 
-/** weir.yaml, as it is written. */
+/** The content of weir.yaml. */
 export type SettingsFile = Static<typeof SettingsFile>
 export const SettingsFile = Type.Object(
   {
@@ -116,9 +117,9 @@ export const SettingsFile = Type.Object(
         closed,
       ),
     ),
-    /** Which requests have a line on standard output. */
+    /** Which requests are logged on standard output. */
     log: Type.Optional(Type.Enum(['requests', 'errors', 'off'])),
-    /** Of all requests together. */
+    /** The limit for all requests in flight together. */
     memory: Type.Optional(Type.Object({ in_flight: Type.Optional(Size) }, closed)),
     max_body: Type.Optional(Size),
     cors: Type.Optional(Type.Array(Origin)),
@@ -129,11 +130,11 @@ export const SettingsFile = Type.Object(
   closed,
 )
 
-/** The settings as the program reads them: defaults filled in, durations in milliseconds, sizes in bytes. */
+/** The settings with defaults; durations in milliseconds, sizes in bytes. */
 export type Settings = {
   readonly host: string
   readonly port: number
-  /** As written, but for `kind`: a name that is also a kind needs none. */
+  /** As in the file; `kind` defaults to the name of the provider. */
   readonly providers: Readonly<Record<string, ProviderSettings>>
   readonly models: readonly ModelFacts[]
   readonly retries: { readonly attempts: number }
@@ -144,17 +145,17 @@ export type Settings = {
     readonly concurrentRequests: number
   }
   readonly unsupportedParameters: 'reject' | 'drop'
-  /** Milliseconds after which stored objects, and the usage of requests, go; absent: kept until deleted. */
+  /** Milliseconds after which stored objects and usage records are deleted; absent: never. */
   readonly retention: {
     readonly completions?: number
     readonly responses?: number
     readonly usage?: number
   }
-  /** How many runs are in progress at once, and how many of one organization may be queued. */
+  /** The maximum of concurrent background runs, and of queued ones per organization. */
   readonly background: { readonly concurrency: number; readonly maxQueued: number }
   readonly compatibility: { readonly openResponses: boolean; readonly toolCallFragments: boolean }
   readonly log: 'requests' | 'errors' | 'off'
-  /** Bytes that the bodies, conversations and pages of requests hold together. */
+  /** The maximum of bytes that the bodies, conversations and pages of all requests hold together. */
   readonly memory: { readonly inFlight: number }
   readonly maxBody: number
   readonly cors: readonly string[]

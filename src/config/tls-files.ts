@@ -1,21 +1,21 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { fileErrorReason } from './file-errors.ts'
 import type { SettingsProblem } from './problem.ts'
-import { fileErrorReason } from './file-error.ts'
 
-/** Why a server cannot use these two PEM files; empty where it can. Says nothing of what is in the key. */
+/** Returns why a server cannot use these PEM files; empty if it can. Never shows the content of the key. */
 export function tlsProblems(tls: { readonly cert: string; readonly key: string }): SettingsProblem[] {
   const problems: SettingsProblem[] = []
   const cert = readPem('tls.cert', tls.cert, problems)
   const key = readPem('tls.key', tls.key, problems)
-  const certificate = cert && parsed('tls.cert', tls.cert, () => new X509Certificate(cert), problems)
-  const privateKey = key && parsed('tls.key', tls.key, () => createPrivateKey(key), problems)
+  const certificate = cert && parsePem('tls.cert', tls.cert, () => new X509Certificate(cert), problems)
+  const privateKey = key && parsePem('tls.key', tls.key, () => createPrivateKey(key), problems)
   if (certificate && privateKey && !certificate.checkPrivateKey(privateKey))
     problems.push({ path: 'tls.key', message: `${tls.key} is not the private key of ${tls.cert}.` })
   return problems
 }
 
-/** That a certificate has expired or is not valid yet: it can be served, but clients will refuse it. */
+/** Returns a warning for a certificate that has expired or is not valid yet: clients will reject it. */
 export function tlsWarnings(tls: { readonly cert: string }, now: number = Date.now()): SettingsProblem[] {
   const { validFrom, validTo } = new X509Certificate(readFileSync(tls.cert))
   const warning = (message: string) => [{ path: 'tls.cert', message }]
@@ -32,7 +32,7 @@ function readPem(path: string, file: string, problems: SettingsProblem[]): Buffe
   }
 }
 
-function parsed<Part extends KeyObject | X509Certificate>(
+function parsePem<Part extends KeyObject | X509Certificate>(
   path: string,
   file: string,
   parse: () => Part,

@@ -32,14 +32,15 @@ import type { MetricsPage } from '../api/system/metrics-page.ts'
 import type { Responses } from '../storage/ports/responses.ts'
 import { type Readiness, systemRoutes } from '../api/system/routes.ts'
 
-export type AppParts = {
+/** The services that the routes use. */
+export type AppDependencies = {
   readonly settings: Pick<Settings, 'cors' | 'maxBody' | 'unsupportedParameters' | 'compatibility'>
   readonly models: () => Models
   readonly gateway: Gateway
   readonly keys: KeyDirectory
   readonly completions: Completions
   readonly responses: Responses
-  /** The responses that are being made. */
+  /** The responses in progress. */
   readonly live: LiveResponses
   readonly runs: Runs
   readonly limits: RateLimits
@@ -49,14 +50,14 @@ export type AppParts = {
   readonly log: Log
 }
 
-const askingPaths: GenerationPaths = new Map([
+const generationPaths: GenerationPaths = new Map([
   [chatPath, 'chat'],
   [responsesPath, 'responses'],
 ])
 
-/** The whole interface: what every request passes, then the features. */
-export function createApp(parts: AppParts) {
-  const { settings, models, gateway, keys, completions, limits, log } = parts
+/** Creates the HTTP application: middleware for every request, then the routes of each API. */
+export function createApp(dependencies: AppDependencies) {
+  const { settings, models, gateway, keys, completions, limits, log } = dependencies
   const { compatibility, unsupportedParameters: unsupported } = settings
   const { toolCallFragments } = compatibility
   const guard = createGuard({ keys, limits, maxBody: settings.maxBody })
@@ -65,32 +66,32 @@ export function createApp(parts: AppParts) {
     gateway,
     models,
     unsupported,
-    responses: parts.responses,
-    live: parts.live,
-    runs: parts.runs,
+    responses: dependencies.responses,
+    live: dependencies.live,
+    runs: dependencies.runs,
     options: compatibility,
   })
-  let served: readonly Route[] = []
-  // Host names of any length, `ai` for one: Elysia would cut the path of a short one wrongly.
+  let routes: readonly Route[] = []
+  // With `standardHostname`, Elysia would cut the path wrongly for short host names such as `ai`.
   const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: false } })
     .use(requestId())
     .use(crossOrigin(settings.cors))
-    .use(requestTelemetry(parts.requests))
+    .use(requestTelemetry(dependencies.requests))
     .use(
       errorReplies(
         log,
-        (failed) => recordRejected(gateway, askingPaths, failed),
-        () => served,
+        (failed) => recordRejected(gateway, generationPaths, failed),
+        () => routes,
       ),
     )
-    .use(systemRoutes(parts.ready, parts.metrics))
+    .use(systemRoutes(dependencies.ready, dependencies.metrics))
     .use(modelRoutes(guard, models))
     .use(chatRoutes(guard, chat, log, toolCallFragments ? FragmentedChunk : ChatCompletionChunk))
     .use(storedRoutes(guard, createStoredService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
     .use(readingRoutes(guard, responses, log))
-  // These go by the list of the routes.
+  // These depend on the list of routes.
   app.use(openApi(app.routes))
-  served = app.routes.map(({ method, path }) => ({ method, path }))
+  routes = app.routes.map(({ method, path }) => ({ method, path }))
   return app.use(otherMethods(app.routes))
 }

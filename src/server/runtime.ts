@@ -19,71 +19,72 @@ import { openStorage, type Storage } from '../storage/storage.ts'
 import { createApp } from './app.ts'
 import { createSharedServices, type SharedServices } from './shared-services.ts'
 
+/** The settings, the database and the outputs of a gateway process. */
 export type RuntimeInput = ConfigurationInput & {
   /** The path of the database, or `:memory:`. */
   readonly database: string
   readonly log: Log
-  /** Where a line goes for each request; nowhere if absent. */
+  /** The output of the request log; absent: no log. */
   readonly requestLines?: LogOutput
-  /** Milliseconds; see `GatewayParts`. */
-  readonly patience?: number
-  /** The steady clock of the limits and of the breaker. */
+  /** See `GatewayParts`. */
+  readonly firstEventTimeoutMs?: number
+  /** The monotonic clock of the rate limits and the circuit breaker, in milliseconds. */
   readonly clock?: () => number
   /** See `GatewayParts`. */
   readonly images?: NetworkOverrides
-  /** Milliseconds from one sweep of what has expired to the next. */
-  readonly sweepInterval?: number
+  /** Between two deletions of expired data. */
+  readonly sweepIntervalMs?: number
 }
 
-/** A gateway with all that it holds: it serves until it is stopped. */
+/** A running gateway. */
 export type Runtime = {
   fetch(request: Request): Response | Promise<Response>
-  /** Names the server that takes the requests: it knows who asks. */
-  servedBy(peers: Peers): void
-  /** Every route that is served. */
+  /** Attaches the HTTP server, which knows the addresses of clients. */
+  attachServer(peers: Peers): void
+  /** All routes of the application. */
   routes(): readonly Route[]
-  /** What is served now. */
+  /** The active configuration. */
   configuration(): Configuration
-  /** Puts other settings in force, all at once; throws, and changes nothing, where they are not good. */
+  /** Applies other settings atomically; throws and changes nothing if they are not valid. */
   reload(input: ConfigurationInput): Promise<void>
-  /** The first key of a new database, to be shown once; not one that the operator gave. */
+  /** The generated first key of a new database, to be shown once; undefined for WEIR_BOOTSTRAP_KEY. */
   readonly firstKey: NewKey | undefined
-  /** From now on the gateway is not ready and takes no new calls, though it serves all else. */
+  /** Stops readiness and rejects new calls; other requests are still served. */
   drain(): void
-  /** Resolves when it was told to drain and no call is open. */
+  /** Resolves when no call is open after `drain`. */
   drained(): Promise<void>
-  /** Ends the calls that are open, streams with an error frame, and tells how many there were. */
-  cut(): number
-  /** Lets go of everything; nothing is served after it. */
+  /** Aborts the open calls, streams with an error frame; returns their number. */
+  abortCalls(): number
+  /** Stops all services and closes the database. */
   stop(): Promise<void>
 }
 
+/** A route of the application. */
 export type Route = { readonly method: string; readonly path: string }
 
-/** Milliseconds. */
-const usualSweepInterval = 10 * 60_000
+const defaultSweepIntervalMs = 10 * 60_000
 
-/** Checks the settings, opens the database and begins to serve. */
+/** Validates the settings, opens the database and recovers what a killed process left. */
 export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
-  const { log, environment, sweepInterval = usualSweepInterval } = input
-  const first = configure(input, log)
-  const observation = await observe(input, { shared: () => shared, serving: () => serving })
+  const { log, environment } = input
+  const initial = configure(input, log)
+  const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
   const storage = openStorage(input.database, log)
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
-  const shared = createSharedServices(input, storage, observation, () => serving)
+  const shared = createSharedServices(input, storage, observation, () => active)
   const { calls, runs, metrics } = shared
-  const waiting = await recover(first, storage, shared.limits, log)
-  let serving = await serve(first, shared)
-  waiting.forEach(runs.add)
-  const sweeping = startRetention(storage, () => serving.configuration.settings.retention, sweepInterval, log)
+  const waitingRuns = await recover(initial, storage, shared.limits, log)
+  let active = await createActiveApp(initial, shared)
+  waitingRuns.forEach(runs.add)
+  const retention = startDeletingExpired(input, storage, () => active)
   return {
-    fetch: (request) => serving.fetch(request),
-    servedBy: metrics.servedBy,
-    routes: () => serving.routes,
-    configuration: () => serving.configuration,
+    fetch: (request) => active.fetch(request),
+    attachServer: metrics.servedBy,
+    routes: () => active.routes,
+    configuration: () => active.configuration,
     async reload(next) {
-      const { models } = serving.configuration
-      serving = await serve(configure(next, log), shared)
+      const { models } = active.configuration
+      active = await createActiveApp(configure(next, log), shared)
       runs.schedule()
       await models.stop()
     },
@@ -92,39 +93,47 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
       calls.refuseNew()
       runs.pause()
     },
-    drained: () => quiet(shared),
-    cut: calls.cut,
+    drained: () => whenIdle(shared),
+    abortCalls: calls.cut,
     async stop() {
-      sweeping.stop()
+      retention.stop()
       await runs.stop()
-      await serving.configuration.models.stop()
+      await active.configuration.models.stop()
       storage.close()
       await observation.stop()
     },
   }
 }
 
-/** Milliseconds. A provider that is slow to list its models must not keep the others waiting; its models come later. */
-const discoveryAtStart = 1000
+/** A provider that lists its models slowly must not delay the start; its models are added later. */
+const startupDiscoveryTimeoutMs = 1000
 
-async function quiet({ calls, runs }: SharedServices): Promise<void> {
+function startDeletingExpired(
+  { sweepIntervalMs = defaultSweepIntervalMs, log }: RuntimeInput,
+  storage: Storage,
+  active: () => ActiveApp,
+) {
+  return startRetention(storage, () => active().configuration.settings.retention, sweepIntervalMs, log)
+}
+
+async function whenIdle({ calls, runs }: SharedServices): Promise<void> {
   await Promise.all([calls.idle(), runs.idle()])
 }
 
-type Serving = {
+/** The application of the active settings. */
+type ActiveApp = {
   readonly configuration: Configuration
-  /** What a background run begins with. */
-  readonly begin: RunEnvironment
+  readonly runEnvironment: RunEnvironment
   readonly routes: readonly Route[]
   readonly breaker: CircuitBreaker
   fetch(request: Request): Response | Promise<Response>
 }
 
-/** An application of these settings. Calls that an earlier one has begun end as they began. */
-async function serve(configuration: Configuration, shared: SharedServices): Promise<Serving> {
+/** Creates an application for these settings. Open calls of an earlier one keep its settings. */
+async function createActiveApp(configuration: Configuration, shared: SharedServices): Promise<ActiveApp> {
   const { settings, models } = configuration
   const { storage, limits, metrics, requests, log } = shared
-  await settleWithin(models.start(), discoveryAtStart)
+  await settleWithin(models.start(), startupDiscoveryTimeoutMs)
   const breaker = createCircuitBreaker(settings.breaker, shared.clock)
   const gateway = createGateway({
     billing: createBilling(storage.ledger, storage.readiness.ready),
@@ -132,7 +141,7 @@ async function serve(configuration: Configuration, shared: SharedServices): Prom
     breaker,
     retries: settings.retries.attempts,
     states: createProviderStates(storage.states),
-    patience: shared.patience,
+    patience: shared.firstEventTimeoutMs,
     images: shared.images,
     observer: requests,
     log,
@@ -146,40 +155,40 @@ async function serve(configuration: Configuration, shared: SharedServices): Prom
     models: models.current,
     gateway,
     limits,
-    ready: readinessOf(shared),
+    ready: createReadinessCheck(shared),
     metrics,
     requests,
     log,
   })
-  const begin = {
+  const runEnvironment = {
     gateway,
     models: models.current,
     unsupported: settings.unsupportedParameters,
     concurrency: settings.background.concurrency,
     maxQueued: settings.background.maxQueued,
   }
-  return { configuration, begin, breaker, routes: app.routes, fetch: app.fetch }
+  return { configuration, runEnvironment, breaker, routes: app.routes, fetch: app.fetch }
 }
 
-function readinessOf({ calls, storage }: SharedServices): () => Promise<void> {
+function createReadinessCheck({ calls, storage }: SharedServices): () => Promise<void> {
   return async () => {
     if (calls.refusing()) throw gatewayStopping()
     await storage.readiness.examine()
   }
 }
 
-/** Begins before the database is opened: a bad address of a collector must not make or change one. */
-function observe(
+/** Runs before the database is opened: an invalid collector address must not create or change one. */
+function startRuntimeObservation(
   { environment, log, requestLines }: RuntimeInput,
-  { shared, serving }: { readonly shared: () => SharedServices; readonly serving: () => Serving },
+  { shared, active }: { readonly shared: () => SharedServices; readonly active: () => ActiveApp },
 ): Promise<Observation> {
   return startObservation({
     environment,
     log,
     output: requestLines,
-    logged: () => serving().configuration.settings.log,
+    logged: () => active().configuration.settings.log,
     figures: {
-      leftAlone: () => serving().breaker.openCircuits(),
+      leftAlone: () => active().breaker.openCircuits(),
       database: () => shared().storage.figures(),
       memory: () => shared().memory.held,
       runs: () => shared().runs.counts(),
@@ -187,7 +196,7 @@ function observe(
   })
 }
 
-/** What a killed process left open is charged before anything new is; the runs that wait go on. */
+/** Settles the requests that a killed process left open, and returns the background runs that are still queued. */
 async function recover(
   { models }: Configuration,
   { responses, ledger, keys }: Storage,
@@ -202,9 +211,9 @@ async function recover(
     models: models.current,
     log,
   })
-  const goOn = new Set(waiting.map(({ facts }) => facts.id))
-  const settled = await ledger.recover((request) => goOn.has(request))
-  if (settled > 0) log.warn('Requests that a killed process left open were settled.', { requests: settled })
-  if (failed > 0) log.warn('Background runs that a killed process left have failed.', { runs: failed })
+  const continuing = new Set(waiting.map(({ facts }) => facts.id))
+  const settled = await ledger.recover((request) => continuing.has(request))
+  if (settled > 0) log.warn('Open requests of a killed process were settled.', { requests: settled })
+  if (failed > 0) log.warn('Background runs of a killed process have failed.', { runs: failed })
   return waiting
 }

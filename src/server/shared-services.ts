@@ -12,54 +12,54 @@ import { createRuns, type Runs } from '../api/responses/background/runs.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createMetricsPage, type MetricsPage } from '../api/system/metrics-page.ts'
 
-/** What outlives a change of settings. */
+/** The services that outlive a reload of the settings. */
 export type SharedServices = {
   readonly storage: Storage
   readonly limits: RateLimits
-  /** What requests in flight hold together. */
+  /** The memory of all requests in flight. */
   readonly memory: MemoryBudget
   readonly live: LiveResponses
   readonly runs: Runs
   readonly calls: OpenCalls
   readonly metrics: MetricsPage
   readonly requests: Requests
-  readonly patience: number
+  readonly firstEventTimeoutMs: number
   readonly clock: (() => number) | undefined
   readonly images?: NetworkOverrides | undefined
   readonly log: Log
 }
 
+/** The parts of `RuntimeInput` that the shared services use. */
 export type SharedServicesInput = {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly log: Log
-  readonly patience?: number
+  readonly firstEventTimeoutMs?: number
   readonly clock?: () => number
   readonly images?: NetworkOverrides
 }
 
-/** What is in force at the moment. */
-type Current = {
+/** The active settings, and what background runs use. */
+type ActiveConfiguration = {
   readonly configuration: { readonly settings: Pick<Settings, 'limits' | 'host' | 'memory'> }
-  /** What a background run begins with. */
-  readonly begin: RunEnvironment
+  readonly runEnvironment: RunEnvironment
 }
 
-/** Milliseconds of silence from a provider that accepted a stream, until the caller gets the status all the same. */
-const patience = 10_000
+/** How long a stream waits for the first event of a provider before it sends its status to the client. */
+const defaultFirstEventTimeoutMs = 10_000
 
-/** `current` is asked only while something is served. */
+/** Creates the shared services; `active` is not called before an application is active. */
 export function createSharedServices(
   input: SharedServicesInput,
   storage: Storage,
   observation: Observation,
-  current: () => Current,
+  active: () => ActiveConfiguration,
 ): SharedServices {
   const { environment, images, log } = input
-  const settings = () => current().configuration.settings
+  const settings = () => active().configuration.settings
   const memory = new MemoryBudget(() => settings().memory.inFlight)
   const live = createLiveResponses()
   const runs = createRuns({
-    current: () => current().begin,
+    current: () => active().runEnvironment,
     responses: storage.responses,
     live,
     keys: storage.keys,
@@ -76,10 +76,10 @@ export function createSharedServices(
     metrics: createMetricsPage(
       observation.metrics,
       environment.WEIR_ADMIN_KEY,
-      () => current().configuration.settings.host,
+      () => active().configuration.settings.host,
     ),
     requests: observation.requests,
-    patience: input.patience ?? patience,
+    firstEventTimeoutMs: input.firstEventTimeoutMs ?? defaultFirstEventTimeoutMs,
     clock: input.clock,
     images,
     log,

@@ -120,7 +120,7 @@ test('a gateway that is cut off does not wait for the usage of a caller who left
   const reader = await readToEnd(paid)
   await reader.leave()
   await noticed(paid)
-  expect(paid.app.runtime.cut()).toBe(1)
+  expect(paid.app.runtime.abortCalls()).toBe(1)
   expect(await paid.books.settled(1)).toMatchObject([{ status: 503, error: 'interrupted' }])
   paid.books.expectSound()
 })

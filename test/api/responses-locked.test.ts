@@ -85,7 +85,7 @@ test('a stream that the gateway cuts off has failed, and is stored so', async ()
   const reader = readPieces(await respond(scenario.app, { stream: true }))
   let text = ''
   while (!text.includes('"delta":"It is "')) text += await reader.next()
-  expect(scenario.app.runtime.cut()).toBe(1)
+  expect(scenario.app.runtime.abortCalls()).toBe(1)
   const { types, last, events } = await readEvents(new Response(text + (await reader.rest()), eventHeaders))
   expect(types.slice(-2)).toEqual(['error', 'response.failed'])
   expect(events.at(-2)).toMatchObject({ code: 'interrupted', error: { type: 'server_error' } })

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
-import { measureOther } from '../../src/cli/bench/against.ts'
-import { ownGateway } from '../../src/cli/bench/gateway.ts'
+import { measureRemote } from '../../src/cli/bench/measure-remote.ts'
+import { startBenchGateway } from '../../src/cli/bench/gateway.ts'
 import { measure } from '../../src/cli/bench/measure.ts'
 import { benchText } from '../../src/cli/bench/report.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
@@ -15,7 +15,7 @@ const silent = () => {}
 
 describe('weir bench', () => {
   test('measures a gateway of its own and leaves nothing behind', async () => {
-    const gateway = await ownGateway(program)
+    const gateway = await startBenchGateway(program)
     const figures = await measure(gateway, silent, 50)
     await gateway[Symbol.asyncDispose]()
     const { reply, first_token } = figures.milliseconds
@@ -25,30 +25,30 @@ describe('weir bench', () => {
       expect(added.p50).toBeCloseTo(through.p50 - direct.p50, 9)
     }
     if (process.platform === 'linux') expect(figures.processor_microseconds?.chunk).toBeGreaterThan(0)
-    expect(benchText(figures)).toMatch(/^MILLISECONDS +DIRECT +THROUGH +ADDED\nwhole reply, p50 /)
+    expect(benchText(figures)).toMatch(/^MILLISECONDS +DIRECT +THROUGH +ADDED\nreply, p50 /)
     expect(fetch(`${gateway.url}/livez`)).rejects.toThrow()
     expect(existsSync(`/proc/${gateway.pid}`)).toBe(false)
   })
 
   test('takes no key and no provider of this environment', async () => {
-    await using gateway = await ownGateway(program)
+    await using gateway = await startBenchGateway(program)
     const reply = await fetch(`${gateway.url}/v1/models`, {
       headers: { authorization: `Bearer ${gateway.key}` },
     })
     const { data } = (await reply.json()) as { readonly data: readonly { readonly id: string }[] }
-    expect(data.map(({ id }) => id).toSorted()).toEqual(['bench/burst', 'bench/paced', 'bench/whole'])
+    expect(data.map(({ id }) => id).toSorted()).toEqual(['bench/burst', 'bench/paced', 'bench/plain'])
   })
 
   test('a program that does not serve is told with what it said', () => {
     const broken = [process.execPath, '-e', 'console.log("out of order")', '--']
-    expect(ownGateway(broken)).rejects.toThrow('did not start. It said: out of order')
+    expect(startBenchGateway(broken)).rejects.toThrow('did not start. Its output: out of order')
   })
 })
 
 describe('weir bench --against', () => {
   test('measures a gateway that serves, with few requests and nothing of its process', async () => {
     await using app = await startApp()
-    const figures = await measureOther(app, silent, 20)
+    const figures = await measureRemote(app, silent, 20)
     expect(figures).toMatchObject({ gateway: app.url, processor_microseconds: null })
     expect(figures.milliseconds.first_token.through.p50).toBeGreaterThan(0)
     expect(benchText(figures)).not.toContain('Processor')
@@ -58,9 +58,9 @@ describe('weir bench --against', () => {
     await using app = await startApp({
       settings: { providers: { acme: { kind: 'vllm', base_url: 'http://127.0.0.1:9/v1' } } },
     })
-    expect(measureOther(app, silent, 20)).rejects.toThrow('its settings name the provider echo')
+    expect(measureRemote(app, silent, 20)).rejects.toThrow('enable the provider echo in its settings')
     const other = { url: app.url, key: 'sk-weir-000000000000-00000000000000000000000000000000' }
-    expect(measureOther(other, silent, 20)).rejects.toThrow('got status 401')
+    expect(measureRemote(other, silent, 20)).rejects.toThrow('got status 401')
   })
 
   test.each([

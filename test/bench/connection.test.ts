@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openConnection, requestBytes } from '../../src/cli/bench/connection.ts'
 import { send } from '../../src/cli/bench/load.ts'
-import { median, percentilesOf } from '../../src/cli/bench/figures.ts'
+import { median, percentilesOf } from '../../src/cli/bench/statistics.ts'
 import { chatFrames, jsonReply, streamReply } from '../../src/cli/bench/replies.ts'
 import { createReplyReader } from '../../src/cli/bench/reply.ts'
 import { startUpstream } from '../../src/cli/bench/upstream.ts'
@@ -50,7 +50,7 @@ test('requests of many connections get the answers that they name, and the load 
   })
   const load = (path: string, body?: string) => {
     const url = new URL(path, upstream.url)
-    return { url, request: requestBytes(url, {}, body), connections: 3, duration: 10_000, most: 30 }
+    return { url, request: requestBytes(url, {}, body), connections: 3, durationMs: 10_000, maxRequests: 30 }
   }
   const { latencies } = await send({ ...load('/whole', 'x'.repeat(300_000)), ending: '"}' })
   expect(latencies).toHaveLength(30)
@@ -62,7 +62,10 @@ test('requests of many connections get the answers that they name, and the load 
 
 test('an answer at a pace begins when so many are open, and is whole', async () => {
   const [first = new Uint8Array(), ...pieces] = streamReply(chatFrames(4))
-  const upstream = startUpstream(() => ({ first, paced: { pieces, interval: 4, together: 2 } }))
+  const upstream = startUpstream(() => ({
+    first,
+    paced: { chunks: pieces, intervalMs: 4, minOpenStreams: 2 },
+  }))
   const url = new URL(upstream.url)
   const [one, other] = [await openConnection(url), await openConnection(url)]
   const begun = Promise.withResolvers<void>()

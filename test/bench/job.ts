@@ -1,4 +1,4 @@
-import type { Percentiles } from '../../src/cli/bench/figures.ts'
+import type { Percentiles } from '../../src/cli/bench/statistics.ts'
 
 /** How requests are sent: over connections that are never idle, so many in a second, or as streams, all open at once. */
 export type LoadShape =

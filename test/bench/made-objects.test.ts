@@ -1,6 +1,6 @@
 import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
-import { median } from '../../src/cli/bench/figures.ts'
+import { median } from '../../src/cli/bench/statistics.ts'
 import { streamed, whole } from '../support/chat-answers.ts'
 import { question, startScenario } from '../support/scenario.ts'
 import type { Script } from '../support/script.ts'

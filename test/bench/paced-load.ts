@@ -1,14 +1,14 @@
 import { type Connection, openConnection } from '../../src/cli/bench/connection.ts'
-import { percentilesOf } from '../../src/cli/bench/figures.ts'
-import { expectGood } from '../../src/cli/bench/load.ts'
-import { processorTime, type Used, usedBy } from '../../src/cli/bench/process.ts'
+import { percentilesOf } from '../../src/cli/bench/statistics.ts'
+import { assertSuccessful } from '../../src/cli/bench/load.ts'
+import { processorTime, type ProcessUsage, readProcessUsage } from '../../src/cli/bench/processor-time.ts'
 import type { Job, Measured } from './job.ts'
 import { forgetPeak, peakOf, writtenBy } from './memory.ts'
 
 /** Connections that are made in one go; more at once would wait in the queue of the listener. */
 const batch = 200
 
-type Moment = { readonly at: number; readonly chunks: number; readonly used: Used | undefined }
+type Moment = { readonly at: number; readonly chunks: number; readonly used: ProcessUsage | undefined }
 
 /**
  * Opens all streams and reads them to their end. The costs are those from when each has had some chunks to when the
@@ -24,7 +24,7 @@ export async function runPaced(url: URL, request: Uint8Array, job: Job): Promise
   const replies = await Promise.all(
     connections.map((connection) => connection.exchange(request, pace.listener())),
   )
-  for (const reply of replies) expectGood(reply, ending)
+  for (const reply of replies) assertSuccessful(reply, ending)
   for (const connection of connections) connection.close()
   return {
     ...pace.measured(),
@@ -52,7 +52,7 @@ function createPace(streams: number, chunks: number, pid: number | null) {
   let begun = 0
   let from: Moment | undefined
   let to: Moment | undefined
-  const now = (at: number): Moment => ({ at, chunks: counted, used: pid ? usedBy(pid) : undefined })
+  const now = (at: number): Moment => ({ at, chunks: counted, used: pid ? readProcessUsage(pid) : undefined })
 
   function listener() {
     let heard = 0

@@ -1,5 +1,5 @@
 import { cpus, totalmem } from 'node:os'
-import type { Percentiles } from '../../src/cli/bench/figures.ts'
+import type { Percentiles } from '../../src/cli/bench/statistics.ts'
 import { version } from '../../package.json'
 import type { Bench } from './rounds.ts'
 import { type Line, summarize } from './summary.ts'

@@ -1,7 +1,7 @@
 import { type Connection, openConnection } from '../../src/cli/bench/connection.ts'
-import { percentilesOf } from '../../src/cli/bench/figures.ts'
-import { expectGood, send } from '../../src/cli/bench/load.ts'
-import { processorTime, usedBy } from '../../src/cli/bench/process.ts'
+import { percentilesOf } from '../../src/cli/bench/statistics.ts'
+import { assertSuccessful, send } from '../../src/cli/bench/load.ts'
+import { processorTime, readProcessUsage } from '../../src/cli/bench/processor-time.ts'
 import type { Reply } from '../../src/cli/bench/reply.ts'
 import type { Job, Measured } from './job.ts'
 import { forgetPeak, peakOf, writtenBy } from './memory.ts'
@@ -16,17 +16,17 @@ const connections = 64
 export async function runSteady(url: URL, request: Uint8Array, job: Job): Promise<Measured> {
   const { duration, ending, pid, load } = job
   if (load.type !== 'steady') throw new Error('This load is another one.')
-  await send({ url, request, connections: 16, duration: job.warmUp, ending })
+  await send({ url, request, connections: 16, durationMs: job.warmUp, ending })
   const idle = await Promise.all(Array.from({ length: connections }, () => openConnection(url)))
   const all = [...idle]
   if (pid) forgetPeak(pid)
-  const before = pid ? { used: usedBy(pid), written: writtenBy(pid) } : undefined
+  const before = pid ? { used: readProcessUsage(pid), written: writtenBy(pid) } : undefined
   const startedAt = performance.now()
   const replies = await sendSteadily(idle, request, load.rate, duration)
   const seconds = (performance.now() - startedAt) / 1000
-  const after = pid ? { used: usedBy(pid), written: writtenBy(pid) } : undefined
+  const after = pid ? { used: readProcessUsage(pid), written: writtenBy(pid) } : undefined
   for (const connection of all) connection.close()
-  for (const reply of replies) expectGood(reply, ending)
+  for (const reply of replies) assertSuccessful(reply, ending)
   const times = replies.map(({ startedAt, endedAt }) => endedAt - startedAt)
   return {
     cpu: before?.used && after?.used ? processorTime(before.used, after.used) / replies.length : null,

@@ -1,4 +1,4 @@
-import { median, type Percentiles } from '../../src/cli/bench/figures.ts'
+import { median, type Percentiles } from '../../src/cli/bench/statistics.ts'
 import type { Measured } from './job.ts'
 import type { Bench, Series } from './rounds.ts'
 

@@ -1,7 +1,7 @@
 // The provider of the bench, a process of its own: bun test/bench/upstream.ts. What it answers is told to it by a
 // GET of /behave, whose query is a Behaviour; the path of a request says in which dialect.
 import { jsonReply, streamReply } from '../../src/cli/bench/replies.ts'
-import { type Answer, startUpstream } from '../../src/cli/bench/upstream.ts'
+import { type ScriptedReply, startUpstream } from '../../src/cli/bench/upstream.ts'
 import { dialectOf } from './replies.ts'
 
 /** How the provider answers from now on. */
@@ -15,7 +15,7 @@ export type Behaviour = {
 }
 
 let behaviour: Behaviour = { reply: 'whole', chunks: 0, interval: 0, together: 1 }
-const made = new Map<string, Answer>()
+const made = new Map<string, ScriptedReply>()
 const nothing = { first: jsonReply({}) }
 
 if (import.meta.main) {
@@ -23,7 +23,7 @@ if (import.meta.main) {
   console.log(`listens on ${url}`)
 }
 
-function answerTo(head: string): Answer {
+function answerTo(head: string): ScriptedReply {
   const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' ', 5))
   if (path.startsWith('/behave?')) return behave(new URLSearchParams(path.slice(8)))
   const known = made.get(path)
@@ -33,7 +33,7 @@ function answerTo(head: string): Answer {
   return answer
 }
 
-function behave(query: URLSearchParams): Answer {
+function behave(query: URLSearchParams): ScriptedReply {
   const number = (name: string) => Number(query.get(name))
   const reply = query.get('reply') as Behaviour['reply']
   behaviour = { reply, chunks: number('chunks'), interval: number('interval'), together: number('together') }
@@ -41,7 +41,7 @@ function behave(query: URLSearchParams): Answer {
   return nothing
 }
 
-function answerOf(path: string): Answer {
+function answerOf(path: string): ScriptedReply {
   const { reply, chunks, interval, together } = behaviour
   const dialect = dialectOf(path)
   if (dialect === undefined) return nothing
@@ -49,5 +49,5 @@ function answerOf(path: string): Answer {
   const pieces = streamReply(reply === 'tools' ? dialect.tools(chunks) : dialect.frames(chunks))
   if (interval === 0) return { first: Buffer.concat(pieces) }
   const [first = new Uint8Array(), ...rest] = pieces
-  return { first, paced: { pieces: rest, interval, together } }
+  return { first, paced: { chunks: rest, intervalMs: interval, minOpenStreams: together } }
 }

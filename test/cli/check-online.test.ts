@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import type { CheckReport } from '../../src/cli/check-report.ts'
+import type { CheckReport } from '../../src/cli/check/report.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { runWeir } from './support/run-weir.ts'
 
@@ -71,8 +71,8 @@ test('every provider is asked in its own way for its models, with its key, and w
   expect(google.asked.map(({ path }) => path)).toEqual(['/v1beta/models?pageSize=1000'])
   expect(plain.asked.map(({ path }) => path)).toEqual(['/models'])
   const text = await check(settings, '--online')
-  expect(text.out).toContain('Models of routes that their providers did not list\n  box: unheard')
-  expect(text.out).toContain('  quiet: has no list; not asked')
+  expect(text.out).toContain('Routed models that their providers do not list\n  box: unheard')
+  expect(text.out).toContain('  quiet: has no model list; not checked')
   expect(out + text.out).not.toContain('canary')
 })
 
@@ -159,7 +159,7 @@ test.each([
         provider: 'box',
         ok: false,
         models: null,
-        error: `It answered with status 404. It lists its models behind ${box.url}${right}: set base_url to that.`,
+        error: `It answered with status 404. The model list is at ${box.url}${right}: set base_url to that.`,
         working_base_url: box.url + right,
         unknown: [],
       },
@@ -173,7 +173,7 @@ test('of a kind whose endpoints hold the version the right address has none', as
   const base_url = `${claude.url}/v1/messages`
   const providers = { claude: { kind: 'anthropic', base_url, api_key: 'sk-canary' } }
   const { out } = await check({ providers }, '--online')
-  expect(out).toContain(`It lists its models behind ${claude.url}: set base_url to that.`)
+  expect(out).toContain(`The model list is at ${claude.url}: set base_url to that.`)
 })
 
 test.each([401, 403])('one that refuses the key with %p is asked at no other address', async (status) => {
@@ -208,10 +208,10 @@ test('models that a provider lists are counted as a server would, where it is as
     models: [{ slug: 'box/one', context_window: 5 }],
   }
   const offline = await check(settings)
-  expect(offline.out).toContain('Models: 0 on, ')
-  expect(offline.out).toContain('Not counted: the models that box will list; --online asks for them.')
+  expect(offline.out).toContain('Models: 0 enabled, ')
+  expect(offline.out).toContain('Not counted: the models that box will list; --online requests them.')
   const online = await check(settings, '--online')
-  expect(online.out).toContain('Models: 2 on, ')
+  expect(online.out).toContain('Models: 2 enabled, ')
   expect(online.out).not.toContain('Not counted')
-  expect(online.out).not.toContain('without service')
+  expect(online.out).not.toContain('cannot be served')
 })

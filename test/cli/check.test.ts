@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CheckReport } from '../../src/cli/check-report.ts'
+import type { CheckReport } from '../../src/cli/check/report.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { projectFolder } from '../support/source.ts'
 import { type Outcome, runWeir } from './support/run-weir.ts'
@@ -31,7 +31,7 @@ test('sound settings end with 0: file, folder, providers with keys, and why name
   expect(out).toMatch(/^box +vllm +http:\/\/gpu\.test:8000\/v1 +no$/m)
   expect(out).toMatch(/^openai +openai +https:\/\/api\.openai\.com\/v1 +yes$/m)
   expect(out).toMatch(/^groq +groq +- +no +Set GROQ_API_KEY, or api_key of providers\.groq in weir\.yaml\.$/m)
-  expect(out).toMatch(/^Models: \d+ on, \d+ off\.$/m)
+  expect(out).toMatch(/^Models: \d+ enabled, \d+ disabled\.$/m)
   expect(out).toContain('  acme/keyless: Set GROQ_API_KEY, or api_key of providers.groq in weir.yaml.\n')
   expect(out).toMatch(/^ {2}acme\/switched-off: /m)
   expect(out).not.toContain('acme/on')
@@ -116,7 +116,7 @@ test.each([
     'a provider that is named twice',
     'providers: { groq: {}, openai: {}, groq: {} }',
     'providers.groq',
-    'is written twice; join the two.',
+    'is defined twice; merge the two.',
   ],
 ])('%s is a problem, as serve would refuse it', async (_, yaml, path, message) => {
   using home = temporaryHome({ 'work/weir.yaml': yaml })

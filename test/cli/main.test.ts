@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'bun:test'
 import manifest from '../../package.json'
-import { CommandError, parseFlags, UsageError, type CliContext } from '../../src/cli/args.ts'
+import { describe, expect, test } from 'bun:test'
+import { CommandError, UsageError } from '../../src/cli/errors.ts'
+import { parseFlags } from '../../src/cli/args.ts'
+import type { CliContext } from '../../src/cli/context.ts'
 import { run } from '../../src/cli/run.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { runWeir } from './support/run-weir.ts'
@@ -75,9 +77,7 @@ test('a failure that a command foresaw is its sentence, any other one is named w
   })
   const { code, err } = await failing(new TypeError('x is\nno function'))
   expect(code).toBe(1)
-  expect(err).toBe(
-    'Something unforeseen went wrong (TypeError: x is no function). WEIR_DEBUG=1 shows where.\n',
-  )
+  expect(err).toBe('Unexpected error (TypeError: x is no function). WEIR_DEBUG=1 shows the stack trace.\n')
 })
 
 test('with --json a failure is one line of JSON on standard error, with the same exit code', async () => {

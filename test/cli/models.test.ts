@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { models } from '../../src/cli/commands/models.ts'
-import type { CliContext } from '../../src/cli/args.ts'
+import type { CliContext } from '../../src/cli/context.ts'
 
 async function run(args: string[], environment: CliContext['environment']) {
   const printed: string[] = []
@@ -27,9 +27,9 @@ test('weir models lists what is on, with prices, context and routes', async () =
 
 test('weir models --all says why the others are off', async () => {
   const { text } = await run(['--all'], { OPENAI_API_KEY: 'sk-x' })
-  expect(text).toMatch(/^groq\/llama-3\.3-70b-versatile .*off: Set GROQ_API_KEY/m)
-  expect(text).toMatch(/^openai\/text-embedding-3-small .*off: It is not a chat model/m)
-  expect(text).toMatch(/^openai\/gpt-4o-mini .* on$/m)
+  expect(text).toMatch(/^groq\/llama-3\.3-70b-versatile .*disabled: Set GROQ_API_KEY/m)
+  expect(text).toMatch(/^openai\/text-embedding-3-small .*disabled: It is not a chat model/m)
+  expect(text).toMatch(/^openai\/gpt-4o-mini .* enabled$/m)
 })
 
 test('weir models --json is a list of models with their routes', async () => {

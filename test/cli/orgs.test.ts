@@ -74,7 +74,7 @@ test('a credit is exact, a correction takes back, and the list shows the balance
   expect(await say(orgs, 'credit', 'acme', '12.50', '--note', 'invoice 7')).toEqual({
     code: 0,
     out: 'The balance of acme is 12.50 USD.',
-    err: 'The billing of acme is unmetered. Calls are paid from the balance after: weir orgs set acme --billing prepaid',
+    err: 'The billing of acme is unmetered. To pay requests from the balance, run: weir orgs set acme --billing prepaid',
   })
   await say(orgs, 'set', 'acme', '--billing', 'prepaid')
   const credited = await say(orgs, 'credit', '--json', '--', 'acme', '-0.000000001')

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import manifest from '../../package.json'
-import { ownName, placeFlags } from '../../src/cli/own-command.ts'
+import { commandPrefix, locationFlags } from '../../src/cli/invocation.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { firstKey } from '../support/app.ts'
 import { projectFolder } from '../support/source.ts'
@@ -10,20 +10,20 @@ const npx = { npm_lifecycle_event: 'start', npm_config_user_agent: 'npm/11.19.1 
 const bun = { npm_lifecycle_event: 'start', npm_config_user_agent: 'bun/1.4.5 npm/? node/v26.3.0 linux x64' }
 
 test('the name of the program is what a person typed to start it', () => {
-  expect(ownName({ environment: npx, cwd: '/' })).toBe(`npx -y ${manifest.packageManager} start`)
-  expect(ownName({ environment: bun, cwd: '/' })).toBe('bun start')
-  expect(ownName({ environment: {}, cwd: '/' })).toMatch(/^bun \S+$/)
+  expect(commandPrefix({ environment: npx, cwd: '/' })).toBe(`npx -y ${manifest.packageManager} start`)
+  expect(commandPrefix({ environment: bun, cwd: '/' })).toBe('bun start')
+  expect(commandPrefix({ environment: {}, cwd: '/' })).toMatch(/^bun \S+$/)
 })
 
 test('commands name the settings and the data where they are not those that are found anyway', () => {
   const loaded = { file: "/etc/my weir's.yaml", dataFolder: '/var/lib/weir' }
-  expect(placeFlags(loaded, {}, { environment: {} })).toEqual({ config: '', data: '' })
-  expect(placeFlags(loaded, { config: 'x', data: 'y' }, { environment: {} })).toEqual({
+  expect(locationFlags(loaded, {}, { environment: {} })).toEqual({ config: '', data: '' })
+  expect(locationFlags(loaded, { config: 'x', data: 'y' }, { environment: {} })).toEqual({
     config: " --config '/etc/my weir'\\''s.yaml'",
     data: ' --data /var/lib/weir',
   })
-  expect(placeFlags(loaded, {}, { environment: { WEIR_DATA: 'y' } }).data).toBe(' --data /var/lib/weir')
-  expect(placeFlags({ ...loaded, file: null }, { config: 'x' }, { environment: {} }).config).toBe('')
+  expect(locationFlags(loaded, {}, { environment: { WEIR_DATA: 'y' } }).data).toBe(' --data /var/lib/weir')
+  expect(locationFlags({ ...loaded, file: null }, { config: 'x' }, { environment: {} }).config).toBe('')
 })
 
 test('the commands of the words of a start work when they are pasted into a shell', async () => {

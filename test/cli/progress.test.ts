@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { barText } from '../../src/cli/bar.ts'
-import type { Terminal, CliContext } from '../../src/cli/args.ts'
+import type { CliContext, Terminal } from '../../src/cli/context.ts'
+import { barText } from '../../src/cli/output.ts'
 import { createProgress, withProgress } from '../../src/cli/progress.ts'
 
 function worldOf(errTerminal?: Terminal) {

@@ -27,7 +27,7 @@ test('SIGHUP puts the settings in force as they are now, and bad ones change not
 
   await write(withAlias('three'))
   process.kill(child.pid, 'SIGHUP')
-  await child.said(child.log, /(The settings were read anew)/)
+  await child.said(child.log, /(The settings were reloaded)/)
   const after = await ask('three')
   expect([after.status, after.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '500'])
   expect((await ask('one')).status).toBe(404)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { settingsChanges } from '../../src/cli/settings-changes.ts'
+import { settingsChanges } from '../../src/cli/serve/settings-changes.ts'
 import { toSettings } from '../../src/config/defaults.ts'
 import type { SettingsFile } from '../../src/config/settings.ts'
 
@@ -10,7 +10,7 @@ function changes(before: SettingsFile, after: SettingsFile) {
 const routes = [{ provider: 'box', model: 'm' }]
 
 test('settings that say the same have no changes, also where a default is now written', () => {
-  expect(changes({}, { retries: { attempts: 2 } })).toEqual({ inForce: [], later: [] })
+  expect(changes({}, { retries: { attempts: 2 } })).toEqual({ applied: [], atNextStart: [] })
 })
 
 test('changes are told by their paths in the file, and never with a value', () => {
@@ -33,7 +33,7 @@ test('changes are told by their paths in the file, and never with a value', () =
       { slug: 'acme/three', routes },
     ],
   }
-  const { inForce, later } = changes(before, after)
+  const { applied: inForce, atNextStart: later } = changes(before, after)
   expect(later).toEqual([])
   expect(inForce.toSorted()).toEqual([
     'cors',
@@ -52,7 +52,7 @@ test('changes are told by their paths in the file, and never with a value', () =
 test('what only a start takes up is told apart', () => {
   const tls = { cert: 'c.pem', key: 'k.pem' }
   expect(changes({ port: 1 }, { port: 2, host: '0.0.0.0', tls, max_body: '1MiB' })).toEqual({
-    inForce: ['max_body'],
-    later: ['host', 'port', 'tls (new)'],
+    applied: ['max_body'],
+    atNextStart: ['host', 'port', 'tls (new)'],
   })
 })

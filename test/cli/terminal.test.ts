@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { supportsColor } from '../../src/cli/color-support.ts'
-import { temporaryFolder } from '../unit/storage/support/folder.ts'
+import { supportsColor } from '../../src/cli/context.ts'
 import { firstKey } from '../support/app.ts'
 import { chunks, delta } from '../support/chat-answers.ts'
-import { breakOff, json } from '../support/script.ts'
 import { question } from '../support/scenario.ts'
+import { breakOff, json } from '../support/script.ts'
 import { createUpstream } from '../support/upstream.ts'
+import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { runOnTerminal, withoutEscapes } from './support/run-terminal.ts'
 
 test.each([

@@ -139,12 +139,12 @@ test('--watch prints again until it is interrupted, as JSON one object a line', 
 })
 
 test.skipIf(process.platform === 'win32')(
-  'on a terminal --watch redraws a table that fits, and Ctrl-C ends it',
+  'on a terminal --watch redraws a table that fits, and Ctrl-C stops it',
   async () => {
     const { data, database } = await usedWorld()
     database.close()
     await using run = runOnTerminal(['usage', '--watch'], data, { WEIR_DATA: data }, 70)
-    await run.until(/Ctrl-C ends\.[^]*Ctrl-C ends\.[^]*total/)
+    await run.until(/Ctrl-C stops\.[^]*Ctrl-C stops\.[^]*total/)
     run.type('\u0003')
     expect(await run.exited).toBe(0)
     const lines = withoutEscapes(run.text()).split('\n')

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { Compile } from 'typebox/compile'
-import { formatCatalog } from '../../src/build/catalog/format.ts'
+import { formatCatalog } from '../../src/build/catalog/catalog-file.ts'
 import { toModelFacts } from '../../src/build/catalog/model.ts'
-import { selectModels } from '../../src/build/catalog/select.ts'
+import { selectModels } from '../../src/build/catalog/source.ts'
 import { catalog } from '../../src/config/catalog.ts'
 import { ModelFacts } from '../../src/config/model-facts.ts'
-import { withResponsesApi } from '../../src/providers/kinds/responses.ts'
 import { kinds } from '../../src/providers/kinds/kinds.ts'
+import { withResponsesApi } from '../../src/providers/kinds/responses.ts'
 
 const shared = `${import.meta.dir}/../../../shared/catalog`
 const present = await Bun.file(`${shared}/direct-ids.json`).exists()

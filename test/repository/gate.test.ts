@@ -2,8 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { closingLine, runGate, type Stage } from '../../src/build/gate.ts'
-import { countTests } from '../../src/build/test-report.ts'
+import { summaryLine, countTests, runGate, type Stage } from '../../src/build/gate.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'weir-gate-'))
 // What these runs say would be read as the outcome of the run that they are part of.
@@ -13,25 +12,25 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test('the counts are those of the real test run', async () => {
   const verdict = await runGate([await testRun('pass(); pass(); skip()')], quietly)
-  expect(verdict).toEqual({ passed: 2, failed: 0, skipped: 1, broken: [] })
-  expect(closingLine(verdict)).toBe('2 passed, 0 failed, 1 skipped')
+  expect(verdict).toEqual({ passed: 2, failed: 0, skipped: 1, failedStages: [] })
+  expect(summaryLine(verdict)).toBe('2 passed, 0 failed, 1 skipped')
 })
 
 test('a failed test is counted once and its stage is named', async () => {
   const verdict = await runGate([await testRun('pass(); fail()')], quietly)
-  expect(verdict).toEqual({ passed: 1, failed: 1, skipped: 0, broken: ['tests'] })
+  expect(verdict).toEqual({ passed: 1, failed: 1, skipped: 0, failedStages: ['tests'] })
 })
 
 test('a stage that fails counts as a failure, and the stages after it still run', async () => {
   const verdict = await runGate([ending('types', 1), await testRun('pass()')], quietly)
-  expect(verdict).toEqual({ passed: 1, failed: 1, skipped: 0, broken: ['types'] })
-  expect(closingLine(verdict)).toBe('1 passed, 1 failed')
+  expect(verdict).toEqual({ passed: 1, failed: 1, skipped: 0, failedStages: ['types'] })
+  expect(summaryLine(verdict)).toBe('1 passed, 1 failed')
 })
 
 test('a test run that ends before its report is a failure', async () => {
   const verdict = await runGate([{ ...ending('tests', 3), report: join(folder, 'none.xml') }], quietly)
-  expect(verdict.broken).toEqual(['tests'])
-  expect(closingLine(verdict)).toBe('0 passed, 1 failed')
+  expect(verdict.failedStages).toEqual(['tests'])
+  expect(summaryLine(verdict)).toBe('0 passed, 1 failed')
 })
 
 test('a text that is no report has no counts', () => {

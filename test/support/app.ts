@@ -1,7 +1,7 @@
-import { listen } from '../../src/cli/listen.ts'
-import { checkModels } from '../../src/config/check-models.ts'
-import { checkShape } from '../../src/config/check-shape.ts'
+import { listen } from '../../src/cli/serve/listen.ts'
+import { checkSchema } from '../../src/config/check-schema.ts'
 import { toSettings } from '../../src/config/defaults.ts'
+import { duplicateModelNames } from '../../src/config/load.ts'
 import { SettingsError, type SettingsProblem } from '../../src/config/problem.ts'
 import { type Settings, SettingsFile } from '../../src/config/settings.ts'
 import type { NetworkOverrides } from '../../src/gateway/images/pinned-fetch.ts'
@@ -67,13 +67,13 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     database: options.database ?? ':memory:',
     log,
     requestLines: { sink: requestLines.sink, readable: false },
-    patience: options.patience,
+    firstEventTimeoutMs: options.patience,
     clock: options.clock,
     images: options.images,
-    sweepInterval: options.sweepInterval,
+    sweepIntervalMs: options.sweepInterval,
   })
   const server = listen(runtime, settings, log)
-  runtime.servedBy(server)
+  runtime.attachServer(server)
   const url = `http://127.0.0.1:${server.port}`
   const request = (path: string, options: RequestOptions = {}) => fetch(url + path, toInit(options))
 
@@ -99,8 +99,8 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
 function checkedSettings(given: SettingsFile): Settings {
   const written: unknown = JSON.parse(JSON.stringify(given))
   const problems: SettingsProblem[] = []
-  const shapely = checkShape(SettingsFile, written, problems)
-  if (shapely) problems.push(...checkModels(written.models ?? []))
+  const shapely = checkSchema(SettingsFile, written, problems)
+  if (shapely) problems.push(...duplicateModelNames(written.models ?? []))
   if (!shapely || problems.length > 0) throw new SettingsError(problems, null)
   return toSettings({ port: 0, ...written }, null)
 }

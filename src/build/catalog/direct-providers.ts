@@ -8,7 +8,7 @@ export type DirectProvider = {
   readonly source: string
   /** The first part of its slugs. */
   readonly author: string
-  /** What its interface takes; a model may take less. */
+  /** The parameters of its API; a model may support fewer. */
   readonly parameters: readonly Parameter[]
 }
 
@@ -25,7 +25,7 @@ const common = [
 const penalties = ['frequency_penalty', 'presence_penalty'] as const
 const all = [...common, ...penalties, 'n', 'seed', 'logit_bias', 'parallel_tool_calls'] as const
 
-/** The makers of models, and the hosts that serve the open ones. */
+/** The authors of models, and the hosts of open models. */
 export const directProviders: readonly DirectProvider[] = [
   { name: 'openai', source: 'openai', author: 'openai', parameters: all },
   {

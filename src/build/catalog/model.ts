@@ -1,22 +1,25 @@
 import { Compile } from 'typebox/compile'
-import { type FastMode, ModelFacts } from '../../config/model-facts.ts'
-import { onlyByResponses } from './api.ts'
+import { type FastMode, ModelFacts, type Pricing } from '../../config/model-facts.ts'
 import { supportedParameters } from './parameters.ts'
-import { toPricing } from './pricing.ts'
 import { reasoningFacts } from './reasoning.ts'
-import { holdsChat, type Selected } from './select.ts'
-import type { SourceModel } from './source.ts'
+import {
+  isChatModel,
+  isResponsesOnly,
+  type SelectedModel,
+  type SourceCost,
+  type SourceModel,
+} from './source.ts'
 
 const validator = Compile(ModelFacts)
 
-/** The catalog entry of a model. */
-export function toModelFacts({ provider, model }: Selected): ModelFacts {
+/** Converts a model to its catalog entry; throws if the entry is not valid. */
+export function toModelFacts({ provider, model }: SelectedModel): ModelFacts {
   const reasoning = reasoningFacts(provider, model)
-  const facts = {
+  const entry = {
     slug: `${provider.author}/${model.id}`,
-    enabled: holdsChat(model) ? undefined : false,
+    enabled: isChatModel(model) ? undefined : false,
     display_name: model.name,
-    author: hostedAuthor(model.id) ?? provider.author,
+    author: authorFromId(model.id) ?? provider.author,
     released: model.release_date.length === 7 ? `${model.release_date}-01` : model.release_date,
     context_window: model.limit.context || undefined,
     max_output_tokens: model.limit.output || undefined,
@@ -30,24 +33,24 @@ export function toModelFacts({ provider, model }: Selected): ModelFacts {
       {
         provider: provider.name,
         model: model.id,
-        api: onlyByResponses(provider, model) ? 'responses' : undefined,
+        api: isResponsesOnly(provider, model) ? 'responses' : undefined,
       },
     ],
   }
-  return checked(facts)
+  return validated(entry)
 }
 
-/** Hosts name the maker in the id: `Qwen/Qwen3.5-9B`. */
-function hostedAuthor(id: string): string | undefined {
+/** Hosts of open models have the author in the id: `Qwen/Qwen3.5-9B`. */
+function authorFromId(id: string): string | undefined {
   const [author, name, ...more] = id.split('/')
   return name !== undefined && more.length === 0 ? author : undefined
 }
 
-function toModality(word: string): string {
-  return word === 'pdf' ? 'file' : word
+function toModality(modality: string): string {
+  return modality === 'pdf' ? 'file' : modality
 }
 
-/** Of the fast modes only a service tier can be asked for; one that wants a header of its own is left out. */
+/** Only fast modes that are a service tier are supported; one that needs a header is ignored. */
 function fastMode({ experimental }: SourceModel): FastMode | undefined {
   const fast = experimental?.modes?.fast
   const pricing = toPricing(fast?.cost)
@@ -55,10 +58,30 @@ function fastMode({ experimental }: SourceModel): FastMode | undefined {
   return { strategy: 'service_tier', service_tier: 'priority', pricing }
 }
 
-/** Without the absent fields, which the closed schema would refuse. */
-function checked(facts: { readonly slug: string }): ModelFacts {
-  const present: unknown = JSON.parse(JSON.stringify(facts))
+/** Removes undefined fields, which the closed schema would reject, and validates the entry. */
+function validated(entry: { readonly slug: string }): ModelFacts {
+  const present: unknown = JSON.parse(JSON.stringify(entry))
   if (validator.Check(present)) return present
   const [first] = validator.Errors(present)
-  throw new Error(`${facts.slug}${first?.instancePath ?? ''}: ${first?.message ?? 'not as expected'}`)
+  throw new Error(`${entry.slug}${first?.instancePath ?? ''}: ${first?.message ?? 'not as expected'}`)
+}
+
+type Prices = Pick<SourceCost, 'input' | 'output' | 'cache_read' | 'cache_write'>
+
+/** Converts the prices; both formats use USD per million tokens. */
+function toPricing(cost: SourceCost | undefined): Pricing | undefined {
+  if (!cost) return undefined
+  const pricing = toPrices({ ...cost, cache_read: cost.cache_read ?? cost.cached_input })
+  const tiers = toTiers(cost)
+  return tiers.length > 0 ? { ...pricing, tiers } : pricing
+}
+
+/** A cache price of zero means unknown: no provider gives cached tokens away. */
+function toPrices({ input, output, cache_read, cache_write }: Prices): Prices {
+  return { input, output, cache_read: cache_read || undefined, cache_write: cache_write || undefined }
+}
+
+function toTiers({ tiers, context_over_200k: above200k }: SourceCost): NonNullable<Pricing['tiers']> {
+  if (tiers) return tiers.map(({ tier, ...prices }) => ({ above: tier.size, ...toPrices(prices) }))
+  return above200k ? [{ above: 200_000, ...toPrices(above200k) }] : []
 }

@@ -1,41 +1,49 @@
 import type { ReasoningFacts } from '../../config/model-facts.ts'
 import { type Parameter, parameters } from '../../domain/generation/parameters.ts'
-import { onlyByResponses } from './api.ts'
 import type { DirectProvider } from './direct-providers.ts'
-import { answersAtOnce } from './reasoning.ts'
-import type { SourceModel } from './source.ts'
+import { reasonsOnlyOnRequest } from './reasoning.ts'
+import { isResponsesOnly, type SourceModel } from './source.ts'
 
-/** What the provider's interface takes, less what this model refuses. */
+/** Returns the parameters of the provider's API without those that this model rejects. */
 export function supportedParameters(
   provider: DirectProvider,
   model: SourceModel,
   reasoning: ReasoningFacts | undefined,
 ): Parameter[] {
-  const refused = new Set<Parameter>([
-    ...refusedByFlags(model),
-    ...(onlyByResponses(provider, model) ? notAtResponses : []),
-    ...(refusedByFamily[provider.name]?.(model) ?? []),
+  const unsupported = new Set<Parameter>([
+    ...unsupportedByFlags(model),
+    ...(isResponsesOnly(provider, model) ? unsupportedByResponses : []),
+    ...(unsupportedByFamily[provider.name]?.(model) ?? []),
     ...(reasoning && reasoning.supported_efforts.length > 0 ? [] : (['reasoning_effort'] as const)),
   ])
-  return parameters.filter((parameter) => provider.parameters.includes(parameter) && !refused.has(parameter))
+  return parameters.filter(
+    (parameter) => provider.parameters.includes(parameter) && !unsupported.has(parameter),
+  )
 }
 
-/** What the Responses API has no word for. */
-const notAtResponses = ['n', 'stop', 'seed', 'frequency_penalty', 'presence_penalty', 'logit_bias'] as const
+/** Parameters that the Responses API does not have. */
+const unsupportedByResponses = [
+  'n',
+  'stop',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'logit_bias',
+] as const
 
-function refusedByFlags(model: SourceModel): Parameter[] {
-  const refused: Parameter[] = []
-  if (!model.tool_call) refused.push('tools', 'tool_choice', 'parallel_tool_calls')
-  // Chat models that answer at once sample as any other does, whatever the flag says of their reasoning.
-  if (model.temperature === false && !answersAtOnce(model)) refused.push('temperature', 'top_p')
-  if (model.structured_output === false) refused.push('response_format')
-  return refused
+function unsupportedByFlags(model: SourceModel): Parameter[] {
+  const unsupported: Parameter[] = []
+  if (!model.tool_call) unsupported.push('tools', 'tool_choice', 'parallel_tool_calls')
+  // The flag describes the reasoning mode; models that reason only on request support sampling otherwise.
+  if (model.temperature === false && !reasonsOnlyOnRequest(model)) unsupported.push('temperature', 'top_p')
+  if (model.structured_output === false) unsupported.push('response_format')
+  return unsupported
 }
 
 type FamilyRule = (model: SourceModel) => readonly Parameter[]
 
-/** What whole families of reasoning models refuse. */
-const refusedByFamily: Readonly<Record<string, FamilyRule>> = {
+/** Parameters that families of reasoning models reject. */
+const unsupportedByFamily: Readonly<Record<string, FamilyRule>> = {
   openai: ({ id, temperature }) => {
     if (temperature !== false) return []
     const penalties = ['frequency_penalty', 'presence_penalty', 'logit_bias'] as const

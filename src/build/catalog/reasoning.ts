@@ -3,30 +3,30 @@ import { type Effort, efforts } from '../../domain/generation/request.ts'
 import type { DirectProvider } from './direct-providers.ts'
 import type { SourceModel } from './source.ts'
 
-/** How the model reasons, and what of it can be set; absent for one that does not. */
+/** Returns how the reasoning of the model can be configured; undefined for a model without reasoning. */
 export function reasoningFacts(provider: DirectProvider, model: SourceModel): ReasoningFacts | undefined {
   if (!model.reasoning) return undefined
-  const optional = canAnswerAtOnce(provider, model)
+  const optional = canDisableReasoning(provider, model)
   const levels = effortLevels(model, optional)
   return {
     supported_efforts: optional ? ['none', ...levels] : levels,
-    ...(optional ? defaultWhereOptional(provider, model) : defaultWhereMandatory(levels)),
+    ...(optional ? optionalDefaults(provider, model) : mandatoryDefaults(levels)),
   }
 }
 
-/** The steps above none. A budget of tokens is set by three of them, and a switch knows one way of being on. */
+/** Returns the efforts above none: three levels for a token budget, one for a toggle. */
 function effortLevels(model: SourceModel, optional: boolean): Effort[] {
-  const named = efforts.filter((effort) => effort !== 'none' && effortValues(model).includes(effort))
-  if (named.length > 0) return named
+  const listedEfforts = efforts.filter((effort) => effort !== 'none' && effortValues(model).includes(effort))
+  if (listedEfforts.length > 0) return listedEfforts
   if (optionOf(model, 'budget_tokens')) return ['low', 'medium', 'high']
   return optional ? ['medium'] : []
 }
 
-function canAnswerAtOnce(provider: DirectProvider, model: SourceModel): boolean {
-  // Claude thinks only when asked to, but for the models that never stop.
+function canDisableReasoning(provider: DirectProvider, model: SourceModel): boolean {
+  // Claude reasons only on request, except for models that always reason.
   if (provider.name === 'anthropic') return !/fable|mythos/.test(model.id)
-  const endsAtZero = optionOf(model, 'budget_tokens')?.min === 0
-  return effortValues(model).includes('none') || optionOf(model, 'toggle') !== undefined || endsAtZero
+  const acceptsZeroBudget = optionOf(model, 'budget_tokens')?.min === 0
+  return effortValues(model).includes('none') || optionOf(model, 'toggle') !== undefined || acceptsZeroBudget
 }
 
 function effortValues(model: SourceModel): readonly (string | null)[] {
@@ -37,20 +37,20 @@ function optionOf(model: SourceModel, type: string) {
   return model.reasoning_options?.find((option) => option.type === type)
 }
 
-function defaultWhereMandatory(levels: readonly Effort[]) {
+function mandatoryDefaults(levels: readonly Effort[]) {
   const [only, another] = levels
   const fixed = only !== undefined && another === undefined ? { default_effort: only } : {}
   return { ...fixed, default_enabled: true, mandatory: true }
 }
 
-function defaultWhereOptional(provider: DirectProvider, model: SourceModel) {
+function optionalDefaults(provider: DirectProvider, model: SourceModel) {
   if (provider.name !== 'openai') return { mandatory: false }
-  if (answersAtOnce(model))
+  if (reasonsOnlyOnRequest(model))
     return { default_effort: 'none' as const, default_enabled: false, mandatory: false }
   return { default_enabled: true, mandatory: false }
 }
 
-/** GPT-5.1 to 5.4 reason only when asked to; those before always do, those after unless told otherwise. */
-export function answersAtOnce(model: SourceModel): boolean {
+/** True for GPT-5.1 to 5.4. Earlier models always reason; later ones reason by default. */
+export function reasonsOnlyOnRequest(model: SourceModel): boolean {
   return /^gpt-5\.[1-4](-|$)/.test(model.id) && effortValues(model).includes('none')
 }

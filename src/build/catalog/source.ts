@@ -1,22 +1,23 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { fieldsOf } from '../../lib/json/json.ts'
+import { type DirectProvider, directProviders } from './direct-providers.ts'
 
 const price = Type.Optional(Type.Number({ minimum: 0 }))
 const prices = { input: price, output: price, cache_read: price, cache_write: price }
 
-/** What a model costs, as models.dev writes it. */
+/** The prices of a model in the format of models.dev. */
 export type SourceCost = Static<typeof SourceCost>
 const SourceCost = Type.Object({
   ...prices,
   /** Another spelling of `cache_read`. */
   cached_input: price,
   tiers: Type.Optional(Type.Array(Type.Object({ tier: Type.Object({ size: Type.Integer() }), ...prices }))),
-  /** The older way to write one tier. */
+  /** The older format of a single tier. */
   context_over_200k: Type.Optional(Type.Object(prices)),
 })
 
-/** A way in which the reasoning of a model can be set, as models.dev writes it. */
+/** A way to configure the reasoning of a model, in the format of models.dev. */
 export type ReasoningOption = Static<typeof ReasoningOption>
 const ReasoningOption = Type.Object({
   type: Type.String(),
@@ -24,7 +25,7 @@ const ReasoningOption = Type.Object({
   min: Type.Optional(Type.Number()),
 })
 
-/** The fields of a model in the file of models.dev that the catalog is made from. */
+/** A model of models.dev, with the fields that the catalog uses. */
 export type SourceModel = Static<typeof SourceModel>
 const SourceModel = Type.Object({
   id: Type.String({ minLength: 1 }),
@@ -58,16 +59,43 @@ const SourceModel = Type.Object({
 })
 const validator = Compile(SourceModel)
 
-/** The models of one provider of the file, by id. */
+/** Parses the models of a provider; throws if the provider is missing or a model is invalid. */
 export function sourceModels(file: unknown, provider: string): SourceModel[] {
   const entry = fieldsOf(fieldsOf(file)[provider])
   const models = Object.entries(fieldsOf(entry.models))
   if (models.length === 0) throw new Error(`The file has no models of ${provider}.`)
-  return models.map(([id, model]) => readModel(model, `${provider}.models.${id}`))
+  return models.map(([id, model]) => parseModel(model, `${provider}.models.${id}`))
 }
 
-function readModel(model: unknown, path: string): SourceModel {
+function parseModel(model: unknown, path: string): SourceModel {
   if (validator.Check(model)) return model
   const [first] = validator.Errors(model)
   throw new Error(`${path}${first?.instancePath ?? ''}: ${first?.message ?? 'not as expected'}`)
+}
+
+/** A model and its provider. */
+export type SelectedModel = { readonly provider: DirectProvider; readonly model: SourceModel }
+
+/** Selects the models of the direct providers that output text and are not deprecated. */
+export function selectModels(file: unknown): SelectedModel[] {
+  return directProviders.flatMap((provider) =>
+    sourceModels(file, provider.source)
+      .filter(({ modalities, status }) => modalities.output.includes('text') && status !== 'deprecated')
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .map((model) => ({ provider, model })),
+  )
+}
+
+/** False for embedding, transcription and image models, which the source lists with text output too. */
+export function isChatModel({ modalities, limit, cost }: SourceModel): boolean {
+  const isEmbedding = cost?.output === 0 && cost.input !== 0
+  return modalities.input.includes('text') && limit.context > 0 && !isEmbedding
+}
+
+/**
+ * True for models that OpenAI serves only through its Responses API: the pro, codex and deep-research models, according
+ * to the list of endpoints on the page of each model. The source does not have this fact.
+ */
+export function isResponsesOnly(provider: DirectProvider, { id }: SourceModel): boolean {
+  return provider.name === 'openai' && /-pro$|-codex|-deep-research$/.test(id)
 }

@@ -1,31 +1,26 @@
-/** An executable, the folder it is started in, and all that its environment holds. */
-export type Place = {
-  readonly executable: string
-  readonly folder: string
-  readonly environment: Readonly<Record<string, string>>
-}
+import type { Installation } from './machine.ts'
 
-/** Help names the commands; how long it took to start is said. */
-export async function expectHelp(place: Place): Promise<void> {
-  // The first run reads the file from the disk; the second shows what a user waits for.
-  await output(place, ['--help'])
+/** Expects the help to name the commands, and prints how long it took. */
+export async function expectHelp(installation: Installation): Promise<void> {
+  // The first run reads the file from the disk; the second shows the usual delay.
+  await output(installation, ['--help'])
   const started = performance.now()
-  const help = await output(place, ['--help'])
+  const help = await output(installation, ['--help'])
   console.log(`weir --help      ${Math.round(performance.now() - started)} ms`)
   for (const command of ['serve', 'check', 'keys', 'models']) {
     if (!help.includes(command)) throw new Error(`weir --help does not name ${command}:\n${help}`)
   }
 }
 
-/** The version is a name and a number. */
-export async function expectVersion(place: Place): Promise<void> {
-  const version = await output(place, ['version'])
-  if (!/^weir \d+\.\d+\.\d+/.test(version)) throw new Error(`weir version says: ${version}`)
+/** Expects `weir version` to print a name and a number. */
+export async function expectVersion(installation: Installation): Promise<void> {
+  const version = await output(installation, ['version'])
+  if (!/^weir \d+\.\d+\.\d+/.test(version)) throw new Error(`weir version printed: ${version}`)
   console.log(`weir version     ${version.trim()}`)
 }
 
-async function output({ executable, folder, environment }: Place, args: string[]): Promise<string> {
-  const running = Bun.spawn([executable, ...args], {
+async function output({ executable, folder, environment }: Installation, args: string[]): Promise<string> {
+  const child = Bun.spawn([executable, ...args], {
     cwd: folder,
     env: environment,
     stdin: 'ignore',
@@ -33,8 +28,8 @@ async function output({ executable, folder, environment }: Place, args: string[]
     stderr: 'pipe',
     timeout: 10_000,
   })
-  const [out, complaint] = await Promise.all([running.stdout.text(), running.stderr.text()])
-  const code = await running.exited
-  if (code !== 0) throw new Error(`weir ${args.join(' ')} ended with ${code}: ${complaint || out}`)
+  const [out, errors] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  const code = await child.exited
+  if (code !== 0) throw new Error(`weir ${args.join(' ')} ended with ${code}: ${errors || out}`)
   return out
 }

@@ -1,43 +1,43 @@
-const sentence = 'The river is measured at the weir.'
-const deadline = 10_000
+const prompt = 'The river is measured at the weir.'
+const timeoutMs = 10_000
 
-/** A key that nobody was given opens nothing. */
-export async function expectNoAnswerWithoutKey(address: string): Promise<void> {
-  const reply = await ask(address, 'sk-weir-000000000000-00000000000000000000000000000000', false)
+/** Expects an unknown key to get 401. */
+export async function expectUnauthorized(address: string): Promise<void> {
+  const reply = await requestChat(address, 'sk-weir-000000000000-00000000000000000000000000000000', false)
   if (reply.status !== 401)
     throw new Error(`An unknown key got status ${reply.status}: ${await reply.text()}`)
   console.log('unknown key      401')
 }
 
-/** The built-in model says what it was told. */
-export async function expectAnswer(address: string, key: string): Promise<void> {
-  const reply = await expectOk(await ask(address, key, false))
+/** Expects the built-in model to repeat the prompt. */
+export async function expectChatCompletion(address: string, key: string): Promise<void> {
+  const reply = await expectStatus200(await requestChat(address, key, false))
   const content: unknown = JSON.parse(reply)?.choices?.[0]?.message?.content
-  if (content !== sentence) throw new Error(`The answer is not the question: ${reply}`)
-  console.log('chat completion  answered')
+  if (content !== prompt) throw new Error(`The completion is not the prompt: ${reply}`)
+  console.log('chat completion  ok')
 }
 
-/** The same, streamed: the chunks add up to the answer, and the stream says that it is whole. */
+/** Expects a stream whose chunks add up to the prompt and that ends with [DONE]. */
 export async function expectStream(address: string, key: string): Promise<void> {
-  const reply = await expectOk(await ask(address, key, true))
+  const reply = await expectStatus200(await requestChat(address, key, true))
   const frames = reply.split('\n\n').filter((frame) => frame.startsWith('data: '))
   const data = frames.map((frame) => frame.slice('data: '.length))
   if (data.pop() !== '[DONE]') throw new Error(`The stream does not end with [DONE]: ${reply}`)
   const content = data.map((chunk) => JSON.parse(chunk).choices[0]?.delta.content ?? '').join('')
-  if (content !== sentence) throw new Error(`The stream does not add up to the question: ${reply}`)
+  if (content !== prompt) throw new Error(`The stream does not add up to the prompt: ${reply}`)
   console.log(`streamed         ${data.length} chunks`)
 }
 
-function ask(address: string, key: string, stream: boolean): Promise<Response> {
+function requestChat(address: string, key: string, stream: boolean): Promise<Response> {
   return fetch(`${address}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'weir/echo', stream, messages: [{ role: 'user', content: sentence }] }),
-    signal: AbortSignal.timeout(deadline),
+    body: JSON.stringify({ model: 'weir/echo', stream, messages: [{ role: 'user', content: prompt }] }),
+    signal: AbortSignal.timeout(timeoutMs),
   })
 }
 
-async function expectOk(reply: Response): Promise<string> {
+async function expectStatus200(reply: Response): Promise<string> {
   const body = await reply.text()
   if (reply.status !== 200) throw new Error(`A chat completion got status ${reply.status}: ${body}`)
   return body

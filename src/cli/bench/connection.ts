@@ -1,14 +1,13 @@
-import { createReplyReader, type Reply } from './reply.ts'
-import type { Listener } from './reply-body.ts'
+import { createReplyReader, type BytesListener, type Reply } from './reply.ts'
 
-/** A connection that carries one request after the other, with as little work around them as there can be. */
+/** A keep-alive connection that carries one request at a time, with as little overhead as possible. */
 export type Connection = {
-  /** Sends the bytes of a request and resolves with its reply; rejects where the connection ends before that. */
-  exchange(request: Uint8Array, listen?: Listener): Promise<Reply>
+  /** Sends the bytes of a request and resolves with its reply; rejects when the connection ends first. */
+  exchange(request: Uint8Array, onBytes?: BytesListener): Promise<Reply>
   close(): void
 }
 
-/** Opens a connection to the host of the address. */
+/** Opens a connection to the host of the URL. */
 export async function openConnection(url: URL): Promise<Connection> {
   let unsent: Uint8Array | undefined
   const reader = createReplyReader()
@@ -19,15 +18,15 @@ export async function openConnection(url: URL): Promise<Connection> {
     ...(tls && { tls: { serverName: url.hostname } }),
     socket: {
       binaryType: 'buffer',
-      data: (_, piece) => reader.push(piece),
+      data: (_, bytes) => reader.push(bytes),
       drain: () => void send(unsent),
-      close: () => reader.fail(new Error('The connection was closed before the reply was whole.')),
+      close: () => reader.fail(new Error('The connection was closed before the reply was complete.')),
       error: (_, error) => reader.fail(error),
     },
   })
   socket.setNoDelay(true)
 
-  /** What the socket does not take goes out when it has room. */
+  /** Keeps the bytes that the socket does not accept until it drains. */
   function send(bytes: Uint8Array | undefined): void {
     if (bytes === undefined) return
     const sent = Math.max(0, socket.write(bytes))
@@ -35,8 +34,8 @@ export async function openConnection(url: URL): Promise<Connection> {
   }
 
   return {
-    exchange(request, listen) {
-      const reply = reader.expect(listen)
+    exchange(request, onBytes) {
+      const reply = reader.expect(onBytes)
       send(request)
       return reply
     },
@@ -44,16 +43,16 @@ export async function openConnection(url: URL): Promise<Connection> {
   }
 }
 
-/** A request as it goes over the wire. */
+/** Returns the bytes of an HTTP/1.1 request. */
 export function requestBytes(
   url: URL,
   headers: Readonly<Record<string, string>>,
   body?: string,
 ): Uint8Array<ArrayBuffer> {
   const content = Buffer.from(body ?? '')
-  const about: Readonly<Record<string, string>> =
+  const contentHeaders: Readonly<Record<string, string>> =
     body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(content.length) }
-  const lines = Object.entries({ host: url.host, ...headers, ...about }).map(
+  const lines = Object.entries({ host: url.host, ...headers, ...contentHeaders }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   )
   const head = `${body === undefined ? 'GET' : 'POST'} ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`

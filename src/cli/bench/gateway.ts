@@ -3,30 +3,30 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lazy } from '../../lib/lazy.ts'
 import { createApiKey, printApiKey } from '../../storage/sqlite/keys/api-key.ts'
-import { addressOf } from './address.ts'
+import { CommandError } from '../errors.ts'
+import { programCommand } from '../invocation.ts'
 import { chatCompletion, chatFrames, jsonReply, streamReply } from './replies.ts'
-import { type Answer, startUpstream } from './upstream.ts'
-import { ownProgram } from '../request-limit.ts'
+import { type ScriptedReply, startUpstream } from './upstream.ts'
 
-/** A gateway that was started to be measured, and the provider behind it; gone at the end of the scope. */
-export type OwnGateway = AsyncDisposable & {
+/** A gateway and the scripted provider behind it; both are stopped at the end of the scope. */
+export type BenchGateway = AsyncDisposable & {
   readonly url: string
   readonly key: string
   readonly pid: number
-  /** The address of the provider. */
+  /** The URL of the scripted provider. */
   readonly upstream: string
 }
 
 const logName = 'server.log'
 
-/** The words of a stream. */
+/** Chunks of content in a stream. */
 export const streamLength = 100
-/** Milliseconds between two words of a stream of `bench/paced`. */
-const pace = 10
+/** Between two chunks of the model `bench/paced`. */
+const chunkIntervalMs = 10
 
-/** Starts this program, or the given one, as a server of its own process, with a database that is not kept. */
-export async function ownGateway(program = ownProgram()): Promise<OwnGateway> {
-  const upstream = startUpstream(answerTo)
+/** Starts this program, or the given one, in a process of its own with a temporary database. */
+export async function startBenchGateway(program = programCommand()): Promise<BenchGateway> {
+  const upstream = startUpstream(replyTo)
   const folder = await mkdtemp(join(tmpdir(), 'weir-bench-'))
   const key = printApiKey(createApiKey())
   const child = await spawnServer(program, folder, key, upstream.url)
@@ -36,7 +36,7 @@ export async function ownGateway(program = ownProgram()): Promise<OwnGateway> {
     upstream.stop()
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
   })
-  // A child outlives the process that started it, unless it is told to end.
+  // A child process outlives its parent unless it is stopped.
   const interrupted = () => void end().finally(() => process.exit(1))
   process.on('SIGINT', interrupted)
   process.on('SIGTERM', interrupted)
@@ -46,7 +46,7 @@ export async function ownGateway(program = ownProgram()): Promise<OwnGateway> {
     await end()
   }
   try {
-    const url = await addressOf(child.stdout, Bun.file(join(folder, logName)))
+    const url = await readAddress(child.stdout, Bun.file(join(folder, logName)))
     return { url, key, pid: child.pid, upstream: upstream.url, [Symbol.asyncDispose]: dispose }
   } catch (error) {
     await dispose()
@@ -59,7 +59,7 @@ async function spawnServer(program: readonly string[], folder: string, key: stri
   await Bun.write(settings, JSON.stringify(settingsFor(upstream)))
   return Bun.spawn([...program, 'serve'], {
     cwd: folder,
-    // Nothing of this environment: a provider whose key is in it has no part in this.
+    // Nothing is inherited: the keys in this environment would enable other providers.
     env: {
       HOME: folder,
       USERPROFILE: folder,
@@ -75,7 +75,7 @@ async function spawnServer(program: readonly string[], folder: string, key: stri
   })
 }
 
-/** JSON is YAML. The limits are counted and never reached. */
+/** Written as JSON, which is YAML. The limits are enforced but never reached. */
 function settingsFor(upstream: string): object {
   const provider = { kind: 'openai-compatible', base_url: `${upstream}/v1`, api_key: 'sk-bench' }
   const model = (name: string) => ({
@@ -87,19 +87,55 @@ function settingsFor(upstream: string): object {
     host: '127.0.0.1',
     port: 0,
     providers: { bench: provider },
-    models: [model('whole'), model('burst'), model('paced')],
+    models: [model('plain'), model('burst'), model('paced')],
     limits: { requests_per_minute: 10 ** 9, tokens_per_minute: 10 ** 12, concurrent_requests: 100_000 },
   }
 }
 
-const whole: Answer = { first: jsonReply(chatCompletion()) }
-const pieces = streamReply(chatFrames(streamLength))
-const burst: Answer = { first: Buffer.concat(pieces) }
-const [firstPiece = new Uint8Array(), ...rest] = pieces
-const paced: Answer = { first: firstPiece, paced: { pieces: rest, interval: pace, together: 1 } }
+const plainReply: ScriptedReply = { first: jsonReply(chatCompletion()) }
+const chunks = streamReply(chatFrames(streamLength))
+const burstReply: ScriptedReply = { first: Buffer.concat(chunks) }
+const [firstChunk = new Uint8Array(), ...rest] = chunks
+const pacedReply: ScriptedReply = {
+  first: firstChunk,
+  paced: { chunks: rest, intervalMs: chunkIntervalMs, minOpenStreams: 1 },
+}
 
-/** The model is named at the beginning of the body, by the caller as by the gateway. */
-function answerTo(_: string, body: string): Answer {
-  if (body.includes('burst"')) return burst
-  return body.includes('paced"') ? paced : whole
+/** The name of the model is at the beginning of the body, whether the caller or the gateway wrote it. */
+function replyTo(_: string, body: string): ScriptedReply {
+  if (body.includes('burst"')) return burstReply
+  return body.includes('paced"') ? pacedReply : plainReply
+}
+
+const startTimeoutMs = 10_000
+/** In characters; the request log follows the banner. */
+const maxBannerLength = 4000
+
+/**
+ * Resolves with the address that a server prints on its standard output. The output is read to its end, because a full
+ * pipe would block the server. Rejects with the log when the server does not start.
+ */
+async function readAddress(
+  output: ReadableStream<Uint8Array>,
+  errors: { text(): Promise<string> },
+): Promise<string> {
+  const address = Promise.withResolvers<string | undefined>()
+  const timeout = setTimeout(() => address.resolve(undefined), startTimeoutMs)
+  let received = ''
+  const reading = readText(output, (text) => {
+    if (received.length > maxBannerLength) return
+    received += text
+    const [, url] = /listens on (\S+)\n/.exec(received) ?? []
+    if (url !== undefined) address.resolve(url)
+  })
+  reading.then(() => address.resolve(undefined), address.reject)
+  const url = await address.promise.finally(() => clearTimeout(timeout))
+  if (url !== undefined) return url
+  const message = received.trim() || (await errors.text()).trim() || 'none'
+  throw new CommandError(`The gateway of the benchmark did not start. Its output: ${message}`)
+}
+
+async function readText(output: ReadableStream<Uint8Array>, onText: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder()
+  for await (const bytes of output) onText(decoder.decode(bytes, { stream: true }))
 }

@@ -1,76 +1,85 @@
-import { type Place, streamedChat, wholeChat } from './chat.ts'
-import { percentilesOf, type Times, timesOf } from './figures.ts'
-import { type OwnGateway, streamLength } from './gateway.ts'
-import { type Load, send } from './load.ts'
-import { processorTime, usedBy } from './process.ts'
+import { percentilesOf, type AddedLatency, addedLatency } from './statistics.ts'
+import { type BenchGateway, streamLength } from './gateway.ts'
+import { type Load, type ChatTarget, send, streamingChat, plainChat } from './load.ts'
+import { processorTime, readProcessUsage } from './processor-time.ts'
 
-/** What `weir bench` tells, as `--json` prints it. */
-export type BenchFigures = {
+/** The result of `weir bench`, as `--json` prints it. */
+export type BenchResult = {
   readonly gateway: string
-  readonly milliseconds: { readonly reply: Times; readonly first_token: Times }
-  /** Of the gateway's process; null where it cannot be seen. */
+  readonly milliseconds: { readonly reply: AddedLatency; readonly first_token: AddedLatency }
+  /** Processor time of the gateway; null where the operating system does not report it. */
   readonly processor_microseconds: { readonly request: number; readonly chunk: number } | null
 }
 
-export type Say = (line: string) => void
+/** Receives a line for each step of a measurement. */
+export type StepReporter = (line: string) => void
 
-/** Milliseconds of each part of a measurement. */
-const usualDuration = 1000
+const defaultDurationMs = 1000
 const callers = 16
 const streams = 50
 
-/** Measures a gateway that was started for it, beside its provider. */
+/** Measures a gateway that was started for this benchmark, and its scripted provider without it. */
 export async function measure(
-  gateway: OwnGateway,
-  say: Say,
-  duration = usualDuration,
-): Promise<BenchFigures> {
-  say('Warming up …')
-  await send({ ...wholeChat(through(gateway, 'whole')), connections: callers, duration: 2 * duration })
-  await send({ ...streamedChat(through(gateway, 'burst')), connections: callers, duration })
-  say('One caller …')
-  const milliseconds = await timesOfOne(gateway, duration)
-  say(`${callers} callers …`)
-  const request = await costOf(gateway.pid, 1, {
-    ...wholeChat(through(gateway, 'whole')),
+  gateway: BenchGateway,
+  reportStep: StepReporter,
+  durationMs = defaultDurationMs,
+): Promise<BenchResult> {
+  reportStep('Warming up …')
+  await send({
+    ...plainChat(gatewayTarget(gateway, 'plain')),
     connections: callers,
-    duration: 2 * duration,
+    durationMs: 2 * durationMs,
   })
-  say(`${streams} streams …`)
-  const chunk = await costOf(gateway.pid, streamLength, {
-    ...streamedChat(through(gateway, 'paced')),
+  await send({ ...streamingChat(gatewayTarget(gateway, 'burst')), connections: callers, durationMs })
+  reportStep('One caller …')
+  const milliseconds = await measureSingleCaller(gateway, durationMs)
+  reportStep(`${callers} callers …`)
+  const request = await processorTimePerUnit(gateway.pid, 1, {
+    ...plainChat(gatewayTarget(gateway, 'plain')),
+    connections: callers,
+    durationMs: 2 * durationMs,
+  })
+  reportStep(`${streams} streams …`)
+  const chunk = await processorTimePerUnit(gateway.pid, streamLength, {
+    ...streamingChat(gatewayTarget(gateway, 'paced')),
     connections: streams,
-    duration,
+    durationMs,
   })
-  const told = request !== null && chunk !== null
-  return { gateway: 'its own', milliseconds, processor_microseconds: told ? { request, chunk } : null }
+  const measured = request !== null && chunk !== null
+  return { gateway: 'its own', milliseconds, processor_microseconds: measured ? { request, chunk } : null }
 }
 
-function through({ url, key }: OwnGateway, model: string): Place {
+function gatewayTarget({ url, key }: BenchGateway, model: string): ChatTarget {
   return { url, key, model: `bench/${model}` }
 }
 
-async function timesOfOne(gateway: OwnGateway, duration: number): Promise<BenchFigures['milliseconds']> {
-  const alone = { connections: 1, duration }
-  const direct = (model: string) => ({ ...through(gateway, model), url: gateway.upstream })
-  const [whole, wholeDirect] = [
-    await send({ ...wholeChat(through(gateway, 'whole')), ...alone }),
-    await send({ ...wholeChat(direct('whole')), ...alone }),
+async function measureSingleCaller(
+  gateway: BenchGateway,
+  durationMs: number,
+): Promise<BenchResult['milliseconds']> {
+  const singleCaller = { connections: 1, durationMs }
+  const direct = (model: string) => ({ ...gatewayTarget(gateway, model), url: gateway.upstream })
+  const [plain, plainDirect] = [
+    await send({ ...plainChat(gatewayTarget(gateway, 'plain')), ...singleCaller }),
+    await send({ ...plainChat(direct('plain')), ...singleCaller }),
   ]
   const [burst, burstDirect] = [
-    await send({ ...streamedChat(through(gateway, 'burst')), ...alone }),
-    await send({ ...streamedChat(direct('burst')), ...alone }),
+    await send({ ...streamingChat(gatewayTarget(gateway, 'burst')), ...singleCaller }),
+    await send({ ...streamingChat(direct('burst')), ...singleCaller }),
   ]
   return {
-    reply: timesOf(percentilesOf(wholeDirect.latencies), percentilesOf(whole.latencies)),
-    first_token: timesOf(percentilesOf(burstDirect.firsts), percentilesOf(burst.firsts)),
+    reply: addedLatency(percentilesOf(plainDirect.latencies), percentilesOf(plain.latencies)),
+    first_token: addedLatency(
+      percentilesOf(burstDirect.firstTokenLatencies),
+      percentilesOf(burst.firstTokenLatencies),
+    ),
   }
 }
 
-/** Processor time of the process for each unit of a request; null where the system does not tell it. */
-async function costOf(pid: number, units: number, load: Load): Promise<number | null> {
-  const before = usedBy(pid)
+/** Returns the processor time per request or chunk, in microseconds; null where it is not known. */
+async function processorTimePerUnit(pid: number, units: number, load: Load): Promise<number | null> {
+  const before = readProcessUsage(pid)
   const { latencies } = await send(load)
-  const after = usedBy(pid)
+  const after = readProcessUsage(pid)
   return before && after ? processorTime(before, after) / (latencies.length * units) : null
 }

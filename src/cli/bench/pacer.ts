@@ -1,56 +1,54 @@
 import type { Socket } from 'bun'
 
-/** The pieces of an answer that come at a pace. */
-export type PacedAnswer = {
-  readonly pieces: readonly Uint8Array[]
-  /** Milliseconds between two of them. */
-  readonly interval: number
-  /** How many answers must be open before the first of them begins. */
-  readonly together: number
+/** The chunks of a stream that are sent at intervals. */
+export type PacedChunks = {
+  readonly chunks: readonly Uint8Array[]
+  readonly intervalMs: number
+  /** How many streams must be open before the first one starts. */
+  readonly minOpenStreams: number
 }
 
-type Paced = { readonly answer: PacedAnswer; told: number; dueAt: number }
+type PacedStream = { readonly paced: PacedChunks; sent: number; dueAt: number }
 
-/** Milliseconds between two looks at what is due. */
-const step = 4
-/** Milliseconds after which those that are open begin, though they are too few. */
-const longestWait = 20_000
+const tickMs = 4
+/** After this time the open streams start, even if there are too few. */
+const maxWaitMs = 20_000
 
-/** Sends pieces of many answers, each at its pace and not in step with the others. */
+/** Sends the chunks of many streams, each at its own interval and with a random offset. */
 export function createPacer() {
-  const open = new Map<Socket<unknown>, Paced>()
-  const timer = setInterval(tell, step)
-  let begun = false
-  let beginsAt = 0
+  const open = new Map<Socket<unknown>, PacedStream>()
+  const timer = setInterval(tick, tickMs)
+  let started = false
+  let startsAt = 0
 
-  function join(socket: Socket<unknown>, answer: PacedAnswer): void {
+  function join(socket: Socket<unknown>, paced: PacedChunks): void {
     if (open.size === 0) {
-      begun = false
-      beginsAt = performance.now() + longestWait
+      started = false
+      startsAt = performance.now() + maxWaitMs
     }
-    open.set(socket, { answer, told: 0, dueAt: performance.now() + Math.random() * answer.interval })
-    if (!begun && open.size >= answer.together) begin()
+    open.set(socket, { paced, sent: 0, dueAt: performance.now() + Math.random() * paced.intervalMs })
+    if (!started && open.size >= paced.minOpenStreams) start()
   }
 
-  function begin(): void {
-    begun = true
+  function start(): void {
+    started = true
     const now = performance.now()
-    for (const paced of open.values()) paced.dueAt = now + Math.random() * paced.answer.interval
+    for (const stream of open.values()) stream.dueAt = now + Math.random() * stream.paced.intervalMs
   }
 
-  function tell(): void {
+  function tick(): void {
     const now = performance.now()
-    if (!begun && open.size > 0 && now > beginsAt) begin()
-    if (!begun) return
-    for (const [socket, paced] of open) if (paced.dueAt <= now) tellNext(socket, paced)
+    if (!started && open.size > 0 && now > startsAt) start()
+    if (!started) return
+    for (const [socket, stream] of open) if (stream.dueAt <= now) sendNext(socket, stream)
   }
 
-  function tellNext(socket: Socket<unknown>, paced: Paced): void {
-    const { pieces, interval } = paced.answer
-    const piece = pieces[paced.told++]
-    paced.dueAt += interval
-    if (paced.told >= pieces.length) open.delete(socket)
-    if (piece) socket.write(piece)
+  function sendNext(socket: Socket<unknown>, stream: PacedStream): void {
+    const { chunks, intervalMs } = stream.paced
+    const chunk = chunks[stream.sent++]
+    stream.dueAt += intervalMs
+    if (stream.sent >= chunks.length) open.delete(socket)
+    if (chunk) socket.write(chunk)
   }
 
   return {

@@ -1,11 +1,11 @@
-/** A JSON body as an HTTP reply. */
+/** Returns the bytes of an HTTP response with a JSON body. */
 export function jsonReply(body: unknown): Uint8Array {
   const text = JSON.stringify(body)
   const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n`
   return Buffer.from(head + text)
 }
 
-/** The pieces of an event stream as an HTTP reply: the first begins it, the last ends it. */
+/** Returns the bytes of an event stream, frame by frame; the first has the head of the response, the last ends it. */
 export function streamReply(frames: readonly string[]): Uint8Array[] {
   const head =
     'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n'
@@ -15,7 +15,7 @@ export function streamReply(frames: readonly string[]): Uint8Array[] {
   })
 }
 
-const facts = {
+const completionFields = {
   id: 'chatcmpl-9Xk2mQ7vTz',
   created: 1_790_000_000,
   model: 'river-1',
@@ -23,7 +23,7 @@ const facts = {
 }
 const usage = { prompt_tokens: 48, completion_tokens: 101, total_tokens: 149 }
 
-/** What a provider of chat completions says as a whole. */
+/** Returns a chat completion as a provider sends it without streaming. */
 export function chatCompletion(): object {
   const content = 'The river rose four centimetres during the night. '.repeat(6)
   const choice = {
@@ -32,25 +32,25 @@ export function chatCompletion(): object {
     logprobs: null,
     finish_reason: 'stop',
   }
-  return { ...facts, object: 'chat.completion', choices: [choice], usage }
+  return { ...completionFields, object: 'chat.completion', choices: [choice], usage }
 }
 
-/** The same as a stream of so many words, with the events that begin and end it. */
-export function chatFrames(words: number): string[] {
-  const deltas = Array.from({ length: words }, (_, index) => chatFrame({ content: ` w${index}` }))
-  const counted = `data: ${JSON.stringify({ ...chunkFacts, choices: [], usage })}\n\n`
+/** Returns a chat completion as event frames with this many content chunks. */
+export function chatFrames(contentChunks: number): string[] {
+  const deltas = Array.from({ length: contentChunks }, (_, index) => chatFrame({ content: ` w${index}` }))
+  const usageFrame = `data: ${JSON.stringify({ ...chunkFields, choices: [], usage })}\n\n`
   const [first = '', ...rest] = deltas
   return [
     chatFrame({ role: 'assistant', content: '' }) + first,
     ...rest,
-    `${chatFrame({}, 'stop')}${counted}data: [DONE]\n\n`,
+    `${chatFrame({}, 'stop')}${usageFrame}data: [DONE]\n\n`,
   ]
 }
 
-const chunkFacts = { ...facts, object: 'chat.completion.chunk' }
+const chunkFields = { ...completionFields, object: 'chat.completion.chunk' }
 
-/** One event of such a stream. */
+/** Returns the event frame of one chunk. */
 export function chatFrame(delta: object, finish_reason: string | null = null): string {
   const choice = { index: 0, delta, logprobs: null, finish_reason }
-  return `data: ${JSON.stringify({ ...chunkFacts, choices: [choice] })}\n\n`
+  return `data: ${JSON.stringify({ ...chunkFields, choices: [choice] })}\n\n`
 }

@@ -1,18 +1,16 @@
-import { createReplyBody, headOf, type Listener, type ReplyBody } from './reply-body.ts'
-
-/** What came back of one request; times are those of `performance.now()`. */
+/** The response to one request; times are those of `performance.now()`. */
 export type Reply = {
   readonly status: number
   readonly startedAt: number
-  /** When the first piece of an answer came; comments of an event stream are none. */
+  /** When the first content arrived; comments of an event stream are not content. */
   readonly firstAt: number
   readonly endedAt: number
   /** The last bytes of the body. */
   readonly ending: string
 }
 
-type Awaited = {
-  readonly listen: Listener | undefined
+type PendingReply = {
+  readonly onBytes: BytesListener | undefined
   readonly startedAt: number
   resolve(reply: Reply): void
   reject(error: Error): void
@@ -20,43 +18,97 @@ type Awaited = {
 
 /** Reads the replies of one connection, one at a time. */
 export function createReplyReader() {
-  let awaited: Awaited | undefined
-  let pending: Buffer = Buffer.alloc(0)
+  let pending: PendingReply | undefined
+  let head: Buffer = Buffer.alloc(0)
   let body: ReplyBody | undefined
 
-  function expect(listen?: Listener): Promise<Reply> {
+  function expect(onBytes?: BytesListener): Promise<Reply> {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
-    awaited = { listen, startedAt: performance.now(), resolve, reject }
+    pending = { onBytes, startedAt: performance.now(), resolve, reject }
     return promise
   }
 
-  function push(piece: Buffer): void {
-    if (awaited === undefined) return
-    if (body !== undefined) return take(awaited, body, piece)
-    pending = Buffer.concat([pending, piece])
-    const end = pending.indexOf('\r\n\r\n')
+  function push(bytes: Buffer): void {
+    if (pending === undefined) return
+    if (body !== undefined) return addToBody(pending, body, bytes)
+    head = Buffer.concat([head, bytes])
+    const end = head.indexOf('\r\n\r\n')
     if (end < 0) return
-    body = createReplyBody(headOf(pending.toString('latin1', 0, end + 2)), awaited.listen)
-    take(awaited, body, pending.subarray(end + 4))
+    body = createReplyBody(parseHead(head.toString('latin1', 0, end + 2)), pending.onBytes)
+    addToBody(pending, body, head.subarray(end + 4))
   }
 
-  function take({ startedAt, resolve }: Awaited, body: ReplyBody, piece: Buffer): void {
-    const end = body.add(piece)
+  function addToBody({ startedAt, resolve }: PendingReply, body: ReplyBody, bytes: Buffer): void {
+    const end = body.add(bytes)
     if (end === undefined) return
     reset()
     resolve({ startedAt, ...end })
   }
 
   function reset(): void {
-    awaited = body = undefined
-    pending = Buffer.alloc(0)
+    pending = body = undefined
+    head = Buffer.alloc(0)
   }
 
   function fail(error: Error): void {
-    const failed = awaited
+    const failed = pending
     reset()
     failed?.reject(error)
   }
 
   return { expect, push, fail }
+}
+
+/** Receives the bytes of a body as they arrive, with the framing of the transfer. */
+export type BytesListener = (bytes: Buffer, at: number) => void
+
+/** The head of a response; without a length the body is chunked. */
+type Head = {
+  readonly status: number
+  readonly length: number | undefined
+  readonly streamed: boolean
+}
+
+/** Parses the status line and the headers. */
+function parseHead(text: string): Head {
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1]
+  return {
+    status: Number(text.slice(9, 12)),
+    length: length === undefined ? undefined : Number(length),
+    streamed: /\r\ncontent-type: *text\/event-stream/i.test(text),
+  }
+}
+
+type ReplyBody = ReturnType<typeof createReplyBody>
+
+/** In bytes: holds the last event of a stream. */
+const endingLength = 512
+const lastChunk = '0\r\n\r\n'
+
+/** Collects a body; the call of `add` that completes it returns its timing and its last bytes. */
+function createReplyBody({ status, length, streamed }: Head, onBytes: BytesListener | undefined) {
+  let received = 0
+  let firstAt: number | undefined
+  let ending: Buffer = Buffer.alloc(0)
+
+  function add(bytes: Buffer) {
+    const at = performance.now()
+    received += bytes.length
+    if (bytes.length > 0 && (!streamed || firstAt !== undefined || bytes.includes('data:'))) firstAt ??= at
+    onBytes?.(bytes, at)
+    ending = bytes.length >= endingLength ? bytes.subarray(-endingLength) : lastBytes(ending, bytes)
+    if (!isComplete()) return undefined
+    return { status, firstAt: firstAt ?? at, endedAt: at, ending: ending.toString() }
+  }
+
+  function isComplete(): boolean {
+    if (length !== undefined) return received >= length
+    return ending.toString('latin1', Math.max(0, ending.length - lastChunk.length)) === lastChunk
+  }
+
+  return { add }
+}
+
+function lastBytes(before: Buffer, bytes: Buffer): Buffer {
+  return Buffer.concat([before, bytes]).subarray(-endingLength)
 }

@@ -1,13 +1,13 @@
-import type { Times } from './figures.ts'
-import type { BenchFigures } from './measure.ts'
+import type { AddedLatency } from './statistics.ts'
+import type { BenchResult } from './measure.ts'
 import { type Column, table } from '../output.ts'
 
-/** What was measured, for people. */
-export function benchText({ milliseconds, processor_microseconds: cost }: BenchFigures): string {
+/** Formats the result as tables for the terminal. */
+export function benchText({ milliseconds, processor_microseconds: cost }: BenchResult): string {
   const { reply, first_token } = milliseconds
   const rows: Row[] = [
-    { name: 'whole reply, p50', ...timesAt(reply, 'p50') },
-    { name: 'whole reply, p99', ...timesAt(reply, 'p99') },
+    { name: 'reply, p50', ...timesAt(reply, 'p50') },
+    { name: 'reply, p99', ...timesAt(reply, 'p99') },
     { name: 'first token, p50', ...timesAt(first_token, 'p50') },
     { name: 'first token, p99', ...timesAt(first_token, 'p99') },
   ]
@@ -24,7 +24,7 @@ type Row = {
   readonly added: number
 }
 
-function timesAt({ direct, through, added }: Times, at: 'p50' | 'p99') {
+function timesAt({ direct, through, added }: AddedLatency, at: 'p50' | 'p99') {
   return { direct: direct[at], through: through[at], added: added[at] }
 }
 

@@ -3,21 +3,22 @@ import { join, resolve } from 'node:path'
 import { findDataFolder } from '../../config/paths.ts'
 import { backUp, BackupError } from '../../storage/sqlite/connection/backup.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
-import { barText } from '../bar.ts'
-import { type Command, CommandError, commonFlagsHelp, parseFlags } from '../args.ts'
-import { jsonText } from '../output.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import type { Command } from '../command.ts'
+import { CommandError } from '../errors.ts'
+import { barText, jsonText } from '../output.ts'
 import { withProgress } from '../progress.ts'
 
 const usage = `Usage
   weir backup FILE [--overwrite]
 
-Copies the database into FILE as it is at one moment, also while a server uses it. The copy is
-whole and on disk when the command ends; its owner alone may read it. What takes long shows its
-progress, unless --json is given. To restore it, stop the server, put the copy in the place of
-weir.db in the data folder, delete weir.db-wal and weir.db-shm beside it, and start again.
+Writes a consistent copy of the database to FILE, also while a server is running. The copy is
+complete and on disk when the command ends; only its owner may read it. A long backup shows its
+progress, unless --json is given. To restore it, stop the server, replace weir.db in the data
+folder with the copy, delete weir.db-wal and weir.db-shm beside it, and start again.
 
 Flags
-  --overwrite    replaces FILE where it exists
+  --overwrite    replaces FILE if it exists
 
 Examples
   weir backup /var/backups/weir-monday.db
@@ -28,25 +29,27 @@ ${commonFlagsHelp}`
 /** `weir backup`. */
 export const backup: Command = {
   name: 'backup',
-  summary: 'copy the database, also while a server uses it',
+  summary: 'back up the database, also while a server is running',
   usage,
-  async run(args, world) {
+  async run(args, context) {
     const signature = { command: 'backup', flags: { overwrite: 'switch' }, operands: ['FILE'] } as const
     const { flags, operands } = parseFlags(args, signature)
-    const database = join(findDataFolder({ flags, ...world }), databaseName)
-    const target = resolve(world.cwd, operands[0] ?? '')
+    const database = join(findDataFolder({ flags, ...context }), databaseName)
+    const target = resolve(context.cwd, operands[0] ?? '')
     const size = sizeOf(database)
     if (size === undefined) throw new CommandError(`There is no database at ${database}.`)
-    const part = `${target}.${process.pid}.part`
-    const copying = backUp(database, target, flags.overwrite === true, part).catch(throwInWords)
-    await withProgress(copying, world, flags.json, () => progressText(sizeOf(part) ?? 0, size))
+    const partialFile = `${target}.${process.pid}.part`
+    const backupDone = backUp(database, target, flags.overwrite === true, partialFile).catch(
+      throwCommandError,
+    )
+    await withProgress(backupDone, context, flags.json, () => progressText(sizeOf(partialFile) ?? 0, size))
     const bytes = sizeOf(target) ?? 0
-    world.out(flags.json ? jsonText({ file: target, bytes }) : `Copied to ${target}: ${megabytes(bytes)}.`)
+    context.out(flags.json ? jsonText({ file: target, bytes }) : `Copied to ${target}: ${megabytes(bytes)}.`)
     return 0
   },
 }
 
-function throwInWords(error: unknown): never {
+function throwCommandError(error: unknown): never {
   throw error instanceof BackupError ? new CommandError(error.message) : error
 }
 
@@ -54,7 +57,7 @@ function sizeOf(file: string): number | undefined {
   return existsSync(file) ? statSync(file).size : undefined
 }
 
-/** What SQLite leaves out of a copy is not known beforehand. */
+/** The size of the copy is not known in advance: SQLite omits free pages. */
 function progressText(copied: number, size: number): string {
   const share = Math.min(0.99, copied / size)
   return `Copying  ${barText(share, barWidth).padEnd(barWidth)}  ${Math.floor(share * 100)} % of ${megabytes(size)}`

@@ -1,24 +1,26 @@
-import { measureOther } from '../bench/against.ts'
-import { ownGateway } from '../bench/gateway.ts'
-import { measure, type Say } from '../bench/measure.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import { measureRemote } from '../bench/measure-remote.ts'
+import { startBenchGateway } from '../bench/gateway.ts'
+import { measure, type StepReporter } from '../bench/measure.ts'
 import { benchText } from '../bench/report.ts'
-import { barText } from '../bar.ts'
-import { type Command, commonFlagsHelp, parseFlags, UsageError, type CliContext } from '../args.ts'
-import { jsonText } from '../output.ts'
+import type { Command } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { UsageError } from '../errors.ts'
+import { barText, jsonText } from '../output.ts'
 import { createProgress } from '../progress.ts'
 
 const usage = `Usage
   weir bench [--against URL]
 
-Starts a gateway of its own, in an empty folder and in front of a provider that answers at once,
-and measures calls directly and through it: what it adds to the time of a reply and to the time to
-the first token, and what processor time a request and a streamed chunk take. Needs no key and no
-network, changes nothing, and takes about ten seconds. On a terminal it shows how far it is.
+Starts a gateway in an empty folder in front of a scripted provider, and measures requests
+directly and through it: the latency that the gateway adds to a reply and to the first token, and
+the processor time of a request and of a streamed chunk. Needs no key and no network, changes
+nothing, and takes about ten seconds. On a terminal it shows its progress.
 
 Flags
-  --against URL  measures the gateway there instead, with the key in WEIR_KEY and its model
-                 weir/echo; a few thousand requests, which its limits count. What it adds is told
-                 in comparison with GET /livez, and nothing of its processor time.
+  --against URL  measures a running gateway instead, with the key in WEIR_KEY and the model
+                 weir/echo; a few thousand requests, which count towards its rate limits.
+                 Latency is compared with GET /livez; processor time is not measured.
 
 Examples
   weir bench
@@ -29,41 +31,57 @@ ${commonFlagsHelp}`
 /** `weir bench`. */
 export const bench: Command = {
   name: 'bench',
-  summary: 'measure what a gateway adds to a call, on this machine',
+  summary: 'measure the latency and processor time that the gateway adds',
   usage,
-  async run(args, world) {
+  async run(args, context) {
     const { flags } = parseFlags(args, { command: 'bench', flags: { against: 'text' } })
-    const { say, end } = stepsOf(world, flags.json === true, flags.against === undefined ? ownMs : otherMs)
-    const measuring =
-      flags.against === undefined ? measureOwn(say) : measureThere(flags.against, world.environment, say)
-    const figures = await measuring.finally(end)
-    world.out(flags.json ? jsonText(figures) : benchText(figures))
+    const { reportStep, end } = createStepReporter(
+      context,
+      flags.json === true,
+      flags.against === undefined ? localDurationMs : remoteDurationMs,
+    )
+    const measurement =
+      flags.against === undefined
+        ? measureLocal(reportStep)
+        : measureAgainst(flags.against, context.environment, reportStep)
+    const result = await measurement.finally(end)
+    context.out(flags.json ? jsonText(result) : benchText(result))
     return 0
   },
 }
 
-/** Milliseconds that it takes in all, about: for its progress. */
-const ownMs = 12_000
-const otherMs = 3500
+/** The approximate duration of a measurement, for its progress. */
+const localDurationMs = 12_000
+const remoteDurationMs = 3500
 const barWidth = 20
 
-/** Says what is measured: on a terminal as progress in one line, elsewhere a line for each step, to programs nothing. */
-function stepsOf(world: CliContext, json: boolean, expectedMs: number): { readonly say: Say; end(): void } {
-  if (json || world.errTerminal === undefined) return { say: json ? () => {} : world.err, end() {} }
-  const progress = createProgress(world)
+/** Reports each step: on a terminal as a progress bar, elsewhere as a line, with `--json` not at all. */
+function createStepReporter(
+  context: CliContext,
+  json: boolean,
+  expectedMs: number,
+): { readonly reportStep: StepReporter; end(): void } {
+  if (json || context.errTerminal === undefined)
+    return { reportStep: json ? () => {} : context.err, end() {} }
+  const progress = createProgress(context)
   const startedAt = performance.now()
   const share = () => Math.min(0.99, (performance.now() - startedAt) / expectedMs)
-  const say = (step: string) => progress.show(() => `${barText(share(), barWidth).padEnd(barWidth)}  ${step}`)
-  return { say, end: progress.end }
+  const reportStep = (step: string) =>
+    progress.show(() => `${barText(share(), barWidth).padEnd(barWidth)}  ${step}`)
+  return { reportStep, end: progress.end }
 }
 
-async function measureOwn(say: Say) {
-  say('Starting a gateway …')
-  await using gateway = await ownGateway()
-  return await measure(gateway, say)
+async function measureLocal(reportStep: StepReporter) {
+  reportStep('Starting a gateway …')
+  await using gateway = await startBenchGateway()
+  return await measure(gateway, reportStep)
 }
 
-async function measureThere(against: string, environment: CliContext['environment'], say: Say) {
+async function measureAgainst(
+  against: string,
+  environment: CliContext['environment'],
+  reportStep: StepReporter,
+) {
   const url = URL.parse(against)
   if (!url?.protocol.startsWith('http'))
     throw new UsageError(
@@ -71,5 +89,5 @@ async function measureThere(against: string, environment: CliContext['environmen
     )
   const key = environment.WEIR_KEY
   if (!key) throw new UsageError('--against needs a key in WEIR_KEY. See weir bench --help.')
-  return measureOther({ url: url.origin, key }, say)
+  return measureRemote({ url: url.origin, key }, reportStep)
 }

@@ -9,26 +9,28 @@ import { baseAddressWarnings } from '../../providers/config/base-address.ts'
 import { configureProviders, type ProviderSet } from '../../providers/config/configure-providers.ts'
 import { localEngines } from '../../providers/config/local-engines.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { askProviders } from '../check-online.ts'
-import { type CheckReport, type CheckedProvider, reportText } from '../check-report.ts'
-import { failureJson } from '../failure.ts'
-import { type Command, commonFlagsHelp, parseFlags, type CliContext } from '../args.ts'
-import { machineProblems, machineWarnings } from '../machine-problems.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import { checkProviders } from '../check/online.ts'
+import { type ProviderReport, type CheckReport, reportText } from '../check/report.ts'
+import type { Command } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { failureJson } from '../errors.ts'
+import { machineProblems, machineWarnings } from '../check/machine.ts'
 import { jsonText } from '../output.ts'
 
 const usage = `Usage
   weir check [--online] [--json]
 
-Reads the settings as “weir serve” would and says what is wrong and where, which providers
-have keys, how many models are on, and why a model that the settings name is off. The host, the
-files of tls and the data folder are checked, too; whether the port is free is not.
-Exit code 0: nothing is wrong; 1: something is. A warning is not an error.
+Reads the settings like “weir serve” and reports what is wrong and where, which providers have
+keys, how many models are enabled, and why a model of the settings is disabled. It also checks
+the host, the TLS files and the data folder, but not whether the port is free.
+Exit code 0: no problems; 1: at least one. A warning is not a problem.
 
 Flags
-  --online       also asks each provider for the list of its models: does it answer, does it
-                 take the key, does it know the models whose routes lead to it, and at which
-                 address does it answer where base_url is wrong? Models that providers list are
-                 counted, as “weir serve” would. Without this flag nobody is asked anything.
+  --online       also requests the model list of each provider: is it reachable, does it
+                 accept the key, does it list the models routed to it, and which base_url
+                 works if the configured one does not? Discovered models are counted, like
+                 in “weir serve”. Without this flag no provider is contacted.
 
 Examples
   weir check
@@ -40,26 +42,26 @@ ${commonFlagsHelp}`
 /** `weir check`. */
 export const check: Command = {
   name: 'check',
-  summary: 'say what is wrong with the settings, and which providers have keys',
+  summary: 'validate the settings and show which providers have keys',
   usage,
-  async run(args, world) {
+  async run(args, context) {
     const { flags } = parseFlags(args, { command: 'check', flags: { online: 'switch' } })
-    const report = await examine(flags, world)
-    world.out(flags.json ? jsonText(report) : reportText(report))
+    const report = await createReport(flags, context)
+    context.out(flags.json ? jsonText(report) : reportText(report))
     if (report.ok) return 0
     const failed = report.online?.filter(({ ok }) => ok === false).length ?? 0
     const parts = [
-      ...counted(report.problems.length, 'problem', 'found'),
-      ...counted(failed, 'provider', 'failed'),
+      ...countText(report.problems.length, 'problem', 'found'),
+      ...countText(failed, 'provider', 'failed'),
     ]
     const message = `${parts.join(', ')}.`
-    world.err(flags.json ? failureJson({ message, code: 'check_failed' }) : message)
+    context.err(flags.json ? failureJson({ message, code: 'check_failed' }) : message)
     return 1
   },
 }
 
-function counted(count: number, thing: string, claim: string): string[] {
-  return count === 0 ? [] : [`${count} ${thing}${count === 1 ? '' : 's'} ${claim}`]
+function countText(count: number, noun: string, verb: string): string[] {
+  return count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'} ${verb}`]
 }
 
 type CheckFlags = {
@@ -69,29 +71,33 @@ type CheckFlags = {
   readonly json?: boolean
 }
 
-async function examine(flags: CheckFlags, world: CliContext): Promise<CheckReport> {
+async function createReport(flags: CheckFlags, context: CliContext): Promise<CheckReport> {
   try {
-    return await reportOf(loadSettings({ flags, ...world }), flags, world)
+    return await reportOnSettings(loadSettings({ flags, ...context }), flags, context)
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
     return { ok: false, file: error.file, problems: error.problems }
   }
 }
 
-async function reportOf(loaded: LoadedSettings, flags: CheckFlags, world: CliContext): Promise<CheckReport> {
+async function reportOnSettings(
+  loaded: LoadedSettings,
+  flags: CheckFlags,
+  context: CliContext,
+): Promise<CheckReport> {
   const { settings, file, dataFolder } = loaded
-  const providers = configureProviders(settings, world.environment)
-  const models = await checkedModels(settings, providers, flags.online === true, world)
+  const providers = configureProviders(settings, context.environment)
+  const models = await loadModels(settings, providers, flags.online === true, context)
   const problems: readonly SettingsProblem[] = [
-    ...machineProblems(loaded, world),
+    ...machineProblems(loaded, context),
     ...providers.problems,
     ...models.problems,
   ]
-  const answers = flags.online
-    ? await askProviders(providers.configured.values(), models, world, flags.json)
+  const online = flags.online
+    ? await checkProviders(providers.configured.values(), models, context, flags.json)
     : undefined
   return {
-    ok: problems.length === 0 && answers?.some(({ ok }) => ok === false) !== true,
+    ok: problems.length === 0 && online?.some(({ ok }) => ok === false) !== true,
     file,
     data_folder: dataFolder,
     problems,
@@ -100,26 +106,26 @@ async function reportOf(loaded: LoadedSettings, flags: CheckFlags, world: CliCon
       ...machineWarnings(loaded),
       ...baseAddressWarnings(providers.configured.values()),
     ],
-    providers: checkedProviders(providers, settings.providers),
+    providers: providerReports(providers, settings.providers),
     models: {
       on: models.enabled.length,
       off: models.all.length - models.enabled.length,
-      not_listed: flags.online ? [] : [...providers.configured.values()].flatMap(listsLater),
-      without_service: settings.models.flatMap(({ slug }) => withoutService(slug, models)),
+      not_listed: flags.online ? [] : [...providers.configured.values()].flatMap(unlistedProvider),
+      without_service: settings.models.flatMap(({ slug }) => unservedModel(slug, models)),
     },
-    ...(answers && { online: answers }),
+    ...(online && { online: online }),
   }
 }
 
-/** The models that these settings give; `online` asks the providers for those that they list. */
-async function checkedModels(
+/** Loads the models of these settings; `online` includes those that the providers list. */
+async function loadModels(
   settings: Settings,
   providers: ProviderSet,
   online: boolean,
-  world: CliContext,
+  context: CliContext,
 ): Promise<RegisteredModels> {
-  const engines = localEngines(settings, world.environment)
-  const registry = createModelRegistry(settings.models, providers, silent, engines)
+  const engines = localEngines(settings, context.environment)
+  const registry = createModelRegistry(settings.models, providers, silentLog, engines)
   if (online) {
     await registry.start()
     await registry.stop()
@@ -127,39 +133,39 @@ async function checkedModels(
   return registry.current()
 }
 
-/** What becomes of each provider is in the answers. */
-const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
+/** The failures of providers are part of the report. */
+const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
 
-function listsLater({ name, kind, discover }: Provider): string[] {
+function unlistedProvider({ name, kind, discover }: Provider): string[] {
   return discover && 'protocol' in kind ? [name] : []
 }
 
-/** Those that can be asked, then those that the settings name in vain. */
-function checkedProviders(
+/** Reports the configured providers, then those whose configuration is incomplete. */
+function providerReports(
   { configured, missing }: ProviderSet,
-  named: LoadedSettings['settings']['providers'],
-): CheckedProvider[] {
-  const usable = [...configured.values()].map(({ name, kind, baseUrl, key, headers }) => ({
+  settings: LoadedSettings['settings']['providers'],
+): ProviderReport[] {
+  const usableProviders = [...configured.values()].map(({ name, kind, baseUrl, key, headers }) => ({
     name,
     kind: kind.name,
     base_url: baseUrl === '' ? null : baseUrl,
-    key: key !== undefined || ('protocol' in kind && carriesKey(kind.authorize(''), headers)),
+    key: key !== undefined || ('protocol' in kind && hasKeyHeader(kind.authorize(''), headers)),
     missing: null,
   }))
-  const useless = Object.entries(named).flatMap(([name, entry]) => {
-    const sentence = missing.get(name)
-    if (sentence === undefined) return []
+  const unusableProviders = Object.entries(settings).flatMap(([name, entry]) => {
+    const reason = missing.get(name)
+    if (reason === undefined) return []
     const base_url = entry.base_url ?? null
-    return [{ name, kind: entry.kind ?? name, base_url, key: false, missing: sentence }]
+    return [{ name, kind: entry.kind ?? name, base_url, key: false, missing: reason }]
   })
-  return [...usable, ...useless]
+  return [...usableProviders, ...unusableProviders]
 }
 
-function carriesKey(keyHeaders: object, headers: Readonly<Record<string, string>>): boolean {
+function hasKeyHeader(keyHeaders: object, headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(keyHeaders).some((name) => Object.hasOwn(headers, name.toLowerCase()))
 }
 
-function withoutService(slug: string, models: Models) {
+function unservedModel(slug: string, models: Models) {
   const model = models.find(slug)
   const reason = model?.disabled ?? model?.keyMissing
   return reason === undefined ? [] : [{ slug, reason }]

@@ -1,28 +1,29 @@
 import { durationOf } from '../../config/duration.ts'
 import { defaultOrganization } from '../../storage/sqlite/keys/bootstrap.ts'
 import type { KeyRecord, NewKey } from '../../storage/sqlite/keys/keys.ts'
-import { runAction } from '../actions.ts'
-import { type Command, commonFlagsHelp, parseFlags, UsageError, type CliContext } from '../args.ts'
-import { jsonText } from '../output.ts'
-import { keyJson, keyTable } from '../key-output.ts'
-import { withChangedStorage, withStoredData } from '../storage.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import { type Command, runSubcommand } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { UsageError } from '../errors.ts'
+import { jsonText, table } from '../output.ts'
+import { withExistingStorage, withReadableStorage } from '../storage.ts'
 
 const usage = `Usage
   weir keys create [--org NAME] [--name TEXT] [--expires 90d]
-                                 a new key, printed this once
-  weir keys list                 all keys, by their ids
-  weir keys revoke ID            the key answers 401 from now on
+                                 creates a key and prints it, once
+  weir keys list                 lists all keys with their ids
+  weir keys revoke ID            revokes a key; requests with it get 401
   weir keys rotate ID [--grace 24h]
-                                 a new key for the same purpose; the old one works for the grace more
+                                 replaces a key; the old one works until the grace period ends
 
 Flags
-  --org NAME                     whose key it is; without it: default
-  --name TEXT                    what it is for
-  --expires 90d                  until when it works; without it: until it is revoked
-  --grace 24h                    0s ends the old key at once
+  --org NAME                     the organization of the key; default: default
+  --name TEXT                    a name that describes its use
+  --expires 90d                  when the key expires; without it: never
+  --grace 24h                    how long the old key still works; 0s revokes it at once
 
-The id of a key is the part of it between “sk-weir-” and the next dash.
-Works while a server runs, which sees the change within a second.
+The id of a key is the part between “sk-weir-” and the next dash.
+Works while a server is running, which applies the change within a second.
 
 ${commonFlagsHelp}`
 
@@ -31,44 +32,44 @@ export const keys: Command = {
   name: 'keys',
   summary: 'create, list, revoke and rotate API keys',
   usage,
-  run: (args, world) => runAction('keys', { create, list, revoke, rotate }, args, world),
+  run: (args, context) => runSubcommand('keys', { create, list, revoke, rotate }, args, context),
 }
 
-async function create(args: readonly string[], world: CliContext): Promise<number> {
+async function create(args: readonly string[], context: CliContext): Promise<number> {
   const { flags } = parseFlags(args, {
     command: 'keys create',
     flags: { org: 'text', name: 'text', expires: 'text' },
   })
   const lifetime = flags.expires === undefined ? null : duration('--expires', flags.expires)
-  const wish = {
+  const input = {
     organization: flags.org ?? defaultOrganization,
     name: flags.name ?? 'unnamed',
     expiresAt: lifetime === null ? null : Date.now() + lifetime,
   }
-  const made = await withChangedStorage(flags, world, ({ keys }) => keys.create(wish))
-  printNewKey(made, flags.json, world)
+  const created = await withExistingStorage(flags, context, ({ keys }) => keys.create(input))
+  printKey(created, flags.json, context)
   return 0
 }
 
-async function list(args: readonly string[], world: CliContext): Promise<number> {
+async function list(args: readonly string[], context: CliContext): Promise<number> {
   const { flags } = parseFlags(args, { command: 'keys list', flags: {} })
-  return withStoredData(flags, world, async ({ keys, file }) => {
+  return withReadableStorage(flags, context, async ({ keys, file }) => {
     const records = await keys.list()
-    if (flags.json) world.out(jsonText(records.map(keyJson)))
-    else world.out(records.length > 0 ? keyTable(records, Date.now()) : `There are no keys in ${file}.`)
+    if (flags.json) context.out(jsonText(records.map(keyJson)))
+    else context.out(records.length > 0 ? keyTable(records, Date.now()) : `There are no keys in ${file}.`)
     return 0
   })
 }
 
-async function revoke(args: readonly string[], world: CliContext): Promise<number> {
+async function revoke(args: readonly string[], context: CliContext): Promise<number> {
   const { flags, operands } = parseFlags(args, { command: 'keys revoke', flags: {}, operands: ['ID'] })
   const [id = ''] = operands
-  const record = await withChangedStorage(flags, world, ({ keys }) => keys.revoke(id))
-  world.out(flags.json ? jsonText(keyJson(record)) : `Revoked the key ${id} (${record.name}).`)
+  const record = await withExistingStorage(flags, context, ({ keys }) => keys.revoke(id))
+  context.out(flags.json ? jsonText(keyJson(record)) : `Revoked the key ${id} (${record.name}).`)
   return 0
 }
 
-async function rotate(args: readonly string[], world: CliContext): Promise<number> {
+async function rotate(args: readonly string[], context: CliContext): Promise<number> {
   const { flags, operands } = parseFlags(args, {
     command: 'keys rotate',
     flags: { grace: 'text' },
@@ -76,36 +77,72 @@ async function rotate(args: readonly string[], world: CliContext): Promise<numbe
   })
   const [id = ''] = operands
   const grace = duration('--grace', flags.grace ?? '24h')
-  const { made, old } = await withChangedStorage(flags, world, async ({ keys }) => {
-    const made = await keys.rotate(id, grace)
-    return { made, old: (await keys.list()).find((key) => key.id === id) }
+  const { created, old } = await withExistingStorage(flags, context, async ({ keys }) => {
+    const created = await keys.rotate(id, grace)
+    return { created, old: (await keys.list()).find((key) => key.id === id) }
   })
-  printNewKey(made, flags.json, world)
-  if (!flags.json) world.err(`The old key ${id} works until ${until(old)}.`)
+  printKey(created, flags.json, context)
+  if (!flags.json) context.err(`The old key ${id} works until ${expiryText(old)}.`)
   return 0
 }
 
-/** The key alone goes to standard output, so that a script can take it. */
-function printNewKey({ record, key }: NewKey, json: boolean | undefined, world: CliContext): void {
+/** Prints only the key on standard output, so that a script can read it. */
+function printKey({ record, key }: NewKey, json: boolean | undefined, context: CliContext): void {
   const { id, name, organization } = record
   const { expires_at } = keyJson(record)
-  if (json) return world.out(jsonText({ id, key: key.reveal(), name, organization, expires_at }))
-  world.out(key.reveal())
-  world.err(
-    `This is the only time the key is shown. It is of ${organization} and works until ${until(record)}.`,
+  if (json) return context.out(jsonText({ id, key: key.reveal(), name, organization, expires_at }))
+  context.out(key.reveal())
+  context.err(
+    `This is the only time the key is shown. It belongs to ${organization} and works until ${expiryText(record)}.`,
   )
 }
 
-function until(record: KeyRecord | undefined): string {
+function expiryText(record: KeyRecord | undefined): string {
   return (record && keyJson(record).expires_at) ?? 'it is revoked'
 }
 
 function duration(flag: string, text: string): number {
   const milliseconds = /^0(ms|s|m|h|d)$/.test(text) && flag === '--grace' ? 0 : durationOf(text)
-  // Beyond a hundred years a date would not fit its type.
+  // A hundred years; a date much later would overflow.
   if (milliseconds === undefined || milliseconds > 36_500 * 86_400_000)
     throw new UsageError(
       `${flag} needs a duration such as 90d or 24h, but got “${text}”. See weir keys --help.`,
     )
   return milliseconds
+}
+
+/** Returns a key as `--json` prints it. */
+function keyJson(record: KeyRecord) {
+  return {
+    id: record.id,
+    name: record.name,
+    organization: record.organization,
+    last4: record.last4,
+    created_at: new Date(record.createdAt).toISOString(),
+    expires_at: dateOrNull(record.expiresAt),
+    revoked_at: dateOrNull(record.revokedAt),
+    replaced_by: record.replacedBy,
+  }
+}
+
+/** Formats keys as a table for the terminal. */
+function keyTable(records: readonly KeyRecord[], now: number): string {
+  return table(records, [
+    { title: 'ID', value: ({ id }) => id },
+    { title: 'ENDS IN', value: ({ last4 }) => last4 },
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'ORGANIZATION', value: ({ organization }) => organization ?? '(deleted)' },
+    { title: 'STATE', value: (record) => stateOf(record, now) },
+    { title: 'EXPIRES', value: ({ expiresAt }) => dateOrNull(expiresAt) ?? 'never' },
+  ])
+}
+
+function stateOf({ revokedAt, expiresAt, replacedBy }: KeyRecord, now: number): string {
+  if (revokedAt !== null) return 'revoked'
+  if (expiresAt !== null && expiresAt <= now) return 'expired'
+  return replacedBy === null ? 'active' : `replaced by ${replacedBy}`
+}
+
+function dateOrNull(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
 }

@@ -1,29 +1,28 @@
+import { renderModel } from '../../api/models/render.ts'
 import { catalog } from '../../config/catalog.ts'
 import { loadSettings } from '../../config/load.ts'
 import { createModelRegistry } from '../../gateway/models/model-registry.ts'
 import type { Model, Models } from '../../gateway/models/model.ts'
 import type { Log } from '../../lib/log.ts'
-import { renderModel } from '../../api/models/render.ts'
 import { configureProviders } from '../../providers/config/configure-providers.ts'
 import { localEngines } from '../../providers/config/local-engines.ts'
-import { type Command, commonFlagsHelp, parseFlags, type CliContext } from '../args.ts'
-import { filterModels } from '../filter-models.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import type { Command } from '../command.ts'
+import type { CliContext } from '../context.ts'
 import { logTo } from '../log.ts'
-import { modelTable } from '../model-table.ts'
-import { jsonText } from '../output.ts'
+import { type Column, jsonText, table } from '../output.ts'
 
 const usage = `Usage
   weir models [FILTER] [--provider NAME] [--author NAME] [--all] [--json]
 
-Lists the enabled models, as GET /v1/models does, with their prices in USD per million tokens
-and the routes that serve them. Providers with “discover: true” and an Ollama on this machine
-are asked for theirs. FILTER is a part of a slug, an alias or a provider's own name of a model;
-upper and lower case are the same.
+Lists the enabled models, like GET /v1/models, with their prices in USD per million tokens and
+their routes. This includes the models of providers with “discover: true” and of an Ollama on this
+machine. FILTER is a part of a slug, of an alias or of a provider's name of a model (case-insensitive).
 
 Flags
-  --provider NAME  only models that this provider serves
-  --author NAME    only models of this author, as in GET /v1/models and in their slugs
-  --all            also the models that are disabled, and why
+  --provider NAME  only the models of this provider
+  --author NAME    only the models of this author, as in GET /v1/models or in the slug
+  --all            also the disabled models, with the reason
 
 Examples
   weir models gpt
@@ -37,33 +36,33 @@ export const models: Command = {
   name: 'models',
   summary: 'list the enabled models, with prices and routes',
   usage,
-  async run(args, world) {
+  async run(args, context) {
     const { flags, operands } = parseFlags(args, {
       command: 'models',
       flags: { all: 'switch', provider: 'text', author: 'text' },
       operands: ['FILTER?'],
     })
-    const { enabled, all } = await currentModels(flags, world)
+    const { enabled, all } = await currentModels(flags, context)
     const filter = { text: operands[0], provider: flags.provider, author: flags.author }
-    const shown = filterModels(flags.all ? all : enabled, filter)
-    if (flags.json) world.out(jsonText(shown.map(toRow)))
-    else if (shown.length > 0) world.out(tableText(shown, flags.all === true))
-    else world.out(noneText(filterModels(all, filter).length, flags.all === true))
+    const matching = filterModels(flags.all ? all : enabled, filter)
+    if (flags.json) context.out(jsonText(matching.map(modelJson)))
+    else if (matching.length > 0) context.out(tableText(matching, flags.all === true))
+    else context.out(noMatchText(filterModels(all, filter).length, flags.all === true))
     return 0
   },
 }
 
 async function currentModels(
   flags: { readonly config?: string; readonly json?: boolean },
-  world: CliContext,
+  context: CliContext,
 ): Promise<Models> {
-  const { settings } = loadSettings({ flags, ...world })
-  const providers = configureProviders(settings, world.environment)
-  const engines = localEngines(settings, world.environment)
+  const { settings } = loadSettings({ flags, ...context })
+  const providers = configureProviders(settings, context.environment)
+  const engines = localEngines(settings, context.environment)
   const registry = createModelRegistry(
     settings.models,
     providers,
-    flags.json ? { ...logTo(world, true), info: () => {} } : spokenLog(world),
+    flags.json ? { ...logTo(context, true), info: () => {} } : terminalLog(context),
     engines,
   )
   await registry.start()
@@ -71,17 +70,17 @@ async function currentModels(
   return registry.current()
 }
 
-/** Only what went wrong, in a sentence. */
-function spokenLog(world: CliContext): Log {
+/** Logs only warnings and errors, as sentences. */
+function terminalLog(context: CliContext): Log {
   return {
     info: () => {},
-    warn: (message, fields) => world.err(`${message} ${fields?.provider}: ${fields?.cause}`),
-    error: (message) => world.err(message),
+    warn: (message, fields) => context.err(`${message} ${fields?.provider}: ${fields?.cause}`),
+    error: (message) => context.err(message),
   }
 }
 
-/** A model for programs: as GET /v1/models shows it, with its routes and why it is off. */
-function toRow(model: Model) {
+/** Returns a model as GET /v1/models does, with its routes and why it is disabled. */
+function modelJson(model: Model) {
   return {
     ...renderModel(model),
     routes: model.routes.map(({ provider, model }) => ({ provider: provider.name, model })),
@@ -90,13 +89,71 @@ function toRow(model: Model) {
   }
 }
 
-/** Where none is listed: whether any would be with `--all`. */
-function noneText(disabled: number, all: boolean): string {
+/** The message for an empty list: says if `--all` would list any model. */
+function noMatchText(disabled: number, all: boolean): string {
   if (all || disabled === 0) return 'No model matches.'
   const [count, verb] = disabled === 1 ? ['1 model', 'is'] : [`${disabled} models`, 'are']
   return `No enabled model matches; ${count} that ${verb} disabled would: weir models --all says why.`
 }
 
-function tableText(shown: readonly Model[], all: boolean): string {
-  return `${modelTable(shown, all)}\n\nPrices in USD per million tokens; built-in facts of ${catalog.snapshot}.`
+function tableText(matching: readonly Model[], all: boolean): string {
+  return `${modelTable(matching, all)}\n\nPrices in USD per million tokens; built-in catalog of ${catalog.snapshot}.`
+}
+
+/** Conditions that all must hold; an absent one is ignored. */
+type ModelFilter = {
+  /** A part of the slug, of an alias, or of a provider's name of the model. */
+  readonly text?: string | undefined
+  /** The name of a provider that serves the model. */
+  readonly provider?: string | undefined
+  readonly author?: string | undefined
+}
+
+/** Returns the models that match the filter, case-insensitively and in their order. */
+function filterModels(models: readonly Model[], filter: ModelFilter): readonly Model[] {
+  const [text, provider, author] = [filter.text, filter.provider, filter.author].map((part) =>
+    part?.toLowerCase(),
+  )
+  return models.filter((model) => {
+    const names = [model.slug, ...model.aliases, ...model.routes.map((route) => route.model)]
+    if (text !== undefined && !names.some((name) => name.toLowerCase().includes(text))) return false
+    if (
+      author !== undefined &&
+      ![model.author, model.slug.split('/')[0]].some((name) => name?.toLowerCase() === author)
+    )
+      return false
+    return (
+      provider === undefined || model.routes.some((route) => route.provider.name.toLowerCase() === provider)
+    )
+  })
+}
+
+/** Formats the models for the terminal; `reasons` adds a column with the state. */
+function modelTable(models: readonly Model[], reasons: boolean): string {
+  return table(models, reasons ? [...columns, stateColumn] : columns)
+}
+
+const columns: readonly Column<Model>[] = [
+  { title: 'MODEL', value: ({ slug }) => slug },
+  { title: 'INPUT', value: ({ pricing }) => amount(pricing?.input), align: 'right' },
+  { title: 'OUTPUT', value: ({ pricing }) => amount(pricing?.output), align: 'right' },
+  { title: 'CACHED', value: ({ pricing }) => amount(pricing?.cache_read), align: 'right' },
+  { title: 'CONTEXT', value: ({ contextWindow }) => amount(contextWindow), align: 'right' },
+  { title: 'ROUTES', value: routesOf },
+]
+
+const stateColumn: Column<Model> = {
+  title: 'STATE',
+  value: ({ disabled, keyMissing }) => {
+    if (disabled !== undefined) return `disabled: ${disabled}`
+    return keyMissing === undefined ? 'enabled' : `enabled, key missing: ${keyMissing}`
+  },
+}
+
+function amount(value: number | undefined): string {
+  return value?.toLocaleString('en-US', { maximumFractionDigits: 9 }) ?? '-'
+}
+
+function routesOf({ routes }: Model): string {
+  return routes.map(({ provider, model }) => `${provider.name}:${model}`).join(', ') || '-'
 }

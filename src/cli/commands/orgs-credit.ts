@@ -1,32 +1,34 @@
 import { type Nanos, nanosOf, usdText } from '../../lib/usd.ts'
 import type { OrganizationAccount } from '../../storage/sqlite/organizations/organizations.ts'
-import { parseFlags, UsageError, type CliContext } from '../args.ts'
+import { parseFlags } from '../args.ts'
+import { UsageError } from '../errors.ts'
+import type { CliContext } from '../context.ts'
 import { organizationJson } from '../orgs-output.ts'
 import { jsonText } from '../output.ts'
-import { withChangedStorage } from '../storage.ts'
+import { withExistingStorage } from '../storage.ts'
 
 /** `weir orgs credit`. */
-export async function credit(args: readonly string[], world: CliContext): Promise<number> {
+export async function credit(args: readonly string[], context: CliContext): Promise<number> {
   const { flags, operands } = parseFlags(args, {
     command: 'orgs credit',
     flags: { note: 'text' },
     operands: ['NAME', 'USD'],
   })
   const [name = '', usd = ''] = operands
-  const amount = amountOf(usd)
-  const account = await withChangedStorage(flags, world, ({ organizations }) =>
+  const amount = parseAmount(usd)
+  const account = await withExistingStorage(flags, context, ({ organizations }) =>
     organizations.credit(name, amount, flags.note),
   )
-  world.out(
+  context.out(
     flags.json
       ? jsonText(organizationJson(account))
       : `The balance of ${name} is ${usdText(account.balance)} USD.`,
   )
-  if (!flags.json) hint(account, world)
+  if (!flags.json) printBillingHint(account, context)
   return 0
 }
 
-function amountOf(usd: string): Nanos {
+function parseAmount(usd: string): Nanos {
   const amount = nanosOf(usd)
   if (amount === undefined)
     throw new UsageError(
@@ -35,8 +37,8 @@ function amountOf(usd: string): Nanos {
   return amount
 }
 
-function hint({ name, billing }: OrganizationAccount, world: CliContext): void {
+function printBillingHint({ name, billing }: OrganizationAccount, context: CliContext): void {
   if (billing === 'prepaid') return
   const command = `weir orgs set ${/^\S+$/.test(name) ? name : `'${name}'`} --billing prepaid`
-  world.err(`The billing of ${name} is ${billing}. Calls are paid from the balance after: ${command}`)
+  context.err(`The billing of ${name} is ${billing}. To pay requests from the balance, run: ${command}`)
 }

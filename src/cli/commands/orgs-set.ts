@@ -1,11 +1,13 @@
 import type { OrganizationChange } from '../../storage/sqlite/organizations/organizations.ts'
 import { type BillingMode, billingModes } from '../../domain/accounting/organization.ts'
-import { type CliContext, parseFlags, UsageError } from '../args.ts'
+import type { CliContext } from '../context.ts'
+import { parseFlags } from '../args.ts'
+import { UsageError } from '../errors.ts'
 import { organizationJson, organizationTable } from '../orgs-output.ts'
 import { jsonText } from '../output.ts'
-import { withChangedStorage } from '../storage.ts'
+import { withExistingStorage } from '../storage.ts'
 
-const changes = {
+const changeFlags = {
   billing: 'text',
   'requests-per-minute': 'text',
   'tokens-per-minute': 'text',
@@ -13,32 +15,36 @@ const changes = {
 } as const
 
 /** `weir orgs set`. */
-export async function set(args: readonly string[], world: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, { command: 'orgs set', flags: changes, operands: ['NAME'] })
+export async function set(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags, operands } = parseFlags(args, {
+    command: 'orgs set',
+    flags: changeFlags,
+    operands: ['NAME'],
+  })
   const [name = ''] = operands
-  const change = changeOf(flags)
-  const account = await withChangedStorage(flags, world, ({ organizations }) =>
+  const change = toChange(flags)
+  const account = await withExistingStorage(flags, context, ({ organizations }) =>
     organizations.change(name, change),
   )
-  world.out(flags.json ? jsonText(organizationJson(account)) : organizationTable([account]))
+  context.out(flags.json ? jsonText(organizationJson(account)) : organizationTable([account]))
   return 0
 }
 
-function changeOf(flags: { readonly [Name in keyof typeof changes]?: string }): OrganizationChange {
-  const names = Object.keys(changes).map((name) => `--${name}`)
+function toChange(flags: { readonly [Name in keyof typeof changeFlags]?: string }): OrganizationChange {
+  const names = Object.keys(changeFlags).map((name) => `--${name}`)
   const change = {
-    billing: billingOf(flags.billing),
-    requestsPerMinute: limitOf('--requests-per-minute', flags['requests-per-minute']),
-    tokensPerMinute: limitOf('--tokens-per-minute', flags['tokens-per-minute']),
-    concurrentRequests: limitOf('--concurrent-requests', flags['concurrent-requests']),
+    billing: parseBilling(flags.billing),
+    requestsPerMinute: parseLimit('--requests-per-minute', flags['requests-per-minute']),
+    tokensPerMinute: parseLimit('--tokens-per-minute', flags['tokens-per-minute']),
+    concurrentRequests: parseLimit('--concurrent-requests', flags['concurrent-requests']),
   }
   if (Object.values(change).every((value) => value === undefined))
     throw new UsageError(`weir orgs set needs one of: ${names.join(', ')}. See weir orgs --help.`)
   return change
 }
 
-function billingOf(text: string | undefined): BillingMode | undefined {
-  const billing = billingModes.find((known) => known === text)
+function parseBilling(text: string | undefined): BillingMode | undefined {
+  const billing = billingModes.find((candidate) => candidate === text)
   if (text !== undefined && billing === undefined)
     throw new UsageError(
       `--billing is one of ${billingModes.join(', ')}, not “${text}”. See weir orgs --help.`,
@@ -46,7 +52,7 @@ function billingOf(text: string | undefined): BillingMode | undefined {
   return billing
 }
 
-function limitOf(flag: string, text: string | undefined): number | null | undefined {
+function parseLimit(flag: string, text: string | undefined): number | null | undefined {
   if (text === undefined) return undefined
   if (text === 'default') return null
   const limit = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN

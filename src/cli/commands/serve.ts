@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { dataFolderFault } from '../../config/data-folder.ts'
-import type { SettingsFlags } from '../../config/input.ts'
+import { dataFolderProblem } from '../../config/file-errors.ts'
 import { type LoadedSettings, loadSettings } from '../../config/load.ts'
+import type { SettingsFlags } from '../../config/paths.ts'
 import { SettingsError } from '../../config/problem.ts'
 import { tlsProblems } from '../../config/tls-files.ts'
 import type { Log } from '../../lib/log.ts'
@@ -10,29 +10,31 @@ import type { LogOutput } from '../../observability/request-log/request-log.ts'
 import { createRuntime, type Runtime } from '../../server/runtime.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
 import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
-import { banner } from '../banner.ts'
-import { type Command, CommandError, commonFlagsHelp, parseFlags, type CliContext } from '../args.ts'
-import { listen, type Server } from '../listen.ts'
-import { logTo } from '../log.ts'
-import { ownName, placeFlags } from '../own-command.ts'
-import { reloadWhenTold } from '../reload.ts'
-import { liftRequestLimit } from '../request-limit.ts'
-import { drainOf, listenForStop, stopInOrder } from '../stopping.ts'
-import { logWarnings } from '../warnings.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import { banner } from '../serve/banner.ts'
+import type { Command } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { CommandError } from '../errors.ts'
+import { logTo, logWarnings } from '../log.ts'
+import { commandPrefix, locationFlags } from '../invocation.ts'
+import { reloadOnSignal } from '../serve/reload.ts'
+import { raiseRequestLimit } from '../serve/request-limit.ts'
+import { listen, type Server } from '../serve/listen.ts'
+import { parseDrain, listenForStopSignals, shutDown } from '../serve/shutdown.ts'
 
 const usage = `Usage
   weir [serve] [--host HOST] [--port PORT] [--drain 30s]
 
-Serves the gateway until it is told to stop (Ctrl-C, SIGTERM). The first start makes the data
-folder and prints an API key, once. A gateway that is told to stop takes no new calls and lets
-the open ones end; told again, it ends at once. SIGHUP reads the settings anew. On a terminal the
-lines of requests and of the log are for people, in colour unless NO_COLOR is set or the terminal
-is a dumb one (FORCE_COLOR sets it anyway); elsewhere, and with --json, they are JSON.
+Runs the gateway until Ctrl-C or SIGTERM. The first start creates the data folder and prints an
+API key, once. On the first signal the gateway rejects new calls and waits for open ones; on
+the second it stops at once. SIGHUP reloads the settings. On a terminal, request and log lines
+are readable text, in colour unless NO_COLOR is set or the terminal has none (FORCE_COLOR
+overrides both); elsewhere, and with --json, they are JSON.
 
 Flags
-  --host HOST    the address to listen on; 127.0.0.1 unless set, 0.0.0.0 for every interface
-  --port PORT    the port to listen on; 9347 unless set, 0 for any that is free
-  --drain 30s    how long open calls may go on after it was told to stop; 30s unless set
+  --host HOST    the address to listen on; default 127.0.0.1; 0.0.0.0 for every interface
+  --port PORT    the port to listen on; default 9347; 0 picks a free one
+  --drain 30s    how long to wait for open calls when stopping; default 30s
 
 Examples
   weir
@@ -44,36 +46,36 @@ ${commonFlagsHelp}`
 /** `weir serve`. */
 export const serve: Command = {
   name: 'serve',
-  summary: 'serve the gateway; what weir does without a command',
+  summary: 'start the gateway; the default command',
   usage,
-  async run(args, world) {
+  async run(args, context) {
     const { flags } = parseFlags(args, {
       command: 'serve',
       flags: { host: 'text', port: 'text', drain: 'text' },
     })
-    const drain = drainOf(flags.drain)
-    const load = () => loadSettings({ flags, ...world })
+    const drainMs = parseDrain(flags.drain)
+    const load = () => loadSettings({ flags, ...context })
     const loaded = load()
-    const exitCode = await liftRequestLimit(world)
+    const exitCode = await raiseRequestLimit(context)
     if (exitCode !== undefined) return exitCode
-    expectServable(loaded)
-    const lines = requestLines(world, flags.json === true)
-    const log = logTo(world, flags.json, lines.notes)
+    assertServable(loaded)
+    const requestLines = createRequestLines(context, flags.json === true)
+    const log = logTo(context, flags.json, requestLines.notes)
     logWarnings(loaded.warnings, log)
-    const words = listenForStop(world)
+    const stopSignals = listenForStopSignals(context)
     const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
-    // First of all: a start that has no address must not make or change a database.
-    const server = listen(waitingFor(starting), loaded.settings, log)
+    // Listen first: a start that cannot listen must not create or change a database.
+    const server = listen(fetchWhenStarted(starting), loaded.settings, log)
     try {
-      const runtime = await start(loaded, world, log, lines)
-      lines.follow(runtime)
+      const runtime = await start(loaded, context, log, requestLines)
+      requestLines.setRuntime(runtime)
       try {
-        runtime.servedBy(server)
+        runtime.attachServer(server)
         started(runtime)
-        world.out(bannerText(runtime, addressOf(server), loaded, flags, world))
-        reloadWhenTold(runtime, load, world.environment, log)
-        await words.first
-        await stopInOrder(runtime, server, drain, words.again, log)
+        context.out(bannerText(runtime, displayUrl(server), loaded, flags, context))
+        reloadOnSignal(runtime, load, context.environment, log)
+        await stopSignals.first
+        await shutDown(runtime, server, drainMs, stopSignals.second, log)
       } finally {
         await runtime.stop()
       }
@@ -84,26 +86,26 @@ export const serve: Command = {
   },
 }
 
-type RequestLines = LogOutput & { follow(started: Runtime): void }
+type RequestLines = LogOutput & { setRuntime(started: Runtime): void }
 
-/** Where requests have their lines. Where a person reads these and the log on one screen, a failure is in one of them. */
-function requestLines({ terminal, errTerminal }: CliContext, json: boolean): RequestLines {
+/** Returns the output of the request log. If it shares a terminal with the log, a failure is reported once. */
+function createRequestLines({ terminal, errTerminal }: CliContext, json: boolean): RequestLines {
   let runtime: Runtime | undefined
-  const follow = (started: Runtime) => void (runtime = started)
-  if (terminal === undefined || json) return { sink: process.stdout, readable: false, follow }
-  const areLogged = () => runtime?.configuration().settings.log !== 'off'
-  const notes = errTerminal && createFailureNotes(areLogged)
-  return { sink: process.stdout, readable: true, color: terminal.color, ...(notes && { notes }), follow }
+  const setRuntime = (started: Runtime) => void (runtime = started)
+  if (terminal === undefined || json) return { sink: process.stdout, readable: false, setRuntime }
+  const requestsAreLogged = () => runtime?.configuration().settings.log !== 'off'
+  const notes = errTerminal && createFailureNotes(requestsAreLogged)
+  return { sink: process.stdout, readable: true, color: terminal.color, ...(notes && { notes }), setRuntime }
 }
 
-/** Before anything is opened: the error of what would fail later may not name the file or folder. */
-function expectServable({ settings: { tls }, file, dataFolder }: LoadedSettings): void {
+/** Throws if the TLS files or the data folder cannot be used; later errors would not name the file or folder. */
+function assertServable({ settings: { tls }, file, dataFolder }: LoadedSettings): void {
   const problems = tls ? tlsProblems(tls) : []
   if (problems.length > 0) throw new SettingsError(problems, file)
-  const fault = dataFolderFault(dataFolder, [databaseName, lockName])
-  if (fault !== undefined)
+  const problem = dataFolderProblem(dataFolder, [databaseName, lockName])
+  if (problem !== undefined)
     throw new CommandError(
-      `The data folder ${dataFolder} cannot be used: ${fault} Choose another with --data.`,
+      `The data folder ${dataFolder} cannot be used: ${problem} Choose another with --data.`,
     )
 }
 
@@ -112,19 +114,19 @@ function bannerText(
   url: string,
   loaded: LoadedSettings,
   flags: SettingsFlags,
-  world: CliContext,
+  context: CliContext,
 ): string {
-  const place = placeFlags(loaded, flags, world)
-  const name = ownName(world)
+  const location = locationFlags(loaded, flags, context)
+  const prefix = commandPrefix(context)
   const commands = {
-    models: `${name} models${place.config}`,
-    createKey: `${name} keys create${place.data}`,
+    models: `${prefix} models${location.config}`,
+    createKey: `${prefix} keys create${location.data}`,
   }
   return banner({ runtime, url, dataFolder: loaded.dataFolder, commands })
 }
 
-/** Requests that come while the database is opened wait for it. */
-function waitingFor(starting: Promise<Runtime>): Pick<Runtime, 'fetch'> {
+/** Requests that arrive while the database is being opened wait for it. */
+function fetchWhenStarted(starting: Promise<Runtime>): Pick<Runtime, 'fetch'> {
   let runtime: Runtime | undefined
   void starting.then((started) => (runtime = started))
   return {
@@ -149,7 +151,7 @@ function start(
   })
 }
 
-function addressOf(server: Server): string {
+function displayUrl(server: Server): string {
   const { protocol, port, hostname = '' } = server.url
   const host = hostname === '0.0.0.0' || hostname === '[::]' ? 'localhost' : hostname
   return `${protocol}//${host}:${port}`

@@ -1,11 +1,12 @@
 import manifest from '../../../package.json'
-import { type Command, commonFlagsHelp, parseFlags } from '../args.ts'
+import type { Command } from '../command.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { jsonText } from '../output.ts'
 
 const usage = `Usage
   weir version [--json]
 
-Prints the version of weir, and of Bun, on which it runs.
+Prints the versions of Weir and of Bun, its runtime.
 
 ${commonFlagsHelp}`
 
@@ -14,14 +15,18 @@ export const version: Command = {
   name: 'version',
   summary: 'print the version',
   usage,
-  async run(args, world) {
+  async run(args, context) {
     const { flags } = parseFlags(args, { command: 'version', flags: {} })
-    const facts = {
+    const versions = {
       version: manifest.version,
       bun: Bun.version,
       platform: `${process.platform}-${process.arch}`,
     }
-    world.out(flags.json ? jsonText(facts) : `weir ${facts.version} (Bun ${facts.bun}, ${facts.platform})`)
+    context.out(
+      flags.json
+        ? jsonText(versions)
+        : `weir ${versions.version} (Bun ${versions.bun}, ${versions.platform})`,
+    )
     return 0
   },
 }

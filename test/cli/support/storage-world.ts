@@ -2,7 +2,8 @@ import { onTestFinished } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Command, UsageError } from '../../../src/cli/args.ts'
+import type { Command } from '../../../src/cli/command.ts'
+import { UsageError } from '../../../src/cli/errors.ts'
 
 /** What a command said, and how it ended. */
 export type Said = { readonly code: number; readonly out: string; readonly err: string }

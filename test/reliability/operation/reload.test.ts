@@ -25,7 +25,7 @@ test('SIGHUP says what changed, and a live stream goes on as it began while new 
   const changed = { ...settings(after.url), port: 1, limits: { requests_per_minute: 50 } }
   await Bun.write(join(folder, 'weir.yaml'), JSON.stringify(changed))
   weir.signal('SIGHUP')
-  await weir.logged(/The settings were read anew.*\n/)
+  await weir.logged(/The settings were reloaded.*\n/)
   const line = JSON.parse(weir.log().trim().split('\n').at(-1) ?? '')
   expect(line).toMatchObject({
     file: join(folder, 'weir.yaml'),

@@ -19,7 +19,7 @@ function expectOneLine({ code, out, err }: Outcome, line: RegExp): void {
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toMatch(/^[^\n]+\n$/)
   expect(err).toMatch(line)
-  expect(err).not.toMatch(/unforeseen|SQLITE|\bat\b.*\.ts/)
+  expect(err).not.toMatch(/Unexpected error|SQLITE|\bat\b.*\.ts/)
 }
 
 test('a port that is taken ends the start before it makes a database, whose first key nobody would see', async () => {

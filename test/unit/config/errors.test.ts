@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { exampleOf } from '../../../src/config/example.ts'
+import { exampleYaml } from '../../../src/config/check-schema.ts'
 import { SettingsFile } from '../../../src/config/settings.ts'
 import { fieldsOf } from '../../../src/lib/json/json.ts'
 import { complaintsOf } from './support/temporary-home.ts'
@@ -124,22 +124,22 @@ const files: readonly [name: string, yaml: string, problem: string | RegExp][] =
   [
     'a section that is written twice',
     'models: []\nport: 1\nmodels: []\n',
-    'models | is written twice; join the two.',
+    'models | is defined twice; merge the two.',
   ],
   [
     'a provider that is named twice',
     'providers:\n  acme: { kind: vllm }\n  groq: {}\n  acme:\n    kind: openai\n',
-    'providers.acme | is written twice; join the two.',
+    'providers.acme | is defined twice; merge the two.',
   ],
   [
     'a name that an entry of a list has twice, once in quotes',
     'models:\n  - slug: a/b\n    routes: [{ provider: x, model: y, "provider": z }]\n',
-    'models[0].routes[0].provider | is written twice; join the two.',
+    'models[0].routes[0].provider | is defined twice; merge the two.',
   ],
   [
     'a name that JSON has twice',
     '{"port":1,"tls":{"key":"a","cert":"b","key":"c"}}',
-    'tls.key | is written twice; join the two.',
+    'tls.key | is defined twice; merge the two.',
   ],
   ['a broken first line', 'port: 1: 2\n', /^line 1 \| .*This is not valid YAML\.$/],
   ['a broken line behind a comment', 'port: 1\r\n\r\n# why\r\nhost: "x\r\n', /^line 4 \| /],
@@ -178,7 +178,7 @@ models:
 
 test('the example that each setting shows is one that it takes', () => {
   for (const [name, schema] of Object.entries(SettingsFile.properties)) {
-    const example = exampleOf(fieldsOf(schema))
+    const example = exampleYaml(fieldsOf(schema))
     expect([name, complaintsOf(`${name}: ${example}`).problems]).toEqual([name, []])
   }
 })

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { durationOf } from '../../../src/config/duration.ts'
-import { sizeOf } from '../../../src/config/size.ts'
+import { durationOf, parseSize } from '../../../src/config/duration.ts'
 import { nearMatch } from '../../../src/lib/near-match.ts'
 
 test('a duration is read in milliseconds', () => {
@@ -13,9 +12,9 @@ test('a duration is read in milliseconds', () => {
 
 test('a size is read in bytes', () => {
   const sizes = { '12B': 12, '500kB': 500_000, '1.5KiB': 1536, '32MiB': 33_554_432, '2GB': 2_000_000_000 }
-  for (const [text, bytes] of Object.entries(sizes)) expect(sizeOf(text)).toBe(bytes)
-  expect(sizeOf(4096)).toBe(4096)
-  for (const text of ['', '32', '0MiB', '1TiB', '-1B', '1 kB', 0, -1]) expect(sizeOf(text)).toBeUndefined()
+  for (const [text, bytes] of Object.entries(sizes)) expect(parseSize(text)).toBe(bytes)
+  expect(parseSize(4096)).toBe(4096)
+  for (const text of ['', '32', '0MiB', '1TiB', '-1B', '1 kB', 0, -1]) expect(parseSize(text)).toBeUndefined()
 })
 
 test('a mistyped word finds the one that was meant, and a strange one none', () => {

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { SettingsInput } from '../../../../src/config/input.ts'
 import { type LoadedSettings, loadSettings } from '../../../../src/config/load.ts'
+import type { SettingsInput } from '../../../../src/config/paths.ts'
 import { SettingsError, type SettingsProblem } from '../../../../src/config/problem.ts'
 
 /** A machine of its own with the given files; gone at the end of the scope. */

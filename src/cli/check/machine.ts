@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import { dataFolderProblem } from '../../config/file-errors.ts'
+import type { LoadedSettings } from '../../config/load.ts'
+import type { SettingsProblem } from '../../config/problem.ts'
+import { tlsProblems, tlsWarnings } from '../../config/tls-files.ts'
+import { checkedCollector } from '../../observability/traces/tracing.ts'
+import { databaseName } from '../../storage/sqlite/connection/database.ts'
+import { databaseVersion } from '../../storage/sqlite/connection/existing-database.ts'
+import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
+import { parseBootstrapKey } from '../../storage/sqlite/keys/bootstrap.ts'
+import type { CliContext } from '../context.ts'
+import { hostProblem } from '../serve/listen.ts'
+
+/** Returns what on this machine or in its environment would stop `weir serve` from starting. Changes nothing. */
+export function machineProblems(
+  { settings, dataFolder }: LoadedSettings,
+  { environment }: CliContext,
+): SettingsProblem[] {
+  const bootstrapKey = environment.WEIR_BOOTSTRAP_KEY
+  const { host, tls } = settings
+  const folderProblem = dataFolderProblem(dataFolder, [databaseName, lockName])
+  return [
+    ...problemOf(environment.WEIR_HOST ? 'WEIR_HOST' : 'host', hostProblem(host)),
+    ...(tls ? tlsProblems(tls) : []),
+    ...problemOf(
+      'data folder',
+      folderProblem ?? errorMessageOf(() => databaseVersion(join(dataFolder, databaseName))),
+    ),
+    ...problemOf(
+      'WEIR_BOOTSTRAP_KEY',
+      bootstrapKey ? errorMessageOf(() => parseBootstrapKey(bootstrapKey)) : undefined,
+    ),
+    ...problemOf(
+      'trace collector',
+      errorMessageOf(() => checkedCollector(environment)),
+    ),
+  ]
+}
+
+/** Returns what `weir serve` accepts but probably is a mistake, such as an expired certificate. */
+export function machineWarnings({ settings: { tls } }: LoadedSettings): SettingsProblem[] {
+  return tls && tlsProblems(tls).length === 0 ? tlsWarnings(tls) : []
+}
+
+function problemOf(path: string, message: string | undefined): SettingsProblem[] {
+  return message === undefined ? [] : [{ path, message }]
+}
+
+function errorMessageOf(check: () => unknown): string | undefined {
+  try {
+    check()
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

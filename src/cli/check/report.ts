@@ -1,0 +1,116 @@
+import { problemLine, type SettingsProblem } from '../../config/problem.ts'
+import { oneOf } from '../../lib/validation/wording.ts'
+import { table } from '../output.ts'
+
+/** The result of `weir check`; what depends on valid settings is absent if they are not valid. */
+export type CheckReport = {
+  readonly ok: boolean
+  readonly file: string | null
+  readonly data_folder?: string
+  readonly problems: readonly SettingsProblem[]
+  /** Settings that are accepted but probably a mistake. */
+  readonly warnings?: readonly SettingsProblem[]
+  readonly providers?: readonly ProviderReport[]
+  readonly models?: ModelsReport
+  /** The results of the requests to the providers, with `--online`. */
+  readonly online?: readonly OnlineReport[]
+}
+
+/** The result of requesting the model list of a provider. */
+export type OnlineReport = {
+  readonly provider: string
+  /** Null for a provider without a model list, which is not contacted. */
+  readonly ok: boolean | null
+  /** The number of listed models. */
+  readonly models: number | null
+  /** Why the list could not be read. */
+  readonly error: string | null
+  /** The base URL that has the list, if the configured one does not. */
+  readonly working_base_url?: string
+  /** The models routed to the provider that it does not list. */
+  readonly unknown: readonly string[]
+}
+
+/** A provider of the settings or the environment. */
+export type ProviderReport = {
+  readonly name: string
+  readonly kind: string
+  /** Null for a built-in provider. */
+  readonly base_url: string | null
+  readonly key: boolean
+  /** What must be set before the provider can be used, in a sentence; null if nothing is missing. */
+  readonly missing: string | null
+}
+
+/** How many models are enabled and disabled, and why. */
+export type ModelsReport = {
+  readonly on: number
+  readonly off: number
+  /** The providers whose discovered models are not counted, without `--online`. */
+  readonly not_listed: readonly string[]
+  /** The models of the settings that cannot be served, each with the reason. */
+  readonly without_service: readonly { readonly slug: string; readonly reason: string }[]
+}
+
+/** Formats the report for the terminal. */
+export function reportText(report: CheckReport): string {
+  const data = report.data_folder === undefined ? [] : [`Data      ${report.data_folder}`]
+  return [
+    `Settings  ${report.file ?? 'no file; defaults and environment'}`,
+    ...data,
+    ...problemLines(report.problems),
+    ...section('Warnings', (report.warnings ?? []).map(problemLine)),
+    ...providerLines(report.providers ?? []),
+    ...modelLines(report.models),
+    ...onlineLines(report.online ?? []),
+  ].join('\n')
+}
+
+function problemLines(problems: readonly SettingsProblem[]): string[] {
+  return problems.length === 0 ? ['', 'No problems.'] : section('Problems', problems.map(problemLine))
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]
+}
+
+function providerLines(providers: readonly ProviderReport[]): string[] {
+  if (providers.length === 0) return []
+  const text = table(providers, [
+    { title: 'PROVIDER', value: ({ name }) => name },
+    { title: 'KIND', value: ({ kind }) => kind },
+    { title: 'ADDRESS', value: ({ base_url }) => base_url ?? '-' },
+    { title: 'KEY', value: ({ key }) => (key ? 'yes' : 'no') },
+    { title: '', value: ({ missing }) => missing ?? '' },
+  ])
+  return ['', text]
+}
+
+function modelLines(models: ModelsReport | undefined): string[] {
+  if (models === undefined) return []
+  const reasons = models.without_service.map(({ slug, reason }) => `${slug}: ${reason}`)
+  return [
+    '',
+    `Models: ${models.on} enabled, ${models.off} disabled.`,
+    ...notListedLines(models.not_listed),
+    ...section('Models of the settings that cannot be served', reasons),
+  ]
+}
+
+function notListedLines(providers: readonly string[]): string[] {
+  if (providers.length === 0) return []
+  return [`Not counted: the models that ${oneOf(providers, 'and')} will list; --online requests them.`]
+}
+
+function onlineLines(reports: readonly OnlineReport[]): string[] {
+  const unknown = reports.flatMap(({ provider, unknown }) => unknown.map((model) => `${provider}: ${model}`))
+  return [
+    ...section('Model lists of the providers', reports.map(onlineLine)),
+    ...section('Routed models that their providers do not list', unknown),
+  ]
+}
+
+function onlineLine({ provider, ok, models, error }: OnlineReport): string {
+  if (ok === null) return `${provider}: has no model list; not checked`
+  return ok ? `${provider}: ${models} models` : `${provider}: failed. ${error}`
+}

@@ -1,0 +1,93 @@
+import { nearMatch } from '../lib/near-match.ts'
+import { commonFlagsHelp } from './args.ts'
+import type { Command } from './command.ts'
+import { UsageError } from './errors.ts'
+
+/** A command that is loaded on demand, so that help does not load the code of the server. */
+export type CommandEntry = {
+  readonly name: string
+  readonly summary: string
+  load(): Promise<Command>
+}
+
+/** Every command, in the order of the help text. */
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'serve',
+    summary: 'start the gateway; the default command',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  {
+    name: 'check',
+    summary: 'validate the settings and show which providers have keys',
+    load: async () => (await import('./commands/check.ts')).check,
+  },
+  {
+    name: 'orgs',
+    summary: 'manage organizations: balances, billing and limits',
+    load: async () => (await import('./commands/orgs.ts')).orgs,
+  },
+  {
+    name: 'keys',
+    summary: 'create, list, revoke and rotate API keys',
+    load: async () => (await import('./commands/keys.ts')).keys,
+  },
+  {
+    name: 'models',
+    summary: 'list the enabled models, with prices and routes',
+    load: async () => (await import('./commands/models.ts')).models,
+  },
+  {
+    name: 'usage',
+    summary: 'report requests, tokens and costs by model, key, tag and more',
+    load: async () => (await import('./commands/usage.ts')).usage,
+  },
+  {
+    name: 'bench',
+    summary: 'measure the latency and processor time that the gateway adds',
+    load: async () => (await import('./commands/bench.ts')).bench,
+  },
+  {
+    name: 'backup',
+    summary: 'back up the database, also while a server is running',
+    load: async () => (await import('./commands/backup.ts')).backup,
+  },
+  {
+    name: 'version',
+    summary: 'print the version',
+    load: async () => (await import('./commands/version.ts')).version,
+  },
+]
+
+/** Loads the command of this name; throws `UsageError` if there is none. */
+export async function findCommand(name: string): Promise<Command> {
+  const entry = commands.find((entry) => entry.name === name)
+  if (entry !== undefined) return entry.load()
+  const near = nearMatch(
+    name,
+    commands.map(({ name }) => name),
+  )
+  const guess = near === undefined ? '' : ` Did you mean ${near}?`
+  throw new UsageError(`There is no command “${name}”.${guess} See weir --help.`)
+}
+
+/** The text of `weir --help`. */
+export function overview(): string {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  const list = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
+  return [introduction, 'Commands', ...list, '', commonFlagsHelp, '', closing].join('\n')
+}
+
+const introduction = `Weir: an inference gateway in one file.
+
+Usage
+  weir [command] [flags]         the default command is serve
+
+Examples
+  weir                           serve on 127.0.0.1:9347
+  weir --port 8080               serve on another port
+  weir check                     validate the settings
+`
+
+const closing = `“weir COMMAND --help” describes a command.
+Exit codes: 0 success, 1 failure, 2 wrong usage. With --json the error is {"error": {"message", "code"}}.`

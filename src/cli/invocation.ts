@@ -1,0 +1,48 @@
+import manifest from '../../package.json'
+import { relative } from 'node:path'
+import type { LoadedSettings } from '../config/load.ts'
+import type { CliContext } from './context.ts'
+
+/** Returns how this program was started, such as `npx -y bun@1.4.5 start` or `./weir`, for examples to paste. */
+export function commandPrefix({ environment, cwd }: Pick<CliContext, 'environment' | 'cwd'>): string {
+  if (isCompiled()) return Bun.which('weir') === process.execPath ? 'weir' : pathText(process.execPath, cwd)
+  if (environment.npm_lifecycle_event === 'start')
+    return environment.npm_config_user_agent?.startsWith('npm/')
+      ? `npx -y ${manifest.packageManager} start`
+      : 'bun start'
+  return `bun ${pathText(process.argv[1] ?? 'src/main.ts', cwd)}`
+}
+
+/** Returns the flags that make another command use the same settings file and data folder, from any folder. */
+export function locationFlags(
+  { file, dataFolder }: Pick<LoadedSettings, 'file' | 'dataFolder'>,
+  flags: { readonly config?: string; readonly data?: string },
+  { environment }: Pick<CliContext, 'environment'>,
+): { readonly config: string; readonly data: string } {
+  return {
+    config: file !== null && (flags.config || environment.WEIR_CONFIG) ? ` --config ${shellWord(file)}` : '',
+    data: flags.data || environment.WEIR_DATA ? ` --data ${shellWord(dataFolder)}` : '',
+  }
+}
+
+/** Returns the path for a shell, relative to `cwd` if the file is below it. */
+function pathText(path: string, cwd: string): string {
+  const relativePath = relative(cwd, path)
+  const shorter = relativePath.startsWith('..') ? path : relativePath
+  return shellWord(shorter.includes('/') || path === shorter ? shorter : `./${shorter}`)
+}
+
+function shellWord(text: string): string {
+  return /^[\w./:@=+,\\-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+/** Returns the command that starts this program again, without arguments. */
+export function programCommand(): string[] {
+  const [, script = ''] = process.argv
+  return isCompiled() ? [process.execPath] : [process.execPath, ...process.execArgv, script]
+}
+
+/** True for the compiled executable, false for a script that Bun runs. */
+export function isCompiled(): boolean {
+  return Bun.main.startsWith('/$bunfs/') || /^[A-Z]:[\\/]~BUN/.test(Bun.main)
+}

@@ -1,0 +1,55 @@
+import { version } from '../../../package.json'
+import type { Runtime } from '../../server/runtime.ts'
+
+/** The values that the banner shows. */
+export type BannerInput = {
+  readonly runtime: Runtime
+  readonly url: string
+  readonly dataFolder: string
+  /** Commands to paste, with the flags for the same settings and data. */
+  readonly commands: { readonly models: string; readonly createKey: string }
+}
+
+/** Formats the banner of a start: address, providers, models, and on the first start the key and a `curl` to paste. */
+export function banner({ runtime, url, dataFolder, commands }: BannerInput): string {
+  const { models, providers } = runtime.configuration()
+  const { enabled } = models.current()
+  const providerNames = [...providers.configured.keys(), ...models.engines()].join(', ')
+  const lines = [
+    `weir ${version} listens on ${url}`,
+    '',
+    `  data       ${dataFolder}`,
+    `  providers  ${providerNames}`,
+    `  models     ${enabled.length} enabled; “${commands.models}” lists them`,
+  ]
+  const { firstKey } = runtime
+  if (firstKey === undefined)
+    return [...lines, '', `“${commands.createKey}” creates another API key.`].join('\n')
+  return [...lines, '', ...firstKeyLines(firstKey.key.reveal(), url, exampleModel(runtime))].join('\n')
+}
+
+function firstKeyLines(key: string, url: string, model: string): string[] {
+  const body = { model, stream: true, messages: [{ role: 'user', content: 'Hello from Weir' }] }
+  return [
+    'This is your API key. It is shown only once:',
+    '',
+    `  ${key}`,
+    '',
+    'Try it:',
+    '',
+    `  curl -N ${url}/v1/chat/completions \\`,
+    `    -H "Authorization: Bearer ${key}" \\`,
+    '    -H "Content-Type: application/json" \\',
+    `    -d '${JSON.stringify(body)}'`,
+    '',
+    `With an OpenAI SDK, use the base URL ${url}/v1 and the same key.`,
+  ]
+}
+
+/** Picks the built-in model, else the cheapest one. */
+function exampleModel(runtime: Runtime): string {
+  const { enabled } = runtime.configuration().models.current()
+  const sortPrice = (price: number | undefined) => price ?? Number.POSITIVE_INFINITY
+  const cheapest = enabled.toSorted((a, b) => sortPrice(a.pricing?.output) - sortPrice(b.pricing?.output))
+  return (enabled.find(({ slug }) => slug === 'weir/echo') ?? cheapest[0])?.slug ?? 'weir/echo'
+}

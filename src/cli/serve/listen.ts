@@ -1,0 +1,92 @@
+import { isIP } from 'node:net'
+import type { Settings } from '../../config/settings.ts'
+import { internalError } from '../../lib/errors/errors.ts'
+import { causeOf, type Log } from '../../lib/log.ts'
+import type { Runtime } from '../../server/runtime.ts'
+import { CommandError } from '../errors.ts'
+
+/** The longest time that a connection may stay open without a request, or with a reply that is not read. */
+const idleTimeoutSeconds = 60
+
+/** The HTTP server. */
+export type Server = ReturnType<typeof listen>
+
+/** Serves the runtime at the address of the settings; throws `CommandError` if it cannot listen there. */
+export function listen(
+  runtime: Pick<Runtime, 'fetch'>,
+  settings: Pick<Settings, 'host' | 'port' | 'tls'>,
+  log: Log,
+) {
+  const { host, port, tls } = settings
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      // Without `development`, Bun would let another process of this user listen on the same port.
+      reusePort: false,
+      async fetch(request, server) {
+        // A model may reason for minutes; event streams send comments, and bodies and upstream requests have timeouts.
+        server.timeout(request, 0)
+        const reply = await runtime.fetch(withAbsoluteUrl(request))
+        // The timeout belongs to the connection: at 0, an idle keep-alive connection would never be closed.
+        server.timeout(request, idleTimeoutSeconds)
+        return reply
+      },
+      error: (cause) => internalErrorResponse(cause, log),
+      // The error page of Bun would show source code to a caller.
+      development: false,
+      idleTimeout: idleTimeoutSeconds,
+      // The documented limit is enforced with an API error where bodies are read.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      ...(tls && { tls: { cert: Bun.file(tls.cert), key: Bun.file(tls.key) } }),
+    })
+  } catch (error) {
+    throw new CommandError(listenErrorMessage(host, port, error))
+  }
+}
+
+/** The URL of an HTTP/1.0 request without a host is only a path. */
+function withAbsoluteUrl(request: Request): Request {
+  return request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
+}
+
+/** Handles errors thrown outside of the application. */
+function internalErrorResponse(cause: Error, log: Log): Response {
+  log.error('A request failed outside of the application.', { cause: causeOf(cause) })
+  return Response.json(internalError(cause).toBody(), { status: 500 })
+}
+
+/** Describes why the server cannot listen, and what to do. */
+function listenErrorMessage(host: string, port: number, error: unknown): string {
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return `Cannot listen on ${address}: ${knownReason(host, port, code) ?? unknownReason(error)}`
+}
+
+/** Returns why this machine cannot listen on the host, or undefined if it can. Binds a free port to find out. */
+export function hostProblem(host: string): string | undefined {
+  try {
+    void Bun.serve({ hostname: host, port: 0, reusePort: false, fetch: () => new Response() }).stop(true)
+    return undefined
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    return knownReason(host, 0, code) ?? unknownReason(error)
+  }
+}
+
+function knownReason(host: string, port: number, code: unknown): string | undefined {
+  if (code === 'EADDRINUSE')
+    return `port ${port} is in use, perhaps by another weir. Stop that program, or choose another port with --port.`
+  if (code === 'EACCES')
+    return `this user may not listen on port ${port}. Choose a port above 1023 with --port.`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    const reason = isIP(host) > 0 ? 'is not an address of this machine' : 'is not a name of this machine'
+    return `${host} ${reason}. Choose another host with --host, such as 127.0.0.1, or 0.0.0.0 for every interface.`
+  }
+  return undefined
+}
+
+function unknownReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return `${message.replace(/\.$/, '')}. Choose another address with --host or --port.`
+}

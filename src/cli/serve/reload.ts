@@ -1,0 +1,39 @@
+import type { LoadedSettings } from '../../config/load.ts'
+import { causeOf, type Log } from '../../lib/log.ts'
+import type { Runtime } from '../../server/runtime.ts'
+import { logWarnings } from '../log.ts'
+import { settingsChanges } from './settings-changes.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reloads the settings on SIGHUP. Invalid settings change nothing and are logged. A new address or certificate takes
+ * effect at the next start.
+ */
+export function reloadOnSignal(
+  runtime: Runtime,
+  load: () => LoadedSettings,
+  environment: Environment,
+  log: Log,
+): void {
+  let lastReload = Promise.resolve()
+
+  async function reload(): Promise<void> {
+    try {
+      const { settings, file, warnings } = load()
+      const { applied, atNextStart } = settingsChanges(runtime.configuration().settings, settings)
+      await runtime.reload({ settings, file, environment })
+      logWarnings(warnings, log)
+      log.info('The settings were reloaded.', {
+        file,
+        changed: applied.join(', ') || 'nothing',
+        at_next_start: atNextStart.length > 0 ? atNextStart.join(', ') : undefined,
+      })
+    } catch (error) {
+      log.error('The settings were not changed.', { cause: causeOf(error) })
+    }
+  }
+
+  // Sequentially, so that the later of two signals wins.
+  process.on('SIGHUP', () => void (lastReload = lastReload.then(reload)))
+}

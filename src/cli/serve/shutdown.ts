@@ -1,0 +1,71 @@
+import { durationOf } from '../../config/duration.ts'
+import type { Log } from '../../lib/log.ts'
+import { settleWithin } from '../../lib/time.ts'
+import type { Runtime } from '../../server/runtime.ts'
+import type { CliContext } from '../context.ts'
+import { UsageError } from '../errors.ts'
+import type { Server } from './listen.ts'
+
+/** The first signal stops the server gracefully, the second one at once. */
+export type StopSignals = { readonly first: Promise<void>; readonly second: Promise<void> }
+
+/** A signal this soon after the first is a duplicate: Ctrl-C reaches a script and its child. */
+const duplicateSignalMs = 250
+
+/** Listens for SIGINT, SIGTERM and the signal of the context. */
+export function listenForStopSignals({ signal }: CliContext): StopSignals {
+  const first = Promise.withResolvers<void>()
+  const second = Promise.withResolvers<void>()
+  let firstAt: number | undefined
+  const onSignal = () => {
+    firstAt ??= performance.now()
+    first.resolve()
+    if (performance.now() - firstAt > duplicateSignalMs) second.resolve()
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  signal?.addEventListener('abort', onSignal, { once: true })
+  return { first: first.promise, second: second.promise }
+}
+
+/** Parses the value of `--drain`; returns milliseconds. */
+export function parseDrain(text: string = '30s'): number {
+  const drainMs = /^0(ms|s|m|h)?$/.test(text) ? 0 : durationOf(text)
+  if (drainMs !== undefined && drainMs <= maxDrainMs) return drainMs
+  throw new UsageError(
+    `--drain needs a duration up to 24h such as 30s or 5m, but got “${text}”. See weir serve --help.`,
+  )
+}
+
+/** 24 hours; the longest delay of a timer is 24.8 days. */
+const maxDrainMs = 86_400_000
+
+/** Time for the last frames of aborted calls to reach their clients. */
+const finalFlushTimeoutMs = 1000
+
+/**
+ * Rejects new calls and waits for open ones, until `drainMs` has passed or the second signal arrives. Then aborts the
+ * remaining calls with an error, and closes every connection.
+ */
+export async function shutDown(
+  runtime: Runtime,
+  server: Server,
+  drainMs: number,
+  second: Promise<void>,
+  log: Log,
+): Promise<void> {
+  log.info('The gateway is stopping.', { drain_seconds: drainMs / 1000 })
+  runtime.drain()
+  const { promise: drainTimeout, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, drainMs)
+  const deadline = Promise.race([drainTimeout, second])
+  await Promise.race([runtime.drained(), deadline])
+  const aborted = runtime.abortCalls()
+  if (aborted > 0) log.warn('Open calls were cut off.', { calls: aborted })
+  const closed = server.stop()
+  // Clients may still be reading finished replies.
+  await Promise.race([closed, deadline])
+  clearTimeout(timer)
+  await settleWithin(closed, finalFlushTimeoutMs)
+  await server.stop(true)
+}

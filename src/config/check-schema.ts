@@ -1,0 +1,166 @@
+import type { Static, TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../lib/json/json.ts'
+import { nearMatch } from '../lib/near-match.ts'
+import { problemPath } from './problem-path.ts'
+import type { SettingsProblem } from './problem.ts'
+
+/** Returns true if the value matches the schema; otherwise adds a problem for each mismatch to `problems`. */
+export function checkSchema<Schema extends TSchema>(
+  schema: Schema,
+  value: unknown,
+  problems: SettingsProblem[],
+): value is Static<Schema> {
+  const mismatches = [...problemsOf(fieldsOf(schema), value, '')]
+  // A setting that already has a problem needs no second one.
+  const reported = new Set(problems.map(({ path }) => path))
+  problems.push(...mismatches.filter(({ path }) => !reported.has(path)))
+  if (mismatches.length > 0 || Value.Check(schema, value)) return mismatches.length === 0
+  problems.push({ path: '', message: 'The settings are not valid.' })
+  return false
+}
+
+type Problems = Generator<SettingsProblem>
+
+function* problemsOf(schema: Fields, value: unknown, path: string): Problems {
+  if (value === null) yield { path, message: 'has no value; give it one, or remove the line.' }
+  else if (isObject(schema.properties)) yield* problemsOfObject(schema, schema.properties, value, path)
+  else if (isObject(schema.patternProperties)) yield* problemsOfRecord(schema, value, path)
+  else if (schema.type === 'array') yield* problemsOfList(schema, value, path)
+  else if (!isValid(schema, value)) yield* problemsOfChoice(schema, value, path)
+}
+
+function* problemsOfObject(schema: Fields, properties: Fields, value: unknown, path: string): Problems {
+  if (!isObject(value)) return yield wrongType('an object', schema, value, path)
+  for (const [name, item] of Object.entries(value)) {
+    const itemPath = problemPath(path, name)
+    if (Object.hasOwn(properties, name)) yield* problemsOf(fieldsOf(properties[name]), item, itemPath)
+    else yield { path: itemPath, message: unknownSettingMessage(name, Object.keys(properties)) }
+  }
+  for (const name of listOf(schema.required))
+    if (typeof name === 'string' && !Object.hasOwn(value, name))
+      yield { path: problemPath(path, name), message: 'is missing.' }
+}
+
+function unknownSettingMessage(name: string, names: readonly string[]): string {
+  const near = nearMatch(name, names)
+  if (near !== undefined) return `unknown setting; did you mean ${near}?`
+  return `unknown setting; known here: ${names.join(', ')}.`
+}
+
+function* problemsOfRecord(schema: Fields, value: unknown, path: string): Problems {
+  if (!isObject(value)) return yield wrongType('an object', schema, value, path)
+  const [entry] = Object.values(fieldsOf(schema.patternProperties))
+  for (const [name, item] of Object.entries(value))
+    yield* problemsOf(fieldsOf(entry), item, problemPath(path, name))
+}
+
+/** Returns a problem with an example to copy. */
+function wrongType(expected: string, schema: Fields, value: unknown, path: string): SettingsProblem {
+  const name = /([^.[\]]+)(\[\d+\])?$/.exec(path)
+  const example =
+    name === null ? 'port: 9347' : `${name[1]}: ${name[2] ? `[${exampleYaml(schema)}]` : exampleYaml(schema)}`
+  return { path, message: `must be ${expected}, not ${describeType(value)}; for example “${example}”.` }
+}
+
+function* problemsOfList(schema: Fields, value: unknown, path: string): Problems {
+  if (!Array.isArray(value)) return yield wrongType('a list', schema, value, path)
+  const minItems = numberOf(schema.minItems) ?? 0
+  if (value.length < minItems) yield { path, message: `must have at least ${minItems} entry.` }
+  for (const [index, item] of value.entries())
+    yield* problemsOf(fieldsOf(schema.items), item, problemPath(path, index))
+}
+
+/** Explains a union of objects by the member whose tag the value has, and anything else by its description. */
+function* problemsOfChoice(schema: Fields, value: unknown, path: string): Problems {
+  const choices = listOf(schema.anyOf).map(fieldsOf)
+  const matching = isObject(value) ? choices.find((choice) => hasTagOf(choice, value)) : undefined
+  if (matching !== undefined) yield* problemsOf(matching, value, path)
+  else yield { path, message: `must be ${describeSchema(schema)}, not ${describeValue(schema, value)}.` }
+}
+
+function hasTagOf(choice: Fields, value: Fields): boolean {
+  return Object.entries(fieldsOf(choice.properties)).some(([name, schema]) => {
+    const tag = fieldsOf(schema).const
+    return tag !== undefined && tag === value[name]
+  })
+}
+
+function isValid(schema: Fields, value: unknown): boolean {
+  // A TypeBox schema is plain JSON Schema; only the static type was lost in the recursion.
+  return Value.Check(schema as TSchema, value)
+}
+
+function describeSchema(schema: Fields): string {
+  const described = textOf(schema.description)
+  if (described !== undefined) return described
+  if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`
+  if (schema.const !== undefined) return String(schema.const)
+  const choices = listOf(schema.anyOf).map(fieldsOf)
+  if (choices.length > 0) return choices.map(describeSchema).join(' or ')
+  if (schema.type === 'integer') return `a whole number${rangeText(schema)}`
+  if (schema.type === 'number') return `a number${rangeText(schema)}`
+  if (schema.type === 'boolean') return 'true or false'
+  return schema.type === 'string' ? 'a text' : 'an object'
+}
+
+function rangeText(schema: Fields): string {
+  const { minimum, maximum } = schema
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`
+  return minimum === undefined ? '' : ` of at least ${minimum}`
+}
+
+/** Shows the value only if it cannot be a secret: a number, an amount with a unit, or a short word. */
+function describeValue(schema: Fields, value: unknown): string {
+  if (!isPublic(schema)) return describeType(value)
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && /^(-?[\d.]{1,12} ?[A-Za-z%]{0,4}|[a-z]{1,12})$/.test(value)
+    ? `“${value}”`
+    : describeType(value)
+}
+
+/** True if values of this setting may be shown: numbers, enums and patterned strings, except URLs. */
+function isPublic(schema: Fields): boolean {
+  const { type, pattern, anyOf } = schema
+  if (Array.isArray(anyOf)) return anyOf.map(fieldsOf).every(isPublic)
+  if (type === 'string') return typeof pattern === 'string' && schema.private !== true
+  return type === 'integer' || type === 'number' || type === 'boolean' || Array.isArray(schema.enum)
+}
+
+/** Names the type of a value without showing it, because it may be a secret. */
+function describeType(value: unknown): string {
+  if (typeof value === 'string') return value === '' ? 'an empty text' : 'this text'
+  if (typeof value === 'number') return 'this number'
+  if (typeof value === 'boolean') return String(value)
+  return Array.isArray(value) ? 'a list' : 'an object'
+}
+
+/** Returns an example value in YAML flow style: the example of the schema, else one composed of its parts. */
+export function exampleYaml(schema: Fields): string {
+  const [example] = listOf(schema.examples)
+  if (example !== undefined) return flowYaml(example)
+  if (isObject(schema.properties)) return objectExample(schema, schema.properties)
+  if (isObject(schema.patternProperties))
+    return `{ name: ${exampleYaml(fieldsOf(Object.values(schema.patternProperties)[0]))} }`
+  if (schema.type === 'array') return `[${exampleYaml(fieldsOf(schema.items))}]`
+  const [choice] = [
+    ...listOf(schema.enum),
+    ...listOf(schema.anyOf).map((choice) => exampleYaml(fieldsOf(choice))),
+  ]
+  if (schema.const !== undefined || choice !== undefined) return String(schema.const ?? choice)
+  if (schema.type === 'boolean') return 'true'
+  return schema.type === 'string' ? 'text' : String(Math.max(1, numberOf(schema.minimum) ?? 1))
+}
+
+function objectExample(schema: Fields, properties: Fields): string {
+  const required = listOf(schema.required).map(String)
+  const names = required.length > 0 ? required : Object.keys(properties).slice(0, 1)
+  return `{ ${names.map((name) => `${name}: ${exampleYaml(fieldsOf(properties[name]))}`).join(', ')} }`
+}
+
+function flowYaml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flowYaml).join(', ')}]`
+  if (!isObject(value)) return String(value)
+  const parts = Object.entries(value).map(([name, part]) => `${name}: ${flowYaml(part)}`)
+  return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`
+}
