@@ -3,7 +3,7 @@ import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import type { ModelRoute } from '../gateway/models/model.ts'
 import type { CallObserver } from '../gateway/observer.ts'
 import { ApiError } from '../lib/errors/errors.ts'
-import { createStopwatch, type Stopwatch } from '../lib/stopwatch.ts'
+import { Stopwatch } from '../lib/stopwatch.ts'
 import { loggable } from '../lib/text.ts'
 
 /** One call to the provider of a route. */
@@ -52,7 +52,7 @@ export class RequestRecord implements CallObserver {
   /** True for a background run, which has no reply. */
   readonly background: boolean
   readonly startedAt = performance.now()
-  readonly upstream: Stopwatch = createStopwatch()
+  readonly upstream = new Stopwatch()
   readonly attempts: Attempt[] = []
   /** The `traceparent` header; read only if tracing is enabled. */
   traceparent?: string | undefined
@@ -104,7 +104,7 @@ export class RequestRecord implements CallObserver {
     this.endAttempt(outcome.error ?? 'ok', outcome.status)
     this.openCalls--
     this.listener.callEnded(this)
-    if (this.background) this.own = performance.now() - this.startedAt - this.upstream.soFar()
+    if (this.background) this.own = performance.now() - this.startedAt - this.upstream.elapsedMs()
     this.finishIfComplete()
   }
 
@@ -114,7 +114,7 @@ export class RequestRecord implements CallObserver {
 
   replied(reply: Reply): void {
     this.reply = reply
-    this.own = Math.max(0, performance.now() - this.startedAt - this.upstream.soFar())
+    this.own = Math.max(0, performance.now() - this.startedAt - this.upstream.elapsedMs())
     this.finishIfComplete()
   }
 
