@@ -20,7 +20,7 @@ export type ObservationInput = {
   /** The destination of request lines; no lines are written if it is absent. */
   readonly output?: LogOutput | undefined
   readonly logged: () => LoggedRequests
-  readonly figures: Pick<GatewayFigures, 'leftAlone' | 'database' | 'memory' | 'runs'>
+  readonly figures: Omit<GatewayFigures, 'inFlight' | 'droppedLines' | 'droppedSpans'>
 }
 
 /** For pending log lines. */
