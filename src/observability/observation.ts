@@ -14,11 +14,13 @@ export type Observation = {
   stop(): Promise<void>
 }
 
+/** The input of the function that starts it. */
 export type ObservationInput = {
   readonly environment: Environment
   readonly log: Log
   /** The destination of request lines; no lines are written if it is absent. */
   readonly output?: LogOutput | undefined
+  /** Which requests are logged; called for each request. */
   readonly logged: () => LoggedRequests
   readonly figures: Omit<GatewayFigures, 'inFlight' | 'droppedLines' | 'droppedSpans'>
 }
@@ -26,6 +28,7 @@ export type ObservationInput = {
 /** For pending log lines. */
 const flushTimeoutMs = 1000
 
+/** Starts the request log, metrics and tracing. */
 export async function startObservation(input: ObservationInput): Promise<Observation> {
   const { environment, log, output, logged, figures } = input
   const lines = output && createRequestLog(output, logged)

@@ -97,7 +97,7 @@ function typeText(value: unknown): string {
     : type
 }
 
-function withArticle(word: string): string {
-  if (word === 'null') return word
-  return /^[aio]/.test(word) ? `an ${word}` : `a ${word}`
+function withArticle(noun: string): string {
+  if (noun === 'null') return noun
+  return /^[aio]/.test(noun) ? `an ${noun}` : `a ${noun}`
 }
