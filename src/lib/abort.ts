@@ -1,18 +1,18 @@
-/** What ends work that is under way: an `AbortSignal`, or a `Stop`. */
+/** A signal that aborts work: an `AbortSignal` or an `AbortSource`. */
 export type AbortLike = {
   readonly aborted: boolean
-  /** Why, once it is. */
+  /** The reason of the abort; undefined before it. */
   readonly reason: unknown
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once: true }): void
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
 /**
- * An `AbortController` and its signal in one, for work of our own: to make and hear a native one takes ten times as
- * long, and each call has one.
+ * An `AbortController` and its signal in one, for use within the gateway. A native controller with a listener takes ten
+ * times as long to create, and each call needs one.
  */
 export class AbortSource implements AbortLike {
-  /** Made anew with each change: few hear of a stop, most of them one. */
+  /** Replaced at each change: most sources have only one listener. */
   #listeners: readonly (() => void)[] = []
   #aborted = false
   #reason: unknown
@@ -25,12 +25,12 @@ export class AbortSource implements AbortLike {
     return this.#reason
   }
 
-  /** Only the first word counts. */
+  /** Aborts with this reason; later calls do nothing. */
   abort(reason: unknown): void {
     if (this.#aborted) return
     this.#aborted = true
     this.#reason = reason
-    // One may make another let go, which then hears nothing.
+    // A listener may remove another one, which is then not called.
     for (const listener of this.#listeners) if (this.#listeners.includes(listener)) listener()
     this.#listeners = []
   }
@@ -44,22 +44,22 @@ export class AbortSource implements AbortLike {
   }
 }
 
-/** Calls back when the signal fires, at once where it has; what it returns lets go of the signal. */
-export function onAbort(signal: AbortLike, fired: () => void): () => void {
-  if (signal.aborted) fired()
-  else signal.addEventListener('abort', fired, { once: true })
-  return () => signal.removeEventListener('abort', fired)
+/** Calls `listener` when the signal aborts, or now if it has; returns a function that removes the listener. */
+export function onAbort(signal: AbortLike, listener: () => void): () => void {
+  if (signal.aborted) listener()
+  else signal.addEventListener('abort', listener, { once: true })
+  return () => signal.removeEventListener('abort', listener)
 }
 
-/** The promise, or a rejection with the signal's reason once it fires: then only the waiting ends. */
+/** Settles as the promise does, or rejects with the signal's reason once it aborts. The work itself goes on. */
 export async function withAbort<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: left, reject } = Promise.withResolvers<never>()
-  const leave = () => reject(signal.reason)
-  if (signal.aborted) leave()
-  else signal.addEventListener('abort', leave, { once: true })
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAborted = () => reject(signal.reason)
+  if (signal.aborted) onAborted()
+  else signal.addEventListener('abort', onAborted, { once: true })
   try {
-    return await Promise.race([promise, left])
+    return await Promise.race([promise, aborted])
   } finally {
-    signal.removeEventListener('abort', leave)
+    signal.removeEventListener('abort', onAborted)
   }
 }

@@ -1,4 +1,4 @@
-/** A time for people, in the unit that suits it: `0.8 ms`, `45 ms`, `1.2 s`, `2 min 5 s`. */
+/** Formats a duration in a fitting unit: `0.8 ms`, `45 ms`, `1.2 s`, `2 min 5 s`. */
 export function durationText(milliseconds: number): string {
   if (milliseconds < 9.95) return `${milliseconds.toFixed(1)} ms`
   if (milliseconds < 999.5) return `${milliseconds.toFixed(0)} ms`

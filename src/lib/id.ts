@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** `length` random base62 characters; each carries 5.95 bits. */
+/** Returns `length` random base62 characters; each carries 5.95 bits. */
 export function randomText(length: number): string {
   let text = ''
   while (text.length < length) {
@@ -15,14 +15,14 @@ export function randomText(length: number): string {
 }
 
 /**
- * An id that sorts by the time of its making: the 32 digits of a UUID of version 7. Those of one process sort
- * strictly in the order in which they were made, also within a millisecond.
+ * Returns an id that sorts by its creation time: the prefix and the 32 digits of a UUID of version 7. The ids of one
+ * process sort strictly in the order of their creation, also within a millisecond.
  */
 export function timeSortedId(prefix: string): string {
   return prefix + Bun.randomUUIDv7().replaceAll('-', '')
 }
 
-/** When a time-sorted id was made, in milliseconds since 1970. */
+/** Returns the creation time of a time-sorted id, in milliseconds since 1970. */
 export function timeOf(id: string): number {
   return Number.parseInt(id.slice(-32, -20), 16)
 }

@@ -1,5 +1,5 @@
-/** The function, which runs at the first call only; later ones get the same value. */
-export function lazy<Value extends object>(make: () => Value): () => Value {
-  let made: Value | undefined
-  return () => (made ??= make())
+/** Wraps a function so that it runs at the first call only; later calls return the same value. */
+export function lazy<Value extends object>(create: () => Value): () => Value {
+  let value: Value | undefined
+  return () => (value ??= create())
 }

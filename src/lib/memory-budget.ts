@@ -1,56 +1,58 @@
 import { memoryExhausted } from './errors/errors.ts'
 
-/** Asks for so many bytes before they are read; throws or rejects where they are not to be had. */
+/** Acquires bytes of a memory budget before they are read; throws or rejects if they do not fit. */
 export type Hold = (bytes: number) => void | Promise<void>
 
 /**
- * The bytes that requests in flight hold together: bodies, conversations and pages. One organization holds at most half of
- * them. A lease that is the only one of its organization, or of all, may exceed the bound: nothing waits forever.
+ * Limits the bytes that all requests in flight hold: bodies, conversations and pages. One organization can hold at most
+ * half of them. A lease that is the only one of its organization, or of all, can exceed the limit: otherwise a large
+ * request would never be served.
  */
 export class MemoryBudget {
   readonly #maxBytes: () => number
   readonly #byOrganization = new Map<string, number>()
   #held = 0
 
-  /** `maxBytes` is asked each time: settings change. */
+  /** `maxBytes` is called each time because settings can change. */
   constructor(maxBytes: () => number = () => Number.POSITIVE_INFINITY) {
     this.#maxBytes = maxBytes
   }
 
-  /** How many bytes are held at the moment. */
+  /** The bytes that are currently held. */
   get held(): number {
     return this.#held
   }
 
-  /** A lease of this organization that holds nothing yet. */
+  /** Creates an empty lease for this organization. */
   lease(organization: string): MemoryLease {
     return new MemoryLease(this, organization)
   }
 
-  /** For a lease that holds `own` bytes: whether so many more fit, which then are taken. */
-  take(organization: string, own: number, bytes: number): boolean {
-    const shared = this.#byOrganization.get(organization) ?? 0
+  /** Acquires bytes for a lease that already holds `leaseHeld`; returns false if they do not fit. */
+  tryAcquire(organization: string, leaseHeld: number, bytes: number): boolean {
+    const organizationHeld = this.#byOrganization.get(organization) ?? 0
     const max = this.#maxBytes()
-    const fits = this.#held === own || this.#held + bytes <= max
-    const fair = shared === own || shared + bytes <= max / 2
+    const fits = this.#held === leaseHeld || this.#held + bytes <= max
+    const fair = organizationHeld === leaseHeld || organizationHeld + bytes <= max / 2
     if (!fits || !fair) return false
     this.#change(organization, bytes)
     return true
   }
 
-  giveBack(organization: string, bytes: number): void {
+  /** Returns bytes of this organization to the budget. */
+  release(organization: string, bytes: number): void {
     this.#change(organization, -bytes)
   }
 
   #change(organization: string, bytes: number): void {
     this.#held += bytes
-    const shared = (this.#byOrganization.get(organization) ?? 0) + bytes
-    if (shared === 0) this.#byOrganization.delete(organization)
-    else this.#byOrganization.set(organization, shared)
+    const organizationHeld = (this.#byOrganization.get(organization) ?? 0) + bytes
+    if (organizationHeld === 0) this.#byOrganization.delete(organization)
+    else this.#byOrganization.set(organization, organizationHeld)
   }
 }
 
-/** What one request, or one background run, holds of the budget until it is released. */
+/** The share of the budget that one request or background run holds until it is released. */
 export class MemoryLease {
   readonly #budget: MemoryBudget
   readonly #organization: string
@@ -62,35 +64,36 @@ export class MemoryLease {
     this.#organization = organization
   }
 
+  /** The bytes that the lease holds. */
   get held(): number {
     return this.#held
   }
 
-  /** Takes what it holds less than so many bytes, or throws the 503. */
+  /** Acquires what the lease lacks to hold this many bytes; throws a 503 if it does not fit. */
   readonly holdAtLeast = (bytes: number): void => {
     this.take(Math.max(0, bytes - this.#held))
   }
 
-  /** Takes so many bytes; false where they do not fit, or where the lease was released. */
+  /** Acquires bytes; returns false if they do not fit or the lease was released. */
   tryTake(bytes: number): boolean {
-    if (this.#released || !this.#budget.take(this.#organization, this.#held, bytes)) return false
+    if (this.#released || !this.#budget.tryAcquire(this.#organization, this.#held, bytes)) return false
     this.#held += bytes
     return true
   }
 
-  /** Takes so many bytes, or throws the 503. */
+  /** Acquires bytes; throws a 503 if they do not fit. */
   readonly take = (bytes: number): void => {
     if (!this.tryTake(bytes)) throw memoryExhausted()
   }
 
-  /** Gives so many bytes back, at most those that it holds. */
+  /** Releases bytes, at most those that the lease holds. */
   giveBack(bytes: number): void {
-    const given = Math.min(bytes, this.#held)
-    this.#held -= given
-    this.#budget.giveBack(this.#organization, given)
+    const released = Math.min(bytes, this.#held)
+    this.#held -= released
+    this.#budget.release(this.#organization, released)
   }
 
-  /** Gives everything back. From then on it takes nothing; releasing again does nothing. */
+  /** Releases all bytes. The lease cannot acquire any afterwards; releasing again does nothing. */
   readonly release = (): void => {
     this.#released = true
     this.giveBack(this.#held)

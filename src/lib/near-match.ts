@@ -1,20 +1,20 @@
-/** The candidate that was most likely meant by a mistyped word; undefined where none is close. */
+/** Returns the candidate that a mistyped word most likely means; undefined if none is close. */
 export function nearMatch(word: string, candidates: Iterable<string>): string | undefined {
   return nearMatches(word, candidates, 1)[0]
 }
 
-/** Characters: nobody mistypes a word so long, and the work grows with its length. */
+/** Characters. Longer words are not matched because the work grows with the length. */
 const maxLength = 100
 const maxEdits = 4
 
 /**
- * The candidates that were most likely meant by a mistyped word, the closest first, at most `count` of them. The work is
- * bounded for any word: it is linear in its length and in the number of candidates.
+ * Returns at most `count` candidates that a mistyped word likely means, the closest first. The work is linear in the
+ * length of the word and in the number of candidates.
  */
 export function nearMatches(word: string, candidates: Iterable<string>, count: number): readonly string[] {
   if (word === '' || word.length > maxLength) return []
   const typed = word.toLowerCase()
-  // A third of the letters may be wrong: more, and the guess confuses.
+  // At most a third of the letters may be wrong: beyond that a guess confuses.
   const limit = Math.min(maxEdits, Math.max(1, Math.floor(typed.length / 3)))
   const near: { readonly candidate: string; readonly distance: number }[] = []
   for (const candidate of candidates) {
@@ -22,7 +22,7 @@ export function nearMatches(word: string, candidates: Iterable<string>, count: n
     const distance = editDistance(typed, candidate.toLowerCase(), limit)
     if (distance <= limit) near.push({ candidate, distance })
   }
-  // The sort keeps the order of those that are as close.
+  // The sort keeps the order of candidates at the same distance.
   return near
     .toSorted((a, b) => a.distance - b.distance)
     .slice(0, count)
@@ -30,8 +30,8 @@ export function nearMatches(word: string, candidates: Iterable<string>, count: n
 }
 
 /**
- * How many letters must be added, removed, replaced or swapped with their neighbour; some number above the limit where it
- * is more than that. Only the cells whose distance from the diagonal is within the limit are computed.
+ * Returns how many letters must be added, removed, replaced or swapped with their neighbour; any number above the limit
+ * if it exceeds the limit. Computes only the cells within the limit from the diagonal.
  */
 function editDistance(one: string, other: string, limit: number): number {
   const [from, to] = withoutCommonEnds(one, other)
@@ -49,7 +49,7 @@ function editDistance(one: string, other: string, limit: number): number {
 
 const far = 1_000_000
 
-/** Most names of one author differ in the middle only. */
+/** Removes the common prefix and suffix: most names of one author differ only in the middle. */
 function withoutCommonEnds(one: string, other: string): readonly [string, string] {
   const shorter = Math.min(one.length, other.length)
   let start = 0
@@ -61,7 +61,7 @@ function withoutCommonEnds(one: string, other: string): readonly [string, string
 
 type Step = { readonly from: string; readonly to: string; readonly row: number; readonly limit: number }
 
-/** Returns the least cost in the row. */
+/** Returns the lowest cost in the row. */
 function fillRow(
   current: number[],
   above: readonly number[],

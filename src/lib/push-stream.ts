@@ -1,31 +1,32 @@
 /**
- * What comes bit by bit from somewhere. Whoever takes it takes all of it, or closes it. Items are handed over and not
- * fetched: a promise for each of them, at each layer that passes it on, would cost more than the item.
+ * A stream that pushes its items to a callback. The consumer either reads all items or closes the stream. Items are
+ * pushed and not pulled: a promise for each item, at each layer that passes it on, would cost more than the item.
  */
 export type PushStream<Item> = {
   /**
-   * Gives every item to `take`, in order, and waits where that returns a promise. Resolves at the end; what fails, on
-   * either side, rejects and ends it.
+   * Passes every item to `onItem`, in order, and awaits the promise that it may return. Resolves at the end of the
+   * stream; rejects if the source or `onItem` fails, which also ends the stream.
    */
-  each(take: OnItem<Item>): Promise<void>
-  /** Lets go of what it comes from; what is thrown then is nobody's. Closing again does nothing. */
+  each(onItem: OnItem<Item>): Promise<void>
+  /** Releases the source and ignores its errors. Closing again does nothing. */
   close(): void
 }
 
+/** Receives one item of a stream; a returned promise is awaited before the next item. */
 export type OnItem<Item> = (item: Item) => Promise<unknown> | void
 
-/** A source whose first item can be waited for alone: then `each` gives the others. */
+/** A stream whose first item can be awaited separately; `each` then passes the others. */
 export type OpenableStream<Item> = PushStream<Item> & { first(): Promise<Item | undefined> }
 
-/** A generator as a source. */
+/** Creates a stream from a generator. */
 export function fromGenerator<Item>(generator: AsyncGenerator<Item, void>): OpenableStream<Item> {
   return {
     async first() {
       const { value } = await generator.next()
       return value ?? undefined
     },
-    async each(take) {
-      for await (const item of generator) await take(item)
+    async each(onItem) {
+      for await (const item of generator) await onItem(item)
     },
     close: () => void generator.return().catch(() => {}),
   }

@@ -1,5 +1,5 @@
-/** Whether the host of the URL takes a TCP connection in time. True where a proxy stands between: only it knows. */
-export async function reachable(url: string, milliseconds: number): Promise<boolean> {
+/** Returns whether the host of the URL accepts a TCP connection in time. Always true if a proxy is configured. */
+export async function reachable(url: string, timeoutMs: number): Promise<boolean> {
   if (proxyVariables.some((name) => process.env[name])) return true
   const { hostname, port, protocol } = new URL(url)
   const connection = Bun.connect({
@@ -7,8 +7,8 @@ export async function reachable(url: string, milliseconds: number): Promise<bool
     port: Number(port) || (protocol === 'https:' ? 443 : 80),
     socket: { data() {}, open: (socket) => void socket.end(), error() {} },
   })
-  const { promise: late, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(resolve, milliseconds, false)
+  const { promise: timedOut, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(resolve, timeoutMs, false)
   const connected = connection.then(
     (socket) => {
       socket.end()
@@ -16,9 +16,9 @@ export async function reachable(url: string, milliseconds: number): Promise<bool
     },
     () => false,
   )
-  const answer = await Promise.race([connected, late])
+  const result = await Promise.race([connected, timedOut])
   clearTimeout(timer)
-  return answer
+  return result
 }
 
 const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy']

@@ -1,29 +1,29 @@
 /**
- * The body as text; rejects once it is longer than `limit` bytes. `hold` is called with the length before it is read, or
- * with that of each piece, and ends the reading where it throws; the first call throws from here.
+ * Reads the body as text; rejects once it is longer than `limit` bytes. `acquire` is called with the length of the body
+ * before it is read, or of each piece. Its error aborts the reading, and is thrown directly if the length is known.
  */
 export function readText(
   message: Request | Response,
   limit: number,
-  hold: (bytes: number) => void = () => {},
+  acquire: (bytes: number) => void = () => {},
 ): Promise<string> {
   const length = Number(message.headers.get('content-length') ?? Number.NaN)
   if (length > limit) return Promise.reject(new TooLong())
-  // A length that was told, and not of a compressed body, is kept by the HTTP parser.
+  // The HTTP parser enforces the declared length of a body that is not compressed.
   if (length <= limit && !message.headers.has('content-encoding')) {
-    hold(length)
+    acquire(length)
     return message.text()
   }
-  return readPieces(message, limit, hold)
+  return readPieces(message, limit, acquire)
 }
 
-/** A body, or an event of a stream, was longer than the limit. */
+/** A body, or an event of a stream, is longer than its limit. */
 export class TooLong extends Error {}
 
 async function readPieces(
   message: Request | Response,
   limit: number,
-  hold: (bytes: number) => void,
+  acquire: (bytes: number) => void,
 ): Promise<string> {
   if (!message.body) return ''
   const decoder = new TextDecoder()
@@ -36,7 +36,7 @@ async function readPieces(
       if (done) return text + decoder.decode()
       length += value.byteLength
       if (length > limit) throw new TooLong()
-      hold(value.byteLength)
+      acquire(value.byteLength)
       text += decoder.decode(value, { stream: true })
     }
   } catch (error) {

@@ -1,8 +1,8 @@
-/** Node's own name for how a value is printed. */
-const printed = Symbol.for('nodejs.util.inspect.custom')
+/** The method with which Node formats a value. */
+const inspect = Symbol.for('nodejs.util.inspect.custom')
 const hidden = '[secret]'
 
-/** A string that no log, message or JSON can show by accident: only `reveal()` gives it. */
+/** A string that no log, message or JSON shows by accident: only `reveal()` returns it. */
 export class Secret {
   readonly #text: string
 
@@ -22,7 +22,7 @@ export class Secret {
     return hidden
   }
 
-  [printed](): string {
+  [inspect](): string {
     return hidden
   }
 }

@@ -1,70 +1,61 @@
 import { TooLong } from './read-text.ts'
 
-/** One server-sent event: its `event:` word, empty if it has none, and its data lines joined. */
+/** A server-sent event: its `event:` field, empty if it has none, and its data lines joined. */
 export type SseEvent = { readonly event: string; readonly data: string }
 
-export type SseParser = {
-  /** The events that these bytes complete. */
-  push(bytes: Uint8Array): SseEvent[]
-  /** The event that the end of the body completes: some providers leave out the last blank line. */
-  end(): SseEvent[]
-}
-
-/** In characters. A longer event is no answer of a model; reading on would only fill the memory. */
-const longestEvent = 32 * 1024 * 1024
+/** Characters. No model sends a longer event; reading on would only fill the memory. */
+const maxEventLength = 32 * 1024 * 1024
 
 /**
- * Reads a byte stream as server-sent events, cut wherever it may be: inside a character, between CR and LF,
- * between two lines. Takes LF, CRLF and CR, comments, and `data:` without a space.
+ * Parses a byte stream of server-sent events that can be cut anywhere: inside a character, between CR and LF, between two
+ * lines. Supports LF, CRLF and CR, comments, and `data:` without a space.
  */
-export function createSseParser(): SseParser {
-  return new EventReader()
-}
-
-class EventReader implements SseParser {
+export class SseParser {
   readonly #decoder = new TextDecoder()
-  /** A line that has not ended yet. */
+  /** An incomplete line. */
   #pending = ''
-  /** Whether what is pending ends with a CR whose LF may still come. */
-  #waiting = false
-  /** What the lines of the event have said that is not complete yet. */
+  /** Whether the pending text ends with a CR that an LF may follow. */
+  #pendingCr = false
+  /** The fields of an incomplete event. */
   #event = ''
   #data: string | undefined
 
+  /** Returns the events that these bytes complete. */
   push(bytes: Uint8Array): SseEvent[] {
-    return this.#take(this.#decoder.decode(bytes, { stream: true }), false)
+    return this.#parse(this.#decoder.decode(bytes, { stream: true }), false)
   }
 
+  /** Returns the event that the end of the body completes: some providers omit the last blank line. */
   end(): SseEvent[] {
-    return this.#take(`${this.#decoder.decode()}\n\n`, true)
+    return this.#parse(`${this.#decoder.decode()}\n\n`, true)
   }
 
-  #take(added: string, last: boolean): SseEvent[] {
+  #parse(text: string, last: boolean): SseEvent[] {
     const events: SseEvent[] = []
-    // Put together once its line ends: looking through all of it for each piece would take ever longer.
-    if (last || this.#waiting || /[\r\n]/.test(added)) this.#takeLines(this.#pending + added, last, events)
-    else this.#pending += added
-    const held = this.#pending.length + (this.#data?.length ?? 0)
-    if (held > longestEvent) throw new TooLong('A server-sent event is too long.')
+    // Lines are parsed once complete: searching all of the pending text for each piece would take quadratic time.
+    if (last || this.#pendingCr || /[\r\n]/.test(text)) this.#parseLines(this.#pending + text, last, events)
+    else this.#pending += text
+    const eventLength = this.#pending.length + (this.#data?.length ?? 0)
+    if (eventLength > maxEventLength) throw new TooLong('A server-sent event is too long.')
     return events
   }
 
-  #takeLines(text: string, last: boolean, events: SseEvent[]): void {
+  #parseLines(text: string, last: boolean, events: SseEvent[]): void {
     let start = 0
-    // What was pending has no line end, but for a CR at its very end that waited for its LF.
+    // The pending text contains no line end, except a CR at its end that an LF may follow.
     let from = Math.max(0, this.#pending.length - 1)
-    const nextEnd = text.includes('\r') ? lineEnd : feedIn
-    for (let end = nextEnd(text, from); end >= 0; end = nextEnd(text, from)) {
+    const nextLineEnd = text.includes('\r') ? indexOfLineEnd : indexOfLineFeed
+    for (let end = nextLineEnd(text, from); end >= 0; end = nextLineEnd(text, from)) {
       if (!last && text[end] === '\r' && end === text.length - 1) break
-      this.#takeLine(text.slice(start, end), events)
+      this.#parseLine(text.slice(start, end), events)
       start = text[end] === '\r' && text[end + 1] === '\n' ? end + 2 : end + 1
       from = start
     }
     this.#pending = text.slice(start)
-    this.#waiting = this.#pending.endsWith('\r')
+    this.#pendingCr = this.#pending.endsWith('\r')
   }
 
-  #takeLine(line: string, events: SseEvent[]): void {
+  #parseLine(line: string, events: SseEvent[]): void {
     if (line === '') {
       if (this.#data !== undefined) events.push({ event: this.#event, data: this.#data })
       this.#event = ''
@@ -76,12 +67,17 @@ class EventReader implements SseParser {
   }
 }
 
-function feedIn(text: string, from: number): number {
+/** Creates a parser at the start of a stream. */
+export function createSseParser(): SseParser {
+  return new SseParser()
+}
+
+function indexOfLineFeed(text: string, from: number): number {
   return text.indexOf('\n', from)
 }
 
-/** A loop, because searching for CR and LF apart would run to the end of the text for each line. */
-function lineEnd(text: string, from: number): number {
+/** A loop, because separate searches for CR and LF would run to the end of the text for each line. */
+function indexOfLineEnd(text: string, from: number): number {
   for (let index = from; index < text.length; index++) {
     const code = text.charCodeAt(index)
     if (code === 10 || code === 13) return index

@@ -1,43 +1,34 @@
 import { monotonicNow } from './time.ts'
 
-/** Adds up the time of waits that follow each other. */
-export type Stopwatch = {
-  start(): void
-  /** Ends the wait, if one is under way. */
-  stop(): void
-  /** The sum of the waits that have ended. */
-  milliseconds(): number
-  /** The same, with the wait that is under way. */
-  soFar(): number
-}
-
-export function createStopwatch(now = monotonicNow): Stopwatch {
-  return new RunningStopwatch(now)
-}
-
-class RunningStopwatch implements Stopwatch {
+/** Adds up the durations of intervals that do not overlap. */
+export class Stopwatch {
   readonly #now: () => number
   #sum = 0
   #startedAt: number | undefined
 
-  constructor(now: () => number) {
+  /** `now` returns milliseconds. */
+  constructor(now = monotonicNow) {
     this.#now = now
   }
 
+  /** Starts an interval; does nothing if one is running. */
   start(): void {
     this.#startedAt ??= this.#now()
   }
 
+  /** Ends the running interval, if there is one. */
   stop(): void {
     if (this.#startedAt !== undefined) this.#sum += this.#now() - this.#startedAt
     this.#startedAt = undefined
   }
 
+  /** The milliseconds of the ended intervals. */
   milliseconds(): number {
     return this.#sum
   }
 
-  soFar(): number {
+  /** The milliseconds of all intervals, with the running one. */
+  elapsedMs(): number {
     return this.#startedAt === undefined ? this.#sum : this.#sum + this.#now() - this.#startedAt
   }
 }

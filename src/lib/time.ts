@@ -1,88 +1,88 @@
 import type { AbortLike } from './abort.ts'
 
-/** Milliseconds that never go back. One function for all: each stream that had its own would hold it in memory. */
+/** Returns milliseconds that never go back. It is shared: a closure for each stream would take memory. */
 export function monotonicNow(): number {
   return performance.now()
 }
 
-/** The promise, or a rejection with `late()` when it takes longer: then only the waiting ends. */
+/** Settles as the promise does, or rejects with `timeoutError()` after the timeout. The work itself goes on. */
 export function withTimeout<Value>(
   promise: Promise<Value>,
-  milliseconds: number,
-  late: () => Error,
+  timeoutMs: number,
+  timeoutError: () => Error,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), milliseconds)
-    const settled = (value: Value) => {
+    const timer = setTimeout(() => reject(timeoutError()), timeoutMs)
+    const fulfilled = (value: Value) => {
       clearTimeout(timer)
       resolve(value)
     }
-    const failed = (error: unknown) => {
+    const rejected = (error: unknown) => {
       clearTimeout(timer)
       reject(error)
     }
-    promise.then(settled, failed)
+    promise.then(fulfilled, rejected)
   })
 }
 
-/** Waits for the promise, but no longer than so many milliseconds: then it goes on alone. */
-export async function settleWithin(promise: Promise<unknown>, milliseconds: number): Promise<void> {
-  const { promise: over, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, milliseconds)
+/** Waits for the promise, but at most `timeoutMs`: then it resolves, and the work goes on. */
+export async function settleWithin(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
+  const { promise: timedOut, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, timeoutMs)
   try {
-    await Promise.race([promise, over])
+    await Promise.race([promise, timedOut])
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** Resolves after the time, rejects with the signal's reason when it fires first. */
+/** Resolves after the delay; rejects with the signal's reason if it aborts first. */
 export function wait(milliseconds: number, signal: AbortLike): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
-    const leave = () => {
+    const onAborted = () => {
       clearTimeout(timer)
       reject(signal.reason)
     }
     const timer = setTimeout(() => {
-      signal.removeEventListener('abort', leave)
+      signal.removeEventListener('abort', onAborted)
       resolve()
     }, milliseconds)
-    signal.addEventListener('abort', leave, { once: true })
+    signal.addEventListener('abort', onAborted, { once: true })
   })
 }
 
-/** Resolves in a later turn of the event loop, when what else is due has had its time. */
+/** Resolves in a later turn of the event loop, after other work that is due. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
 
-/** Does the work when it is called, but not again before so many milliseconds have passed. */
-export function throttle(milliseconds: number, work: () => void): () => void {
-  let doneAt = Number.NEGATIVE_INFINITY
+/** Wraps a function so that it runs at most once per interval; other calls do nothing. */
+export function throttle(intervalMs: number, run: () => void): () => void {
+  let lastRunAt = Number.NEGATIVE_INFINITY
   return () => {
     const now = performance.now()
-    if (now - doneAt < milliseconds) return
-    doneAt = now
-    work()
+    if (now - lastRunAt < intervalMs) return
+    lastRunAt = now
+    run()
   }
 }
 
 /**
- * Runs the task now and then until it is stopped; a run that takes longer than the interval is not doubled. Keeps no
- * process alive that has nothing else to do.
+ * Runs the task repeatedly until it is stopped; the interval starts when a run ends, so that runs do not overlap. The
+ * timer does not keep the process alive.
  */
 export function repeatEvery(
-  milliseconds: number,
+  intervalMs: number,
   task: () => Promise<unknown>,
-  failed: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): { stop(): void } {
   let stopped = false
-  let timer = setTimeout(run, milliseconds).unref()
+  let timer = setTimeout(run, intervalMs).unref()
 
   async function run(): Promise<void> {
-    await task().catch(failed)
-    if (!stopped) timer = setTimeout(run, milliseconds).unref()
+    await task().catch(onError)
+    if (!stopped) timer = setTimeout(run, intervalMs).unref()
   }
 
   return {

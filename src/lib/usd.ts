@@ -1,7 +1,7 @@
-/** Nano-dollars: a billionth of a US dollar, the unit of every amount inside. */
+/** Nano-dollars: billionths of a US dollar, the unit of every amount in the gateway. */
 export type Nanos = bigint
 
-/** An amount as a decimal number of USD, exact, with so many decimals at least: `12.50`. */
+/** Formats an amount as an exact decimal number of USD with at least `decimals` decimals: `12.50`. */
 export function usdText(amount: Nanos | number, decimals = 2): string {
   const nanos = BigInt(amount)
   const digits = String(nanos < 0n ? -nanos : nanos).padStart(10, '0')
@@ -9,15 +9,15 @@ export function usdText(amount: Nanos | number, decimals = 2): string {
   return `${nanos < 0n ? '-' : ''}${digits.slice(0, -9)}.${fraction}`
 }
 
-/** The amount that a decimal number of USD says, exact; undefined for another text or more than nine decimals. */
+/** Parses a decimal number of USD exactly; returns undefined for any other text or more than nine decimals. */
 export function nanosOf(usd: string): Nanos | undefined {
-  const [, sign, whole = '', fraction = ''] = /^([+-]?)(\d+)(?:\.(\d{1,9}))?$/.exec(usd) ?? []
+  const [, sign, integer = '', fraction = ''] = /^([+-]?)(\d+)(?:\.(\d{1,9}))?$/.exec(usd) ?? []
   if (sign === undefined) return undefined
-  const nanos = BigInt(whole + fraction.padEnd(9, '0'))
+  const nanos = BigInt(integer + fraction.padEnd(9, '0'))
   return sign === '-' ? -nanos : nanos
 }
 
-/** An amount as USD for people, rounded half away from zero to so many decimals; `<0.0001` for what would be nothing. */
+/** Formats an amount rounded half away from zero; `<0.0001` if it would round to zero. */
 export function roundedUsd(amount: Nanos, decimals = 4): string {
   const unit = 10n ** BigInt(9 - decimals)
   const size = amount < 0n ? -amount : amount

@@ -1,48 +1,45 @@
-/** Calls back when nothing was heard for too long. */
-export type Watchdog = {
-  /** Something was heard: the wait begins anew, for `milliseconds` from now on if given. */
-  touch(milliseconds?: number): void
-  stop(): void
-}
-
 /**
- * A deadline that moves with each piece of a stream. Setting a timer for each piece would cost more than the
- * piece: one timer runs, and looks at its end whether it is due.
+ * A timeout that restarts with each piece of a stream. Setting a timer for each piece would cost more than the piece:
+ * one timer runs, and checks the deadline when it fires.
  */
-export function createWatchdog(milliseconds: number, expired: () => void): Watchdog {
-  return new MovingDeadline(milliseconds, expired)
-}
-
-class MovingDeadline implements Watchdog {
-  readonly #expired: () => void
-  #wait: number
-  #due: number
+export class Watchdog {
+  readonly #onTimeout: () => void
+  #timeoutMs: number
+  #deadline: number
   #timer: Timer | undefined
 
-  constructor(milliseconds: number, expired: () => void) {
-    this.#expired = expired
-    this.#wait = milliseconds
-    this.#due = performance.now() + milliseconds
-    this.#timer = setTimeout(this.#look, milliseconds)
+  /** Starts the timeout; `onTimeout` is called when it expires. */
+  constructor(timeoutMs: number, onTimeout: () => void) {
+    this.#onTimeout = onTimeout
+    this.#timeoutMs = timeoutMs
+    this.#deadline = performance.now() + timeoutMs
+    this.#timer = setTimeout(this.#check, timeoutMs)
   }
 
-  touch(next = this.#wait): void {
-    this.#due = performance.now() + next
-    // A timer that runs is early enough, unless the wait has become shorter.
-    if (this.#timer !== undefined && next >= this.#wait) return
+  /** Restarts the timeout, with a new length if `timeoutMs` is passed. */
+  touch(timeoutMs = this.#timeoutMs): void {
+    this.#deadline = performance.now() + timeoutMs
+    // A running timer fires early enough, unless the timeout has become shorter.
+    if (this.#timer !== undefined && timeoutMs >= this.#timeoutMs) return
     clearTimeout(this.#timer)
-    this.#wait = next
-    this.#timer = setTimeout(this.#look, next)
+    this.#timeoutMs = timeoutMs
+    this.#timer = setTimeout(this.#check, timeoutMs)
   }
 
+  /** Cancels the timeout. */
   stop(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
   }
 
-  readonly #look = (): void => {
-    const left = this.#due - performance.now()
-    this.#timer = left > 1 ? setTimeout(this.#look, left) : undefined
-    if (this.#timer === undefined) this.#expired()
+  readonly #check = (): void => {
+    const remainingMs = this.#deadline - performance.now()
+    this.#timer = remainingMs > 1 ? setTimeout(this.#check, remainingMs) : undefined
+    if (this.#timer === undefined) this.#onTimeout()
   }
+}
+
+/** Starts a watchdog. */
+export function createWatchdog(timeoutMs: number, onTimeout: () => void): Watchdog {
+  return new Watchdog(timeoutMs, onTimeout)
 }

@@ -1,30 +1,34 @@
 import type { Log } from '../lib/log.ts'
-import type { Figures } from './metrics/gateway-readings.ts'
+import type { GatewayFigures } from './metrics/gateway-metrics.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createRequestLog, type LoggedRequests, type LogOutput } from './request-log/request-log.ts'
-import { createRequests, type InFlight, type Requests } from './requests.ts'
-import { type Environment, startTracing } from './traces/tracing.ts'
+import { createRequestTracker, type InFlight, type Requests } from './requests.ts'
+import type { Environment } from './traces/opentelemetry.ts'
+import { startTracing } from './traces/tracing.ts'
 
-/** What operators see of a gateway: a line for each request, metrics and traces. */
+/** The request log, metrics and traces of a gateway. */
 export type Observation = {
   readonly requests: Requests
   readonly metrics: Pick<Metrics, 'render'>
-  /** Sends and writes what is left, within a few seconds. */
+  /** Flushes pending log lines and spans; resolves within a few seconds. */
   stop(): Promise<void>
 }
 
+/** The input of the function that starts it. */
 export type ObservationInput = {
   readonly environment: Environment
   readonly log: Log
-  /** Where the lines go; nowhere if absent. */
+  /** The destination of request lines; no lines are written if it is absent. */
   readonly output?: LogOutput | undefined
+  /** Which requests are logged; called for each request. */
   readonly logged: () => LoggedRequests
-  readonly figures: Pick<Figures, 'leftAlone' | 'database' | 'memory' | 'runs'>
+  readonly figures: Omit<GatewayFigures, 'inFlight' | 'droppedLines' | 'droppedSpans'>
 }
 
-/** Milliseconds for lines that are not written yet. */
-const farewell = 1000
+/** For pending log lines. */
+const flushTimeoutMs = 1000
 
+/** Starts the request log, metrics and tracing. */
 export async function startObservation(input: ObservationInput): Promise<Observation> {
   const { environment, log, output, logged, figures } = input
   const lines = output && createRequestLog(output, logged)
@@ -36,12 +40,12 @@ export async function startObservation(input: ObservationInput): Promise<Observa
     droppedSpans: () => traces?.dropped() ?? 0,
   })
   const listeners = [lines, metrics, traces].filter((listener) => listener !== undefined)
-  const requests = createRequests(listeners, log)
+  const requests = createRequestTracker(listeners, log)
   return {
     requests,
     metrics,
     async stop() {
-      await Promise.all([lines?.flush(farewell), traces?.stop()])
+      await Promise.all([lines?.flush(flushTimeoutMs), traces?.stop()])
     },
   }
 }

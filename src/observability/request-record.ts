@@ -1,89 +1,89 @@
-import type { CallObserver } from '../gateway/observer.ts'
-import type { ModelRoute } from '../gateway/models/model.ts'
-import { ApiError } from '../lib/errors/errors.ts'
-import { loggable } from '../lib/text.ts'
-import { createStopwatch, type Stopwatch } from '../lib/stopwatch.ts'
-import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import type { Outcome } from '../domain/accounting/outcome.ts'
+import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
+import type { ModelRoute } from '../gateway/models/model.ts'
+import type { CallObserver } from '../gateway/observer.ts'
+import { ApiError } from '../lib/errors/errors.ts'
+import { Stopwatch } from '../lib/stopwatch.ts'
+import { loggable } from '../lib/text.ts'
 
-/** One try of one route. */
+/** One call to the provider of a route. */
 export type Attempt = {
   readonly route: ModelRoute
-  /** As `performance.now()` counts. */
+  /** In milliseconds of `performance.now()`. */
   readonly startedAt: number
-  /** How it ended: `ok`, or the code of the error; absent while it runs. */
+  /** `ok`, or the code of the error; absent while the attempt runs. */
   outcome?: string
-  /** The status of that error. */
+  /** The HTTP status of the result. */
   status?: number
   milliseconds: number
 }
 
-/** What came of a request, for its caller. */
+/** The reply that the caller received. */
 export type Reply = {
   readonly status: number
-  /** The path as the interface writes it, `/v1/models/*`; absent where there is no such route. */
+  /** The route pattern, `/v1/models/*`; absent where no route matches. */
   readonly path?: string | undefined
   readonly organization?: string | undefined
   readonly key?: string | undefined
 }
 
-/** The client whose request was rejected, as it describes itself: texts of any length. */
+/** The client of a rejected request, as it describes itself: the texts are not verified and can have any length. */
 export type RejectedClient = {
   /** Without the query. */
   readonly path: string
   readonly userAgent?: string | undefined
-  /** The public id of its key, which was not verified. */
+  /** The public id of the key that it sent. */
   readonly claimedKey?: string | undefined
 }
 
-/** Hears of the steps of a request that others count. */
-export type Steps = { ended(record: RequestRecord): void; over(record: RequestRecord): void }
+/** Receives the events of one record. */
+export type RecordListener = { callEnded(record: RequestRecord): void; finished(record: RequestRecord): void }
 
-/** The outcome of an attempt that was not made: the route is left alone for a moment. */
+/** The outcome of an attempt that was skipped because the circuit breaker of its route is open. */
 export const circuitOpen = 'left_alone'
 
 /**
- * What is known of a request, from its first moment until its reply was made and its calls have ended, whichever is
- * later. It holds no word of prompts and answers, and no key.
+ * Collects the telemetry of one request. It is finished once the reply is made and all calls have ended, whichever is
+ * later. It never contains prompts, completions or API keys.
  */
 export class RequestRecord implements CallObserver {
   readonly id: string
   readonly method: string
-  /** A call that was booked by a request of long ago: nobody waits for a reply. */
+  /** True for a background run, which has no reply. */
   readonly background: boolean
   readonly startedAt = performance.now()
-  readonly upstream: Stopwatch = createStopwatch()
+  readonly upstream = new Stopwatch()
   readonly attempts: Attempt[] = []
-  /** Of the caller's own trace, where traces are kept. */
+  /** The `traceparent` header; read only if tracing is enabled. */
   traceparent?: string | undefined
-  facts?: RequestMetadata
+  metadata?: RequestMetadata
   outcome?: Outcome
   reply?: Reply
-  /** The error that the caller got as a reply, and what is known of the client. */
-  refusal?: { readonly error: ApiError; readonly client?: RejectedClient | undefined }
-  /** Milliseconds that the gateway itself took until the reply began. */
+  /** The error that the caller received as a reply, and the client that sent the request. */
+  rejection?: { readonly error: ApiError; readonly client?: RejectedClient | undefined }
+  /** Milliseconds until the reply began, without the time spent waiting for providers. */
   own = 0
-  /** Milliseconds from the beginning to the end. */
-  total = 0
-  private calls = 0
-  private calledAt = 0
-  private readonly steps: Steps
+  /** Milliseconds from start to finish; 0 while the request is open. */
+  totalMs = 0
+  private openCalls = 0
+  private callStartedAt = 0
+  private readonly listener: RecordListener
 
-  constructor(id: string, method: string, steps: Steps, background = false) {
+  constructor(id: string, method: string, listener: RecordListener, background = false) {
     this.id = id
     this.method = method
-    this.steps = steps
+    this.listener = listener
     this.background = background
   }
 
-  noted(facts: RequestMetadata): void {
-    this.facts = facts
+  setMetadata(metadata: RequestMetadata): void {
+    this.metadata = metadata
   }
 
-  called(facts: RequestMetadata): void {
-    this.noted(facts)
-    this.calledAt = performance.now()
-    this.calls++
+  callStarted(metadata: RequestMetadata): void {
+    this.setMetadata(metadata)
+    this.callStartedAt = performance.now()
+    this.openCalls++
   }
 
   attemptStarted(route: ModelRoute): void {
@@ -95,60 +95,60 @@ export class RequestRecord implements CallObserver {
   }
 
   attemptFailed(error: unknown): void {
-    if (error instanceof ApiError) this.settle(error.code ?? error.type, error.status)
-    else this.settle('internal_error', 500)
+    if (error instanceof ApiError) this.endAttempt(error.code ?? error.type, error.status)
+    else this.endAttempt('internal_error', 500)
   }
 
   callEnded(outcome: Outcome): void {
     this.outcome = outcome
-    this.settle(outcome.error ?? 'ok', outcome.status)
-    this.calls--
-    this.steps.ended(this)
-    if (this.background) this.own = performance.now() - this.startedAt - this.upstream.soFar()
-    this.closeWhenOver()
+    this.endAttempt(outcome.error ?? 'ok', outcome.status)
+    this.openCalls--
+    this.listener.callEnded(this)
+    if (this.background) this.own = performance.now() - this.startedAt - this.upstream.elapsedMs()
+    this.finishIfComplete()
   }
 
   refused(error: ApiError, client?: RejectedClient): void {
-    this.refusal = { error, client }
+    this.rejection = { error, client }
   }
 
   replied(reply: Reply): void {
     this.reply = reply
-    this.own = Math.max(0, performance.now() - this.startedAt - this.upstream.soFar())
-    this.closeWhenOver()
+    this.own = Math.max(0, performance.now() - this.startedAt - this.upstream.elapsedMs())
+    this.finishIfComplete()
   }
 
-  /** Milliseconds until the first token of a stream. */
-  firstToken(): number | undefined {
-    if (this.facts?.stream !== true || this.outcome?.firstToken === undefined) return undefined
-    return this.calledAt - this.startedAt + this.outcome.firstToken
+  /** Milliseconds until the first token; undefined if the request is not a stream or has no token yet. */
+  firstTokenMs(): number | undefined {
+    if (this.metadata?.stream !== true || this.outcome?.firstToken === undefined) return undefined
+    return this.callStartedAt - this.startedAt + this.outcome.firstToken
   }
 
-  /** The kind of the provider that was asked last. */
-  kind(): string | undefined {
+  /** The provider kind of the last attempt that was not skipped. */
+  providerKind(): string | undefined {
     return this.attempts.findLast(({ outcome }) => outcome !== circuitOpen)?.route.provider.kind.name
   }
 
-  /** The status that the caller got or, where the answer broke behind it, that it would have got. */
+  /** The status of the reply; if the call failed after the reply began, the status of that failure. */
   status(): number {
-    if (this.refusal === undefined && this.outcome?.error !== undefined) return this.outcome.status
+    if (this.rejection === undefined && this.outcome?.error !== undefined) return this.outcome.status
     return this.reply?.status ?? this.outcome?.status ?? 0
   }
 
-  /** The code of what went wrong. */
-  error(): string | undefined {
-    const { refusal } = this
-    return refusal ? (refusal.error.code ?? refusal.error.type) : this.outcome?.error
+  /** The error code; undefined if the request succeeded. */
+  errorCode(): string | undefined {
+    const { rejection } = this
+    return rejection ? (rejection.error.code ?? rejection.error.type) : this.outcome?.error
   }
 
-  /** The path of the route, as the interface writes it; where there is none, that of the request. */
+  /** The route pattern; if no route matches, the path that the client sent. */
   path(): string | undefined {
     if (this.reply?.path !== undefined) return this.reply.path
-    const sent = this.refusal?.client?.path
-    return sent === undefined ? undefined : loggable(sent)
+    const requestedPath = this.rejection?.client?.path
+    return requestedPath === undefined ? undefined : loggable(requestedPath)
   }
 
-  private settle(outcome: string, status: number): void {
+  private endAttempt(outcome: string, status: number): void {
     const last = this.attempts.at(-1)
     if (last === undefined || last.outcome !== undefined) return
     last.milliseconds = performance.now() - last.startedAt
@@ -156,14 +156,21 @@ export class RequestRecord implements CallObserver {
     last.status = status
   }
 
-  private closeWhenOver(): void {
-    if (this.calls > 0 || (this.reply === undefined && !this.background)) return
-    this.total = performance.now() - this.startedAt
-    this.steps.over(this)
+  private finishIfComplete(): void {
+    if (this.openCalls > 0 || (this.reply === undefined && !this.background)) return
+    this.totalMs = performance.now() - this.startedAt
+    this.listener.finished(this)
   }
 }
 
-/** A record that nobody hears of. */
+/** A record without a listener. */
 export function unheardRecord(): RequestRecord {
-  return new RequestRecord('', '', { ended() {}, over() {} })
+  return new RequestRecord('', '', { callEnded() {}, finished() {} })
+}
+
+const probePaths: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz', '/metrics'])
+
+/** True for a successful health probe or metrics scrape, which would only fill logs and traces. */
+export function isRoutineProbe(record: RequestRecord): boolean {
+  return probePaths.has(record.reply?.path) && record.status() < 400
 }

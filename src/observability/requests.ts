@@ -1,82 +1,86 @@
 import type { Observer } from '../gateway/observer.ts'
 import { causeOf, type Log } from '../lib/log.ts'
-import { RequestRecord, type Steps } from './request-record.ts'
+import { RequestRecord, type RecordListener } from './request-record.ts'
 
-/** Hears of requests. */
+/** Receives the requests that a tracker follows. */
 export type RequestListener = {
-  /** One has come; so many are open, with it. */
-  begun?(open: number): void
-  /** One is over, and nothing more will be known of it. */
-  over(record: RequestRecord): void
-  /** It wants to know the trace that a request belongs to. */
-  readonly traces?: boolean
+  /** A request has arrived; `openRequests` includes it. */
+  started?(openRequests: number): void
+  /** A request has finished: its record does not change any more. */
+  finished(record: RequestRecord): void
+  /** True if the listener reads `RequestRecord.traceparent`. */
+  readonly wantsTraceparent?: boolean
 }
 
-/** All requests that are open, each with what is known of it. */
+/** Tracks open requests and their calls, and passes finished records to listeners. */
 export type Requests = Observer & {
-  /** A request has come. */
+  /** Starts the record of an incoming request. */
   begin(id: string, method: string): RequestRecord
-  /** Whether the trace that a request belongs to is of interest. */
+  /** Whether a listener reads `RequestRecord.traceparent`. */
   readonly traced: boolean
   open(): InFlight
 }
 
-/** How many there are at the moment. */
+/** How many requests, calls and streams are open. */
 export type InFlight = { readonly requests: number; readonly calls: number; readonly streams: number }
 
 /**
- * The interface tells of a request and the gateway of its calls; here both come together by its id. Beyond `most`
- * the oldest is forgotten, which nothing but a fault of ours could bring about.
+ * The HTTP layer reports requests and the gateway reports their calls; the tracker joins them by request id. Beyond
+ * `maxOpen` it drops the oldest record, which only a leak in the gateway can cause.
  */
-export function createRequests(listeners: readonly RequestListener[], log: Log, most = 200_000): Requests {
+export function createRequestTracker(
+  listeners: readonly RequestListener[],
+  log: Log,
+  maxOpen = 200_000,
+): Requests {
   const open = new Map<string, RequestRecord>()
   const inFlight = { calls: 0, streams: 0 }
 
-  const steps: Steps = {
-    ended: (record) => count(record, -1),
-    over(record) {
+  const recordListener: RecordListener = {
+    callEnded: (record) => adjustInFlight(record, -1),
+    finished(record) {
       if (!record.background) open.delete(record.id)
-      tellAll(listeners, record, log)
+      notifyAll(listeners, record, log)
     },
   }
 
-  function count({ facts }: RequestRecord, change: 1 | -1): void {
+  function adjustInFlight({ metadata }: RequestRecord, change: 1 | -1): void {
     inFlight.calls += change
-    if (facts?.stream) inFlight.streams += change
+    if (metadata?.stream) inFlight.streams += change
   }
 
   return {
-    traced: listeners.some(({ traces }) => traces === true),
+    traced: listeners.some(({ wantsTraceparent }) => wantsTraceparent === true),
     begin(id, method) {
-      const record = new RequestRecord(id, method, steps)
-      if (open.size >= most) forgetOldest(open)
+      const record = new RequestRecord(id, method, recordListener)
+      if (open.size >= maxOpen) dropOldest(open)
       open.set(id, record)
-      for (const listener of listeners) listener.begun?.(open.size)
+      for (const listener of listeners) listener.started?.(open.size)
       return record
     },
-    requestSeen: (facts) => open.get(facts.id)?.noted(facts),
-    call(facts, booked) {
-      const asked = booked ? undefined : open.get(facts.id)
-      const record = asked ?? new RequestRecord(facts.id, '', steps, true)
-      record.called(facts)
-      count(record, 1)
+    requestSeen: (metadata) => open.get(metadata.id)?.setMetadata(metadata),
+    call(metadata, background) {
+      const openRecord = background ? undefined : open.get(metadata.id)
+      const record = openRecord ?? new RequestRecord(metadata.id, '', recordListener, true)
+      record.callStarted(metadata)
+      adjustInFlight(record, 1)
       return record
     },
     open: () => ({ requests: open.size, ...inFlight }),
   }
 }
 
-/** A call must be settled, and a reply sent, whatever becomes of what is told about them. */
-function tellAll(listeners: readonly RequestListener[], record: RequestRecord, log: Log): void {
+/** Catches what a listener throws: telemetry must not keep a call from being settled or a reply from being sent. */
+function notifyAll(listeners: readonly RequestListener[], record: RequestRecord, log: Log): void {
   for (const listener of listeners) {
     try {
-      listener.over(record)
+      listener.finished(record)
     } catch (error) {
-      log.error('A request could not be told about.', { request: record.id, cause: causeOf(error) })
+      log.error('A request could not be recorded.', { request: record.id, cause: causeOf(error) })
     }
   }
 }
 
-function forgetOldest(open: Map<string, RequestRecord>): void {
+function dropOldest(open: Map<string, RequestRecord>): void {
   for (const [id] of open.entries().take(1)) open.delete(id)
 }

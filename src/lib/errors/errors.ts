@@ -1,7 +1,7 @@
 import type { KeyRejection, ModelRejection, RejectionFacts, RouteRejection } from './rejection.ts'
 import { shortText } from '../text.ts'
 
-/** What a caller reads in the body of every error. */
+/** The JSON body of every error response. */
 export type ErrorBody = {
   readonly error: {
     readonly message: string
@@ -11,7 +11,7 @@ export type ErrorBody = {
   }
 }
 
-type ErrorFacts = {
+type ApiErrorOptions = {
   readonly type: string
   readonly code?: string | null
   readonly param?: string | null
@@ -21,7 +21,7 @@ type ErrorFacts = {
   readonly log?: RejectionFacts
 }
 
-/** An error with the status and the sentence that the caller gets. */
+/** An error with the HTTP status and the message that the caller receives. */
 export class ApiError extends Error {
   readonly status: number
   readonly type: string
@@ -30,15 +30,15 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>
   readonly log: RejectionFacts
 
-  constructor(status: number, message: string, facts: ErrorFacts) {
-    super(message, { cause: facts.cause })
+  constructor(status: number, message: string, options: ApiErrorOptions) {
+    super(message, { cause: options.cause })
     this.name = 'ApiError'
     this.status = status
-    this.type = facts.type
-    this.code = facts.code ?? null
-    this.param = facts.param ?? null
-    this.headers = facts.headers ?? {}
-    this.log = facts.log ?? {}
+    this.type = options.type
+    this.code = options.code ?? null
+    this.param = options.param ?? null
+    this.headers = options.headers ?? {}
+    this.log = options.log ?? {}
   }
 
   toBody(): ErrorBody {
@@ -47,7 +47,8 @@ export class ApiError extends Error {
 }
 
 const invalidRequest = 'invalid_request_error'
-/** 400: the request breaks a rule; `param` is the path of the field. */
+
+/** 400: the request is invalid; `param` is the path of the field. */
 export function badRequest(
   message: string,
   code: string | null,
@@ -57,21 +58,24 @@ export function badRequest(
   return new ApiError(400, message, { type: invalidRequest, code, param, log })
 }
 
+/** 400: the body cannot be parsed. */
 export function invalidJson(): ApiError {
   return badRequest('The request body is not valid JSON.', null, null, { reason: 'invalid_json' })
 }
 
+/** 400: arrays and objects of the body are nested deeper than `levels`. */
 export function nestedTooDeeply(levels: number): ApiError {
   return badRequest(`The request body is nested deeper than ${levels} levels.`, 'invalid_value', null)
 }
 
-/** 400: the body has more properties than `limit` beyond the first `each` of each object; `param` is where there are too many. */
+/** 400: the body has more than `limit` properties beyond the first `each` of each object; `param` is the path of one. */
 export function tooManyProperties(limit: number, each: number, param: string | null): ApiError {
   const where = param === null ? 'Invalid request body' : `Invalid '${param}'`
   const message = `${where}: too many properties. At most ${limit} are allowed beyond the first ${each} of each object.`
   return badRequest(message, 'object_above_max_properties', param)
 }
 
+/** 400: the gateway or the model does not support the parameter. */
 export function unsupportedParameter(message: string, param: string): ApiError {
   return badRequest(message, 'unsupported_parameter', param)
 }
@@ -82,7 +86,7 @@ export function missingKey(): ApiError {
   return unauthorized(message, null, { reason: 'missing_key' })
 }
 
-/** 401: the caller reads the same sentence whatever is wrong with the key; only the log says which it is. */
+/** 401: the caller reads the same message for every reason; only the log contains the reason. */
 export function invalidKey(reason: KeyRejection, key?: string): ApiError {
   const message = 'The API key is not valid. It may be mistyped, expired or revoked.'
   return unauthorized(message, 'invalid_api_key', { reason, key })
@@ -93,12 +97,12 @@ function unauthorized(message: string, code: string | null, log: RejectionFacts)
   return new ApiError(401, message, { type: invalidRequest, code, headers, log })
 }
 
-/** 402: nobody has said how the organization pays, or what the model costs. */
+/** 402: the billing of the organization, or the price of the model, is not configured. */
 export function billingNotConfigured(message: string): ApiError {
   return new ApiError(402, message, { type: 'insufficient_quota', code: 'billing_not_configured' })
 }
 
-/** 402; waiting does not mend it, so there is no `retry-after`. */
+/** 402: the balance does not cover the request. There is no `retry-after` because waiting does not help. */
 export function insufficientBalance(message: string): ApiError {
   return new ApiError(402, message, { type: 'insufficient_quota', code: 'insufficient_balance' })
 }
@@ -109,24 +113,25 @@ export function noOrganization(key?: string): ApiError {
   return new ApiError(403, message, { type: invalidRequest, code: 'no_organization', log: { key } })
 }
 
-/** 403: metrics are the operator's. */
+/** 403: only the operator can read metrics. */
 export function metricsForbidden(): ApiError {
   const message =
     'Metrics are for programs that ask for localhost on the machine of the gateway, or send its WEIR_ADMIN_KEY as the bearer.'
   return new ApiError(403, message, { type: invalidRequest, code: 'metrics_forbidden' })
 }
 
-/** 404 for a model; the message says what to do about it. `model` is the name as it was asked for. */
+/** 404 for a model; the message says how to fix the request. `model` is the name that was requested. */
 export function modelNotFound(message: string, reason: ModelRejection, model: string): ApiError {
   const log = { reason, model }
   return new ApiError(404, message, { type: invalidRequest, code: 'model_not_found', param: 'model', log })
 }
 
+/** 404: no completion with this id is stored. */
 export function completionNotFound(id: string): ApiError {
   return new ApiError(404, `Completion with id '${id}' not found.`, { type: invalidRequest })
 }
 
-/** 404 for a path; `sentence` says what was likely meant, or is empty. */
+/** 404 for a path; `sentence` is a hint at the likely path, or empty. */
 export function routeNotFound(
   method: string,
   path: string,
@@ -136,93 +141,96 @@ export function routeNotFound(
   return new ApiError(404, message, { type: invalidRequest, log: { reason } })
 }
 
-/** Characters. */
 const maxShownPath = 200
 
-/** 501: the method is none of HTTP's. */
+/** 501: HTTP has no such method. */
 export function methodNotImplemented(method: string): ApiError {
-  const message = `${method} is not a method of HTTP.`
+  const message = `${method} is not an HTTP method.`
   return new ApiError(501, message, { type: invalidRequest, code: 'method_not_implemented' })
 }
 
+/** 405: the path exists, but not with this method. */
 export function methodNotAllowed(method: string, path: string, allowed: readonly string[]): ApiError {
   const headers = { allow: allowed.join(', ') }
-  const message = `${shortText(path, maxShownPath)} does not take ${method}; it takes ${allowed.join(', ')}.`
+  const message = `${shortText(path, maxShownPath)} does not support ${method}; it supports ${allowed.join(', ')}.`
   return new ApiError(405, message, { type: invalidRequest, code: 'method_not_supported', headers })
 }
 
+/** 413: the body is larger than `limit` bytes. */
 export function bodyTooLarge(limit: number): ApiError {
   const message = `The request body is larger than ${limit} bytes, the max_body of this gateway.`
   return new ApiError(413, message, { type: invalidRequest, code: 'request_too_large' })
 }
 
-/** 408: the body was promised and did not come. */
+/** 408: the body did not arrive before the deadline. */
 export function bodyTooSlow(): ApiError {
-  const message = 'The request body did not come in time.'
+  const message = 'The request body did not arrive in time.'
   const headers = { connection: 'close' }
   return new ApiError(408, message, { type: invalidRequest, code: 'request_timeout', headers })
 }
 
+/** 415: the body has another content type than the route expects. */
 export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, message, { type: invalidRequest, code: 'unsupported_media_type' })
 }
 
-/** 429: `wait` in milliseconds until the same request will pass, if no other comes before it. */
-export function rateLimited(type: 'requests' | 'tokens', message: string, wait: number): ApiError {
+/** 429: after `waitMs` the same request is accepted, unless other requests arrive before it. */
+export function rateLimited(type: 'requests' | 'tokens', message: string, waitMs: number): ApiError {
   const headers = {
-    'retry-after': String(Math.max(1, Math.ceil(wait / 1000))),
-    'retry-after-ms': String(wait),
+    'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))),
+    'retry-after-ms': String(waitMs),
   }
   const log = { reason: `${type}_limit` }
   return new ApiError(429, message, { type, code: 'rate_limit_exceeded', headers, log })
 }
 
+/** 500: an unexpected error; its cause is only logged. */
 export function internalError(cause: unknown): ApiError {
   const message = 'Something went wrong inside the gateway. The request id finds the cause in its log.'
   return new ApiError(500, message, { type: 'server_error', code: 'internal_error', cause })
 }
 
-/** 503: a part that the answer needs is gone. */
+/** 503: the gateway cannot serve the request at the moment. */
 export function serviceUnavailable(message: string, cause?: unknown): ApiError {
-  const facts = { type: 'service_unavailable_error', code: 'service_unavailable', cause }
-  return new ApiError(503, message, { ...facts, headers: { 'retry-after': '1' } })
+  const options = { type: 'service_unavailable_error', code: 'service_unavailable', cause }
+  return new ApiError(503, message, { ...options, headers: { 'retry-after': '1' } })
 }
 
-/** 503: the requests in flight hold as many bytes as they may. */
+/** 503: requests in flight have used up the memory budget. */
 export function memoryExhausted(): ApiError {
   return serviceUnavailable('The gateway holds too many bytes of requests at the moment. Try again later.')
 }
 
-/** Nobody reads it: the caller has left. The status is the one that proxies log for that. */
+/** 499: the client closed the connection. It is only logged, with the status that proxies use for this. */
 export function clientGone(): ApiError {
   return new ApiError(499, 'The client closed the connection.', { type: invalidRequest, code: 'client_gone' })
 }
 
-/** The key that a queued run was asked for with is no longer valid; the run tells it as its own end. */
-export function runKeyInvalid(id: string, why: 'was revoked' | 'has expired'): ApiError {
-  const message = `The API key ${id} of this run ${why} while the run was queued.`
+/** 401: the key of a queued run is no longer valid; the run ends with this error. */
+export function runKeyInvalid(id: string, change: 'was revoked' | 'has expired'): ApiError {
+  const message = `The API key ${id} of this run ${change} while the run was queued.`
   return new ApiError(401, message, { type: invalidRequest, code: 'invalid_api_key' })
 }
 
-/** The run was cancelled by its organization, which reads this nowhere: the run tells it as its own end. */
+/** 499: the organization cancelled the run; the run ends with this error. */
 export function runCancelled(): ApiError {
   return new ApiError(499, 'The run was cancelled.', { type: invalidRequest, code: 'cancelled' })
 }
 
-/** 503: the gateway takes no new calls any more; the next connection may reach another one. */
+/** 503: the gateway is stopping; the next connection can reach another instance. */
 export function gatewayStopping(): ApiError {
-  const facts = { type: 'service_unavailable_error', code: 'service_unavailable' }
+  const options = { type: 'service_unavailable_error', code: 'service_unavailable' }
   const headers = { 'retry-after': '1', connection: 'close' }
-  return new ApiError(503, 'The gateway is stopping and takes no new requests.', { ...facts, headers })
+  return new ApiError(503, 'The gateway is stopping and accepts no new requests.', { ...options, headers })
 }
 
-/** The gateway stopped in the middle of the call. */
+/** 503: the gateway stopped during the call. */
 export function interrupted(cause?: unknown): ApiError {
-  const message = 'The gateway stopped before the answer was whole. Ask again.'
+  const message = 'The gateway stopped before the response was complete. Send the request again.'
   return new ApiError(503, message, { type: 'server_error', code: 'interrupted', cause })
 }
 
-/** 500: what is stored of a background run is damaged. */
+/** 500: the stored state of a background run is damaged. */
 export function unreadableRun(): ApiError {
   const message = 'The gateway could not read the run that it had stored. Send the request again.'
   return new ApiError(500, message, { type: 'server_error', code: 'internal_error' })

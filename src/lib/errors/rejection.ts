@@ -1,17 +1,17 @@
-/** What the log says of a rejected request beyond the error itself; never shown to the caller. */
+/** Details of a rejected request for the log; never shown to the caller. */
 export type RejectionFacts = {
-  /** Which of the cases of its code it is: one of a fixed set of words. */
+  /** The case within the error code: one of a fixed set. */
   readonly reason?: string
-  /** The model that the request named, as it was written. */
+  /** The model name in the request. */
   readonly model?: string | undefined
-  /** The public id of the key, where its secret was right. */
+  /** The public id of the key, if its secret is valid. */
   readonly key?: string | undefined
 }
 
 /** Why a key was not accepted. */
 export type KeyRejection = 'malformed_key' | 'unknown_key' | 'wrong_secret' | 'revoked_key' | 'expired_key'
 
-/** Why a name finds no model. */
+/** Why no model has the requested name. */
 export type ModelRejection = 'unknown_model' | 'ambiguous_model' | 'disabled_model'
 
 /** Why a path is not found. */

@@ -1,10 +1,11 @@
 import { ApiError, badRequest } from './errors.ts'
 
-/** 400 in the provider's words: the provider refused what the caller sent. */
+/** 400 with the provider's message: the provider rejected the request. */
 export function upstreamRejected(message: string, code: UpstreamRejection): ApiError {
   return badRequest(message, code, null)
 }
 
+/** The codes of requests that a provider rejected. */
 export type UpstreamRejection = 'upstream_rejected' | 'context_length_exceeded' | 'content_filter'
 
 const noRetry = { 'x-should-retry': 'false' }
@@ -14,15 +15,16 @@ export function upstreamBroken(code: UpstreamBreakage, message: string): ApiErro
   return new ApiError(502, message, { type: 'server_error', code, headers: noRetry })
 }
 
-/** 502: the model is on, but nobody has given its provider a key. */
+/** 502: the model is enabled, but its provider has no API key. */
 export function providerKeyMissing(message: string): ApiError {
   return upstreamBroken('provider_key_missing', message)
 }
 
+/** The codes of upstream failures that a retry cannot fix. */
 export type UpstreamBreakage =
   'provider_key_missing' | 'provider_key_rejected' | 'provider_quota_exhausted' | 'upstream_model_not_found'
 
-/** 502 that may pass. `retryAfter` in seconds, as the provider gave it; at most 60 are handed on. */
+/** 502 that a retry may fix. `retryAfter` is the provider's, in seconds; the caller receives at most 60. */
 export function upstreamFailed(
   code: UpstreamFailure,
   message: string,
@@ -34,4 +36,5 @@ export function upstreamFailed(
   return new ApiError(502, message, { type: 'server_error', code, headers, cause })
 }
 
+/** The codes of upstream failures that a retry may fix. */
 export type UpstreamFailure = 'upstream_unavailable' | 'upstream_timeout' | 'upstream_rate_limited'

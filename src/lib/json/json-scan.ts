@@ -1,45 +1,45 @@
 /**
- * How far the text of one JSON object or list has come. It is scanned piece by piece, so that text in many pieces is
- * read only once.
+ * The state of scanning the text of one JSON object or array. The text is scanned piece by piece, so that text in many
+ * pieces is read only once.
  */
-export type JsonScan = { readonly place: Place; readonly depth: number }
+export type JsonScan = { readonly position: Position; readonly depth: number }
 
-/** `other`: it is no object and no list, or more follows its end. */
-type Place = 'before' | 'inside' | 'string' | 'escape' | 'closed' | 'other'
+/** `other`: the text is not an object or array, or continues after its end. */
+type Position = 'before' | 'inside' | 'string' | 'escape' | 'closed' | 'other'
 
 /** The scan of an empty text. */
-export const emptyScan: JsonScan = { place: 'before', depth: 0 }
+export const emptyScan: JsonScan = { position: 'before', depth: 0 }
 
-/** The scan of the text with one more piece. */
+/** Returns the scan after one more piece of text. */
 export function scanPiece(scan: JsonScan, piece: string): JsonScan {
-  let { place, depth } = scan
-  for (let index = 0; index < piece.length && place !== 'other'; index++) {
+  let { position, depth } = scan
+  for (let index = 0; index < piece.length && position !== 'other'; index++) {
     const code = piece.charCodeAt(index)
-    if (place === 'string') place = afterInString(code)
-    else if (place === 'escape') place = 'string'
+    if (position === 'string') position = nextInString(code)
+    else if (position === 'escape') position = 'string'
     else if (isSpace(code)) continue
-    else if (place === 'inside') {
+    else if (position === 'inside') {
       if (isOpening(code)) depth += 1
       if (isClosing(code)) depth -= 1
-      if (code === quote) place = 'string'
-      else if (depth === 0) place = 'closed'
+      if (code === quote) position = 'string'
+      else if (depth === 0) position = 'closed'
     } else {
-      place = place === 'before' && isOpening(code) ? 'inside' : 'other'
+      position = position === 'before' && isOpening(code) ? 'inside' : 'other'
       depth = 1
     }
   }
-  return { place, depth }
+  return { position, depth }
 }
 
-/** Whether the last bracket is closed: nothing that continues the text would be JSON. */
-export function isClosed({ place }: JsonScan): boolean {
-  return place === 'closed'
+/** True once the outermost bracket is closed: the text is complete. */
+export function isClosed({ position }: JsonScan): boolean {
+  return position === 'closed'
 }
 
 const quote = 34
 const backslash = 92
 
-function afterInString(code: number): Place {
+function nextInString(code: number): Position {
   if (code === backslash) return 'escape'
   return code === quote ? 'inside' : 'string'
 }

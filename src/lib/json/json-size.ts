@@ -1,44 +1,44 @@
 /**
- * Whether a value that came out of JSON takes more than `limit` bytes as JSON. It reads no further than that takes, and
- * recurs as deep as the value is.
+ * Returns true if a parsed JSON value takes more than `limit` bytes as JSON. Stops as soon as that is known; recurs as
+ * deep as the value is nested.
  */
 export function jsonExceeds(value: unknown, limit: number): boolean {
-  return bytesLeft(value, limit) < 0
+  return remainingBytes(value, limit) < 0
 }
 
-/** What is left of these bytes once the value is written; less than 0 where they do not suffice. */
-function bytesLeft(value: unknown, bytes: number): number {
+/** Returns how many of the bytes remain after the value; less than 0 if it does not fit. */
+function remainingBytes(value: unknown, bytes: number): number {
   if (bytes < 0) return bytes
   if (typeof value === 'string') return bytes - stringBytes(value, bytes)
   if (typeof value !== 'object' || value === null) return bytes - String(value).length
-  return Array.isArray(value) ? leftOfList(value, bytes) : leftOfObject(value, bytes)
+  return Array.isArray(value) ? remainingAfterArray(value, bytes) : remainingAfterObject(value, bytes)
 }
 
-function leftOfList(list: readonly unknown[], bytes: number): number {
-  let left = bytes - brackets
+function remainingAfterArray(list: readonly unknown[], bytes: number): number {
+  let remaining = bytes - brackets
   for (const [index, item] of list.entries()) {
-    left = bytesLeft(item, index === 0 ? left : left - 1)
-    if (left < 0) return left
+    remaining = remainingBytes(item, index === 0 ? remaining : remaining - 1)
+    if (remaining < 0) return remaining
   }
-  return left
+  return remaining
 }
 
-function leftOfObject(fields: object, bytes: number): number {
-  let left = bytes - brackets
+function remainingAfterObject(fields: object, bytes: number): number {
+  let remaining = bytes - brackets
   let first = true
   for (const [name, value] of Object.entries(fields)) {
     // A colon, and a comma before every member but the first.
-    left -= stringBytes(name, left) + (first ? 1 : 2)
-    left = bytesLeft(value, left)
-    if (left < 0) return left
+    remaining -= stringBytes(name, remaining) + (first ? 1 : 2)
+    remaining = remainingBytes(value, remaining)
+    if (remaining < 0) return remaining
     first = false
   }
-  return left
+  return remaining
 }
 
 const brackets = 2
 
-/** A string has at least a byte for each of its characters. */
-function stringBytes(text: string, enough: number): number {
-  return text.length > enough ? text.length : Buffer.byteLength(JSON.stringify(text))
+/** Encodes only strings that can fit: a string takes at least one byte for each character. */
+function stringBytes(text: string, limit: number): number {
+  return text.length > limit ? text.length : Buffer.byteLength(JSON.stringify(text))
 }

@@ -1,10 +1,10 @@
 import { nextTurn } from '../time.ts'
 import { stringEnd } from '../validation/nesting.ts'
 
-/** In characters: shorter texts are parsed at once; of longer ones about so many in a turn of the event loop. */
+/** Characters parsed in one turn of the event loop. Shorter texts are parsed at once. */
 const sliceLength = 512 * 1024
 
-/** The elements of the JSON text of a list, parsed in slices with other work between. Throws where it is not JSON. */
+/** Parses the text of a JSON array in slices, and lets other work run between them. Throws if it is not JSON. */
 export async function parseList(text: string): Promise<unknown[]> {
   if (text.length <= sliceLength) return JSON.parse(text) as unknown[]
   const elements: unknown[] = []
@@ -12,7 +12,7 @@ export async function parseList(text: string): Promise<unknown[]> {
   for (let from = text.indexOf('[') + 1; from < text.length;) {
     const end = elementEnd(text, from)
     const element = text.slice(from, end)
-    // Of a list without elements.
+    // The array is empty.
     if (element.trim() !== '') elements.push(JSON.parse(element))
     if (text[end] !== ',') break
     from = end + 1
@@ -25,7 +25,7 @@ export async function parseList(text: string): Promise<unknown[]> {
 
 const [quote, comma] = [34, 44]
 
-/** The place of the comma behind the element that begins here, or of the bracket that ends the list. */
+/** Returns the index of the comma after the element that starts here, or of the bracket that ends the array. */
 function elementEnd(text: string, start: number): number {
   let depth = 0
   for (let index = start; index < text.length; index++) {

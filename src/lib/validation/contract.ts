@@ -1,25 +1,25 @@
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalidJson } from '../errors/errors.ts'
-import { explain } from './explain.ts'
+import { validationError } from './validation-error.ts'
 
-/** A schema that values from elsewhere must keep. */
+/** Validates foreign values by a schema. */
 export type Contract<Output> = {
-  /** The value, as it is; throws the error that the caller will read. */
+  /** Returns the value unchanged; throws the error that the caller receives if it is invalid. */
   read(value: unknown): Output
   readonly schema: TSchema
 }
 
-/** Compiles the schema once. `check` throws for what the schema cannot say. */
+/** Creates a validator; it compiles the schema once. `check` throws for rules that the schema cannot express. */
 export function contract<const Schema extends TSchema>(
   schema: Schema,
   check: (value: Static<Schema>) => void = () => {},
 ): Contract<Static<Schema>> {
-  const validator = Compile(schema)
+  const compiled = Compile(schema)
   function read(value: unknown): Static<Schema> {
-    // Of all that a body can be, only none at all is undefined.
+    // Parsed JSON is never undefined: the body is empty or not JSON.
     if (value === undefined) throw invalidJson()
-    if (!validator.Check(value)) throw explain(schema, value)
+    if (!compiled.Check(value)) throw validationError(schema, value)
     // The compiled check has just proved the type.
     check(value as Static<Schema>)
     return value as Static<Schema>

@@ -2,20 +2,20 @@ const quote = 34
 const backslash = 92
 
 /**
- * Whether arrays and objects lie in each other more than `limit` levels deep in a JSON text. JSON.parse reads any
- * depth, but JSON.stringify and every recursive reader run out of stack on what it made.
+ * Returns true if arrays and objects of a JSON text are nested more than `limit` levels deep. JSON.parse accepts any
+ * depth, but JSON.stringify and every recursive function overflow the stack on its result.
  */
 export function tooDeep(text: string, limit: number): boolean {
   return bracketsExceed(text, limit) && depthExceeds(text, limit)
 }
 
-/** Almost every text has fewer brackets than levels are allowed, which costs a tenth of a walk to find out. */
+/** A cheap first check, at a tenth of the cost: almost every text has fewer brackets than allowed levels. */
 function bracketsExceed(text: string, limit: number): boolean {
-  let left = limit
+  let remaining = limit
   for (const bracket of ['[', '{']) {
     for (let index = text.indexOf(bracket); index >= 0; index = text.indexOf(bracket, index + 1)) {
-      if (left === 0) return true
-      left -= 1
+      if (remaining === 0) return true
+      remaining -= 1
     }
   }
   return false
@@ -33,14 +33,14 @@ function depthExceeds(text: string, limit: number): boolean {
   return false
 }
 
-/** The quote that ends the JSON string begun at `start`, or the end of the text. */
+/** Returns the index of the quote that ends the JSON string started at `start`, or the length of the text. */
 export function stringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
-  while (end >= 0 && escaped(text, end)) end = text.indexOf('"', end + 1)
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end < 0 ? text.length : end
 }
 
-function escaped(text: string, index: number): boolean {
+function isEscaped(text: string, index: number): boolean {
   let before = index - 1
   while (text.charCodeAt(before) === backslash) before -= 1
   return (index - before) % 2 === 0

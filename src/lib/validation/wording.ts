@@ -1,19 +1,19 @@
 import { looksSecret, shortText } from '../text.ts'
 
-/** The way to a field from the root of a value. */
+/** The path from the root of a value to a field: property names and array indexes. */
 export type Path = readonly (string | number)[]
 
-/** What is wrong and where; `must` and `got` say the rest, where the code alone does not. */
+/** A rule that a value breaks; `must` and `got` are absent if the code alone is clear. */
 export type Problem = {
   readonly path: Path
   readonly code: string
-  /** What stands behind “must” in a sentence: `be at least 0`. */
+  /** The text after “must” in the message: `be at least 0`. */
   readonly must?: string
-  /** What stands behind “not”: the value, or words for it. */
+  /** The text after “not” in the message: the value or its description. */
   readonly got?: string
 }
 
-/** The sentence that the caller reads. */
+/** Returns the error message that the caller reads. */
 export function sentenceOf({ path, code, must, got }: Problem): string {
   const name = nameOf(path)
   if (code === 'missing_required_parameter') return `'${name}' is required.`
@@ -22,27 +22,27 @@ export function sentenceOf({ path, code, must, got }: Problem): string {
   return `${where}: must ${must}, not ${got}.`
 }
 
-/** `messages[0].content`, or null for the root. */
+/** Formats the path as `messages[0].content`; returns null for the root. */
 export function nameOf(path: Path): string | null {
   if (path.length === 0) return null
   const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${shortened(step)}`)).join('')
   return text.startsWith('.') ? text.slice(1) : text
 }
 
-/** A foreign value in quotes, short enough for a sentence; one that looks like a secret is not shown. */
+/** Quotes a foreign value, shortened for a message; a text that looks like a secret is not shown. */
 export function quoted(value: unknown): string {
   if (typeof value !== 'string') return String(value)
   return looksSecret(value.slice(0, maxScanned)) ? 'a text that looks like a secret' : `'${shortened(value)}'`
 }
 
-/** The words as a choice: `a, b or c`; or joined by another word. */
-export function oneOf(words: readonly string[], joint = 'or'): string {
-  const [last = '', ...others] = words.toReversed()
-  return others.length === 0 ? last : `${others.toReversed().join(', ')} ${joint} ${last}`
+/** Joins the items as `a, b or c`, or with another conjunction. */
+export function oneOf(items: readonly string[], conjunction = 'or'): string {
+  const [last = '', ...others] = items.toReversed()
+  return others.length === 0 ? last : `${others.toReversed().join(', ')} ${conjunction} ${last}`
 }
 
 const maxQuoted = 40
-/** Characters: what lies behind them is cut off in any case. */
+/** Characters. The text after them is cut off anyway. */
 const maxScanned = 400
 
 function shortened(text: string): string {

@@ -1,21 +1,25 @@
 import type { RequestListener } from '../requests.ts'
-import { type Figures, gatewayReadings } from './gateway-readings.ts'
-import { processReadings } from './process-readings.ts'
-import { renderReadings } from './reading.ts'
+import { type GatewayFigures, gatewayMetrics } from './gateway-metrics.ts'
+import { processMetrics } from './process-metrics.ts'
+import { renderScraped } from './prometheus.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 
-/** What is counted since the start, and the figures of the moment. */
+/**
+ * All metrics of the gateway: those counted for each request (`request-families.ts`), those read from its state at each
+ * scrape (`gateway-metrics.ts`), and those of the process (`process-metrics.ts`).
+ */
 export type Metrics = RequestListener & {
-  /** All of it, in the text format of Prometheus. */
+  /** Returns all metrics in the text format of Prometheus. */
   render(): string
 }
 
-export function createMetrics(figures: Figures): Metrics {
+/** Creates the metrics; `figures` are read at each scrape. */
+export function createMetrics(figures: GatewayFigures): Metrics {
   const requests = createRequestMetrics()
-  const readings = [...gatewayReadings(figures), ...processReadings]
+  const scraped = [...gatewayMetrics(figures), ...processMetrics]
   return {
-    begun: requests.begun,
-    over: requests.over,
-    render: () => requests.render() + renderReadings(readings),
+    started: requests.started,
+    finished: requests.finished,
+    render: () => requests.render() + renderScraped(scraped),
   }
 }

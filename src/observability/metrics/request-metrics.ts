@@ -1,64 +1,93 @@
+import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { ApiError } from '../../lib/errors/errors.ts'
+import { providerName } from '../provider-names.ts'
 import { type Attempt, circuitOpen, type RequestRecord } from '../request-record.ts'
 import type { RequestListener } from '../requests.ts'
-import { createCounters } from './counter.ts'
-import { crowdBounds } from './bounds.ts'
-import { createHistograms } from './histogram.ts'
-import { createModelMetrics } from './model-metrics.ts'
+import { createRequestFamilies } from './request-families.ts'
 
-/** What is counted of requests: a listener of them, and the text of the metrics. */
+/** Counts requests, attempts and calls to models. */
 export type RequestMetrics = RequestListener & { render(): string }
 
+/** Creates the metrics of requests, all of them empty. */
 export function createRequestMetrics(): RequestMetrics {
-  const requests = createCounters({
-    name: 'weir_requests_total',
-    help: 'Requests that are over.',
-    labels: ['method', 'path', 'status'],
-  })
-  const rejected = createCounters({
-    name: 'weir_rejected_requests_total',
-    help: 'Requests that were rejected with an error of the gateway, by why.',
-    labels: ['method', 'path', 'error', 'reason'],
-  })
-  const attempts = createCounters({
-    name: 'weir_attempts_total',
-    help: 'What was tried: one for each time that a route was asked, or left alone after failures.',
-    labels: ['provider', 'outcome'],
-  })
-  const crowds = createHistograms(
-    { name: 'weir_requests_in_flight_at_start', help: 'Open requests when one begins, with it.' },
-    crowdBounds,
-  )
-  const crowd = crowds.at()
-  const models = createModelMetrics()
+  const families = createRequestFamilies()
+  const { requests, rejected, attempts, inFlightAtStart } = families
+  const inFlight = inFlightAtStart.withLabels()
+  const recordCall = createCallRecorder(families)
+  const all = Object.values(families)
 
   return {
-    begun: (open) => crowd.observe(open),
-    over(record) {
-      if (!record.background) requests.at(...requestLabels(record)).value++
-      if (record.refusal) rejected.at(...rejectionLabels(record, record.refusal.error)).value++
-      for (const attempt of record.attempts) attempts.at(...attemptLabels(attempt)).value++
-      if (record.outcome) models.add(record, record.outcome)
+    started: (openRequests) => inFlight.observe(openRequests),
+    finished(record) {
+      if (!record.background) requests.withLabels(...requestLabels(record)).value++
+      if (record.rejection) rejected.withLabels(...rejectionLabels(record, record.rejection.error)).value++
+      for (const attempt of record.attempts) attempts.withLabels(...attemptLabels(attempt)).value++
+      if (record.outcome) recordCall(record, record.outcome)
     },
-    render: () => [requests, rejected, attempts, crowds, models].map((part) => part.render()).join(''),
+    render: () => all.map((family) => family.render()).join(''),
   }
 }
 
+type Families = ReturnType<typeof createRequestFamilies>
+
+function createCallRecorder(families: Families) {
+  const { durations, firstTokens, tokenIntervals, attemptDurations, tokens, overhead, cost } = families
+
+  function recordCall(record: RequestRecord, outcome: Outcome): void {
+    const provider = providerName(record.providerKind() ?? '')
+    // An unknown model has no label value: callers can send any text.
+    const model = record.metadata?.model ?? ''
+    durations.withLabels('chat', provider, model, outcome.error ?? '').observe(record.totalMs / 1000)
+    for (const attempt of record.attempts) recordAttempt(attempt)
+    if (record.reply) overhead.withLabels(record.reply.path ?? '').observe(record.own / 1000)
+    if (outcome.cost !== undefined) cost.withLabels(model).value += Number(outcome.cost) / 1e9
+    const { usage } = outcome
+    if (usage === undefined) return
+    tokens.withLabels('chat', provider, model, 'input').observe(usage.promptTokens)
+    tokens.withLabels('chat', provider, model, 'output').observe(usage.completionTokens)
+    const firstTokenMs = record.firstTokenMs()
+    if (firstTokenMs === undefined || outcome.error !== undefined) return
+    firstTokens.withLabels('chat', provider, model).observe(firstTokenMs / 1000)
+    const laterTokens = usage.completionTokens - 1
+    if (laterTokens <= 0) return
+    const seconds = (record.totalMs - firstTokenMs) / 1000
+    tokenIntervals.withLabels('chat', provider, model).observe(seconds / laterTokens)
+  }
+
+  function recordAttempt({ route, outcome, milliseconds }: Attempt): void {
+    if (outcome === circuitOpen) return
+    const error = outcome === undefined || outcome === 'ok' ? '' : outcome
+    attemptDurations
+      .withLabels('chat', providerName(route.provider.kind.name), route.model, error)
+      .observe(milliseconds / 1000)
+  }
+
+  return recordCall
+}
+
 function requestLabels(record: RequestRecord): readonly string[] {
-  return [methodOf(record), record.reply?.path ?? '', String(record.status())]
+  return [methodLabel(record), record.reply?.path ?? '', String(record.status())]
 }
 
-/** A path that no route has, a parameter or a model is in the log only: callers may write anything. */
+/** Unmatched paths, parameters and unknown models are only in the log: callers can send any text. */
 function rejectionLabels(record: RequestRecord, { code, type, log }: ApiError): readonly string[] {
-  return [methodOf(record), record.reply?.path ?? '', code ?? type, log.reason ?? '']
+  return [methodLabel(record), record.reply?.path ?? '', code ?? type, log.reason ?? '']
 }
 
-function methodOf({ method }: RequestRecord): string {
-  return methods.has(method) ? method : 'other'
+/** A client can send any text as the method. */
+function methodLabel({ method }: RequestRecord): string {
+  return knownMethods.has(method) ? method : 'other'
 }
 
-/** A client may send any word. */
-const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'PUT', 'PATCH'])
+const knownMethods: ReadonlySet<string> = new Set([
+  'GET',
+  'POST',
+  'DELETE',
+  'HEAD',
+  'OPTIONS',
+  'PUT',
+  'PATCH',
+])
 
 function attemptLabels({ route, outcome = circuitOpen }: Attempt): readonly string[] {
   return [route.provider.name, outcome]

@@ -1,25 +1,25 @@
-/** What is known of the failures of requests until their lines are written, so that no failure is reported twice. */
+/** Holds the causes of failed requests until their lines are written, so that no failure is logged twice. */
 export type FailureNotes = {
-  /** Keeps the text for the line of the request; false where requests have no lines: it is to be written elsewhere. */
+  /** Stores the text for the line of the request; returns false if requests are not logged: the caller logs it then. */
   add(request: string, text: string): boolean
-  /** Calls back with the text about the request, as soon as it is there, and without one after a moment. */
+  /** Calls `done` with the text as soon as it is added, or without one after a short timeout. */
   take(request: string, done: (text?: string) => void): void
-  /** Calls back whoever waits. */
+  /** Ends all waits: their callbacks are called without a text. */
   flush(): void
 }
 
-/** Milliseconds. The log hears of a stream that broke just after the request has ended. */
+/** A stream that broke is logged just after its request has finished. */
 const takeTimeoutMs = 50
 
-/** Keeps texts of so many requests at most: beyond it the oldest is forgotten. */
+/** Creates notes that hold the texts of at most `maxRequests` requests: beyond that the oldest is dropped. */
 export function createFailureNotes(areLogged: () => boolean, maxRequests = 1000): FailureNotes {
   const notes = new Map<string, string>()
   const waiting = new Map<string, (text?: string) => void>()
   return {
     add(request, text) {
       if (!areLogged()) return false
-      const taker = waiting.get(request)
-      if (taker !== undefined) taker(text)
+      const finish = waiting.get(request)
+      if (finish !== undefined) finish(text)
       else notes.set(request, text)
       for (const oldest of notes.size > maxRequests ? notes.keys().take(1) : []) notes.delete(oldest)
       return true

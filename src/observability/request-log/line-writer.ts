@@ -1,30 +1,30 @@
 import { settleWithin } from '../../lib/time.ts'
 
-/** Writes lines in batches, and never waits for whoever reads them. */
+/** Writes lines in batches. `write` never blocks: lines are dropped if the output is not read fast enough. */
 export type LineWriter = {
   write(line: string): void
-  /** Resolves once all is written, or after so many milliseconds. */
-  flush(milliseconds: number): Promise<void>
-  /** How many lines were let go, because their reader was too slow. */
+  /** Resolves once all lines are written, or after the timeout. */
+  flush(timeoutMs: number): Promise<void>
+  /** The number of lines that were dropped. */
   dropped(): number
 }
 
-/** Standard output, or what stands for it in a test. */
+/** Standard output, or its replacement in a test. */
 export type Sink = { write(text: string, written: () => void): unknown }
 
-/** In characters. A reader that is so far behind is not coming back soon. */
-const mostWaiting = 4 * 1024 * 1024
+/** A reader that is this far behind does not catch up soon. */
+const maxPendingCharacters = 4 * 1024 * 1024
 
 /**
- * The lines of one turn of the event loop are one write, and while that is under way the others wait. Beyond the bound
- * they are dropped; the next batch begins with `missed`, the line that says how many.
+ * The lines of one turn of the event loop are one write; lines that arrive during a write wait for the next one. Lines
+ * beyond `maxPending` characters are dropped; the next batch begins with `droppedLine`, which says how many.
  */
 export function createLineWriter(
   sink: Sink,
-  missed: (lines: number) => string,
-  bound = mostWaiting,
+  droppedLine: (lines: number) => string,
+  maxPending = maxPendingCharacters,
 ): LineWriter {
-  const batch = createBatch(missed, bound)
+  const batch = createBatch(droppedLine, maxPending)
   let scheduled = false
   let writing = false
   let idle = Promise.withResolvers<void>()
@@ -53,35 +53,35 @@ export function createLineWriter(
 
   return {
     write: (line) => batch.add(line) && schedule(),
-    async flush(milliseconds) {
+    async flush(timeoutMs) {
       const { promise } = idle
       writeBatch()
-      await settleWithin(promise, milliseconds)
+      await settleWithin(promise, timeoutMs)
     },
     dropped: batch.dropped,
   }
 }
 
-/** The lines that wait. */
-function createBatch(missed: (lines: number) => string, bound: number) {
+/** The pending lines. */
+function createBatch(droppedLine: (lines: number) => string, maxPending: number) {
   let text = ''
   let dropped = 0
-  let untold = 0
+  let unreported = 0
   return {
-    /** False where there is no room for the line. */
+    /** Returns false if the line was dropped. */
     add(line: string): boolean {
-      const room = text.length + line.length <= bound
-      if (room) text += `${line}\n`
-      else untold++
-      return room
+      const fits = text.length + line.length <= maxPending
+      if (fits) text += `${line}\n`
+      else unreported++
+      return fits
     },
     take(): string {
-      const taken = untold > 0 ? `${missed(untold)}\n${text}` : text
+      const batchText = unreported > 0 ? `${droppedLine(unreported)}\n${text}` : text
       text = ''
-      dropped += untold
-      untold = 0
-      return taken
+      dropped += unreported
+      unreported = 0
+      return batchText
     },
-    dropped: () => dropped + untold,
+    dropped: () => dropped + unreported,
   }
 }

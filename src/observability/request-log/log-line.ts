@@ -2,42 +2,41 @@ import { toDollars } from '../../gateway/billing/price.ts'
 import { loggable } from '../../lib/text.ts'
 import type { Attempt, RequestRecord } from '../request-record.ts'
 
-/** The line of a request: one JSON object; what is not known, or does not apply, is not there. */
+/** Formats the log line of a request: one JSON object, without fields that are unknown or do not apply. */
 export function logLine(record: RequestRecord, now: Date = new Date()): string {
-  const { facts, outcome, reply } = record
+  const { metadata, outcome, reply } = record
   return JSON.stringify({
     time: now.toISOString(),
     request: record.id,
-    method: record.background ? undefined : loggable(record.method, maxMethod),
+    method: record.background ? undefined : loggable(record.method, maxMethodLength),
     path: record.path(),
     background: record.background || undefined,
     status: record.status(),
-    error: record.error(),
-    ...rejectionOf(record),
-    organization: facts?.organization ?? reply?.organization,
-    key: facts?.key ?? reply?.key ?? record.refusal?.error.log.key,
+    error: record.errorCode(),
+    ...rejectionFields(record),
+    organization: metadata?.organization ?? reply?.organization,
+    key: metadata?.key ?? reply?.key ?? record.rejection?.error.log.key,
     requested_model: requestedModel(record),
-    model: facts?.model,
-    stream: facts?.stream,
-    attempts: record.attempts.length > 0 ? record.attempts.map(toldAttempt) : undefined,
+    model: metadata?.model,
+    stream: metadata?.stream,
+    attempts: record.attempts.length > 0 ? record.attempts.map(attemptFields) : undefined,
     provider: outcome?.provider,
     upstream_model: outcome?.upstreamModel,
-    ...tokensOf(record),
+    ...tokenFields(record),
     cost_usd: outcome?.cost === undefined ? undefined : toDollars(outcome.cost),
     gateway_ms: rounded(record.own),
-    upstream_ms: facts && rounded(record.upstream.milliseconds()),
-    first_token_ms: rounded(record.firstToken()),
-    total_ms: rounded(record.total),
+    upstream_ms: metadata && rounded(record.upstream.milliseconds()),
+    first_token_ms: rounded(record.firstTokenMs()),
+    total_ms: rounded(record.totalMs),
   })
 }
 
-/** Characters. */
-const maxMethod = 20
+const maxMethodLength = 20
 
-/** What finds the mistake of a client: which rule was broken, by which program. */
-function rejectionOf({ refusal }: RequestRecord) {
-  if (refusal === undefined) return undefined
-  const { error, client } = refusal
+/** The fields that help to find a client's mistake: the broken rule, the parameter and the client. */
+function rejectionFields({ rejection }: RequestRecord) {
+  if (rejection === undefined) return undefined
+  const { error, client } = rejection
   return {
     reason: error.log.reason,
     param: error.param === null ? undefined : loggable(error.param),
@@ -46,19 +45,19 @@ function rejectionOf({ refusal }: RequestRecord) {
   }
 }
 
-/** As the request has it, where that is not the slug of the model. */
-function requestedModel({ facts, refusal }: RequestRecord): string | undefined {
-  const requested = facts?.requestedModel ?? refusal?.error.log.model
-  if (requested === undefined || requested === facts?.model) return undefined
-  // No name has a blank in it: what comes behind one may be what somebody wrote to a model.
+/** The model name in the request; undefined if it equals the slug of the model. */
+function requestedModel({ metadata, rejection }: RequestRecord): string | undefined {
+  const requested = metadata?.requestedModel ?? rejection?.error.log.model
+  if (requested === undefined || requested === metadata?.model) return undefined
+  // No model name contains a space: the text after one can be part of a prompt.
   return loggable(requested.replace(/(?<=\S)\s[^]*$/, '…'))
 }
 
-function toldAttempt({ route, outcome, milliseconds }: Attempt) {
+function attemptFields({ route, outcome, milliseconds }: Attempt) {
   return { provider: route.provider.name, model: route.model, outcome, ms: rounded(milliseconds) }
 }
 
-function tokensOf({ outcome }: RequestRecord) {
+function tokenFields({ outcome }: RequestRecord) {
   const usage = outcome?.usage
   return {
     input_tokens: usage?.promptTokens,
@@ -70,7 +69,7 @@ function tokensOf({ outcome }: RequestRecord) {
   }
 }
 
-/** To microseconds. */
+/** Rounds to microseconds. */
 function rounded(milliseconds: number | undefined): number | undefined {
   return milliseconds === undefined ? undefined : Math.round(milliseconds * 1000) / 1000
 }

@@ -1,17 +1,17 @@
 import { durationText } from '../../lib/duration-text.ts'
 import { roundedUsd } from '../../lib/usd.ts'
-import { createPaint, type Paint, printable } from './paint.ts'
-import { clockTime, levelLabel } from './readable-log.ts'
 import type { Attempt, RequestRecord } from '../request-record.ts'
+import { clockTime, createPaint, levelLabel, type Paint, printable } from './terminal-text.ts'
 
+/** Options of `readableLine`. */
 export type ReadableLineOptions = {
   readonly color?: boolean
-  /** What the log says of the failure. */
+  /** The logged cause of the failure. */
   readonly cause?: string | undefined
   readonly now?: Date
 }
 
-/** The line of a request for people: short, the most telling first, with times and costs rounded. */
+/** Formats the line of a request for a terminal, with rounded times and costs. */
 export function readableLine(
   record: RequestRecord,
   { color = false, cause, now = new Date() }: ReadableLineOptions = {},
@@ -21,11 +21,11 @@ export function readableLine(
     paint.dim(clockTime(now)),
     paintStatus(record.status(), paint),
     printable(record.background ? 'run' : `${record.method} ${record.path() ?? '?'}`),
-    printable(record.facts?.model ?? ''),
+    printable(record.metadata?.model ?? ''),
     attemptsText(record, paint),
     failureText(record, cause, paint),
-    ...amounts(record),
-    times(record),
+    ...usageTexts(record),
+    durationsText(record),
     paint.dim(record.id),
   ]
   return parts.flatMap((part) => (part ? [part] : [])).join('  ')
@@ -37,7 +37,7 @@ function paintStatus(status: number, paint: Paint): string {
   return status >= 400 ? paint.yellow(label) : paint.green(label)
 }
 
-/** Why the last one was needed, if there were more. */
+/** Lists the attempts in order, failed ones with their outcome. */
 function attemptsText({ attempts }: RequestRecord, paint: Paint): string {
   return attempts.map((attempt) => attemptText(attempt, paint)).join(' → ')
 }
@@ -48,13 +48,13 @@ function attemptText({ route, outcome }: Attempt, paint: Paint): string {
 }
 
 function failureText(record: RequestRecord, cause: string | undefined, paint: Paint): string {
-  // That of the last attempt stands beside its provider.
-  const error = record.error() === record.attempts.at(-1)?.outcome ? '' : (record.error() ?? '')
+  // The outcome of the last attempt is already shown beside its provider.
+  const error = record.errorCode() === record.attempts.at(-1)?.outcome ? '' : (record.errorCode() ?? '')
   if (!cause) return error && paint.yellow(error)
   return paint.red(printable(error === '' ? cause : `${error}: ${cause}`))
 }
 
-function amounts({ outcome }: RequestRecord): (string | undefined)[] {
+function usageTexts({ outcome }: RequestRecord): (string | undefined)[] {
   const { usage, cost } = outcome ?? {}
   return [
     usage && `${usage.promptTokens}+${usage.completionTokens} tokens`,
@@ -62,8 +62,8 @@ function amounts({ outcome }: RequestRecord): (string | undefined)[] {
   ]
 }
 
-function times(record: RequestRecord): string {
-  const first = record.firstToken()
-  const waited = first === undefined ? '' : `, first token ${durationText(first)}`
-  return `${durationText(record.total)} (own ${durationText(record.own)}${waited})`
+function durationsText(record: RequestRecord): string {
+  const first = record.firstTokenMs()
+  const firstTokenText = first === undefined ? '' : `, first token ${durationText(first)}`
+  return `${durationText(record.totalMs)} (own ${durationText(record.own)}${firstTokenText})`
 }

@@ -1,17 +1,18 @@
 import type { Log, LogFields } from '../../lib/log.ts'
 import type { FailureNotes } from './failure-notes.ts'
-import { createPaint, type Paint, printable } from './paint.ts'
+import { clockTime, createPaint, levelLabel, type Paint, printable } from './terminal-text.ts'
 
+/** Options of `createReadableLog`. */
 export type ReadableLogOptions = {
-  /** Writes one line, without its end. */
+  /** Writes one line; the text has no line end. */
   write(line: string): void
   readonly color: boolean
-  /** Takes what is said of a failed request, where it has a line of its own; absent: it is written like all else. */
+  /** Receives the causes of failed requests, which are shown in the request lines; if absent, they are written here. */
   readonly notes?: FailureNotes
   readonly now?: () => Date
 }
 
-/** A log for people: the time, the level, the message and its fields in one line, as the lines of requests. */
+/** Creates a log for a terminal: the time, the level, the message and its fields in one line. */
 export function createReadableLog({ write, color, notes, now = () => new Date() }: ReadableLogOptions): Log {
   const paint = createPaint(color)
   const line = (label: string, message: string, fields: LogFields = {}) =>
@@ -23,22 +24,10 @@ export function createReadableLog({ write, color, notes, now = () => new Date() 
     warn: (message, fields) => write(line(paint.yellow(levelLabel('warn')), message, fields)),
     error(message, fields) {
       const text = () => line(paint.red(levelLabel('error')), message, fields)
-      const noted = typeof fields?.request === 'string' && notes?.add(fields.request, causeText(fields))
-      if (!noted) write(text())
+      const added = typeof fields?.request === 'string' && notes?.add(fields.request, causeText(fields))
+      if (!added) write(text())
     },
   }
-}
-
-/** The time of day in the time zone of the reader. */
-export function clockTime(time: Date): string {
-  return time.toLocaleTimeString('en-GB')
-}
-
-const labelWidth = 5
-
-/** The second column of every line: a level, or the status of a request. */
-export function levelLabel(text: string): string {
-  return text.padEnd(labelWidth)
 }
 
 function fieldsText(fields: LogFields, paint: Paint): string {
@@ -53,7 +42,7 @@ function valueText(value: string): string {
   return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text)
 }
 
-/** The cause that the caller was not told, else what it was. */
-function causeText({ cause, told }: LogFields): string {
-  return String(cause ?? told ?? '')
+/** The internal cause; if there is none, the error message that the caller received (the log field `told`). */
+function causeText({ cause, ...fields }: LogFields): string {
+  return String(cause ?? fields['told'] ?? '')
 }

@@ -1,31 +1,32 @@
-import { createLineWriter, type LineWriter, type Sink } from './line-writer.ts'
+import { type RequestRecord, isRoutineProbe } from '../request-record.ts'
+import type { RequestListener } from '../requests.ts'
 import type { FailureNotes } from './failure-notes.ts'
+import { createLineWriter, type LineWriter, type Sink } from './line-writer.ts'
 import { logLine } from './log-line.ts'
 import { readableLine } from './readable-line.ts'
-import { clockTime, levelLabel } from './readable-log.ts'
-import { uneventful } from '../probes.ts'
-import type { RequestRecord } from '../request-record.ts'
-import type { RequestListener } from '../requests.ts'
+import { clockTime, levelLabel } from './terminal-text.ts'
 
-/** Which requests have a line: all, those that failed, or none. */
+/** Which requests are logged: all, those that failed, or none. */
 export type LoggedRequests = 'requests' | 'errors' | 'off'
 
-/** A line for each request that is over. */
+/** Writes a line for each finished request. */
 export type RequestLog = RequestListener & Pick<LineWriter, 'flush' | 'dropped'>
 
-/** Where the lines go, and whether a person reads them there. */
+/** The destination and format of request lines. */
 export type LogOutput = {
   readonly sink: Sink
+  /** True for lines for a terminal, false for JSON lines. */
   readonly readable: boolean
-  /** For a person: whether in colour, and what the log has noted of failures. */
+  /** Colours readable lines. */
   readonly color?: boolean
+  /** The causes of failures, shown in readable lines. */
   readonly notes?: FailureNotes
 }
 
-/** `wanted` is asked for each request: settings may change. */
-export function createRequestLog(output: LogOutput, wanted: () => LoggedRequests): RequestLog {
+/** Creates a request log. `logged` is called for each request because settings can change. */
+export function createRequestLog(output: LogOutput, logged: () => LoggedRequests): RequestLog {
   const { sink, readable, color, notes } = output
-  const writer = createLineWriter(sink, readable ? readablyMissed : missed)
+  const writer = createLineWriter(sink, readable ? readableDroppedLine : droppedLine)
 
   function write(record: RequestRecord): void {
     const now = new Date()
@@ -36,28 +37,28 @@ export function createRequestLog(output: LogOutput, wanted: () => LoggedRequests
   }
 
   return {
-    over(record) {
-      if (isWanted(record, wanted())) write(record)
+    finished(record) {
+      if (isLogged(record, logged())) write(record)
     },
-    async flush(milliseconds) {
+    async flush(timeoutMs) {
       notes?.flush()
-      await writer.flush(milliseconds)
+      await writer.flush(timeoutMs)
     },
     dropped: writer.dropped,
   }
 }
 
-function isWanted(record: RequestRecord, wanted: LoggedRequests): boolean {
-  if (wanted === 'off') return false
-  if (wanted === 'requests') return !uneventful(record)
-  return record.error() !== undefined || record.status() >= 400
+function isLogged(record: RequestRecord, logged: LoggedRequests): boolean {
+  if (logged === 'off') return false
+  if (logged === 'requests') return !isRoutineProbe(record)
+  return record.errorCode() !== undefined || record.status() >= 400
 }
 
-function missed(lines: number): string {
+function droppedLine(lines: number): string {
   return JSON.stringify({ time: new Date().toISOString(), message: 'Lines of requests were dropped.', lines })
 }
 
-function readablyMissed(lines: number): string {
+function readableDroppedLine(lines: number): string {
   const message = `${lines} lines of requests were dropped: they were not read fast enough.`
   return [clockTime(new Date()), levelLabel('warn'), message].join('  ')
 }

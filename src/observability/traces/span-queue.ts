@@ -7,43 +7,43 @@ import {
 } from '@opentelemetry/sdk-trace'
 import { causeOf, type Log } from '../../lib/log.ts'
 
-/** Holds spans until they are sent, and counts those that it has to let go. */
+/** Queues spans until they are sent, and counts dropped ones. */
 export type SpanQueue = SpanProcessor & {
   dropped(): number
-  /** Tells of a failure to send, now and then. */
-  failed(error: unknown): void
+  /** Logs a failure to send, at most once per interval. */
+  reportFailure(error: unknown): void
 }
 
-/** Spans that may wait or be under way: some seconds of thousands of requests each second. */
-const mostWaiting = 16_384
-/** Of a batch; all of them may be under way at once when the gateway stops. */
-const batchSize = 1024
-/** Milliseconds between two batches that are not full. */
-const pause = 1000
-/** Milliseconds for which further failures are not told. */
-const silence = 60_000
+/** Spans that are queued or being sent: some seconds of thousands of requests per second. */
+const maxPendingSpans = 16_384
+/** Spans of a batch. All batches can be under way at once when the gateway stops. */
+const maxBatchSize = 1024
+/** Between two batches that are not full. */
+const batchIntervalMs = 1000
+/** Between two warnings about failures to send. */
+const warningIntervalMs = 60_000
 
-/** The queue of the SDK drops in silence what is too much for it: here nothing is given to it that it would drop. */
-export function createSpanQueue(exporter: SpanExporter, log: Log, most = mostWaiting): SpanQueue {
-  let waiting = 0
+/** Creates a queue before that of the SDK, which drops spans silently: this one drops and counts them first. */
+export function createSpanQueue(exporter: SpanExporter, log: Log, maxPending = maxPendingSpans): SpanQueue {
+  let pending = 0
   let dropped = 0
-  const failed = failureReport(log)
+  const failed = createFailureReport(log)
   const batches = new BatchSpanProcessor({
-    exporter: counted(exporter, (spans, error) => {
-      waiting -= spans
+    exporter: withExportCount(exporter, (spans, error) => {
+      pending -= spans
       if (error === undefined) return
       dropped += spans
       failed(error)
     }),
-    maxQueueSize: most,
-    maxExportBatchSize: Math.min(batchSize, most),
-    scheduledDelayMillis: pause,
+    maxQueueSize: maxPending,
+    maxExportBatchSize: Math.min(maxBatchSize, maxPending),
+    scheduledDelayMillis: batchIntervalMs,
   })
 
   function onEnd(span: ReadableSpan): void {
     if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return
-    if (waiting >= most) return void dropped++
-    waiting++
+    if (pending >= maxPending) return void dropped++
+    pending++
     batches.onEnd(span)
   }
 
@@ -53,28 +53,31 @@ export function createSpanQueue(exporter: SpanExporter, log: Log, most = mostWai
     forceFlush: () => batches.forceFlush(),
     shutdown: () => batches.shutdown(),
     dropped: () => dropped,
-    failed,
+    reportFailure: failed,
   }
 }
 
-/** The exporter; `done` hears of how many spans it has sent, or failed to. */
-function counted(exporter: SpanExporter, done: (spans: number, error: unknown) => void): SpanExporter {
+/** Wraps the exporter to call `done` with the number of spans of each export, and its error if it failed. */
+function withExportCount(
+  exporter: SpanExporter,
+  done: (spans: number, error: unknown) => void,
+): SpanExporter {
   return {
-    export(spans, told) {
+    export(spans, resultCallback) {
       exporter.export(spans, (result) => {
         done(spans.length, result.error)
-        told(result)
+        resultCallback(result)
       })
     },
     shutdown: () => exporter.shutdown(),
   }
 }
 
-function failureReport(log: Log): (error: unknown) => void {
-  let toldAt = Number.NEGATIVE_INFINITY
+function createFailureReport(log: Log): (error: unknown) => void {
+  let warnedAt = Number.NEGATIVE_INFINITY
   return (error) => {
-    if (performance.now() - toldAt < silence) return
-    toldAt = performance.now()
+    if (performance.now() - warnedAt < warningIntervalMs) return
+    warnedAt = performance.now()
     log.warn('Traces could not be sent.', { cause: causeOf(error) })
   }
 }

@@ -40,7 +40,7 @@ test('told to stop, it is not ready and takes no new call, and open streams come
   const ready = await readError(await weir.fetch('/readyz'))
   expect([ready.status, ready.message]).toEqual([
     503,
-    'The gateway is not ready. The gateway is stopping and takes no new requests.',
+    'The gateway is not ready. The gateway is stopping and accepts no new requests.',
   ])
   const refused = await weir.chat(stream)
   expect(refused.headers.get('retry-after')).toBe('1')

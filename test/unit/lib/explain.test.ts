@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { type TSchema, Type } from 'typebox'
-import { explain } from '../../../src/lib/validation/explain.ts'
+import { validationError } from '../../../src/lib/validation/validation-error.ts'
 
 const point = Type.Object({ x: Type.Integer(), y: Type.Integer() })
 const Circle = Type.Object({ type: Type.Literal('circle'), radius: Type.Number({ exclusiveMinimum: 0 }) })
@@ -99,22 +99,22 @@ const cases: Record<string, Case> = {
 }
 
 test.each(Object.entries(cases))('%s', (_, [schema, value, param, code, message]) => {
-  const error = explain(schema, value)
+  const error = validationError(schema, value)
   expect(error.status).toBe(400)
   expect(error.toBody()).toEqual({ error: { message, type: 'invalid_request_error', param, code } })
 })
 
 test('a long foreign value is cut, a wrong type is named without its value', () => {
   const schema = Type.Object({ word: Type.Enum(['a']), number: Type.Optional(Type.Number()) })
-  const cut = explain(schema, { word: `${'x'.repeat(39)}😀${'x'.repeat(500)}` }).message
+  const cut = validationError(schema, { word: `${'x'.repeat(39)}😀${'x'.repeat(500)}` }).message
   expect(cut).toBe(`Invalid 'word': must be 'a', not '${'x'.repeat(39)}\ufffd…'.`)
-  const named = explain(schema, { word: 'a', number: 'a secret prompt' }).message
+  const named = validationError(schema, { word: 'a', number: 'a secret prompt' }).message
   expect(named).not.toContain('secret')
 })
 
 test('a value is quoted where it is short and a word or a number, and never where it looks like a secret', () => {
   const schema = Type.Object({ number: Type.Number({ minimum: 0 }), word: Type.Enum(['a']) })
-  const said = (value: object) => explain(schema, { number: 1, word: 'a', ...value }).message
+  const said = (value: object) => validationError(schema, { number: 1, word: 'a', ...value }).message
   expect(said({ number: -1 })).toBe("Invalid 'number': must be at least 0, not -1.")
   expect(said({ number: '0.5' })).toBe("Invalid 'number': must be a number, not a string ('0.5').")
   expect(said({ number: 'sk-abcdefgh' })).toBe("Invalid 'number': must be a number, not a string.")
@@ -125,20 +125,20 @@ test('a value is quoted where it is short and a word or a number, and never wher
 
 test('the model that was asked for is kept for the log, where there is one', () => {
   const schema = Type.Object({ model: Type.String(), number: Type.Number() })
-  expect(explain(schema, { model: 'acme/river', number: 'x' }).log).toEqual({ model: 'acme/river' })
-  expect(explain(schema, { model: 5, number: 1 }).log.model).toBeUndefined()
-  expect(explain(schema, null).log.model).toBeUndefined()
+  expect(validationError(schema, { model: 'acme/river', number: 'x' }).log).toEqual({ model: 'acme/river' })
+  expect(validationError(schema, { model: 5, number: 1 }).log.model).toBeUndefined()
+  expect(validationError(schema, null).log.model).toBeUndefined()
 })
 
 test('a foreign name is cut too, and brings no line end into the message', () => {
   const schema = Type.Object({}, { additionalProperties: false })
-  expect(explain(schema, { ['x'.repeat(500)]: 1 }).param).toBe(`${'x'.repeat(40)}…`)
-  expect(explain(schema, { 'a\nb': 1 }).message).toBe("'a\ufffdb' is not a known parameter.")
+  expect(validationError(schema, { ['x'.repeat(500)]: 1 }).param).toBe(`${'x'.repeat(40)}…`)
+  expect(validationError(schema, { 'a\nb': 1 }).message).toBe("'a\ufffdb' is not a known parameter.")
 })
 
 test('a key named __proto__ is a key like any other', () => {
   const closed = Type.Object({ a: Type.Optional(Type.String()) }, { additionalProperties: false })
-  expect(explain(closed, JSON.parse('{"__proto__":{"a":"x"}}')).param).toBe('__proto__')
-  expect(explain(point, JSON.parse('{"__proto__":{"x":1,"y":1}}')).param).toBe('x')
+  expect(validationError(closed, JSON.parse('{"__proto__":{"a":"x"}}')).param).toBe('__proto__')
+  expect(validationError(point, JSON.parse('{"__proto__":{"x":1,"y":1}}')).param).toBe('x')
   expect(Object.hasOwn(Object.prototype, 'x')).toBe(false)
 })

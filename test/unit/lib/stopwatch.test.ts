@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { createStopwatch } from '../../../src/lib/stopwatch.ts'
+import { Stopwatch } from '../../../src/lib/stopwatch.ts'
 
 test('waits add up, and what lies between them does not count', () => {
   const times = [10, 25, 100, 101]
-  const watch = createStopwatch(() => times.shift() ?? Number.NaN)
+  const watch = new Stopwatch(() => times.shift() ?? Number.NaN)
   watch.start()
   watch.stop()
   watch.start()
@@ -14,7 +14,7 @@ test('waits add up, and what lies between them does not count', () => {
 
 test('a second start or stop changes nothing', () => {
   let time = 0
-  const watch = createStopwatch(() => time)
+  const watch = new Stopwatch(() => time)
   watch.stop()
   watch.start()
   time = 3
@@ -28,12 +28,12 @@ test('a second start or stop changes nothing', () => {
 
 test('the wait that is under way counts only where that is asked for', () => {
   let time = 10
-  const watch = createStopwatch(() => time)
+  const watch = new Stopwatch(() => time)
   watch.start()
   time = 14
   expect(watch.milliseconds()).toBe(0)
-  expect(watch.soFar()).toBe(4)
+  expect(watch.elapsedMs()).toBe(4)
   watch.stop()
   time = 20
-  expect(watch.soFar()).toBe(4)
+  expect(watch.elapsedMs()).toBe(4)
 })

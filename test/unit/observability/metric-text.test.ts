@@ -1,13 +1,16 @@
 import { expect, test } from 'bun:test'
-import { createCounters } from '../../../src/observability/metrics/counter.ts'
-import { createFamily, sample } from '../../../src/observability/metrics/family.ts'
-import { createHistograms } from '../../../src/observability/metrics/histogram.ts'
+import {
+  createCounters,
+  createFamily,
+  createHistograms,
+  formatSample,
+} from '../../../src/observability/metrics/prometheus.ts'
 
 test('a counter is told with its help, its type and a line for each series', () => {
   const counters = createCounters({ name: 'things_total', help: 'Things.', labels: ['kind', 'size'] })
-  counters.at('a', 'big').value += 2
-  counters.at('b', '').value++
-  counters.at('a', 'big').value++
+  counters.withLabels('a', 'big').value += 2
+  counters.withLabels('b', '').value++
+  counters.withLabels('a', 'big').value++
   expect(counters.render()).toBe(
     [
       '# HELP things_total Things.',
@@ -25,7 +28,7 @@ test('a metric without a series is not told', () => {
 
 test('the buckets of a histogram count all that is not above their bound', () => {
   const sizes = createHistograms({ name: 'sizes', help: 'Sizes.' }, [1, 2, 5])
-  for (const value of [0.5, 1, 1.5, 5, 100]) sizes.at().observe(value)
+  for (const value of [0.5, 1, 1.5, 5, 100]) sizes.withLabels().observe(value)
   expect(sizes.render().split('\n').slice(2, -1)).toEqual([
     'sizes_bucket{le="1"} 2',
     'sizes_bucket{le="2"} 3',
@@ -38,7 +41,7 @@ test('the buckets of a histogram count all that is not above their bound', () =>
 
 test('values of labels cannot break out of their quotes', () => {
   const counters = createCounters({ name: 'things_total', help: 'Things.', labels: ['kind'] })
-  counters.at('a"} 1\\').value++
+  counters.withLabels('a"} 1\\').value++
   expect(counters.render()).toContain('things_total{kind="a\\"} 1\\\\"} 1\n')
 })
 
@@ -47,12 +50,12 @@ test('beyond the bound new series are counted as one', () => {
     { name: 'things', help: 'Things.', labels: ['kind', 'size'] },
     {
       type: 'gauge',
-      make: () => ({ value: 0 }),
-      samples: ({ value }, name, labels) => [sample(name, labels, value)],
+      create: () => ({ value: 0 }),
+      samples: ({ value }, name, labels) => [formatSample(name, labels, value)],
     },
     2,
   )
-  for (const kind of ['a', 'b', 'c', 'd', 'a']) family.at(kind, 'big').value++
+  for (const kind of ['a', 'b', 'c', 'd', 'a']) family.withLabels(kind, 'big').value++
   expect(family.render().split('\n').slice(2, -1)).toEqual([
     'things{kind="a",size="big"} 2',
     'things{kind="b",size="big"} 1',

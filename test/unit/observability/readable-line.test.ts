@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
+import { upstreamFailed } from '../../../src/lib/errors/upstream-errors.ts'
 import { readableLine } from '../../../src/observability/request-log/readable-line.ts'
 import { createRequestLog } from '../../../src/observability/request-log/request-log.ts'
 import { RequestRecord } from '../../../src/observability/request-record.ts'
-import { upstreamFailed } from '../../../src/lib/errors/upstream-errors.ts'
 import { provider } from '../gateway/support/model-world.ts'
 
 const now = new Date('2026-05-04T10:11:12')
 
 function recordOf(): RequestRecord {
-  return new RequestRecord('req_1', 'POST', { ended() {}, over() {} })
+  return new RequestRecord('req_1', 'POST', { callEnded() {}, finished() {} })
 }
 
 const facts = {
@@ -22,7 +22,7 @@ const facts = {
 
 test('a person reads what was asked, who answered, what it took, and the id', () => {
   const record = recordOf()
-  record.called({ ...facts, stream: false })
+  record.callStarted({ ...facts, stream: false })
   record.attemptStarted({ provider: provider('acme'), model: 'b' })
   record.attemptFailed(upstreamFailed('upstream_timeout', ''))
   record.attemptStarted({ provider: provider('other'), model: 'b' })
@@ -56,7 +56,7 @@ test('an output that a person reads gets such lines', async () => {
   const log = createRequestLog({ sink, readable: true }, () => 'requests')
   const record = recordOf()
   record.replied({ status: 200, path: '/v1/models' })
-  log.over(record)
+  log.finished(record)
   await log.flush(1000)
   expect(written.join('')).toMatch(/^\S+ {2}200 {4}POST \/v1\/models .*req_1\n$/)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createLog } from '../../../src/lib/log.ts'
 import type { RequestRecord } from '../../../src/observability/request-record.ts'
-import { createRequests } from '../../../src/observability/requests.ts'
+import { createRequestTracker } from '../../../src/observability/requests.ts'
 
 const facts = (id: string) => ({
   id,
@@ -16,14 +16,21 @@ const facts = (id: string) => ({
 function startRequests(most?: number) {
   const heard: RequestRecord[] = []
   const lines: string[] = []
-  const listener = { over: (record: RequestRecord) => void heard.push(record) }
+  const listener = { finished: (record: RequestRecord) => void heard.push(record) }
   const failing = {
-    over() {
+    finished() {
       throw new Error('no room')
     },
   }
   const log = createLog((line) => void lines.push(line))
-  return { heard, lines, listener, failing, log, requests: createRequests([failing, listener], log, most) }
+  return {
+    heard,
+    lines,
+    listener,
+    failing,
+    log,
+    requests: createRequestTracker([failing, listener], log, most),
+  }
 }
 
 test('a request is over when its reply was made and its call has ended, in either order', () => {
@@ -50,7 +57,7 @@ test('a booked call is no part of the request that booked it', () => {
   const run = requests.call(facts('one'), true)
   booking.replied({ status: 200 })
   run.callEnded({ status: 502, error: 'upstream_timeout' })
-  expect(heard.map((record) => [record.background, record.error()])).toEqual([
+  expect(heard.map((record) => [record.background, record.errorCode()])).toEqual([
     [false, undefined],
     [true, 'upstream_timeout'],
   ])

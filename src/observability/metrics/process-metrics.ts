@@ -1,31 +1,31 @@
 import { readdirSync } from 'node:fs'
-import type { Reading } from './reading.ts'
+import type { ScrapedMetric } from './prometheus.ts'
 
-/** What a process says of itself, by the names that every Prometheus library has for it. */
-export const processReadings: readonly Reading[] = [
+/** The metrics of the process, with the names that all Prometheus client libraries use. */
+export const processMetrics: readonly ScrapedMetric[] = [
   {
     name: 'process_cpu_seconds_total',
-    help: 'Time that the process has spent on the processors.',
+    help: 'CPU time used by the process.',
     type: 'counter',
     read: () => [['', cpuSeconds()]],
   },
   {
     name: 'process_resident_memory_bytes',
-    help: 'Memory that the process holds.',
+    help: 'Resident memory of the process.',
     type: 'gauge',
     read: () => [['', process.memoryUsage.rss()]],
   },
   {
     name: 'process_start_time_seconds',
-    help: 'When the process began, in Unix seconds.',
+    help: 'Start time of the process, in Unix seconds.',
     type: 'gauge',
     read: () => [['', performance.timeOrigin / 1000]],
   },
   {
     name: 'process_open_fds',
-    help: 'Files and connections that are open.',
+    help: 'Open file descriptors.',
     type: 'gauge',
-    read: openFiles,
+    read: readOpenFiles,
   },
 ]
 
@@ -34,8 +34,8 @@ function cpuSeconds(): number {
   return (user + system) / 1e6
 }
 
-/** Only Linux tells. */
-function openFiles(): readonly [string, number][] {
+/** Returns no value on systems other than Linux. */
+function readOpenFiles(): readonly [string, number][] {
   try {
     return [['', readdirSync('/proc/self/fd').length]]
   } catch {

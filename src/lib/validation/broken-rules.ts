@@ -1,9 +1,9 @@
-import { type Rules, jsonTypeOf, jsonTypesOf } from './explain-schema.ts'
+import { type Rules, jsonTypeOf, jsonTypesOf } from './schema-rules.ts'
 import { isObject } from '../json/json.ts'
 import { type Path, type Problem, oneOf, quoted } from './wording.ts'
 import { looksSecret } from '../text.ts'
 
-/** The first bound that the value breaks in itself, leaving aside what it contains. */
+/** Returns the first bound that the value itself breaks, without looking at its elements. */
 export function brokenBound(rules: Rules, value: unknown, path: Path): Problem | undefined {
   if (typeof value === 'number') return wrongNumber(rules, value, path)
   if (typeof value === 'string') return wrongLength(rules, value, path)
@@ -11,16 +11,16 @@ export function brokenBound(rules: Rules, value: unknown, path: Path): Problem |
   return isObject(value) ? wrongWidth(rules, Object.keys(value).length, path) : undefined
 }
 
-/** The value is of no type that one of the branches takes. */
+/** Returns the problem of a value whose type no branch allows. */
 export function wrongType(branches: readonly Rules[], value: unknown, path: Path): Problem {
-  const words = branches.flatMap((branch): readonly string[] => {
+  const types = branches.flatMap((branch): readonly string[] => {
     return branch.type === 'integer' ? ['integer'] : jsonTypesOf(branch)
   })
-  const must = `be ${oneOf([...new Set(words.map(withArticle))])}`
-  return { path, code: 'invalid_type', must, got: typeWords(value) }
+  const must = `be ${oneOf([...new Set(types.map(withArticle))])}`
+  return { path, code: 'invalid_type', must, got: typeText(value) }
 }
 
-/** The value is none of those that are allowed. */
+/** Returns the problem of a value that is not one of the allowed ones. */
 export function wrongChoice(allowed: readonly unknown[], value: unknown, path: Path): Problem {
   const must = `be ${allowed.length === 1 ? '' : 'one of '}${oneOf(allowed.map(quoted))}`
   return { path, code: 'invalid_value', must, got: quoted(value) }
@@ -28,11 +28,11 @@ export function wrongChoice(allowed: readonly unknown[], value: unknown, path: P
 
 function wrongNumber(rules: Rules, value: number, path: Path): Problem | undefined {
   const kind = rules.type === 'integer' ? 'integer' : 'decimal'
-  // JSON may write 1e999, which is read as Infinity.
+  // JSON may contain 1e999, which is parsed as Infinity.
   if (kind === 'integer' && Number.isFinite(value) && !Number.isInteger(value))
     return wrongType([rules], value, path)
-  const bound = (code: string, words: string): Problem => {
-    return { path, code: `${kind}_${code}`, must: `be ${words}`, got: String(value) }
+  const bound = (code: string, range: string): Problem => {
+    return { path, code: `${kind}_${code}`, must: `be ${range}`, got: String(value) }
   }
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = rules
   if (minimum !== undefined && value < minimum) return bound('below_min_value', `at least ${minimum}`)
@@ -58,7 +58,7 @@ function wrongLength(rules: Rules, value: string, path: Path): Problem | undefin
   return { path, code: 'string_above_max_length', must, got: String(length) }
 }
 
-/** Characters, not the halves that JavaScript counts. */
+/** Counts characters, not UTF-16 code units. */
 function charactersOf(text: string): number {
   let count = 0
   for (const _ of text) count += 1
@@ -86,8 +86,8 @@ function counted(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
 }
 
-/** The type, and the value itself where it is a word or a number: a text may be what somebody wrote to a model. */
-function typeWords(value: unknown): string {
+/** Names the type, and the value itself if it is a word or a number: a longer text can be part of a prompt. */
+function typeText(value: unknown): string {
   if (typeof value === 'number')
     return `${Number.isInteger(value) ? 'an integer' : 'a decimal number'} (${value})`
   const type = withArticle(jsonTypeOf(value))
@@ -97,7 +97,7 @@ function typeWords(value: unknown): string {
     : type
 }
 
-function withArticle(word: string): string {
-  if (word === 'null') return word
-  return /^[aio]/.test(word) ? `an ${word}` : `a ${word}`
+function withArticle(noun: string): string {
+  if (noun === 'null') return noun
+  return /^[aio]/.test(noun) ? `an ${noun}` : `a ${noun}`
 }

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-/** JSON Schema as far as our schemas use it. */
+/** The part of JSON Schema that our schemas use. */
 export type Rules = {
   readonly type?: string
   readonly const?: unknown
@@ -26,7 +26,7 @@ type Check = (value: unknown) => boolean
 
 const checks = new WeakMap<Rules, Check>()
 
-/** Whether the value keeps the rules; they are compiled when they are first asked about. */
+/** Returns whether the value follows the rules, which are compiled at their first use. */
 export function accepts(rules: Rules, value: unknown): boolean {
   const check = checks.get(rules) ?? compile(rules)
   return check(value)
@@ -39,7 +39,7 @@ function compile(rules: Rules): Check {
   return check
 }
 
-/** The branches of a union, nested ones too, without the null that stands for an absent field. */
+/** Returns the branches of a union, also nested ones, without the `null` that means an absent field. */
 export function alternatives(rules: Rules): readonly Rules[] {
   if (rules.anyOf === undefined) return [rules]
   const branches = rules.anyOf.flatMap(alternatives)
@@ -47,10 +47,10 @@ export function alternatives(rules: Rules): readonly Rules[] {
   return others.length === 0 ? branches : others
 }
 
-/** What a JSON value can be. */
+/** The types of JSON values. */
 export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
-/** The JSON type of a value. */
+/** Returns the JSON type of a value. */
 export function jsonTypeOf(value: unknown): JsonType {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -58,17 +58,17 @@ export function jsonTypeOf(value: unknown): JsonType {
   return type === 'boolean' || type === 'number' || type === 'string' ? type : 'object'
 }
 
-/** The JSON types that can keep the rules; all of them where the rules name none. */
+/** Returns the JSON types that the rules allow; all types if the rules do not restrict them. */
 export function jsonTypesOf(rules: Rules): readonly JsonType[] {
   if (rules.type === 'integer') return ['number']
   if (rules.type !== undefined) return [rules.type as JsonType]
   const values = valuesOf(rules)
-  return values === undefined ? everyType : [...new Set(values.map(jsonTypeOf))]
+  return values === undefined ? allTypes : [...new Set(values.map(jsonTypeOf))]
 }
 
-const everyType: readonly JsonType[] = ['null', 'boolean', 'number', 'string', 'array', 'object']
+const allTypes: readonly JsonType[] = ['null', 'boolean', 'number', 'string', 'array', 'object']
 
-/** The values that the branches allow together, if each of them allows certain values only. */
+/** Returns the values that the branches allow together; undefined if a branch allows more than an enumeration. */
 export function allowedValues(branches: readonly Rules[]): readonly unknown[] | undefined {
   const lists = branches.map(valuesOf)
   return lists.some((list) => list === undefined) ? undefined : lists.flatMap((list) => list ?? [])

@@ -1,22 +1,15 @@
 import type { TSchema } from 'typebox'
 import { type ApiError, badRequest } from '../errors/errors.ts'
 import { type Path, type Problem, nameOf, sentenceOf } from './wording.ts'
-import { brokenBound, wrongChoice, wrongType } from './explain-rules.ts'
-import {
-  type Rules,
-  accepts,
-  allowedValues,
-  alternatives,
-  jsonTypeOf,
-  jsonTypesOf,
-} from './explain-schema.ts'
+import { brokenBound, wrongChoice, wrongType } from './broken-rules.ts'
+import { type Rules, accepts, allowedValues, alternatives, jsonTypeOf, jsonTypesOf } from './schema-rules.ts'
 import { type Fields, fieldsOf, isObject } from '../json/json.ts'
 
 /**
- * The 400 for a value that breaks its schema. It goes down to the smallest broken part with compiled checks and
- * reads only that rule by rule, so that one bad message among thousands costs no more than a check of them all.
+ * Returns the 400 for a value that does not match its schema. Compiled checks lead to the smallest invalid part, and only
+ * that part is checked rule by rule, so that one bad message among thousands costs no more than a check of them all.
  */
-export function explain(schema: TSchema, value: unknown): ApiError {
+export function validationError(schema: TSchema, value: unknown): ApiError {
   // A TypeBox schema is plain JSON Schema.
   const problem = problemAt(schema as Rules, value, [])
   const { model } = fieldsOf(value)
@@ -26,23 +19,25 @@ export function explain(schema: TSchema, value: unknown): ApiError {
 
 function problemAt(rules: Rules, value: unknown, path: Path): Problem {
   const branches = alternatives(rules)
-  const fitting = branches.filter((branch) => jsonTypesOf(branch).includes(jsonTypeOf(value)))
-  if (fitting.length === 0) return wrongType(branches, value, path)
-  if (isObject(value)) return problemOfTagged(fitting, value, path)
-  const allowed = allowedValues(fitting)
-  return allowed === undefined ? deepest(fitting, value, path) : wrongChoice(allowed, value, path)
+  const candidates = branches.filter((branch) => jsonTypesOf(branch).includes(jsonTypeOf(value)))
+  if (candidates.length === 0) return wrongType(branches, value, path)
+  if (isObject(value)) return problemInUnion(candidates, value, path)
+  const allowed = allowedValues(candidates)
+  return allowed === undefined
+    ? problemInClosestBranch(candidates, value, path)
+    : wrongChoice(allowed, value, path)
 }
 
-/** Objects of several shapes tell which one they mean to be by a word in `type` or `role`. */
-function problemOfTagged(branches: readonly Rules[], fields: Fields, path: Path): Problem {
-  let meant = branches
+/** The branches of a tagged union differ by `type` or `role`. */
+function problemInUnion(branches: readonly Rules[], fields: Fields, path: Path): Problem {
+  let candidates = branches
   for (const tag of ['type', 'role']) {
-    if (!meant.every((branch) => branch.properties?.[tag] !== undefined)) continue
-    const matching = meant.filter((branch) => tagMatches(branch, tag, fields))
-    if (matching.length === 0) return problemOfTag(meant, tag, fields, path)
-    meant = matching
+    if (!candidates.every((branch) => branch.properties?.[tag] !== undefined)) continue
+    const matching = candidates.filter((branch) => tagMatches(branch, tag, fields))
+    if (matching.length === 0) return problemOfTag(candidates, tag, fields, path)
+    candidates = matching
   }
-  return deepest(meant, fields, path)
+  return problemInClosestBranch(candidates, fields, path)
 }
 
 function tagMatches(branch: Rules, tag: string, fields: Fields): boolean {
@@ -52,20 +47,20 @@ function tagMatches(branch: Rules, tag: string, fields: Fields): boolean {
 }
 
 function problemOfTag(branches: readonly Rules[], tag: string, fields: Fields, path: Path): Problem {
-  const place = [...path, tag]
-  if (!Object.hasOwn(fields, tag)) return { path: place, code: 'missing_required_parameter' }
+  const tagPath = [...path, tag]
+  if (!Object.hasOwn(fields, tag)) return { path: tagPath, code: 'missing_required_parameter' }
   const anyOf = branches.flatMap((branch) => branch.properties?.[tag] ?? [])
-  return problemAt({ anyOf }, fields[tag], place)
+  return problemAt({ anyOf }, fields[tag], tagPath)
 }
 
-/** The branch that the value follows furthest is the one that its author had in mind. */
-function deepest(branches: readonly Rules[], value: unknown, path: Path): Problem {
+/** Returns the problem with the longest path: the value matches that branch furthest, so it was likely meant. */
+function problemInClosestBranch(branches: readonly Rules[], value: unknown, path: Path): Problem {
   const problems = branches.map((branch) => problemIn(branch, value, path))
   return problems.reduce((best, problem) => (problem.path.length > best.path.length ? problem : best))
 }
 
 function problemIn(rules: Rules, value: unknown, path: Path): Problem {
-  return brokenBound(rules, value, path) ?? problemWithin(rules, value, path) ?? unexplained(path)
+  return brokenBound(rules, value, path) ?? problemWithin(rules, value, path) ?? unknownProblem(path)
 }
 
 function problemWithin(rules: Rules, value: unknown, path: Path): Problem | undefined {
@@ -97,13 +92,13 @@ function problemOfOtherField(rules: Rules, fields: Fields, path: Path): Problem 
   const known = rules.properties ?? {}
   for (const name of Object.keys(fields)) {
     if (Object.hasOwn(known, name)) continue
-    const place = [...path, name]
-    if (others === false) return { path: place, code: 'unknown_parameter' }
-    if (!accepts(others, fields[name])) return problemAt(others, fields[name], place)
+    const fieldPath = [...path, name]
+    if (others === false) return { path: fieldPath, code: 'unknown_parameter' }
+    if (!accepts(others, fields[name])) return problemAt(others, fields[name], fieldPath)
   }
   return undefined
 }
 
-function unexplained(path: Path): Problem {
+function unknownProblem(path: Path): Problem {
   return { path, code: 'invalid_value', must: 'be another value', got: 'this one' }
 }

@@ -1,0 +1,91 @@
+import { version } from '../../../package.json'
+import type { WriterFigures } from '../../storage/sqlite/writer/writer.ts'
+import type { InFlight } from '../requests.ts'
+import { formatLabels, type ScrapedMetric } from './prometheus.ts'
+
+/** The state of the gateway that is read at each scrape. */
+export type GatewayFigures = {
+  inFlight(): InFlight
+  /** The routes that are skipped because their circuit breaker is open. */
+  leftAlone(): readonly { readonly provider: string; readonly model: string }[]
+  database(): WriterFigures
+  /** Since the start. */
+  droppedLines(): number
+  /** Since the start. */
+  droppedSpans(): number
+  /** Bytes held by requests in flight. */
+  memory(): number
+  /** Background runs. */
+  runs(): { readonly queued: number; readonly running: number }
+}
+
+/** Returns the metrics of the gateway's current state. */
+export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[] {
+  const { inFlight, leftAlone, database, droppedLines, droppedSpans, memory, runs } = figures
+  return [
+    {
+      name: 'weir_build_info',
+      help: 'The version, as a label.',
+      type: 'gauge',
+      read: () => [[formatLabels({ version }), 1]],
+    },
+    gaugeByKind('weir_in_flight', 'Open requests, calls to models, and streams among the calls.', () => ({
+      ...inFlight(),
+    })),
+    gaugeByKind('weir_background_runs', 'Background runs that are queued or running.', () => runs()),
+    {
+      name: 'weir_memory_in_flight_bytes',
+      help: 'Bytes of request bodies, conversations and pages in memory.',
+      type: 'gauge',
+      read: () => [['', memory()]],
+    },
+    {
+      name: 'weir_breaker_open',
+      help: '1 while the circuit breaker of a route is open: the route is skipped if the model has another one.',
+      type: 'gauge',
+      read: () => leftAlone().map(({ provider, model }) => [formatLabels({ provider, model }), 1]),
+    },
+    ...databaseMetrics(database),
+    counter(
+      'weir_log_lines_dropped_total',
+      'Request log lines that were dropped because the output was not read fast enough.',
+      droppedLines,
+    ),
+    counter(
+      'weir_trace_spans_dropped_total',
+      'Spans that were dropped because they could not be sent in time.',
+      droppedSpans,
+    ),
+  ]
+}
+
+function databaseMetrics(figures: () => WriterFigures): readonly ScrapedMetric[] {
+  return [
+    {
+      name: 'weir_database_writes_waiting',
+      help: 'Writes that are not on disk yet.',
+      type: 'gauge',
+      read: () => [['', figures().waiting]],
+    },
+    counter('weir_database_commits_total', 'Committed transactions.', () => figures().commits),
+    counter(
+      'weir_database_commit_seconds_total',
+      'Time spent in committed transactions.',
+      () => figures().seconds,
+    ),
+    counter('weir_database_rollbacks_total', 'Transactions that were rolled back.', () => figures().failed),
+  ]
+}
+
+function counter(name: string, help: string, value: () => number): ScrapedMetric {
+  return { name, help, type: 'counter', read: () => [['', value()]] }
+}
+
+function gaugeByKind(
+  name: string,
+  help: string,
+  values: () => Readonly<Record<string, number>>,
+): ScrapedMetric {
+  const read = () => Object.entries(values()).map(([kind, value]) => [formatLabels({ kind }), value] as const)
+  return { name, help, type: 'gauge', read }
+}
