@@ -1,5 +1,5 @@
 import { fieldsOf, isObject, numberOf, textOf } from '../lib/json/json.ts'
-import type { Address } from './provider.ts'
+import type { Address } from './address.ts'
 
 /** A model as its provider lists it. */
 export type ListedModel = {

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../domain/accounting/outcome.ts'
-import { providerName } from '../provider-names.ts'
+import { providerName } from '../../providers/kinds/kinds.ts'
 import { type Attempt, circuitOpen, type RequestRecord } from '../request-record.ts'
 import { createModelFamilies } from './model-families.ts'
 

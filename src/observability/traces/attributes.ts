@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api'
 import { toDollars } from '../../gateway/billing/price.ts'
 import { fieldsOf } from '../../lib/json/json.ts'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
-import { providerName } from '../provider-names.ts'
+import { providerName } from '../../providers/kinds/kinds.ts'
 import type { Attempt, RequestRecord } from '../request-record.ts'
 
 /** What the span of a request tells: never a word of its prompt or its answer. */

@@ -2,15 +2,15 @@ import { durationOf } from '../../config/duration.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
 import type { ProviderSettings } from '../../config/settings.ts'
 import { nearMatch } from '../../lib/near-match.ts'
-import { addressProblems, baseAddress } from './address.ts'
-import type { ProviderConfigInput } from './provider-config-input.ts'
-import { settingProblems } from './setting-problems.ts'
-import { headerProblems, lowerCaseHeaders } from './headers.ts'
-import { findKey, keyProblems, missingKey } from './key.ts'
+import { baseUrlProblems, normalizeBaseUrl } from '../address.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { withResponsesApi } from '../kinds/responses.ts'
 import type { Kind, LocalKind, Provider, RemoteKind, Timeouts } from '../provider.ts'
 import { type Cloud, configureCloud } from '../vertex/cloud.ts'
+import { headerProblems, lowerCaseHeaders } from './headers.ts'
+import { findKey, keyProblems, missingKey } from './key.ts'
+import type { ProviderConfigInput } from './provider-config-input.ts'
+import { settingProblems } from './setting-problems.ts'
 
 /** What became of an entry: a provider, or else the sentence that says what would make it one. */
 export type Outcome = {
@@ -67,12 +67,14 @@ function configureRemote(
     ...cloud.problems,
     ...keyProblems(key),
     ...headerProblems(headers, `${path}.headers`, byHeader ? new Set() : keyHeaders),
-    ...(address === undefined ? [noAddress(path, kind)] : addressProblems(address, `${path}.base_url`)),
+    ...(address === undefined ? [noAddress(path, kind)] : baseUrlProblems(address, `${path}.base_url`)),
   ]
   if (address === undefined || problems.length > 0) return broken(place, ...problems)
   const { credentials } = cloud
   if (!key && !credentials && !byHeader && kind.keyless !== true) return { missing: missingKey(path, kind) }
-  return { provider: { ...common(place), kind, baseUrl: baseAddress(address), key: key?.key, credentials } }
+  return {
+    provider: { ...common(place), kind, baseUrl: normalizeBaseUrl(address), key: key?.key, credentials },
+  }
 }
 
 function noAddress(path: string, kind: RemoteKind): SettingsProblem {

@@ -1,8 +1,8 @@
-import type { ProviderError } from '../../domain/generation/provider-error.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { Parameter } from '../../domain/generation/parameters.ts'
+import type { ProviderError } from '../../domain/generation/provider-error.ts'
 import type { Effort, Generation } from '../../domain/generation/request.ts'
-import type { Warning } from '../../domain/generation/warnings.ts'
+import { type Warning, Warnings } from '../../domain/generation/warnings.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 
 /**
@@ -53,3 +53,15 @@ export type Target = {
 
 /** Takes what the rendering of one request loses. */
 export type Warn = (warning: Warning) => void
+
+/** The `render` of a wire: what this one ignores is gathered, and told in few sentences once the body is there. */
+export function gathered(
+  render: (generation: Generation, target: Target, warn: Warn) => Record<string, unknown>,
+): Protocol['render'] {
+  return (generation, target, warn) => {
+    const warnings = new Warnings()
+    const body = render(generation, target, warnings.add)
+    for (const sentence of warnings.sentences()) warn(sentence)
+    return body
+  }
+}

@@ -1,7 +1,7 @@
 import { withAbort } from '../../lib/abort.ts'
 import type { Credentials } from '../provider.ts'
-import { type AccessToken, exchangeToken } from './exchange.ts'
 import type { ServiceAccount } from './service-account.ts'
+import { type AccessToken, exchangeToken } from './token-exchange.ts'
 
 /** Milliseconds before its end at which a token is replaced. */
 const early = 5 * 60 * 1000

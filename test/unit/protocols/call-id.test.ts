@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ToolCallEvent } from '../../../src/domain/generation/events.ts'
-import { newCallId, onlyCounts } from '../../../src/providers/protocols/call-id.ts'
+import { newCallId, onlyCounts } from '../../../src/providers/protocols/tool-call.ts'
 import { delta, eventsOf, wireOf } from './support/chunks.ts'
 
 test('a new id is long, random and in the form that every provider takes', () => {

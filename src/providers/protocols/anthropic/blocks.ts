@@ -1,8 +1,7 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, type Json, isObject, parseJson, textOf } from '../../../lib/json/json.ts'
-import { addFragment, type CallArguments, endCall, noArguments } from '../call-arguments.ts'
-import { newCallId, onlyCounts } from '../call-id.ts'
-import { answerTool } from './answer-tool.ts'
+import { type Fields, isObject, type Json, parseJson, textOf } from '../../../lib/json/json.ts'
+import { addFragment, type CallArguments, endCall, newCallId, noArguments, onlyCounts } from '../tool-call.ts'
+import { answerTool } from './response-format.ts'
 
 /** What must be remembered of the blocks of an answer while they are read. */
 export type Blocks = {

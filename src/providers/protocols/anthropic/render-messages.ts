@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type {
   AssistantMessage,
   Message,
@@ -6,11 +7,10 @@ import type {
 } from '../../../domain/generation/request.ts'
 import { fieldsOf, isObject, listOf, parseJson } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
-import { renderCallId } from './call-id.ts'
-import { takeMarks } from './cache-mark.ts'
-import { tellExtras } from './left-out.ts'
+import { takeMarks } from './cache-control.ts'
 import { renderAnswerParts, renderParts } from './render-parts.ts'
 import { addTurn, type Block, type GrowingTurn, resultsFirst, type Turn } from './turns.ts'
+import { tellExtras } from './unsupported.ts'
 
 /** A conversation as Anthropic has it: instructions apart, and turns that alternate, the user's first. */
 export type Conversation = { readonly system: readonly Block[]; readonly turns: readonly Turn[] }
@@ -88,3 +88,9 @@ function withUserFirst({ system, turns }: Conversation, warn: Warn): Conversatio
 }
 
 const aWord: Turn = { role: 'user', content: [{ type: 'text', text: '.' }] }
+
+/** The id in the form that Anthropic takes; one of another form becomes another, always the same. */
+export function renderCallId(id: string): string {
+  if (/^[a-zA-Z0-9_-]+$/.test(id)) return id
+  return `toolu_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`
+}

@@ -1,8 +1,7 @@
 import type { Generation, Tool, ToolChoice } from '../../../domain/generation/request.ts'
 import type { Target, Warn } from '../protocol.ts'
-import { answerTool, renderAnswerTool } from './answer-tool.ts'
-import type { FormatPlan } from './format.ts'
 import type { Traits } from './models.ts'
+import { answerTool, type FormatPlan, renderAnswerTool } from './response-format.ts'
 import { closeSchema } from './schema.ts'
 
 /** The tools that the model may call, and whether it has to. */

@@ -1,7 +1,6 @@
 import type { GenerationEvent, ToolCall } from '../../../domain/generation/events.ts'
 import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json/json.ts'
-import { emitWholeCall } from '../call-arguments.ts'
-import { newCallId, onlyCounts } from '../call-id.ts'
+import { emitWholeCall, newCallId, onlyCounts } from '../tool-call.ts'
 import { finishFor } from './finish.ts'
 
 /** One of the answers to a request, as far as it will still be needed. */

@@ -1,10 +1,8 @@
 import { parameters } from '../../../domain/generation/parameters.ts'
-import { gathered } from '../gather-warnings.ts'
-import type { Protocol } from '../protocol.ts'
+import { gathered, type Protocol } from '../protocol.ts'
 import type { Dialect } from './dialect.ts'
 import { parseError } from './error.ts'
-import { parseAnswer } from './parse-answer.ts'
-import { type AnswerState, streamParser } from './parse-stream.ts'
+import { type AnswerState, parseResponse, streamParser } from './parse-response.ts'
 import { renderRequest } from './render-request.ts'
 
 /** The `generateContent` wire of Google's models in one of its dialects. */
@@ -13,7 +11,7 @@ export function gemini(dialect: Dialect): Protocol<AnswerState> {
     parameters: new Set(parameters.filter((name) => !missing.has(name))),
     inlineImages: true,
     render: gathered((generation, target, warn) => renderRequest(dialect, generation, target, warn)),
-    parse: parseAnswer,
+    parse: parseResponse,
     stream: streamParser,
     parseError,
   }

@@ -2,14 +2,16 @@ import type {
   AssistantMessage,
   Generation,
   Message,
+  PastToolCall,
   SystemMessage,
   ToolMessage,
 } from '../../../domain/generation/request.ts'
+import { type Fields, isObject, parseJson } from '../../../lib/json/json.ts'
+import { tooDeep } from '../../../lib/validation/nesting.ts'
 import type { Warn } from '../protocol.ts'
 import type { Body, Dialect } from './dialect.ts'
-import { warnOfExtras } from './left-out.ts'
-import { renderCall, renderResult } from './render-call.ts'
-import { renderParts, renderTexts } from './render-part.ts'
+import { renderParts, renderTexts } from './render-parts.ts'
+import { warnOfExtras } from './unsupported.ts'
 
 /** One side's say: several messages in a row become one turn. */
 export type Turn = { readonly role: 'user' | 'model'; readonly parts: readonly Body[] }
@@ -103,4 +105,63 @@ function resultsFirst(turn: Turn): Turn {
   const results = turn.parts.filter((part) => part.functionResponse)
   if (results.length === 0) return turn
   return { ...turn, parts: [...results, ...turn.parts.filter((part) => !part.functionResponse)] }
+}
+
+/** A tool call of an earlier turn, with the signature that came with it. */
+export function renderCall(call: PastToolCall, dialect: Dialect, warn: Warn): Body {
+  const { id, name, state } = call
+  const functionCall = {
+    ...(dialect.callIds ? { id } : {}),
+    name,
+    args: renderArguments(call, dialect, warn),
+  }
+  // Only under Gemini's own name: the turn may have been answered by another provider.
+  const signature = isObject(state) ? state.thoughtSignature : undefined
+  return signature === undefined ? { functionCall } : { functionCall, thoughtSignature: signature }
+}
+
+/** The result of the call with this name. */
+export function renderResult(callId: string, name: string, text: string, dialect: Dialect): Body {
+  const response = objectIn(text) ?? { output: text }
+  return { functionResponse: { ...(dialect.callIds ? { id: callId } : {}), name, response } }
+}
+
+function renderArguments(call: PastToolCall, dialect: Dialect, warn: Warn): Fields {
+  const { arguments: text } = call
+  if (text.trim() === '') return {}
+  const values = objectIn(text)
+  if (!values)
+    warn(`${dialect.name} takes the arguments of a tool call as an object only; others went as text in one.`)
+  return values ?? { arguments: text }
+}
+
+/** What is nested deeper than any tool needs stays a text: it would be written again by recursion. */
+const deepest = 200
+
+function objectIn(text: string): Fields | undefined {
+  if (tooDeep(text, deepest)) return undefined
+  const value = parseJson(text)
+  return isObject(value) ? value : undefined
+}
+
+/** Google's own word for a call of which no signature is known. */
+const unsigned = 'skip_thought_signature_validator'
+
+/** The turns with a signature on the first call of every step since the user last spoke. */
+export function signSteps(turns: readonly Turn[], dialect: Dialect, warn: Warn): readonly Turn[] {
+  const begin = turns.findLastIndex((turn) => turn.role === 'user' && !turn.parts.some(answersCall))
+  return turns.map((turn, index) => (index > begin ? signFirst(turn, dialect, warn) : turn))
+}
+
+function answersCall(part: Body): boolean {
+  return part.functionResponse !== undefined
+}
+
+/** The other calls of a step never have one. */
+function signFirst(turn: Turn, dialect: Dialect, warn: Warn): Turn {
+  const first = turn.parts.findIndex((part) => part.functionCall)
+  const part = turn.parts[first]
+  if (!part || part.thoughtSignature !== undefined) return turn
+  warn(`The reasoning behind an earlier tool call is not known here; ${dialect.name} goes on without it.`)
+  return { ...turn, parts: turn.parts.with(first, { ...part, thoughtSignature: unsigned }) }
 }

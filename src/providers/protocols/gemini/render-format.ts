@@ -1,7 +1,7 @@
 import type { Format, Generation } from '../../../domain/generation/request.ts'
 import type { Target, Warn } from '../protocol.ts'
 import type { Body } from './dialect.ts'
-import type { Family } from './family.ts'
+import type { Family } from './models.ts'
 
 /** The form of the answer: in fields of its own, or in words to the model. */
 export type RenderedFormat = { readonly fields: Body; readonly instruction?: string }

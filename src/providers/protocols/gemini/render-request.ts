@@ -1,13 +1,11 @@
-import type { Generation } from '../../../domain/generation/request.ts'
+import type { Generation, Tool, ToolChoice } from '../../../domain/generation/request.ts'
 import type { Target, Warn } from '../protocol.ts'
 import type { Body, Dialect } from './dialect.ts'
-import { familyOf } from './family.ts'
-import { warnOfLeftOut } from './left-out.ts'
-import { renderContents } from './render-contents.ts'
+import { familyOf } from './models.ts'
+import { renderContents, signSteps } from './render-contents.ts'
 import { renderFormat } from './render-format.ts'
 import { renderThinking } from './render-thinking.ts'
-import { renderTools } from './render-tools.ts'
-import { signSteps } from './signatures.ts'
+import { warnOfLeftOut } from './unsupported.ts'
 
 /** The body of a `generateContent` request; the model and the streaming are in its path. */
 export function renderRequest(dialect: Dialect, generation: Generation, target: Target, warn: Warn): Body {
@@ -68,4 +66,24 @@ function nonEmpty(body: Body): Body | undefined {
 
 function told(body: Body): Body {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+}
+
+/** The tools on offer and whether one has to be called. */
+export function renderTools({ tools, toolChoice }: Generation): Body {
+  if (tools.length === 0) return {}
+  return {
+    tools: [{ functionDeclarations: tools.map(renderTool) }],
+    toolConfig: toolChoice && { functionCallingConfig: renderChoice(toolChoice) },
+  }
+}
+
+function renderTool({ name, description, parameters }: Tool): Body {
+  return { name, description, parametersJsonSchema: parameters }
+}
+
+const modes = { auto: 'AUTO', none: 'NONE', required: 'ANY' } as const
+
+function renderChoice(choice: ToolChoice): Body {
+  if (typeof choice === 'string') return { mode: modes[choice] }
+  return { mode: 'ANY', allowedFunctionNames: [choice.name] }
 }

@@ -1,7 +1,7 @@
 import type { Effort } from '../../../domain/generation/request.ts'
 import type { Target, Warn } from '../protocol.ts'
 import type { Body } from './dialect.ts'
-import type { Family, Level, Thinking } from './family.ts'
+import type { Family, Level, Thinking } from './models.ts'
 
 /** The thinking that an effort asks for, in the terms of the model's family. */
 export function renderThinking(

@@ -1,8 +1,8 @@
 import type { Format, Generation, Tool, ToolChoice } from '../../../domain/generation/request.ts'
 import type { Target, Warn } from '../protocol.ts'
 import type { Body, Dialect } from './dialect.ts'
-import { keepTaken } from './left-out.ts'
 import { renderMessages } from './render-messages.ts'
+import { keepTaken } from './unsupported.ts'
 import { withoutWithheld } from './withheld.ts'
 
 /** The body of a chat completions request. */

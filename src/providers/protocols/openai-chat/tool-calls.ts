@@ -1,10 +1,17 @@
 import type { GenerationEvent, ToolCall } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, type Json, numberOf, textOf } from '../../../lib/json/json.ts'
 import { emptyScan, isClosed, type JsonScan, scanPiece } from '../../../lib/json/json-scan.ts'
-import { addFragment, type CallArguments, type CallPlace, endCall, noArguments } from '../call-arguments.ts'
-import { newCallId, onlyCounts } from '../call-id.ts'
+import { type Fields, fieldsOf, type Json, numberOf, textOf } from '../../../lib/json/json.ts'
+import {
+  addFragment,
+  type CallArguments,
+  type CallPlace,
+  endCall,
+  newCallId,
+  noArguments,
+  onlyCounts,
+} from '../tool-call.ts'
 import type { Echo } from './dialect.ts'
-import { renamedIn } from './echo.ts'
+import { renamedIn } from './tool-call-state.ts'
 
 /** The tool calls of a choice as far as they have come. */
 export type ToolCalls = {

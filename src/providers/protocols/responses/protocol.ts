@@ -1,11 +1,9 @@
 import type { Parameter } from '../../../domain/generation/parameters.ts'
-import { gathered } from '../gather-warnings.ts'
-import type { Protocol } from '../protocol.ts'
-import type { AnswerState } from './answer-state.ts'
+import { gathered, type Protocol } from '../protocol.ts'
 import { parseError } from './error.ts'
-import { parseAnswer } from './parse-answer.ts'
-import { stream } from './parse-stream.ts'
+import { parseResponse, stream } from './parse-response.ts'
 import { renderRequest } from './render-request.ts'
+import type { AnswerState } from './stream-state.ts'
 
 /** The generation parameters that the Responses API has. */
 const carried: readonly Parameter[] = [
@@ -23,7 +21,7 @@ const carried: readonly Parameter[] = [
 export const responses: Protocol<AnswerState> = {
   parameters: new Set(carried),
   render: gathered(renderRequest),
-  parse: parseAnswer,
+  parse: parseResponse,
   stream,
   parseError,
 }

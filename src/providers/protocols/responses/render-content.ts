@@ -1,8 +1,8 @@
 import type { Part } from '../../../domain/generation/request.ts'
+import { type Fields, fieldsOf, textOf } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
 import type { Body } from './body.ts'
-import { responsesApi } from './losses.ts'
-import { renderFile } from './render-file.ts'
+import { responsesApi } from './unsupported.ts'
 
 /** The content of a message: text alone as a string, which every provider takes, or else a list of parts. */
 export type Content = string | readonly Body[]
@@ -60,4 +60,26 @@ function renderSaidPart(part: Part): Body | undefined {
   if (part.type === 'image') return undefined
   const { type, refusal } = part.value
   return type === 'refusal' && typeof refusal === 'string' ? { type, refusal } : undefined
+}
+
+/** A file, in the form of chat completions or in that of this API; undefined for any other part. */
+export function renderFile(part: Fields): Body | undefined {
+  if (part.type === 'input_file') return inputFile(part)
+  if (part.type !== 'file') return undefined
+  const { file_data, filename } = fieldsOf(part.file)
+  const data = textOf(file_data)
+  if (data === undefined) return undefined
+  if (/^https?:/.test(data)) return { type: 'input_file', file_url: data }
+  return { type: 'input_file', filename: textOf(filename) ?? `file.${endingFor(data)}`, file_data: data }
+}
+
+/** Only what a file is made of: other properties may mean anything to a provider. */
+function inputFile({ type, file_data, file_url, filename, detail }: Fields): Body {
+  const fields = Object.entries({ type, file_data, file_url, filename, detail })
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined))
+}
+
+/** OpenAI tells the kind of a file by the ending of its name. */
+function endingFor(dataUrl: string): string {
+  return /^data:[\w.-]+\/(\w+)[;,]/.exec(dataUrl)?.[1] ?? 'pdf'
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type {
   AssistantMessage,
   Message,
@@ -6,7 +7,6 @@ import type {
 } from '../../../domain/generation/request.ts'
 import type { Warn } from '../protocol.ts'
 import type { Body } from './body.ts'
-import { renderCallId } from './call-id.ts'
 import { type CallState, callStateOf } from './call-state.ts'
 import { renderSaid, renderWritten, textAlone } from './render-content.ts'
 
@@ -56,4 +56,13 @@ function renderCall({ id, name, arguments: text }: PastToolCall): Body {
 function renderResult({ callId, parts }: ToolMessage, warn: Warn): Body {
   const output = textAlone(parts) ?? renderWritten(parts, warn)
   return { type: 'function_call_output', call_id: renderCallId(callId), output }
+}
+
+/** In characters: OpenAI refuses the id of a call that is longer. */
+const longest = 64
+
+/** The id of a call as providers take it: one that is too long becomes another, always the same for the same. */
+export function renderCallId(id: string): string {
+  if (id.length <= longest) return id
+  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 40)}`
 }

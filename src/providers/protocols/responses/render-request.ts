@@ -1,9 +1,9 @@
 import type { Format, Generation, Tool, ToolChoice } from '../../../domain/generation/request.ts'
 import type { Target, Warn } from '../protocol.ts'
 import type { Body } from './body.ts'
-import { effortFor, encryptsReasoning, fixesSampling } from './families.ts'
-import { warnOfLosses } from './losses.ts'
+import { effortFor, encryptsReasoning, fixesSampling } from './models.ts'
 import { renderInput } from './render-input.ts'
+import { warnOfLosses } from './unsupported.ts'
 
 /** The body of a Responses request that leaves nothing behind at the provider. */
 export function renderRequest(generation: Generation, target: Target, warn: Warn): Body {

@@ -1,7 +1,14 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import { type Fields, type Json, textOf } from '../../../lib/json/json.ts'
-import { addFragment, type CallArguments, type CallPlace, endCall, noArguments } from '../call-arguments.ts'
-import { newCallId, onlyCounts } from '../call-id.ts'
+import {
+  addFragment,
+  type CallArguments,
+  type CallPlace,
+  endCall,
+  newCallId,
+  noArguments,
+  onlyCounts,
+} from '../tool-call.ts'
 import { keptReasoning, keptState } from './call-state.ts'
 
 /** What is known of the items of an answer, as far as the next ones need it. */

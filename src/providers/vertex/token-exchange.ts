@@ -1,8 +1,8 @@
-import { type ApiError } from '../../lib/errors/errors.ts'
+import { sign } from 'node:crypto'
+import type { ApiError } from '../../lib/errors/errors.ts'
 import { upstreamBroken, upstreamFailed } from '../../lib/errors/upstream-errors.ts'
 import { fieldsOf, numberOf, parseJson, textOf } from '../../lib/json/json.ts'
 import { readText } from '../../lib/read-text.ts'
-import { signedAssertion } from './assertion.ts'
 import type { ServiceAccount } from './service-account.ts'
 
 /** `endsAt` is in milliseconds. */
@@ -49,4 +49,27 @@ function unreachable(provider: string, why: string): ApiError {
 function refused(provider: string): ApiError {
   const message = `The provider ${provider} gives this gateway's service account no access token.`
   return upstreamBroken('provider_key_rejected', message)
+}
+
+const scope = 'https://www.googleapis.com/auth/cloud-platform'
+/** In seconds; no longer one is taken. */
+const lifetime = 3600
+
+/** What the account says of itself, signed: it wants an access token. `now` is in milliseconds. */
+export function signedAssertion(account: ServiceAccount, now: number): string {
+  const issued = Math.floor(now / 1000)
+  const header = { alg: 'RS256', typ: 'JWT', kid: account.keyId }
+  const claims = {
+    iss: account.email,
+    scope,
+    aud: account.tokenUri,
+    iat: issued,
+    exp: issued + lifetime,
+  }
+  const signed = `${encoded(header)}.${encoded(claims)}`
+  return `${signed}.${sign('sha256', Buffer.from(signed), account.key).toString('base64url')}`
+}
+
+function encoded(fields: object): string {
+  return Buffer.from(JSON.stringify(fields)).toString('base64url')
 }

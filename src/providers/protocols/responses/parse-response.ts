@@ -1,13 +1,18 @@
-import { endedEarly, invalidData } from '../../../domain/generation/provider-error.ts'
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
+import { endedEarly, invalidData } from '../../../domain/generation/provider-error.ts'
 import { type Fields, fieldsOf, isObject, numberOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import { tellsError } from '../openai-chat/error.ts'
 import type { Step, StreamParser } from '../protocol.ts'
-import { type AnswerState, beginning, conclude, readTier } from './answer-state.ts'
 import { parseError } from './error.ts'
-import { failure } from './finish.ts'
+import { type AnswerState, beginning, conclude, failure, readTier } from './stream-state.ts'
 import { addArguments, closeItem, type ItemPlace, openItem, type Turn } from './turn.ts'
+
+/** The events of a whole answer: those of a stream that told nothing before its end. */
+export function parseResponse(body: unknown): GenerationEvent[] {
+  if (!isObject(body) || !Array.isArray(body.output)) return [failure(parseError(body))]
+  return conclude(beginning, body, textOf(body.status) ?? 'completed')
+}
 
 /** Reads a streamed answer, which ends with an event that holds all of it. */
 export const stream: StreamParser<AnswerState> = {

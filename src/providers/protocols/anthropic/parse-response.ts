@@ -1,13 +1,33 @@
-import { type ProviderError, endedEarly, invalidData } from '../../../domain/generation/provider-error.ts'
-import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, isObject, parseJson, textOf } from '../../../lib/json/json.ts'
+import type { FinishReason, GenerationEvent } from '../../../domain/generation/events.ts'
+import { endedEarly, invalidData, type ProviderError } from '../../../domain/generation/provider-error.ts'
+import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
-import type { Step, StreamParser } from '../protocol.ts'
 import { tellsError } from '../openai-chat/error.ts'
+import type { Step, StreamParser } from '../protocol.ts'
 import { addDelta, type Blocks, closeBlock, noBlocks, openBlock } from './blocks.ts'
 import { parseError } from './error.ts'
-import { finishFor } from './finish.ts'
 import { overlaid, parseTier, parseUsage } from './usage.ts'
+
+/** The events of a whole message. */
+export function parseResponse(body: unknown): GenerationEvent[] {
+  if (!isObject(body) || tellsError(body) || !Array.isArray(body.content)) {
+    return [{ type: 'failure', complaint: parseError(body) }]
+  }
+  const events: GenerationEvent[] = []
+  const told = fieldsOf(body.usage)
+  const tier = parseTier(told)
+  if (tier !== undefined) events.push({ type: 'tier', tier })
+  const begun = listOf(body.content).reduce(
+    (blocks: typeof noBlocks, block) => openBlock(blocks, fieldsOf(block), events),
+    noBlocks,
+  )
+  const { callIds, held } = closeBlock(begun, events)
+  const usage = parseUsage(told)
+  if (usage) events.push({ type: 'usage', usage })
+  // A body that is whole needs no word to say so.
+  const reason = finishFor(textOf(body.stop_reason) ?? 'end_turn', callIds.length > 0)
+  return [...events, ...held, { type: 'finish', choice: 0, reason }]
+}
 
 /** What must be remembered between two events of a streamed message. */
 export type MessageState = {
@@ -111,3 +131,16 @@ function failure(complaint: ProviderError): GenerationEvent {
 function last(state: MessageState, events: readonly GenerationEvent[]): Step<MessageState> {
   return { state: { ...state, over: true }, events, done: true }
 }
+
+/** The finish reason for a stop reason. A call that stands for the answer itself is no tool call. */
+export function finishFor(word: string, calls: boolean): FinishReason {
+  const reason = words.get(word)
+  return reason ?? (calls ? 'tool_calls' : 'stop')
+}
+
+/** All others are a normal stop. */
+const words: ReadonlyMap<string, FinishReason> = new Map([
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['refusal', 'content_filter'],
+])

@@ -1,9 +1,8 @@
 import type { ForeignPart, ImagePart, Part } from '../../../domain/generation/request.ts'
 import { type Fields, fieldsOf, textOf } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
-import { parseDataUrl } from './data-url.ts'
 import type { Body, Dialect } from './dialect.ts'
-import { warnOfExtras } from './left-out.ts'
+import { warnOfExtras } from './unsupported.ts'
 
 /** The parts as Gemini has them, without those that say nothing to it. */
 export function renderParts(parts: readonly Part[], dialect: Dialect, warn: Warn): Body[] {
@@ -53,4 +52,30 @@ function renderKnown(value: Fields): Body | undefined {
   const { data, format } = fieldsOf(value.input_audio)
   if (textOf(data) === undefined || textOf(format) === undefined) return undefined
   return { inlineData: { mimeType: `audio/${String(format)}`, data } }
+}
+
+/** What a data URL holds, in base64. */
+export type Inline = { readonly mimeType: string; readonly data: string }
+
+/** The content of a data URL; undefined where the text is none. */
+export function parseDataUrl(url: string): Inline | undefined {
+  const comma = url.indexOf(',')
+  if (comma < 0 || !/^data:/i.test(url)) return undefined
+  const [mimeType = '', ...attributes] = url.slice(5, comma).split(';')
+  const encoded = attributes.some((attribute) => attribute.trim().toLowerCase() === 'base64')
+  const text = unescaped(url.slice(comma + 1))
+  if (text === undefined) return undefined
+  return {
+    mimeType: mimeType.trim().toLowerCase() || 'text/plain',
+    data: encoded ? text : Buffer.from(text).toString('base64'),
+  }
+}
+
+function unescaped(text: string): string | undefined {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }

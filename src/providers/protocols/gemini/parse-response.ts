@@ -8,6 +8,13 @@ import { parseError, tellsError } from './error.ts'
 import { blocked, complaintIn } from './finish.ts'
 import { parseTier, parseUsage } from './usage.ts'
 
+/** The events of a whole answer: a stream of one chunk, which needs no word to say that it is the last. */
+export function parseResponse(body: unknown): GenerationEvent[] {
+  if (!isObject(body)) return [{ type: 'failure', complaint: parseError(body) }]
+  const { state, events } = readChunk(initialState, body)
+  return [...events, ...conclude(state, 'STOP')]
+}
+
 /** What must be remembered between two chunks of an answer. */
 export type AnswerState = {
   /** By the number of the candidate. */

@@ -1,8 +1,9 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
+import { endedEarly, type ProviderError } from '../../../domain/generation/provider-error.ts'
 import { type Fields, fieldsOf, listOf, textOf } from '../../../lib/json/json.ts'
+import { tellsError } from '../openai-chat/error.ts'
 import { parseTier } from '../openai-chat/usage.ts'
-import { endOf } from './finish.ts'
-import { reasoningIn, textIn } from './output.ts'
+import { parseError } from './error.ts'
 import { closeItem, emptyTurn, type Turn } from './turn.ts'
 import { parseUsage } from './usage.ts'
 
@@ -58,4 +59,50 @@ function tellRest(state: AnswerState, output: readonly unknown[], events: Genera
     { ...emptyTurn, callIds, open },
   )
   return { ...state, turn }
+}
+
+/** The text of the items of an answer; a refusal is text. */
+export function textIn(output: readonly unknown[]): GenerationEvent[] {
+  return partsOf(output, 'message', 'content')
+    .flatMap(({ text, refusal }) => [text, refusal])
+    .filter(saysSomething)
+    .map((text) => ({ type: 'text', choice: 0, text }))
+}
+
+/** The reasoning of the items of an answer: their summaries, or the reasoning itself where there are none. */
+export function reasoningIn(output: readonly unknown[]): GenerationEvent[] {
+  const summary = partsOf(output, 'reasoning', 'summary').map(({ text }) => text)
+  const content = partsOf(output, 'reasoning', 'content').map(({ text }) => text)
+  const text = summary.filter(saysSomething).join('\n\n') || content.filter(saysSomething).join('')
+  return text === '' ? [] : [{ type: 'reasoning', choice: 0, text }]
+}
+
+function partsOf(output: readonly unknown[], type: string, field: string): Record<string, unknown>[] {
+  return output
+    .map(fieldsOf)
+    .filter((item) => item.type === type)
+    .flatMap((item) => listOf(item[field]).map(fieldsOf))
+}
+
+function saysSomething(text: unknown): text is string {
+  return typeof text === 'string' && text !== ''
+}
+
+/** How an answer with this status ended: a finish, or a failure. */
+export function endOf(response: Fields, status: string, calls: boolean): GenerationEvent {
+  if (tellsError(response) || status === 'failed') return failure(parseError(response))
+  if (status === 'completed') return { type: 'finish', choice: 0, reason: calls ? 'tool_calls' : 'stop' }
+  if (status === 'incomplete') return cutOff(textOf(fieldsOf(response.incomplete_details).reason))
+  return failure(endedEarly)
+}
+
+/** A failure with this complaint. */
+export function failure(complaint: ProviderError): GenerationEvent {
+  return { type: 'failure', complaint }
+}
+
+function cutOff(reason: string = 'max_output_tokens'): GenerationEvent {
+  if (/token|length/.test(reason)) return { type: 'finish', choice: 0, reason: 'length' }
+  if (/filter|safety/.test(reason)) return { type: 'finish', choice: 0, reason: 'content_filter' }
+  return failure(endedEarly)
 }
