@@ -2,90 +2,90 @@ import type { GenerationEvent, ToolCall } from '../../domain/generation/events.t
 import { randomText } from '../../lib/id.ts'
 import { isObject, type Json, parseJson } from '../../lib/json/json.ts'
 
-/** An id for a tool call that no other call has. */
+/** A new unique id for a tool call. */
 export function newCallId(): string {
   return `call_${randomText(24)}`
 }
 
 /**
- * True for an id that only counts the calls of its answer, as `call_0` and `tool_0_search` do. It comes again in
- * other answers, and what is kept by it would be mixed up.
+ * True for an id that only counts the calls of its response, such as `call_0` and `tool_0_search`. Other responses use
+ * the same id, so state that is stored under it would be mixed up.
  */
-export function onlyCounts({ id, name }: Pick<ToolCall, 'id' | 'name'>): boolean {
+export function isCounterId({ id, name }: Pick<ToolCall, 'id' | 'name'>): boolean {
   const words = id.replaceAll(name, '').split(/[^a-z\d]+/i)
   return words.every((word) => /^[a-z]*\d{0,3}$/i.test(word))
 }
 
-/** The arguments of a tool call as far as they have come. */
+/** The arguments of a tool call that have been received so far. */
 export type CallArguments = {
   readonly text: string
-  /** Some of it was emitted. Until then it is blank, and may stay so. */
-  readonly streamed: boolean
+  /** True once a delta was emitted. Until then the text is blank, and may stay blank. */
+  readonly emitted: boolean
 }
 
-/** The choice of a tool call, and its index there. */
-export type CallPlace = { readonly choice: number; readonly index: number }
+/** The choice that a tool call belongs to, and its index there. */
+export type CallPosition = { readonly choice: number; readonly index: number }
 
-/** Arguments of which nothing has come. */
-export const noArguments: CallArguments = { text: '', streamed: false }
+/** Arguments before the first fragment. */
+export const emptyArguments: CallArguments = { text: '', emitted: false }
 
-/** The arguments with one more fragment, which is emitted. */
+/** Returns the arguments with one more fragment, and emits it. */
 export function addFragment(
-  known: CallArguments,
+  previous: CallArguments,
   fragment: string,
-  place: CallPlace,
+  position: CallPosition,
   events: GenerationEvent[],
 ): CallArguments {
-  if (fragment === '') return known
-  const text = known.text + fragment
-  const streamed = known.streamed || fragment.trim() !== ''
-  if (streamed) emitDelta(known.streamed ? fragment : text, place, events)
-  return { text, streamed }
+  if (fragment === '') return previous
+  const text = previous.text + fragment
+  const emitted = previous.emitted || fragment.trim() !== ''
+  if (emitted) emitDelta(previous.emitted ? fragment : text, position, events)
+  return { text, emitted }
 }
 
 /**
- * Ends a call that has begun, whose arguments the provider repeats as `whole`. What of them was not streamed is emitted,
- * `{}` where the model wrote nothing. What was streamed counts where the repetition only spells it otherwise.
+ * Ends a call that has begun. The provider repeats its arguments as `complete`; the part that was not streamed is emitted,
+ * `{}` where the model wrote nothing. Where the repetition differs from streamed valid JSON, the streamed text wins.
  */
 export function endCall(
   call: Omit<ToolCall, 'arguments'> & { readonly state?: Json },
-  known: CallArguments,
-  whole: string,
-  place: CallPlace,
+  previous: CallArguments,
+  complete: string,
+  position: CallPosition,
   events: GenerationEvent[],
 ): void {
   const { id, name, state } = call
-  const text = wholeArguments(known, whole, place, events)
-  const event = { type: 'tool-call', ...place, call: { id, name, arguments: text } } as const
+  const text = completeArguments(previous, complete, position, events)
+  const event = { type: 'tool-call', ...position, call: { id, name, arguments: text } } as const
   events.push(state === undefined ? event : { ...event, state })
 }
 
-/** Emits a call that comes whole: its begin, its arguments and its end. */
-export function emitWholeCall(
+/** Emits a call that is received complete: its begin, its arguments and its end. */
+export function emitCompleteCall(
   call: ToolCall,
   state: Json | undefined,
-  place: CallPlace,
+  position: CallPosition,
   events: GenerationEvent[],
 ): void {
   const { id, name } = call
-  events.push({ type: 'tool-call-begin', ...place, id, name })
-  endCall({ id, name, state }, noArguments, call.arguments, place, events)
+  events.push({ type: 'tool-call-begin', ...position, id, name })
+  endCall({ id, name, state }, emptyArguments, call.arguments, position, events)
 }
 
-function wholeArguments(
-  { text, streamed }: CallArguments,
-  whole: string,
-  place: CallPlace,
+function completeArguments(
+  { text, emitted }: CallArguments,
+  complete: string,
+  position: CallPosition,
   events: GenerationEvent[],
 ): string {
-  if (!streamed) return emitDelta(whole.trim() === '' ? '{}' : whole, place, events)
-  if (whole === text || whole.trim() === '') return text
-  if (!whole.startsWith(text)) return isObject(parseJson(text)) ? text : whole
-  emitDelta(whole.slice(text.length), place, events)
-  return whole
+  if (!emitted) return emitDelta(complete.trim() === '' ? '{}' : complete, position, events)
+  if (complete === text || complete.trim() === '') return text
+  if (!complete.startsWith(text)) return isObject(parseJson(text)) ? text : complete
+  emitDelta(complete.slice(text.length), position, events)
+  return complete
 }
 
-function emitDelta(text: string, place: CallPlace, events: GenerationEvent[]): string {
-  events.push({ type: 'tool-call-delta', ...place, arguments: text })
+function emitDelta(text: string, position: CallPosition, events: GenerationEvent[]): string {
+  events.push({ type: 'tool-call-delta', ...position, arguments: text })
   return text
 }

@@ -5,29 +5,28 @@ import { fieldsOf, numberOf, parseJson, textOf } from '../../lib/json/json.ts'
 import { readText } from '../../lib/read-text.ts'
 import type { ServiceAccount } from './service-account.ts'
 
-/** `endsAt` is in milliseconds. */
-export type AccessToken = { readonly text: string; readonly endsAt: number }
+/** `expiresAt` is in milliseconds. */
+export type AccessToken = { readonly text: string; readonly expiresAt: number }
 
-/** In milliseconds. */
-const deadline = 10_000
-/** In bytes; a token has some hundred. */
-const longestAnswer = 64 * 1024
+const timeoutMs = 10_000
+/** A token has some hundred bytes. */
+const maxResponseBytes = 64 * 1024
 
-/** A new access token for the account; rejects with the error that a caller of the provider gets. */
+/** Requests a new access token for the account; rejects with the error that the caller of the API receives. */
 export async function exchangeToken(
   account: ServiceAccount,
   provider: string,
   now: () => number,
 ): Promise<AccessToken> {
-  const begun = now()
-  const { status, text } = await post(account, signedAssertion(account, begun)).catch(() => {
+  const startedAt = now()
+  const { status, text } = await post(account, signedAssertion(account, startedAt)).catch(() => {
     throw unreachable(provider, 'could not be reached')
   })
-  const answer = fieldsOf(parseJson(text))
+  const fields = fieldsOf(parseJson(text))
   if (status >= 500 || status === 429) throw unreachable(provider, `answered with status ${status}`)
-  const token = textOf(answer.access_token)
-  if (status !== 200 || token === undefined || !/^[\x21-\x7e]+$/.test(token)) throw refused(provider)
-  return { text: token, endsAt: begun + (numberOf(answer.expires_in) ?? 3600) * 1000 }
+  const token = textOf(fields.access_token)
+  if (status !== 200 || token === undefined || !/^[\x21-\x7e]+$/.test(token)) throw rejected(provider)
+  return { text: token, expiresAt: startedAt + (numberOf(fields.expires_in) ?? 3600) * 1000 }
 }
 
 async function post(account: ServiceAccount, assertion: string): Promise<{ status: number; text: string }> {
@@ -36,9 +35,9 @@ async function post(account: ServiceAccount, assertion: string): Promise<{ statu
     headers: { accept: 'application/json', 'user-agent': 'weir' },
     body: new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }),
     redirect: 'manual',
-    signal: AbortSignal.timeout(deadline),
+    signal: AbortSignal.timeout(timeoutMs),
   })
-  return { status: response.status, text: await readText(response, longestAnswer) }
+  return { status: response.status, text: await readText(response, maxResponseBytes) }
 }
 
 function unreachable(provider: string, why: string): ApiError {
@@ -46,17 +45,17 @@ function unreachable(provider: string, why: string): ApiError {
   return upstreamFailed('upstream_unavailable', message)
 }
 
-function refused(provider: string): ApiError {
+function rejected(provider: string): ApiError {
   const message = `The provider ${provider} gives this gateway's service account no access token.`
   return upstreamBroken('provider_key_rejected', message)
 }
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
-/** In seconds; no longer one is taken. */
-const lifetime = 3600
+/** The maximum that Google accepts. */
+const lifetimeSeconds = 3600
 
-/** What the account says of itself, signed: it wants an access token. `now` is in milliseconds. */
-export function signedAssertion(account: ServiceAccount, now: number): string {
+/** The signed JWT assertion that requests an access token. `now` is in milliseconds. */
+function signedAssertion(account: ServiceAccount, now: number): string {
   const issued = Math.floor(now / 1000)
   const header = { alg: 'RS256', typ: 'JWT', kid: account.keyId }
   const claims = {
@@ -64,12 +63,12 @@ export function signedAssertion(account: ServiceAccount, now: number): string {
     scope,
     aud: account.tokenUri,
     iat: issued,
-    exp: issued + lifetime,
+    exp: issued + lifetimeSeconds,
   }
-  const signed = `${encoded(header)}.${encoded(claims)}`
-  return `${signed}.${sign('sha256', Buffer.from(signed), account.key).toString('base64url')}`
+  const unsigned = `${encode(header)}.${encode(claims)}`
+  return `${unsigned}.${sign('sha256', Buffer.from(unsigned), account.key).toString('base64url')}`
 }
 
-function encoded(fields: object): string {
+function encode(fields: object): string {
   return Buffer.from(JSON.stringify(fields)).toString('base64url')
 }

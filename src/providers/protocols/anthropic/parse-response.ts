@@ -2,71 +2,71 @@ import type { FinishReason, GenerationEvent } from '../../../domain/generation/e
 import { endedEarly, invalidData, type ProviderError } from '../../../domain/generation/provider-error.ts'
 import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
-import { tellsError } from '../openai-chat/error.ts'
+import { hasError } from '../openai-chat/error.ts'
 import type { Step, StreamParser } from '../protocol.ts'
 import { addDelta, type Blocks, closeBlock, noBlocks, openBlock } from './blocks.ts'
 import { parseError } from './error.ts'
-import { overlaid, parseTier, parseUsage } from './usage.ts'
+import { mergeUsage, parseTier, parseUsage } from './usage.ts'
 
-/** The events of a whole message. */
+/** The events of a message that was not streamed. */
 export function parseResponse(body: unknown): GenerationEvent[] {
-  if (!isObject(body) || tellsError(body) || !Array.isArray(body.content)) {
-    return [{ type: 'failure', complaint: parseError(body) }]
+  if (!isObject(body) || hasError(body) || !Array.isArray(body.content)) {
+    return [failure(parseError(body))]
   }
   const events: GenerationEvent[] = []
-  const told = fieldsOf(body.usage)
-  const tier = parseTier(told)
+  const counts = fieldsOf(body.usage)
+  const tier = parseTier(counts)
   if (tier !== undefined) events.push({ type: 'tier', tier })
-  const begun = listOf(body.content).reduce(
+  const opened = listOf(body.content).reduce(
     (blocks: typeof noBlocks, block) => openBlock(blocks, fieldsOf(block), events),
     noBlocks,
   )
-  const { callIds, held } = closeBlock(begun, events)
-  const usage = parseUsage(told)
+  const { callIds, pendingEvents } = closeBlock(opened, events)
+  const usage = parseUsage(counts)
   if (usage) events.push({ type: 'usage', usage })
-  // A body that is whole needs no word to say so.
+  // A complete body needs no stop reason.
   const reason = finishFor(textOf(body.stop_reason) ?? 'end_turn', callIds.length > 0)
-  return [...events, ...held, { type: 'finish', choice: 0, reason }]
+  return [...events, ...pendingEvents, { type: 'finish', choice: 0, reason }]
 }
 
-/** What must be remembered between two events of a streamed message. */
-export type MessageState = {
+/** The state between two events of a stream. */
+export type StreamState = {
   readonly blocks: Blocks
-  /** The counts as the provider told them last. */
+  /** The latest counts of the provider. */
   readonly usage: Fields
-  /** The model has begun to say something. */
-  readonly begun: boolean
-  /** The provider's word for the end. */
-  readonly stop?: string
-  /** Nothing more will be told: the answer is whole, or it failed. */
-  readonly over: boolean
+  /** The first content block has begun. */
+  readonly hasBegun: boolean
+  /** The provider's stop reason. */
+  readonly stopReason?: string
+  /** The response is complete or has failed: no further events are emitted. */
+  readonly finished: boolean
 }
 
-/** Reads a streamed message. */
-export const messageStream: StreamParser<MessageState> = {
-  initial: () => ({ blocks: noBlocks, usage: {}, begun: false, over: false }),
-  step: stepFor,
-  end: (state) => (state.over ? [] : [incomplete]),
+/** The parser of a streamed message. */
+export const streamParser: StreamParser<StreamState> = {
+  initial: () => ({ blocks: noBlocks, usage: {}, hasBegun: false, finished: false }),
+  step,
+  end: (state) => (state.finished ? [] : [incomplete]),
 }
 
-function stepFor(state: MessageState, event: SseEvent): Step<MessageState> {
-  if (state.over) return { state, events: [], done: true }
+function step(state: StreamState, event: SseEvent): Step<StreamState> {
+  if (state.finished) return { state, events: [], done: true }
   const data = parseJson(event.data)
-  if (!isObject(data)) return stepOver(state, event)
-  if (tellsError(data) || data.type === 'error' || event.event === 'error')
-    return last(state, [failure(parseError(data))])
-  return read(state, data)
+  if (!isObject(data)) return stepInvalid(state, event)
+  if (hasError(data) || data.type === 'error' || event.event === 'error')
+    return finishWith(state, [failure(parseError(data))])
+  return readEvent(state, data)
 }
 
-/** Data that is no object: nothing at all, an event of a foreign kind, or one of ours that was mutilated. */
-function stepOver(state: MessageState, { event, data }: SseEvent): Step<MessageState> {
-  if (event === 'error') return last(state, [failure(parseError(data))])
+/** Data that is not an object: empty data and events of unknown types are ignored, a broken event is a failure. */
+function stepInvalid(state: StreamState, { event, data }: SseEvent): Step<StreamState> {
+  if (event === 'error') return finishWith(state, [failure(parseError(data))])
   const foreign = event !== '' && !/^(message|content_block)_/.test(event)
   if (foreign || data.trim() === '') return { state, events: [] }
-  return last(state, [failure(invalidData)])
+  return finishWith(state, [failure(invalidData)])
 }
 
-function read(state: MessageState, data: Fields): Step<MessageState> {
+function readEvent(state: StreamState, data: Fields): Step<StreamState> {
   const events: GenerationEvent[] = []
   switch (data.type) {
     case 'content_block_delta': {
@@ -81,7 +81,7 @@ function read(state: MessageState, data: Fields): Step<MessageState> {
     case 'content_block_stop':
       return { state: { ...state, blocks: closeBlock(state.blocks, events) }, events }
     case 'message_start':
-      return { state: { ...state, usage: overlaid(state.usage, fieldsOf(data.message).usage) }, events }
+      return { state: { ...state, usage: mergeUsage(state.usage, fieldsOf(data.message).usage) }, events }
     case 'message_delta':
       return { state: readEnd(state, data, events), events }
     case 'message_stop':
@@ -91,55 +91,55 @@ function read(state: MessageState, data: Fields): Step<MessageState> {
   }
 }
 
-/** The first counts are told with the first block: an answer that fails before it may still be asked for again. */
-function begin(state: MessageState, events: GenerationEvent[]): MessageState {
-  if (state.begun) return state
+/** Emits the first usage with the first block: a response that fails before it can still be retried. */
+function begin(state: StreamState, events: GenerationEvent[]): StreamState {
+  if (state.hasBegun) return state
   const tier = parseTier(state.usage)
   if (tier !== undefined) events.push({ type: 'tier', tier })
-  tellUsage(state.usage, events)
-  return { ...state, begun: true }
+  emitUsage(state.usage, events)
+  return { ...state, hasBegun: true }
 }
 
-function readEnd(state: MessageState, data: Fields, events: GenerationEvent[]): MessageState {
-  const usage = overlaid(state.usage, data.usage)
-  const stop = textOf(fieldsOf(data.delta).stop_reason) ?? state.stop
-  if (stop !== undefined && state.stop === undefined) events.push({ type: 'ending', choice: 0 })
+function readEnd(state: StreamState, data: Fields, events: GenerationEvent[]): StreamState {
+  const usage = mergeUsage(state.usage, data.usage)
+  const stopReason = textOf(fieldsOf(data.delta).stop_reason) ?? state.stopReason
+  if (stopReason !== undefined && state.stopReason === undefined) events.push({ type: 'ending', choice: 0 })
   const next = begin({ ...state, usage }, events)
-  if (state.begun) tellUsage(usage, events)
-  return { ...next, stop }
+  if (state.hasBegun) emitUsage(usage, events)
+  return { ...next, stopReason: stopReason }
 }
 
-function tellUsage(told: Fields, events: GenerationEvent[]): void {
-  const usage = parseUsage(told)
+function emitUsage(counts: Fields, events: GenerationEvent[]): void {
+  const usage = parseUsage(counts)
   if (usage) events.push({ type: 'usage', usage })
 }
 
-/** The finish, or the failure that there is none. */
-function conclude(state: MessageState, events: GenerationEvent[]): Step<MessageState> {
-  if (state.stop === undefined) return last(state, [incomplete])
-  const { callIds, held } = closeBlock(state.blocks, events)
-  const reason = finishFor(state.stop, callIds.length > 0)
-  return last(state, [...events, ...held, { type: 'finish', choice: 0, reason }])
+/** The `finish`, or a failure where there is no stop reason. */
+function conclude(state: StreamState, events: GenerationEvent[]): Step<StreamState> {
+  if (state.stopReason === undefined) return finishWith(state, [incomplete])
+  const { callIds, pendingEvents } = closeBlock(state.blocks, events)
+  const reason = finishFor(state.stopReason, callIds.length > 0)
+  return finishWith(state, [...events, ...pendingEvents, { type: 'finish', choice: 0, reason }])
 }
 
 const incomplete = failure(endedEarly)
 
-function failure(complaint: ProviderError): GenerationEvent {
-  return { type: 'failure', complaint }
+function failure(error: ProviderError): GenerationEvent {
+  return { type: 'failure', complaint: error }
 }
 
-function last(state: MessageState, events: readonly GenerationEvent[]): Step<MessageState> {
-  return { state: { ...state, over: true }, events, done: true }
+function finishWith(state: StreamState, events: readonly GenerationEvent[]): Step<StreamState> {
+  return { state: { ...state, finished: true }, events, done: true }
 }
 
-/** The finish reason for a stop reason. A call that stands for the answer itself is no tool call. */
-export function finishFor(word: string, calls: boolean): FinishReason {
-  const reason = words.get(word)
-  return reason ?? (calls ? 'tool_calls' : 'stop')
+/** Our finish reason for a stop reason. A call of the output tool is not a tool call. */
+function finishFor(stopReason: string, hasToolCalls: boolean): FinishReason {
+  const reason = finishReasons.get(stopReason)
+  return reason ?? (hasToolCalls ? 'tool_calls' : 'stop')
 }
 
-/** All others are a normal stop. */
-const words: ReadonlyMap<string, FinishReason> = new Map([
+/** All other stop reasons are a normal stop. */
+const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ['max_tokens', 'length'],
   ['model_context_window_exceeded', 'length'],
   ['refusal', 'content_filter'],

@@ -6,53 +6,57 @@ import { closeSchema } from './schema.ts'
 
 type SchemaFormat = Extract<Format, { readonly type: 'json_schema' }>
 
-/** How the model is brought to answer in the form that was asked for. */
+/** The way in which the model is made to use the requested response format. */
 export type FormatPlan =
   | { readonly by: 'nothing' }
-  /** It is held to the schema. */
+  /** Structured output with the schema. */
   | { readonly by: 'schema'; readonly schema: Fields }
-  /** It calls a tool whose arguments are the answer. */
+  /** A tool whose arguments are the output. */
   | { readonly by: 'tool'; readonly format: SchemaFormat }
-  /** It is asked to. */
-  | { readonly by: 'words'; readonly words: string }
+  /** An instruction in the prompt. */
+  | { readonly by: 'prompt'; readonly instruction: string }
 
-/** The plan for the format that the generation asks for. */
+/** Chooses the way for the format of the generation. */
 export function planFormat(generation: Generation, traits: Traits, target: Target, warn: Warn): FormatPlan {
   const { format } = generation
   if (!format || format.type === 'text') return { by: 'nothing' }
   if (format.type === 'json_object') {
-    warn('anthropic has no response_format json_object; the model was asked in words to answer with JSON.')
-    return { by: 'words', words: askForJson }
+    warn(
+      'response_format json_object is not supported by anthropic; the model was instructed to answer with JSON instead.',
+    )
+    return { by: 'prompt', instruction: jsonInstruction }
   }
-  if (traits.schemas) return { by: 'schema', schema: closeSchema(described(format), warn) }
-  if (!traits.neverForced && format.schema.type === 'object') return { by: 'tool', format }
-  warn(`${target.model} cannot be held to a JSON schema here; it was asked in words to follow it.`)
-  return { by: 'words', words: askForSchema(format) }
+  if (traits.supportsSchemas) return { by: 'schema', schema: closeSchema(withDescription(format), warn) }
+  if (!traits.refusesForcedCalls && format.schema.type === 'object') return { by: 'tool', format }
+  warn(
+    `JSON schemas cannot be enforced for ${target.model} here; the model was instructed to follow the schema instead.`,
+  )
+  return { by: 'prompt', instruction: schemaInstruction(format) }
 }
 
-/** The schema has no place for a description of its own but the one in it. */
-function described({ description, schema }: SchemaFormat): Fields {
+/** The description of the format goes into the schema: Anthropic has no other field for it. */
+function withDescription({ description, schema }: SchemaFormat): Fields {
   return description === undefined ? schema : { description, ...schema }
 }
 
-const askForJson = 'Answer with one JSON object and nothing else: no words around it and no code fence.'
+const jsonInstruction = 'Answer with one JSON object and nothing else: no words around it and no code fence.'
 
-function askForSchema(format: SchemaFormat): string {
-  return `${askForJson} It must follow this JSON Schema:\n${JSON.stringify(described(format))}`
+function schemaInstruction(format: SchemaFormat): string {
+  return `${jsonInstruction} It must follow this JSON Schema:\n${JSON.stringify(withDescription(format))}`
 }
 
 /**
- * The tool that a model without schemas is made to call: its arguments are the answer. Nothing tells the reader
- * of an answer what had been asked, so the name alone has to say it.
+ * The tool that a model without structured output is forced to call: its arguments are the output. The parser does not
+ * know the request, so it recognizes the tool by its name.
  */
-export const answerTool = 'weir__give_answer'
+export const outputTool = 'weir__give_answer'
 
-/** The tool for an answer of this form. */
-export function renderAnswerTool(format: Extract<Format, { readonly type: 'json_schema' }>) {
+/** Renders the output tool for this format. */
+export function renderOutputTool(format: SchemaFormat) {
   const { name, description, schema } = format
   const purpose = description === undefined ? name : `${name}: ${description}`
   return {
-    name: answerTool,
+    name: outputTool,
     description: `Gives the answer to the user (${purpose}). Call it once, when the answer is known.`,
     input_schema: schema,
   }

@@ -3,108 +3,116 @@ import { endedEarly, invalidData, type ProviderError } from '../../../domain/gen
 import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import type { Step, StreamParser } from '../protocol.ts'
-import { type Candidate, candidateNumber, emptyCandidate, readCandidate, toFinish } from './candidate.ts'
-import { parseError, tellsError } from './error.ts'
-import { blocked, complaintIn } from './finish.ts'
+import { type Candidate, candidateIndex, emptyCandidate, readCandidate, toFinish } from './candidate.ts'
+import { parseError, hasError } from './error.ts'
+import { blockedPrompt, candidateError } from './finish.ts'
 import { parseTier, parseUsage } from './usage.ts'
 
-/** The events of a whole answer: a stream of one chunk, which needs no word to say that it is the last. */
+/** The events of a response that was not streamed: a stream of one chunk, which needs no finish reason. */
 export function parseResponse(body: unknown): GenerationEvent[] {
-  if (!isObject(body)) return [{ type: 'failure', complaint: parseError(body) }]
+  if (!isObject(body)) return [failure(parseError(body))]
   const { state, events } = readChunk(initialState, body)
   return [...events, ...conclude(state, 'STOP')]
 }
 
-/** What must be remembered between two chunks of an answer. */
-export type AnswerState = {
-  /** By the number of the candidate. */
+/** The state between two chunks of a stream. */
+export type StreamState = {
+  /** By the index of the candidate. */
   readonly candidates: readonly (Candidate | undefined)[]
   readonly tier?: 'default' | 'priority' | null
-  /** The answer failed: nothing more will be told. */
-  readonly over: boolean
+  /** The response has failed: no further events are emitted. */
+  readonly finished: boolean
 }
 
-/** Nothing has come yet. */
-export const initialState: AnswerState = { candidates: [], over: false }
+/** The state before the first chunk. */
+const initialState: StreamState = { candidates: [], finished: false }
 
-/** Reads a streamed answer. No event says that it is the last: a finish reason and the end of the body do. */
-export const streamParser: StreamParser<AnswerState> = {
+/** The parser of a stream. It has no last event: it ends with a finish reason and the end of the body. */
+export const streamParser: StreamParser<StreamState> = {
   initial: () => initialState,
-  step: readEvent,
+  step,
   end: (state) => conclude(state),
 }
 
-function readEvent(state: AnswerState, event: SseEvent): Step<AnswerState> {
-  if (state.over) return { state, events: [], done: true }
+function step(state: StreamState, event: SseEvent): Step<StreamState> {
+  if (state.finished) return { state, events: [], done: true }
   const chunk = parseJson(event.data)
-  if (!isObject(chunk)) return stepOver(state, event)
-  return event.event === 'error' ? failed(state, [], parseError(chunk)) : readChunk(state, chunk)
+  if (!isObject(chunk)) return stepInvalid(state, event)
+  return event.event === 'error' ? failWith(state, [], parseError(chunk)) : readChunk(state, chunk)
 }
 
-/** Data that is no object: nothing at all, an event of a foreign kind, or a chunk that was mutilated. */
-function stepOver(state: AnswerState, { event, data }: SseEvent): Step<AnswerState> {
-  if (event === 'error') return failed(state, [], parseError(data))
+/** Data that is not an object: empty data and events of unknown types are ignored, a broken chunk is a failure. */
+function stepInvalid(state: StreamState, { event, data }: SseEvent): Step<StreamState> {
+  if (event === 'error') return failWith(state, [], parseError(data))
   if (event !== '' || data.trim() === '') return { state, events: [] }
-  return failed(state, [], invalidData)
+  return failWith(state, [], invalidData)
 }
 
-/** The events of a chunk; a whole answer is one, too. */
-export function readChunk(state: AnswerState, chunk: Fields): Step<AnswerState> {
+/** Reads a chunk; a response that was not streamed is one chunk. */
+function readChunk(state: StreamState, chunk: Fields): Step<StreamState> {
   const events: GenerationEvent[] = []
   const metadata = fieldsOf(chunk.usageMetadata)
   let next = readTier(state, metadata, events)
-  let complaint: ProviderError | undefined = tellsError(chunk) ? parseError(chunk) : undefined
+  let error: ProviderError | undefined = hasError(chunk) ? parseError(chunk) : undefined
   for (const item of listOf(chunk.candidates)) {
     const piece = fieldsOf(item)
     next = readPiece(next, piece, events)
-    complaint ??= complaintIn(piece)
+    error ??= candidateError(piece)
   }
   if (next.candidates.length === 0 && textOf(fieldsOf(chunk.promptFeedback).blockReason) !== undefined)
-    next = { ...next, candidates: [{ ids: [], finish: blocked }] }
+    next = { ...next, candidates: [{ callIds: [], finish: blockedPrompt }] }
   const usage = parseUsage(metadata)
   if (usage) events.push({ type: 'usage', usage })
-  return complaint ? failed(next, events, complaint) : { state: next, events }
+  return error ? failWith(next, events, error) : { state: next, events }
 }
 
-/** Every chunk repeats the tier; it is told when it is new. */
-function readTier(state: AnswerState, metadata: Fields, events: GenerationEvent[]): AnswerState {
+/** Every chunk repeats the service tier; it is emitted only when it changes. */
+function readTier(state: StreamState, metadata: Fields, events: GenerationEvent[]): StreamState {
   const tier = parseTier(metadata)
   if (tier === undefined || tier === state.tier) return state
   events.push({ type: 'tier', tier })
   return { ...state, tier }
 }
 
-function readPiece(state: AnswerState, piece: Fields, events: GenerationEvent[]): AnswerState {
-  const number = candidateNumber(piece.index)
-  const known = state.candidates[number]
-  const candidate = readCandidate(known ?? emptyCandidate, piece, number, events)
-  if (candidate === known) return state
-  if (candidate.finish !== undefined && known?.finish === undefined)
-    events.push({ type: 'ending', choice: number })
+function readPiece(state: StreamState, piece: Fields, events: GenerationEvent[]): StreamState {
+  const index = candidateIndex(piece.index)
+  const previous = state.candidates[index]
+  const candidate = readCandidate(previous ?? emptyCandidate, piece, index, events)
+  if (candidate === previous) return state
+  if (candidate.finish !== undefined && previous?.finish === undefined)
+    events.push({ type: 'ending', choice: index })
   const candidates = state.candidates.slice()
-  candidates[number] = candidate
+  candidates[index] = candidate
   return { ...state, candidates }
 }
 
-/** The finish of every candidate, or the failure that one of them has none; `unsaid` stands in for the word. */
-export function conclude(state: AnswerState, unsaid?: string): GenerationEvent[] {
-  if (state.over) return []
+/** The `finish` of every candidate, or a failure where one has no finish reason and there is no default. */
+function conclude(state: StreamState, defaultReason?: string): GenerationEvent[] {
+  if (state.finished) return []
   const finishes: GenerationEvent[] = []
-  for (const [number, candidate] of state.candidates.entries()) {
+  for (const [index, candidate] of state.candidates.entries()) {
     if (!candidate) continue
-    const word = candidate.finish ?? unsaid
-    if (word === undefined) return [incomplete]
-    finishes.push(toFinish(candidate, number, word))
+    const reason = candidate.finish ?? defaultReason
+    if (reason === undefined) return [incomplete]
+    finishes.push(toFinish(candidate, index, reason))
   }
   return finishes.length === 0 ? [incomplete] : finishes
 }
 
-const incomplete: GenerationEvent = { type: 'failure', complaint: endedEarly }
+const incomplete = failure(endedEarly)
 
-function failed(
-  state: AnswerState,
+function failure(error: ProviderError): GenerationEvent {
+  return { type: 'failure', complaint: error }
+}
+
+function failWith(
+  state: StreamState,
   events: readonly GenerationEvent[],
-  complaint: ProviderError,
-): Step<AnswerState> {
-  return { state: { ...state, over: true }, events: [...events, { type: 'failure', complaint }], done: true }
+  error: ProviderError,
+): Step<StreamState> {
+  return {
+    state: { ...state, finished: true },
+    events: [...events, failure(error)],
+    done: true,
+  }
 }

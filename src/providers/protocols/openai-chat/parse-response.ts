@@ -7,21 +7,21 @@ import {
   addFinish,
   addMessage,
   type Choice,
-  choiceNumber,
+  choiceIndex,
   emptyChoice,
   endCalls,
   readContent,
   toFinish,
 } from './choice.ts'
 import type { Dialect } from './dialect.ts'
-import { parseError, tellsError } from './error.ts'
-import { complaintIn } from './finish.ts'
+import { parseError, hasError } from './error.ts'
+import { choiceError } from './finish.ts'
 import { parseTier, parseUsage } from './usage.ts'
 
-/** The events of a whole chat completion. */
+/** The events of a chat completion that was not streamed. */
 export function parseResponse(dialect: Dialect, body: unknown): GenerationEvent[] {
-  if (!isObject(body) || tellsError(body) || listOf(body.choices).length === 0) {
-    return [{ type: 'failure', complaint: parseError(body) }]
+  if (!isObject(body) || hasError(body) || listOf(body.choices).length === 0) {
+    return [failure(parseError(body))]
   }
   const events: GenerationEvent[] = []
   const finishes: GenerationEvent[] = []
@@ -29,68 +29,68 @@ export function parseResponse(dialect: Dialect, body: unknown): GenerationEvent[
   if (tier !== undefined) events.push({ type: 'tier', tier: parseTier(tier) })
   for (const item of listOf(body.choices)) {
     const entry = fieldsOf(item)
-    const complaint = complaintIn(entry)
-    if (complaint) return [...events, { type: 'failure', complaint }]
+    const error = choiceError(entry)
+    if (error) return [...events, failure(error)]
     finishes.push(readCompleteChoice(dialect, entry, events))
   }
   const usage = parseUsage(body)
   return [...events, ...(usage ? [{ type: 'usage', usage } as const] : []), ...finishes]
 }
 
-/** Adds what the choice says; its finish comes back. A body that is whole needs no word to say so. */
+/** Emits the content of a choice and returns its `finish`. A complete body needs no finish reason. */
 function readCompleteChoice(dialect: Dialect, entry: Fields, events: GenerationEvent[]): GenerationEvent {
-  const number = choiceNumber(entry.index)
+  const index = choiceIndex(entry.index)
   const message = fieldsOf(entry.message)
-  const word = textOf(entry.finish_reason) ?? 'stop'
-  readContent(message, number, events)
-  const choice = addFinish(addMessage(emptyChoice, number, message, dialect, events), word)
-  endCalls(choice, number, dialect, events)
-  return toFinish(choice, number, word)
+  const reason = textOf(entry.finish_reason) ?? 'stop'
+  readContent(message, index, events)
+  const choice = addFinish(addMessage(emptyChoice, index, message, dialect, events), reason)
+  endCalls(choice, index, dialect, events)
+  return toFinish(choice, index, reason)
 }
 
-/** What must be remembered between two chunks of a streamed answer. */
-export type AnswerState = {
-  /** By the number of the choice. */
+/** The state between two chunks of a stream. */
+export type StreamState = {
+  /** By the index of the choice. */
   readonly choices: readonly (Choice | undefined)[]
   readonly tier?: string
-  /** Nothing more will be told: the answer is whole, or it failed. */
-  readonly over: boolean
+  /** The response is complete or has failed: no further events are emitted. */
+  readonly finished: boolean
 }
 
-/** Reads a streamed chat completion. */
-export function streamParser(dialect: Dialect): StreamParser<AnswerState> {
+/** The parser of a streamed chat completion. */
+export function streamParser(dialect: Dialect): StreamParser<StreamState> {
   return {
-    initial: () => ({ choices: [], over: false }),
-    step: (state, event) => stepFor(dialect, state, event),
-    end: (state) => (state.over ? [] : conclude(dialect, state, false)),
+    initial: () => ({ choices: [], finished: false }),
+    step: (state, event) => step(dialect, state, event),
+    end: (state) => (state.finished ? [] : conclude(dialect, state, false)),
   }
 }
 
-function stepFor(dialect: Dialect, state: AnswerState, event: SseEvent): Step<AnswerState> {
-  if (state.over) return { state, events: [], done: true }
-  if (event.data === '[DONE]') return last(state, conclude(dialect, state, true))
+function step(dialect: Dialect, state: StreamState, event: SseEvent): Step<StreamState> {
+  if (state.finished) return { state, events: [], done: true }
+  if (event.data === '[DONE]') return finishWith(state, conclude(dialect, state, true))
   const chunk = parseJson(event.data)
-  if (!isObject(chunk)) return stepOver(state, event)
-  if (tellsError(chunk) || event.event === 'error')
-    return last(state, [...usageIn(chunk), failure(parseError(chunk))])
+  if (!isObject(chunk)) return stepInvalid(state, event)
+  if (hasError(chunk) || event.event === 'error')
+    return finishWith(state, [...usageIn(chunk), failure(parseError(chunk))])
   return readChunk(dialect, state, chunk)
 }
 
-/** Data that is no object: nothing at all, an event of a foreign kind, or a chunk that was mutilated. */
-function stepOver(state: AnswerState, { event, data }: SseEvent): Step<AnswerState> {
-  if (event === 'error') return last(state, [failure(parseError(data))])
+/** Data that is not an object: empty data and events of unknown types are ignored, a broken chunk is a failure. */
+function stepInvalid(state: StreamState, { event, data }: SseEvent): Step<StreamState> {
+  if (event === 'error') return finishWith(state, [failure(parseError(data))])
   if (event !== '' || data.trim() === '') return { state, events: [] }
-  return last(state, [failure(invalidData)])
+  return finishWith(state, [failure(invalidData)])
 }
 
-function readChunk(dialect: Dialect, state: AnswerState, chunk: Fields): Step<AnswerState> {
+function readChunk(dialect: Dialect, state: StreamState, chunk: Fields): Step<StreamState> {
   const events: GenerationEvent[] = []
   let next = state
   if (typeof chunk.service_tier === 'string') next = readTier(next, chunk.service_tier, events)
   for (const item of listOf(chunk.choices)) {
     const entry = fieldsOf(item)
-    const complaint = complaintIn(entry)
-    if (complaint) return last(next, [...events, ...usageIn(chunk), failure(complaint)])
+    const error = choiceError(entry)
+    if (error) return finishWith(next, [...events, ...usageIn(chunk), failure(error)])
     next = readChoice(dialect, next, entry, events)
   }
   events.push(...usageIn(chunk))
@@ -99,61 +99,61 @@ function readChunk(dialect: Dialect, state: AnswerState, chunk: Fields): Step<An
 
 function usageIn(chunk: Fields): readonly GenerationEvent[] {
   const usage = parseUsage(chunk)
-  return usage ? [{ type: 'usage', usage }] : none
+  return usage ? [{ type: 'usage', usage }] : noEvents
 }
 
-const none: readonly GenerationEvent[] = []
+const noEvents: readonly GenerationEvent[] = []
 
-/** Every chunk repeats the tier; it is told when it is new. */
-function readTier(state: AnswerState, word: string, events: GenerationEvent[]): AnswerState {
-  if (word === '' || word === state.tier) return state
-  events.push({ type: 'tier', tier: parseTier(word) })
-  return { ...state, tier: word }
+/** Every chunk repeats the service tier; it is emitted only when it changes. */
+function readTier(state: StreamState, reason: string, events: GenerationEvent[]): StreamState {
+  if (reason === '' || reason === state.tier) return state
+  events.push({ type: 'tier', tier: parseTier(reason) })
+  return { ...state, tier: reason }
 }
 
 function readChoice(
   dialect: Dialect,
-  state: AnswerState,
+  state: StreamState,
   entry: Fields,
   events: GenerationEvent[],
-): AnswerState {
-  const number = choiceNumber(entry.index)
-  const known = state.choices[number]
+): StreamState {
+  const index = choiceIndex(entry.index)
+  const previous = state.choices[index]
   const delta = fieldsOf(entry.delta)
-  readContent(delta, number, events)
-  const said = addMessage(known ?? emptyChoice, number, delta, dialect, events)
-  const choice = endCalls(addFinish(said, entry.finish_reason), number, dialect, events)
-  if (choice.finish !== undefined && known?.finish === undefined)
-    events.push({ type: 'ending', choice: number })
-  return choice === known ? state : withChoice(state, number, choice)
+  readContent(delta, index, events)
+  const updated = addMessage(previous ?? emptyChoice, index, delta, dialect, events)
+  const choice = endCalls(addFinish(updated, entry.finish_reason), index, dialect, events)
+  if (choice.finish !== undefined && previous?.finish === undefined)
+    events.push({ type: 'ending', choice: index })
+  return choice === previous ? state : withChoice(state, index, choice)
 }
 
-function withChoice(state: AnswerState, number: number, choice: Choice): AnswerState {
+function withChoice(state: StreamState, index: number, choice: Choice): StreamState {
   const choices = state.choices.slice()
-  choices[number] = choice
+  choices[index] = choice
   return { ...state, choices }
 }
 
-/** The finish of every choice, or the failure that one of them has none. */
-function conclude(dialect: Dialect, state: AnswerState, done: boolean): GenerationEvent[] {
+/** The `finish` of every choice, or a failure where one of them has no finish reason. */
+function conclude(dialect: Dialect, state: StreamState, done: boolean): GenerationEvent[] {
   const events: GenerationEvent[] = []
   const finishes: GenerationEvent[] = []
-  for (const [number, choice] of state.choices.entries()) {
+  for (const [index, choice] of state.choices.entries()) {
     if (!choice) continue
-    const word = choice.finish ?? (done && dialect.unnamedFinish ? 'stop' : undefined)
-    if (word === undefined) return [incomplete]
-    endCalls({ ...choice, finish: word }, number, dialect, events)
-    finishes.push(toFinish(choice, number, word))
+    const reason = choice.finish ?? (done && dialect.noFinishReason ? 'stop' : undefined)
+    if (reason === undefined) return [incomplete]
+    endCalls({ ...choice, finish: reason }, index, dialect, events)
+    finishes.push(toFinish(choice, index, reason))
   }
   return finishes.length === 0 ? [incomplete] : [...events, ...finishes]
 }
 
 const incomplete = failure(endedEarly)
 
-function failure(complaint: ProviderError): GenerationEvent {
-  return { type: 'failure', complaint }
+function failure(error: ProviderError): GenerationEvent {
+  return { type: 'failure', complaint: error }
 }
 
-function last(state: AnswerState, events: readonly GenerationEvent[]): Step<AnswerState> {
-  return { state: { ...state, over: true }, events, done: true }
+function finishWith(state: StreamState, events: readonly GenerationEvent[]): Step<StreamState> {
+  return { state: { ...state, finished: true }, events, done: true }
 }

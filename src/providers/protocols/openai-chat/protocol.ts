@@ -1,15 +1,15 @@
-import { gathered, type Protocol } from '../protocol.ts'
+import { collectWarnings, type Protocol } from '../protocol.ts'
 import type { Dialect } from './dialect.ts'
 import { parseError } from './error.ts'
-import { type AnswerState, parseResponse, streamParser } from './parse-response.ts'
+import { type StreamState, parseResponse, streamParser } from './parse-response.ts'
 import { renderRequest } from './render-request.ts'
-import { carriedParameters } from './unsupported.ts'
+import { supportedParameters } from './unsupported.ts'
 
-/** The chat completions wire in one provider's dialect. */
-export function openaiChat(dialect: Dialect): Protocol<AnswerState> {
+/** The protocol of chat completions in one provider's dialect. */
+export function openaiChat(dialect: Dialect): Protocol<StreamState> {
   return {
-    parameters: carriedParameters(dialect),
-    render: gathered((generation, target, warn) => renderRequest(dialect, generation, target, warn)),
+    parameters: supportedParameters(dialect),
+    render: collectWarnings((generation, target, warn) => renderRequest(dialect, generation, target, warn)),
     parse: (body) => parseResponse(dialect, body),
     stream: streamParser(dialect),
     parseError,

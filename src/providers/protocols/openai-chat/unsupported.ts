@@ -1,47 +1,47 @@
 import { type Parameter, parameters } from '../../../domain/generation/parameters.ts'
 import type { Generation } from '../../../domain/generation/request.ts'
 import { isObject } from '../../../lib/json/json.ts'
-import type { Target, Warn } from '../protocol.ts'
-import type { Body, Dialect } from './dialect.ts'
+import type { Body, Target, Warn } from '../protocol.ts'
+import type { Dialect } from './dialect.ts'
 
-/** The body under the provider's field names, without what the provider refuses. */
-export function keepTaken(
+/** Returns the body under the provider's field names, without the fields that the provider does not support. */
+export function dropUnsupported(
   body: Body,
   dialect: Dialect,
   generation: Generation,
   target: Target,
   warn: Warn,
 ): Body {
-  const refusedByModel = dialect.refusedByModel?.(target, generation) ?? []
-  const kept = new Map<string, unknown>()
+  const unsupportedByModel = dialect.unsupportedByModel?.(target, generation) ?? []
+  const supported = new Map<string, unknown>()
   for (const name of Object.keys(body)) {
     const value = body[name]
     if (value === undefined) continue
     const field = fieldFor(name, dialect)
-    const forModel = refusedByModel.includes(field)
-    if (takes(dialect, field) && !forModel) kept.set(field, value)
-    else if (!changesNothing(name, value))
-      warn({ what: 'Parameter', name, by: forModel ? target.model : dialect.name })
+    const isModelLimit = unsupportedByModel.includes(field)
+    if (isSupported(dialect, field) && !isModelLimit) supported.set(field, value)
+    else if (!isNeutral(name, value))
+      warn({ what: 'Parameter', name, by: isModelLimit ? target.model : dialect.name })
   }
-  // Not by assignments: a key named `__proto__` stays a key.
-  return Object.fromEntries(kept)
+  // Not by assignment: a key named `__proto__` stays a key.
+  return Object.fromEntries(supported)
 }
 
-/** The generation parameters that the dialect carries. */
-export function carriedParameters(dialect: Dialect): ReadonlySet<Parameter> {
-  return new Set(parameters.filter((name) => takes(dialect, fieldFor(name, dialect))))
+/** The generation parameters that the dialect supports. */
+export function supportedParameters(dialect: Dialect): ReadonlySet<Parameter> {
+  return new Set(parameters.filter((name) => isSupported(dialect, fieldFor(name, dialect))))
 }
 
 function fieldFor(name: string, { renames }: Dialect): string {
   return renames && Object.hasOwn(renames, name) ? (renames[name] ?? name) : name
 }
 
-function takes(dialect: Dialect, field: string): boolean {
-  if (dialect.only) return dialect.only.has(field)
-  return dialect.refused?.has(field) !== true
+function isSupported(dialect: Dialect, field: string): boolean {
+  if (dialect.supported) return dialect.supported.has(field)
+  return dialect.unsupported?.has(field) !== true
 }
 
-const neutral: ReadonlyMap<string, unknown> = new Map([
+const neutralValues: ReadonlyMap<string, unknown> = new Map([
   ['temperature', 1],
   ['top_p', 1],
   ['presence_penalty', 0],
@@ -49,8 +49,8 @@ const neutral: ReadonlyMap<string, unknown> = new Map([
   ['n', 1],
 ])
 
-function changesNothing(name: string, value: unknown): boolean {
+function isNeutral(name: string, value: unknown): boolean {
   if (value === null) return true
   if (name === 'logit_bias') return isObject(value) && Object.keys(value).length === 0
-  return neutral.has(name) && neutral.get(name) === value
+  return neutralValues.has(name) && neutralValues.get(name) === value
 }

@@ -2,36 +2,36 @@ import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import { endedEarly, invalidData } from '../../../domain/generation/provider-error.ts'
 import { type Fields, fieldsOf, isObject, numberOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
-import { tellsError } from '../openai-chat/error.ts'
+import { hasError } from '../openai-chat/error.ts'
 import type { Step, StreamParser } from '../protocol.ts'
 import { parseError } from './error.ts'
-import { type AnswerState, beginning, conclude, failure, readTier } from './stream-state.ts'
-import { addArguments, closeItem, type ItemPlace, openItem, type Turn } from './turn.ts'
+import { type StreamState, initialState, conclude, failure, readTier } from './stream-state.ts'
+import { addArguments, closeItem, type ItemPosition, openItem, type Turn } from './turn.ts'
 
-/** The events of a whole answer: those of a stream that told nothing before its end. */
+/** The events of a response that was not streamed: those at the end of a stream without deltas. */
 export function parseResponse(body: unknown): GenerationEvent[] {
   if (!isObject(body) || !Array.isArray(body.output)) return [failure(parseError(body))]
-  return conclude(beginning, body, textOf(body.status) ?? 'completed')
+  return conclude(initialState, body, textOf(body.status) ?? 'completed')
 }
 
-/** Reads a streamed answer, which ends with an event that holds all of it. */
-export const stream: StreamParser<AnswerState> = {
-  initial: () => beginning,
+/** The parser of a stream, whose last event contains the complete response. */
+export const streamParser: StreamParser<StreamState> = {
+  initial: () => initialState,
   step,
-  end: (state) => (state.over ? [] : [incomplete]),
+  end: (state) => (state.finished ? [] : [incomplete]),
 }
 
-function step(state: AnswerState, event: SseEvent): Step<AnswerState> {
-  if (state.over) return { state, events: none, done: true }
-  if (event.data === '[DONE]') return last(state, [incomplete])
+function step(state: StreamState, event: SseEvent): Step<StreamState> {
+  if (state.finished) return { state, events: noEvents, done: true }
+  if (event.data === '[DONE]') return finishWith(state, [incomplete])
   const data = parseJson(event.data)
-  if (!isObject(data)) return stepOver(state, event)
+  if (!isObject(data)) return stepInvalid(state, event)
   const type = textOf(data.type) ?? event.event
-  if (type === 'error' || tellsError(data)) return last(state, [failure(parseError(data))])
+  if (type === 'error' || hasError(data)) return finishWith(state, [failure(parseError(data))])
   return readEvent(state, type, data)
 }
 
-function readEvent(state: AnswerState, type: string, data: Fields): Step<AnswerState> {
+function readEvent(state: StreamState, type: string, data: Fields): Step<StreamState> {
   switch (type) {
     case 'response.output_text.delta':
     case 'response.refusal.delta':
@@ -57,46 +57,46 @@ function readEvent(state: AnswerState, type: string, data: Fields): Step<AnswerS
   }
 }
 
-const none: readonly GenerationEvent[] = []
+const noEvents: readonly GenerationEvent[] = []
 
-function unchanged(state: AnswerState): Step<AnswerState> {
-  return { state, events: none }
+function unchanged(state: StreamState): Step<StreamState> {
+  return { state, events: noEvents }
 }
 
-function readText(state: AnswerState, text: unknown): Step<AnswerState> {
+function readText(state: StreamState, text: unknown): Step<StreamState> {
   if (typeof text !== 'string' || text === '') return unchanged(state)
-  const next = state.text ? state : { ...state, text: true }
+  const next = state.hasText ? state : { ...state, hasText: true }
   return { state: next, events: [{ type: 'text', choice: 0, text }] }
 }
 
-/** A provider may tell the reasoning and its summary; the form that came first is the one that is told. */
-function readReasoning(state: AnswerState, form: 'summary' | 'content', text: unknown): Step<AnswerState> {
+/** A provider may send both reasoning and its summary; only the form that is received first is emitted. */
+function readReasoning(state: StreamState, form: 'summary' | 'content', text: unknown): Step<StreamState> {
   if (typeof text !== 'string' || text === '') return unchanged(state)
   if (state.reasoning !== undefined && state.reasoning !== form) return unchanged(state)
   const next = state.reasoning === form ? state : { ...state, reasoning: form }
   return { state: next, events: [{ type: 'reasoning', choice: 0, text }] }
 }
 
-type TurnStep = (turn: Turn, item: Fields, place: ItemPlace, events: GenerationEvent[]) => Turn
+type TurnStep = (turn: Turn, item: Fields, position: ItemPosition, events: GenerationEvent[]) => Turn
 
-function readItem(state: AnswerState, { item, output_index }: Fields, step: TurnStep): Step<AnswerState> {
+function readItem(state: StreamState, { item, output_index }: Fields, step: TurnStep): Step<StreamState> {
   const events: GenerationEvent[] = []
   const fields = fieldsOf(item)
-  const place = { position: numberOf(output_index), itemId: textOf(fields.id) }
-  return { state: withTurn(state, step(state.turn, fields, place, events)), events }
+  const position = { outputIndex: numberOf(output_index), itemId: textOf(fields.id) }
+  return { state: withTurn(state, step(state.turn, fields, position, events)), events }
 }
 
-function readArguments(state: AnswerState, { delta, item_id, output_index }: Fields): Step<AnswerState> {
+function readArguments(state: StreamState, { delta, item_id, output_index }: Fields): Step<StreamState> {
   const events: GenerationEvent[] = []
-  const place = { position: numberOf(output_index), itemId: textOf(item_id) }
-  return { state: withTurn(state, addArguments(state.turn, delta, place, events)), events }
+  const position = { outputIndex: numberOf(output_index), itemId: textOf(item_id) }
+  return { state: withTurn(state, addArguments(state.turn, delta, position, events)), events }
 }
 
-function withTurn(state: AnswerState, turn: Turn): AnswerState {
+function withTurn(state: StreamState, turn: Turn): StreamState {
   return turn === state.turn ? state : { ...state, turn }
 }
 
-function readStart(state: AnswerState, response: Fields): Step<AnswerState> {
+function readStart(state: StreamState, response: Fields): Step<StreamState> {
   const events: GenerationEvent[] = []
   return { state: readTier(state, response, events), events }
 }
@@ -109,20 +109,20 @@ const endings = new Map([
   ['response.cancelled', 'cancelled'],
 ])
 
-function readEnd(state: AnswerState, type: string, response: Fields): Step<AnswerState> {
-  return last(state, conclude(state, response, endings.get(type) ?? type))
+function readEnd(state: StreamState, type: string, response: Fields): Step<StreamState> {
+  return finishWith(state, conclude(state, response, endings.get(type) ?? type))
 }
 
-/** Data that is no object: nothing at all, an event of a foreign kind, or one of ours that was mutilated. */
-function stepOver(state: AnswerState, { event, data }: SseEvent): Step<AnswerState> {
-  if (event === 'error') return last(state, [failure(parseError(data))])
-  const ours = event === '' || event.startsWith('response.')
-  if (!ours || data.trim() === '') return unchanged(state)
-  return last(state, [failure(invalidData)])
+/** Data that is not an object: empty data and events of unknown types are ignored, a broken event is a failure. */
+function stepInvalid(state: StreamState, { event, data }: SseEvent): Step<StreamState> {
+  if (event === 'error') return finishWith(state, [failure(parseError(data))])
+  const isOwnEvent = event === '' || event.startsWith('response.')
+  if (!isOwnEvent || data.trim() === '') return unchanged(state)
+  return finishWith(state, [failure(invalidData)])
 }
 
 const incomplete = failure(endedEarly)
 
-function last(state: AnswerState, events: readonly GenerationEvent[]): Step<AnswerState> {
-  return { state: { ...state, over: true }, events, done: true }
+function finishWith(state: StreamState, events: readonly GenerationEvent[]): Step<StreamState> {
+  return { state: { ...state, finished: true }, events, done: true }
 }

@@ -1,12 +1,12 @@
 import type { Parameter } from '../../../domain/generation/parameters.ts'
-import { gathered, type Protocol } from '../protocol.ts'
+import { collectWarnings, type Protocol } from '../protocol.ts'
 import { parseError } from './error.ts'
-import { parseResponse, stream } from './parse-response.ts'
+import { parseResponse, streamParser } from './parse-response.ts'
 import { renderRequest } from './render-request.ts'
-import type { AnswerState } from './stream-state.ts'
+import type { StreamState } from './stream-state.ts'
 
-/** The generation parameters that the Responses API has. */
-const carried: readonly Parameter[] = [
+/** The generation parameters that the Responses API supports. */
+const supportedParameters: readonly Parameter[] = [
   'temperature',
   'top_p',
   'max_tokens',
@@ -17,11 +17,11 @@ const carried: readonly Parameter[] = [
   'parallel_tool_calls',
 ]
 
-/** The Responses API, asked without any state: every call brings its whole conversation and stores nothing. */
-export const responses: Protocol<AnswerState> = {
-  parameters: new Set(carried),
-  render: gathered(renderRequest),
+/** The protocol of the Responses API, used without state: each request contains the conversation and stores nothing. */
+export const responses: Protocol<StreamState> = {
+  parameters: new Set(supportedParameters),
+  render: collectWarnings(renderRequest),
   parse: parseResponse,
-  stream,
+  stream: streamParser,
   parseError,
 }

@@ -1,15 +1,15 @@
 import type { Dialect } from '../dialect.ts'
 
-/** Chat completions without a quirk, as engines and most providers speak them. */
+/** The chat completions of most providers and inference engines, without differences. */
 export function plain(name: string): Dialect {
-  // Google puts the signature of a thought there and refuses the next turn without it.
-  return { name, echo: { on: 'call', field: 'extra_content' } }
+  // Google's models put the thought signature there and reject the next turn without it.
+  return { name, stateField: { on: 'call', field: 'extra_content' } }
 }
 
-/** Cerebras refuses a handful of fields. */
+/** Cerebras rejects a few fields. */
 export const cerebras: Dialect = {
   name: 'cerebras',
-  refused: new Set([
+  unsupported: new Set([
     'frequency_penalty',
     'presence_penalty',
     'logit_bias',
@@ -18,13 +18,13 @@ export const cerebras: Dialect = {
   ]),
 }
 
-/** Ollama ignores what it has no use for, so that is said here. */
-export const ollama: Dialect = { name: 'ollama', refused: new Set(['n', 'logit_bias']) }
+/** Ollama silently ignores these fields, so the gateway warns of them. */
+export const ollama: Dialect = { name: 'ollama', unsupported: new Set(['n', 'logit_bias']) }
 
-/** Perplexity searches by itself and takes no tools. */
+/** Perplexity searches by itself and does not support tools. */
 export const perplexity: Dialect = {
   name: 'perplexity',
-  refused: new Set([
+  unsupported: new Set([
     'tools',
     'tool_choice',
     'parallel_tool_calls',
@@ -33,8 +33,8 @@ export const perplexity: Dialect = {
     'logit_bias',
     'service_tier',
   ]),
-  noDeveloper: true,
+  noDeveloperRole: true,
 }
 
-/** Snowflake never names the finish of an answer. */
-export const snowflake: Dialect = { name: 'snowflake', unnamedFinish: true }
+/** Snowflake sends no finish reason. */
+export const snowflake: Dialect = { name: 'snowflake', noFinishReason: true }
