@@ -56,8 +56,8 @@ export function tokensOf(value: unknown): number | undefined {
 }
 
 /**
- * The context window is in `max_model_len` at vLLM and SGLang, and in `meta` at llama.cpp: the served one in `n_ctx`, else
- * the one that the model was trained for. Hosted services have other fields.
+ * The context window is in `max_model_len` at vLLM and SGLang, and in `meta` at llama.cpp: the served one in `n_ctx`,
+ * else the one that the model was trained for. Hosted services have other fields.
  */
 function contextWindowOf(entry: unknown): number | undefined {
   const fields = fieldsOf(entry)

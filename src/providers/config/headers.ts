@@ -40,7 +40,7 @@ function problemOf(
   isDuplicate: boolean,
 ): string | undefined {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'is not a name that a header can have.'
-  if (isDuplicate) return 'is given twice; names of headers do not differ by case.'
+  if (isDuplicate) return 'is set twice; header names are case-insensitive.'
   if (gatewayHeaders.has(name)) return 'is a header that weir itself sets; remove it.'
   if (keyHeaders.has(name)) return 'is the header that carries api_key; remove one of the two.'
   if (!/^[\x20-\x7e]*$/.test(value)) return 'must have a value of plain characters on one line.'

@@ -12,6 +12,6 @@ export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(all.map(
 
 /** The value of `gen_ai.provider.name` for a kind of provider: OpenTelemetry's name, or else the kind's own. */
 export function providerName(kind: string): string {
-  const known = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
-  return known && 'protocol' in known ? (known.telemetryName ?? kind) : kind
+  const record = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
+  return record && 'protocol' in record ? (record.telemetryName ?? kind) : kind
 }

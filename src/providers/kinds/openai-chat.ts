@@ -87,7 +87,9 @@ function engine(dialect: Dialect, baseUrl: string | undefined): RemoteKind {
   return { ...service(dialect, baseUrl), keyless: true, responsesApi }
 }
 
-/** OpenAI's documented maximum for one image: 10,000 patches, times 1.2; its small models count several times as much. */
+/**
+ * OpenAI's documented maximum for one image: 10,000 patches, times 1.2; its small models count several times as much.
+ */
 export function openaiImageTokens(model: string): number {
   return /mini|nano/.test(model) ? 24_600 : 12_000
 }

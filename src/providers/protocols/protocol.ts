@@ -15,7 +15,9 @@ export type Body = Record<string, unknown>
 export type Protocol<State = unknown> = {
   /** The generation parameters that the protocol supports, by the names of `supported_parameters`. */
   readonly parameters: ReadonlySet<Parameter>
-  /** The protocol supports only inline images: the gateway fetches those at an https URL before it renders the request. */
+  /**
+   * The protocol supports only inline images: the gateway fetches those at an https URL before it renders the request.
+   */
   readonly inlineImages?: boolean
   /** Renders the request body. Unsupported fields are ignored; `warn` is called with a few sentences about them. */
   render(generation: Generation, target: Target, warn: (sentence: string) => void): Body
@@ -57,7 +59,9 @@ export type Target = {
 /** Records something that the rendered request does not contain. */
 export type Warn = (warning: Warning) => void
 
-/** The `render` of a protocol: its warnings are collected and passed on as a few sentences after the body is rendered. */
+/**
+ * The `render` of a protocol: its warnings are collected and passed on as a few sentences after the body is rendered.
+ */
 export function collectWarnings(
   render: (generation: Generation, target: Target, warn: Warn) => Body,
 ): Protocol['render'] {

@@ -44,8 +44,9 @@ export function addFragment(
 }
 
 /**
- * Ends a call that has begun. The provider repeats its arguments as `complete`; the part that was not streamed is emitted,
- * `{}` where the model wrote nothing. Where the repetition differs from streamed valid JSON, the streamed text wins.
+ * Ends a call that has begun. The provider repeats its arguments as `complete`; the part that was not streamed is
+ * emitted, `{}` where the model wrote nothing. Where the repetition differs from streamed valid JSON, the streamed text
+ * wins.
  */
 export function endCall(
   call: Omit<ToolCall, 'arguments'> & { readonly state?: Json },

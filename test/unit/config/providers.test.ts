@@ -136,7 +136,7 @@ const wrong: readonly [name: string, entries: Entries, problem: string | RegExp]
   [
     'a header twice',
     { vllm: { headers: { 'X-A': '1', 'x-a': '2' } } },
-    /^providers\.vllm\.headers\.x-a \| is given twice/,
+    /^providers\.vllm\.headers\.x-a \| is set twice/,
   ],
   [
     'a header of two lines',

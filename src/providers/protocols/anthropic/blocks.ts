@@ -20,7 +20,10 @@ export type Blocks = {
   readonly callIds: readonly string[]
   /** The output tool was called. */
   readonly hasOutput: boolean
-  /** The ends of calls, from the first with incomplete JSON arguments on (cut off by a limit, or written so by the model). */
+  /**
+   * The ends of calls, from the first with incomplete JSON arguments on (cut off by a limit, or written so by the
+   * model).
+   */
   readonly pendingEvents: readonly GenerationEvent[]
 }
 

@@ -33,7 +33,10 @@ const newest: Traits = {
 }
 const budgeted: Traits = { thinking: 'budget', efforts: [], maxTokens: 64_000 }
 
-/** The first match applies. Sources: Anthropic's model overview, its pages on thinking and structured outputs, and observed errors. */
+/**
+ * The first match applies. Sources: Anthropic's model overview, its pages on thinking and structured outputs, and
+ * observed errors.
+ */
 const generations: readonly (readonly [RegExp, Traits])[] = [
   [/fable|mythos/, { ...newest, alwaysThinks: true, refusesForcedCalls: true }],
   [/opus-4[-.][78]|(opus|sonnet)-5/, newest],

@@ -78,7 +78,9 @@ function renderResult(message: ToolMessage, warn: Warn): Block {
   return { type: 'tool_result', tool_use_id, content: blocks.length > 0 ? content : undefined, ...mark }
 }
 
-/** Instructions without messages become the user message; a conversation that begins with the model gets a placeholder. */
+/**
+ * Instructions without messages become the user message; a conversation that begins with the model gets a placeholder.
+ */
 function withUserFirst({ system, turns }: Conversation, warn: Warn): Conversation {
   const [first] = turns
   if (first?.role === 'user') return { system, turns }

@@ -8,7 +8,9 @@ export function mergeUsage(counts: Fields, later: unknown): Fields {
   return { ...counts, ...Object.fromEntries(present) }
 }
 
-/** The usage of a response; undefined where all counts are zero. Anthropic counts cached tokens apart from input tokens. */
+/**
+ * The usage of a response; undefined where all counts are zero. Anthropic counts cached tokens apart from input tokens.
+ */
 export function parseUsage(counts: Fields): Usage | undefined {
   const cachedTokens = countOf(counts.cache_read_input_tokens)
   const cacheWriteTokens = countOf(counts.cache_creation_input_tokens)

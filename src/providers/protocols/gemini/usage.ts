@@ -32,7 +32,10 @@ function audioIn(details: unknown): number {
   return countOf(fieldsOf(audio).tokenCount)
 }
 
-/** The service tier of our API for the tier in the usage; undefined where there is none, null for one that our API does not know. */
+/**
+ * The service tier of our API for the tier in the usage; undefined where there is none, null for one that our API does
+ * not know.
+ */
 export function parseTier(metadata: Fields): 'default' | 'priority' | null | undefined {
   const tier = textOf(metadata.serviceTier) ?? textOf(metadata.trafficType)
   if (tier === undefined) return undefined

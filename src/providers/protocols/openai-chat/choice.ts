@@ -19,7 +19,9 @@ export type Choice = {
 /** A choice before its first chunk. */
 export const emptyChoice: Choice = { calls: noCalls, endedCalls: 0 }
 
-/** The index of a choice, below 128: no provider returns more choices, and an invalid index must not make a huge list. */
+/**
+ * The index of a choice, below 128: no provider returns more choices, and an invalid index must not make a huge list.
+ */
 export function choiceIndex(index: unknown): number {
   return typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < 128 ? index : 0
 }

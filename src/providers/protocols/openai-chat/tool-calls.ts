@@ -48,7 +48,9 @@ export type CallContext = {
 /** A choice without tool calls. */
 export const noCalls: ToolCalls = { begun: [] }
 
-/** Returns the calls after one more entry of `tool_calls`: the begin of a call, a part of its arguments, or all of it. */
+/**
+ * Returns the calls after one more entry of `tool_calls`: the begin of a call, a part of its arguments, or all of it.
+ */
 export function addPiece(
   calls: ToolCalls,
   piece: unknown,
@@ -106,7 +108,10 @@ function stateFor({ id, name, providerId }: PartialToolCall, state: Json | undef
   return isCounterId({ id, name }) ? undefined : state
 }
 
-/** The index of the call that the piece continues, or -1. The provider's index may be missing, or the same for all calls. */
+/**
+ * The index of the call that the piece continues, or -1. The provider's index may be missing, or the same for all
+ * calls.
+ */
 function indexFor(begun: readonly PartialToolCall[], piece: Fields): number {
   const providerIndex = numberOf(piece.index)
   const index =
@@ -151,7 +156,9 @@ function openCall(
   return { begun: [...begun, opened], unnamed: previous ? undefined : calls.unnamed }
 }
 
-/** The id under which the call begins. The state of a message belongs to its first call, and may be received after it. */
+/**
+ * The id under which the call begins. The state of a message belongs to its first call, and may be received after it.
+ */
 function idFor(providerId: string, name: string, mayHaveState: boolean): string {
   if (providerId === '') return newCallId()
   return mayHaveState && isCounterId({ id: providerId, name }) ? newCallId() : providerId

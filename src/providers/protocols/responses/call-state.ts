@@ -18,7 +18,8 @@ export function toCallState(reasoning: readonly Json[], phase: string | undefine
 
 /**
  * A reasoning item in the form in which it can be sent back: without empty fields, except for the required summary.
- * Undefined for an item without reasoning: it refers to an item that the provider has not stored, and would be rejected.
+ * Undefined for an item without reasoning: it refers to an item that the provider has not stored, and would be
+ * rejected.
  */
 export function toReasoningState(item: Fields): Json | undefined {
   const content = listOf(item.content)
