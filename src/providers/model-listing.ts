@@ -1,42 +1,45 @@
 import { fieldsOf, isObject, numberOf, textOf } from '../lib/json/json.ts'
-import type { Address } from './provider.ts'
+import type { Address } from './address.ts'
 
-/** A model as its provider lists it. */
+/** A model in the list of a provider. */
 export type ListedModel = {
-  /** The provider's own id. */
+  /** The provider's id of the model. */
   readonly id: string
-  /** In tokens, where the provider says it. */
+  /** In tokens, where the list contains it. */
   readonly contextWindow?: number
 }
 
-/** Where a provider lists its models, and how. */
+/** Where a provider lists its models, and in which format. */
 export type ModelListing = {
-  /** Behind the base URL; undefined where there is no list that could be asked for. */
+  /** The path below the base URL; undefined where the provider has no list. */
   path(address: Address): string | undefined
-  /** The models of the list, unnamed ones without an id; undefined where the body is no list. */
+  /** Parses the list; a model without a name has no id. Undefined where the body is not a list. */
   models(body: unknown): readonly Partial<ListedModel>[] | undefined
-  /** Where one model says what its list does not. */
+  /** A further request for each model, where the list lacks the context window. */
   readonly details?: ModelDetails
 }
 
 /** A further request for each model of a list. */
 export type ModelDetails = {
-  /** Undefined where the address shows no place for it. */
+  /** Undefined where the base URL does not reveal it. */
   url(address: Address): string | undefined
-  /** The body of the request, a POST. */
+  /** The body of the POST request. */
   body(id: string): object
   contextWindow(body: unknown): number | undefined
 }
 
-/** As most providers do; some send the list without an object around it. */
+/** The list of most providers; some send it without an object around it. */
 export const usualListing: ModelListing = listingAt('/models')
 
-/** The usual list at another path. */
+/** The default list at another path. */
 export function listingAt(path: string): ModelListing {
-  return { path: () => path, models: (body) => listedIn(isObject(body) ? body.data : body, 'id', contextOf) }
+  return {
+    path: () => path,
+    models: (body) => listedIn(isObject(body) ? body.data : body, 'id', contextWindowOf),
+  }
 }
 
-/** The entries of a list, each with the field that holds its id and what says its context window. */
+/** Parses the entries of a list; `field` contains the id. Undefined where the value is not a list. */
 export function listedIn(
   list: unknown,
   field: string,
@@ -46,20 +49,20 @@ export function listedIn(
   return list.map((entry) => ({ id: textOf(fieldsOf(entry)[field]), contextWindow: contextWindow(entry) }))
 }
 
-/** The number of tokens if it is one. */
+/** The value if it is a valid number of tokens. */
 export function tokensOf(value: unknown): number | undefined {
   const count = numberOf(value)
   return count !== undefined && Number.isSafeInteger(count) && count > 0 ? count : undefined
 }
 
 /**
- * vLLM and SGLang say it in `max_model_len`, llama.cpp in `meta`: what it serves in `n_ctx`, else what the model was
- * trained for; hosted services have a field of their own.
+ * The context window is in `max_model_len` at vLLM and SGLang, and in `meta` at llama.cpp: the served one in `n_ctx`,
+ * else the one that the model was trained for. Hosted services have other fields.
  */
-function contextOf(entry: unknown): number | undefined {
+function contextWindowOf(entry: unknown): number | undefined {
   const fields = fieldsOf(entry)
   const meta = fieldsOf(fields.meta)
-  const said = [
+  const values = [
     fields.max_model_len,
     meta.n_ctx,
     meta.n_ctx_train,
@@ -67,8 +70,8 @@ function contextOf(entry: unknown): number | undefined {
     fields.context_window,
     fields.max_context_length,
   ]
-  return said.map(tokensOf).find((count) => count !== undefined)
+  return values.map(tokensOf).find((count) => count !== undefined)
 }
 
-/** The provider has none, or none for its key. */
+/** The listing of a provider without a list, or without one for its key. */
 export const noListing: ModelListing = { path: () => undefined, models: () => undefined }

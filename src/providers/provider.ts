@@ -3,60 +3,67 @@ import type { Parameter } from '../domain/generation/parameters.ts'
 import type { Generation } from '../domain/generation/request.ts'
 import type { AbortLike } from '../lib/abort.ts'
 import type { Secret } from '../lib/secret.ts'
+import type { Address } from './address.ts'
 import type { ModelListing } from './model-listing.ts'
 import type { Protocol, Target } from './protocols/protocol.ts'
 
-/** A configured provider: where to ask, with which key, in which language. All of it is data. */
-export type Provider = {
+/** A configured provider: its URL, its key and its kind, as data. */
+export type Provider = Address & {
   readonly name: string
   readonly kind: Kind
-  readonly baseUrl: string
-  /** Azure: the api-version of its older URLs. */
-  readonly apiVersion?: string
   readonly key?: Secret
-  /** What gives a key for the moment where none is set. */
+  /** Supplies short-lived keys where no key is configured. */
   readonly credentials?: Credentials
   readonly headers: Readonly<Record<string, string>>
   /** In milliseconds. */
   readonly timeouts: Timeouts
-  /** Its models are listed at start and every minute, and enabled. */
+  /** The gateway lists its models at start and every minute, and enables them. */
   readonly discover: boolean
 }
 
-/** Gives keys that end, and new ones in time. Rejects with the error that the caller gets. */
+/** Supplies keys that expire and renews them in time. Rejects with the error that the caller of the API receives. */
 export type Credentials = { token(signal: AbortSignal): Promise<string> }
 
-/** Where a provider is, as far as it decides a path. */
-export type Address = Pick<Provider, 'baseUrl' | 'apiVersion'>
-
-/** In milliseconds: until the connection stands, until the first event, between two pieces of a stream. */
+/** In milliseconds: until the connection is established, until the first event, and between two chunks of a stream. */
 export type Timeouts = { readonly connect: number; readonly firstByte: number; readonly idle: number }
 
-/** How a kind of provider is reached. */
+/** A kind of provider, by which the gateway knows how to call it. */
 export type Kind = RemoteKind | LocalKind
 
+/** A kind that is called over HTTP: all facts about it are in this record. */
 export type RemoteKind = {
   readonly name: string
-  /** What the provider's documentation calls the base; absent where only the operator knows it. */
+  /** The base URL of the provider's documentation; absent where only the operator knows it. */
   readonly baseUrl?: string
-  /** The environment variables that usually hold the key, in order; none for engines that want no key. */
+  /** The environment variables that usually hold the key, in order; none for engines that need no key. */
   readonly keyVariables: readonly string[]
   /** True where the provider works without a key. */
   readonly keyless?: boolean
-  /** True where a project and a location may stand for the address, and a service account for the key. */
+  /** True where a project and a location may replace the base URL, and a service account the key. */
   readonly googleCloud?: boolean
   readonly protocol: Protocol
-  /** The path behind the base URL, with a leading slash. */
-  path(target: Target, provider: Address): string
-  /** Where it is not as usual. */
+  /** The path below the base URL, with a leading slash. */
+  path(target: Target, address: Address): string
+  /** True where the provider offers the Responses API beside its chat completions. */
+  readonly responsesApi?: boolean
+  /** Where the provider lists its models; absent for the default, `/models`. */
   readonly listing?: ModelListing
-  /** What every request says beside the key; the operator's own headers come after. */
+  /** Headers of every request; those that the operator configures override them. */
   readonly headers?: Readonly<Record<string, string>>
   /** The headers that carry the key. */
   authorize(key: string): Record<string, string>
+  /** The settings of `providers` in weir.yaml that this kind supports beyond the common ones. */
+  readonly settings?: readonly KindSetting[]
+  /** OpenTelemetry's value of `gen_ai.provider.name`; absent where it is the name of the kind. */
+  readonly telemetryName?: string
+  /** The documented maximum number of tokens of one image in the prompt of a model; absent where it is unknown. */
+  maxImageTokens?(model: string): number
 }
 
-/** A kind that answers inside this process. */
+/** A setting of a provider that only some kinds support. `api` is one too: it follows from `responsesApi`. */
+export type KindSetting = 'api_version' | 'project' | 'location' | 'credentials'
+
+/** A kind that generates inside this process. */
 export type LocalKind = {
   readonly name: string
   readonly parameters: ReadonlySet<Parameter>

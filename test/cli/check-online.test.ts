@@ -197,7 +197,7 @@ test('an endpoint at the end of an address is a warning, also where nobody is as
   const { code, out } = await check({ providers })
   expect(code).toBe(0)
   expect(out).toContain(
-    'providers.box.base_url: ends with an endpoint, and endpoints are put behind it; use http://gpu.test:8000/v1.',
+    'providers.box.base_url: ends with an endpoint path, which Weir appends itself; use http://gpu.test:8000/v1.',
   )
 })
 

@@ -1,6 +1,6 @@
 import type { SettingsProblem } from '../../config/problem.ts'
 import { ignoredParameterNames, parameters } from '../../domain/generation/parameters.ts'
-import { responsesKinds } from '../../providers/kinds/responses.ts'
+import { hasResponsesApi } from '../../providers/kinds/responses.ts'
 import type { ConfiguredProviders, KnownModel } from './model-sources.ts'
 import type { Model } from './model.ts'
 
@@ -34,10 +34,13 @@ function routeProblems(
   if (!facts.routes && unlistedReason === undefined)
     return [{ path, message: `needs routes: ${facts.slug} is not in the built-in catalog.` }]
   return (facts.routes ?? []).flatMap(({ provider, api }, index) => {
-    const kind = configured.get(provider)?.kind.name
-    if (api && kind !== undefined && !responsesKinds.includes(kind)) {
+    const kind = configured.get(provider)?.kind
+    if (api && kind !== undefined && !hasResponsesApi(kind)) {
       return [
-        { path: `${path}.routes[${index}].api`, message: `is not offered by a provider of kind ${kind}.` },
+        {
+          path: `${path}.routes[${index}].api`,
+          message: `is not offered by a provider of kind ${kind.name}.`,
+        },
       ]
     }
     if (kind !== undefined || missing.has(provider)) return []

@@ -1,6 +1,6 @@
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { ApiError } from '../../lib/errors/errors.ts'
-import { providerName } from '../provider-names.ts'
+import { providerName } from '../../providers/kinds/kinds.ts'
 import { type Attempt, circuitOpen, type RequestRecord } from '../request-record.ts'
 import type { RequestListener } from '../requests.ts'
 import { createRequestFamilies } from './request-families.ts'

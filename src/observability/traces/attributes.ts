@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { toDollars } from '../../gateway/billing/price.ts'
 import { fieldsOf } from '../../lib/json/json.ts'
-import { providerName } from '../provider-names.ts'
+import { providerName } from '../../providers/kinds/kinds.ts'
 import type { Attempt, RequestRecord } from '../request-record.ts'
 
 /** Returns the span attributes of a request. They never contain text of prompts or completions. */

@@ -2,30 +2,30 @@ import type { SettingsProblem } from '../../config/problem.ts'
 import { problemPath } from '../../config/problem-path.ts'
 import type { Provider, RemoteKind } from '../provider.ts'
 
-/** What is put behind a base, and is often copied into it. */
-const endpoints = /\/(chat\/completions|completions|responses|messages|embeddings|models)$/
+/** The paths that are appended to a base URL, and that users often copy into it. */
+const endpointPath = /\/(chat\/completions|completions|responses|messages|embeddings|models)$/
 
-/** The base without the endpoints at its end, which are put behind it anyway. */
+/** The base URL without the endpoint paths at its end. */
 export function withoutEndpoint(baseUrl: string, kind: RemoteKind): string {
-  const cut = baseUrl.replace(endpoints, '').replace(endpoints, '')
-  // Of some kinds the version is a part of what is put behind the base.
-  const versioned = kind.path({ model: 'model', stream: false }, { baseUrl: cut }).startsWith('/v1/')
-  return cut !== baseUrl && versioned ? cut.replace(/\/v1$/, '') : cut
+  const shortened = baseUrl.replace(endpointPath, '').replace(endpointPath, '')
+  // The paths of some kinds contain the version.
+  const versioned = kind.path({ model: 'model', stream: false }, { baseUrl: shortened }).startsWith('/v1/')
+  return shortened !== baseUrl && versioned ? shortened.replace(/\/v1$/, '') : shortened
 }
 
-/** A warning for each provider whose base ends with an endpoint: no request to it can succeed. */
+/** A warning for each provider whose base URL ends with an endpoint path: no request to it can succeed. */
 export function baseAddressWarnings(providers: Iterable<Provider>): SettingsProblem[] {
   return [...providers].flatMap(({ name, kind, baseUrl }) => {
     const base = 'protocol' in kind ? withoutEndpoint(baseUrl, kind) : baseUrl
     if (base === baseUrl) return []
     const path = `${problemPath('providers', name)}.base_url`
-    return [{ path, message: `ends with an endpoint, and endpoints are put behind it; use ${base}.` }]
+    return [{ path, message: `ends with an endpoint path, which Weir appends itself; use ${base}.` }]
   })
 }
 
 /**
- * Other bases on the same host at which a provider may answer, the most likely first: without the endpoint at its end,
- * with `/v1` or without it.
+ * Other base URLs on the same host that may be the right one, the most likely first: without the endpoint path at the
+ * end, and with or without `/v1`.
  */
 export function otherBases(baseUrl: string, kind: RemoteKind): readonly string[] {
   const base = withoutEndpoint(baseUrl, kind)

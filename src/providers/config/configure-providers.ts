@@ -1,40 +1,39 @@
 import { problemPath } from '../../config/problem-path.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
 import type { Settings } from '../../config/settings.ts'
-import { configureProvider, type Outcome } from './provider-config.ts'
+import { configureProvider, type ConfigOutcome } from './provider-config.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { keyFromEnvironment, missingKey } from './key.ts'
 import type { Kind, Provider } from '../provider.ts'
+import type { Environment } from './provider-config-input.ts'
 
-/** The providers that can be asked, and what would bring in the others. */
+/** The configured providers, and what the others need. */
 export type ProviderSet = {
   readonly configured: ReadonlyMap<string, Provider>
-  /** By name, a sentence that says what to set. */
+  /** The sentence that says what to set, by the name of the provider. */
   readonly missing: ReadonlyMap<string, string>
   readonly problems: readonly SettingsProblem[]
 }
 
-/** The name of the kind that answers inside this process. */
-const builtIn = 'echo'
+/** The kind that generates inside this process. */
+const defaultKind = 'echo'
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** The providers of the settings, and every kind whose usual key variable is set. */
+/** Configures the providers of the settings, and every kind whose key variable is set. */
 export function configureProviders(
   settings: Pick<Settings, 'providers'>,
   environment: Environment,
 ): ProviderSet {
-  const outcomes = new Map<string, Outcome>()
+  const outcomes = new Map<string, ConfigOutcome>()
   for (const [name, entry] of Object.entries(settings.providers))
     outcomes.set(name, configureProvider({ name, entry, path: problemPath('providers', name), environment }))
   for (const kind of Object.values(kinds))
-    if (!outcomes.has(kind.name)) outcomes.set(kind.name, unmentioned(kind, environment))
-  addBuiltIn(outcomes, environment)
+    if (!outcomes.has(kind.name)) outcomes.set(kind.name, fromEnvironment(kind, environment))
+  addDefault(outcomes, environment)
   return collect(outcomes)
 }
 
-/** A kind that the settings do not name is there only by its key. */
-function unmentioned(kind: Kind, environment: Environment): Outcome {
+/** The provider of a kind that is not in the settings, which needs a key in the environment. */
+function fromEnvironment(kind: Kind, environment: Environment): ConfigOutcome {
   const { name } = kind
   const path = `providers.${name}`
   if (!('protocol' in kind) || kind.keyless === true) return { missing: `Add ${path} to weir.yaml.` }
@@ -44,15 +43,15 @@ function unmentioned(kind: Kind, environment: Environment): Outcome {
   return configureProvider({ name, entry: {}, path, environment })
 }
 
-/** Without any other provider the one inside answers, so that a first call works without a key. */
-function addBuiltIn(outcomes: Map<string, Outcome>, environment: Environment): void {
-  const alone = [...outcomes.values()].every(({ provider }) => provider === undefined)
-  if (!alone || !Object.hasOwn(kinds, builtIn) || outcomes.get(builtIn)?.problems) return
-  const place = { name: builtIn, entry: {}, path: `providers.${builtIn}`, environment }
-  outcomes.set(builtIn, configureProvider(place))
+/** Adds the built-in provider where there is no other, so that a first call works without a key. */
+function addDefault(outcomes: Map<string, ConfigOutcome>, environment: Environment): void {
+  const isEmpty = [...outcomes.values()].every(({ provider }) => provider === undefined)
+  if (!isEmpty || !Object.hasOwn(kinds, defaultKind) || outcomes.get(defaultKind)?.problems) return
+  const input = { name: defaultKind, entry: {}, path: `providers.${defaultKind}`, environment }
+  outcomes.set(defaultKind, configureProvider(input))
 }
 
-function collect(outcomes: ReadonlyMap<string, Outcome>): ProviderSet {
+function collect(outcomes: ReadonlyMap<string, ConfigOutcome>): ProviderSet {
   const configured = new Map<string, Provider>()
   const missing = new Map<string, string>()
   const problems: SettingsProblem[] = []

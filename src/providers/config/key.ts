@@ -1,12 +1,12 @@
 import type { SettingsProblem } from '../../config/problem.ts'
 import { Secret } from '../../lib/secret.ts'
-import type { ProviderConfigInput } from './provider-config-input.ts'
+import type { Environment, ProviderConfigInput } from './provider-config-input.ts'
 import type { RemoteKind } from '../provider.ts'
 
-/** The key of a provider and where it was found, as a path for problems. */
+/** The key of a provider, and its source as a path for problems. */
 export type FoundKey = { readonly key: Secret; readonly path: string }
 
-/** The key that the settings give, else the one in a variable that its kind usually has. */
+/** The key of the settings, or else of a variable of its kind. */
 export function findKey(
   { entry, path, environment }: ProviderConfigInput,
   kind: RemoteKind,
@@ -15,11 +15,8 @@ export function findKey(
   return { key: new Secret(entry.api_key.trim()), path: `${path}.api_key` }
 }
 
-/** The key in the first variable of the kind that is set. */
-export function keyFromEnvironment(
-  kind: RemoteKind,
-  environment: Readonly<Record<string, string | undefined>>,
-): FoundKey | undefined {
+/** The key in the first variable of the kind that is set; undefined where none is. */
+export function keyFromEnvironment(kind: RemoteKind, environment: Environment): FoundKey | undefined {
   for (const variable of kind.keyVariables) {
     const text = environment[variable]?.trim()
     if (text) return { key: new Secret(text), path: variable }
@@ -27,13 +24,13 @@ export function keyFromEnvironment(
   return undefined
 }
 
-/** What keeps the key from being sent in a header. */
+/** The problem of a key that cannot be sent in a header. */
 export function keyProblems(found: FoundKey | undefined): SettingsProblem[] {
   if (found === undefined || /^[\x21-\x7e]+$/.test(found.key.reveal())) return []
   return [{ path: found.path, message: 'must be one word of plain characters, as the provider gave it.' }]
 }
 
-/** What would give the provider its key. */
+/** The sentence that says how to set the key of the provider. */
 export function missingKey(path: string, { keyVariables, googleCloud }: RemoteKind): string {
   if (googleCloud) return `Set credentials or api_key of ${path} in weir.yaml.`
   const [variable] = keyVariables

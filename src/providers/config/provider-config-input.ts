@@ -1,9 +1,12 @@
 import type { ProviderSettings } from '../../config/settings.ts'
 
-/** One entry of `providers` in the settings, and what is around it. */
+/** The variables of the process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** One entry of `providers` in the settings, with its name, its path and the environment. */
 export type ProviderConfigInput = {
   readonly name: string
   readonly entry: ProviderSettings
   readonly path: string
-  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly environment: Environment
 }

@@ -2,30 +2,30 @@ import { durationOf } from '../../config/duration.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
 import type { ProviderSettings } from '../../config/settings.ts'
 import { nearMatch } from '../../lib/near-match.ts'
-import { addressProblems, baseAddress } from './address.ts'
-import type { ProviderConfigInput } from './provider-config-input.ts'
-import { settingProblems } from './setting-problems.ts'
-import { headerProblems, lowerCaseHeaders } from './headers.ts'
-import { findKey, keyProblems, missingKey } from './key.ts'
+import { baseUrlProblems, normalizeBaseUrl } from '../address.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { withResponsesApi } from '../kinds/responses.ts'
 import type { Kind, LocalKind, Provider, RemoteKind, Timeouts } from '../provider.ts'
-import { type Cloud, configureCloud } from '../vertex/cloud.ts'
+import { type GoogleCloudConfig, configureGoogleCloud } from '../vertex/cloud.ts'
+import { headerProblems, lowerCaseHeaders } from './headers.ts'
+import { findKey, keyProblems, missingKey } from './key.ts'
+import type { ProviderConfigInput } from './provider-config-input.ts'
+import { settingProblems } from './setting-problems.ts'
 
-/** What became of an entry: a provider, or else the sentence that says what would make it one. */
-export type Outcome = {
+/** The provider of an entry, or the sentence that says what it needs. */
+export type ConfigOutcome = {
   readonly provider?: Provider
   readonly missing?: string
   readonly problems?: readonly SettingsProblem[]
 }
 
-/** The provider that an entry describes. */
-export function configureProvider(place: ProviderConfigInput): Outcome {
-  const kind = kindOf(place)
-  if (kind === undefined) return broken(place, kindProblem(place))
-  const problems = [...nameProblems(place), ...settingProblems(place.entry, kind, place.path)]
-  if ('protocol' in kind) return configureRemote(place, kind, problems)
-  return problems.length > 0 ? broken(place, ...problems) : { provider: localProvider(place, kind) }
+/** Configures the provider of an entry. */
+export function configureProvider(input: ProviderConfigInput): ConfigOutcome {
+  const kind = kindOf(input)
+  if (kind === undefined) return invalidConfig(input, kindProblem(input))
+  const problems = [...nameProblems(input), ...settingProblems(input.entry, kind, input.path)]
+  if ('protocol' in kind) return configureRemote(input, kind, problems)
+  return problems.length > 0 ? invalidConfig(input, ...problems) : { provider: localProvider(input, kind) }
 }
 
 function kindOf({ name, entry }: ProviderConfigInput): Kind | undefined {
@@ -35,59 +35,70 @@ function kindOf({ name, entry }: ProviderConfigInput): Kind | undefined {
 }
 
 function kindProblem({ name, entry, path }: ProviderConfigInput): SettingsProblem {
-  const near = nearMatch(entry.kind ?? name, Object.keys(kinds))
-  const guess =
-    near === undefined ? `Known kinds: ${Object.keys(kinds).join(', ')}.` : `Did you mean ${near}?`
-  const complaint = entry.kind === undefined ? `is missing: ${name} is no kind.` : 'unknown kind.'
-  return { path: `${path}.kind`, message: `${complaint} ${guess}` }
+  const match = nearMatch(entry.kind ?? name, Object.keys(kinds))
+  const hint =
+    match === undefined ? `Known kinds: ${Object.keys(kinds).join(', ')}.` : `Did you mean ${match}?`
+  const problem = entry.kind === undefined ? `is missing: ${name} is not a known kind.` : 'unknown kind.'
+  return { path: `${path}.kind`, message: `${problem} ${hint}` }
 }
 
-/** A name stands before the slash in the slugs of models. */
+/** The name is the part of a model slug before the slash. */
 function nameProblems({ name, path }: ProviderConfigInput): SettingsProblem[] {
   if (/^[A-Za-z0-9][\w.-]*$/.test(name)) return []
   return [{ path, message: 'the name of a provider has letters, digits, “-”, “_” and “.” only.' }]
 }
 
 function configureRemote(
-  place: ProviderConfigInput,
+  input: ProviderConfigInput,
   kind: RemoteKind,
-  found: readonly SettingsProblem[],
-): Outcome {
-  const { entry, path } = place
+  entryProblems: readonly SettingsProblem[],
+): ConfigOutcome {
+  const { entry, path } = input
   const headers = entry.headers ?? {}
   const keyHeaders = new Set(Object.keys(kind.authorize('')).map((name) => name.toLowerCase()))
-  // A header that carries the key takes its place.
-  const byHeader =
+  // A configured header may carry the key.
+  const keyInHeader =
     entry.api_key === undefined && Object.keys(lowerCaseHeaders(headers)).some((name) => keyHeaders.has(name))
-  const key = byHeader ? undefined : findKey(place, kind)
-  const cloud: Cloud = kind.googleCloud ? configureCloud(place, byHeader) : { problems: [] }
-  const address = entry.base_url ?? cloud.baseUrl ?? kind.baseUrl
+  const key = keyInHeader ? undefined : findKey(input, kind)
+  const cloud: GoogleCloudConfig = kind.googleCloud
+    ? configureGoogleCloud(input, keyInHeader)
+    : { problems: [] }
+  const baseUrl = entry.base_url ?? cloud.baseUrl ?? kind.baseUrl
   const problems = [
-    ...found,
+    ...entryProblems,
     ...cloud.problems,
     ...keyProblems(key),
-    ...headerProblems(headers, `${path}.headers`, byHeader ? new Set() : keyHeaders),
-    ...(address === undefined ? [noAddress(path, kind)] : addressProblems(address, `${path}.base_url`)),
+    ...headerProblems(headers, `${path}.headers`, keyInHeader ? new Set() : keyHeaders),
+    ...(baseUrl === undefined ? [missingBaseUrl(path, kind)] : baseUrlProblems(baseUrl, `${path}.base_url`)),
   ]
-  if (address === undefined || problems.length > 0) return broken(place, ...problems)
+  if (baseUrl === undefined || problems.length > 0) return invalidConfig(input, ...problems)
   const { credentials } = cloud
-  if (!key && !credentials && !byHeader && kind.keyless !== true) return { missing: missingKey(path, kind) }
-  return { provider: { ...common(place), kind, baseUrl: baseAddress(address), key: key?.key, credentials } }
-}
-
-function noAddress(path: string, kind: RemoteKind): SettingsProblem {
-  const way = kind.googleCloud ? '; project and location give it one' : ''
+  if (!key && !credentials && !keyInHeader && kind.keyless !== true)
+    return { missing: missingKey(path, kind) }
   return {
-    path: `${path}.base_url`,
-    message: `is missing: a provider of kind ${kind.name} has no usual address${way}.`,
+    provider: {
+      ...commonFields(input),
+      kind,
+      baseUrl: normalizeBaseUrl(baseUrl),
+      key: key?.key,
+      credentials,
+    },
   }
 }
 
-function localProvider(place: ProviderConfigInput, kind: LocalKind): Provider {
-  return { ...common(place), kind, baseUrl: '' }
+function missingBaseUrl(path: string, kind: RemoteKind): SettingsProblem {
+  const hint = kind.googleCloud ? '; project and location give it one' : ''
+  return {
+    path: `${path}.base_url`,
+    message: `is missing: a provider of kind ${kind.name} has no default address${hint}.`,
+  }
 }
 
-function common({ name, entry }: ProviderConfigInput): Omit<Provider, 'kind' | 'baseUrl'> {
+function localProvider(input: ProviderConfigInput, kind: LocalKind): Provider {
+  return { ...commonFields(input), kind, baseUrl: '' }
+}
+
+function commonFields({ name, entry }: ProviderConfigInput): Omit<Provider, 'kind' | 'baseUrl'> {
   return {
     name,
     apiVersion: entry.api_version,
@@ -105,7 +116,10 @@ function timeoutsOf({ timeouts }: ProviderSettings): Timeouts {
   }
 }
 
-/** The sentence keeps models that name the provider from being reported as well. */
-function broken({ path }: ProviderConfigInput, ...problems: readonly SettingsProblem[]): Outcome {
-  return { missing: `Mend ${path} in weir.yaml.`, problems }
+/** The sentence in `missing` prevents further problems for the models of this provider. */
+function invalidConfig(
+  { path }: ProviderConfigInput,
+  ...problems: readonly SettingsProblem[]
+): ConfigOutcome {
+  return { missing: `Fix ${path} in weir.yaml.`, problems }
 }

@@ -6,38 +6,42 @@ import type { AbortLike } from '../../lib/abort.ts'
 import { randomText } from '../../lib/id.ts'
 import { isObject } from '../../lib/json/json.ts'
 import type { LocalKind } from '../provider.ts'
-import { fitsSchema, jsonIn } from './fits-schema.ts'
+import { fitsSchema, parseShallowJson } from './fits-schema.ts'
 import { sampleOf } from './sample.ts'
 
-/** The kind that needs no network: it says back what it was told, word by word. A word counts as a token. */
+/** The kind that needs no network: it streams the last message back, word by word. A word counts as a token. */
 export const echo: LocalKind = {
   name: 'echo',
   parameters: new Set<Parameter>(parameters),
-  generate: answer,
+  generate: generateReply,
 }
 
-async function* answer(
+async function* generateReply(
   generation: Generation,
   signal: AbortLike,
 ): AsyncGenerator<readonly GenerationEvent[]> {
-  const said = composed(generation)
+  const reply = composeReply(generation)
   const choices = generation.choices ?? 1
   for (let choice = 0; choice < choices; choice++) {
-    for (const word of wordsOf(said.reasoning)) yield [{ type: 'reasoning', choice, text: word }]
-    for (const word of wordsOf(said.text)) {
+    for (const word of wordsOf(reply.reasoning)) yield [{ type: 'reasoning', choice, text: word }]
+    for (const word of wordsOf(reply.text)) {
       if (signal.aborted) throw signal.reason
       yield [{ type: 'text', choice, text: word }]
     }
-    if (said.tool) yield* toolCall(choice, said.tool, signal)
-    yield [{ type: 'finish', choice, reason: said.finish }]
+    if (reply.tool) yield* toolCallEvents(choice, reply.tool, signal)
+    yield [{ type: 'finish', choice, reason: reply.finish }]
   }
-  yield [{ type: 'usage', usage: usageOf(generation, said, choices) }]
+  yield [{ type: 'usage', usage: usageOf(generation, reply, choices) }]
 }
 
-type Called = { readonly name: string; readonly arguments: string }
+type SampleCall = { readonly name: string; readonly arguments: string }
 
-function* toolCall(choice: number, called: Called, signal: AbortLike): Generator<readonly GenerationEvent[]> {
-  const call = { id: `call_${randomText(24)}`, ...called }
+function* toolCallEvents(
+  choice: number,
+  sampleCall: SampleCall,
+  signal: AbortLike,
+): Generator<readonly GenerationEvent[]> {
+  const call = { id: `call_${randomText(24)}`, ...sampleCall }
   yield [{ type: 'tool-call-begin', choice, index: 0, id: call.id, name: call.name }]
   for (const word of wordsOf(call.arguments)) {
     if (signal.aborted) throw signal.reason
@@ -46,46 +50,47 @@ function* toolCall(choice: number, called: Called, signal: AbortLike): Generator
   yield [{ type: 'tool-call', choice, index: 0, call }]
 }
 
-type Composed = {
+type Reply = {
   readonly reasoning: string
   readonly text: string
-  readonly tool?: Called
+  readonly tool?: SampleCall
   readonly finish: FinishReason
 }
 
-/** What there is to say, within the limit of tokens: the reasoning takes its share first. */
-function composed(generation: Generation): Composed {
+/** Composes the reply within the limit of tokens, which the reasoning uses first. */
+function composeReply(generation: Generation): Reply {
   const { effort, maxTokens = Number.POSITIVE_INFINITY } = generation
-  const thought =
+  const fullReasoning =
     effort && effort !== 'none' ? `I was asked to reason with ${effort} effort, so I repeat.` : ''
-  const reasoning = firstWords(thought, maxTokens)
-  const left = maxTokens - wordsOf(reasoning).length
+  const reasoning = firstWords(fullReasoning, maxTokens)
+  const remaining = maxTokens - wordsOf(reasoning).length
   const forced = forcedTool(generation)
-  if (forced && left > 0)
-    return { reasoning, text: '', tool: filledIn(forced, generation), finish: 'tool_calls' }
-  const whole = forced ? '' : beforeStop(contentFor(generation), generation.stop ?? [])
-  const text = firstWords(whole, left)
-  const cut = reasoning !== thought || text !== whole || (forced !== undefined && left <= 0)
-  return { reasoning, text, finish: cut ? 'length' : 'stop' }
+  if (forced && remaining > 0)
+    return { reasoning, text: '', tool: sampleCallFor(forced, generation), finish: 'tool_calls' }
+  const fullText = forced ? '' : beforeStop(contentFor(generation), generation.stop ?? [])
+  const text = firstWords(fullText, remaining)
+  const truncated =
+    reasoning !== fullReasoning || text !== fullText || (forced !== undefined && remaining <= 0)
+  return { reasoning, text, finish: truncated ? 'length' : 'stop' }
 }
 
 function contentFor(generation: Generation): string {
-  const heard = lastHeard(generation.messages)
+  const input = lastInput(generation.messages)
   switch (generation.format?.type) {
     case 'json_object':
-      return isObject(jsonIn(heard)) ? heard : JSON.stringify({ echo: heard })
+      return isObject(parseShallowJson(input)) ? input : JSON.stringify({ echo: input })
     case 'json_schema': {
       const { schema } = generation.format
-      const value = jsonIn(heard)
+      const value = parseShallowJson(input)
       const fits = value !== undefined && fitsSchema(schema, value)
-      return fits ? heard : JSON.stringify(sampleOf(schema, heard))
+      return fits ? input : JSON.stringify(sampleOf(schema, input))
     }
     default:
-      return heard
+      return input
   }
 }
 
-function lastHeard(messages: readonly Message[]): string {
+function lastInput(messages: readonly Message[]): string {
   const last = messages.findLast((message) => message.role === 'user') ?? messages.at(-1)
   return last === undefined ? '' : textIn(last)
 }
@@ -103,28 +108,30 @@ function forcedTool({ toolChoice, tools }: Generation): Tool | undefined {
   return typeof toolChoice === 'object' ? tools.find((tool) => tool.name === toolChoice.name) : undefined
 }
 
-function filledIn(tool: Tool, generation: Generation): Called {
-  const values = sampleOf({ type: 'object', ...tool.parameters }, lastHeard(generation.messages))
+function sampleCallFor(tool: Tool, generation: Generation): SampleCall {
+  const values = sampleOf({ type: 'object', ...tool.parameters }, lastInput(generation.messages))
   return { name: tool.name, arguments: JSON.stringify(values) }
 }
 
 function beforeStop(text: string, stops: readonly string[]): string {
-  const places = stops.map((stop) => (stop === '' ? -1 : text.indexOf(stop))).filter((place) => place >= 0)
-  return text.slice(0, Math.min(text.length, ...places))
+  const positions = stops
+    .map((stop) => (stop === '' ? -1 : text.indexOf(stop)))
+    .filter((position) => position >= 0)
+  return text.slice(0, Math.min(text.length, ...positions))
 }
 
 function firstWords(text: string, count: number): string {
   return wordsOf(text).slice(0, Math.max(0, count)).join('')
 }
 
-/** The words, each with the space behind it. */
+/** The words of a text; joined, they are the text. */
 function wordsOf(text: string): string[] {
   return text.match(/\s*\S+\s*?(?=\s\S|$)|\s+$/g) ?? []
 }
 
-function usageOf(generation: Generation, said: Composed, choices: number): Usage {
-  const reasoningTokens = wordsOf(said.reasoning).length * choices
-  const answered = wordsOf(said.text + (said.tool?.arguments ?? '')).length * choices
+function usageOf(generation: Generation, reply: Reply, choices: number): Usage {
+  const reasoningTokens = wordsOf(reply.reasoning).length * choices
+  const textTokens = wordsOf(reply.text + (reply.tool?.arguments ?? '')).length * choices
   const promptTokens = generation.messages.reduce((sum, message) => sum + wordsOf(textIn(message)).length, 0)
-  return { promptTokens, completionTokens: reasoningTokens + answered, reasoningTokens }
+  return { promptTokens, completionTokens: reasoningTokens + textTokens, reasoningTokens }
 }

@@ -1,31 +1,31 @@
 import { type Fields, fieldsOf, isObject, listOf, parseJson } from '../../lib/json/json.ts'
 import { tooDeep } from '../../lib/validation/nesting.ts'
-import { resolved } from './sample.ts'
+import { resolveReference } from './sample.ts'
 
-/** Steps and levels: schema and value are the caller's, and may lead back to themselves. */
+/** Limits of steps and levels: the caller controls schema and value, and the schema may be recursive. */
 const maxSteps = 100_000
 const maxDepth = 100
 
 /**
- * Whether the value has the shape that a JSON Schema describes: types, fields, items, choices and bounds. What it cannot
- * tell within its bounds does not fit; patterns and formats are not looked at.
+ * True where the value matches a JSON Schema by types, fields, items, choices and bounds. Patterns and formats are not
+ * checked. A check that exceeds its limits is false.
  */
 export function fitsSchema(schema: Fields, value: unknown): boolean {
   return fits(schema, value, { root: schema, steps: 0 }, 0)
 }
 
-/** The value that the text is in JSON; undefined where it is none, or nested too deeply to be compared. */
-export function jsonIn(text: string): unknown {
+/** Parses the text; undefined where it is not JSON, or nested too deeply to be compared. */
+export function parseShallowJson(text: string): unknown {
   return tooDeep(text, maxDepth) ? undefined : parseJson(text)
 }
 
 type Check = { readonly root: Fields; steps: number }
 
-function fits(given: unknown, value: unknown, check: Check, depth: number): boolean {
+function fits(schemaOrBoolean: unknown, value: unknown, check: Check, depth: number): boolean {
   if (depth > maxDepth || ++check.steps > maxSteps) return false
-  if (typeof given === 'boolean') return given
-  const schema = resolved(fieldsOf(given), check.root)
-  // A chain of references is followed step by step.
+  if (typeof schemaOrBoolean === 'boolean') return schemaOrBoolean
+  const schema = resolveReference(fieldsOf(schemaOrBoolean), check.root)
+  // Each reference of a chain counts as one level.
   if (typeof schema.$ref === 'string') return fits(schema, value, check, depth + 1)
   return (
     fitsChoice(schema, value, check) &&
@@ -41,20 +41,20 @@ function fitsChoice(schema: Fields, value: unknown, check: Check): boolean {
   return !Array.isArray(schema.enum) || schema.enum.some((choice) => isSame(choice, value, check))
 }
 
-/** Both come from JSON; of objects the order of the fields does not count. */
-function isSame(one: unknown, other: unknown, check: Check): boolean {
+/** Compares two JSON values; the order of fields is ignored. */
+function isSame(first: unknown, second: unknown, check: Check): boolean {
   if (++check.steps > maxSteps) return false
-  if (Array.isArray(one) && Array.isArray(other))
-    return one.length === other.length && one.every((item, index) => isSame(item, other[index], check))
-  if (!isObject(one) || !isObject(other)) return one === other
-  const names = Object.keys(one)
-  if (names.length !== Object.keys(other).length) return false
-  return names.every((name) => Object.hasOwn(other, name) && isSame(one[name], other[name], check))
+  if (Array.isArray(first) && Array.isArray(second))
+    return first.length === second.length && first.every((item, index) => isSame(item, second[index], check))
+  if (!isObject(first) || !isObject(second)) return first === second
+  const names = Object.keys(first)
+  if (names.length !== Object.keys(second).length) return false
+  return names.every((name) => Object.hasOwn(second, name) && isSame(first[name], second[name], check))
 }
 
 function fitsType(type: unknown, value: unknown): boolean {
   if (type === undefined) return true
-  return [type].flat().some((word) => isOfType(word, value))
+  return [type].flat().some((name) => isOfType(name, value))
 }
 
 function isOfType(type: unknown, value: unknown): boolean {
@@ -73,20 +73,20 @@ function fitsBranches(schema: Fields, value: unknown, check: Check, depth: numbe
 
 function fitsBounds(schema: Fields, value: unknown): boolean {
   if (typeof value === 'number') {
-    if (value < atLeast(schema.minimum) || value > atMost(schema.maximum)) return false
-    return value > atLeast(schema.exclusiveMinimum) && value < atMost(schema.exclusiveMaximum)
+    if (value < lowerBound(schema.minimum) || value > upperBound(schema.maximum)) return false
+    return value > lowerBound(schema.exclusiveMinimum) && value < upperBound(schema.exclusiveMaximum)
   }
   if (typeof value === 'string')
-    return value.length >= atLeast(schema.minLength) && value.length <= atMost(schema.maxLength)
+    return value.length >= lowerBound(schema.minLength) && value.length <= upperBound(schema.maxLength)
   if (!Array.isArray(value)) return true
-  return value.length >= atLeast(schema.minItems) && value.length <= atMost(schema.maxItems)
+  return value.length >= lowerBound(schema.minItems) && value.length <= upperBound(schema.maxItems)
 }
 
-function atLeast(bound: unknown): number {
+function lowerBound(bound: unknown): number {
   return typeof bound === 'number' ? bound : Number.NEGATIVE_INFINITY
 }
 
-function atMost(bound: unknown): number {
+function upperBound(bound: unknown): number {
   return typeof bound === 'number' ? bound : Number.POSITIVE_INFINITY
 }
 
@@ -98,11 +98,11 @@ function fitsContent(schema: Fields, value: unknown, check: Check, depth: number
 
 function fitsFields(schema: Fields, value: Fields, check: Check, depth: number): boolean {
   const properties = fieldsOf(schema.properties)
-  const { additionalProperties: others = true } = schema
+  const { additionalProperties: additional = true } = schema
   const required = listOf(schema.required)
   check.steps += required.length
   if (!required.every((name) => typeof name === 'string' && Object.hasOwn(value, name))) return false
   return Object.entries(value).every(([name, field]) =>
-    fits(Object.hasOwn(properties, name) ? properties[name] : others, field, check, depth + 1),
+    fits(Object.hasOwn(properties, name) ? properties[name] : additional, field, check, depth + 1),
   )
 }

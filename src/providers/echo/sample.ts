@@ -1,24 +1,24 @@
 import type { Json } from '../../lib/json/json.ts'
 import { type Fields, fieldsOf, listOf } from '../../lib/json/json.ts'
 
-/** Schemas may lead back to themselves. */
-const deepest = 12
-/** A schema that leads back to itself in several places describes more values than anybody can write. */
+/** The limit of levels: schemas may be recursive. */
+const maxDepth = 12
+/** A schema that is recursive in several places describes an exponential number of values. */
 const maxValues = 10_000
-/** Of all that it describes together, however often the same comes. */
+/** The limit of the characters of all values together. */
 const maxCharacters = 16 * 1024 * 1024
 
-/** A value that a JSON Schema describes, with `text` where it wants a string, as far as it is not out of all bounds. */
+/** A value that matches a JSON Schema within the limits, with `text` for each string. */
 export function sampleOf(schema: Fields, text: string): Json {
   return sample(schema, { root: schema, text, values: maxValues, characters: maxCharacters }, 0)
 }
 
 type Sampling = { readonly root: Fields; readonly text: string; values: number; characters: number }
 
-function sample(given: Fields, sampling: Sampling, depth: number): Json {
-  const schema = resolved(given, sampling.root)
+function sample(schemaOrReference: Fields, sampling: Sampling, depth: number): Json {
+  const schema = resolveReference(schemaOrReference, sampling.root)
   sampling.values -= 1
-  if (depth > deepest || sampling.values < 0) return null
+  if (depth > maxDepth || sampling.values < 0) return null
   if ('const' in schema) return literal(schema.const as Json, sampling)
   const [example] = listOf(schema.enum)
   if (example !== undefined) return literal(example as Json, sampling)
@@ -47,31 +47,31 @@ function sampleOfType(schema: Fields, sampling: Sampling, depth: number): Json {
 }
 
 function sampleObject(schema: Fields, sampling: Sampling, depth: number): Json {
-  const sampled: [string, Json][] = []
+  const entries: [string, Json][] = []
   for (const [name, property] of Object.entries(fieldsOf(schema.properties))) {
     sampling.characters -= name.length
     if (sampling.values <= 0 || sampling.characters < 0) break
-    sampled.push([name, sample(fieldsOf(property), sampling, depth + 1)])
+    entries.push([name, sample(fieldsOf(property), sampling, depth + 1)])
   }
-  return Object.fromEntries(sampled)
+  return Object.fromEntries(entries)
 }
 
-/** The value, or null once there is more than anybody can read. */
+/** The value, or null once the limit of characters is exceeded. */
 function literal(value: Json, sampling: Sampling): Json {
   if (sampling.characters < 0) return null
   sampling.characters -= typeof value === 'string' ? value.length : JSON.stringify(value).length
   return sampling.characters < 0 ? null : value
 }
 
-/** In characters: a longer reference is not followed. */
-const maxReference = 1000
+/** In characters: a longer reference is not resolved. */
+const maxReferenceLength = 1000
 
-/** Follows `#/a/b` once; a chain of references ends with the depth. */
-export function resolved(schema: Fields, root: Fields): Fields {
+/** Resolves a reference such as `#/a/b` once; the limit of levels ends a chain of references. */
+export function resolveReference(schema: Fields, root: Fields): Fields {
   const { $ref } = schema
-  if (typeof $ref !== 'string' || !$ref.startsWith('#') || $ref.length > maxReference) return schema
+  if (typeof $ref !== 'string' || !$ref.startsWith('#') || $ref.length > maxReferenceLength) return schema
   return $ref
     .split('/')
     .slice(1)
-    .reduce<Fields>((place, name) => fieldsOf(Object.hasOwn(place, name) ? place[name] : undefined), root)
+    .reduce<Fields>((node, name) => fieldsOf(Object.hasOwn(node, name) ? node[name] : undefined), root)
 }

@@ -1,11 +1,11 @@
 import { listingAt, noListing } from '../model-listing.ts'
-import type { RemoteKind } from '../provider.ts'
-import { vertexMessages } from '../protocols/anthropic/vertex.ts'
-import { anthropicMessages } from '../protocols/anthropic/protocol.ts'
+import { anthropicMessages, vertexMessages } from '../protocols/anthropic/protocol.ts'
 import type { Target } from '../protocols/protocol.ts'
+import type { RemoteKind } from '../provider.ts'
 import { bearer } from './bearer.ts'
+import { googleCloudSettings } from './gemini.ts'
 
-/** Claude at Anthropic, and whoever else speaks the Messages interface. */
+/** Claude at Anthropic, and other providers of the Messages API. */
 export const anthropic: RemoteKind = {
   name: 'anthropic',
   baseUrl: 'https://api.anthropic.com',
@@ -15,9 +15,10 @@ export const anthropic: RemoteKind = {
   listing: listingAt('/v1/models?limit=1000'),
   headers: { 'anthropic-version': '2023-06-01' },
   authorize: (key) => ({ 'x-api-key': key }),
+  maxImageTokens: claudeImageTokens,
 }
 
-/** Claude at Google Cloud, by the address of a project and location. */
+/** Claude on Google Cloud, in a project and location. */
 export const vertexAnthropic: RemoteKind = {
   name: 'vertex-anthropic',
   keyVariables: [],
@@ -26,10 +27,18 @@ export const vertexAnthropic: RemoteKind = {
   path: vertexPath,
   listing: noListing,
   authorize: bearer,
+  settings: googleCloudSettings,
+  telemetryName: 'gcp.vertex_ai',
+  maxImageTokens: claudeImageTokens,
 }
 
-/** Versions of models stand behind an `@`, which Google writes as it is. */
+/** Google separates the version of a model with an `@` and expects it unescaped. */
 function vertexPath({ model, stream }: Target): string {
   const name = encodeURIComponent(model).replaceAll('%40', '@')
   return `/publishers/anthropic/models/${name}:${stream ? 'streamRawPredict' : 'rawPredict'}`
+}
+
+/** The documented maximum of one image. */
+function claudeImageTokens(): number {
+  return 4784
 }

@@ -1,21 +1,27 @@
 import { noListing } from '../model-listing.ts'
-import type { Address, RemoteKind } from '../provider.ts'
+import type { Address } from '../address.ts'
+import type { RemoteKind } from '../provider.ts'
 import { openai } from '../protocols/openai-chat/dialects/openai.ts'
 import { openaiChat } from '../protocols/openai-chat/protocol.ts'
 import type { Target } from '../protocols/protocol.ts'
+import { openaiImageTokens } from './openai-chat.ts'
 
-/** Azure OpenAI and Azure AI Foundry, by the address of the resource; a model is named by its deployment. */
+/** Azure OpenAI and Azure AI Foundry, at the URL of the resource; models are called by the name of their deployment. */
 export const azure: RemoteKind = {
   name: 'azure',
   keyVariables: ['AZURE_OPENAI_API_KEY', 'AZURE_API_KEY'],
   protocol: openaiChat(openai('azure')),
   path,
-  // It lists what could be deployed, and a route names a deployment.
+  responsesApi: true,
+  // Azure lists the models that can be deployed, and a route names a deployment.
   listing: noListing,
+  settings: ['api_version'],
+  telemetryName: 'azure.ai.openai',
+  maxImageTokens: openaiImageTokens,
   authorize: (key) => ({ 'api-key': key }),
 }
 
-/** The versions in which each of the older URLs takes all that the wire sends. */
+/** The api-versions in which each of the older URLs supports every field that the protocol sends. */
 const deploymentVersion = '2024-10-21'
 const foundryVersion = '2024-05-01-preview'
 

@@ -1,11 +1,14 @@
 import { type ListedModel, listedIn, noListing, tokensOf } from '../model-listing.ts'
-import type { RemoteKind } from '../provider.ts'
+import type { KindSetting, RemoteKind } from '../provider.ts'
 import { fieldsOf, isObject } from '../../lib/json/json.ts'
 import { gemini } from '../protocols/gemini/protocol.ts'
 import type { Target } from '../protocols/protocol.ts'
 import { bearer } from './bearer.ts'
 
-/** Google's models by the key of a developer, and in a project of Google Cloud. */
+/** The settings of a provider on Google Cloud: they replace the base URL and the key. */
+export const googleCloudSettings: readonly KindSetting[] = ['project', 'location', 'credentials']
+
+/** Google's models, with a Gemini API key or in a project of Google Cloud. */
 export const geminiKinds: readonly RemoteKind[] = [
   {
     name: 'gemini',
@@ -13,32 +16,42 @@ export const geminiKinds: readonly RemoteKind[] = [
     keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     protocol: gemini({ name: 'gemini', callIds: true, serviceTier: true }),
     path: (target) => pathIn('/models', target),
-    listing: { path: () => '/models?pageSize=1000', models: modelsIn },
+    listing: { path: () => '/models?pageSize=1000', models: parseModels },
     authorize: (key) => ({ 'x-goog-api-key': key }),
+    telemetryName: 'gcp.gemini',
+    maxImageTokens: geminiImageTokens,
   },
   {
     name: 'vertex',
     keyVariables: [],
     googleCloud: true,
-    // Its older models refuse ids, and its tiers are asked for by a header.
+    // Its older models reject ids, and its service tiers are requested by a header.
     protocol: gemini({ name: 'vertex' }),
     path: (target) => pathIn('/publishers/google/models', target),
     listing: noListing,
     authorize: bearer,
+    settings: googleCloudSettings,
+    telemetryName: 'gcp.vertex_ai',
+    maxImageTokens: geminiImageTokens,
   },
 ]
 
-/** A name with slashes says itself where the model is, such as `tunedModels/mine` or `endpoints/123`. */
-function pathIn(folder: string, { model, stream }: Target): string {
+/** A name with slashes is a path of its own, such as `tunedModels/mine` or `endpoints/123`. */
+function pathIn(collection: string, { model, stream }: Target): string {
   const name = model.split('/').map(encodeURIComponent).join('/')
-  const place = model.includes('/') ? `/${name}` : `${folder}/${name}`
-  return stream ? `${place}:streamGenerateContent?alt=sse` : `${place}:generateContent`
+  const path = model.includes('/') ? `/${name}` : `${collection}/${name}`
+  return stream ? `${path}:streamGenerateContent?alt=sse` : `${path}:generateContent`
 }
 
-/** They are listed with the folder in which they are. */
-function modelsIn(body: unknown): readonly Partial<ListedModel>[] | undefined {
+/** The models of the list; their names carry the collection as a prefix. */
+function parseModels(body: unknown): readonly Partial<ListedModel>[] | undefined {
   const list = listedIn(isObject(body) ? body.models : undefined, 'name', (entry) =>
     tokensOf(fieldsOf(entry).inputTokenLimit),
   )
   return list?.map((model) => ({ ...model, id: model.id?.replace(/^models\//, '') }))
+}
+
+/** The maximum of one image: 16 tiles of 258. */
+function geminiImageTokens(): number {
+  return 4128
 }

@@ -9,3 +9,9 @@ const all: readonly Kind[] = [...openaiChatKinds, ...geminiKinds, anthropic, ver
 
 /** Every kind of provider, by the name that the settings use. */
 export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(all.map((kind) => [kind.name, kind]))
+
+/** The value of `gen_ai.provider.name` for a kind of provider: OpenTelemetry's name, or else the kind's own. */
+export function providerName(kind: string): string {
+  const record = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
+  return record && 'protocol' in record ? (record.telemetryName ?? kind) : kind
+}

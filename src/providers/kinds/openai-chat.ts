@@ -1,39 +1,69 @@
-import { noListing } from '../model-listing.ts'
-import type { RemoteKind } from '../provider.ts'
-import { cerebras } from '../protocols/openai-chat/dialects/cerebras.ts'
+import { fieldsOf, textOf } from '../../lib/json/json.ts'
+import { type ModelListing, noListing, tokensOf, usualListing } from '../model-listing.ts'
+import type { Dialect } from '../protocols/openai-chat/dialect.ts'
 import { deepseek } from '../protocols/openai-chat/dialects/deepseek.ts'
 import { groq } from '../protocols/openai-chat/dialects/groq.ts'
 import { mistral } from '../protocols/openai-chat/dialects/mistral.ts'
-import { ollama } from '../protocols/openai-chat/dialects/ollama.ts'
 import { openai } from '../protocols/openai-chat/dialects/openai.ts'
 import { openrouter } from '../protocols/openai-chat/dialects/openrouter.ts'
-import { perplexity } from '../protocols/openai-chat/dialects/perplexity.ts'
-import { plain } from '../protocols/openai-chat/dialects/plain.ts'
-import { snowflake } from '../protocols/openai-chat/dialects/snowflake.ts'
+import { cerebras, ollama, perplexity, plain, snowflake } from '../protocols/openai-chat/dialects/plain.ts'
 import { xai } from '../protocols/openai-chat/dialects/xai.ts'
 import { zai } from '../protocols/openai-chat/dialects/zai.ts'
-import type { Dialect } from '../protocols/openai-chat/dialect.ts'
 import { openaiChat } from '../protocols/openai-chat/protocol.ts'
+import type { RemoteKind } from '../provider.ts'
 import { bearer } from './bearer.ts'
-import { ollamaListing } from './ollama-listing.ts'
 
-/** The kinds that answer at `/chat/completions` behind their base and take the key as a bearer token. */
+/** Ollama's list has no context window; its own API, beside the compatible one, has it for each model. */
+const ollamaListing: ModelListing = {
+  ...usualListing,
+  details: {
+    url: ({ baseUrl }) =>
+      baseUrl.endsWith('/v1') ? `${baseUrl.slice(0, -'/v1'.length)}/api/show` : undefined,
+    body: (model) => ({ model }),
+    contextWindow: ollamaContextWindow,
+  },
+}
+
+const responsesApi = true
+
+/** The kinds that serve `/chat/completions` below their base URL and take the key as a bearer token. */
 export const openaiChatKinds: readonly RemoteKind[] = [
-  service(openai('openai'), 'https://api.openai.com/v1', 'OPENAI_API_KEY'),
-  service(openrouter, 'https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
-  service(groq, 'https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
-  service(mistral, 'https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
-  service(deepseek, 'https://api.deepseek.com', 'DEEPSEEK_API_KEY'),
-  service(xai, 'https://api.x.ai/v1', 'XAI_API_KEY'),
+  {
+    ...service(openai('openai'), 'https://api.openai.com/v1', 'OPENAI_API_KEY'),
+    responsesApi,
+    maxImageTokens: openaiImageTokens,
+  },
+  { ...service(openrouter, 'https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'), responsesApi },
+  { ...service(groq, 'https://api.groq.com/openai/v1', 'GROQ_API_KEY'), responsesApi },
+  {
+    ...service(mistral, 'https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
+    telemetryName: 'mistral_ai',
+    maxImageTokens: () => 4160,
+  },
+  { ...service(deepseek, 'https://api.deepseek.com', 'DEEPSEEK_API_KEY'), responsesApi },
+  {
+    ...service(xai, 'https://api.x.ai/v1', 'XAI_API_KEY'),
+    responsesApi,
+    telemetryName: 'x_ai',
+    // 6 tiles and the complete image, 256 each.
+    maxImageTokens: () => 1792,
+  },
   service(plain('together'), 'https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
-  service(plain('fireworks'), 'https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
+  {
+    ...service(plain('fireworks'), 'https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
+    responsesApi,
+  },
   service(cerebras, 'https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
   unlisted(service(perplexity, 'https://api.perplexity.ai', 'PERPLEXITY_API_KEY')),
   service(zai, 'https://api.z.ai/api/paas/v4', 'ZAI_API_KEY', 'ZHIPU_API_KEY'),
-  service(plain('huggingface'), 'https://router.huggingface.co/v1', 'HF_TOKEN'),
-  // The address of an account or a region is the operator's to give.
+  { ...service(plain('huggingface'), 'https://router.huggingface.co/v1', 'HF_TOKEN'), responsesApi },
+  // The operator configures the base URL, which depends on the account or the region.
   unlisted(service(snowflake, undefined, 'SNOWFLAKE_CORTEX_PAT')),
-  unlisted(service(plain('bedrock'), undefined, 'AWS_BEARER_TOKEN_BEDROCK')),
+  {
+    ...unlisted(service(plain('bedrock'), undefined, 'AWS_BEARER_TOKEN_BEDROCK')),
+    responsesApi,
+    telemetryName: 'aws.bedrock',
+  },
   { ...engine(ollama, 'http://127.0.0.1:11434/v1'), listing: ollamaListing },
   engine(plain('lmstudio'), 'http://127.0.0.1:1234/v1'),
   engine(plain('vllm'), 'http://127.0.0.1:8000/v1'),
@@ -47,12 +77,31 @@ function service(dialect: Dialect, baseUrl: string | undefined, ...keyVariables:
   return { name, baseUrl, keyVariables, protocol: openaiChat(dialect), path, authorize: bearer }
 }
 
-/** One that lists its models nowhere behind its base. */
+/** A kind without a list of models below its base URL. */
 function unlisted(kind: RemoteKind): RemoteKind {
   return { ...kind, listing: noListing }
 }
 
-/** An engine of the operator's own, which may want a key or none. */
+/** An inference engine that the operator runs; the key is optional. */
 function engine(dialect: Dialect, baseUrl: string | undefined): RemoteKind {
-  return { ...service(dialect, baseUrl), keyless: true }
+  return { ...service(dialect, baseUrl), keyless: true, responsesApi }
+}
+
+/**
+ * OpenAI's documented maximum for one image: 10,000 patches, times 1.2; its small models count several times as much.
+ */
+export function openaiImageTokens(model: string): number {
+  return /mini|nano/.test(model) ? 24_600 : 12_000
+}
+
+/** The context length that the model was trained for, or `num_ctx` of its parameters where that is smaller. */
+function ollamaContextWindow(body: unknown): number | undefined {
+  const { model_info, parameters } = fieldsOf(body)
+  const info = fieldsOf(model_info)
+  const field = Object.keys(info).find((name) => name.endsWith('.context_length'))
+  const trained = field === undefined ? undefined : tokensOf(info[field])
+  const [, digits] = /^num_ctx\s+(\d{1,12})\s*$/m.exec(textOf(parameters) ?? '') ?? []
+  const configured = tokensOf(Number(digits))
+  if (trained === undefined || configured === undefined) return trained ?? configured
+  return Math.min(trained, configured)
 }

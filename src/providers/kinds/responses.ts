@@ -1,30 +1,17 @@
-import type { RemoteKind } from '../provider.ts'
 import { responses } from '../protocols/responses/protocol.ts'
+import type { Kind, RemoteKind } from '../provider.ts'
 
-/** The kinds whose providers or engines have a Responses API beside their chat completions. */
-export const responsesKinds: readonly string[] = [
-  'openai',
-  'azure',
-  'openrouter',
-  'groq',
-  'deepseek',
-  'xai',
-  'fireworks',
-  'huggingface',
-  'bedrock',
-  'ollama',
-  'lmstudio',
-  'vllm',
-  'llamacpp',
-  'openai-compatible',
-]
+/** True for a kind that offers the Responses API beside its chat completions. */
+export function hasResponsesApi(kind: Kind): boolean {
+  return 'protocol' in kind && kind.responsesApi === true
+}
 
-/** The kind with its Responses API in place of chat completions, which stands beside them. */
+/** The kind with the Responses API in place of chat completions. */
 export function withResponsesApi(kind: RemoteKind): RemoteKind {
   return {
     ...kind,
     protocol: responses,
-    // Azure has it at the address that needs no version.
+    // Azure serves it at the URL without a version.
     path: (target, { baseUrl }) => kind.path(target, { baseUrl }).replace('/chat/completions', '/responses'),
   }
 }

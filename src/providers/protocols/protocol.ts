@@ -1,35 +1,40 @@
-import type { ProviderError } from '../../domain/generation/provider-error.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { Parameter } from '../../domain/generation/parameters.ts'
+import type { ProviderError } from '../../domain/generation/provider-error.ts'
 import type { Effort, Generation } from '../../domain/generation/request.ts'
-import type { Warning } from '../../domain/generation/warnings.ts'
+import { type Warning, Warnings } from '../../domain/generation/warnings.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 
+/** A request body or a part of one. */
+export type Body = Record<string, unknown>
+
 /**
- * A wire is the format in which a family of providers is asked and answers. It knows no URL, no key, no
- * provider and no HTTP; all of it is pure.
+ * The format of the requests and responses of a family of providers. It knows no URL, no key, no provider and no HTTP,
+ * and its functions are pure.
  */
 export type Protocol<State = unknown> = {
-  /** The generation parameters that the format can carry, by the names of `supported_parameters`. */
+  /** The generation parameters that the protocol supports, by the names of `supported_parameters`. */
   readonly parameters: ReadonlySet<Parameter>
-  /** The format takes images by their bytes only: those at an https address have to be fetched before. */
+  /**
+   * The protocol supports only inline images: the gateway fetches those at an https URL before it renders the request.
+   */
   readonly inlineImages?: boolean
-  /** The request body. What cannot be carried is ignored, and `warn` takes a few sentences that say so. */
-  render(generation: Generation, target: Target, warn: (sentence: string) => void): Record<string, unknown>
-  /** The events of a whole answer, `finish` and usage included. */
+  /** Renders the request body. Unsupported fields are ignored; `warn` is called with a few sentences about them. */
+  render(generation: Generation, target: Target, warn: (sentence: string) => void): Body
+  /** Returns the events of a response that was not streamed, with `finish` and usage. */
   parse(body: unknown): GenerationEvent[]
   readonly stream: StreamParser<State>
-  /** What an error body says. */
+  /** Parses an error body. */
   parseError(body: unknown): ProviderError
 }
 
-/** A state machine over the events of a streamed answer. It never throws: trouble is a `failure` event. */
+/** A state machine over the events of a streamed response. It never throws: an error is a `failure` event. */
 export type StreamParser<State> = {
   initial(): State
   step(state: State, event: SseEvent): Step<State>
   /**
-   * What the end of the body means. An answer that was not finished is a `failure`; what the wire held back
-   * until the answer is whole (`finish`) is told here.
+   * The events at the end of the body: those that wait until the response is complete (`finish`), or a `failure`
+   * where it is incomplete.
    */
   end(state: State): GenerationEvent[]
 }
@@ -37,19 +42,33 @@ export type StreamParser<State> = {
 export type Step<State> = {
   readonly state: State
   readonly events: readonly GenerationEvent[]
-  /** The provider said that this was the last event: the rest of the body needs no reading. */
+  /** The provider marked this event as the last: the rest of the body is not read. */
   readonly done?: boolean
 }
 
-/** The model that is asked, as far as a wire needs to know it. */
+/** What a protocol needs to know of the model that receives the request. */
 export type Target = {
-  /** The provider's own name for the model. */
+  /** The provider's name of the model. */
   readonly model: string
   readonly stream: boolean
   readonly maxOutputTokens?: number
-  /** The efforts that the model offers; absent where that is not known. */
+  /** The reasoning efforts that the model supports; absent where they are unknown. */
   readonly efforts?: readonly Effort[]
 }
 
-/** Takes what the rendering of one request loses. */
+/** Records something that the rendered request does not contain. */
 export type Warn = (warning: Warning) => void
+
+/**
+ * The `render` of a protocol: its warnings are collected and passed on as a few sentences after the body is rendered.
+ */
+export function collectWarnings(
+  render: (generation: Generation, target: Target, warn: Warn) => Body,
+): Protocol['render'] {
+  return (generation, target, warn) => {
+    const warnings = new Warnings()
+    const body = render(generation, target, warnings.add)
+    for (const sentence of warnings.sentences()) warn(sentence)
+    return body
+  }
+}

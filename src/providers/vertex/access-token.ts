@@ -1,14 +1,14 @@
 import { withAbort } from '../../lib/abort.ts'
 import type { Credentials } from '../provider.ts'
-import { type AccessToken, exchangeToken } from './exchange.ts'
 import type { ServiceAccount } from './service-account.ts'
+import { type AccessToken, exchangeToken } from './token-exchange.ts'
 
-/** Milliseconds before its end at which a token is replaced. */
-const early = 5 * 60 * 1000
+/** A token is renewed this long before it expires. */
+const renewBeforeMs = 5 * 60 * 1000
 
 /**
- * The access tokens of a service account: each is used until it nears its end, and then replaced by one exchange,
- * however many callers want it. While the old one is still good, nobody waits.
+ * The access tokens of a service account. A token is used until shortly before it expires, and then renewed by one
+ * exchange for all callers. Callers wait for it only once the current token has expired.
  */
 export function createCredentials(
   account: ServiceAccount,
@@ -27,12 +27,12 @@ export function createCredentials(
 
   return {
     async token(signal) {
-      const left = current ? current.endsAt - now() : 0
-      if (current && left > early) return current.text
+      const remainingMs = current ? current.expiresAt - now() : 0
+      if (current && remainingMs > renewBeforeMs) return current.text
       const renewal = renew()
-      // A caller who leaves ends only the waiting: the others still want the token.
-      if (!current || left <= 0) return (await withAbort(renewal, signal)).text
-      // Whoever asks next tries again.
+      // An abort ends only the wait of this caller: others may need the token.
+      if (!current || remainingMs <= 0) return (await withAbort(renewal, signal)).text
+      // The next call tries again.
       renewal.catch(() => {})
       return current.text
     },

@@ -4,36 +4,36 @@ import type { Credentials } from '../provider.ts'
 import { createCredentials } from './access-token.ts'
 import { readServiceAccount } from './service-account.ts'
 
-/** What the settings of a project in Google Cloud say in place of an address and a key. */
-export type Cloud = {
+/** The base URL and the credentials of a provider on Google Cloud. */
+export type GoogleCloudConfig = {
   readonly baseUrl?: string
   readonly credentials?: Credentials
   readonly problems: readonly SettingsProblem[]
 }
 
 /**
- * The address by `project` and `location`, and the access tokens by the file that `credentials` names, where
- * no header carries a key.
+ * Configures the base URL by `project` and `location`, and access tokens by the file in `credentials`, unless a header
+ * carries the key.
  */
-export function configureCloud(place: ProviderConfigInput, byHeader: boolean): Cloud {
-  const { credentials, problems } = byHeader ? { problems: [] } : configureCredentials(place)
-  return { baseUrl: addressOf(place), credentials, problems: [...wordProblems(place), ...problems] }
+export function configureGoogleCloud(input: ProviderConfigInput, keyInHeader: boolean): GoogleCloudConfig {
+  const { credentials, problems } = keyInHeader ? { problems: [] } : configureCredentials(input)
+  return { baseUrl: baseUrlOf(input), credentials, problems: [...nameProblems(input), ...problems] }
 }
 
-function addressOf({ entry: { project, location } }: ProviderConfigInput): string | undefined {
+function baseUrlOf({ entry: { project, location } }: ProviderConfigInput): string | undefined {
   if (project === undefined || location === undefined) return undefined
   return `https://${hostOf(location)}/v1/projects/${project}/locations/${location}`
 }
 
-/** A region has a host of its own; the whole world and groups of regions go by other names. */
+/** Each region has its own host; `global` and multi-regions have other host names. */
 function hostOf(location: string): string {
   if (location === 'global') return 'aiplatform.googleapis.com'
   if (location === 'eu' || location === 'us') return `aiplatform.${location}.rep.googleapis.com`
   return `${location}-aiplatform.googleapis.com`
 }
 
-/** Both become parts of an address. */
-function wordProblems({ entry: { project, location }, path }: ProviderConfigInput): SettingsProblem[] {
+/** The problems of `project` and `location`, which become parts of a URL. */
+function nameProblems({ entry: { project, location }, path }: ProviderConfigInput): SettingsProblem[] {
   const problems: SettingsProblem[] = []
   if (project !== undefined && !/^[a-z0-9][a-z0-9.:-]*$/.test(project))
     problems.push({
@@ -45,16 +45,18 @@ function wordProblems({ entry: { project, location }, path }: ProviderConfigInpu
   return problems
 }
 
-/** A key of its own goes before the file; the variable is where Google's programs look for one. */
-function configureCredentials({ name, entry, path, environment }: ProviderConfigInput): Cloud {
+/** `api_key` takes precedence over the file; the variable is the default of Google's own tools. */
+function configureCredentials({ name, entry, path, environment }: ProviderConfigInput): GoogleCloudConfig {
   const file = entry.credentials ?? environment.GOOGLE_APPLICATION_CREDENTIALS
   if (entry.api_key !== undefined && entry.credentials !== undefined)
     return {
-      problems: [{ path: `${path}.credentials`, message: 'is given beside api_key; remove one of the two.' }],
+      problems: [
+        { path: `${path}.credentials`, message: 'is set together with api_key; remove one of the two.' },
+      ],
     }
   if (!file || entry.api_key !== undefined) return { problems: [] }
   const account = readServiceAccount(file)
   if (typeof account !== 'string') return { credentials: createCredentials(account, name), problems: [] }
-  const where = entry.credentials === undefined ? 'GOOGLE_APPLICATION_CREDENTIALS' : `${path}.credentials`
-  return { problems: [{ path: where, message: account }] }
+  const source = entry.credentials === undefined ? 'GOOGLE_APPLICATION_CREDENTIALS' : `${path}.credentials`
+  return { problems: [{ path: source, message: account }] }
 }

@@ -2,16 +2,16 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fieldsOf, parseJson, textOf } from '../../lib/json/json.ts'
 
-/** An account of a program, as its key file describes it. */
+/** A Google Cloud service account, from its key file. */
 export type ServiceAccount = {
   readonly email: string
   readonly key: KeyObject
   readonly keyId?: string
-  /** Where its signature is exchanged for an access token. */
+  /** The URL that exchanges a signed assertion for an access token. */
   readonly tokenUri: string
 }
 
-/** The account in the file, or the sentence that says what is wrong with it; none of them tells its content. */
+/** Reads the account from the file. Returns a sentence on failure, which never contains the content of the file. */
 export function readServiceAccount(path: string): ServiceAccount | string {
   const text = contentOf(path)
   if (text === undefined) return 'is not a file that can be read.'

@@ -93,12 +93,12 @@ const wrong: readonly [name: string, entries: Entries, problem: string | RegExp]
   [
     'a name that is no kind',
     { 'gpu-box': {} },
-    /^providers\.gpu-box\.kind \| is missing: gpu-box is no kind\. Known kinds: .*vllm/,
+    /^providers\.gpu-box\.kind \| is missing: gpu-box is not a known kind\. Known kinds: .*vllm/,
   ],
   [
     'a mistyped name',
     { opanai: {} },
-    'providers.opanai.kind | is missing: opanai is no kind. Did you mean openai?',
+    'providers.opanai.kind | is missing: opanai is not a known kind. Did you mean openai?',
   ],
   ['a mistyped kind', { a: { kind: 'azzure' } }, 'providers.a.kind | unknown kind. Did you mean azure?'],
   ['a name of the language', { constructor: {} }, /^providers\.constructor\.kind \| is missing/],
@@ -106,7 +106,7 @@ const wrong: readonly [name: string, entries: Entries, problem: string | RegExp]
   [
     'no address',
     { azure: { api_key: 'a' } },
-    'providers.azure.base_url | is missing: a provider of kind azure has no usual address.',
+    'providers.azure.base_url | is missing: a provider of kind azure has no default address.',
   ],
   [
     'an address with a query',
@@ -136,7 +136,7 @@ const wrong: readonly [name: string, entries: Entries, problem: string | RegExp]
   [
     'a header twice',
     { vllm: { headers: { 'X-A': '1', 'x-a': '2' } } },
-    /^providers\.vllm\.headers\.x-a \| is given twice/,
+    /^providers\.vllm\.headers\.x-a \| is set twice/,
   ],
   [
     'a header of two lines',
@@ -174,7 +174,7 @@ describe('an entry that cannot work is a problem with its path', () => {
       expect(problems[0]).toMatch(problem)
       expect(problems.join()).not.toContain('canary')
       expect(configured.has(entry!)).toBe(false)
-      expect(missing.get(entry!)).toStartWith('Mend providers.')
+      expect(missing.get(entry!)).toStartWith('Fix providers.')
     })
 })
 

@@ -41,7 +41,7 @@ test('a server that is given such a base says so in its log, and the key is not 
     expect.objectContaining({
       level: 'warn',
       message:
-        'The setting providers.box.base_url ends with an endpoint, and endpoints are put behind it; use http://gpu:8000/v1.',
+        'The setting providers.box.base_url ends with an endpoint path, which Weir appends itself; use http://gpu:8000/v1.',
     }),
   ])
 })

@@ -49,7 +49,7 @@ describe('a project of Google Cloud', () => {
       problems: [],
     })
     expect(configure({ project: 'p', api_key: 'token' }).problems).toEqual([
-      'providers.vertex.base_url | is missing: a provider of kind vertex has no usual address; project and location give it one.',
+      'providers.vertex.base_url | is missing: a provider of kind vertex has no default address; project and location give it one.',
     ])
   })
 
@@ -81,7 +81,7 @@ describe('a project of Google Cloud', () => {
     [
       'two keys',
       { ...place, api_key: 'k', credentials: '/a.json' },
-      /credentials \| is given beside api_key/,
+      /credentials \| is set together with api_key/,
     ],
   ])('with %s is wrong', (_name, entry, problem) => {
     const { provider, problems } = configure({ api_key: entry.credentials ? undefined : 'k', ...entry })

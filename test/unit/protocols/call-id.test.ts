@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ToolCallEvent } from '../../../src/domain/generation/events.ts'
-import { newCallId, onlyCounts } from '../../../src/providers/protocols/call-id.ts'
+import { newCallId, isCounterId } from '../../../src/providers/protocols/tool-call.ts'
 import { delta, eventsOf, wireOf } from './support/chunks.ts'
 
 test('a new id is long, random and in the form that every provider takes', () => {
@@ -20,7 +20,7 @@ test.each([
   'search-3',
   'chatcmpl-tool-999',
 ])('the id %p only counts the calls of its answer', (id) => {
-  expect(onlyCounts({ id, name: 'search' })).toBe(true)
+  expect(isCounterId({ id, name: 'search' })).toBe(true)
 })
 
 test.each([
@@ -33,11 +33,11 @@ test.each([
   'call-2287d3de-269c-416e-a172-6e4ecc95e9ec-0',
   'tool_0_search_x7Kp2mQ9',
 ])('the id %p is one of its own', (id) => {
-  expect(onlyCounts({ id, name: 'search' })).toBe(false)
+  expect(isCounterId({ id, name: 'search' })).toBe(false)
 })
 
 test('a name with digits in it does not make a counted id one of its own', () => {
-  expect(onlyCounts({ id: 'tool_1_sha256_of_2026x7', name: 'sha256_of_2026x7' })).toBe(true)
+  expect(isCounterId({ id: 'tool_1_sha256_of_2026x7', name: 'sha256_of_2026x7' })).toBe(true)
 })
 
 describe('a call with something to keep and an id that only counts', () => {

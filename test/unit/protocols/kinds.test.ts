@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { kinds } from '../../../src/providers/kinds/kinds.ts'
+import { kinds, providerName } from '../../../src/providers/kinds/kinds.ts'
 import type { RemoteKind } from '../../../src/providers/provider.ts'
 
 function remote(name: string): RemoteKind {
@@ -46,4 +46,18 @@ test('engines of the operator need no key; services name the variable that holds
   }
   expect(remote('openai')).toMatchObject({ keyVariables: ['OPENAI_API_KEY'] })
   expect(remote('openai').keyless).toBeUndefined()
+})
+
+test('a kind goes by the name that OpenTelemetry has for it, or else by its own', () => {
+  const names = Object.keys(kinds).map((kind) => [kind, providerName(kind)] as const)
+  expect(Object.fromEntries(names.filter(([kind, name]) => name !== kind))).toEqual({
+    azure: 'azure.ai.openai',
+    bedrock: 'aws.bedrock',
+    gemini: 'gcp.gemini',
+    mistral: 'mistral_ai',
+    vertex: 'gcp.vertex_ai',
+    'vertex-anthropic': 'gcp.vertex_ai',
+    xai: 'x_ai',
+  })
+  expect(providerName('unheard-of')).toBe('unheard-of')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { ProviderSettings } from '../../../src/config/settings.ts'
 import { configureProviders } from '../../../src/providers/config/configure-providers.ts'
 import { kinds } from '../../../src/providers/kinds/kinds.ts'
-import { responsesKinds } from '../../../src/providers/kinds/responses.ts'
+import { hasResponsesApi } from '../../../src/providers/kinds/responses.ts'
 import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
 
 function configure(entry: ProviderSettings) {
@@ -50,5 +50,21 @@ test('a kind without a Responses API does not take the setting', () => {
 })
 
 test('the kinds that take the setting exist', () => {
-  for (const name of responsesKinds) expect(Object.keys(kinds)).toContain(name)
+  const names = Object.values(kinds).flatMap((kind) => (hasResponsesApi(kind) ? [kind.name] : []))
+  expect(names.toSorted()).toEqual([
+    'azure',
+    'bedrock',
+    'deepseek',
+    'fireworks',
+    'groq',
+    'huggingface',
+    'llamacpp',
+    'lmstudio',
+    'ollama',
+    'openai',
+    'openai-compatible',
+    'openrouter',
+    'vllm',
+    'xai',
+  ])
 })

@@ -1,27 +1,37 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, type Json, isObject, parseJson, textOf } from '../../../lib/json/json.ts'
-import { addFragment, type CallArguments, endCall, noArguments } from '../call-arguments.ts'
-import { newCallId, onlyCounts } from '../call-id.ts'
-import { answerTool } from './answer-tool.ts'
+import { type Fields, isObject, type Json, parseJson, textOf } from '../../../lib/json/json.ts'
+import {
+  addFragment,
+  type CallArguments,
+  type CallPosition,
+  endCall,
+  newCallId,
+  emptyArguments,
+  isCounterId,
+} from '../tool-call.ts'
+import { outputTool } from './response-format.ts'
 
-/** What must be remembered of the blocks of an answer while they are read. */
+/** The state of the content blocks of a response. */
 export type Blocks = {
   readonly open?: OpenBlock
-  /** Thoughts that go back with the next tool call. */
-  readonly thoughts: readonly Json[]
+  /** The thinking blocks to send back with the next tool call. */
+  readonly thinkingBlocks: readonly Json[]
   /** The ids of the tool calls that have begun. */
   readonly callIds: readonly string[]
-  /** The answer came as a call of the tool for it. */
-  readonly answered: boolean
-  /** From a call on whose arguments are no whole JSON, because a limit cut them off or the model wrote them so. */
-  readonly held: readonly GenerationEvent[]
+  /** The output tool was called. */
+  readonly hasOutput: boolean
+  /**
+   * The ends of calls, from the first with incomplete JSON arguments on (cut off by a limit, or written so by the
+   * model).
+   */
+  readonly pendingEvents: readonly GenerationEvent[]
 }
 
-/** The block that is being told: as it began, and what has come since. Text needs no remembering. */
+/** The block that is being received: its begin, and the deltas since. Text blocks need no state. */
 type OpenBlock = OpenText | OpenCall
 
 type OpenText = {
-  readonly type: 'thinking' | 'answer'
+  readonly type: 'thinking' | 'output'
   readonly block: Fields
   readonly text: string
   readonly signature: string
@@ -35,21 +45,21 @@ type OpenCall = {
   readonly arguments: CallArguments
 }
 
-/** Of which nothing has come. */
-export const noBlocks: Blocks = { thoughts: [], callIds: [], answered: false, held: [] }
+/** The state before the first block. */
+export const noBlocks: Blocks = { thinkingBlocks: [], callIds: [], hasOutput: false, pendingEvents: [] }
 
-/** The blocks with one more begun. */
+/** Returns the blocks after the begin of one. */
 export function openBlock(blocks: Blocks, block: Fields, events: GenerationEvent[]): Blocks {
   const closed = closeBlock(blocks, events)
   switch (block.type) {
     case 'text':
-      tell('text', block.text, events)
+      emit('text', block.text, events)
       return closed
     case 'thinking':
-      tell('reasoning', block.thinking, events)
-      return opened(closed, 'thinking', block, textOf(block.thinking) ?? '')
+      emit('reasoning', block.thinking, events)
+      return openText(closed, 'thinking', block, textOf(block.thinking) ?? '')
     case 'redacted_thinking':
-      return { ...closed, thoughts: [...closed.thoughts, asJson(block)] }
+      return { ...closed, thinkingBlocks: [...closed.thinkingBlocks, asJson(block)] }
     case 'tool_use':
       return openToolUse(closed, block, events)
     default:
@@ -57,17 +67,17 @@ export function openBlock(blocks: Blocks, block: Fields, events: GenerationEvent
   }
 }
 
-/** The blocks with a piece of the one that is open; the same object where nothing needs remembering. */
+/** Returns the blocks after a delta of the open one, or the same object where nothing changed. */
 export function addDelta(blocks: Blocks, delta: Fields, events: GenerationEvent[]): Blocks {
   switch (delta.type) {
     case 'text_delta':
-      tell('text', delta.text, events)
+      emit('text', delta.text, events)
       return blocks
     case 'thinking_delta':
-      tell('reasoning', delta.thinking, events)
-      return continued(blocks, 'thinking', 'text', delta.thinking)
+      emit('reasoning', delta.thinking, events)
+      return appendText(blocks, 'thinking', 'text', delta.thinking)
     case 'signature_delta':
-      return continued(blocks, 'thinking', 'signature', delta.signature)
+      return appendText(blocks, 'thinking', 'signature', delta.signature)
     case 'input_json_delta':
       return addInput(blocks, delta.partial_json, events)
     default:
@@ -75,83 +85,88 @@ export function addDelta(blocks: Blocks, delta: Fields, events: GenerationEvent[
   }
 }
 
-/** The blocks with the open one ended; a call ends now, if it is whole. */
+/** Returns the blocks after the end of the open one; a call ends now if its arguments are complete. */
 export function closeBlock(blocks: Blocks, events: GenerationEvent[]): Blocks {
   const { open, ...rest } = blocks
   if (!open) return blocks
   if (open.type === 'call') return closeCall(rest, open, events)
-  if (open.type === 'thinking') return { ...rest, thoughts: [...rest.thoughts, thoughtOf(open)] }
-  if (open.text === '') tell('text', inputOf(open.block), events)
+  if (open.type === 'thinking')
+    return { ...rest, thinkingBlocks: [...rest.thinkingBlocks, thinkingBlock(open)] }
+  if (open.text === '') emit('text', inputOf(open.block), events)
   return rest
 }
 
 function openToolUse(blocks: Blocks, block: Fields, events: GenerationEvent[]): Blocks {
   const name = textOf(block.name)
-  if (name === undefined || (name === answerTool && blocks.answered)) return blocks
-  if (name === answerTool) return opened({ ...blocks, answered: true }, 'answer', block, '')
+  if (name === undefined || (name === outputTool && blocks.hasOutput)) return blocks
+  if (name === outputTool) return openText({ ...blocks, hasOutput: true }, 'output', block, '')
   const id = callIdFor(blocks, textOf(block.id), name)
   const { callIds } = blocks
   events.push({ type: 'tool-call-begin', choice: 0, index: callIds.length, id, name })
-  const open = { type: 'call', block, id, name, arguments: noArguments } as const
+  const open = { type: 'call', block, id, name, arguments: emptyArguments } as const
   return { ...blocks, callIds: [...callIds, id], open }
 }
 
-/** An id under which thoughts are kept must not come again in other answers. */
-function callIdFor({ thoughts, callIds }: Blocks, own: string | undefined, name: string): string {
-  if (own === undefined || callIds.includes(own)) return newCallId()
-  return thoughts.length > 0 && onlyCounts({ id: own, name }) ? newCallId() : own
+/** An id under which thinking blocks are stored must not be used again by other responses. */
+function callIdFor(
+  { thinkingBlocks, callIds }: Blocks,
+  providerId: string | undefined,
+  name: string,
+): string {
+  if (providerId === undefined || callIds.includes(providerId)) return newCallId()
+  return thinkingBlocks.length > 0 && isCounterId({ id: providerId, name }) ? newCallId() : providerId
 }
 
 function addInput(blocks: Blocks, piece: unknown, events: GenerationEvent[]): Blocks {
   const { open } = blocks
   if (open?.type !== 'call') {
-    if (open?.type === 'answer') tell('text', piece, events)
-    return continued(blocks, 'answer', 'text', piece)
+    if (open?.type === 'output') emit('text', piece, events)
+    return appendText(blocks, 'output', 'text', piece)
   }
   if (typeof piece !== 'string' || piece === '') return blocks
   return {
     ...blocks,
-    open: { ...open, arguments: addFragment(open.arguments, piece, lastCall(blocks), events) },
+    open: { ...open, arguments: addFragment(open.arguments, piece, lastCallPosition(blocks), events) },
   }
 }
 
-/** Calls end in the order in which they began, so behind one that is held the others are, too. */
+/** Calls end in the order in which they began, so the calls after a pending one are pending too. */
 function closeCall(blocks: Blocks, open: OpenCall, events: GenerationEvent[]): Blocks {
-  const { id, name, block, arguments: known } = open
-  const { thoughts, held } = blocks
-  const state = thoughts.length > 0 ? { thinking_blocks: thoughts } : undefined
-  const whole = known.streamed ? known.text : inputOf(block)
-  const ended: GenerationEvent[] = []
-  endCall({ id, name, state }, known, whole, lastCall(blocks), ended)
-  const next = { ...blocks, thoughts: [] }
-  if (held.length === 0 && isObject(parseJson(whole))) {
-    events.push(...ended)
+  const { id, name, block, arguments: received } = open
+  const { thinkingBlocks, pendingEvents } = blocks
+  const state = thinkingBlocks.length > 0 ? { thinking_blocks: thinkingBlocks } : undefined
+  const complete = received.emitted ? received.text : inputOf(block)
+  const endEvents: GenerationEvent[] = []
+  endCall({ id, name, state }, received, complete, lastCallPosition(blocks), endEvents)
+  const next = { ...blocks, thinkingBlocks: [] }
+  if (pendingEvents.length === 0 && isObject(parseJson(complete))) {
+    events.push(...endEvents)
     return next
   }
-  return { ...next, held: [...held, ...ended] }
+  return { ...next, pendingEvents: [...pendingEvents, ...endEvents] }
 }
 
-/** The place of the call that began last. */
-function lastCall({ callIds }: Blocks): { readonly choice: number; readonly index: number } {
+/** The position of the call that began last. */
+function lastCallPosition({ callIds }: Blocks): CallPosition {
   return { choice: 0, index: callIds.length - 1 }
 }
 
-/** The input that stands in the block itself: that of a whole answer. */
+/** The input in the block itself, as in a response that was not streamed. */
 function inputOf({ input }: Fields): string {
   return isObject(input) ? JSON.stringify(input) : '{}'
 }
 
-/** It goes back as it came: unknown fields too, and also without any text. */
-function thoughtOf({ block, text, signature }: OpenText): Json {
+/** The block is sent back as it was received: with unknown fields, and also without text. */
+function thinkingBlock({ block, text, signature }: OpenText): Json {
   const signed = signature === '' ? {} : { signature }
   return asJson({ ...block, thinking: text, ...signed })
 }
 
-function opened(blocks: Blocks, type: OpenText['type'], block: Fields, text: string): Blocks {
+function openText(blocks: Blocks, type: OpenText['type'], block: Fields, text: string): Blocks {
   return { ...blocks, open: { type, block, text, signature: '' } }
 }
 
-function continued(
+function appendText(
   blocks: Blocks,
   type: OpenText['type'],
   field: 'text' | 'signature',
@@ -162,11 +177,11 @@ function continued(
   return { ...blocks, open: { ...open, [field]: open[field] + piece } }
 }
 
-function tell(type: 'text' | 'reasoning', text: unknown, events: GenerationEvent[]): void {
+function emit(type: 'text' | 'reasoning', text: unknown, events: GenerationEvent[]): void {
   if (typeof text === 'string' && text !== '') events.push({ type, choice: 0, text })
 }
 
-/** It came out of JSON, so JSON can say it. */
+/** The cast is safe: the fields were parsed from JSON. */
 function asJson(fields: Fields): Json {
   return fields as Json
 }

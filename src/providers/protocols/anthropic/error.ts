@@ -1,13 +1,13 @@
 import type { ProviderError } from '../../../domain/generation/provider-error.ts'
 import { parseError as parseCommonError } from '../openai-chat/error.ts'
 
-/** What an error body says, in Anthropic's shape or in that of a cloud before it. */
+/** Parses an error body of Anthropic, or of a cloud in front of it. */
 export function parseError(body: unknown): ProviderError {
-  const complaint = parseCommonError(body)
-  return { ...complaint, status: complaint.status ?? statuses.get(complaint.type ?? '') }
+  const error = parseCommonError(body)
+  return { ...error, status: error.status ?? statuses.get(error.type ?? '') }
 }
 
-/** Inside a stream the type is all that tells the status. */
+/** Inside a stream, only the type implies an HTTP status. */
 const statuses = new Map([
   ['invalid_request_error', 400],
   ['authentication_error', 401],

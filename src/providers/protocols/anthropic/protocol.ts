@@ -1,14 +1,13 @@
 import type { Parameter } from '../../../domain/generation/parameters.ts'
-import { gathered } from '../gather-warnings.ts'
-import type { Protocol } from '../protocol.ts'
+import type { Generation } from '../../../domain/generation/request.ts'
+import { type Body, collectWarnings, type Protocol, type Target, type Warn } from '../protocol.ts'
 import { parseError } from './error.ts'
 import { type Traits, traitsOf } from './models.ts'
-import { parseAnswer } from './parse-answer.ts'
-import { type MessageState, messageStream } from './parse-stream.ts'
+import { type StreamState, parseResponse, streamParser } from './parse-response.ts'
 import { renderRequest } from './render-request.ts'
 
-/** The generation parameters that Anthropic has. */
-const carried: readonly Parameter[] = [
+/** The generation parameters that Anthropic supports. */
+const supportedParameters: readonly Parameter[] = [
   'temperature',
   'top_p',
   'max_tokens',
@@ -20,18 +19,35 @@ const carried: readonly Parameter[] = [
   'parallel_tool_calls',
 ]
 
-/** The Messages wire, as Anthropic speaks it. */
+/** The Messages protocol of Anthropic. */
 export const anthropicMessages = messagesProtocol(traitsOf)
 
-/** The Messages wire for models with the traits that their host leaves them. */
-export function messagesProtocol(traits: (model: string) => Traits): Protocol<MessageState> {
+/** The Messages protocol, with the traits that models have at one host. */
+function messagesProtocol(traitsFor: (model: string) => Traits): Protocol<StreamState> {
   return {
-    parameters: new Set(carried),
-    render: gathered((generation, target, warn) => {
-      return renderRequest(traits(target.model), generation, target, warn)
+    parameters: new Set(supportedParameters),
+    render: collectWarnings((generation, target, warn) => {
+      return renderRequest(traitsFor(target.model), generation, target, warn)
     }),
-    parse: parseAnswer,
-    stream: messageStream,
+    parse: parseResponse,
+    stream: streamParser,
     parseError,
   }
+}
+
+// Google Cloud enforces schemas only where a policy of the organization allows it.
+const messages = messagesProtocol((model) => ({ ...traitsOf(model), supportsSchemas: false }))
+
+/** The Messages protocol of Vertex AI: the model is in the URL, and the version in the body. */
+export const vertexMessages: Protocol<StreamState> = {
+  ...messages,
+  render: collectWarnings(render),
+}
+
+function render(generation: Generation, target: Target, warn: Warn): Body {
+  const { serviceTier } = generation
+  if (serviceTier !== undefined && serviceTier !== 'auto' && serviceTier !== 'default')
+    warn({ what: 'Service tier', name: serviceTier, by: 'Vertex' })
+  const { model: _, ...body } = messages.render({ ...generation, serviceTier: undefined }, target, warn)
+  return { anthropic_version: 'vertex-2023-10-16', ...body }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type {
   AssistantMessage,
   Message,
@@ -6,26 +7,25 @@ import type {
 } from '../../../domain/generation/request.ts'
 import { fieldsOf, isObject, listOf, parseJson } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
-import { renderCallId } from './call-id.ts'
-import { takeMarks } from './cache-mark.ts'
-import { tellExtras } from './left-out.ts'
-import { renderAnswerParts, renderParts } from './render-parts.ts'
+import { detachCacheControl } from './cache-control.ts'
+import { renderTextParts, renderParts } from './render-parts.ts'
 import { addTurn, type Block, type GrowingTurn, resultsFirst, type Turn } from './turns.ts'
+import { warnUnsupportedProperties } from './unsupported.ts'
 
-/** A conversation as Anthropic has it: instructions apart, and turns that alternate, the user's first. */
+/** A conversation in Anthropic's form: separate instructions, and alternating turns that begin with the user's. */
 export type Conversation = { readonly system: readonly Block[]; readonly turns: readonly Turn[] }
 
-/** The conversation, with the thoughts of its tool turns wherever they were kept. */
+/** Renders the conversation, with the stored thinking blocks of its tool turns. */
 export function renderConversation(messages: readonly Message[], warn: Warn): Conversation {
   const system: Block[] = []
   const turns: GrowingTurn[] = []
   for (const message of messages) {
-    tellExtras('messages[].', message.extras, warn)
-    if (message.name !== undefined) tellExtras('messages[].', { name: message.name }, warn)
+    warnUnsupportedProperties('messages[].', message.extras, warn)
+    if (message.name !== undefined) warnUnsupportedProperties('messages[].', { name: message.name }, warn)
     if (message.role === 'system' || message.role === 'developer') {
       if (turns.length > 0)
-        warn('anthropic takes instructions only at the beginning; later ones were moved there.')
-      for (const block of renderAnswerParts(message.parts, warn)) system.push(block)
+        warn('anthropic supports instructions only at the beginning; later ones were moved there.')
+      for (const block of renderTextParts(message.parts, warn)) system.push(block)
     } else addTurn(turns, message.role === 'assistant' ? 'assistant' : 'user', renderMessage(message, warn))
   }
   return withUserFirst({ system, turns: turns.map(resultsFirst) }, warn)
@@ -42,17 +42,17 @@ function renderMessage(message: Message, warn: Warn): Block[] {
   }
 }
 
-/** Thoughts come before what they led to. */
+/** Thinking blocks precede the text and the call that follow from them. */
 function renderAssistant({ parts, toolCalls }: AssistantMessage, warn: Warn): Block[] {
   const [first, ...others] = toolCalls
-  const text = renderAnswerParts(parts, warn)
+  const text = renderTextParts(parts, warn)
   if (!first) return text
-  const calls = others.flatMap((call) => [...thoughtsOf(call), renderCall(call, warn)])
-  return [...thoughtsOf(first), ...text, renderCall(first, warn), ...calls]
+  const calls = others.flatMap((call) => [...thinkingOf(call), renderCall(call, warn)])
+  return [...thinkingOf(first), ...text, renderCall(first, warn), ...calls]
 }
 
-/** Only under the field that this wire told them by: the turn may have been another provider's. */
-function thoughtsOf({ state }: PastToolCall): Block[] {
+/** Only under this protocol's own field: another provider may have generated the turn. */
+function thinkingOf({ state }: PastToolCall): Block[] {
   return listOf(fieldsOf(state).thinking_blocks).filter((block): block is Block => {
     return isObject(block) && typeof block.type === 'string'
   })
@@ -66,25 +66,33 @@ function renderInput({ arguments: text }: PastToolCall, warn: Warn): unknown {
   if (text.trim() === '') return {}
   const input = parseJson(text)
   if (isObject(input)) return input
-  warn('anthropic takes only JSON objects as arguments of a tool call; others were wrapped in one.')
+  warn('anthropic supports only JSON objects as arguments of a tool call; others were wrapped in one.')
   return { arguments: input ?? text }
 }
 
 function renderResult(message: ToolMessage, warn: Warn): Block {
-  const { blocks, mark } = takeMarks(renderParts(message.parts, warn))
+  const { blocks, cacheControl: mark } = detachCacheControl(renderParts(message.parts, warn))
   const [only, another] = blocks
   const content = only?.type === 'text' && !another ? only.text : blocks
   const tool_use_id = renderCallId(message.callId)
   return { type: 'tool_result', tool_use_id, content: blocks.length > 0 ? content : undefined, ...mark }
 }
 
-/** Instructions alone are what the user says; a conversation that the model began needs a word before it. */
+/**
+ * Instructions without messages become the user message; a conversation that begins with the model gets a placeholder.
+ */
 function withUserFirst({ system, turns }: Conversation, warn: Warn): Conversation {
   const [first] = turns
   if (first?.role === 'user') return { system, turns }
   if (!first && system.length > 0) return { system: [], turns: [{ role: 'user', content: system }] }
-  warn('anthropic needs a user message first; one that says “.” was put there.')
-  return { system, turns: [aWord, ...turns] }
+  warn('anthropic requires a user message first; a message “.” was added.')
+  return { system, turns: [placeholderTurn, ...turns] }
 }
 
-const aWord: Turn = { role: 'user', content: [{ type: 'text', text: '.' }] }
+const placeholderTurn: Turn = { role: 'user', content: [{ type: 'text', text: '.' }] }
+
+/** The id in the form that Anthropic accepts; an id of another form is hashed, always to the same id. */
+export function renderCallId(id: string): string {
+  if (/^[a-zA-Z0-9_-]+$/.test(id)) return id
+  return `toolu_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`
+}

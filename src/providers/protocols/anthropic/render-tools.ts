@@ -1,11 +1,10 @@
 import type { Generation, Tool, ToolChoice } from '../../../domain/generation/request.ts'
 import type { Target, Warn } from '../protocol.ts'
-import { answerTool, renderAnswerTool } from './answer-tool.ts'
-import type { FormatPlan } from './format.ts'
 import type { Traits } from './models.ts'
+import { outputTool, type FormatPlan, renderOutputTool } from './response-format.ts'
 import { closeSchema } from './schema.ts'
 
-/** The tools that the model may call, and whether it has to. */
+/** The tools of a request, and the tool choice. */
 export type Tools = { readonly tools?: readonly unknown[]; readonly tool_choice?: Choice }
 
 type Choice = {
@@ -14,7 +13,7 @@ type Choice = {
   readonly disable_parallel_tool_use?: true
 }
 
-/** The tools of the request, with the one that stands for the answer where the plan needs it. */
+/** Renders the tools of the request, with the output tool where the plan needs it. */
 export function renderTools(
   generation: Generation,
   plan: FormatPlan,
@@ -23,14 +22,14 @@ export function renderTools(
   warn: Warn,
 ): Tools {
   const tools = generation.tools.map((tool) => renderTool(tool, traits, target, warn))
-  if (plan.by === 'tool' && !callForced(generation.toolChoice)) {
-    return { tools: [...tools, renderAnswerTool(plan.format)], tool_choice: choiceOfAnswer(generation) }
+  if (plan.by === 'tool' && !isCallForced(generation.toolChoice)) {
+    return { tools: [...tools, renderOutputTool(plan.format)], tool_choice: outputToolChoice(generation) }
   }
-  if (tools.length === 0) return toolsOfThePast(generation)
+  if (tools.length === 0) return pastTools(generation)
   return { tools, tool_choice: choiceFor(generation, traits, target, warn) }
 }
 
-/** True where the model has to call a tool. */
+/** True where the model is forced to call a tool. */
 export function forcesCall({ tool_choice: choice }: Tools): boolean {
   return choice?.type === 'any' || choice?.type === 'tool'
 }
@@ -39,25 +38,26 @@ function renderTool(tool: Tool, traits: Traits, target: Target, warn: Warn): unk
   const { name, description, parameters, strict } = tool
   const schema = { properties: {}, ...parameters, type: 'object' }
   if (strict !== true) return { name, description, input_schema: schema }
-  if (traits.schemas) return { name, description, input_schema: closeSchema(schema, warn), strict }
+  if (traits.supportsSchemas) return { name, description, input_schema: closeSchema(schema, warn), strict }
   warn({ what: 'Property', name: 'strict', within: 'tools[].function.', by: target.model })
   return { name, description, input_schema: schema }
 }
 
-/** The caller wants a tool call, which is no answer in any form. */
-function callForced(choice: ToolChoice | undefined): boolean {
+/** True where the request forces a tool call, to which the response format does not apply. */
+function isCallForced(choice: ToolChoice | undefined): boolean {
   return choice === 'required' || typeof choice === 'object'
 }
 
-/** A model that has other tools may still call them before it answers. */
-function choiceOfAnswer({ tools, toolChoice, parallelToolCalls }: Generation): Choice {
-  const free = tools.length > 0 && toolChoice !== 'none'
-  const single = !free || parallelToolCalls === false ? ({ disable_parallel_tool_use: true } as const) : {}
-  return free ? { type: 'any', ...single } : { type: 'tool', name: answerTool, ...single }
+/** The model may call its other tools before the output tool. */
+function outputToolChoice({ tools, toolChoice, parallelToolCalls }: Generation): Choice {
+  const mayCallOthers = tools.length > 0 && toolChoice !== 'none'
+  const single =
+    !mayCallOthers || parallelToolCalls === false ? ({ disable_parallel_tool_use: true } as const) : {}
+  return mayCallOthers ? { type: 'any', ...single } : { type: 'tool', name: outputTool, ...single }
 }
 
-/** The calls of a conversation are refused where no tools are named. */
-function toolsOfThePast({ messages }: Generation): Tools {
+/** Anthropic rejects a conversation with tool calls unless the request declares tools. */
+function pastTools({ messages }: Generation): Tools {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []))
   const names = [...new Set(calls.map((call) => call.name))]
   if (names.length === 0) return {}
@@ -75,7 +75,7 @@ function choiceFor(
   if (toolChoice === undefined) return parallelToolCalls === false ? { type: 'auto', ...single } : undefined
   if (toolChoice === 'none') return { type: 'none' }
   if (toolChoice === 'auto') return { type: 'auto', ...single }
-  if (traits.neverForced) {
+  if (traits.refusesForcedCalls) {
     warn(`${target.model} cannot be made to call a tool; tool_choice auto was used.`)
     return { type: 'auto', ...single }
   }

@@ -2,8 +2,8 @@ import { type Fields, isObject } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
 
 /**
- * The JSON schema in the subset that Anthropic holds a model to: objects take no further properties, and
- * limits on values are left out. The caller's own schema stays as it is.
+ * Returns the JSON schema in the subset that Anthropic enforces: objects have no additional properties, and limits on
+ * values are removed. The schema of the request is not modified.
  */
 export function closeSchema(schema: Fields, warn: Warn): Fields {
   const dropped = new Set<string>()
@@ -15,7 +15,7 @@ export function closeSchema(schema: Fields, warn: Warn): Fields {
 function closeNode(node: Fields, dropped: Set<string>): Fields {
   const kept = Object.entries(node).flatMap(([keyword, value]): [string, unknown][] => {
     if (keyword === 'additionalProperties' || keyword === '$schema') return []
-    if (!refused(keyword, value)) return [[keyword, closeValue(keyword, value, dropped)]]
+    if (!isUnsupported(keyword, value)) return [[keyword, closeValue(keyword, value, dropped)]]
     dropped.add(keyword)
     return keyword === 'oneOf' && node.anyOf === undefined ? [['anyOf', closeAll(value, dropped)]] : []
   })
@@ -24,10 +24,10 @@ function closeNode(node: Fields, dropped: Set<string>): Fields {
   return Object.fromEntries([...kept, ['additionalProperties', false]])
 }
 
-function refused(keyword: string, value: unknown): boolean {
+function isUnsupported(keyword: string, value: unknown): boolean {
   if (keyword === 'minItems') return value !== 0 && value !== 1
-  if (keyword === 'format') return typeof value !== 'string' || !formats.has(value)
-  return refusedKeywords.has(keyword)
+  if (keyword === 'format') return typeof value !== 'string' || !supportedFormats.has(value)
+  return unsupportedKeywords.has(keyword)
 }
 
 function closeValue(keyword: string, value: unknown, dropped: Set<string>): unknown {
@@ -52,7 +52,7 @@ function describesObject({ type, properties }: Fields): boolean {
 const mapKeywords = new Set(['properties', '$defs', 'definitions'])
 const listKeywords = new Set(['anyOf', 'allOf', 'prefixItems'])
 
-const formats = new Set([
+const supportedFormats = new Set([
   'date-time',
   'time',
   'date',
@@ -65,7 +65,7 @@ const formats = new Set([
   'uuid',
 ])
 
-const refusedKeywords = new Set([
+const unsupportedKeywords = new Set([
   'minimum',
   'maximum',
   'exclusiveMinimum',

@@ -2,70 +2,70 @@ import type { Effort } from '../../../domain/generation/request.ts'
 import type { Warn } from '../protocol.ts'
 import type { Traits } from './models.ts'
 
-/** How the model is asked to think. */
+/** The thinking fields of a request. */
 export type Thinking = {
   readonly thinking?: Readonly<Record<string, unknown>>
-  /** Goes into `output_config`. */
+  /** The effort in `output_config`. */
   readonly effort?: string
-  /** It thinks, or may think unasked: what it thought before belongs to the conversation. */
-  readonly on: boolean
+  /** The model thinks, or may think by default: its earlier thinking blocks belong to the conversation. */
+  readonly enabled: boolean
 }
 
-/** What the decision depends on beside the model. */
-export type Circumstances = {
+/** The parts of the request that thinking depends on. */
+export type ThinkingContext = {
   readonly model: string
   readonly maxTokens: number
-  /** The model has to call a tool. */
-  readonly forced: boolean
-  /** Nothing that it thought in the tool loop under way was lost. */
-  readonly mayGoOn: boolean
+  /** The model is forced to call a tool. */
+  readonly callForced: boolean
+  /** The thinking blocks of the current tool loop are complete. */
+  readonly canContinue: boolean
 }
 
-/** Thinking for an effort, in the terms of the model's generation. */
+/** Renders an effort in the form that the model's generation supports. */
 export function renderThinking(
   effort: Effort | undefined,
   traits: Traits,
-  circumstances: Circumstances,
+  context: ThinkingContext,
   warn: Warn,
 ): Thinking {
   const adaptive = traits.thinking === 'adaptive'
-  if (effort === undefined) return { on: adaptive }
-  if (effort === 'none') return renderNone(traits, circumstances, warn)
-  if (adaptive) return think(effortWord(effort, traits))
-  const why = traits.thinking === 'none' ? 'it does not reason' : whyNot(circumstances)
-  if (why === undefined) {
-    const budget_tokens = budgetFor(effort, circumstances.maxTokens)
-    return { thinking: { type: 'enabled', budget_tokens }, on: true }
+  if (effort === undefined) return { enabled: adaptive }
+  if (effort === 'none') return renderNone(traits, context, warn)
+  if (adaptive) return adaptiveThinking(effortFor(effort, traits))
+  const obstacle = traits.thinking === 'none' ? 'it does not reason' : budgetObstacle(context)
+  if (obstacle === undefined) {
+    const budget_tokens = budgetFor(effort, context.maxTokens)
+    return { thinking: { type: 'enabled', budget_tokens }, enabled: true }
   }
-  warn(`${circumstances.model} was not asked to reason: ${why}.`)
-  return { on: false }
+  warn(`${context.model} does not reason in this response: ${obstacle}.`)
+  return { enabled: false }
 }
 
-/** Unasked, models with a budget do not think. */
-function renderNone(traits: Traits, { model }: Circumstances, warn: Warn): Thinking {
-  if (traits.thinking !== 'adaptive') return { on: false }
-  if (!traits.thinksAlways) return { thinking: { type: 'disabled' }, on: false }
+/** Models with a budget do not think by default. */
+function renderNone(traits: Traits, { model }: ThinkingContext, warn: Warn): Thinking {
+  if (traits.thinking !== 'adaptive') return { enabled: false }
+  if (!traits.alwaysThinks) return { thinking: { type: 'disabled' }, enabled: false }
   warn(`${model} cannot answer without reasoning; effort low was used.`)
-  return think('low')
+  return adaptiveThinking('low')
 }
 
-/** Without `display` the newer models tell nothing of what they think. */
-function think(effort: string): Thinking {
-  return { thinking: { type: 'adaptive', display: 'summarized' }, effort, on: true }
+/** Without `display`, the newer models return no thinking text. */
+function adaptiveThinking(effort: string): Thinking {
+  return { thinking: { type: 'adaptive', display: 'summarized' }, effort, enabled: true }
 }
 
-function effortWord(effort: Effort, { efforts }: Traits): string {
+function effortFor(effort: Effort, { efforts }: Traits): string {
   if (effort === 'minimal') return 'low'
   return efforts.includes(effort) ? effort : 'max'
 }
 
-const leastBudget = 1024
+const minBudget = 1024
 
-/** What Anthropic refuses together with a budget. */
-function whyNot({ maxTokens, forced, mayGoOn }: Circumstances): string | undefined {
-  if (forced) return 'it has to call a tool, and cannot do both'
-  if (!mayGoOn) return 'what it thought earlier in this turn is not known here'
-  if (maxTokens <= leastBudget) return `it takes more than ${leastBudget} tokens to do so`
+/** The reason why Anthropic would reject a thinking budget; undefined where it accepts one. */
+function budgetObstacle({ maxTokens, callForced, canContinue }: ThinkingContext): string | undefined {
+  if (callForced) return 'it cannot reason and be forced to call a tool'
+  if (!canContinue) return 'its earlier reasoning in this turn is not known here'
+  if (maxTokens <= minBudget) return `reasoning needs max_tokens above ${minBudget}`
   return undefined
 }
 
@@ -78,7 +78,7 @@ const budgets: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
   max: 32_768,
 }
 
-/** The budget is part of max_tokens; some of it should be left for the answer. */
+/** The budget is part of max_tokens, and must leave some tokens for the text. */
 function budgetFor(effort: Exclude<Effort, 'none'>, maxTokens: number): number {
-  return Math.max(leastBudget, Math.min(budgets[effort], maxTokens - leastBudget))
+  return Math.max(minBudget, Math.min(budgets[effort], maxTokens - minBudget))
 }

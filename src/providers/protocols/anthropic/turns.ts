@@ -1,13 +1,13 @@
-/** A piece of a turn: text, an image, a tool call, a result, a thought. */
+/** A content block of a turn: text, an image, a tool call, a tool result, thinking. */
 export type Block = { readonly type: string; readonly [field: string]: unknown }
 
-/** What one side says before the other speaks. */
+/** The consecutive messages of one role. */
 export type Turn = { readonly role: 'user' | 'assistant'; readonly content: readonly Block[] }
 
-/** A turn to which more may be added. */
+/** A turn that is being built. */
 export type GrowingTurn = { readonly role: Turn['role']; readonly content: Block[] }
 
-/** Adds one more message to the turns: roles alternate, so what the same side says is one turn. */
+/** Adds a message to the turns: roles must alternate, so consecutive messages of one role are one turn. */
 export function addTurn(turns: GrowingTurn[], role: Turn['role'], blocks: Block[]): void {
   const last = turns.at(-1)
   if (blocks.length === 0) return
@@ -15,32 +15,32 @@ export function addTurn(turns: GrowingTurn[], role: Turn['role'], blocks: Block[
   else for (const block of blocks) last.content.push(block)
 }
 
-/** Results come first in a turn, directly behind the calls that they belong to. */
+/** Returns the turn with its tool results first: they must follow their calls directly. */
 export function resultsFirst(turn: Turn): Turn {
-  if (!turn.content.some(tellsResult)) return turn
-  const others = turn.content.filter((block) => !tellsResult(block))
-  return { ...turn, content: [...turn.content.filter(tellsResult), ...others] }
+  if (!turn.content.some(isToolResult)) return turn
+  const others = turn.content.filter((block) => !isToolResult(block))
+  return { ...turn, content: [...turn.content.filter(isToolResult), ...others] }
 }
 
-/** The turn without what the model thought in it. */
-export function withoutThoughts(turn: Turn): Turn {
-  return { ...turn, content: turn.content.filter((block) => !isThought(block)) }
+/** Returns the turn without thinking blocks. */
+export function withoutThinking(turn: Turn): Turn {
+  return { ...turn, content: turn.content.filter((block) => !isThinking(block)) }
 }
 
 /**
- * Whether thinking within a budget may go on: the first turn of the tool loop that is under way must begin with
- * what the model thought, and so must the beginning of an answer that it is given.
+ * True where thinking with a budget can continue: the first assistant turn of the current tool loop, or a prefilled
+ * assistant turn, must begin with a thinking block.
  */
-export function mayGoOnThinking(turns: readonly Turn[]): boolean {
-  const asked = turns.findLastIndex((turn) => turn.role === 'user' && !turn.content.some(tellsResult))
-  const answer = turns.slice(asked + 1).find((turn) => turn.role === 'assistant')
-  return answer?.content[0] === undefined || isThought(answer.content[0])
+export function canContinueThinking(turns: readonly Turn[]): boolean {
+  const lastInput = turns.findLastIndex((turn) => turn.role === 'user' && !turn.content.some(isToolResult))
+  const reply = turns.slice(lastInput + 1).find((turn) => turn.role === 'assistant')
+  return reply?.content[0] === undefined || isThinking(reply.content[0])
 }
 
-function tellsResult(block: Block): boolean {
+function isToolResult(block: Block): boolean {
   return block.type === 'tool_result'
 }
 
-function isThought(block: Block): boolean {
+function isThinking(block: Block): boolean {
   return block.type === 'thinking' || block.type === 'redacted_thinking'
 }

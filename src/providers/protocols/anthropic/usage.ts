@@ -1,37 +1,42 @@
 import type { Usage } from '../../../domain/generation/usage.ts'
 import { type Fields, fieldsOf, isObject, numberOf } from '../../../lib/json/json.ts'
 
-/** The counts with later ones laid over them: each of those counts from the beginning. */
-export function overlaid(told: Fields, later: unknown): Fields {
-  if (!isObject(later)) return told
-  const known = Object.entries(later).filter(([, value]) => value !== null && value !== undefined)
-  return { ...told, ...Object.fromEntries(known) }
+/** The counts, overridden by later ones: each later count is a total from the beginning. */
+export function mergeUsage(counts: Fields, later: unknown): Fields {
+  if (!isObject(later)) return counts
+  const present = Object.entries(later).filter(([, value]) => value !== null && value !== undefined)
+  return { ...counts, ...Object.fromEntries(present) }
 }
 
-/** The counts of an answer; undefined where nothing was counted. What a cache has to do with comes on top. */
-export function parseUsage(told: Fields): Usage | undefined {
-  const cachedTokens = countOf(told.cache_read_input_tokens)
-  const cacheWriteTokens = countOf(told.cache_creation_input_tokens)
-  const longWrites = countOf(fieldsOf(told.cache_creation).ephemeral_1h_input_tokens)
-  const promptTokens = (countOf(told.input_tokens) ?? 0) + (cachedTokens ?? 0) + (cacheWriteTokens ?? 0)
-  const completionTokens = countOf(told.output_tokens) ?? 0
+/**
+ * The usage of a response; undefined where all counts are zero. Anthropic counts cached tokens apart from input tokens.
+ */
+export function parseUsage(counts: Fields): Usage | undefined {
+  const cachedTokens = countOf(counts.cache_read_input_tokens)
+  const cacheWriteTokens = countOf(counts.cache_creation_input_tokens)
+  const longWrites = countOf(fieldsOf(counts.cache_creation).ephemeral_1h_input_tokens)
+  const promptTokens = (countOf(counts.input_tokens) ?? 0) + (cachedTokens ?? 0) + (cacheWriteTokens ?? 0)
+  const completionTokens = countOf(counts.output_tokens) ?? 0
   if (promptTokens + completionTokens === 0) return undefined
   return {
     promptTokens,
     completionTokens,
     cachedTokens,
     cacheWriteTokens,
-    longCacheWriteTokens: limited(longWrites, cacheWriteTokens ?? 0),
-    reasoningTokens: limited(countOf(fieldsOf(told.output_tokens_details).thinking_tokens), completionTokens),
+    longCacheWriteTokens: atMost(longWrites, cacheWriteTokens ?? 0),
+    reasoningTokens: atMost(
+      countOf(fieldsOf(counts.output_tokens_details).thinking_tokens),
+      completionTokens,
+    ),
   }
 }
 
-/** The service tier that the counts name, in the words of the interface. */
-export function parseTier(told: Fields): 'default' | 'priority' | null | undefined {
-  const { service_tier: word } = told
-  if (typeof word !== 'string') return undefined
-  if (word === 'standard') return 'default'
-  return word === 'priority' ? word : null
+/** The service tier of our API for the tier in the counts; null for one that our API does not know. */
+export function parseTier(counts: Fields): 'default' | 'priority' | null | undefined {
+  const { service_tier: tier } = counts
+  if (typeof tier !== 'string') return undefined
+  if (tier === 'standard') return 'default'
+  return tier === 'priority' ? tier : null
 }
 
 function countOf(value: unknown): number | undefined {
@@ -39,6 +44,6 @@ function countOf(value: unknown): number | undefined {
   return count === undefined ? undefined : Math.max(0, Math.trunc(count))
 }
 
-function limited(count: number | undefined, most: number): number | undefined {
-  return count === undefined ? undefined : Math.min(count, most)
+function atMost(count: number | undefined, max: number): number | undefined {
+  return count === undefined ? undefined : Math.min(count, max)
 }

@@ -1,64 +1,67 @@
 import type { GenerationEvent, ToolCall } from '../../../domain/generation/events.ts'
 import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json/json.ts'
-import { emitWholeCall } from '../call-arguments.ts'
-import { newCallId, onlyCounts } from '../call-id.ts'
+import { emitCompleteCall, newCallId, isCounterId } from '../tool-call.ts'
 import { finishFor } from './finish.ts'
 
-/** One of the answers to a request, as far as it will still be needed. */
+/** The part of a candidate that has been received so far and is still needed. */
 export type Candidate = {
   /** The ids of its tool calls. */
-  readonly ids: readonly string[]
-  /** Gemini's word for the finish. */
+  readonly callIds: readonly string[]
+  /** Gemini's finish reason. */
   readonly finish?: string
 }
 
-/** A candidate of which nothing has come. */
-export const emptyCandidate: Candidate = { ids: [] }
+/** A candidate before its first chunk. */
+export const emptyCandidate: Candidate = { callIds: [] }
 
-/** No model gives more than 128 candidates; a number from nowhere must not make a huge list. */
-export function candidateNumber(index: unknown): number {
+/** The index of a candidate, below 128: no model returns more, and an invalid index must not make a huge list. */
+export function candidateIndex(index: unknown): number {
   return typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < 128 ? index : 0
 }
 
-/** Adds what a piece of the candidate says; the same object where nothing of it needs remembering. */
+/** Emits the content of a chunk of the candidate. Returns the candidate, the same object where nothing changed. */
 export function readCandidate(
-  known: Candidate,
+  previous: Candidate,
   piece: Fields,
   choice: number,
   events: GenerationEvent[],
 ): Candidate {
-  let ids = known.ids
+  let callIds = previous.callIds
   for (const item of listOf(fieldsOf(piece.content).parts)) {
     const part = fieldsOf(item)
     if (typeof part.text === 'string') addText(part.text, part.thought === true, choice, events)
     if (!isObject(part.functionCall)) continue
     const state = stateOf(part)
-    const call = toCall(part.functionCall, state, ids)
+    const call = toCall(part.functionCall, state, callIds)
     if (!call) continue
-    emitWholeCall(call, state, { choice, index: ids.length }, events)
-    ids = [...ids, call.id]
+    emitCompleteCall(call, state, { choice, index: callIds.length }, events)
+    callIds = [...callIds, call.id]
   }
-  const finish = textOf(piece.finishReason) ?? known.finish
-  return ids === known.ids && finish === known.finish ? known : { ids, finish }
+  const finish = textOf(piece.finishReason) ?? previous.finish
+  return callIds === previous.callIds && finish === previous.finish ? previous : { callIds, finish }
 }
 
-/** The end of a finished candidate. */
-export function toFinish({ ids }: Candidate, choice: number, word: string): GenerationEvent {
-  return { type: 'finish', choice, reason: finishFor(word, ids.length > 0) }
+/** The `finish` event of a candidate. */
+export function toFinish({ callIds }: Candidate, choice: number, reason: string): GenerationEvent {
+  return { type: 'finish', choice, reason: finishFor(reason, callIds.length > 0) }
 }
 
-function addText(text: string, thought: boolean, choice: number, events: GenerationEvent[]): void {
-  if (text !== '') events.push({ type: thought ? 'reasoning' : 'text', choice, text })
+function addText(text: string, isThought: boolean, choice: number, events: GenerationEvent[]): void {
+  if (text !== '') events.push({ type: isThought ? 'reasoning' : 'text', choice, text })
 }
 
-/** Calls come whole. Many models give them no id, and one that is taken would name two calls. */
-function toCall(called: Fields, state: Json | undefined, taken: readonly string[]): ToolCall | undefined {
-  const name = textOf(called.name)
+/** Calls are received complete. Many models send no id, or the same id for two calls; those get a new one. */
+function toCall(
+  functionCall: Fields,
+  state: Json | undefined,
+  taken: readonly string[],
+): ToolCall | undefined {
+  const name = textOf(functionCall.name)
   if (name === undefined) return undefined
-  const own = textOf(called.id)
-  const given = own === undefined || taken.includes(own) ? newCallId() : own
-  const id = state !== undefined && onlyCounts({ id: given, name }) ? newCallId() : given
-  return { id, name, arguments: JSON.stringify(called.args ?? {}) }
+  const providerId = textOf(functionCall.id)
+  const callId = providerId === undefined || taken.includes(providerId) ? newCallId() : providerId
+  const id = state !== undefined && isCounterId({ id: callId, name }) ? newCallId() : callId
+  return { id, name, arguments: JSON.stringify(functionCall.args ?? {}) }
 }
 
 function stateOf(part: Fields): Json | undefined {

@@ -1,12 +1,9 @@
-/** A request or a part of one on its way to the provider. */
-export type Body = Record<string, unknown>
-
-/** How one way to Google's models differs from the other. */
+/** The differences between the Gemini API and Vertex AI. */
 export type Dialect = {
-  /** What its warnings call it. */
+  /** The provider's name in warnings. */
   readonly name: string
-  /** Tool calls and their results carry ids; elsewhere the name alone ties them together. */
+  /** Tool calls and their results have ids; elsewhere only the name relates them. */
   readonly callIds?: boolean
-  /** The body takes a service tier. */
+  /** The body supports a service tier. */
   readonly serviceTier?: boolean
 }

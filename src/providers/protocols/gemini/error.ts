@@ -1,7 +1,7 @@
 import { type ProviderError, noReason } from '../../../domain/generation/provider-error.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../../../lib/json/json.ts'
 
-/** What an error body says. Where no event stream was asked for, it comes in a list. */
+/** Parses an error body. Without an event stream, Gemini wraps it in a list. */
 export function parseError(body: unknown): ProviderError {
   const { error } = fieldsOf(Array.isArray(body) ? body[0] : body)
   const fields = fieldsOf(error)
@@ -15,8 +15,8 @@ export function parseError(body: unknown): ProviderError {
   }
 }
 
-/** True where an object of an answer is an error in place of one. */
-export function tellsError({ error }: Fields): boolean {
+/** True where a body or a chunk reports an error. */
+export function hasError({ error }: Fields): boolean {
   return isObject(error) || (error !== undefined && error !== null && error !== false && error !== '')
 }
 
@@ -25,13 +25,13 @@ function statusOf({ code }: Fields): number | undefined {
   return status !== undefined && status >= 400 && status <= 599 ? status : undefined
 }
 
-/** There is no retry-after header: RetryInfo says `12s`. */
+/** In seconds: Gemini sends no retry-after header, but a RetryInfo such as `12s`. */
 function retryDelay({ retryDelay }: Fields): number | undefined {
   const seconds = Number.parseFloat(textOf(retryDelay) ?? '')
   return Number.isFinite(seconds) ? seconds : undefined
 }
 
-/** A text body in place of JSON, unless it is a page of a proxy on the way. */
+/** The text of a body that is not JSON; undefined for the HTML page of a proxy. */
 function plainText(body: unknown): string | undefined {
   const text = textOf(body)?.trim()
   return text?.startsWith('<') ? undefined : text?.slice(0, 500)

@@ -1,22 +1,20 @@
 import { parameters } from '../../../domain/generation/parameters.ts'
-import { gathered } from '../gather-warnings.ts'
-import type { Protocol } from '../protocol.ts'
+import { collectWarnings, type Protocol } from '../protocol.ts'
 import type { Dialect } from './dialect.ts'
 import { parseError } from './error.ts'
-import { parseAnswer } from './parse-answer.ts'
-import { type AnswerState, streamParser } from './parse-stream.ts'
+import { type StreamState, parseResponse, streamParser } from './parse-response.ts'
 import { renderRequest } from './render-request.ts'
 
-/** The `generateContent` wire of Google's models in one of its dialects. */
-export function gemini(dialect: Dialect): Protocol<AnswerState> {
+/** The `generateContent` protocol of Google's models, in one of its dialects. */
+export function gemini(dialect: Dialect): Protocol<StreamState> {
   return {
-    parameters: new Set(parameters.filter((name) => !missing.has(name))),
+    parameters: new Set(parameters.filter((name) => !unsupportedParameters.has(name))),
     inlineImages: true,
-    render: gathered((generation, target, warn) => renderRequest(dialect, generation, target, warn)),
-    parse: parseAnswer,
+    render: collectWarnings((generation, target, warn) => renderRequest(dialect, generation, target, warn)),
+    parse: parseResponse,
     stream: streamParser,
     parseError,
   }
 }
 
-const missing: ReadonlySet<string> = new Set(['logit_bias', 'parallel_tool_calls'])
+const unsupportedParameters: ReadonlySet<string> = new Set(['logit_bias', 'parallel_tool_calls'])

@@ -2,59 +2,61 @@ import type {
   AssistantMessage,
   Generation,
   Message,
+  PastToolCall,
   SystemMessage,
   ToolMessage,
 } from '../../../domain/generation/request.ts'
-import type { Warn } from '../protocol.ts'
-import type { Body, Dialect } from './dialect.ts'
-import { warnOfExtras } from './left-out.ts'
-import { renderCall, renderResult } from './render-call.ts'
-import { renderParts, renderTexts } from './render-part.ts'
+import { type Fields, isObject, parseJson } from '../../../lib/json/json.ts'
+import { tooDeep } from '../../../lib/validation/nesting.ts'
+import type { Body, Warn } from '../protocol.ts'
+import type { Dialect } from './dialect.ts'
+import { renderParts, renderTexts } from './render-parts.ts'
+import { warnUnsupportedProperties } from './unsupported.ts'
 
-/** One side's say: several messages in a row become one turn. */
+/** The consecutive messages of one role. */
 export type Turn = { readonly role: 'user' | 'model'; readonly parts: readonly Body[] }
 
-/** The conversation in turns, and what the system says in it. */
+/** The conversation in turns, and its system instructions. */
 export type Contents = { readonly turns: readonly Turn[]; readonly instructions: readonly Body[] }
 
-/** The conversation as Gemini has it; it begins with a turn of the user. */
+/** Renders the conversation in Gemini's form, which begins with a user turn. */
 export function renderContents({ messages }: Generation, dialect: Dialect, warn: Warn): Contents {
-  // Some providers give out the same ids in every answer: a result is that of the last call before it.
+  // Some providers use the same ids in every response: a result belongs to the last call with its id.
   const names = new Map<string, string>()
   const instructions: Body[] = []
   const turns: GrowingTurn[] = []
   for (const message of messages) {
-    warnOfNames(message, dialect, warn)
-    if (instructing(message)) {
+    warnUnsupportedMessageFields(message, dialect, warn)
+    if (isInstruction(message)) {
       if (turns.length > 0)
-        warn(`${dialect.name} hears the system only at the beginning; later words were put there.`)
+        warn(`${dialect.name} supports system messages only at the beginning; later ones were moved there.`)
       for (const text of renderTexts(message.parts, dialect, warn)) instructions.push(text)
     } else addTurn(turns, renderTurn(message, names, dialect, warn))
     if (message.role === 'assistant') for (const call of message.toolCalls) names.set(call.id, call.name)
   }
-  // A system that speaks alone is asking.
+  // System messages alone become the user message.
   if (turns.length === 0) return { turns: [{ role: 'user', parts: instructions }], instructions: [] }
-  const begun = turns[0]?.role === 'user' ? turns : [silence, ...turns]
+  const begun = turns[0]?.role === 'user' ? turns : [placeholderTurn, ...turns]
   return { turns: begun.map(resultsFirst), instructions }
 }
 
 type GrowingTurn = { readonly role: Turn['role']; readonly parts: Body[] }
 
-const silence: Turn = { role: 'user', parts: [{ text: '…' }] }
+const placeholderTurn: Turn = { role: 'user', parts: [{ text: '…' }] }
 
-function warnOfNames(message: Message, dialect: Dialect, warn: Warn): void {
-  warnOfExtras({ name: message.name }, 'messages[].', dialect, warn)
-  warnOfExtras(message.extras, 'messages[].', dialect, warn)
+function warnUnsupportedMessageFields(message: Message, dialect: Dialect, warn: Warn): void {
+  warnUnsupportedProperties({ name: message.name }, 'messages[].', dialect, warn)
+  warnUnsupportedProperties(message.extras, 'messages[].', dialect, warn)
 }
 
-function instructing(message: Message): message is SystemMessage {
+function isInstruction(message: Message): message is SystemMessage {
   return message.role === 'system' || message.role === 'developer'
 }
 
-type Spoken = Exclude<Message, SystemMessage>
+type TurnMessage = Exclude<Message, SystemMessage>
 
 function renderTurn(
-  message: Spoken,
+  message: TurnMessage,
   names: ReadonlyMap<string, string>,
   dialect: Dialect,
   warn: Warn,
@@ -63,18 +65,18 @@ function renderTurn(
     case 'user':
       return { role: 'user', parts: renderParts(message.parts, dialect, warn) }
     case 'assistant':
-      return { role: 'model', parts: renderAnswer(message, dialect, warn) }
+      return { role: 'model', parts: renderModelParts(message, dialect, warn) }
     case 'tool':
       return { role: 'user', parts: renderToolResult(message, names, dialect, warn) }
   }
 }
 
-function renderAnswer({ parts, toolCalls }: AssistantMessage, dialect: Dialect, warn: Warn): Body[] {
+function renderModelParts({ parts, toolCalls }: AssistantMessage, dialect: Dialect, warn: Warn): Body[] {
   const calls = toolCalls.map((call) => renderCall(call, dialect, warn))
   return [...renderParts(parts, dialect, warn), ...calls]
 }
 
-/** The text is the result; an image in it stands beside it. */
+/** The text is the function response; images are sent beside it. */
 function renderToolResult(
   { parts, callId }: ToolMessage,
   names: ReadonlyMap<string, string>,
@@ -84,7 +86,9 @@ function renderToolResult(
   const name = names.get(callId)
   const rendered = renderParts(parts, dialect, warn)
   if (name === undefined) {
-    warn(`${dialect.name} takes no result of a tool call that is not in the conversation; it went as text.`)
+    warn(
+      `${dialect.name} does not accept the result of a tool call that is not in the conversation; it was sent as text.`,
+    )
     return rendered
   }
   const text = rendered.map((part) => part.text ?? '').join('')
@@ -98,9 +102,70 @@ function addTurn(turns: GrowingTurn[], turn: GrowingTurn): void {
   else turns.push(turn)
 }
 
-/** Results have to follow their calls directly, before anything else that the user adds. */
+/** Results must follow their calls directly, before other parts of the user turn. */
 function resultsFirst(turn: Turn): Turn {
   const results = turn.parts.filter((part) => part.functionResponse)
   if (results.length === 0) return turn
   return { ...turn, parts: [...results, ...turn.parts.filter((part) => !part.functionResponse)] }
+}
+
+/** Renders a tool call of an earlier turn, with its signature. */
+function renderCall(call: PastToolCall, dialect: Dialect, warn: Warn): Body {
+  const { id, name, state } = call
+  const functionCall = {
+    ...(dialect.callIds ? { id } : {}),
+    name,
+    args: renderArguments(call, dialect, warn),
+  }
+  // Only under Gemini's own field: another provider may have generated the turn.
+  const signature = isObject(state) ? state.thoughtSignature : undefined
+  return signature === undefined ? { functionCall } : { functionCall, thoughtSignature: signature }
+}
+
+/** Renders the result of a call. */
+function renderResult(callId: string, name: string, text: string, dialect: Dialect): Body {
+  const response = objectIn(text) ?? { output: text }
+  return { functionResponse: { ...(dialect.callIds ? { id: callId } : {}), name, response } }
+}
+
+function renderArguments(call: PastToolCall, dialect: Dialect, warn: Warn): Fields {
+  const { arguments: text } = call
+  if (text.trim() === '') return {}
+  const values = objectIn(text)
+  if (!values)
+    warn(
+      `${dialect.name} supports only JSON objects as arguments of a tool call; others were wrapped in one.`,
+    )
+  return values ?? { arguments: text }
+}
+
+/** Deeper JSON stays text, because serializing it would recurse. */
+const maxDepth = 200
+
+function objectIn(text: string): Fields | undefined {
+  if (tooDeep(text, maxDepth)) return undefined
+  const value = parseJson(text)
+  return isObject(value) ? value : undefined
+}
+
+/** Google's documented placeholder for a missing signature. */
+const skipSignature = 'skip_thought_signature_validator'
+
+/** Returns the turns with a signature on the first call of every step since the last user message. */
+export function signSteps(turns: readonly Turn[], dialect: Dialect, warn: Warn): readonly Turn[] {
+  const begin = turns.findLastIndex((turn) => turn.role === 'user' && !turn.parts.some(isCallResult))
+  return turns.map((turn, index) => (index > begin ? signFirst(turn, dialect, warn) : turn))
+}
+
+function isCallResult(part: Body): boolean {
+  return part.functionResponse !== undefined
+}
+
+/** Only the first call of a step has a signature. */
+function signFirst(turn: Turn, dialect: Dialect, warn: Warn): Turn {
+  const first = turn.parts.findIndex((part) => part.functionCall)
+  const part = turn.parts[first]
+  if (!part || part.thoughtSignature !== undefined) return turn
+  warn(`The reasoning of an earlier tool call is not known here; ${dialect.name} continues without it.`)
+  return { ...turn, parts: turn.parts.with(first, { ...part, thoughtSignature: skipSignature }) }
 }

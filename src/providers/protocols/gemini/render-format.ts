@@ -1,12 +1,11 @@
 import type { Format, Generation } from '../../../domain/generation/request.ts'
-import type { Target, Warn } from '../protocol.ts'
-import type { Body } from './dialect.ts'
-import type { Family } from './family.ts'
+import type { Body, Target, Warn } from '../protocol.ts'
+import type { Family } from './models.ts'
 
-/** The form of the answer: in fields of its own, or in words to the model. */
+/** The response format: fields of the request, or an instruction in the prompt. */
 export type RenderedFormat = { readonly fields: Body; readonly instruction?: string }
 
-/** The form of the answer; older models refuse the fields beside tools. */
+/** Renders the response format; older models reject its fields together with tools. */
 export function renderFormat(
   { format, tools }: Generation,
   family: Family,
@@ -15,8 +14,10 @@ export function renderFormat(
 ): RenderedFormat {
   if (!format || format.type === 'text') return { fields: {} }
   if (tools.length === 0 || family.schemaBesideTools) return { fields: renderFields(format) }
-  warn(`${model} takes no response_format beside tools; the model was asked in words instead.`)
-  return { fields: {}, instruction: instructionFor(format) }
+  warn(
+    `response_format together with tools is not supported by ${model}; the model was instructed in the prompt instead.`,
+  )
+  return { fields: {}, instruction: formatInstruction(format) }
 }
 
 type Structured = Exclude<Format, { readonly type: 'text' }>
@@ -31,7 +32,7 @@ function renderFields(format: Structured): Body {
   }
 }
 
-function instructionFor(format: Structured): string {
+function formatInstruction(format: Structured): string {
   const rule = 'Your final answer, once you call no more tools, must be one JSON object and nothing else.'
   if (format.type === 'json_object') return rule
   const { description = '', schema } = format

@@ -1,15 +1,13 @@
-import type { Generation } from '../../../domain/generation/request.ts'
-import type { Target, Warn } from '../protocol.ts'
-import type { Body, Dialect } from './dialect.ts'
-import { familyOf } from './family.ts'
-import { warnOfLeftOut } from './left-out.ts'
-import { renderContents } from './render-contents.ts'
+import type { Generation, Tool, ToolChoice } from '../../../domain/generation/request.ts'
+import type { Body, Target, Warn } from '../protocol.ts'
+import type { Dialect } from './dialect.ts'
+import { familyOf } from './models.ts'
+import { renderContents, signSteps } from './render-contents.ts'
 import { renderFormat } from './render-format.ts'
-import { renderThinking } from './render-thinking.ts'
-import { renderTools } from './render-tools.ts'
-import { signSteps } from './signatures.ts'
+import { renderThinking } from './thinking.ts'
+import { warnUnsupported } from './unsupported.ts'
 
-/** The body of a `generateContent` request; the model and the streaming are in its path. */
+/** Renders the body of a `generateContent` request; its path contains the model and the method. */
 export function renderRequest(dialect: Dialect, generation: Generation, target: Target, warn: Warn): Body {
   const family = familyOf(target.model)
   const format = renderFormat(generation, family, target, warn)
@@ -18,7 +16,7 @@ export function renderRequest(dialect: Dialect, generation: Generation, target: 
   const system = [...instructions, ...instruction]
   const config = { ...renderConfig(generation, target, warn), ...format.fields }
   const thinkingConfig = renderThinking(generation.effort, family, target, warn)
-  warnOfLeftOut(generation, dialect, warn)
+  warnUnsupported(generation, dialect, warn)
   const body = {
     contents: family.signed ? signSteps(turns, dialect, warn) : turns,
     systemInstruction: system.length === 0 ? undefined : { parts: system },
@@ -26,7 +24,7 @@ export function renderRequest(dialect: Dialect, generation: Generation, target: 
     ...renderTools(generation),
     serviceTier: dialect.serviceTier ? renderTier(generation.serviceTier) : undefined,
   }
-  return told(body)
+  return withoutUndefined(body)
 }
 
 function renderConfig(generation: Generation, target: Target, warn: Warn): Body {
@@ -42,15 +40,15 @@ function renderConfig(generation: Generation, target: Target, warn: Warn): Body 
   }
 }
 
-/** More than a model can say is refused. */
+/** Lowers the limit to the maximum of the model: Gemini rejects a higher one. */
 function renderLimit({ maxTokens }: Generation, target: Target, warn: Warn): number | undefined {
-  const { model, maxOutputTokens: most } = target
-  if (maxTokens === undefined || most === undefined || maxTokens <= most) return maxTokens
-  warn(`${model} says at most ${most} tokens; the limit was lowered to that.`)
-  return most
+  const { model, maxOutputTokens: max } = target
+  if (maxTokens === undefined || max === undefined || maxTokens <= max) return maxTokens
+  warn(`${model} generates at most ${max} tokens; max_tokens was lowered to that.`)
+  return max
 }
 
-/** A seed is a whole number of 32 bits there. */
+/** Gemini's seed is an integer of 32 bits. */
 function renderSeed({ seed }: Generation, { model }: Target, warn: Warn): number | undefined {
   if (seed === undefined || (Math.trunc(seed) === seed && Math.abs(seed) < 2 ** 31)) return seed
   warn(`A seed of more than 32 bits is not supported by ${model} and was ignored.`)
@@ -62,10 +60,30 @@ function renderTier(tier: Generation['serviceTier']): string | undefined {
 }
 
 function nonEmpty(body: Body): Body | undefined {
-  const fields = told(body)
+  const fields = withoutUndefined(body)
   return Object.keys(fields).length === 0 ? undefined : fields
 }
 
-function told(body: Body): Body {
+function withoutUndefined(body: Body): Body {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+}
+
+/** Renders the tools and the tool choice. */
+function renderTools({ tools, toolChoice }: Generation): Body {
+  if (tools.length === 0) return {}
+  return {
+    tools: [{ functionDeclarations: tools.map(renderTool) }],
+    toolConfig: toolChoice && { functionCallingConfig: renderChoice(toolChoice) },
+  }
+}
+
+function renderTool({ name, description, parameters }: Tool): Body {
+  return { name, description, parametersJsonSchema: parameters }
+}
+
+const modes = { auto: 'AUTO', none: 'NONE', required: 'ANY' } as const
+
+function renderChoice(choice: ToolChoice): Body {
+  if (typeof choice === 'string') return { mode: modes[choice] }
+  return { mode: 'ANY', allowedFunctionNames: [choice.name] }
 }

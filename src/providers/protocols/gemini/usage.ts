@@ -1,20 +1,20 @@
 import type { Usage } from '../../../domain/generation/usage.ts'
 import { type Fields, fieldsOf, listOf, numberOf, textOf } from '../../../lib/json/json.ts'
 
-/** The counts so far; undefined where none are told, or only zeros. */
+/** The usage so far; undefined where there are no counts, or only zeros. */
 export function parseUsage(metadata: unknown): Usage | undefined {
-  const told = fieldsOf(metadata)
-  const promptTokens = countOf(told.promptTokenCount) + countOf(told.toolUsePromptTokenCount)
-  const thoughts = countOf(told.thoughtsTokenCount)
-  const completionTokens = countOf(told.candidatesTokenCount) + thoughts
+  const counts = fieldsOf(metadata)
+  const promptTokens = countOf(counts.promptTokenCount) + countOf(counts.toolUsePromptTokenCount)
+  const thoughts = countOf(counts.thoughtsTokenCount)
+  const completionTokens = countOf(counts.candidatesTokenCount) + thoughts
   if (promptTokens + completionTokens === 0) return undefined
   return {
     promptTokens,
     completionTokens,
-    cachedTokens: atMost(promptTokens, countOf(told.cachedContentTokenCount)),
+    cachedTokens: atMost(promptTokens, countOf(counts.cachedContentTokenCount)),
     reasoningTokens: atMost(completionTokens, thoughts),
-    promptAudioTokens: atMost(promptTokens, audioIn(told.promptTokensDetails)),
-    completionAudioTokens: atMost(completionTokens, audioIn(told.candidatesTokensDetails)),
+    promptAudioTokens: atMost(promptTokens, audioIn(counts.promptTokensDetails)),
+    completionAudioTokens: atMost(completionTokens, audioIn(counts.candidatesTokensDetails)),
   }
 }
 
@@ -22,9 +22,9 @@ function countOf(value: unknown): number {
   return Math.max(0, Math.trunc(numberOf(value) ?? 0))
 }
 
-/** A part is never more than the whole; none is not told. */
-function atMost(whole: number, part: number): number | undefined {
-  return part === 0 ? undefined : Math.min(whole, part)
+/** Limits a part to the total; undefined for zero. */
+function atMost(total: number, part: number): number | undefined {
+  return part === 0 ? undefined : Math.min(total, part)
 }
 
 function audioIn(details: unknown): number {
@@ -32,10 +32,13 @@ function audioIn(details: unknown): number {
   return countOf(fieldsOf(audio).tokenCount)
 }
 
-/** The service tier in the usage of an answer; undefined where none is told, null for one without a name here. */
+/**
+ * The service tier of our API for the tier in the usage; undefined where there is none, null for one that our API does
+ * not know.
+ */
 export function parseTier(metadata: Fields): 'default' | 'priority' | null | undefined {
-  const word = textOf(metadata.serviceTier) ?? textOf(metadata.trafficType)
-  if (word === undefined) return undefined
-  if (word === 'standard' || word === 'ON_DEMAND') return 'default'
-  return word === 'priority' || word === 'ON_DEMAND_PRIORITY' ? 'priority' : null
+  const tier = textOf(metadata.serviceTier) ?? textOf(metadata.trafficType)
+  if (tier === undefined) return undefined
+  if (tier === 'standard' || tier === 'ON_DEMAND') return 'default'
+  return tier === 'priority' || tier === 'ON_DEMAND_PRIORITY' ? 'priority' : null
 }

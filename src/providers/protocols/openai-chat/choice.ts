@@ -1,89 +1,112 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, type Json, listOf, textOf } from '../../../lib/json/json.ts'
-import type { Dialect, Echo } from './dialect.ts'
-import { keepPiece } from './echo.ts'
+import { type Fields, fieldsOf, type Json, listOf, textOf } from '../../../lib/json/json.ts'
+import type { Dialect, StateField } from './dialect.ts'
 import { finishFor } from './finish.ts'
-import { addPiece, complete, endOpenCall, noCalls, type ToolCalls } from './tool-calls.ts'
+import { appendState } from './tool-call-state.ts'
+import { addPiece, isComplete, endOpenCall, noCalls, type ToolCalls } from './tool-calls.ts'
 
-/** One of the answers to a request, as far as it has come and will still be needed. */
+/** The part of a choice that has been received so far and is still needed. */
 export type Choice = {
   readonly calls: ToolCalls
-  /** How many of the calls have ended. */
-  readonly ended: number
-  /** The provider's word for the finish. */
+  /** The number of calls that have ended. */
+  readonly endedCalls: number
+  /** The provider's finish reason. */
   readonly finish?: string
-  /** What the provider wants to see again with the calls of this turn. */
-  readonly kept?: Json
+  /** State that the provider needs back with the calls of this turn. */
+  readonly state?: Json
 }
 
-/** A choice of which nothing has come. */
-export const emptyChoice: Choice = { calls: noCalls, ended: 0 }
+/** A choice before its first chunk. */
+export const emptyChoice: Choice = { calls: noCalls, endedCalls: 0 }
 
-/** No provider gives more than 128 choices; a number from nowhere must not make a huge list. */
-export function choiceNumber(index: unknown): number {
+/**
+ * The index of a choice, below 128: no provider returns more choices, and an invalid index must not make a huge list.
+ */
+export function choiceIndex(index: unknown): number {
   return typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < 128 ? index : 0
 }
 
 /**
- * The choice after a piece of its message; the same object where nothing of it needs remembering. Tool calls begin and
- * grow with it.
+ * Returns the choice after a delta of its message, or the same object where nothing changed. Emits the begin and the
+ * arguments of its tool calls.
  */
 export function addMessage(
   choice: Choice,
-  number: number,
+  index: number,
   message: Fields,
   dialect: Dialect,
   events: GenerationEvent[],
 ): Choice {
   const pieces = listOf(message.tool_calls)
-  const kept = keptAfter(choice, message, dialect.echo)
-  if (pieces.length === 0 && kept === choice.kept) return choice
-  const context = { choice: number, ended: choice.ended, echo: dialect.echo }
+  const state = stateAfter(choice, message, dialect.stateField)
+  if (pieces.length === 0 && state === choice.state) return choice
+  const context = { choice: index, endedCalls: choice.endedCalls, stateField: dialect.stateField }
   const calls = pieces.reduce<ToolCalls>(
     (calls, piece) => addPiece(calls, piece, context, events),
     choice.calls,
   )
-  return { ...choice, calls, kept }
+  return { ...choice, calls, state }
 }
 
-/** The choice after the provider's word for its finish; an empty one says nothing. */
-export function addFinish(choice: Choice, word: unknown): Choice {
-  const finish = textOf(word)
+/** Returns the choice with the provider's finish reason; an empty reason is ignored. */
+export function addFinish(choice: Choice, reason: unknown): Choice {
+  const finish = textOf(reason)
   return finish === undefined || finish === choice.finish ? choice : { ...choice, finish }
 }
 
 /**
- * Ends the calls that are complete: those before the last with whole arguments, and all of them once the choice is
- * finished. What has to go back with the calls may come after them, so then none ends earlier.
+ * Ends the calls that are complete: those before the last with complete arguments, and all of them once the choice is
+ * finished. Where the state of the message may be received after its calls, none ends before the finish.
  */
-export function endCalls(
-  choice: Choice,
-  number: number,
-  dialect: Dialect,
-  events: GenerationEvent[],
-): Choice {
+export function endCalls(choice: Choice, index: number, dialect: Dialect, events: GenerationEvent[]): Choice {
   const { begun } = choice.calls
   const finished = choice.finish !== undefined
-  if (choice.ended === begun.length || (!finished && dialect.echo?.on === 'message')) return choice
-  let { ended } = choice
-  for (const call of begun.slice(ended)) {
-    if (!finished && (ended === begun.length - 1 || !complete(call))) break
-    const ofMessage = ended === 0 ? messageState(choice, dialect) : undefined
-    endOpenCall(call, ofMessage, { choice: number, index: ended }, events)
-    ended += 1
+  if (choice.endedCalls === begun.length || (!finished && dialect.stateField?.on === 'message')) return choice
+  let { endedCalls } = choice
+  for (const call of begun.slice(endedCalls)) {
+    if (!finished && (endedCalls === begun.length - 1 || !isComplete(call))) break
+    const state = endedCalls === 0 ? messageState(choice, dialect) : undefined
+    endOpenCall(call, state, { choice: index, index: endedCalls }, events)
+    endedCalls += 1
   }
-  return ended === choice.ended ? choice : { ...choice, ended }
+  return endedCalls === choice.endedCalls ? choice : { ...choice, endedCalls }
 }
 
-/** The end of a finished choice. */
-export function toFinish(choice: Choice, number: number, word: string): GenerationEvent {
-  return { type: 'finish', choice: number, reason: finishFor(word, choice.calls.begun.length > 0) }
+/** The `finish` event of a choice. */
+export function toFinish(choice: Choice, index: number, reason: string): GenerationEvent {
+  return { type: 'finish', choice: index, reason: finishFor(reason, choice.calls.begun.length > 0) }
 }
 
-function keptAfter(choice: Choice, message: Fields, echo: Echo | undefined): Json | undefined {
-  return echo?.on === 'message' ? keepPiece(choice.kept, message[echo.field]) : undefined
+function stateAfter(choice: Choice, message: Fields, stateField: StateField | undefined): Json | undefined {
+  return stateField?.on === 'message' ? appendState(choice.state, message[stateField.field]) : undefined
 }
 
 function messageState(choice: Choice, dialect: Dialect): Json | undefined {
-  return dialect.echo && choice.kept !== undefined ? { [dialect.echo.field]: choice.kept } : undefined
+  return dialect.stateField && choice.state !== undefined
+    ? { [dialect.stateField.field]: choice.state }
+    : undefined
+}
+
+/** Emits the reasoning, the text and the refusal of a message or a delta. */
+export function readContent(message: Fields, choice: number, events: GenerationEvent[]): void {
+  const { content } = message
+  // Where both fields are set, they have the same content.
+  addReasoning(textOf(message.reasoning_content) ?? textOf(message.reasoning), choice, events)
+  if (typeof content === 'string') addText(content, choice, events)
+  else if (Array.isArray(content)) for (const part of content) readPart(fieldsOf(part), choice, events)
+  addText(message.refusal, choice, events)
+}
+
+function readPart(part: Fields, choice: number, events: GenerationEvent[]): void {
+  if (part.type !== 'thinking') return addText(part.text, choice, events)
+  addReasoning(part.thinking, choice, events)
+  for (const piece of listOf(part.thinking)) addReasoning(fieldsOf(piece).text, choice, events)
+}
+
+function addText(text: unknown, choice: number, events: GenerationEvent[]): void {
+  if (typeof text === 'string' && text !== '') events.push({ type: 'text', choice, text })
+}
+
+function addReasoning(text: unknown, choice: number, events: GenerationEvent[]): void {
+  if (typeof text === 'string' && text !== '') events.push({ type: 'reasoning', choice, text })
 }

@@ -9,7 +9,7 @@ import {
   textOf,
 } from '../../../lib/json/json.ts'
 
-/** What an error body says, in any of the shapes that providers of chat completions give it. */
+/** Parses an error body in any of the shapes that providers of chat completions use. */
 export function parseError(body: unknown): ProviderError {
   const outer = fieldsOf(Array.isArray(body) ? body[0] : body)
   const error = isObject(outer.error) ? outer.error : outer
@@ -22,8 +22,8 @@ export function parseError(body: unknown): ProviderError {
   }
 }
 
-/** True where an object of an answer is an error in place of one. */
-export function tellsError(object: Fields): boolean {
+/** True where a body or a chunk reports an error instead of content. */
+export function hasError(object: Fields): boolean {
   const { error } = object
   return (
     (error !== undefined && error !== null && error !== '' && error !== false) || object.object === 'error'
@@ -31,12 +31,12 @@ export function tellsError(object: Fields): boolean {
 }
 
 function messageOf(error: Fields, outer: Fields): string | undefined {
-  const said = textOf(error.message) ?? explanationOf(error.message) ?? textOf(outer.error)
+  const message = textOf(error.message) ?? detailOf(error.message) ?? textOf(outer.error)
   const cause = textOf(fieldsOf(error.metadata).raw)
-  // A router says only that somebody behind it failed; what that one said is more use.
-  if (cause !== undefined && (said === undefined || said === 'Provider returned error'))
+  // A router says only that a provider behind it failed; that provider's own message is more useful.
+  if (cause !== undefined && (message === undefined || message === 'Provider returned error'))
     return innerMessage(cause)
-  return said ?? explanationOf(outer) ?? textOf(error.msg)
+  return message ?? detailOf(outer) ?? textOf(error.msg)
 }
 
 function innerMessage(cause: string): string {
@@ -44,14 +44,14 @@ function innerMessage(cause: string): string {
   return isObject(inner) ? parseError(inner).message : cause
 }
 
-/** `{detail}` holds a sentence or a list of broken fields. */
-function explanationOf(holder: unknown): string | undefined {
-  const { detail } = fieldsOf(holder)
-  const complaints = listOf(detail).map((item) => {
+/** `detail` is a sentence, or a list of invalid fields. */
+function detailOf(object: unknown): string | undefined {
+  const { detail } = fieldsOf(object)
+  const problems = listOf(detail).map((item) => {
     const { msg, loc } = fieldsOf(item)
     return [listOf(loc).slice(1).join('.'), textOf(msg)].filter(Boolean).join(': ')
   })
-  return textOf(detail) ?? textOf(complaints.filter(Boolean).join('; '))
+  return textOf(detail) ?? textOf(problems.filter(Boolean).join('; '))
 }
 
 function statusIn(value: unknown): number | undefined {
@@ -59,7 +59,7 @@ function statusIn(value: unknown): number | undefined {
   return typeof status === 'number' && status >= 400 && status <= 599 ? status : undefined
 }
 
-/** Google's RetryInfo: `retryDelay` of `12s`. */
+/** In seconds: Google's RetryInfo has a `retryDelay` such as `12s`. */
 function retryDelayIn(error: Fields): number | undefined {
   for (const detail of listOf(error.details)) {
     const seconds = Number.parseFloat(textOf(fieldsOf(detail).retryDelay) ?? '')
@@ -68,7 +68,7 @@ function retryDelayIn(error: Fields): number | undefined {
   return undefined
 }
 
-/** A text body in place of JSON, unless it is a page of a proxy on the way. */
+/** The text of a body that is not JSON; undefined for the HTML page of a proxy. */
 function plainText(body: unknown): string | undefined {
   const text = textOf(body)?.trim()
   return text?.startsWith('<') ? undefined : text?.slice(0, 500)

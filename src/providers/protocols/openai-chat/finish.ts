@@ -1,24 +1,24 @@
 import type { ProviderError } from '../../../domain/generation/provider-error.ts'
 import type { FinishReason } from '../../../domain/generation/events.ts'
 import { type Fields, textOf } from '../../../lib/json/json.ts'
-import { parseError, tellsError } from './error.ts'
+import { parseError, hasError } from './error.ts'
 
-/** The finish reason for a provider's word. An answer with tool calls that stopped of itself ends for them. */
-export function finishFor(word: string, calls: boolean): FinishReason {
-  const reason = words.get(word.toLowerCase()) ?? 'stop'
-  if (reason === 'length' || reason === 'content_filter') return reason
-  return calls ? 'tool_calls' : 'stop'
+/** Our finish reason for a provider's. A response with tool calls that ends normally has the reason `tool_calls`. */
+export function finishFor(reason: string, hasToolCalls: boolean): FinishReason {
+  const finishReason = finishReasons.get(reason.toLowerCase()) ?? 'stop'
+  if (finishReason === 'length' || finishReason === 'content_filter') return finishReason
+  return hasToolCalls ? 'tool_calls' : 'stop'
 }
 
-/** What is wrong with one choice, where the provider says inside it that it broke the answer off. */
-export function complaintIn(entry: Fields): ProviderError | undefined {
-  if (tellsError(entry)) return parseError(entry)
-  const word = textOf(entry.finish_reason)
-  if (word === undefined || !breakages.has(word.toLowerCase())) return undefined
-  return { message: `it ended its response with ${word.toLowerCase()}`, detected: true }
+/** The error inside a choice, where the provider reports there that it aborted the response. */
+export function choiceError(entry: Fields): ProviderError | undefined {
+  if (hasError(entry)) return parseError(entry)
+  const reason = textOf(entry.finish_reason)
+  if (reason === undefined || !errorReasons.has(reason.toLowerCase())) return undefined
+  return { message: `it ended its response with ${reason.toLowerCase()}`, detected: true }
 }
 
-const words = new Map<string, FinishReason>([
+const finishReasons = new Map<string, FinishReason>([
   ['length', 'length'],
   ['max_tokens', 'length'],
   ['model_length', 'length'],
@@ -29,4 +29,4 @@ const words = new Map<string, FinishReason>([
   ['sensitive', 'content_filter'],
 ])
 
-const breakages = new Set(['error', 'abort', 'insufficient_system_resource', 'network_error'])
+const errorReasons = new Set(['error', 'abort', 'insufficient_system_resource', 'network_error'])

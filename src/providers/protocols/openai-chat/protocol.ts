@@ -1,18 +1,16 @@
-import { gathered } from '../gather-warnings.ts'
-import type { Protocol } from '../protocol.ts'
+import { collectWarnings, type Protocol } from '../protocol.ts'
 import type { Dialect } from './dialect.ts'
 import { parseError } from './error.ts'
-import { carriedParameters } from './left-out.ts'
-import { parseAnswer } from './parse-answer.ts'
-import { type AnswerState, streamParser } from './parse-stream.ts'
+import { type StreamState, parseResponse, streamParser } from './parse-response.ts'
 import { renderRequest } from './render-request.ts'
+import { supportedParameters } from './unsupported.ts'
 
-/** The chat completions wire in one provider's dialect. */
-export function openaiChat(dialect: Dialect): Protocol<AnswerState> {
+/** The protocol of chat completions in one provider's dialect. */
+export function openaiChat(dialect: Dialect): Protocol<StreamState> {
   return {
-    parameters: carriedParameters(dialect),
-    render: gathered((generation, target, warn) => renderRequest(dialect, generation, target, warn)),
-    parse: (body) => parseAnswer(dialect, body),
+    parameters: supportedParameters(dialect),
+    render: collectWarnings((generation, target, warn) => renderRequest(dialect, generation, target, warn)),
+    parse: (body) => parseResponse(dialect, body),
     stream: streamParser(dialect),
     parseError,
   }

@@ -1,14 +1,14 @@
 import type { Format, Generation, Tool, ToolChoice } from '../../../domain/generation/request.ts'
-import type { Target, Warn } from '../protocol.ts'
-import type { Body, Dialect } from './dialect.ts'
-import { keepTaken } from './left-out.ts'
+import type { Body, Target, Warn } from '../protocol.ts'
+import type { Dialect } from './dialect.ts'
 import { renderMessages } from './render-messages.ts'
+import { dropUnsupported } from './unsupported.ts'
 import { withoutWithheld } from './withheld.ts'
 
-/** The body of a chat completions request. */
+/** Renders the body of a chat completions request. */
 export function renderRequest(dialect: Dialect, generation: Generation, target: Target, warn: Warn): Body {
   const body = {
-    // First, so that they can replace nothing.
+    // First, so that no extra field overrides another field.
     ...withoutWithheld(generation.extras, warn),
     model: target.model,
     messages: renderMessages(generation.messages, dialect, warn),
@@ -21,12 +21,14 @@ export function renderRequest(dialect: Dialect, generation: Generation, target: 
     user: generation.user,
   }
   const adapted = dialect.adapt?.(body, generation, target, warn) ?? body
-  return keepTaken(adapted, dialect, generation, target, warn)
+  return dropUnsupported(adapted, dialect, generation, target, warn)
 }
 
 function renderStream(dialect: Dialect, target: Target): Body | undefined {
   if (!target.stream) return undefined
-  return dialect.usageUnasked ? { stream: true } : { stream: true, stream_options: { include_usage: true } }
+  return dialect.alwaysSendsUsage
+    ? { stream: true }
+    : { stream: true, stream_options: { include_usage: true } }
 }
 
 function renderTools(generation: Generation): Body | undefined {
@@ -47,7 +49,7 @@ function renderToolChoice(choice: ToolChoice): unknown {
   return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } }
 }
 
-/** Text is what an answer is anyway, and not every provider knows the word. */
+/** `text` is the default, and not every provider supports it explicitly. */
 function renderFormat(format: Format): Body | undefined {
   if (format.type === 'text') return undefined
   if (format.type === 'json_object') return { type: 'json_object' }

@@ -1,45 +1,56 @@
 import type { GenerationEvent, ToolCall } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, type Json, numberOf, textOf } from '../../../lib/json/json.ts'
 import { emptyScan, isClosed, type JsonScan, scanPiece } from '../../../lib/json/json-scan.ts'
-import { addFragment, type CallArguments, type CallPlace, endCall, noArguments } from '../call-arguments.ts'
-import { newCallId, onlyCounts } from '../call-id.ts'
-import type { Echo } from './dialect.ts'
-import { renamedIn } from './echo.ts'
+import { type Fields, fieldsOf, type Json, numberOf, textOf } from '../../../lib/json/json.ts'
+import {
+  addFragment,
+  type CallArguments,
+  type CallPosition,
+  endCall,
+  newCallId,
+  emptyArguments,
+  isCounterId,
+} from '../tool-call.ts'
+import type { StateField } from './dialect.ts'
+import { renameCallInState } from './tool-call-state.ts'
 
-/** The tool calls of a choice as far as they have come. */
+/** The tool calls of a choice that have been received so far. */
 export type ToolCalls = {
-  /** In the order in which they began, which is that of their indexes. */
+  /** In the order of their indexes, in which they began. */
   readonly begun: readonly PartialToolCall[]
-  /** A call that has no name yet, and so cannot begin. */
+  /** A call that cannot begin because its name has not been received. */
   readonly unnamed?: UnnamedCall
 }
 
 /** A tool call that has begun; its id and its name are final. */
 export type PartialToolCall = Omit<ToolCall, 'arguments'> & {
-  /** The provider's number for it, which may be missing or that of other calls, too. */
-  readonly number?: number
-  /** The provider's id for it; empty where it gave none, or one that is taken. */
-  readonly given: string
+  /** The provider's `index`, which may be missing, or shared by several calls. */
+  readonly providerIndex?: number
+  /** The provider's id; empty where it sent none, or one that another call has. */
+  readonly providerId: string
   readonly arguments: CallArguments
   readonly scan: JsonScan
-  /** What the provider wants to see again with this call. */
+  /** State that the provider needs back with this call on the next turn. */
   readonly state?: Json
 }
 
-type UnnamedCall = Pick<PartialToolCall, 'number' | 'given' | 'state'> & { readonly arguments: string }
+type UnnamedCall = Pick<PartialToolCall, 'providerIndex' | 'providerId' | 'state'> & {
+  readonly arguments: string
+}
 
-/** Where the pieces belong, and what is known of the calls beside them. */
+/** The choice that the pieces belong to. */
 export type CallContext = {
   readonly choice: number
-  /** How many of the calls have ended: nothing is added to those. */
-  readonly ended: number
-  readonly echo?: Echo
+  /** The number of calls that have ended: later pieces of those are ignored. */
+  readonly endedCalls: number
+  readonly stateField?: StateField
 }
 
 /** A choice without tool calls. */
 export const noCalls: ToolCalls = { begun: [] }
 
-/** The calls with one more piece of `tool_calls`: the begin of a call, a part of its arguments, or all of it. */
+/**
+ * Returns the calls after one more entry of `tool_calls`: the begin of a call, a part of its arguments, or all of it.
+ */
 export function addPiece(
   calls: ToolCalls,
   piece: unknown,
@@ -47,112 +58,126 @@ export function addPiece(
   events: GenerationEvent[],
 ): ToolCalls {
   const fields = fieldsOf(piece)
-  const index = continuesUnnamed(calls.unnamed, fields) ? -1 : indexFor(calls.begun, fields)
+  const index = isForUnnamed(calls.unnamed, fields) ? -1 : indexFor(calls.begun, fields)
   const open = calls.begun[index]
   if (!open) return openCall(calls, fields, context, events)
-  if (index < context.ended) return calls
+  if (index < context.endedCalls) return calls
   const next = {
     ...open,
-    given: open.given || freeId(calls.begun, fields),
-    state: stateIn(fields, context.echo) ?? open.state,
+    providerId: open.providerId || freeId(calls.begun, fields),
+    state: stateOf(fields, context.stateField) ?? open.state,
   }
-  const place = { choice: context.choice, index }
+  const position = { choice: context.choice, index }
   return {
     ...calls,
-    begun: calls.begun.with(index, withArguments(next, argumentsIn(fields), place, events)),
+    begun: calls.begun.with(index, withArguments(next, argumentsIn(fields), position, events)),
   }
 }
 
-/** Ends the call, with what goes back with the whole message or else with this call. */
+/** Ends the call, with the state of the message or else its own. */
 export function endOpenCall(
   call: PartialToolCall,
-  ofMessage: Json | undefined,
-  place: CallPlace,
+  messageState: Json | undefined,
+  position: CallPosition,
   events: GenerationEvent[],
 ): void {
-  const { id, name, arguments: known } = call
-  endCall({ id, name, state: stateFor(call, ofMessage ?? call.state) }, known, known.text, place, events)
+  const { id, name, arguments: received } = call
+  endCall(
+    { id, name, state: stateFor(call, messageState ?? call.state) },
+    received,
+    received.text,
+    position,
+    events,
+  )
 }
 
-/** True when the arguments are whole: nothing that continues them would be JSON. */
-export function complete({ scan }: PartialToolCall): boolean {
+/** True when the arguments are a complete JSON value, so that no continuation would be JSON. */
+export function isComplete({ scan }: PartialToolCall): boolean {
   return isClosed(scan)
 }
 
-function continuesUnnamed(unnamed: UnnamedCall | undefined, piece: Fields): boolean {
-  const number = numberOf(piece.index)
-  return unnamed !== undefined && (number === undefined || number === unnamed.number)
+function isForUnnamed(unnamed: UnnamedCall | undefined, piece: Fields): boolean {
+  const providerIndex = numberOf(piece.index)
+  return unnamed !== undefined && (providerIndex === undefined || providerIndex === unnamed.providerIndex)
 }
 
-/** An id that only counts can keep no state; where it was replaced at the begin, it is in the state, too. */
-function stateFor({ id, name, given }: PartialToolCall, state: Json | undefined): Json | undefined {
-  if (state === undefined || given === '') return state
-  if (id !== given) return renamedIn(state, given, id)
-  return onlyCounts({ id, name }) ? undefined : state
+/** The state to store with the call: none under a counter id; a replaced id is also replaced in the state. */
+function stateFor({ id, name, providerId }: PartialToolCall, state: Json | undefined): Json | undefined {
+  if (state === undefined || providerId === '') return state
+  if (id !== providerId) return renameCallInState(state, providerId, id)
+  return isCounterId({ id, name }) ? undefined : state
 }
 
-/** Which call the piece continues: the provider's number may be missing, or be the same for every call. -1 for none. */
+/**
+ * The index of the call that the piece continues, or -1. The provider's index may be missing, or the same for all
+ * calls.
+ */
 function indexFor(begun: readonly PartialToolCall[], piece: Fields): number {
-  const number = numberOf(piece.index)
+  const providerIndex = numberOf(piece.index)
   const index =
-    number === undefined ? begun.length - 1 : begun.findLastIndex((call) => call.number === number)
+    providerIndex === undefined
+      ? begun.length - 1
+      : begun.findLastIndex((call) => call.providerIndex === providerIndex)
   const open = begun[index]
-  return open && continues(open, piece, number) ? index : -1
+  return open && continues(open, piece, providerIndex) ? index : -1
 }
 
-/** A piece with a name begins a call, unless it repeats the name of the one that is still open. */
-function continues(open: PartialToolCall, piece: Fields, number: number | undefined): boolean {
+/** A piece with a name begins a call, unless it repeats the name of the open call. */
+function continues(open: PartialToolCall, piece: Fields, providerIndex: number | undefined): boolean {
   const name = textOf(fieldsOf(piece.function).name)
   const id = textOf(piece.id)
   if (name === undefined) return true
-  if (name !== open.name || (id !== undefined && open.given !== '' && id !== open.given)) return false
-  const same = number !== undefined || (id !== undefined && id === open.given)
-  return same && (argumentsIn(piece) === '' || !complete(open))
+  if (name !== open.name || (id !== undefined && open.providerId !== '' && id !== open.providerId))
+    return false
+  const isSame = providerIndex !== undefined || (id !== undefined && id === open.providerId)
+  return isSame && (argumentsIn(piece) === '' || !isComplete(open))
 }
 
-/** The calls with one more begun, or with one that waits for its name. */
+/** Returns the calls with one more that has begun, or that waits for its name. */
 function openCall(
   calls: ToolCalls,
   piece: Fields,
-  { choice, echo }: CallContext,
+  { choice, stateField }: CallContext,
   events: GenerationEvent[],
 ): ToolCalls {
   const { begun } = calls
-  const known = continuesUnnamed(calls.unnamed, piece) ? calls.unnamed : undefined
-  const number = known?.number ?? numberOf(piece.index)
-  const given = known?.given || freeId(begun, piece)
-  const text = (known?.arguments ?? '') + argumentsIn(piece)
-  const state = stateIn(piece, echo) ?? known?.state
+  const previous = isForUnnamed(calls.unnamed, piece) ? calls.unnamed : undefined
+  const providerIndex = previous?.providerIndex ?? numberOf(piece.index)
+  const providerId = previous?.providerId || freeId(begun, piece)
+  const text = (previous?.arguments ?? '') + argumentsIn(piece)
+  const state = stateOf(piece, stateField) ?? previous?.state
   const name = textOf(fieldsOf(piece.function).name)
-  if (name === undefined) return { begun, unnamed: { number, given, arguments: text, state } }
+  if (name === undefined) return { begun, unnamed: { providerIndex, providerId, arguments: text, state } }
   const index = begun.length
-  const id = idFor(given, name, echo?.on === 'message' ? index === 0 : state !== undefined)
+  const id = idFor(providerId, name, stateField?.on === 'message' ? index === 0 : state !== undefined)
   events.push({ type: 'tool-call-begin', choice, index, id, name })
-  const call = { number, given, id, name, arguments: noArguments, scan: emptyScan, state }
+  const call = { providerIndex, providerId, id, name, arguments: emptyArguments, scan: emptyScan, state }
   const opened = withArguments(call, text, { choice, index }, events)
-  return { begun: [...begun, opened], unnamed: known ? undefined : calls.unnamed }
+  return { begun: [...begun, opened], unnamed: previous ? undefined : calls.unnamed }
 }
 
-/** The id under which the call begins. What is kept of a message goes with its first call, and may come after it. */
-function idFor(given: string, name: string, mayHaveState: boolean): string {
-  if (given === '') return newCallId()
-  return mayHaveState && onlyCounts({ id: given, name }) ? newCallId() : given
+/**
+ * The id under which the call begins. The state of a message belongs to its first call, and may be received after it.
+ */
+function idFor(providerId: string, name: string, mayHaveState: boolean): string {
+  if (providerId === '') return newCallId()
+  return mayHaveState && isCounterId({ id: providerId, name }) ? newCallId() : providerId
 }
 
 function withArguments(
   call: PartialToolCall,
   fragment: string,
-  place: CallPlace,
+  position: CallPosition,
   events: GenerationEvent[],
 ): PartialToolCall {
-  const known = addFragment(call.arguments, fragment, place, events)
-  return { ...call, arguments: known, scan: scanPiece(call.scan, fragment) }
+  const grown = addFragment(call.arguments, fragment, position, events)
+  return { ...call, arguments: grown, scan: scanPiece(call.scan, fragment) }
 }
 
-/** The piece's id, unless another call of the answer has it already. */
+/** The id of the piece, or an empty string where another call of the response has it. */
 function freeId(begun: readonly PartialToolCall[], piece: Fields): string {
   const id = textOf(piece.id) ?? ''
-  return begun.some((call) => call.given === id) ? '' : id
+  return begun.some((call) => call.providerId === id) ? '' : id
 }
 
 function argumentsIn(piece: Fields): string {
@@ -161,8 +186,8 @@ function argumentsIn(piece: Fields): string {
   return value === undefined || value === null ? '' : JSON.stringify(value)
 }
 
-/** It came out of JSON, so JSON can say it. */
-function stateIn(piece: Fields, echo: Echo | undefined): Json | undefined {
-  if (echo?.on !== 'call' || piece[echo.field] === undefined) return undefined
-  return { [echo.field]: piece[echo.field] as Json }
+/** The cast is safe: the value was parsed from JSON. */
+function stateOf(piece: Fields, stateField: StateField | undefined): Json | undefined {
+  if (stateField?.on !== 'call' || piece[stateField.field] === undefined) return undefined
+  return { [stateField.field]: piece[stateField.field] as Json }
 }

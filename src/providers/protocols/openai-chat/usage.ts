@@ -1,30 +1,32 @@
 import type { Usage } from '../../../domain/generation/usage.ts'
 import { type Fields, fieldsOf, isObject, numberOf } from '../../../lib/json/json.ts'
 
-/** The counts of an answer or a chunk; undefined where it tells none, or only zeros. */
-export function parseUsage(answer: Fields): Usage | undefined {
-  const told = isObject(answer.usage) ? answer.usage : isObject(answer.x_groq) && answer.x_groq.usage
-  if (!isObject(told)) return undefined
-  const promptTokens = countOf(told.prompt_tokens) ?? 0
-  const total = countOf(told.total_tokens) ?? 0
-  // Some leave the reasoning out of the completion, but not out of the total.
-  const completionTokens = Math.max(countOf(told.completion_tokens) ?? 0, total - promptTokens)
+/** The usage of a response or a chunk; undefined where it has none, or only zeros. */
+export function parseUsage(response: Fields): Usage | undefined {
+  const counts = isObject(response.usage)
+    ? response.usage
+    : isObject(response.x_groq) && response.x_groq.usage
+  if (!isObject(counts)) return undefined
+  const promptTokens = countOf(counts.prompt_tokens) ?? 0
+  const total = countOf(counts.total_tokens) ?? 0
+  // Some providers count reasoning in the total, but not in the completion.
+  const completionTokens = Math.max(countOf(counts.completion_tokens) ?? 0, total - promptTokens)
   if (promptTokens + completionTokens === 0) return undefined
   return {
     promptTokens,
     completionTokens,
-    ...parsePrompt(told, promptTokens),
-    ...parseCompletion(told, completionTokens),
+    ...parsePrompt(counts, promptTokens),
+    ...parseCompletion(counts, completionTokens),
   }
 }
 
-/** A part is never more than the whole, though providers have told so. */
-function parsePrompt(told: Fields, promptTokens: number): Partial<Usage> {
-  const details = fieldsOf(told.prompt_tokens_details)
+/** Limits each part to the total: providers have reported more. */
+function parsePrompt(counts: Fields, promptTokens: number): Partial<Usage> {
+  const details = fieldsOf(counts.prompt_tokens_details)
   const cachedTokens =
     countOf(details.cached_tokens, promptTokens) ??
-    countOf(told.prompt_cache_hit_tokens, promptTokens) ??
-    countOf(told.cached_tokens, promptTokens)
+    countOf(counts.prompt_cache_hit_tokens, promptTokens) ??
+    countOf(counts.cached_tokens, promptTokens)
   return {
     cachedTokens,
     cacheWriteTokens: countOf(details.cache_write_tokens, promptTokens - (cachedTokens ?? 0)),
@@ -32,20 +34,20 @@ function parsePrompt(told: Fields, promptTokens: number): Partial<Usage> {
   }
 }
 
-function parseCompletion(told: Fields, completionTokens: number): Partial<Usage> {
-  const details = fieldsOf(told.completion_tokens_details)
+function parseCompletion(counts: Fields, completionTokens: number): Partial<Usage> {
+  const details = fieldsOf(counts.completion_tokens_details)
   return {
     reasoningTokens: countOf(details.reasoning_tokens, completionTokens),
     completionAudioTokens: countOf(details.audio_tokens, completionTokens),
   }
 }
 
-function countOf(value: unknown, most: number = Number.MAX_SAFE_INTEGER): number | undefined {
+function countOf(value: unknown, max: number = Number.MAX_SAFE_INTEGER): number | undefined {
   const count = numberOf(value)
-  return count === undefined ? undefined : Math.min(Math.max(0, Math.trunc(count)), most)
+  return count === undefined ? undefined : Math.min(Math.max(0, Math.trunc(count)), max)
 }
 
-/** The service tier of the interface for a provider's word; null for the words that it does not know. */
-export function parseTier(word: string): 'default' | 'priority' | null {
-  return word === 'default' || word === 'priority' ? word : null
+/** The service tier of our API for a provider's tier; null for one that our API does not know. */
+export function parseTier(tier: string): 'default' | 'priority' | null {
+  return tier === 'default' || tier === 'priority' ? tier : null
 }

@@ -1,29 +1,30 @@
 import type { PastToolCall } from '../../../domain/generation/request.ts'
 import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json/json.ts'
 
-/** What goes back with a tool call: the reasoning items before it, and the phase of the text before it. */
+/** The state that is sent back with a tool call: the reasoning items and the phase of the text before it. */
 export type CallState = { readonly reasoning: readonly Fields[]; readonly phase?: string }
 
-/** The state of a call of an earlier turn; an empty one where another format left its own, or none is known. */
+/** The state of a call of an earlier turn; empty where it is unknown or of another protocol. */
 export function callStateOf(call: PastToolCall | undefined): CallState {
   const { reasoning, phase } = fieldsOf(call?.state)
   return { reasoning: listOf(reasoning).filter(isObject), phase: textOf(phase) }
 }
 
-/** The state to keep with a call; undefined where there is nothing to keep. */
-export function keptState(reasoning: readonly Json[], phase: string | undefined): Json | undefined {
+/** The state to store with a call; undefined where there is none. */
+export function toCallState(reasoning: readonly Json[], phase: string | undefined): Json | undefined {
   if (reasoning.length === 0 && phase === undefined) return undefined
   return { ...(reasoning.length > 0 ? { reasoning } : {}), ...(phase === undefined ? {} : { phase }) }
 }
 
 /**
- * A reasoning item as it can go back: without empty fields, but for the summary, which has to be there. One that
- * holds no reasoning only refers to what the provider has not stored, and would be refused.
+ * A reasoning item in the form in which it can be sent back: without empty fields, except for the required summary.
+ * Undefined for an item without reasoning: it refers to an item that the provider has not stored, and would be
+ * rejected.
  */
-export function keptReasoning(item: Fields): Json | undefined {
+export function toReasoningState(item: Fields): Json | undefined {
   const content = listOf(item.content)
   if (textOf(item.encrypted_content) === undefined && content.length === 0) return undefined
-  const told = Object.entries({ ...item, content: content.length > 0 ? content : undefined })
-  // It came out of JSON, so JSON can say it.
-  return Object.fromEntries(told.filter(([, value]) => value !== null && value !== undefined)) as Json
+  const fields = Object.entries({ ...item, content: content.length > 0 ? content : undefined })
+  // The cast is safe: the item was parsed from JSON.
+  return Object.fromEntries(fields.filter(([, value]) => value !== null && value !== undefined)) as Json
 }

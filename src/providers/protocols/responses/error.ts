@@ -2,15 +2,15 @@ import type { ProviderError } from '../../../domain/generation/provider-error.ts
 import { parseError as parseChatError } from '../openai-chat/error.ts'
 
 /**
- * What an error says: a body as of chat completions, an `error` event with its fields nested or flat, or a failed
- * answer. Inside a stream only its words tell which status it would have had.
+ * Parses an error: a body as of chat completions, an `error` event with nested or flat fields, or a failed response.
+ * Inside a stream, only the code and the type imply an HTTP status.
  */
 export function parseError(body: unknown): ProviderError {
-  const complaint = parseChatError(body)
-  return { ...complaint, status: complaint.status ?? statusFor(`${complaint.code} ${complaint.type}`) }
+  const error = parseChatError(body)
+  return { ...error, status: error.status ?? statusFor(`${error.code} ${error.type}`) }
 }
 
-/** The first that matches counts. */
+/** The first match applies. */
 const statuses: readonly (readonly [RegExp, number])[] = [
   [/rate_limit|too_many_requests|quota|billing/, 429],
   [/api_key|authentication/, 401],
@@ -20,6 +20,6 @@ const statuses: readonly (readonly [RegExp, number])[] = [
   [/context_length|invalid|image|content_policy|content_filter|unsupported/, 400],
 ]
 
-function statusFor(words: string): number | undefined {
-  return statuses.find(([pattern]) => pattern.test(words))?.[1]
+function statusFor(identifiers: string): number | undefined {
+  return statuses.find(([pattern]) => pattern.test(identifiers))?.[1]
 }

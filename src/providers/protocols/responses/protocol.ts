@@ -1,14 +1,12 @@
 import type { Parameter } from '../../../domain/generation/parameters.ts'
-import { gathered } from '../gather-warnings.ts'
-import type { Protocol } from '../protocol.ts'
-import type { AnswerState } from './answer-state.ts'
+import { collectWarnings, type Protocol } from '../protocol.ts'
 import { parseError } from './error.ts'
-import { parseAnswer } from './parse-answer.ts'
-import { stream } from './parse-stream.ts'
+import { parseResponse, streamParser } from './parse-response.ts'
 import { renderRequest } from './render-request.ts'
+import type { StreamState } from './stream-state.ts'
 
-/** The generation parameters that the Responses API has. */
-const carried: readonly Parameter[] = [
+/** The generation parameters that the Responses API supports. */
+const supportedParameters: readonly Parameter[] = [
   'temperature',
   'top_p',
   'max_tokens',
@@ -19,11 +17,11 @@ const carried: readonly Parameter[] = [
   'parallel_tool_calls',
 ]
 
-/** The Responses API, asked without any state: every call brings its whole conversation and stores nothing. */
-export const responses: Protocol<AnswerState> = {
-  parameters: new Set(carried),
-  render: gathered(renderRequest),
-  parse: parseAnswer,
-  stream,
+/** The protocol of the Responses API, used without state: each request contains the conversation and stores nothing. */
+export const responses: Protocol<StreamState> = {
+  parameters: new Set(supportedParameters),
+  render: collectWarnings(renderRequest),
+  parse: parseResponse,
+  stream: streamParser,
   parseError,
 }

@@ -1,13 +1,12 @@
 import type { Format, Generation, Tool, ToolChoice } from '../../../domain/generation/request.ts'
-import type { Target, Warn } from '../protocol.ts'
-import type { Body } from './body.ts'
-import { effortFor, encryptsReasoning, fixesSampling } from './families.ts'
-import { warnOfLosses } from './losses.ts'
+import type { Body, Target, Warn } from '../protocol.ts'
+import { effortFor, encryptsReasoning, fixesSampling } from './models.ts'
 import { renderInput } from './render-input.ts'
+import { warnUnsupported } from './unsupported.ts'
 
-/** The body of a Responses request that leaves nothing behind at the provider. */
+/** Renders the body of a Responses request; the provider stores nothing. */
 export function renderRequest(generation: Generation, target: Target, warn: Warn): Body {
-  warnOfLosses(generation, warn)
+  warnUnsupported(generation, warn)
   const body = {
     model: target.model,
     input: renderInput(generation.messages, warn),
@@ -32,18 +31,18 @@ function renderTools(generation: Generation, target: Target): Body {
     tools: generation.tools.map(renderTool),
     tool_choice: generation.toolChoice && renderToolChoice(generation.toolChoice),
     parallel_tool_calls: generation.parallelToolCalls,
-    // Without tools there is no next turn that it could go back with.
+    // Without tools there is no next turn that needs it.
     include: encryptsReasoning(target) ? ['reasoning.encrypted_content'] : undefined,
   }
 }
 
-/** A schema is strict here unless it says that it is not. */
+/** The Responses API defaults to strict schemas, and chat completions do not. */
 function renderTool(tool: Tool): Body {
-  const { name, description, parameters = withoutArguments, strict = false } = tool
+  const { name, description, parameters = noParameters, strict = false } = tool
   return { type: 'function', name, description, parameters, strict }
 }
 
-const withoutArguments = { type: 'object', properties: {}, additionalProperties: false }
+const noParameters = { type: 'object', properties: {}, additionalProperties: false }
 
 function renderToolChoice(choice: ToolChoice): unknown {
   return typeof choice === 'string' ? choice : { type: 'function', name: choice.name }
@@ -62,18 +61,20 @@ function renderFormat(format: Format): Body | undefined {
   return { type, name, description, schema, strict }
 }
 
-/** OpenAI refuses a limit below this one, which clients send to see whether a model answers. */
-const lowestLimit = 16
+/** OpenAI rejects a lower limit, which clients send to test whether a model responds. */
+const minOutputTokens = 16
 
 function renderLimit(limit: number | undefined, warn: Warn): number | undefined {
-  if (limit === undefined || limit >= lowestLimit) return limit
-  warn(`The Responses API takes no limit below ${lowestLimit} tokens; max_tokens was raised to that.`)
-  return lowestLimit
+  if (limit === undefined || limit >= minOutputTokens) return limit
+  warn(
+    `The Responses API requires max_tokens to be at least ${minOutputTokens}; max_tokens was raised to that.`,
+  )
+  return minOutputTokens
 }
 
 /**
- * A summary is asked for with an effort only: OpenAI refuses it to organizations that it has not verified, and a
- * question without a word on reasoning must not fail for that.
+ * Requests a summary only together with an effort: OpenAI rejects it for unverified organizations, and a request
+ * without reasoning parameters must not fail for that.
  */
 function renderReasoning(generation: Generation, target: Target, warn: Warn): Body | undefined {
   if (generation.effort === undefined) return undefined

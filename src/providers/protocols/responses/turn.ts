@@ -1,100 +1,117 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import { type Fields, type Json, textOf } from '../../../lib/json/json.ts'
-import { addFragment, type CallArguments, type CallPlace, endCall, noArguments } from '../call-arguments.ts'
-import { newCallId, onlyCounts } from '../call-id.ts'
-import { keptReasoning, keptState } from './call-state.ts'
+import {
+  addFragment,
+  type CallArguments,
+  type CallPosition,
+  endCall,
+  newCallId,
+  emptyArguments,
+  isCounterId,
+} from '../tool-call.ts'
+import { toReasoningState, toCallState } from './call-state.ts'
 
-/** What is known of the items of an answer, as far as the next ones need it. */
+/** The output items that have been received, as far as later items depend on them. */
 export type Turn = {
   /** The ids of the calls that have begun. */
   readonly callIds: readonly string[]
-  /** The calls that have begun and not ended. */
+  /** The calls that have begun and have not ended. */
   readonly open: readonly OpenCall[]
-  /** How many calls have ended. */
-  readonly ended: number
+  /** The number of calls that have ended. */
+  readonly endedCalls: number
   /** The reasoning items since the last call. */
   readonly reasoning: readonly Json[]
-  /** What the provider takes the text since the last call for. */
+  /** The provider's `phase` of the text since the last call. */
   readonly phase?: string
 }
 
-type OpenCall = ItemPlace & {
+type OpenCall = ItemPosition & {
   readonly index: number
   readonly id: string
   readonly name: string
   readonly arguments: CallArguments
 }
 
-/** Where an item stands in the output and what id it has. One of them may be missing, and some ids change. */
-export type ItemPlace = { readonly position?: number; readonly itemId?: string }
+/** The index and the id of an output item. One of them may be missing, and some ids change during a stream. */
+export type ItemPosition = { readonly outputIndex?: number; readonly itemId?: string }
 
-/** An answer without any item. */
-export const emptyTurn: Turn = { callIds: [], open: [], ended: 0, reasoning: [] }
+/** A turn without output items. */
+export const emptyTurn: Turn = { callIds: [], open: [], endedCalls: 0, reasoning: [] }
 
-/** The turn with one more item begun: a call begins with it, where its name is known. */
-export function openItem(turn: Turn, item: Fields, place: ItemPlace, events: GenerationEvent[]): Turn {
+/** Returns the turn after the begin of an item. A function call with a name begins with it. */
+export function openItem(turn: Turn, item: Fields, position: ItemPosition, events: GenerationEvent[]): Turn {
   const name = textOf(item.name)
   if (item.type !== 'function_call' || name === undefined) return turn
   const { callIds } = turn
-  const own = textOf(item.call_id) ?? ''
-  const id = onlyCounts({ id: own, name }) || callIds.includes(own) ? newCallId() : own
+  const providerId = textOf(item.call_id) ?? ''
+  const id = isCounterId({ id: providerId, name }) || callIds.includes(providerId) ? newCallId() : providerId
   const index = callIds.length
   events.push({ type: 'tool-call-begin', choice: 0, index, id, name })
-  const open = { ...place, index, id, name, arguments: noArguments }
+  const open = { ...position, index, id, name, arguments: emptyArguments }
   return { ...turn, callIds: [...callIds, id], open: [...turn.open, open] }
 }
 
-/** The turn with a fragment of the arguments of the call that is there; the same where none has begun. */
-export function addArguments(turn: Turn, text: unknown, place: ItemPlace, events: GenerationEvent[]): Turn {
-  const open = openAt(turn, place)
+/** Returns the turn after a fragment of the arguments of a call; unchanged where no call is open at the position. */
+export function addArguments(
+  turn: Turn,
+  text: unknown,
+  position: ItemPosition,
+  events: GenerationEvent[],
+): Turn {
+  const open = openCallAt(turn, position)
   if (!open || typeof text !== 'string' || text === '') return turn
-  const next = { ...open, arguments: addFragment(open.arguments, text, placeOf(open), events) }
+  const next = { ...open, arguments: addFragment(open.arguments, text, callPosition(open), events) }
   return { ...turn, open: turn.open.map((call) => (call === open ? next : call)) }
 }
 
-/** The turn with one more finished item. A call ends with it, with what goes back with it. */
-export function closeItem(turn: Turn, item: Fields, place: ItemPlace, events: GenerationEvent[]): Turn {
+/** Returns the turn after the end of an item. A function call ends with it, with its state. */
+export function closeItem(turn: Turn, item: Fields, position: ItemPosition, events: GenerationEvent[]): Turn {
   switch (item.type) {
     case 'reasoning': {
-      const kept = keptReasoning(item)
-      return kept === undefined ? turn : { ...turn, reasoning: [...turn.reasoning, kept] }
+      const reasoning = toReasoningState(item)
+      return reasoning === undefined ? turn : { ...turn, reasoning: [...turn.reasoning, reasoning] }
     }
     case 'message':
       return { ...turn, phase: textOf(item.phase) ?? turn.phase }
     case 'function_call':
-      return closeCall(turn, item, place, events)
+      return closeCall(turn, item, position, events)
     default:
       return turn
   }
 }
 
-/** A call that the limit cut off has no whole arguments, and does not end. */
-function closeCall(turn: Turn, item: Fields, place: ItemPlace, events: GenerationEvent[]): Turn {
-  const known = openAt(turn, place)
-  if (item.status === 'incomplete') return { ...turn, open: turn.open.filter((call) => call !== known) }
-  const begun = known ? turn : openItem(turn, item, place, events)
-  const call = known ?? (begun === turn ? undefined : begun.open.at(-1))
+/** A call that the token limit cut off has incomplete arguments, and does not end. */
+function closeCall(turn: Turn, item: Fields, position: ItemPosition, events: GenerationEvent[]): Turn {
+  const openCall = openCallAt(turn, position)
+  if (item.status === 'incomplete') return { ...turn, open: turn.open.filter((call) => call !== openCall) }
+  const begun = openCall ? turn : openItem(turn, item, position, events)
+  const call = openCall ?? (begun === turn ? undefined : begun.open.at(-1))
   if (!call) return turn
   const { callIds, open } = begun
-  const state = keptState(turn.reasoning, turn.phase)
-  endCall({ ...call, state }, call.arguments, argumentsOf(item), placeOf(call), events)
-  return { callIds, open: open.filter((other) => other !== call), ended: turn.ended + 1, reasoning: [] }
+  const state = toCallState(turn.reasoning, turn.phase)
+  endCall({ ...call, state }, call.arguments, argumentsOf(item), callPosition(call), events)
+  return {
+    callIds,
+    open: open.filter((other) => other !== call),
+    endedCalls: turn.endedCalls + 1,
+    reasoning: [],
+  }
 }
 
-function openAt({ open }: Turn, { position, itemId }: ItemPlace): OpenCall | undefined {
+function openCallAt({ open }: Turn, { outputIndex, itemId }: ItemPosition): OpenCall | undefined {
   return open.findLast(
     (call) =>
-      (position !== undefined && call.position === position) ||
+      (outputIndex !== undefined && call.outputIndex === outputIndex) ||
       (itemId !== undefined && call.itemId === itemId),
   )
 }
 
-function placeOf({ index }: OpenCall): CallPlace {
+function callPosition({ index }: OpenCall): CallPosition {
   return { choice: 0, index }
 }
 
 function argumentsOf(item: Fields): string {
-  const { arguments: given } = item
-  if (typeof given === 'string') return given
-  return given === undefined || given === null ? '' : JSON.stringify(given)
+  const { arguments: value } = item
+  if (typeof value === 'string') return value
+  return value === undefined || value === null ? '' : JSON.stringify(value)
 }

@@ -2,7 +2,7 @@ import type { Usage } from '../../../domain/generation/usage.ts'
 import { type Fields, isObject } from '../../../lib/json/json.ts'
 import { parseUsage as parseChatUsage } from '../openai-chat/usage.ts'
 
-/** The counts of an answer: those of chat completions under other names. */
+/** The usage of a response: the counts of chat completions under other names. */
 export function parseUsage({ usage }: Fields): Usage | undefined {
   if (!isObject(usage)) return undefined
   return parseChatUsage({

@@ -1,19 +1,19 @@
 import type { Effort, Format, Generation } from '../../../../domain/generation/request.ts'
 import { fieldsOf, listOf } from '../../../../lib/json/json.ts'
-import type { Target, Warn } from '../../protocol.ts'
-import type { Body, Dialect } from '../dialect.ts'
+import type { Body, Target, Warn } from '../../protocol.ts'
+import type { Dialect } from '../dialect.ts'
 
-/** DeepSeek: no schemas, thinking is a switch, and the thoughts of a tool turn belong to the next one. */
+/** DeepSeek: no JSON schemas, thinking is enabled or disabled, and the next turn needs the reasoning of a tool turn. */
 export const deepseek: Dialect = {
   name: 'deepseek',
-  refused: new Set(['n', 'logit_bias', 'service_tier']),
-  noDeveloper: true,
+  unsupported: new Set(['n', 'logit_bias', 'service_tier']),
+  noDeveloperRole: true,
   effort,
   adapt,
-  echo: { on: 'message', field: 'reasoning_content' },
+  stateField: { on: 'message', field: 'reasoning_content' },
 }
 
-/** It takes every word of ours and maps those that it has no step for. */
+/** DeepSeek accepts every effort and maps those that it does not have. */
 function effort(effort: Effort): Body {
   if (effort === 'none') return { thinking: { type: 'disabled' } }
   return { thinking: { type: 'enabled' }, reasoning_effort: effort }
@@ -21,22 +21,25 @@ function effort(effort: Effort): Body {
 
 function adapt(body: Body, generation: Generation, _target: Target, warn: Warn): Body {
   const { format, effort } = generation
-  const told = listOf(body.messages)
-  const messages = effort === 'none' ? told : told.map((message) => withReasoning(fieldsOf(message), warn))
+  const rendered = listOf(body.messages)
+  const messages =
+    effort === 'none' ? rendered : rendered.map((message) => withReasoning(fieldsOf(message), warn))
   if (format?.type !== 'json_schema') return { ...body, messages }
-  warn('deepseek takes no response_format json_schema; the model was asked to follow the schema instead.')
+  warn(
+    'response_format json_schema is not supported by deepseek; the model was instructed to follow the schema instead.',
+  )
   const instruction = { role: 'system', content: schemaInstruction(format) }
   return { ...body, messages: [instruction, ...messages], response_format: { type: 'json_object' } }
 }
 
-/** While it thinks, it refuses a tool turn without its reasoning, and takes one where that is empty. */
+/** In thinking mode DeepSeek rejects a tool turn without its reasoning, and accepts an empty one. */
 function withReasoning(message: Body, warn: Warn): Body {
   if (message.tool_calls === undefined || typeof message.reasoning_content === 'string') return message
-  warn('The reasoning behind an earlier tool call is not known here; deepseek goes on without it.')
+  warn('The reasoning of an earlier tool call is not known here; deepseek continues without it.')
   return { ...message, reasoning_content: '' }
 }
 
-/** The word JSON has to be in the prompt, or DeepSeek refuses `json_object`. */
+/** DeepSeek rejects `json_object` unless the prompt contains the word JSON. */
 function schemaInstruction(format: Format & { type: 'json_schema' }): string {
   const { name, description, schema } = format
   const purpose = description === undefined ? name : `${name} (${description})`

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Effort, Generation } from '../../../../domain/generation/request.ts'
-import type { Target, Warn } from '../../protocol.ts'
-import type { Body, Dialect } from '../dialect.ts'
+import type { Body, Target, Warn } from '../../protocol.ts'
+import type { Dialect } from '../dialect.ts'
 
-/** Mistral refuses every field that it does not know, and has words of its own. */
+/** Mistral rejects unknown fields, and has field names and values of its own. */
 export const mistral: Dialect = {
   name: 'mistral',
   renames: { seed: 'random_seed' },
-  only: new Set([
+  supported: new Set([
     'model',
     'messages',
     'stream',
@@ -27,23 +27,23 @@ export const mistral: Dialect = {
     'reasoning_effort',
     'safe_prompt',
   ]),
-  usageUnasked: true,
-  noDeveloper: true,
-  bareMessages: true,
+  alwaysSendsUsage: true,
+  noDeveloperRole: true,
+  plainMessages: true,
   callId,
   effort,
   adapt,
 }
 
-const warmest = 1.5
+const maxTemperature = 1.5
 
 function adapt(body: Body, generation: Generation, _target: Target, warn: Warn): Body {
   const { temperature = 0, toolChoice } = generation
-  if (temperature > warmest)
-    warn(`mistral takes a temperature of at most ${warmest}; it was lowered to that.`)
+  if (temperature > maxTemperature)
+    warn(`mistral supports a temperature of at most ${maxTemperature}; it was lowered to that.`)
   return {
     ...body,
-    ...(temperature > warmest ? { temperature: warmest } : {}),
+    ...(temperature > maxTemperature ? { temperature: maxTemperature } : {}),
     ...(toolChoice === 'required' && body.tools ? { tool_choice: 'any' } : {}),
   }
 }
@@ -55,7 +55,7 @@ function effort(effort: Effort, target: Target): Body {
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Nine letters or digits; an id of another form becomes one, always the same for the same id. */
+/** Nine letters or digits; an id of another form is hashed to one, always the same for the same id. */
 function callId(id: string): string {
   if (/^[a-zA-Z0-9]{9}$/.test(id)) return id
   const digest = createHash('sha256').update(id).digest().subarray(0, 9)

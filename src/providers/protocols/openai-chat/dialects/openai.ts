@@ -2,23 +2,23 @@ import type { Generation } from '../../../../domain/generation/request.ts'
 import type { Target } from '../../protocol.ts'
 import type { Dialect } from '../dialect.ts'
 
-/** OpenAI and, with its models, Azure. */
+/** OpenAI, and Azure with OpenAI's models. */
 export function openai(name: string): Dialect {
-  return { name, renames: { max_tokens: 'max_completion_tokens' }, refusedByModel }
+  return { name, renames: { max_tokens: 'max_completion_tokens' }, unsupportedByModel }
 }
 
 const samplingFields = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logit_bias']
 
-/** Sampling is fixed while a model reasons. */
-function refusedByModel(target: Target, generation: Generation): readonly string[] {
+/** A model that reasons rejects sampling parameters. */
+function unsupportedByModel(target: Target, generation: Generation): readonly string[] {
   return reasons(target.model, generation.effort) ? samplingFields : []
 }
 
-/** True where a model of OpenAI reasons before it answers. */
+/** True where a model of OpenAI reasons at this effort. */
 export function reasons(model: string, effort: string | undefined): boolean {
   if (/^(o\d|gpt-5(?![.\d])(?!-chat))/.test(model)) return true
   const minor = /^gpt-5\.(\d+)(?!.*chat)/.exec(model)?.[1]
   if (minor === undefined || effort === 'none') return false
-  // Up to 5.4 reasoning is off until it is asked for.
+  // Up to 5.4, reasoning is disabled by default.
   return effort !== undefined || Number(minor) >= 5 || /-(pro|codex)/.test(model)
 }

@@ -1,23 +1,23 @@
 import type { Effort, Generation } from '../../../../domain/generation/request.ts'
 import { fieldsOf, listOf } from '../../../../lib/json/json.ts'
-import type { Target, Warn } from '../../protocol.ts'
-import type { Body, Dialect } from '../dialect.ts'
+import type { Body, Target, Warn } from '../../protocol.ts'
+import type { Dialect } from '../dialect.ts'
 
-/** OpenRouter: reasoning is an object of its own, and its details belong to the next turn of a tool loop. */
+/** OpenRouter: reasoning is an object of its own, and the next turn of a tool loop needs its details. */
 export const openrouter: Dialect = {
   name: 'openrouter',
   effort,
   adapt,
-  echo: { on: 'message', field: 'reasoning_details' },
+  stateField: { on: 'message', field: 'reasoning_details' },
 }
 
 function effort(effort: Effort, target: Target): Body {
   if (effort === 'none') return { reasoning: { enabled: false } }
-  const known = effort !== 'max' || target.efforts?.includes('max')
-  return { reasoning: { effort: known ? effort : 'xhigh' } }
+  const isSupported = effort !== 'max' || target.efforts?.includes('max')
+  return { reasoning: { effort: isSupported ? effort : 'xhigh' } }
 }
 
-/** Google's newer models refuse a tool turn of which the reasoning was lost, unless it says that it was. */
+/** Google's newer models reject a tool turn whose reasoning is missing, unless a placeholder marks it as skipped. */
 function adapt(body: Body, _generation: Generation, { model }: Target, warn: Warn): Body {
   if (!/gemini-3/.test(model)) return body
   const messages = listOf(body.messages).map((message) => withReasoning(fieldsOf(message), warn))
@@ -27,11 +27,17 @@ function adapt(body: Body, _generation: Generation, { model }: Target, warn: War
 function withReasoning(message: Body, warn: Warn): Body {
   const [first] = listOf(message.tool_calls)
   if (first === undefined || message.reasoning_details !== undefined) return message
-  warn('The reasoning behind an earlier tool call is not known here; openrouter goes on without it.')
+  warn('The reasoning of an earlier tool call is not known here; openrouter continues without it.')
   const { id } = fieldsOf(first)
-  const lost = { type: 'reasoning.encrypted', data: unsigned, id, format: 'google-gemini-v1', index: 0 }
-  return { ...message, reasoning_details: [lost] }
+  const placeholder = {
+    type: 'reasoning.encrypted',
+    data: skipSignature,
+    id,
+    format: 'google-gemini-v1',
+    index: 0,
+  }
+  return { ...message, reasoning_details: [placeholder] }
 }
 
-/** Google's own word for a call of which no signature is known. */
-const unsigned = 'skip_thought_signature_validator'
+/** Google's documented placeholder for a missing signature. */
+const skipSignature = 'skip_thought_signature_validator'

@@ -1,7 +1,40 @@
 import type { Dialect } from '../dialect.ts'
 
-/** Chat completions without a quirk, as engines and most providers speak them. */
+/** The chat completions of most providers and inference engines, without differences. */
 export function plain(name: string): Dialect {
-  // Google puts the signature of a thought there and refuses the next turn without it.
-  return { name, echo: { on: 'call', field: 'extra_content' } }
+  // Google's models put the thought signature there and reject the next turn without it.
+  return { name, stateField: { on: 'call', field: 'extra_content' } }
 }
+
+/** Cerebras rejects a few fields. */
+export const cerebras: Dialect = {
+  name: 'cerebras',
+  unsupported: new Set([
+    'frequency_penalty',
+    'presence_penalty',
+    'logit_bias',
+    'parallel_tool_calls',
+    'service_tier',
+  ]),
+}
+
+/** Ollama silently ignores these fields, so the gateway warns of them. */
+export const ollama: Dialect = { name: 'ollama', unsupported: new Set(['n', 'logit_bias']) }
+
+/** Perplexity searches by itself and does not support tools. */
+export const perplexity: Dialect = {
+  name: 'perplexity',
+  unsupported: new Set([
+    'tools',
+    'tool_choice',
+    'parallel_tool_calls',
+    'n',
+    'seed',
+    'logit_bias',
+    'service_tier',
+  ]),
+  noDeveloperRole: true,
+}
+
+/** Snowflake sends no finish reason. */
+export const snowflake: Dialect = { name: 'snowflake', noFinishReason: true }

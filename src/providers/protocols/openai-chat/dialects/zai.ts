@@ -1,17 +1,17 @@
 import type { Effort } from '../../../../domain/generation/request.ts'
-import type { Target } from '../../protocol.ts'
-import type { Body, Dialect } from '../dialect.ts'
+import type { Body, Target } from '../../protocol.ts'
+import type { Dialect } from '../dialect.ts'
 
-/** Z.ai: thinking is a switch; only models that are known to have efforts are told one. */
+/** Z.ai: thinking is enabled or disabled; an effort is sent only to models that are known to support it. */
 export const zai: Dialect = {
   name: 'zai',
-  refused: new Set(['n', 'logit_bias', 'frequency_penalty', 'presence_penalty']),
-  noDeveloper: true,
+  unsupported: new Set(['n', 'logit_bias', 'frequency_penalty', 'presence_penalty']),
+  noDeveloperRole: true,
   effort,
 }
 
 function effort(effort: Effort, target: Target): Body {
   if (effort === 'none') return { thinking: { type: 'disabled' } }
-  const steps = target.efforts && target.efforts.length > 1 ? { reasoning_effort: effort } : {}
-  return { thinking: { type: 'enabled' }, ...steps }
+  const effortField = target.efforts && target.efforts.length > 1 ? { reasoning_effort: effort } : {}
+  return { thinking: { type: 'enabled' }, ...effortField }
 }

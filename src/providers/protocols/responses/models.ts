@@ -2,43 +2,43 @@ import type { Effort } from '../../../domain/generation/request.ts'
 import { reasons } from '../openai-chat/dialects/openai.ts'
 import type { Target } from '../protocol.ts'
 
-/** What is particular about the models of one family. */
+/** The differences of one family of models. */
 type Family = {
   readonly names: RegExp
-  /** Reasoning comes encrypted for the next turn when asked for; other models refuse to be asked. */
+  /** The models return encrypted reasoning on request; other models reject that request. */
   readonly encrypts?: boolean
-  /** Efforts that the models do not have, and what is nearest; where the catalog knows better, it counts. */
+  /** The nearest supported effort for each unsupported one. The efforts of the catalog take precedence. */
   readonly efforts?: Partial<Record<Effort, Effort>>
-  /** The models always reason and refuse an effort. */
+  /** The models always reason and reject an effort. */
   readonly effortless?: boolean
 }
 
-const ofThree = { none: 'low', minimal: 'low', xhigh: 'high', max: 'high' } as const
+const threeEfforts = { none: 'low', minimal: 'low', xhigh: 'high', max: 'high' } as const
 
-/** The first that matches counts. Sources: answers of OpenAI, Azure and xAI, and the guides of xAI and OpenAI. */
+/** The first match applies. Sources: responses of OpenAI, Azure and xAI, and the guides of xAI and OpenAI. */
 const families: readonly Family[] = [
   { names: /^(o\d|codex|gpt-5)(?!.*chat)/, encrypts: true },
-  { names: /^gpt-oss/, efforts: ofThree },
-  { names: /^grok-4\.3/, encrypts: true, efforts: { ...ofThree, none: 'none' } },
-  { names: /^grok-4\.[4-9]/, encrypts: true, efforts: ofThree },
+  { names: /^gpt-oss/, efforts: threeEfforts },
+  { names: /^grok-4\.3/, encrypts: true, efforts: { ...threeEfforts, none: 'none' } },
+  { names: /^grok-4\.[4-9]/, encrypts: true, efforts: threeEfforts },
   { names: /^grok-4.*non-reasoning/, effortless: true },
   { names: /^grok-(4|code)/, encrypts: true, effortless: true },
-  { names: /^grok-3-mini/, encrypts: true, efforts: { ...ofThree, medium: 'high' } },
+  { names: /^grok-3-mini/, encrypts: true, efforts: { ...threeEfforts, medium: 'high' } },
 ]
 
-/** True where the model gives its reasoning encrypted, to be sent back with the results of its tool calls. */
+/** True where the model returns encrypted reasoning, to be sent back with the results of its tool calls. */
 export function encryptsReasoning({ model }: Target): boolean {
   return familyOf(model)?.encrypts === true
 }
 
-/** The model's own word for the effort; undefined where it refuses any. */
+/** The effort to send to the model; undefined where it rejects any. */
 export function effortFor(effort: Effort, { model, efforts }: Target): Effort | undefined {
   if (efforts) return effort
   const family = familyOf(model)
   return family?.effortless ? undefined : (family?.efforts?.[effort] ?? effort)
 }
 
-/** True where the model refuses temperature and top_p: they are fixed while OpenAI's models reason. */
+/** True where the model rejects temperature and top_p, as OpenAI's models do while they reason. */
 export function fixesSampling({ model }: Target, effort: Effort | undefined): boolean {
   return reasons(bareName(model), effort)
 }
@@ -48,7 +48,7 @@ function familyOf(model: string): Family | undefined {
   return families.find(({ names }) => names.test(name))
 }
 
-/** Routers put the author before the name, with a slash or a point. */
+/** Routers prefix the name with the author and a slash or a dot. */
 function bareName(model: string): string {
   return model.replace(/^.*\//, '').replace(/^openai\./, '')
 }

@@ -1,9 +1,8 @@
 import type { Effort } from '../../../domain/generation/request.ts'
-import type { Target, Warn } from '../protocol.ts'
-import type { Body } from './dialect.ts'
-import type { Family, Level, Thinking } from './family.ts'
+import type { Body, Target, Warn } from '../protocol.ts'
+import type { Family, Level, Thinking } from './models.ts'
 
-/** The thinking that an effort asks for, in the terms of the model's family. */
+/** Renders an effort as the thinking budget or level that the model's family supports. */
 export function renderThinking(
   effort: Effort | undefined,
   { thinking }: Family,
@@ -15,17 +14,17 @@ export function renderThinking(
     if (effort !== 'none') warn({ what: 'Parameter', name: 'reasoning_effort', by: model })
     return undefined
   }
-  if (effort === 'none' && mandatory(thinking))
+  if (effort === 'none' && isMandatory(thinking))
     warn(`${model} always reasons; its lowest reasoning effort was used.`)
   const amount = thinking.type === 'budget' ? renderBudget(effort, thinking) : renderLevel(effort, thinking)
   return effort === 'none' ? amount : { ...amount, includeThoughts: true }
 }
 
-function mandatory(thinking: Thinking): boolean {
+function isMandatory(thinking: Thinking): boolean {
   return thinking.type === 'budget' ? !thinking.optional : thinking.levels[0] !== 'minimal'
 }
 
-/** What Google's own compatible endpoint makes of the same words, and more for those that it does not know. */
+/** The budgets of Google's OpenAI-compatible endpoint, and higher ones for efforts that it does not have. */
 const budgets: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 512,
@@ -38,10 +37,10 @@ const budgets: Readonly<Record<Effort, number>> = {
 
 function renderBudget(effort: Effort, thinking: Thinking & { type: 'budget' }): Body {
   if (effort === 'none' && thinking.optional) return { thinkingBudget: 0 }
-  return { thinkingBudget: Math.min(Math.max(budgets[effort], thinking.least), thinking.most) }
+  return { thinkingBudget: Math.min(Math.max(budgets[effort], thinking.min), thinking.max) }
 }
 
-const nearest: Readonly<Record<Effort, readonly Level[]>> = {
+const nearestLevels: Readonly<Record<Effort, readonly Level[]>> = {
   none: ['minimal', 'low'],
   minimal: ['minimal', 'low'],
   low: ['low', 'high'],
@@ -52,5 +51,5 @@ const nearest: Readonly<Record<Effort, readonly Level[]>> = {
 }
 
 function renderLevel(effort: Effort, { levels }: Thinking & { type: 'level' }): Body {
-  return { thinkingLevel: nearest[effort].find((level) => levels.includes(level)) }
+  return { thinkingLevel: nearestLevels[effort].find((level) => levels.includes(level)) }
 }

@@ -1,22 +1,22 @@
-/** What Google's model generations differ in. */
+/** The differences of one family of Google's models. */
 export type Family = {
-  /** How much a model reasons; absent where it cannot be told. */
+  /** How the amount of thinking is configured; absent where it is fixed. */
   readonly thinking?: Thinking
-  /** A tool call of the current turn is refused when it comes back without a signature. */
+  /** The model rejects a tool call of the current turn without its signature. */
   readonly signed?: boolean
-  /** An answer can follow a schema while tools are offered. */
+  /** The model supports a response schema together with tools. */
   readonly schemaBesideTools?: boolean
 }
 
-/** A number of tokens, or a word. */
+/** A number of tokens, or a level. */
 export type Thinking =
-  | { readonly type: 'budget'; readonly least: number; readonly most: number; readonly optional: boolean }
+  | { readonly type: 'budget'; readonly min: number; readonly max: number; readonly optional: boolean }
   | { readonly type: 'level'; readonly levels: readonly Level[] }
 
-/** From the least to the most. */
+/** In ascending order. */
 export type Level = 'minimal' | 'low' | 'medium' | 'high'
 
-/** The family that a model belongs to by its name. A name that says nothing is taken for one of the newest. */
+/** The family of a model, by its name; an unknown name belongs to the newest family. */
 export function familyOf(model: string): Family {
   return families.find(([pattern]) => pattern.test(model))?.[1] ?? newest
 }
@@ -27,14 +27,14 @@ const newest: Family = {
   schemaBesideTools: true,
 }
 
-// Google's pages on thinking, thought signatures and structured output; the ranges of budgets are from there.
+// Sources, also of the budget ranges: Google's pages on thinking, thought signatures and structured output.
 const families: readonly (readonly [RegExp, Family])[] = [
   [/gemini-(1|2\.0)|gemini-2\.5-flash-image|gemma-[1-3]|learnlm/, {}],
   [/gemini-2\.5-pro/, budgeted(128, 32_768, false)],
   [/gemini-2\.5-flash-lite/, budgeted(512, 24_576, true)],
   [/gemini-2\.5/, budgeted(1, 24_576, true)],
   [/gemma-4/, { thinking: { type: 'level', levels: ['minimal', 'high'] } }],
-  // A name that moves from generation to generation: both of them take a budget.
+  // An alias that moves from one generation to the next: both support a budget.
   [/-latest$/, { ...newest, ...budgeted(1, 24_576, true) }],
   [
     /gemini-3(\.1)?-pro|gemini-3\.7-flash/,
@@ -42,6 +42,6 @@ const families: readonly (readonly [RegExp, Family])[] = [
   ],
 ]
 
-function budgeted(least: number, most: number, optional: boolean): Family {
-  return { thinking: { type: 'budget', least, most, optional } }
+function budgeted(min: number, max: number, optional: boolean): Family {
+  return { thinking: { type: 'budget', min, max, optional } }
 }

@@ -1,16 +1,15 @@
 import type { ForeignPart, ImagePart, Part } from '../../../domain/generation/request.ts'
 import { type Fields, fieldsOf, textOf } from '../../../lib/json/json.ts'
-import type { Warn } from '../protocol.ts'
-import { parseDataUrl } from './data-url.ts'
-import type { Body, Dialect } from './dialect.ts'
-import { warnOfExtras } from './left-out.ts'
+import type { Body, Warn } from '../protocol.ts'
+import type { Dialect } from './dialect.ts'
+import { warnUnsupportedProperties } from './unsupported.ts'
 
-/** The parts as Gemini has them, without those that say nothing to it. */
+/** Renders the parts, without those that Gemini does not support. */
 export function renderParts(parts: readonly Part[], dialect: Dialect, warn: Warn): Body[] {
   return parts.map((part) => renderPart(part, dialect, warn)).filter((part) => part !== undefined)
 }
 
-/** The texts of the parts alone. */
+/** Renders only the text parts; others are ignored with a warning. */
 export function renderTexts(parts: readonly Part[], dialect: Dialect, warn: Warn): Body[] {
   return renderParts(parts, dialect, warn).filter((part) => {
     if (part.text === undefined)
@@ -21,15 +20,15 @@ export function renderTexts(parts: readonly Part[], dialect: Dialect, warn: Warn
 
 function renderPart(part: Part, dialect: Dialect, warn: Warn): Body | undefined {
   if (part.type === 'foreign') return renderForeign(part, dialect, warn)
-  warnOfExtras(part.extras, 'messages[].content[].', dialect, warn)
+  warnUnsupportedProperties(part.extras, 'messages[].content[].', dialect, warn)
   if (part.type === 'image') return renderImage(part, dialect, warn)
-  // An empty text is refused.
+  // Gemini rejects an empty text.
   return part.text === '' ? undefined : { text: part.text }
 }
 
 function renderImage({ url, detail }: ImagePart, dialect: Dialect, warn: Warn): Body {
   if (detail !== undefined && detail !== 'auto')
-    warnOfExtras({ detail }, 'messages[].content[].image_url.', dialect, warn)
+    warnUnsupportedProperties({ detail }, 'messages[].content[].image_url.', dialect, warn)
   return renderMedia(url) ?? { fileData: { fileUri: url } }
 }
 
@@ -38,7 +37,7 @@ function renderMedia(url: string): Body | undefined {
   return inlineData && { inlineData }
 }
 
-/** Files and sounds with their content in them, and a refusal as the text that it is. */
+/** Renders inline files and audio, and a refusal as text. */
 function renderForeign({ value }: ForeignPart, dialect: Dialect, warn: Warn): Body | undefined {
   const part = renderKnown(value)
   if (!part) warn({ what: 'Content part type', name: value.type, by: dialect.name })
@@ -53,4 +52,30 @@ function renderKnown(value: Fields): Body | undefined {
   const { data, format } = fieldsOf(value.input_audio)
   if (textOf(data) === undefined || textOf(format) === undefined) return undefined
   return { inlineData: { mimeType: `audio/${String(format)}`, data } }
+}
+
+/** The content of a data URL; `data` is base64. */
+type InlineData = { readonly mimeType: string; readonly data: string }
+
+/** The content of a data URL; undefined for any other URL. */
+function parseDataUrl(url: string): InlineData | undefined {
+  const comma = url.indexOf(',')
+  if (comma < 0 || !/^data:/i.test(url)) return undefined
+  const [mimeType = '', ...attributes] = url.slice(5, comma).split(';')
+  const encoded = attributes.some((attribute) => attribute.trim().toLowerCase() === 'base64')
+  const text = percentDecoded(url.slice(comma + 1))
+  if (text === undefined) return undefined
+  return {
+    mimeType: mimeType.trim().toLowerCase() || 'text/plain',
+    data: encoded ? text : Buffer.from(text).toString('base64'),
+  }
+}
+
+function percentDecoded(text: string): string | undefined {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }

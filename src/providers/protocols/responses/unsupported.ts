@@ -2,22 +2,22 @@ import type { Generation, Message } from '../../../domain/generation/request.ts'
 import type { Fields } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
 
-/** What warnings call the wire. */
+/** The name of the protocol in warnings. */
 export const responsesApi = 'the Responses API'
 
-/** Warns of the parameters and properties of the request that have no place in the Responses API. */
-export function warnOfLosses(generation: Generation, warn: Warn): void {
-  for (const [name, asked] of Object.entries(lostParameters(generation)))
-    if (asked) warn({ what: 'Parameter', name, by: responsesApi })
+/** Warns of the parameters and properties of the request that the Responses API does not support. */
+export function warnUnsupported(generation: Generation, warn: Warn): void {
+  for (const [name, isUsed] of Object.entries(unsupportedParameters(generation)))
+    if (isUsed) warn({ what: 'Parameter', name, by: responsesApi })
   for (const name of namesIn(generation.extras))
-    if (!carriedExtras.has(name)) warn({ what: 'Parameter', name, by: responsesApi })
+    if (!supportedExtras.has(name)) warn({ what: 'Parameter', name, by: responsesApi })
   for (const message of generation.messages) warnOfMessage(message, warn)
 }
 
-/** Properties that the Responses API knows too, the last of them inside `text`. */
-const carriedExtras = new Set(['prompt_cache_key', 'safety_identifier', 'verbosity'])
+/** The extra properties that the Responses API supports, the last of them inside `text`. */
+const supportedExtras = new Set(['prompt_cache_key', 'safety_identifier', 'verbosity'])
 
-function lostParameters(generation: Generation): Readonly<Record<string, boolean>> {
+function unsupportedParameters(generation: Generation): Readonly<Record<string, boolean>> {
   return {
     n: (generation.choices ?? 1) > 1,
     stop: (generation.stop ?? []).length > 0,

@@ -1,0 +1,146 @@
+import type { FinishReason, GenerationEvent } from '../../../domain/generation/events.ts'
+import { endedEarly, invalidData, type ProviderError } from '../../../domain/generation/provider-error.ts'
+import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
+import type { SseEvent } from '../../../lib/sse.ts'
+import { hasError } from '../openai-chat/error.ts'
+import type { Step, StreamParser } from '../protocol.ts'
+import { addDelta, type Blocks, closeBlock, noBlocks, openBlock } from './blocks.ts'
+import { parseError } from './error.ts'
+import { mergeUsage, parseTier, parseUsage } from './usage.ts'
+
+/** The events of a message that was not streamed. */
+export function parseResponse(body: unknown): GenerationEvent[] {
+  if (!isObject(body) || hasError(body) || !Array.isArray(body.content)) {
+    return [failure(parseError(body))]
+  }
+  const events: GenerationEvent[] = []
+  const counts = fieldsOf(body.usage)
+  const tier = parseTier(counts)
+  if (tier !== undefined) events.push({ type: 'tier', tier })
+  const opened = listOf(body.content).reduce(
+    (blocks: typeof noBlocks, block) => openBlock(blocks, fieldsOf(block), events),
+    noBlocks,
+  )
+  const { callIds, pendingEvents } = closeBlock(opened, events)
+  const usage = parseUsage(counts)
+  if (usage) events.push({ type: 'usage', usage })
+  // A complete body needs no stop reason.
+  const reason = finishFor(textOf(body.stop_reason) ?? 'end_turn', callIds.length > 0)
+  return [...events, ...pendingEvents, { type: 'finish', choice: 0, reason }]
+}
+
+/** The state between two events of a stream. */
+export type StreamState = {
+  readonly blocks: Blocks
+  /** The latest counts of the provider. */
+  readonly usage: Fields
+  /** The first content block has begun. */
+  readonly hasBegun: boolean
+  /** The provider's stop reason. */
+  readonly stopReason?: string
+  /** The response is complete or has failed: no further events are emitted. */
+  readonly finished: boolean
+}
+
+/** The parser of a streamed message. */
+export const streamParser: StreamParser<StreamState> = {
+  initial: () => ({ blocks: noBlocks, usage: {}, hasBegun: false, finished: false }),
+  step,
+  end: (state) => (state.finished ? [] : [incomplete]),
+}
+
+function step(state: StreamState, event: SseEvent): Step<StreamState> {
+  if (state.finished) return { state, events: [], done: true }
+  const data = parseJson(event.data)
+  if (!isObject(data)) return stepInvalid(state, event)
+  if (hasError(data) || data.type === 'error' || event.event === 'error')
+    return finishWith(state, [failure(parseError(data))])
+  return readEvent(state, data)
+}
+
+/** Data that is not an object: empty data and events of unknown types are ignored, a broken event is a failure. */
+function stepInvalid(state: StreamState, { event, data }: SseEvent): Step<StreamState> {
+  if (event === 'error') return finishWith(state, [failure(parseError(data))])
+  const foreign = event !== '' && !/^(message|content_block)_/.test(event)
+  if (foreign || data.trim() === '') return { state, events: [] }
+  return finishWith(state, [failure(invalidData)])
+}
+
+function readEvent(state: StreamState, data: Fields): Step<StreamState> {
+  const events: GenerationEvent[] = []
+  switch (data.type) {
+    case 'content_block_delta': {
+      const blocks = addDelta(state.blocks, fieldsOf(data.delta), events)
+      return { state: blocks === state.blocks ? state : { ...state, blocks }, events }
+    }
+    case 'content_block_start': {
+      const next = begin(state, events)
+      const blocks = openBlock(next.blocks, fieldsOf(data.content_block), events)
+      return { state: { ...next, blocks }, events }
+    }
+    case 'content_block_stop':
+      return { state: { ...state, blocks: closeBlock(state.blocks, events) }, events }
+    case 'message_start':
+      return { state: { ...state, usage: mergeUsage(state.usage, fieldsOf(data.message).usage) }, events }
+    case 'message_delta':
+      return { state: readEnd(state, data, events), events }
+    case 'message_stop':
+      return conclude(state, events)
+    default:
+      return { state, events }
+  }
+}
+
+/** Emits the first usage with the first block: a response that fails before it can still be retried. */
+function begin(state: StreamState, events: GenerationEvent[]): StreamState {
+  if (state.hasBegun) return state
+  const tier = parseTier(state.usage)
+  if (tier !== undefined) events.push({ type: 'tier', tier })
+  emitUsage(state.usage, events)
+  return { ...state, hasBegun: true }
+}
+
+function readEnd(state: StreamState, data: Fields, events: GenerationEvent[]): StreamState {
+  const usage = mergeUsage(state.usage, data.usage)
+  const stopReason = textOf(fieldsOf(data.delta).stop_reason) ?? state.stopReason
+  if (stopReason !== undefined && state.stopReason === undefined) events.push({ type: 'ending', choice: 0 })
+  const next = begin({ ...state, usage }, events)
+  if (state.hasBegun) emitUsage(usage, events)
+  return { ...next, stopReason: stopReason }
+}
+
+function emitUsage(counts: Fields, events: GenerationEvent[]): void {
+  const usage = parseUsage(counts)
+  if (usage) events.push({ type: 'usage', usage })
+}
+
+/** The `finish`, or a failure where there is no stop reason. */
+function conclude(state: StreamState, events: GenerationEvent[]): Step<StreamState> {
+  if (state.stopReason === undefined) return finishWith(state, [incomplete])
+  const { callIds, pendingEvents } = closeBlock(state.blocks, events)
+  const reason = finishFor(state.stopReason, callIds.length > 0)
+  return finishWith(state, [...events, ...pendingEvents, { type: 'finish', choice: 0, reason }])
+}
+
+const incomplete = failure(endedEarly)
+
+function failure(error: ProviderError): GenerationEvent {
+  return { type: 'failure', complaint: error }
+}
+
+function finishWith(state: StreamState, events: readonly GenerationEvent[]): Step<StreamState> {
+  return { state: { ...state, finished: true }, events, done: true }
+}
+
+/** Our finish reason for a stop reason. A call of the output tool is not a tool call. */
+function finishFor(stopReason: string, hasToolCalls: boolean): FinishReason {
+  const reason = finishReasons.get(stopReason)
+  return reason ?? (hasToolCalls ? 'tool_calls' : 'stop')
+}
+
+/** All other stop reasons are a normal stop. */
+const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['refusal', 'content_filter'],
+])
