@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../storage/sqlite/keys/keys.ts'
+import type { KeyRecord } from '../storage/ports/keys.ts'
 import { table } from './output.ts'
 
 /** A key as `--json` prints it. */

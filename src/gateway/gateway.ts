@@ -5,6 +5,7 @@ import type { Generation } from '../domain/generation/request.ts'
 import type { AbortLike } from '../lib/abort.ts'
 import type { Log } from '../lib/log.ts'
 import type { PushStream } from '../lib/push-stream.ts'
+import type { Write } from '../storage/ports/writes.ts'
 import type { Billing } from './billing/billing.ts'
 import type { MeteredUsage } from './billing/meter.ts'
 import type { Nanos } from './billing/price.ts'
@@ -20,12 +21,12 @@ import type { CircuitBreaker } from './routing/circuit-breaker.ts'
 export type Gateway = {
   generate(question: GenerateRequest): Promise<GenerationStream>
   /**
-   * Takes of the limits and the balance what a call needs that is to be made later; `write` writes, in the same
-   * transaction, what stands for it. Throws what `generate` would.
+   * Reserves what a later call needs of the limits and the balance, and executes the writes in the same transaction.
+   * Throws what `generate` would.
    */
-  reserve(booking: ReservationRequest, write: () => void): Promise<QueuedSlot>
-  /** Enters a booked call that will not be made; `write` as above. Resolves once both are written, however late. */
-  settleUnsent(metadata: RequestMetadata, error: unknown, write: () => void): Promise<void>
+  reserve(booking: ReservationRequest, writes: readonly Write[]): Promise<QueuedSlot>
+  /** Settles a reserved call that will not be made, with the writes. Resolves when both are written, however late. */
+  settleUnsent(metadata: RequestMetadata, error: unknown, writes: readonly Write[]): Promise<void>
   /** Enters a request that came to nothing before there was a question. */
   recordRejected(facts: RequestMetadata, error: unknown): Promise<void>
 }
@@ -59,10 +60,10 @@ export type GenerateRequest = ReservationRequest & {
   /** What a booked call has taken already: it is closed, and nothing more is taken. */
   readonly reserved?: ConcurrencySlot
   /**
-   * Hears once how the call ended, whole or with an error, when every event was taken that was given, and says what is
-   * to be written in the transaction that settles it.
+   * Called once at the end of the call, after the last event was taken, with the error if it failed. Returns the writes
+   * of the transaction that settles the call.
    */
-  readonly onSettled?: (error: unknown, used: MeteredUsage) => (() => void) | undefined
+  readonly onSettled?: (error: unknown, used: MeteredUsage) => readonly Write[]
   /** Fires when the caller leaves. */
   readonly signal: AbortLike
 }

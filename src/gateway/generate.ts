@@ -1,6 +1,7 @@
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import { providerKeyMissing } from '../lib/errors/upstream-errors.ts'
 import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
+import type { Write } from '../storage/ports/writes.ts'
 import { Call } from './call.ts'
 import { openWithFailover } from './routing/failover.ts'
 import type {
@@ -28,10 +29,10 @@ export function createGateway(parts: GatewayParts): Gateway {
       calls.refusing() && !question.reserved
         ? refused(question.facts, parts)
         : accountedAnswer(question, parts),
-    reserve: (booking, write) =>
-      calls.refusing() ? refused(booking.facts, parts) : bookedCall(booking, write, parts),
-    async settleUnsent(facts, error, write) {
-      await billing.settleEventually(facts, failureOutcome(error), write)
+    reserve: (booking, writes) =>
+      calls.refusing() ? refused(booking.facts, parts) : bookedCall(booking, writes, parts),
+    async settleUnsent(facts, error, writes) {
+      await billing.settleEventually(facts, failureOutcome(error), writes)
       observer?.call(facts, true).callEnded(failureOutcome(error))
     },
     recordRejected: (facts, error) => turnedAway(facts, error, parts),
@@ -55,7 +56,7 @@ async function turnedAway(
 
 async function bookedCall(
   booking: ReservationRequest,
-  write: () => void,
+  writes: readonly Write[],
   parts: GatewayParts,
 ): Promise<QueuedSlot> {
   const { billing: books, log } = parts
@@ -66,7 +67,7 @@ async function bookedCall(
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
     const promptTokens = estimatedPrompt(generation)
     queued = admission.queue(promptTokens)
-    await books.reserve(facts, billing, () => costBoundOf(generation, model, promptTokens), write)
+    await books.reserve(facts, billing, () => costBoundOf(generation, model, promptTokens), writes)
     return queued
   } catch (error) {
     queued?.drop()

@@ -1,6 +1,6 @@
 import { causeOf, type Log } from '../lib/log.ts'
 import { repeatEvery, wait } from '../lib/time.ts'
-import type { Storage } from './storage.ts'
+import type { Storage } from './ports/storage.ts'
 
 /** Milliseconds for which things are kept; without end where none are given. */
 export type Retention = {

@@ -1,13 +1,12 @@
 import { AnswerFold } from '../../domain/generation/answer.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { joinWarnings } from '../../domain/generation/warnings.ts'
-import type { GenerationStream, Gateway } from '../../gateway/gateway.ts'
+import type { Gateway, GenerationStream } from '../../gateway/gateway.ts'
 import type { Models } from '../../gateway/models/model.ts'
 import { estimatedUsageWarning } from '../../gateway/billing/meter.ts'
 import type { Nanos } from '../../gateway/billing/price.ts'
 import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
-import type { Completions } from '../../storage/sqlite/completions/completions.ts'
 import { replyMetadata, type ReplyMetadata } from './reply-metadata.ts'
 import { createCompletionRecorder } from './store-completion.ts'
 import { prepare, type Prepared } from './prepare.ts'
@@ -19,7 +18,6 @@ import type { ChatRequest } from './schema.ts'
 export type ChatServiceParts = {
   readonly gateway: Gateway
   readonly models: () => Models
-  readonly completions: Pick<Completions, 'insert'>
   readonly unsupported: 'reject' | 'drop'
   /** Streams send the arguments of tool calls in fragments instead of whole calls. */
   readonly toolCallFragments: boolean
@@ -74,10 +72,7 @@ async function begin(
   }
   const { model, generation, performanceMode, slug } = prepared
   const { organization, admission, signal } = asker
-  const keeping =
-    request.store && fold
-      ? createCompletionRecorder(request, organization.id, fold, parts.completions)
-      : undefined
+  const keeping = request.store && fold ? createCompletionRecorder(request, organization.id, fold) : undefined
   const answering = await parts.gateway.generate({
     facts: requestMetadata(request, asker, 'chat', slug),
     billing: organization.billing,

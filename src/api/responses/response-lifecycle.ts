@@ -1,6 +1,7 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { MeteredUsage } from '../../gateway/billing/meter.ts'
-import type { NewResponse, Responses } from '../../storage/ports/responses.ts'
+import type { NewResponse } from '../../storage/ports/responses.ts'
+import { noWrites, type Write } from '../../storage/ports/writes.ts'
 import { endOf, type RunEnd, type RunEvent, toRunEvent } from './events/run-event.ts'
 import type { StreamEvent } from './events/stream-event.ts'
 import { LiveResponse } from './live/live-response.ts'
@@ -13,8 +14,8 @@ export type ResponseLifecycle = {
   readonly live: LiveResponse
   begin(answering: RunEvent): readonly StreamEvent[]
   take(batch: readonly GenerationEvent[]): readonly StreamEvent[]
-  /** Hears of the end before it is stored, and says how it is to be. See `Question`. */
-  ended(error: unknown, usage: MeteredUsage): (() => void) | undefined
+  /** Called before the end is stored; returns the writes that store it. See `GenerateRequest.onSettled`. */
+  ended(error: unknown, usage: MeteredUsage): readonly Write[]
   /** What tells the end, once it is stored. */
   end(): readonly StreamEvent[]
   fail(error: unknown): readonly StreamEvent[]
@@ -22,7 +23,6 @@ export type ResponseLifecycle = {
 
 export type ResponseLifecycleParts = {
   readonly live: LiveResponses
-  readonly responses: Pick<Responses, 'insert'>
 }
 
 /** The course of the response to this question, which somebody waits for; others may follow it if it is stored. */
@@ -54,14 +54,14 @@ export function createResponseLifecycle(
     ended(error, usage) {
       question.release()
       // A question to which nobody began an answer has no response.
-      if (!begun) return undefined
+      if (!begun) return noWrites
       const end = endOf(error, usage)
       ending = end
       // As it is now, whenever it is written.
-      const row = head.store ? rowOf(question, live, end) : undefined
+      const writes = head.store ? writesOf(question, live, end) : noWrites
       // Whoever asked has left, and takes the end no more.
       if (end.type === 'cancelled') over(end)
-      return row && (() => parts.responses.insert(row))
+      return writes
     },
     end: () => (ending ? over(ending) : []),
     fail: (error) => over(endOf(error, ending?.usage ?? null)),
@@ -71,6 +71,10 @@ export function createResponseLifecycle(
 function toldOf(live: LiveResponse, event: GenerationEvent): readonly StreamEvent[] {
   const happened = toRunEvent(event)
   return happened ? live.apply(happened) : []
+}
+
+function writesOf(question: PreparedResponse, live: LiveResponse, end: RunEnd): readonly Write[] {
+  return [{ kind: 'insert-response', response: rowOf(question, live, end) }]
 }
 
 function rowOf({ head, conversation }: PreparedResponse, live: LiveResponse, end: RunEnd): NewResponse {

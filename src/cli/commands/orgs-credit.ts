@@ -1,6 +1,6 @@
 import { type Nanos, nanosOf, usdText } from '../../lib/usd.ts'
-import type { OrganizationAccount } from '../../storage/sqlite/organizations/organizations.ts'
-import { parseFlags, UsageError, type CliContext } from '../args.ts'
+import type { OrganizationAccount } from '../../storage/ports/organizations.ts'
+import { type CliContext, parseFlags, UsageError } from '../args.ts'
 import { organizationJson } from '../orgs-output.ts'
 import { jsonText } from '../output.ts'
 import { withChangedStorage } from '../storage.ts'

@@ -1,10 +1,6 @@
 import { durationOf } from '../../config/duration.ts'
-import {
-  type UsageGrouping,
-  usageGroupings,
-  type UsageQuestion,
-} from '../../storage/sqlite/billing/usage-report.ts'
-import { type Command, commonFlagsHelp, parseFlags, UsageError, type CliContext } from '../args.ts'
+import { type UsageGrouping, usageGroupings, type UsageQuestion } from '../../storage/ports/usage-report.ts'
+import { type CliContext, type Command, commonFlagsHelp, parseFlags, UsageError } from '../args.ts'
 import { jsonText } from '../output.ts'
 import { type Storage, withStoredData } from '../storage.ts'
 import { usageJson, usageTable } from '../usage-output.ts'

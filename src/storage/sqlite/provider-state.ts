@@ -5,24 +5,7 @@ import { organizationExists } from './organizations/organization-row.ts'
 import { read } from './sqlite-errors.ts'
 import { organizations, provider_state } from './tables.ts'
 import type { Writer } from './writer/writer.ts'
-
-/** What providers want back with a later request, kept for the organization by tool call. */
-export type ProviderState = {
-  /** Replaces what was kept for the call. Keeps nothing for an organization that is gone. */
-  keep(state: StateToKeep): Promise<void>
-  /** The values that have not expired, by call; what is damaged is as if it was not there. */
-  find(organization: string, provider: string, callIds: readonly string[]): Promise<ReadonlyMap<string, Json>>
-  /** Deletes some of what has expired, and tells how many: a full `sweepSize` means that there is more. */
-  sweep(): Promise<number>
-}
-
-export type StateToKeep = {
-  readonly organization: string
-  readonly callId: string
-  readonly provider: string
-  readonly value: Json
-  readonly expiresAt: number
-}
+import type { ProviderState, NewProviderState } from '../ports/provider-state.ts'
 
 /** The most rows of one sweep: each holds up the requests of its turn. */
 export const sweepSize = 500
@@ -34,7 +17,7 @@ export function createProviderState(
 ): ProviderState {
   const statements = prepareStatements(database)
 
-  function keepNow({ organization, callId, provider, value, expiresAt }: StateToKeep): void {
+  function keepNow({ organization, callId, provider, value, expiresAt }: NewProviderState): void {
     // The organization may be deleted while its call runs, which is no fault of that call.
     if (statements.owner.get({ organization }) === undefined) return
     statements.keep.run({ organization, callId, provider, value, expiresAt })

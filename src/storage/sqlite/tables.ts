@@ -3,6 +3,7 @@ import { blob, check, index, integer, primaryKey, sqliteTable, text } from 'driz
 import type { Json, JsonObject } from '../../lib/json/json.ts'
 import type { Api, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
+import type { ResponseStatus } from '../ports/responses.ts'
 
 /** How far the deletion of an organization is: its rows are deleted in steps, and only its own one stays. */
 export type OrganizationDeletion = 'begun' | 'done'
@@ -168,10 +169,6 @@ export const completions = sqliteTable(
     index('completions_of_model').on(table.organization_id, table.model, table.sequence),
   ],
 )
-
-/** Where a response stands. */
-export const responseStatuses = ['queued', 'in_progress', 'completed', 'failed', 'incomplete'] as const
-export type ResponseStatus = (typeof responseStatuses)[number]
 
 /** What keeps a deleted response: the responses that follow it, or nothing any more but that there was no time yet. */
 export type ResponseDeletion = 'needed' | 'due'

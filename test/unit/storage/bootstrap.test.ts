@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { parseApiKey } from '../../../src/storage/sqlite/keys/api-key.ts'
+import { parseApiKey } from '../../../src/domain/accounting/api-key.ts'
 import { bootstrap } from '../../../src/storage/sqlite/keys/bootstrap.ts'
 import { createKeys } from '../../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'

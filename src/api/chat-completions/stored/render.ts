@@ -1,5 +1,5 @@
 import { renderPage } from '../../../http/paging.ts'
-import type { CompletionPage, StoredCompletion } from '../../../storage/sqlite/completions/completion-list.ts'
+import type { CompletionPage, StoredCompletion } from '../../../storage/ports/completions.ts'
 
 /** A stored completion as JSON, in parts: put together from text, because nothing of it is read on the way. */
 export function renderStored({ completion, metadata }: StoredCompletion): readonly string[] {

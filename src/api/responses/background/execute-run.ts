@@ -1,7 +1,8 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import type { GenerateRequest } from '../../../gateway/gateway.ts'
 import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
-import { untilStored } from '../../../storage/sqlite/writer/until-stored.ts'
+import { untilStored } from '../../../storage/ports/until-stored.ts'
+import type { Write } from '../../../storage/ports/writes.ts'
 import { endOf, type RunEnd, toRunEvent } from '../events/run-event.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import { prepare } from '../request/prepare-request.ts'
@@ -69,7 +70,7 @@ async function answer(
   const question = await untilStored(() => questionOf(run, call, signal, parts), signal)
   const ended: GenerateRequest['onSettled'] = (error, used) => {
     course.ending = endOf(error, used.promptTokens + used.completionTokens > 0 ? used : null)
-    return finishing(run, course.ending, parts)
+    return finishing(run, course.ending)
   }
   const answering = await parts.current().gateway.generate({ ...question, onSettled: ended })
   const { provider, warnings } = answering
@@ -118,10 +119,10 @@ async function questionOf(
   }
 }
 
-/** The write of this end, whenever it is made. It changes nothing where the run has ended before. */
-function finishing({ live }: Run, end: RunEnd, { responses }: RunParts): () => void {
-  const row = live.endedBy(end)
-  return () => void responses.finish(live.organization, live.id, row)
+/** The write that stores this end of the run. */
+function finishing({ live }: Run, end: RunEnd): readonly Write[] {
+  const { organization, id } = live
+  return [{ kind: 'finish-response', organization, id, end: live.endedBy(end) }]
 }
 
 /** A call that was made has told its end; one that could not be made ends with what kept it from being made. */
@@ -133,7 +134,7 @@ async function storeEnd(
   parts: RunParts,
 ): Promise<void> {
   const end = ending ?? endOf(error, null)
-  const finish = finishing(run, end, parts)
+  const finish = finishing(run, end)
   const again = () => untilStored(() => parts.write(finish), abandoned)
   if (ending) await again()
   else await parts.current().gateway.settleUnsent(run.facts, error, finish).catch(again)

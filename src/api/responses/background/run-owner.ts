@@ -1,5 +1,5 @@
 import { noOrganization, runKeyInvalid } from '../../../lib/errors/errors.ts'
-import type { KeyDirectory } from '../../../storage/sqlite/keys/key-directory.ts'
+import type { KeyDirectory } from '../../../storage/ports/key-directory.ts'
 import type { Organization } from '../../../domain/accounting/organization.ts'
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 

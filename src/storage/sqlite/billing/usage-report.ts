@@ -1,59 +1,17 @@
-import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
-import type { Nanos } from '../../../lib/usd.ts'
+import { and, eq, gte, lt, sql, type SQL } from 'drizzle-orm'
+import type {
+  Timings,
+  UsageGroup,
+  UsageGrouping,
+  UsageQuestion,
+  UsageReport,
+  UsageSums,
+} from '../../ports/usage-report.ts'
 import type { Database } from '../connection/database.ts'
 import { accountNamed } from '../organizations/organizations.ts'
-import { readTimings, type Timings } from './usage-timings.ts'
-import { withEmptyDays } from './usage-days.ts'
 import { read } from '../sqlite-errors.ts'
 import { api_keys, organizations, usage } from '../tables.ts'
-
-/** By what requests are counted; a day is one of UTC. */
-export const usageGroupings = ['model', 'provider', 'org', 'key', 'tag', 'day', 'error'] as const
-export type UsageGrouping = (typeof usageGroupings)[number]
-
-/** Which requests, and by what they are counted. */
-export type UsageQuestion = {
-  /** The name of an organization; absent: of all. */
-  readonly organization?: string
-  readonly by: UsageGrouping
-  /** Milliseconds since 1970. */
-  readonly since: number
-  /** Not part of it; absent: up to now. */
-  readonly until?: number
-}
-
-/** What requests took together. */
-export type UsageSums = Timings & {
-  readonly requests: number
-  /** Those that got an error, or a stream that broke. */
-  readonly failed: number
-  /** Of those, the ones with a status from 400 to 498: faults of the request. */
-  readonly clientErrors: number
-  /** Of those, the ones with a status from 500: faults of a provider or of the gateway. */
-  readonly serverErrors: number
-  readonly promptTokens: number
-  readonly completionTokens: number
-  readonly cachedTokens: number
-  readonly reasoningTokens: number
-  /** The sum of what is known; null where there are tokens and none of them have a known cost. */
-  readonly cost: Nanos | null
-  /** How many requests have tokens without a known cost, because their model has no price. */
-  readonly unpriced: number
-}
-
-export type UsageGroup = UsageSums & {
-  /** The model, the id of the key, the name of the organization, …; null for requests that have none. */
-  readonly value: string | null
-  /** The name of a key. */
-  readonly name: string | null
-}
-
-export type UsageReport = {
-  /** By day in order, with the days that have no requests, else the most expensive first. A request with several tags is part of several groups. */
-  readonly groups: readonly UsageGroup[]
-  /** Each request once. */
-  readonly total: UsageSums
-}
+import { readTimings } from './usage-timings.ts'
 
 /** What the requests of a time took; rejects with a sentence where there is no such organization. */
 export function usageReport(database: Database, question: UsageQuestion): Promise<UsageReport> {
@@ -159,4 +117,32 @@ const nothing: SumsRow = {
 
 function toSums({ priced, cost, ...counts }: SumsRow): Omit<UsageSums, keyof Timings> {
   return { ...counts, cost: counts.unpriced > 0 && priced === 0 ? null : BigInt(cost) }
+}
+
+const day = 86_400_000
+/** A time of more days begins with its first request: nobody looks at years of nothing. */
+const maxLeadingDays = 400
+/** Beyond it only days with requests are listed. */
+const maxDays = 4000
+
+/** The groups of days in order, with an empty one for each day of the time that has no requests. */
+export function withEmptyDays(
+  groups: readonly UsageGroup[],
+  { since, until = Date.now() + 1 }: UsageQuestion,
+  empty: UsageSums,
+): readonly UsageGroup[] {
+  const known = new Map(groups.map((group) => [group.value, group]))
+  const last = dayOf(until - 1)
+  const firstRequest = dayOf(Date.parse(groups[0]?.value ?? '') || last)
+  const first = last - dayOf(since) <= maxLeadingDays * day ? dayOf(since) : firstRequest
+  if (last - first > maxDays * day) return groups
+  const days = Array.from({ length: (last - first) / day + 1 }, (_, index) => first + index * day)
+  return days.map((time) => {
+    const value = new Date(time).toISOString().slice(0, 10)
+    return known.get(value) ?? { value, name: null, ...empty }
+  })
+}
+
+function dayOf(time: number): number {
+  return Math.floor(time / day) * day
 }

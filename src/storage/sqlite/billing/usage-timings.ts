@@ -1,12 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
 import type { Database } from '../connection/database.ts'
 import { usage } from '../tables.ts'
-
-/** Milliseconds that half of the requests stay within, and 95 of 100; from a second on to a hundredth of it. */
-export type Timing = { readonly p50: number; readonly p95: number }
-
-/** What of it is known of a group; null where no request of it has a time. */
-export type Timings = { readonly latency: Timing | null; readonly firstToken: Timing | null }
+import type { Timing, Timings } from '../../ports/usage-report.ts'
 
 /** Which rows, and by what they are grouped. */
 export type TimedRows = {

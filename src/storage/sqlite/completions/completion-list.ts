@@ -2,35 +2,10 @@ import type { Hold } from '../../../lib/memory-budget.ts'
 import { countOnPage } from '../../../lib/page-bytes.ts'
 import { nextTurn } from '../../../lib/time.ts'
 import type { Database } from '../connection/database.ts'
-import { sequenceOf } from '../sequence.ts'
+import { sequenceOf } from '../../ports/completion-sequence.ts'
 import { read } from '../sqlite-errors.ts'
-import { matchOf, type MetadataPair } from './completion-terms.ts'
-
-/** Which completions of an organization a page tells. */
-export type CompletionQuery = {
-  readonly organization: string
-  readonly model?: string | undefined
-  /** The completion has them all. */
-  readonly metadata: readonly MetadataPair[]
-  /** The id of the completion before the page, which need not exist. */
-  readonly after?: string | undefined
-  readonly order: 'asc' | 'desc'
-  readonly limit: number
-}
-
-/** A completion that was stored, as the JSON that was written of it. */
-export type StoredCompletion = {
-  readonly id: string
-  /** Without its metadata. */
-  readonly completion: string
-  readonly metadata: string
-}
-
-export type CompletionPage = {
-  readonly completions: readonly StoredCompletion[]
-  /** Whether others follow. */
-  readonly more: boolean
-}
+import { matchOf } from './completion-terms.ts'
+import type { CompletionPage, CompletionQuery, StoredCompletion } from '../../ports/completions.ts'
 
 /** Reads pages by an index each; no page reads the messages, or a completion that is not on it. */
 export function prepareCompletionList(database: Database): CompletionList {

@@ -1,7 +1,5 @@
 import type { Fields } from '../../../lib/json/json.ts'
-
-/** One pair of metadata that a list is filtered by; values are compared as text. */
-export type MetadataPair = readonly [key: string, value: string]
+import type { MetadataPair } from '../../ports/completions.ts'
 
 /** All that a completion can be found by, as the text that its row of `completion_terms` holds. */
 export function termsOf(organization: string, model: string, metadata: Fields): string {

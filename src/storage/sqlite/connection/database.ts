@@ -1,7 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { createLog, type Log } from '../../../lib/log.ts'
-import { keepShrinkable } from './free-space.ts'
+import { keepShrinkable } from './auto-vacuum.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { isBusy } from '../sqlite-errors.ts'

@@ -1,7 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import type { Log } from '../../../lib/log.ts'
-import { makeShrinkable } from './free-space.ts'
+import { makeShrinkable } from './auto-vacuum.ts'
 import { createPrivateFile } from './private-file.ts'
 
 /**

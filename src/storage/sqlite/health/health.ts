@@ -1,10 +1,9 @@
+import { type Stats, statSync } from 'node:fs'
 import type { ApiError } from '../../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { throttle } from '../../../lib/time.ts'
 import { type Database, inMemory } from '../connection/database.ts'
-import { watchFileIdentity } from '../file-identity.ts'
-import { databaseUnavailable } from '../sqlite-errors.ts'
-import { prepareWriteProbe } from '../write-probe.ts'
+import { databaseUnavailable, FileReplacedError } from '../sqlite-errors.ts'
 
 /**
  * Whether the database can be relied on. When a transaction fails, all that needs one is refused at once, and one of
@@ -92,4 +91,50 @@ function prepareChecks(database: Database) {
     passed()
   }
   return { checkPlace, tryWrite }
+}
+
+/**
+ * Looks where the files of an open database lie, and gives a check that throws once they lie there no more: what is
+ * written then lands in files that no later start reads.
+ */
+export function watchFileIdentity(file: string): () => void {
+  const checks = [file, `${file}-wal`].map(watchFile)
+  const check = () => checks.forEach((checkFile) => checkFile())
+  check()
+  return check
+}
+
+/** A look now and then costs little: `fs.watch` would wake up at every commit. */
+function watchFile(file: string): () => void {
+  let first: Stats | undefined
+  return () => {
+    const now = statSync(file, { throwIfNoEntry: false })
+    // The log may be made by the first write only.
+    first ??= now
+    if (first === undefined || same(first, now)) return
+    throw new FileReplacedError(`${file} ${now === undefined ? 'is gone' : 'is another file now'}.`)
+  }
+}
+
+function same(first: Stats, now: Stats | undefined): boolean {
+  return now !== undefined && now.ino === first.ino && now.dev === first.dev
+}
+
+/** In bytes: a database that has no room for so much is full. */
+const room = 64 * 1024
+
+/**
+ * Part of a transaction that proves that the database takes writes: a row of some size, made and taken away again. It
+ * stands among the keys because those belong to nobody else; one without an id opens nothing.
+ */
+export function prepareWriteProbe({ sqlite }: Database): () => void {
+  const insert = sqlite.prepare(
+    'INSERT INTO api_keys (public_id, organization_id, name, secret_hash, last4, created_at) ' +
+      `VALUES ('', '', '', zeroblob(${room}), '', 0)`,
+  )
+  const remove = sqlite.prepare("DELETE FROM api_keys WHERE public_id = ''")
+  return () => {
+    insert.run()
+    remove.run()
+  }
 }

@@ -1,23 +1,9 @@
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
+import type { Readiness } from '../../ports/health.ts'
 import type { Database } from '../connection/database.ts'
-import type { Health } from './health.ts'
 import { outageSentence } from '../sqlite-errors.ts'
-import { prepareWriteProbe } from '../write-probe.ts'
 import type { Writer } from '../writer/writer.ts'
-
-/** Tells beforehand whether the database will take a write. */
-export type Readiness = {
-  /**
-   * Before a call whose end must be written: throws or rejects with 503 where that could not be done. Writes only where
-   * nothing was written for a while, and waits only where another process has the lock.
-   */
-  ready(): Promise<void> | undefined
-  /**
-   * Writes something; rejects with a 503 that says what is wrong. All who ask at once share one write, and its result
-   * holds for `examinedTrust`, unless the database has failed or recovered since.
-   */
-  examine(): Promise<void>
-}
+import { type Health, prepareWriteProbe } from './health.ts'
 
 /** Milliseconds for which a commit proves that the next one will succeed, but for a lock; and for that, too. */
 const longestTrust = 1000

@@ -1,24 +1,9 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { Database } from '../connection/database.ts'
-import type { Organization } from '../../../domain/accounting/organization.ts'
 import { organizationColumns, organizationExists, toOrganization } from '../organizations/organization-row.ts'
 import { api_keys, organizations } from '../tables.ts'
-
-/** What is stored of a key, and whose it is; null for an organization that was deleted. */
-export type KnownKey = {
-  readonly publicId: string
-  readonly secretHash: Uint8Array
-  readonly expiresAt: number | null
-  readonly revokedAt: number | null
-  readonly organization: Organization | null
-}
-
-/** Finds keys for authentication, fast enough for every request. */
-export type KeyDirectory = {
-  /** The key as the database had it at most half a second ago. */
-  find(publicId: string): KnownKey | undefined
-}
+import type { KeyDirectory, KnownKey } from '../../ports/key-directory.ts'
 
 /** Milliseconds. A revocation by another process must hold within a second. */
 const longestTrust = 500

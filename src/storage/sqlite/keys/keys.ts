@@ -1,43 +1,13 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { Secret } from '../../../lib/secret.ts'
-import { type ApiKey, createApiKey, hashSecret, printApiKey } from './api-key.ts'
+import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../../domain/accounting/api-key.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExists } from '../organizations/organization-row.ts'
 import { accountNamed } from '../organizations/organizations.ts'
 import { read } from '../sqlite-errors.ts'
 import { api_keys, organizations } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
-
-/** A key as the operator sees it; times are milliseconds. */
-export type KeyRecord = {
-  readonly id: string
-  readonly name: string
-  /** Name of its organization; null where that was deleted. */
-  readonly organization: string | null
-  readonly last4: string
-  readonly createdAt: number
-  readonly expiresAt: number | null
-  readonly revokedAt: number | null
-  readonly replacedBy: string | null
-}
-
-/** A key at its making: nobody can read it a second time. */
-export type NewKey = { readonly record: KeyRecord; readonly key: Secret }
-
-export type KeyWish = {
-  readonly organization: string
-  readonly name: string
-  readonly expiresAt: number | null
-}
-
-/** The API keys of a gateway. Each rejects with a sentence for the operator. */
-export type Keys = {
-  create(wish: KeyWish): Promise<NewKey>
-  list(): Promise<readonly KeyRecord[]>
-  revoke(id: string): Promise<KeyRecord>
-  /** A new key with the same name, organization and lifetime; the old one works for `grace` milliseconds more. */
-  rotate(id: string, grace: number): Promise<NewKey>
-}
+import type { KeyRecord, Keys, KeyInput, NewKey } from '../../ports/keys.ts'
 
 export function createKeys(database: Database, writer: Writer, now: () => number = Date.now): Keys {
   return {
@@ -54,7 +24,7 @@ export function createKeys(database: Database, writer: Writer, now: () => number
 }
 
 /** Part of a transaction: a new key, random unless one is given. */
-export function insertKey(database: Database, wish: KeyWish, now: number, key = createApiKey()): NewKey {
+export function insertKey(database: Database, wish: KeyInput, now: number, key = createApiKey()): NewKey {
   const organization = accountNamed(database, wish.organization)
   database.query
     .insert(api_keys)

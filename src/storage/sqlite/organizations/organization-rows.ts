@@ -1,14 +1,18 @@
-import { prepareCompletionSteps } from '../completions/completion-steps.ts'
+import { usageBytes } from '../billing/usage.ts'
+import { prepareCompletionDeletion } from '../completions/completion-deletion.ts'
 import type { Database } from '../connection/database.ts'
 import { oneStep, stepRows } from '../step-size.ts'
-import { usageBytes } from '../billing/usage-expiry.ts'
 
 /** Part of a transaction: deletes some rows of the organization, and returns how many; 0 where none are left. */
 export type DeleteSome = (organization: string) => number
 
 /** One for each table whose rows of an organization are found by an index. */
 export function prepareIndexedRows(database: Database): readonly DeleteSome[] {
-  return [prepareCompletionSteps(database).empty, prepareResponses(database), prepareProviderState(database)]
+  return [
+    prepareCompletionDeletion(database).deleteOf,
+    prepareResponses(database),
+    prepareProviderState(database),
+  ]
 }
 
 /** The pieces of a log first, because they would all go at once with the response that they belong to. */

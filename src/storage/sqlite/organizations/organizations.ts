@@ -1,45 +1,15 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 import { timeSortedId } from '../../../lib/id.ts'
 import { type Nanos, usdText } from '../../../lib/usd.ts'
+import type { OrganizationAccount, OrganizationChange, Organizations } from '../../ports/organizations.ts'
+import { prepareEntryInsert } from '../billing/settlement.ts'
 import { maxNanos } from '../clamp-to-column.ts'
 import type { Database } from '../connection/database.ts'
-import { prepareEntry } from '../billing/ledger-entries.ts'
-import type {
-  BillingMode,
-  Organization,
-  OrganizationLimits,
-} from '../../../domain/accounting/organization.ts'
-import { organizationColumns, organizationExists, toOrganization } from './organization-row.ts'
-import { createOrganizationDeletions, type OrganizationDeletions } from './organization-deletion.ts'
 import { read } from '../sqlite-errors.ts'
 import { organizations } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
-
-/** An organization as the operator sees it. */
-export type OrganizationAccount = Organization & {
-  /** Below zero where requests cost more than was reserved for them. */
-  readonly balance: Nanos
-  /** The amount that open requests have reserved. */
-  readonly reserved: Nanos
-  readonly createdAt: number
-}
-
-/** What the operator changes; what is absent stays. A limit of null leaves it to the settings. */
-export type OrganizationChange = Partial<OrganizationLimits> & { readonly billing?: BillingMode }
-
-/** The organizations of a gateway. Each rejects with a sentence for the operator. */
-export type Organizations = {
-  create(name: string): Promise<OrganizationAccount>
-  list(): Promise<readonly OrganizationAccount[]>
-  change(name: string, change: OrganizationChange): Promise<OrganizationAccount>
-  /** Adds to the balance; a negative amount corrects it, but takes nothing that open requests have reserved. */
-  credit(name: string, amount: Nanos, note?: string): Promise<OrganizationAccount>
-  /**
-   * Its data goes with it, in steps; its keys stay, without an owner, from the first step on. `deleted` is called with the
-   * rows of each step. One that was ended in the middle is continued by the next call.
-   */
-  delete(name: string, deleted?: (rows: number) => void): Promise<OrganizationAccount>
-}
+import { createOrganizationDeletions, type OrganizationDeletions } from './organization-deletion.ts'
+import { organizationColumns, organizationExists, toOrganization } from './organization-row.ts'
 
 export function createOrganizations(
   database: Database,
@@ -132,7 +102,7 @@ function creditOrganization(
     .set({ balance: Number(balance) })
     .where(eq(organizations.id, account.id))
     .run()
-  prepareEntry(database)({ organization: account.id, createdAt: now, kind: 'credit', amount, note })
+  prepareEntryInsert(database)({ organization: account.id, createdAt: now, kind: 'credit', amount, note })
   return { ...account, balance }
 }
 

@@ -2,7 +2,7 @@ import { badRequest } from '../../../lib/errors/errors.ts'
 import type { Hold } from '../../../lib/memory-budget.ts'
 import { nextTurn } from '../../../lib/time.ts'
 import type { ChainLink } from '../../ports/responses.ts'
-import { parseStored, parseStoredList } from '../../stored-json.ts'
+import { parseStored, parseStoredList } from '../../ports/stored-json.ts'
 import type { Database } from '../connection/database.ts'
 import { read } from '../sqlite-errors.ts'
 

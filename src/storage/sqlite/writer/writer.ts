@@ -1,9 +1,10 @@
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
+import type { WriterFigures } from '../../ports/health.ts'
 import type { Database } from '../connection/database.ts'
 import { type Disk, openDisk } from '../connection/disk.ts'
 import type { Health } from '../health/health.ts'
 import { databaseUnavailable, isBusy } from '../sqlite-errors.ts'
-import { type Tally, Transaction } from './transaction.ts'
+import { Transaction } from './transaction.ts'
 import { type Job, Write } from './write-job.ts'
 
 /** Commits writes in groups: a disk takes as long for one as for many. */
@@ -20,8 +21,6 @@ export type Writer = {
   /** Commits what waits and takes nothing more. */
   close(): void
 }
-
-export type WriterFigures = { readonly waiting: number } & Readonly<Tally>
 
 export type WriterOptions = {
   /** The most works that wait for a transaction. */

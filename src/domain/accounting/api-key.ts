@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import { randomText } from '../../../lib/id.ts'
+import { randomText } from '../../lib/id.ts'
 
 /** The two parts of a key `sk-weir-<public id>-<secret>`: one to find it by, one to prove it with. */
 export type ApiKey = { readonly publicId: string; readonly secret: string }
