@@ -14,10 +14,10 @@ import { createKeyDirectory } from './sqlite/keys/key-directory.ts'
 import { createOrganizationDeletions } from './sqlite/organizations/organization-deletion.ts'
 import { createProviderState } from './sqlite/provider-state.ts'
 import { createResponses } from './sqlite/responses/responses.ts'
-import { outageSentence } from './sqlite/sqlite-errors.ts'
+import { outageMessage } from './sqlite/sqlite-errors.ts'
 import { createWriter, type Writer } from './sqlite/writer/writer.ts'
 
-/** Opens the database, made or migrated where that is needed; throws where another server has it. */
+/** Opens the database, and creates or migrates it if necessary; throws if another server uses it. */
 export function openStorage(file: string, log: Log): Storage {
   const lock = file === inMemory ? undefined : lockForServing(file)
   const database = openDatabase(file, log)
@@ -34,7 +34,7 @@ export function openStorage(file: string, log: Log): Storage {
     usage: createUsageExpiry(database, writer),
     deletions: createOrganizationDeletions(database, writer),
     space: createSpaceReturn(database, writer),
-    bootstrap: (given) => bootstrap(database, writer, given).catch(throwInWords),
+    bootstrap: (configured) => bootstrap(database, writer, configured).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
     figures: writer.figures,
     close() {
@@ -53,8 +53,8 @@ function createUsageExpiry(database: Database, writer: Writer): UsageExpiry {
   return { expire: (before) => writer.write(() => expire(before)) }
 }
 
-/** The first write of a start says what is wrong with the database, to the operator alone. */
-function throwInWords(error: unknown): never {
-  const sentence = outageSentence(error)
-  throw sentence === undefined ? error : new Error(sentence, { cause: error })
+/** The first write of a start reports the problem of the database to the operator. */
+function throwForOperator(error: unknown): never {
+  const message = outageMessage(error)
+  throw message === undefined ? error : new Error(message, { cause: error })
 }

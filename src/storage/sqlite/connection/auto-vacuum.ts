@@ -1,13 +1,13 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import { causeOf, type Log } from '../../../lib/log.ts'
 
-/** Lets a file that has no table yet become smaller again; in one that has, this would take a `VACUUM`. */
-export function keepShrinkable(sqlite: Sqlite): void {
+/** Lets a new file shrink later; a file that has tables would need a `VACUUM`. */
+export function enableAutoVacuum(sqlite: Sqlite): void {
   if (numberFrom(sqlite, 'PRAGMA page_count') === 0) sqlite.run('PRAGMA auto_vacuum = INCREMENTAL')
 }
 
-/** Rewrites a file that cannot become smaller, once; where that fails it stays as it is. Not in a transaction. */
-export function makeShrinkable(sqlite: Sqlite, log: Log): void {
+/** Rewrites a file that cannot shrink, once; logs a warning if that fails. Must not run in a transaction. */
+export function convertToAutoVacuum(sqlite: Sqlite, log: Log): void {
   if (numberFrom(sqlite, 'PRAGMA auto_vacuum') !== 0) return
   try {
     sqlite.run('PRAGMA auto_vacuum = INCREMENTAL')

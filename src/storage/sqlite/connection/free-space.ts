@@ -1,29 +1,29 @@
 import type { Database } from './database.ts'
 import type { Writer } from '../writer/writer.ts'
 
-/** Pages that one step gives back: it holds up the requests of its turn. */
-const stepSize = 250
+/** The pages that one step returns; a step is small, because it delays requests. */
+const stepPages = 250
 
-/** What a file may keep free, for rows to come: pages, and the part of the whole. */
-const keptPages = 1000
-const keptPart = 0.1
+/** The free pages that a file keeps for new rows: at least this many, and this share of all pages. */
+const minFreePages = 1000
+const minFreeShare = 0.1
 
-/** A small step that gives free space back to the disk, where there is much of it; tells how many pages. */
+/** Returns a function that does a small step of returning free space to the disk, and resolves with its pages. */
 export function createSpaceReturn({ sqlite }: Database, writer: Writer): () => Promise<number> {
-  const [free, all, give] = [
+  const [free, all, vacuum] = [
     sqlite.prepare<unknown[], []>('PRAGMA freelist_count'),
     sqlite.prepare<unknown[], []>('PRAGMA page_count'),
-    // Each row that is read of it is one page.
-    sqlite.prepare(`PRAGMA incremental_vacuum(${stepSize})`),
+    // Each row that is read returns one page.
+    sqlite.prepare(`PRAGMA incremental_vacuum(${stepPages})`),
   ]
   const count = (statement: typeof free) => Number(statement.values()[0]?.[0])
 
-  function giveBack(): number {
+  function vacuumStep(): number {
     const before = count(free)
-    if (before <= keptPages || before <= count(all) * keptPart) return 0
-    give.all()
+    if (before <= minFreePages || before <= count(all) * minFreeShare) return 0
+    vacuum.all()
     return before - count(free)
   }
 
-  return () => writer.write(giveBack)
+  return () => writer.write(vacuumStep)
 }

@@ -1,7 +1,7 @@
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { Readiness } from '../../ports/health.ts'
 import type { Database } from '../connection/database.ts'
-import { outageSentence } from '../sqlite-errors.ts'
+import { outageMessage } from '../sqlite-errors.ts'
 import type { Writer } from '../writer/writer.ts'
 import { type Health, prepareWriteProbe } from './health.ts'
 
@@ -29,8 +29,8 @@ export function createReadiness(database: Database, writer: Writer, health: Heal
       if (health.refusal()) health.retry()
       await writer.write(writeProbe)
     } catch (error) {
-      const sentence = outageSentence(error)
-      throw sentence === undefined ? error : serviceUnavailable(sentence, error)
+      const message = outageMessage(error)
+      throw message === undefined ? error : serviceUnavailable(message, error)
     }
   }
 

@@ -104,7 +104,8 @@ class GroupWriter implements Writer {
   readonly #commitWaiting = (): void => {
     if (this.#waiting.length === 0) return
     const failedToBegin = failureOf(() => this.#transaction.begin())
-    if (this.#isWorthRetrying(failedToBegin) && !this.#closed) return void setTimeout(this.#commitWaiting, lockIntervalMs)
+    if (this.#isWorthRetrying(failedToBegin) && !this.#closed)
+      return void setTimeout(this.#commitWaiting, lockIntervalMs)
     const jobs = this.#waiting
     this.#waiting = []
     const failure = failedToBegin ?? commit(jobs, this.#transaction)
