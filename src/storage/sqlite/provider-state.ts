@@ -7,9 +7,10 @@ import { organizations, provider_state } from './tables.ts'
 import type { Writer } from './writer/writer.ts'
 import type { ProviderState, NewProviderState } from '../ports/provider-state.ts'
 
-/** The most rows of one sweep: each holds up the requests of its turn. */
-export const sweepSize = 500
+/** The most rows that one sweep deletes; a sweep is small, because it delays requests. */
+export const maxSwept = 500
 
+/** The provider state in the SQLite database. `now` returns milliseconds since 1970. */
 export function createProviderState(
   database: Database,
   writer: Writer,
@@ -17,14 +18,14 @@ export function createProviderState(
 ): ProviderState {
   const statements = prepareStatements(database)
 
-  function keepNow({ organization, callId, provider, value, expiresAt }: NewProviderState): void {
-    // The organization may be deleted while its call runs, which is no fault of that call.
+  function storeNow({ organization, callId, provider, value, expiresAt }: NewProviderState): void {
+    // The organization may be deleted while its call runs; the call must not fail because of that.
     if (statements.owner.get({ organization }) === undefined) return
     statements.keep.run({ organization, callId, provider, value, expiresAt })
   }
 
   return {
-    keep: (state) => writer.write(() => keepNow(state)),
+    keep: (state) => writer.write(() => storeNow(state)),
     find: (organization, provider, callIds) =>
       read(() => {
         const rows = statements.find.all({
@@ -41,7 +42,7 @@ export function createProviderState(
 
 type StateRow = { readonly callId: string; readonly value: string }
 
-/** A conversation goes on without a signature better than not at all. */
+/** Omits a damaged value: a conversation can continue without it. */
 function readableState({ callId, value }: StateRow): readonly [callId: string, value: Json][] {
   try {
     return [[callId, JSON.parse(value) as Json]]
@@ -78,7 +79,7 @@ function prepareStatements({ query }: Database) {
     .where(
       and(
         eq(organization_id, placeholder('organization')),
-        // One parameter for a list of any length, so that one prepared statement serves all.
+        // One parameter for a list of any length, so that one prepared statement is enough.
         inArray(call_id, sql`(select value from json_each(${placeholder('callIds')}))`),
         eq(provider, placeholder('provider')),
         gt(expires_at, placeholder('now')),
@@ -93,7 +94,7 @@ function prepareSweep(query: Database['query']) {
     .select({ rowid: sql`rowid` })
     .from(provider_state)
     .where(lte(provider_state.expires_at, sql.placeholder('now')))
-    .limit(sweepSize)
+    .limit(maxSwept)
   return query
     .delete(provider_state)
     .where(inArray(sql`rowid`, expired))

@@ -49,7 +49,7 @@ test('a given key without the form of a key is an error that does not repeat it'
   ]
   for (const given of wrong) {
     const error = await bootstrap(database, writer, given).catch((error: Error) => error)
-    expect(String(error)).toContain('WEIR_BOOTSTRAP_KEY has not the form of a key')
+    expect(String(error)).toContain('WEIR_BOOTSTRAP_KEY is not a valid key')
     expect(String(error)).not.toContain(given)
   }
   expect(await createKeys(database, writer).list()).toEqual([])

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
-import { createProviderState, sweepSize } from '../../../src/storage/sqlite/provider-state.ts'
+import { createProviderState, maxSwept } from '../../../src/storage/sqlite/provider-state.ts'
 import { testStorage } from './support/folder.ts'
 
 async function storage() {
@@ -65,10 +65,10 @@ test('what has expired is not found, swept or not, and a sweep leaves the rest',
 
 test('a sweep deletes a bounded number of rows', async () => {
   const { state, kept, clock } = await storage()
-  const callIds = Array.from({ length: sweepSize + 3 }, (_, index) => `call_${index}`)
+  const callIds = Array.from({ length: maxSwept + 3 }, (_, index) => `call_${index}`)
   await Promise.all(callIds.map((callId) => state.keep({ ...kept, callId })))
   clock.now = 9000
-  expect([await state.sweep(), await state.sweep(), await state.sweep()]).toEqual([sweepSize, 3, 0])
+  expect([await state.sweep(), await state.sweep(), await state.sweep()]).toEqual([maxSwept, 3, 0])
 })
 
 test('the state of a deleted organization is gone, and nothing is kept for it any more', async () => {

@@ -6,14 +6,14 @@ import { organizationExistsSql } from '../organizations/organization-row.ts'
 import { oneStep, stepRows } from '../step-size.ts'
 import type { usage } from '../tables.ts'
 
-/** Part of a transaction: writes the row of a request; false where it has one already, or its organization is gone. */
+/** Part of a transaction: inserts the row of a request; false if it has one already, or its organization is deleted. */
 export function prepareUsageInsert({
   sqlite,
 }: Database): (request: RequestMetadata, outcome: Outcome) => boolean {
-  // A statement of its own: the mapper of the query builder takes half as long again as the insert.
+  // A plain statement: the query builder adds half the time of the insert.
   const names = Object.keys(columns)
   const values = Object.values(columns)
-  // The organization may be deleted while its call runs, which is no fault of that call.
+  // The organization may be deleted while its call runs; the call must not fail because of that.
   const owner = `?${names.indexOf('organization_id') + 1}`
   const insert = sqlite.prepare(
     `INSERT INTO usage (${names.join()}) SELECT ${names.map((_, index) => `?${index + 1}`).join()} ` +
@@ -28,7 +28,7 @@ type Columns = Readonly<
 >
 type Value = string | number | bigint | null
 
-/** What each column of the row holds. */
+/** The value of each column. */
 const columns: Columns = {
   id: ({ id }) => id,
   organization_id: ({ organization }) => organization,
@@ -64,7 +64,7 @@ function rounded(milliseconds: number | undefined): number | null {
   return milliseconds === undefined ? null : Math.round(milliseconds)
 }
 
-/** Part of a transaction: deletes some of the usage of requests made before this moment, and returns how much. */
+/** Part of a transaction: deletes some of the rows that were created before this time, and returns their number. */
 export function prepareUsageExpiry({ sqlite }: Database): (before: number) => number {
   const oldest = sqlite.prepare<Candidate, [number, number]>(
     `SELECT created_at, id, ${usageBytes} bytes FROM usage WHERE created_at < ? ORDER BY created_at, id LIMIT ?`,
@@ -80,7 +80,7 @@ export function prepareUsageExpiry({ sqlite }: Database): (before: number) => nu
   }
 }
 
-/** SQL for the bytes of a row of `usage` that a caller has chosen: older rows may hold any number. */
+/** SQL for the bytes of a `usage` row that clients chose: older rows have no limit. */
 export const usageBytes =
   'coalesce(octet_length(user), 0) + coalesce(octet_length(tags), 0) + coalesce(octet_length(trace), 0)'
 

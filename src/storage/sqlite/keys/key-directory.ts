@@ -5,29 +5,29 @@ import { organizationColumns, organizationExists, toOrganization } from '../orga
 import { api_keys, organizations } from '../tables.ts'
 import type { KeyDirectory, KnownKey } from '../../ports/key-directory.ts'
 
-/** Milliseconds. A revocation by another process must hold within a second. */
-const longestTrust = 500
-const mostEntries = 10_000
+/** A revocation by another process must take effect within a second. */
+const cacheTimeMs = 500
+const maxEntries = 10_000
 
-type Entry = { readonly key: KnownKey; readonly readAt: number }
+type CachedKey = { readonly key: KnownKey; readonly readAt: number }
 
-/** A directory that remembers the keys it found. Unknown ids are not remembered: nobody can fill it with them. */
-export function createKeyDirectory(database: Database, clock = () => performance.now()): KeyDirectory {
+/** Caches the keys that exist; unknown ids are not cached, so that clients cannot fill the cache. `now` is monotonic. */
+export function createKeyDirectory(database: Database, now = () => performance.now()): KeyDirectory {
   const query = prepareLookup(database)
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, CachedKey>()
 
   function find(publicId: string): KnownKey | undefined {
-    const known = entries.get(publicId)
-    if (known !== undefined && clock() - known.readAt < longestTrust) return known.key
+    const cached = entries.get(publicId)
+    if (cached !== undefined && now() - cached.readAt < cacheTimeMs) return cached.key
     entries.delete(publicId)
-    const readAt = clock()
+    const readAt = now()
     const key = lookUp(query, publicId)
-    if (key !== undefined) remember(publicId, { key, readAt })
+    if (key !== undefined) cache(publicId, { key, readAt })
     return key
   }
 
-  function remember(publicId: string, entry: Entry): void {
-    const [oldest] = entries.size < mostEntries ? [] : entries.keys()
+  function cache(publicId: string, entry: CachedKey): void {
+    const [oldest] = entries.size < maxEntries ? [] : entries.keys()
     if (oldest !== undefined) entries.delete(oldest)
     entries.set(publicId, entry)
   }
@@ -56,13 +56,13 @@ function lookUp(query: ReturnType<typeof prepareLookup>, publicId: string): Know
   }
 }
 
-/** A database that cannot answer must not look like a key that does not exist. */
+/** An unavailable database must not look like an unknown key. */
 function readRow(query: ReturnType<typeof prepareLookup>, publicId: string) {
   try {
     return query.get({ publicId })
   } catch (error) {
     throw serviceUnavailable(
-      'The API key cannot be checked at the moment: the database does not answer.',
+      'The API key cannot be checked at the moment: the database is not available.',
       error,
     )
   }

@@ -9,9 +9,10 @@ import { api_keys, organizations } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
 import type { KeyRecord, Keys, KeyInput, NewKey } from '../../ports/keys.ts'
 
+/** The API keys in the SQLite database. `now` returns milliseconds since 1970. */
 export function createKeys(database: Database, writer: Writer, now: () => number = Date.now): Keys {
   return {
-    create: (wish) => writer.write(() => insertKey(database, wish, now())),
+    create: (input) => writer.write(() => insertKey(database, input, now())),
     list: () =>
       read(() =>
         selectKeys(database)
@@ -23,19 +24,19 @@ export function createKeys(database: Database, writer: Writer, now: () => number
   }
 }
 
-/** Part of a transaction: a new key, random unless one is given. */
-export function insertKey(database: Database, wish: KeyInput, now: number, key = createApiKey()): NewKey {
-  const organization = accountNamed(database, wish.organization)
+/** Part of a transaction: creates a key, random unless one is passed. */
+export function insertKey(database: Database, input: KeyInput, now: number, key = createApiKey()): NewKey {
+  const organization = accountNamed(database, input.organization)
   database.query
     .insert(api_keys)
     .values({
       public_id: key.publicId,
       organization_id: organization.id,
-      name: wish.name,
+      name: input.name,
       secret_hash: hashSecret(key.secret),
       last4: key.secret.slice(-4),
       created_at: now,
-      expires_at: wish.expiresAt,
+      expires_at: input.expiresAt,
     })
     .run()
   return toNewKey(database, key)
@@ -57,7 +58,7 @@ function revokeKey(database: Database, id: string, now: number): KeyRecord {
 
 function rotateKey(database: Database, id: string, grace: number, now: number): NewKey {
   const old = keyWithId(database, id)
-  const organization = ownerOfLiving(old, now)
+  const organization = ownerOfActive(old, now)
   const expiresAt = old.expiresAt === null ? null : now + (old.expiresAt - old.createdAt)
   const replacement = insertKey(database, { organization, name: old.name, expiresAt }, now)
   database.query
@@ -68,7 +69,7 @@ function rotateKey(database: Database, id: string, grace: number, now: number): 
   return replacement
 }
 
-function ownerOfLiving(key: KeyRecord, now: number): string {
+function ownerOfActive(key: KeyRecord, now: number): string {
   if (key.organization === null) throw new Error(`The organization of the key ${key.id} was deleted.`)
   if (key.replacedBy !== null)
     throw new Error(`The key ${key.id} was rotated already: ${key.replacedBy} took its place.`)
