@@ -6,7 +6,7 @@ import { createCompletions } from './sqlite/completions/completions.ts'
 import { type Database, inMemory, openDatabase } from './sqlite/connection/database.ts'
 import { createSpaceReturn } from './sqlite/connection/free-space.ts'
 import { lockForServing } from './sqlite/connection/serving-lock.ts'
-import { keepWalSmall } from './sqlite/connection/wal-size.ts'
+import { limitWalSize } from './sqlite/connection/wal-size.ts'
 import { createHealth } from './sqlite/health/health.ts'
 import { createReadiness } from './sqlite/health/readiness.ts'
 import { bootstrap } from './sqlite/keys/bootstrap.ts'
@@ -24,7 +24,7 @@ export function openStorage(file: string, log: Log): Storage {
   const health = createHealth(database, log)
   const writer = createWriter(database, { health })
   const ledger = createLedger(database, writer)
-  const wal = keepWalSmall(database, writer, log)
+  const wal = limitWalSize(database, writer, log)
   return {
     keys: createKeyDirectory(database),
     states: createProviderState(database, writer),

@@ -11,7 +11,7 @@ const defaultIntervalMs = 1000
  * Keeps the file of the write-ahead log small until it is stopped. A long read (a copy, a report) makes it grow;
  * afterwards the log is checkpointed in a thread, and its file is emptied when nothing was written for an interval.
  */
-export function keepWalSmall(
+export function limitWalSize(
   database: Database,
   writer: Pick<Writer, 'figures'>,
   log: Log,

@@ -41,7 +41,7 @@ export function createResponses(database: Database, writer: Writer): Responses {
     findRun: (organization, id) => read(() => findRun(organization, id)),
     chain: chains.ofFinished,
     runContext: chains.ofUnfinished,
-    hold: createHold(pins, writer, startErasing),
+    hold: createPinning(pins, writer, startErasing),
     remove,
     expire: (before) => writer.write(() => removals.expire(firstIdOf(before))),
     // Not mapped to a 503: recovery runs at startup, whose errors are for the operator.
@@ -50,7 +50,7 @@ export function createResponses(database: Database, writer: Writer): Responses {
 }
 
 /** Calls `startErasing` when a response that was removed loses its last pin. */
-function createHold(pins: Pins, writer: Writer, startErasing: () => void): Responses['hold'] {
+function createPinning(pins: Pins, writer: Writer, startErasing: () => void): Responses['hold'] {
   return (id) => {
     pins.add(id)
     let pinned = true
