@@ -40,16 +40,16 @@ export function startRetention(
 
 /** Returning space comes last, because the other steps free it. */
 function sweepSteps(storage: Storage, retention: () => Retention): readonly SweepStep[] {
-  const { states, completions, responses, usage, deletions, space } = storage
+  const { states, completions, responses, usage, pendingDeletions, returnSpace } = storage
   const expireAfter = (maxAgeMs: number | undefined, expire: (before: number) => Promise<number>) =>
     maxAgeMs === undefined ? Promise.resolve(0) : expire(Date.now() - maxAgeMs)
   return [
-    { name: 'deleted organizations', run: deletions.continue },
-    { name: 'provider state', run: () => states.sweep() },
+    { name: 'deleted organizations', run: pendingDeletions.continue },
+    { name: 'provider state', run: () => states.deleteExpired() },
     { name: 'completions', run: () => expireAfter(retention().completions, completions.expire) },
     { name: 'responses', run: () => expireAfter(retention().responses, responses.expire) },
     { name: 'usage', run: () => expireAfter(retention().usage, usage.expire) },
-    { name: 'space', run: () => space() },
+    { name: 'space', run: () => returnSpace() },
   ]
 }
 

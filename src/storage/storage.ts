@@ -32,11 +32,11 @@ export function openStorage(file: string, log: Log): Storage {
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),
     usage: createUsageExpiry(database, writer),
-    deletions: createOrganizationDeletions(database, writer),
-    space: createSpaceReturn(database, writer),
+    pendingDeletions: createOrganizationDeletions(database, writer),
+    returnSpace: createSpaceReturn(database, writer),
     bootstrap: (configured) => bootstrap(database, writer, configured).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
-    figures: writer.figures,
+    figures: writer.stats,
     close() {
       wal.stop()
       health.close()

@@ -7,7 +7,7 @@ export type ProviderState = {
   /** Resolves with the values that have not expired, by call id; omits damaged ones. */
   find(organization: string, provider: string, callIds: readonly string[]): Promise<ReadonlyMap<string, Json>>
   /** Deletes some of the expired values, and resolves with their number: 0 if none are left. */
-  sweep(): Promise<number>
+  deleteExpired(): Promise<number>
 }
 
 export type NewProviderState = {

@@ -14,9 +14,9 @@ export type Storage = {
   readonly completions: Completions
   readonly responses: Responses
   readonly usage: UsageExpiry
-  readonly deletions: PendingDeletions
+  readonly pendingDeletions: PendingDeletions
   /** Returns some free space to the operating system, and resolves with the number of pages: 0 if there is none. */
-  readonly space: () => Promise<number>
+  readonly returnSpace: () => Promise<number>
   /**
    * Creates the first organization and key of an empty database and resolves with the key; undefined for any other
    * database. `configured` is the value of WEIR_BOOTSTRAP_KEY; rejects if that is not a valid key.

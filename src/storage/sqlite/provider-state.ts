@@ -21,7 +21,7 @@ export function createProviderState(
   function storeNow({ organization, callId, provider, value, expiresAt }: NewProviderState): void {
     // The organization may be deleted while its call runs; the call must not fail because of that.
     if (statements.owner.get({ organization }) === undefined) return
-    statements.keep.run({ organization, callId, provider, value, expiresAt })
+    statements.store.run({ organization, callId, provider, value, expiresAt })
   }
 
   return {
@@ -36,7 +36,7 @@ export function createProviderState(
         })
         return new Map(rows.flatMap(readableState))
       }),
-    sweep: () => writer.write(() => statements.sweep.all({ now: now() }).length),
+    deleteExpired: () => writer.write(() => statements.sweep.all({ now: now() }).length),
   }
 }
 
@@ -59,7 +59,7 @@ function prepareStatements({ query }: Database) {
     .from(organizations)
     .where(and(eq(organizations.id, placeholder('organization')), organizationExists))
     .prepare()
-  const keep = query
+  const store = query
     .insert(provider_state)
     .values({
       organization_id: placeholder('organization'),
@@ -86,7 +86,7 @@ function prepareStatements({ query }: Database) {
       ),
     )
     .prepare()
-  return { owner, keep, find, sweep: prepareSweep(query) }
+  return { owner, store, find, sweep: prepareSweep(query) }
 }
 
 function prepareSweep(query: Database['query']) {

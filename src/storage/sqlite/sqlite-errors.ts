@@ -55,7 +55,7 @@ export function isBusy(error: unknown): boolean {
 
 function outageOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
-  if (error instanceof FileReplacedError) return 'is not where it was'
+  if (error instanceof FileReplacedError) return 'was moved or replaced'
   if (!(error instanceof SQLiteError)) return outageOf(error.cause)
   const name = Object.keys(outages).find((name) => error.code?.startsWith(`SQLITE_${name}`))
   return name === undefined ? undefined : outages[name]

@@ -21,7 +21,7 @@ function watched() {
   onTestFinished(() => health.close())
   const writer = createWriter(database, { health })
   const { ready, examine } = createReadiness(database, writer, health)
-  const commits = () => writer.figures().commits
+  const commits = () => writer.stats().commits
   const add = (title: string) =>
     writer.write(() => void sqlite.prepare('INSERT INTO songs VALUES (?)').run(title))
   const titles = () => sqlite.query('SELECT title FROM songs').values().flat()
@@ -56,7 +56,7 @@ test('after one write has failed all are refused at once, and readiness says why
   expect(one.titles()).toEqual(['before', 'after'])
   const said = one.lines.map((line) => JSON.parse(line).message)
   expect(said).toEqual([
-    'The database is not available: calls are refused.',
+    'The database is not available: requests are rejected.',
     'The database is available again.',
   ])
 })

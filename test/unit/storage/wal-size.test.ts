@@ -20,7 +20,7 @@ function watched(interval = 10) {
   let looks = 0
   const kept = limitWalSize(
     database,
-    { figures: () => (looks++, writer.figures()) },
+    { stats: () => (looks++, writer.stats()) },
     createLog((line) => void lines.push(line)),
     interval,
   )

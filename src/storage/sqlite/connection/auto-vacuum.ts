@@ -12,9 +12,9 @@ export function convertToAutoVacuum(sqlite: Sqlite, log: Log): void {
   try {
     sqlite.run('PRAGMA auto_vacuum = INCREMENTAL')
     sqlite.run('VACUUM')
-    log.info('The database was rewritten, to give back the space of what is deleted from now on.')
+    log.info('The database was rewritten, so that the space of deleted rows is returned to the disk.')
   } catch (error) {
-    log.warn('The database keeps the space of what is deleted.', { cause: causeOf(error) })
+    log.warn('The database cannot return the space of deleted rows to the disk.', { cause: causeOf(error) })
   }
 }
 

@@ -13,7 +13,7 @@ const defaultIntervalMs = 1000
  */
 export function limitWalSize(
   database: Database,
-  writer: Pick<Writer, 'figures'>,
+  writer: Pick<Writer, 'stats'>,
   log: Log,
   intervalMs = defaultIntervalMs,
 ): { stop(): void } {
@@ -54,10 +54,10 @@ export function limitWalSize(
 }
 
 /** Returns a function that returns whether no write waits, and none was committed since the previous call. */
-function createIdleCheck(writer: Pick<Writer, 'figures'>): () => boolean {
+function createIdleCheck(writer: Pick<Writer, 'stats'>): () => boolean {
   let before = -1
   return () => {
-    const { waiting, commits } = writer.figures()
+    const { waiting, commits } = writer.stats()
     const idle = waiting === 0 && commits === before
     before = commits
     return idle

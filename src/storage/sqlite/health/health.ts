@@ -47,7 +47,7 @@ export function createHealth(database: Database, log: Log): Health {
   function failed(cause: unknown): void {
     // A start that fails reports the error itself.
     if (!outage && writtenAt !== undefined)
-      log.error('The database is not available: calls are refused.', { cause: causeOf(cause) })
+      log.error('The database is not available: requests are rejected.', { cause: causeOf(cause) })
     // The first probe runs at once: a single failure, such as a row that is too large, should affect few other requests.
     timer ??= setTimeout(retry, outage ? probeIntervalMs : 0).unref()
     outage = databaseUnavailable(cause)
@@ -113,7 +113,7 @@ function watchFile(file: string): () => void {
     // The first write may create the log.
     first ??= now
     if (first === undefined || isSameFile(first, now)) return
-    throw new FileReplacedError(`${file} ${now === undefined ? 'is gone' : 'is another file now'}.`)
+    throw new FileReplacedError(`${file} ${now === undefined ? 'was deleted' : 'was replaced'}.`)
   }
 }
 

@@ -17,7 +17,7 @@ export type Writer = {
    */
   write<T>(work: () => T, durable?: (value: T) => boolean): Promise<T>
   /** The number of waiting jobs, and of transactions since the start. */
-  figures(): WriterFigures
+  stats(): WriterFigures
   /** Commits the jobs that wait, and rejects later ones. */
   close(): void
 }
@@ -42,7 +42,7 @@ export function createWriter(database: Database, options: WriterOptions = {}): W
   const writer = new GroupWriter(database, options)
   return {
     write: (work, durable) => writer.write(work, durable),
-    figures: () => writer.figures(),
+    stats: () => writer.stats(),
     close: () => writer.close(),
   }
 }
@@ -82,7 +82,7 @@ class GroupWriter implements Writer {
     return new Promise((resolve, reject) => this.#waiting.push(new Write(work, durable, resolve, reject)))
   }
 
-  figures(): WriterFigures {
+  stats(): WriterFigures {
     return { waiting: this.#waiting.length, ...this.#transaction.stats }
   }
 
