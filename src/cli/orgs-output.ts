@@ -1,5 +1,5 @@
 import { usdText } from '../lib/usd.ts'
-import type { OrganizationAccount } from '../storage/sqlite/organizations/organizations.ts'
+import type { OrganizationAccount } from '../storage/ports/organizations.ts'
 import { table } from './output.ts'
 
 /** Returns an organization as `--json` prints it. */

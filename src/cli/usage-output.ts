@@ -1,13 +1,13 @@
 import { durationText } from '../lib/duration-text.ts'
 import { roundedUsd, usdText } from '../lib/usd.ts'
 import type {
+  Timing,
   UsageGroup,
   UsageGrouping,
   UsageQuestion,
   UsageReport,
   UsageSums,
-} from '../storage/sqlite/billing/usage-report.ts'
-import type { Timing } from '../storage/sqlite/billing/usage-timings.ts'
+} from '../storage/ports/usage-report.ts'
 import { barText, type Column, fittingTable } from './output.ts'
 
 /** Returns a usage report as `--json` prints it. */

@@ -5,6 +5,7 @@ import type { Generation } from '../domain/generation/request.ts'
 import type { AbortLike } from '../lib/abort.ts'
 import type { Log } from '../lib/log.ts'
 import type { PushStream } from '../lib/push-stream.ts'
+import type { Write } from '../storage/ports/writes.ts'
 import type { Billing } from './billing/billing.ts'
 import type { MeteredUsage } from './billing/meter.ts'
 import type { Nanos } from './billing/price.ts'
@@ -20,15 +21,15 @@ import type { CircuitBreaker } from './routing/circuit-breaker.ts'
 export type Gateway = {
   generate(question: GenerateRequest): Promise<GenerationStream>
   /**
-   * Reserves the tokens and the money of a call that runs later; `write` runs in the same transaction and
-   * stores the record of that call. Throws what `generate` would throw.
+   * Reserves the tokens and the money of a call that runs later; `writes` are executed in the same transaction
+   * and store the record of that call. Throws what `generate` would throw.
    */
-  reserve(booking: ReservationRequest, write: () => void): Promise<QueuedSlot>
+  reserve(booking: ReservationRequest, writes: readonly Write[]): Promise<QueuedSlot>
   /**
-   * Settles a reserved call that will not run; `write` as above. Resolves when both are stored, however long
+   * Settles a reserved call that will not run; `writes` as above. Resolves when both are stored, however long
    * that takes.
    */
-  settleUnsent(metadata: RequestMetadata, error: unknown, write: () => void): Promise<void>
+  settleUnsent(metadata: RequestMetadata, error: unknown, writes: readonly Write[]): Promise<void>
   /** Records a request that was rejected before it reached a model. */
   recordRejected(metadata: RequestMetadata, error: unknown): Promise<void>
 }
@@ -66,9 +67,9 @@ export type GenerateRequest = ReservationRequest & {
   readonly reserved?: ConcurrencySlot
   /**
    * Called once when the call has ended, complete or with an error, after every event was delivered. Returns
-   * what is to be written in the transaction that settles the call.
+   * the writes of the transaction that settles the call.
    */
-  readonly onSettled?: (error: unknown, used: MeteredUsage) => (() => void) | undefined
+  readonly onSettled?: (error: unknown, used: MeteredUsage) => readonly Write[]
   /** Aborted when the caller leaves. */
   readonly signal: AbortLike
 }

@@ -2,6 +2,7 @@ import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import { providerKeyMissing } from '../lib/errors/upstream-errors.ts'
 import { logFailedSettlement } from './billing/billing.ts'
+import type { Write } from '../storage/ports/writes.ts'
 import { estimatedPrompt } from './billing/estimate.ts'
 import { failureOutcome } from './billing/outcome.ts'
 import { costBoundOf } from './billing/cost-bound.ts'
@@ -28,12 +29,12 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
       calls.refusing() && !request.reserved
         ? rejectStopping(request.facts, dependencies)
         : generateMetered(request, dependencies),
-    reserve: (reservation, write) =>
+    reserve: (reservation, writes) =>
       calls.refusing()
         ? rejectStopping(reservation.facts, dependencies)
-        : reserveCall(reservation, write, dependencies),
-    async settleUnsent(metadata, error, write) {
-      await billing.settleEventually(metadata, failureOutcome(error), write)
+        : reserveCall(reservation, writes, dependencies),
+    async settleUnsent(metadata, error, writes) {
+      await billing.settleEventually(metadata, failureOutcome(error), writes)
       observer?.call(metadata, true).callEnded(failureOutcome(error))
     },
     recordRejected: (metadata, error) => recordRejected(metadata, error, dependencies),
@@ -57,7 +58,7 @@ async function recordRejected(
 
 async function reserveCall(
   reservation: ReservationRequest,
-  write: () => void,
+  writes: readonly Write[],
   dependencies: GatewayDependencies,
 ): Promise<QueuedSlot> {
   const { observer, log } = dependencies
@@ -72,7 +73,7 @@ async function reserveCall(
       metadata,
       billing,
       () => costBoundOf(generation, model, promptTokens),
-      write,
+      writes,
     )
     return queued
   } catch (error) {

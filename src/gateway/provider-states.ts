@@ -1,7 +1,7 @@
 import type { GenerationEvent, ToolCallEvent } from '../domain/generation/events.ts'
 import type { Generation, Message, PastToolCall } from '../domain/generation/request.ts'
 import type { Json } from '../lib/json/json.ts'
-import type { ProviderState } from '../storage/sqlite/provider-state.ts'
+import type { ProviderState } from '../storage/ports/provider-state.ts'
 
 /**
  * What a provider wants back with its tool calls on the next turn (signatures, reasoning), for which the

@@ -1,8 +1,8 @@
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import { invalidKey, missingKey, noOrganization } from '../lib/errors/errors.ts'
-import { parseApiKey, provesKey } from '../storage/sqlite/keys/api-key.ts'
-import type { KeyDirectory } from '../storage/sqlite/keys/key-directory.ts'
+import { parseApiKey, provesKey } from '../domain/accounting/api-key.ts'
+import type { KeyDirectory } from '../storage/ports/key-directory.ts'
 import type { Organization } from '../domain/accounting/organization.ts'
 
 /** The organization and the key that a request authenticates as. */

@@ -26,8 +26,8 @@ import { readingRoutes } from '../api/responses/response-routes.ts'
 import { responseRoutes } from '../api/responses/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
 import { createResponseService } from '../api/responses/service.ts'
-import type { Completions } from '../storage/sqlite/completions/completions.ts'
-import type { KeyDirectory } from '../storage/sqlite/keys/key-directory.ts'
+import type { Completions } from '../storage/ports/completions.ts'
+import type { KeyDirectory } from '../storage/ports/key-directory.ts'
 import type { MetricsPage } from '../api/system/metrics-page.ts'
 import type { Responses } from '../storage/ports/responses.ts'
 import { type Readiness, systemRoutes } from '../api/system/routes.ts'
@@ -61,7 +61,7 @@ export function createApp(dependencies: AppDependencies) {
   const { compatibility, unsupportedParameters: unsupported } = settings
   const { toolCallFragments } = compatibility
   const guard = createGuard({ keys, limits, maxBody: settings.maxBody })
-  const chat = createChatService({ gateway, models, completions, unsupported, toolCallFragments })
+  const chat = createChatService({ gateway, models, unsupported, toolCallFragments })
   const responses = createResponseService({
     gateway,
     models,

@@ -9,7 +9,7 @@ import type { Requests } from '../observability/requests.ts'
 import { createLiveResponses, type LiveResponses } from '../api/responses/live/live-responses.ts'
 import type { RunEnvironment } from '../api/responses/background/run.ts'
 import { createRuns, type Runs } from '../api/responses/background/runs.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage } from '../storage/ports/storage.ts'
 import { createMetricsPage, type MetricsPage } from '../api/system/metrics-page.ts'
 
 /** The services that outlive a reload of the settings. */

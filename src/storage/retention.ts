@@ -1,34 +1,35 @@
 import { causeOf, type Log } from '../lib/log.ts'
 import { repeatEvery, wait } from '../lib/time.ts'
-import type { Storage } from './storage.ts'
+import type { Storage } from './ports/storage.ts'
 
-/** Milliseconds for which things are kept; without end where none are given. */
+/** How long stored data is kept, in milliseconds; forever if absent. */
 export type Retention = {
   readonly completions?: number | undefined
   readonly responses?: number | undefined
   readonly usage?: number | undefined
 }
 
-/** One small piece of work on what is stored, which holds the requests up no longer than a write of theirs. */
+/** A small step of cleaning, which delays requests no longer than one of their own writes. */
 export type SweepStep = {
   readonly name: string
-  /** Tells how much it did; none where nothing is left to do. */
+  /** Resolves with the number of changes: 0 if nothing is left to do. */
   run(): Promise<number>
 }
 
-/** Sweeps what has expired out of the storage, once in so many milliseconds, until it is stopped. */
+/** Deletes expired data once per interval, until it is stopped. */
 export function startRetention(
   storage: Storage,
   retention: () => Retention,
-  milliseconds: number,
+  intervalMs: number,
   log: Log,
 ): { stop(): void } {
   const stopped = new AbortController()
   const steps = sweepSteps(storage, retention)
-  // The first one: what an earlier process has left in the middle is not to wait.
+  // The deletions that an earlier process left unfinished do not wait for the first interval.
   void sweep(steps.slice(0, 1), log, stopped.signal)
-  const failed = (error: unknown) => log.error('The sweep has failed.', { cause: causeOf(error) })
-  const repeating = repeatEvery(milliseconds, () => sweep(steps, log, stopped.signal), failed)
+  const failed = (error: unknown) =>
+    log.error('The deletion of expired data failed.', { cause: causeOf(error) })
+  const repeating = repeatEvery(intervalMs, () => sweep(steps, log, stopped.signal), failed)
   return {
     stop() {
       repeating.stop()
@@ -37,32 +38,32 @@ export function startRetention(
   }
 }
 
-/** The space comes last: it is that of the others. */
+/** Returning space comes last, because the other steps free it. */
 function sweepSteps(storage: Storage, retention: () => Retention): readonly SweepStep[] {
-  const { states, completions, responses, usage, deletions, space } = storage
-  const expiring = (kept: number | undefined, expire: (before: number) => Promise<number>) =>
-    kept === undefined ? Promise.resolve(0) : expire(Date.now() - kept)
+  const { states, completions, responses, usage, pendingDeletions, returnSpace } = storage
+  const expireAfter = (maxAgeMs: number | undefined, expire: (before: number) => Promise<number>) =>
+    maxAgeMs === undefined ? Promise.resolve(0) : expire(Date.now() - maxAgeMs)
   return [
-    { name: 'deleted organizations', run: deletions.continue },
-    { name: 'provider state', run: () => states.sweep() },
-    { name: 'completions', run: () => expiring(retention().completions, completions.expire) },
-    { name: 'responses', run: () => expiring(retention().responses, responses.expire) },
-    { name: 'usage', run: () => expiring(retention().usage, usage.expire) },
-    { name: 'space', run: () => space() },
+    { name: 'deleted organizations', run: pendingDeletions.continue },
+    { name: 'provider state', run: () => states.deleteExpired() },
+    { name: 'completions', run: () => expireAfter(retention().completions, completions.expire) },
+    { name: 'responses', run: () => expireAfter(retention().responses, responses.expire) },
+    { name: 'usage', run: () => expireAfter(retention().usage, usage.expire) },
+    { name: 'space', run: () => returnSpace() },
   ]
 }
 
-/** Milliseconds between two steps, which belong to the requests. */
-const pause = 20
+/** The time between two steps, in which requests can write. */
+const stepIntervalMs = 20
 
-/** Runs each step until nothing is left for it; one that fails does not keep back the others. Ends with the signal. */
+/** Runs each step until it has nothing left to do; a step that fails does not stop the others. Ends with the signal. */
 export async function sweep(steps: readonly SweepStep[], log: Log, signal: AbortSignal): Promise<void> {
   for (const step of steps) {
     try {
-      while (!signal.aborted && (await step.run()) > 0) await wait(pause, signal)
+      while (!signal.aborted && (await step.run()) > 0) await wait(stepIntervalMs, signal)
     } catch (error) {
       if (signal.aborted) return
-      log.warn('What has expired was not swept out.', { step: step.name, cause: causeOf(error) })
+      log.warn('Expired data was not deleted.', { step: step.name, cause: causeOf(error) })
     }
   }
 }

@@ -1,56 +1,30 @@
 import type { Log } from '../lib/log.ts'
-import { bootstrap } from './sqlite/keys/bootstrap.ts'
-import { type Completions, createCompletions } from './sqlite/completions/completions.ts'
+import type { Storage, UsageExpiry } from './ports/storage.ts'
+import { createLedger } from './sqlite/billing/ledger.ts'
+import { prepareUsageExpiry } from './sqlite/billing/usage.ts'
+import { createCompletions } from './sqlite/completions/completions.ts'
 import { type Database, inMemory, openDatabase } from './sqlite/connection/database.ts'
 import { createSpaceReturn } from './sqlite/connection/free-space.ts'
-import { createHealth } from './sqlite/health/health.ts'
-import { createKeyDirectory, type KeyDirectory } from './sqlite/keys/key-directory.ts'
-import type { NewKey } from './sqlite/keys/keys.ts'
-import { createLedger, type Ledger } from './sqlite/billing/ledger.ts'
-import {
-  createOrganizationDeletions,
-  type OrganizationDeletions,
-} from './sqlite/organizations/organization-deletion.ts'
-import { outageSentence } from './sqlite/sqlite-errors.ts'
-import { createProviderState, type ProviderState } from './sqlite/provider-state.ts'
-import { createReadiness, type Readiness } from './sqlite/health/readiness.ts'
-import { createResponses } from './sqlite/responses/response-repository.ts'
-import type { Responses } from './ports/responses.ts'
 import { lockForServing } from './sqlite/connection/serving-lock.ts'
-import { prepareUsageExpiry } from './sqlite/billing/usage-expiry.ts'
-import { keepWalSmall } from './sqlite/connection/wal-size.ts'
-import { createWriter, type Writer, type WriterFigures } from './sqlite/writer/writer.ts'
+import { limitWalSize } from './sqlite/connection/wal-size.ts'
+import { createHealth } from './sqlite/health/health.ts'
+import { createReadiness } from './sqlite/health/readiness.ts'
+import { bootstrap } from './sqlite/keys/bootstrap.ts'
+import { createKeyDirectory } from './sqlite/keys/key-directory.ts'
+import { createOrganizationDeletions } from './sqlite/organizations/organization-deletion.ts'
+import { createProviderState } from './sqlite/provider-state.ts'
+import { createResponses } from './sqlite/responses/responses.ts'
+import { outageMessage } from './sqlite/sqlite-errors.ts'
+import { createWriter, type Writer } from './sqlite/writer/writer.ts'
 
-/** Everything that a serving gateway stores. */
-export type Storage = {
-  readonly keys: KeyDirectory
-  readonly states: ProviderState
-  readonly ledger: Ledger
-  readonly completions: Completions
-  readonly responses: Responses
-  readonly usage: UsageExpiry
-  readonly deletions: Pick<OrganizationDeletions, 'continue'>
-  /** See `createSpaceReturn`. */
-  readonly space: () => Promise<number>
-  /** See `bootstrap`. */
-  bootstrap(given: string | undefined): Promise<NewKey | undefined>
-  readonly readiness: Readiness
-  figures(): WriterFigures
-  /** Commits what waits, and lets go of the file. */
-  close(): void
-}
-
-/** Deletes some of the usage of requests made before this moment, and resolves with how much: 0 if none is left. */
-export type UsageExpiry = { expire(before: number): Promise<number> }
-
-/** Opens the database, made or migrated where that is needed; throws where another server has it. */
+/** Opens the database, and creates or migrates it if necessary; throws if another server uses it. */
 export function openStorage(file: string, log: Log): Storage {
   const lock = file === inMemory ? undefined : lockForServing(file)
   const database = openDatabase(file, log)
   const health = createHealth(database, log)
   const writer = createWriter(database, { health })
   const ledger = createLedger(database, writer)
-  const wal = keepWalSmall(database, writer, log)
+  const wal = limitWalSize(database, writer, log)
   return {
     keys: createKeyDirectory(database),
     states: createProviderState(database, writer),
@@ -58,11 +32,11 @@ export function openStorage(file: string, log: Log): Storage {
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),
     usage: createUsageExpiry(database, writer),
-    deletions: createOrganizationDeletions(database, writer),
-    space: createSpaceReturn(database, writer),
-    bootstrap: (given) => bootstrap(database, writer, given).catch(throwInWords),
+    pendingDeletions: createOrganizationDeletions(database, writer),
+    returnSpace: createSpaceReturn(database, writer),
+    bootstrap: (configured) => bootstrap(database, writer, configured).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
-    figures: writer.figures,
+    figures: writer.stats,
     close() {
       wal.stop()
       health.close()
@@ -79,8 +53,8 @@ function createUsageExpiry(database: Database, writer: Writer): UsageExpiry {
   return { expire: (before) => writer.write(() => expire(before)) }
 }
 
-/** The first write of a start says what is wrong with the database, to the operator alone. */
-function throwInWords(error: unknown): never {
-  const sentence = outageSentence(error)
-  throw sentence === undefined ? error : new Error(sentence, { cause: error })
+/** The first write of a start reports the problem of the database to the operator. */
+function throwForOperator(error: unknown): never {
+  const message = outageMessage(error)
+  throw message === undefined ? error : new Error(message, { cause: error })
 }

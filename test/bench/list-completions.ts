@@ -1,7 +1,5 @@
-import {
-  type CompletionQuery,
-  prepareCompletionList,
-} from '../../src/storage/sqlite/completions/completion-list.ts'
+import type { CompletionQuery } from '../../src/storage/ports/completions.ts'
+import { prepareCompletionList } from '../../src/storage/sqlite/completions/completion-list.ts'
 import { plansOf } from '../support/query-plans.ts'
 import { openCompletions, organizations } from './stored-completions.ts'
 

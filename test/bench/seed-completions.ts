@@ -1,3 +1,4 @@
+import { prepareCompletionInsert } from '../../src/storage/sqlite/completions/completion-insert.ts'
 import { openCompletions, organizations, seeded } from './stored-completions.ts'
 
 /** `bun test/bench/seed-completions.ts FILE COUNT`: fills a database with stored completions. */
@@ -6,7 +7,8 @@ if (file === undefined || !Number.isInteger(count)) throw new Error('Which file,
 
 const perTransaction = 5000
 
-const { sqlite, completions, close } = openCompletions(file)
+const { sqlite, database, close } = openCompletions(file)
+const insert = prepareCompletionInsert(database)
 // What is seeded can be seeded again.
 sqlite.run('PRAGMA synchronous = OFF')
 for (const id of organizations) {
@@ -16,7 +18,7 @@ const start = performance.now()
 for (let first = 0; first < count; first += perTransaction) {
   const last = Math.min(count, first + perTransaction)
   sqlite.transaction(() => {
-    for (let number = first; number < last; number++) completions.insert(seeded(number))
+    for (let number = first; number < last; number++) insert(seeded(number))
   })()
   if (last % 100_000 === 0 || last === count) {
     console.log(`${last} completions, ${((performance.now() - start) / 1000).toFixed(1)} s`)

@@ -1,5 +1,6 @@
 import { createLog } from '../../src/lib/log.ts'
-import { createCompletions, type NewCompletion } from '../../src/storage/sqlite/completions/completions.ts'
+import { createCompletions } from '../../src/storage/sqlite/completions/completions.ts'
+import type { NewCompletion } from '../../src/storage/ports/completions.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { completionId } from '../support/completion-id.ts'

@@ -60,6 +60,23 @@ test('only the storage and the stores of features know SQL', () => {
   expect(importing(outside, ({ specifier }) => /^drizzle-orm\b|^bun:sqlite$/.test(specifier))).toEqual([])
 })
 
+test('only the server opens the store, and all others know no more of it than its ports', () => {
+  const outside = source.filter(({ path }) => !/^src\/(storage|cli|build)\//.test(path))
+  const store = /^src\/storage\/(?!ports\/)/
+  const opening = /^src\/storage\/[a-z-]+\.ts$/
+  const breaches = importing(outside, (found) => {
+    const path = resolved(found) ?? ''
+    return store.test(path) && !(found.file.path.startsWith('src/server/') && opening.test(path))
+  })
+  expect(breaches).toEqual([])
+})
+
+test('the ports of the store know no implementation of it', () => {
+  const ports = source.filter(({ path }) => path.startsWith('src/storage/ports/'))
+  expect(importing(ports, (found) => /^src\/storage\/(?!ports\/)/.test(resolved(found) ?? ''))).toEqual([])
+  expect(importing(ports, ({ specifier }) => /^drizzle-orm\b|^bun:/.test(specifier))).toEqual([])
+})
+
 test('schemas are those of typebox, never the builder of elysia', () => {
   expect(matching(files, /import\s*\{[^}]*\bt\b[^}]*\}\s*from 'elysia'/)).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { AnswerFold } from '../../domain/generation/answer.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { joinWarnings } from '../../domain/generation/warnings.ts'
-import type { GenerationStream, Gateway } from '../../gateway/gateway.ts'
+import type { Gateway, GenerationStream } from '../../gateway/gateway.ts'
 import type { Models } from '../../gateway/models/model.ts'
 import { type PreparedGeneration, prepareGeneration } from '../../gateway/models/prepare-generation.ts'
 import { estimatedUsageWarning } from '../../gateway/billing/meter.ts'
@@ -9,7 +9,6 @@ import type { Nanos } from '../../gateway/billing/price.ts'
 import { recordUnprepared } from '../../http/record-rejected.ts'
 import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
-import type { Completions } from '../../storage/sqlite/completions/completions.ts'
 import { createCompletionRecorder } from './store-completion.ts'
 import { lower } from './lower.ts'
 import { renderCompletion, replyMetadata, type ReplyMetadata } from './render.ts'
@@ -20,7 +19,6 @@ import type { ChatRequest } from './schema.ts'
 export type ChatServiceParts = {
   readonly gateway: Gateway
   readonly models: () => Models
-  readonly completions: Pick<Completions, 'insert'>
   readonly unsupported: 'reject' | 'drop'
   /** Streams send the arguments of tool calls in fragments instead of complete calls. */
   readonly toolCallFragments: boolean
@@ -76,9 +74,7 @@ async function startGeneration(
   const { model, generation, performanceMode, slug } = prepared
   const { organization, admission, signal } = context
   const recorder =
-    request.store && fold
-      ? createCompletionRecorder(request, organization.id, fold, parts.completions)
-      : undefined
+    request.store && fold ? createCompletionRecorder(request, organization.id, fold) : undefined
   const stream = await parts.gateway.generate({
     facts: requestMetadata(request, context, 'chat', slug),
     billing: organization.billing,

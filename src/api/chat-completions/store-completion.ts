@@ -1,15 +1,15 @@
 import type { AnswerFold } from '../../domain/generation/answer.ts'
 import type { MeteredUsage } from '../../gateway/billing/meter.ts'
-import type { Completions } from '../../storage/sqlite/completions/completions.ts'
 import { renderCompletion, type ReplyMetadata } from './render.ts'
+import { noWrites, type Write } from '../../storage/ports/writes.ts'
 import type { ChatRequest } from './schema.ts'
 
 /** Stores one completion, if its answer is complete. */
 export type CompletionRecorder = {
   /** Notes the metadata of the reply, when the answer begins. */
   begun(facts: ReplyMetadata): void
-  /** The write that keeps it; none for an answer that is not whole. */
-  ended(error: unknown, usage: MeteredUsage): (() => void) | undefined
+  /** Returns the write that stores it; none for an answer that is not complete. */
+  ended(error: unknown, usage: MeteredUsage): readonly Write[]
 }
 
 /** Creates the recorder of a request of the organization, which stores the answer of the fold when it ends. */
@@ -17,18 +17,17 @@ export function createCompletionRecorder(
   request: ChatRequest,
   organization: string,
   fold: AnswerFold,
-  completions: Pick<Completions, 'insert'>,
 ): CompletionRecorder {
   let facts: ReplyMetadata | undefined
   return {
     begun: (given) => void (facts = given),
     ended(error, usage) {
-      if (error !== undefined || facts === undefined) return undefined
+      if (error !== undefined || facts === undefined) return noWrites
       const { id, model } = facts
       const completion = renderCompletion(fold.answer(), usage, facts)
       const { metadata, messages } = request
-      return () =>
-        completions.insert({ id, organization, model, metadata: metadata ?? {}, completion, messages })
+      const row = { id, organization, model, metadata: metadata ?? {}, completion, messages }
+      return [{ kind: 'insert-completion', completion: row }]
     },
   }
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors/errors.ts'
 import type { Hold } from '../../lib/memory-budget.ts'
 import type { Responses, StoredResponse } from '../../storage/ports/responses.ts'
-import { readStored } from '../../storage/stored-json.ts'
+import { readStored } from '../../storage/ports/stored-json.ts'
 import type { ResponseState } from './events/state.ts'
 import type { LiveResponses } from './live/live-responses.ts'
 import { replay, type ReplayOptions, type ResponseEventStream, streamLive } from './live/replay.ts'

@@ -1,7 +1,8 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { MeteredUsage } from '../../gateway/billing/meter.ts'
-import type { NewResponse, Responses } from '../../storage/ports/responses.ts'
+import type { NewResponse } from '../../storage/ports/responses.ts'
 import { toRunEnd, type RunEnd, type RunEvent, toRunEvent } from './events/run-event.ts'
+import { noWrites, type Write } from '../../storage/ports/writes.ts'
 import type { StreamEvent } from './events/stream-event.ts'
 import { LiveResponse } from './live/live-response.ts'
 import type { LiveResponses } from './live/live-responses.ts'
@@ -14,8 +15,8 @@ export type ResponseLifecycle = {
   /** Applies the events up to the start of the provider's stream. */
   start(answering: RunEvent): readonly StreamEvent[]
   take(batch: readonly GenerationEvent[]): readonly StreamEvent[]
-  /** Hears of the end before it is stored, and says how it is to be. See `Question`. */
-  ended(error: unknown, usage: MeteredUsage): (() => void) | undefined
+  /** Called before the end is stored; returns the writes that store it. See `GenerateRequest.onSettled`. */
+  ended(error: unknown, usage: MeteredUsage): readonly Write[]
   /** What tells the end, once it is stored. */
   end(): readonly StreamEvent[]
   fail(error: unknown): readonly StreamEvent[]
@@ -24,7 +25,6 @@ export type ResponseLifecycle = {
 /** What a lifecycle depends on. */
 export type ResponseLifecycleParts = {
   readonly live: LiveResponses
-  readonly responses: Pick<Responses, 'insert'>
 }
 
 /** The lifecycle of a prepared response; while it is in progress, other requests can stream it if it is stored. */
@@ -56,14 +56,14 @@ export function createResponseLifecycle(
     ended(error, usage) {
       question.release()
       // A question to which nobody began an answer has no response.
-      if (!begun) return undefined
+      if (!begun) return noWrites
       const end = toRunEnd(error, usage)
       ending = end
       // As it is now, whenever it is written.
-      const row = head.store ? rowOf(question, live, end) : undefined
+      const writes = head.store ? writesOf(question, live, end) : noWrites
       // Whoever asked has left, and takes the end no more.
       if (end.type === 'cancelled') over(end)
-      return row && (() => parts.responses.insert(row))
+      return writes
     },
     end: () => (ending ? over(ending) : []),
     fail: (error) => over(toRunEnd(error, ending?.usage ?? null)),
@@ -73,6 +73,10 @@ export function createResponseLifecycle(
 function applyEvent(live: LiveResponse, event: GenerationEvent): readonly StreamEvent[] {
   const runEvent = toRunEvent(event)
   return runEvent ? live.apply(runEvent) : []
+}
+
+function writesOf(question: PreparedResponse, live: LiveResponse, end: RunEnd): readonly Write[] {
+  return [{ kind: 'insert-response', response: rowOf(question, live, end) }]
 }
 
 function rowOf({ head, conversation }: PreparedResponse, live: LiveResponse, end: RunEnd): NewResponse {

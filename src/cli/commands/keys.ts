@@ -1,6 +1,6 @@
 import { durationOf } from '../../config/duration.ts'
 import { defaultOrganization } from '../../storage/sqlite/keys/bootstrap.ts'
-import type { KeyRecord, NewKey } from '../../storage/sqlite/keys/keys.ts'
+import type { KeyRecord, NewKey } from '../../storage/ports/keys.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { type Command, runSubcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'

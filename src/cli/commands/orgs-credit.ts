@@ -1,5 +1,5 @@
 import { type Nanos, nanosOf, usdText } from '../../lib/usd.ts'
-import type { OrganizationAccount } from '../../storage/sqlite/organizations/organizations.ts'
+import type { OrganizationAccount } from '../../storage/ports/organizations.ts'
 import { parseFlags } from '../args.ts'
 import { UsageError } from '../errors.ts'
 import type { CliContext } from '../context.ts'

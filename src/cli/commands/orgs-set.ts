@@ -1,4 +1,4 @@
-import type { OrganizationChange } from '../../storage/sqlite/organizations/organizations.ts'
+import type { OrganizationChange } from '../../storage/ports/organizations.ts'
 import { type BillingMode, billingModes } from '../../domain/accounting/organization.ts'
 import type { CliContext } from '../context.ts'
 import { parseFlags } from '../args.ts'

@@ -1,9 +1,5 @@
 import { durationOf } from '../../config/duration.ts'
-import {
-  type UsageGrouping,
-  usageGroupings,
-  type UsageQuestion,
-} from '../../storage/sqlite/billing/usage-report.ts'
+import { type UsageGrouping, usageGroupings, type UsageQuestion } from '../../storage/ports/usage-report.ts'
 import type { Command } from '../command.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { UsageError } from '../errors.ts'

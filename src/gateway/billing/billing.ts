@@ -1,32 +1,33 @@
+import { noWrites, type Write } from '../../storage/ports/writes.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { billingNotConfigured, insufficientBalance } from '../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import { usdText } from '../../lib/usd.ts'
-import type { Ledger } from '../../storage/sqlite/billing/ledger.ts'
+import type { Ledger } from '../../storage/ports/ledger.ts'
 import type { CostBound } from './cost-bound.ts'
 
 /** Reserves and charges what requests cost. */
 export type Billing = {
   /**
    * Reserves the maximum cost of the call for an organization that pays in advance; throws or rejects with
-   * the 402. Returns undefined where there is nothing to wait for. `alongside` runs in the same transaction
-   * and stores the record of a call that runs later.
+   * the 402. Returns undefined where there is nothing to wait for. `writes` are executed in the same
+   * transaction; a call that runs later has some.
    */
   reserve(
     request: RequestMetadata,
     billing: BillingMode,
     spending: () => CostBound | undefined,
-    alongside?: () => void,
+    writes?: readonly Write[],
   ): Promise<void> | undefined
   /**
-   * Stores the outcome of a request and charges its cost; resolves when that, and what `alongside` writes, is
+   * Stores the outcome of a request and charges its cost; resolves when that, and what the writes store, is
    * on disk.
    */
-  settle(request: RequestMetadata, outcome: Outcome, alongside?: () => void): Promise<unknown>
+  settle(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<unknown>
   /** The same for a reserved call, retried until it is stored: resolves then, however long it takes. */
-  settleEventually(request: RequestMetadata, outcome: Outcome, alongside?: () => void): Promise<unknown>
+  settleEventually(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<unknown>
 }
 
 /** `ready` throws or rejects while the outcome of a call could not be stored. */
@@ -37,7 +38,7 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
   async function reserveCost(
     request: RequestMetadata,
     bound: CostBound | undefined,
-    alongside?: () => void,
+    writes: readonly Write[],
   ): Promise<void> {
     // A model without a price is never treated as free.
     if (bound === undefined) {
@@ -45,21 +46,21 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
     }
     const { maxCost, promptCost, promptTokens } = bound
     // Before the reservation is stored: a caller who leaves in the meantime settles the call after it.
-    if (!alongside) reservedIds.add(request.id)
-    if (await ledger.reserve({ request, amount: maxCost, promptCost, promptTokens }, alongside)) return
+    if (writes.length === 0) reservedIds.add(request.id)
+    if (await ledger.reserve({ request, amount: maxCost, promptCost, promptTokens }, writes)) return
     if (maxCost === 0n) throw insufficientBalance('The balance is below zero. It has to be credited first.')
     const needed = `This request may cost up to ${usdText(maxCost)} USD, and the balance does not hold that.`
     throw insufficientBalance(`${needed} A smaller max_tokens reserves less.`)
   }
 
   return {
-    reserve(request, billing, spending, alongside) {
-      if (billing === 'unmetered') return alongside ? ledger.write(alongside) : ready()
+    reserve(request, billing, spending, writes = noWrites) {
+      if (billing === 'unmetered') return writes.length > 0 ? ledger.write(writes) : ready()
       if (billing === 'none') throw billingNotConfigured('The organization of this API key has no billing.')
-      return reserveCost(request, spending(), alongside)
+      return reserveCost(request, spending(), writes)
     },
-    settle: (request, outcome, alongside) =>
-      ledger.settle(request, outcome, { alongside, reserved: reservedIds.delete(request.id) }),
+    settle: (request, outcome, writes) =>
+      ledger.settle(request, outcome, { writes, reserved: reservedIds.delete(request.id) }),
     settleEventually: ledger.settleEventually,
   }
 }

@@ -1,5 +1,5 @@
 import { version } from '../../../package.json'
-import type { WriterFigures } from '../../storage/sqlite/writer/writer.ts'
+import type { WriterFigures } from '../../storage/ports/health.ts'
 import type { InFlight } from '../requests.ts'
 import { formatLabels, type ScrapedMetric } from './prometheus.ts'
 

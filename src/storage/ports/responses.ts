@@ -1,88 +1,85 @@
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { Hold } from '../../lib/memory-budget.ts'
-import type { ResponseStatus } from '../sqlite/tables.ts'
+
+export const responseStatuses = ['queued', 'in_progress', 'completed', 'failed', 'incomplete'] as const
+
+export type ResponseStatus = (typeof responseStatuses)[number]
 
 /**
- * The responses of organizations. Whatever the caller of a function may not see is to it as if it were not there. A `hold`
- * is called with the bytes of what was found before any of them is read.
+ * The stored responses, by organization. A response that is deleted, or belongs to another organization, is treated as
+ * missing. `hold` is called with the size of a result in bytes before the result is read. A response is stored, and
+ * finished, by a `Write`.
  */
 export type Responses = {
-  /** Part of a transaction: keeps a new response. Keeps nothing for an organization that is gone. */
-  insert(response: NewResponse): void
-  /** Part of a transaction: the whole log of a run that is over; false where it was over before, or is gone. */
-  finish(organization: string, id: string, end: ResponseEnd): boolean
-  /** From queued to in progress; false where it is not queued, or gone. */
+  /** Sets a queued response to in progress; resolves with false if it is not queued, or missing. */
   start(organization: string, id: string): Promise<boolean>
-  /** Adds the next piece of its log to a run that is in progress; does nothing where it is over, or gone. */
+  /** Appends a piece to the log of a run in progress; does nothing if it has finished, or is missing. */
   append(organization: string, id: string, position: number, entries: string): Promise<void>
-  /** Rejects with `UnreadableError` where what is stored is damaged, like the three below. */
+  /** Rejects with `UnreadableError` if the stored response is damaged, like the three below. */
   find(organization: string, id: string, hold?: Hold): Promise<StoredResponse | undefined>
-  /** The items of its request. */
+  /** Returns the items of the request. */
   findInput(organization: string, id: string, hold?: Hold): Promise<readonly JsonObject[] | undefined>
-  /** What the run of a response that is not finished needs to begin. */
+  /** Returns the order of a run that has not finished. */
   findRun(organization: string, id: string): Promise<JsonObject | undefined>
   /**
-   * A finished response behind all that it follows, oldest first: also what is deleted of those, but not where itself
-   * is. Undefined, too, where one of them was erased before this one was stored. Rejects with 400 beyond
-   * `mostLinks` or `mostChainBytes`.
+   * Returns a finished response after all its predecessors, oldest first. Predecessors may be deleted; the response
+   * itself may not. Undefined if a predecessor was erased before this response was stored. Rejects with 400 if the chain
+   * has too many responses, or too many bytes.
    */
   chain(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
-  /** The same of a response that is not finished, for its run: it is the last link itself. */
+  /** The same for a response that has not finished, for its run: the last link is the response itself. */
   runContext(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
   /**
-   * From now on a removal hides the response with this id, and does not erase it: another one is about to follow it.
-   * To be let go, once, when that one is on its way to be stored, or will not be.
+   * Keeps a response from being erased, because another one is about to follow it: until then a removal only hides it.
+   * Call the returned function when that one is about to be stored, or will not be; a second call does nothing.
    */
   hold(id: string): () => void
-  /**
-   * Nobody sees it from then on; it is erased, with the deleted ones before it, when no other response follows it.
-   */
+  /** Hides a response. It is erased, with its deleted predecessors, once no other response follows it. */
   remove(organization: string, id: string): Promise<Removal>
   /**
-   * Removes some of the finished responses that were created before that time, in milliseconds, or erases what other
-   * removals have left, and tells how many: 0 means that none is left. One step is small, because it holds up the
-   * requests of its turn.
+   * Removes some of the finished responses that were created before this time in milliseconds, and erases what other
+   * removals left. Resolves with their number: 0 if none are left. A step is small, because it delays other writes.
    */
   expire(before: number): Promise<number>
-  /** Some of those that are not finished, of all organizations, in the order of their ids, from behind the given one. */
-  unfinished(after: string, limit: number): readonly UnfinishedRun[]
+  /** Returns up to `limit` unfinished responses of all organizations whose ids are greater than `after`, by id. */
+  unfinished(after: string, limit: number): Promise<readonly UnfinishedRun[]>
 }
 
-/** A response to keep: it is finished, or has yet to be run. */
+/** A response to store: either finished, or with an order for a background run. */
 export type NewResponse = {
   /** `resp_` and a time-sorted id. */
   readonly id: string
   readonly organization: string
   /** The response that it follows, of the same organization. */
   readonly previousId: string | undefined
-  /** What it says of itself from its beginning to its end. */
+  /** The fields that never change. */
   readonly head: JsonObject
-  /** The items of its request, references resolved. */
+  /** The items of its request, with references resolved. */
   readonly input: readonly JsonObject[]
-  /** What has happened so far. */
+  /** The events so far. */
   readonly log: string
 } & (
   | { readonly status: FinishedStatus }
-  /** `run` is what its run needs to begin. */
+  /** `run` is the order of the run. */
   | { readonly status: UnfinishedStatus; readonly run: JsonObject }
 )
 
 export type UnfinishedStatus = 'queued' | 'in_progress'
 export type FinishedStatus = Exclude<ResponseStatus, UnfinishedStatus>
 
-/** How a run ended, and all that happened in it. */
+/** The end of a run, with its complete log. */
 export type ResponseEnd = { readonly status: FinishedStatus; readonly log: string }
 
-/** What is known of a response but its input. */
+/** A stored response without its input. */
 export type StoredResponse = {
   readonly id: string
   readonly status: ResponseStatus
   readonly head: JsonObject
-  /** All that has happened so far: the pieces of its log joined, while it is in progress. */
+  /** The events so far; while the response is in progress, the joined pieces of its log. */
   readonly log: string
 }
 
-/** What a response adds to a conversation. */
+/** The part of a response that belongs to a conversation. */
 export type ChainLink = {
   readonly id: string
   readonly head: JsonObject
@@ -90,18 +87,18 @@ export type ChainLink = {
   readonly log: string
 }
 
-/** What came of a removal; running is what is not finished: it stays. */
+/** The result of a removal; a response that is `running` has not finished, and stays. */
 export type Removal = 'removed' | 'missing' | 'running'
 
-/** A response whose run has yet to begin, or to end. */
+/** A stored response whose run has not finished. */
 export type UnfinishedRun = {
   readonly id: string
   readonly organization: string
   readonly status: UnfinishedStatus
-  /** As JSON, which may be damaged: then the others are read all the same. */
+  /** JSON text, which may be damaged: one damaged row must not keep the others from being read. */
   readonly head: string
-  /** What the run needs to begin, as JSON. */
+  /** The order of the run as JSON text. */
   readonly run: string
-  /** All that has happened so far, pieces joined. */
+  /** The events so far, with the pieces joined. */
   readonly log: string
 }

@@ -5,28 +5,12 @@ import { organizationExists } from './organizations/organization-row.ts'
 import { read } from './sqlite-errors.ts'
 import { organizations, provider_state } from './tables.ts'
 import type { Writer } from './writer/writer.ts'
+import type { ProviderState, NewProviderState } from '../ports/provider-state.ts'
 
-/** What providers want back with a later request, kept for the organization by tool call. */
-export type ProviderState = {
-  /** Replaces what was kept for the call. Keeps nothing for an organization that is gone. */
-  keep(state: StateToKeep): Promise<void>
-  /** The values that have not expired, by call; what is damaged is as if it was not there. */
-  find(organization: string, provider: string, callIds: readonly string[]): Promise<ReadonlyMap<string, Json>>
-  /** Deletes some of what has expired, and tells how many: a full `sweepSize` means that there is more. */
-  sweep(): Promise<number>
-}
+/** The most rows that one sweep deletes; a sweep is small, because it delays requests. */
+export const maxSwept = 500
 
-export type StateToKeep = {
-  readonly organization: string
-  readonly callId: string
-  readonly provider: string
-  readonly value: Json
-  readonly expiresAt: number
-}
-
-/** The most rows of one sweep: each holds up the requests of its turn. */
-export const sweepSize = 500
-
+/** The provider state in the SQLite database. `now` returns milliseconds since 1970. */
 export function createProviderState(
   database: Database,
   writer: Writer,
@@ -34,14 +18,14 @@ export function createProviderState(
 ): ProviderState {
   const statements = prepareStatements(database)
 
-  function keepNow({ organization, callId, provider, value, expiresAt }: StateToKeep): void {
-    // The organization may be deleted while its call runs, which is no fault of that call.
+  function storeNow({ organization, callId, provider, value, expiresAt }: NewProviderState): void {
+    // The organization may be deleted while its call runs; the call must not fail because of that.
     if (statements.owner.get({ organization }) === undefined) return
-    statements.keep.run({ organization, callId, provider, value, expiresAt })
+    statements.store.run({ organization, callId, provider, value, expiresAt })
   }
 
   return {
-    keep: (state) => writer.write(() => keepNow(state)),
+    keep: (state) => writer.write(() => storeNow(state)),
     find: (organization, provider, callIds) =>
       read(() => {
         const rows = statements.find.all({
@@ -52,13 +36,13 @@ export function createProviderState(
         })
         return new Map(rows.flatMap(readableState))
       }),
-    sweep: () => writer.write(() => statements.sweep.all({ now: now() }).length),
+    deleteExpired: () => writer.write(() => statements.sweep.all({ now: now() }).length),
   }
 }
 
 type StateRow = { readonly callId: string; readonly value: string }
 
-/** A conversation goes on without a signature better than not at all. */
+/** Omits a damaged value: a conversation can continue without it. */
 function readableState({ callId, value }: StateRow): readonly [callId: string, value: Json][] {
   try {
     return [[callId, JSON.parse(value) as Json]]
@@ -75,7 +59,7 @@ function prepareStatements({ query }: Database) {
     .from(organizations)
     .where(and(eq(organizations.id, placeholder('organization')), organizationExists))
     .prepare()
-  const keep = query
+  const store = query
     .insert(provider_state)
     .values({
       organization_id: placeholder('organization'),
@@ -95,14 +79,14 @@ function prepareStatements({ query }: Database) {
     .where(
       and(
         eq(organization_id, placeholder('organization')),
-        // One parameter for a list of any length, so that one prepared statement serves all.
+        // One parameter for a list of any length, so that one prepared statement is enough.
         inArray(call_id, sql`(select value from json_each(${placeholder('callIds')}))`),
         eq(provider, placeholder('provider')),
         gt(expires_at, placeholder('now')),
       ),
     )
     .prepare()
-  return { owner, keep, find, sweep: prepareSweep(query) }
+  return { owner, store, find, sweep: prepareSweep(query) }
 }
 
 function prepareSweep(query: Database['query']) {
@@ -110,7 +94,7 @@ function prepareSweep(query: Database['query']) {
     .select({ rowid: sql`rowid` })
     .from(provider_state)
     .where(lte(provider_state.expires_at, sql.placeholder('now')))
-    .limit(sweepSize)
+    .limit(maxSwept)
   return query
     .delete(provider_state)
     .where(inArray(sql`rowid`, expired))

@@ -1,7 +1,7 @@
 import { SQLiteError } from 'bun:sqlite'
 import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 
-/** What keeps a database from its work, by the beginning of SQLite's code; not: a constraint or a wrong statement. */
+/** Problems of the database file, by prefix of SQLite's code; constraints and invalid statements are not among them. */
 const outages: Readonly<Record<string, string>> = {
   BUSY: 'is locked by another process',
   LOCKED: 'is locked by another process',
@@ -15,31 +15,31 @@ const outages: Readonly<Record<string, string>> = {
   NOTADB: 'is damaged',
 }
 
-/** The 503 that stands for a database that is locked, full or broken; any other error as it is. */
+/** Maps the error of a database that is locked, full or damaged to the 503; returns any other error unchanged. */
 export function toOutage(error: unknown): unknown {
-  return outageWords(error) === undefined ? error : databaseUnavailable(error)
+  return outageOf(error) === undefined ? error : databaseUnavailable(error)
 }
 
-/** The 503 of a database that does not do its work. */
+/** The 503 of an unavailable database. */
 export function databaseUnavailable(cause: unknown): ApiError {
   return serviceUnavailable('The database of the gateway is not available at the moment.', cause)
 }
 
-/** The files of the database do not lie any more where they were opened. */
+/** The files of the open database were deleted or replaced. */
 export class FileReplacedError extends Error {
   constructor(message: string) {
     super(message)
-    this.name = 'Misplaced'
+    this.name = 'FileReplacedError'
   }
 }
 
-/** What is wrong with the database, in a sentence that names no file; undefined where it is something else. */
-export function outageSentence(error: unknown): string | undefined {
-  const words = outageWords(error)
-  return words && `The database ${words}.`
+/** Describes the problem of the database without naming a file; undefined for any other error. */
+export function outageMessage(error: unknown): string | undefined {
+  const problem = outageOf(error)
+  return problem && `The database ${problem}.`
 }
 
-/** A read, as a promise; a database that cannot answer rejects it with 503. */
+/** Runs a read as a promise; rejects with 503 if the database is unavailable. */
 export async function read<T>(work: () => T): Promise<T> {
   try {
     return work()
@@ -48,15 +48,15 @@ export async function read<T>(work: () => T): Promise<T> {
   }
 }
 
-/** Another process has the lock, which may last for a moment only. */
+/** Whether another process holds the lock, which may be released in a moment. */
 export function isBusy(error: unknown): boolean {
   return error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true
 }
 
-function outageWords(error: unknown): string | undefined {
+function outageOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
-  if (error instanceof FileReplacedError) return 'is not where it was'
-  if (!(error instanceof SQLiteError)) return outageWords(error.cause)
+  if (error instanceof FileReplacedError) return 'was moved or replaced'
+  if (!(error instanceof SQLiteError)) return outageOf(error.cause)
   const name = Object.keys(outages).find((name) => error.code?.startsWith(`SQLITE_${name}`))
   return name === undefined ? undefined : outages[name]
 }

@@ -1,8 +1,8 @@
-/** The most rows of one deleting step, and the bytes after which it takes no further one: it holds up other writes. */
+/** The most rows of one deletion step, and the bytes after which it stops; a step is small, because it delays other writes. */
 export const stepRows = 200
 export const stepBytes = 4 * 1024 ** 2
 
-/** The first of the candidates, as many as one step deletes: one at least, however large it is. */
+/** Returns the first candidates, as many as one step may delete: at least one, of any size. */
 export function oneStep<Candidate extends { readonly bytes: number }>(
   candidates: readonly Candidate[],
 ): readonly Candidate[] {

@@ -3,26 +3,34 @@ import { blob, check, index, integer, primaryKey, sqliteTable, text } from 'driz
 import type { Json, JsonObject } from '../../lib/json/json.ts'
 import type { Api, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
+import type { ResponseStatus } from '../ports/responses.ts'
 
-/** How far the deletion of an organization is: its rows are deleted in steps, and only its own one stays. */
+// Timestamps are milliseconds since 1970, amounts are nano-dollars. A balance stays within 2^53 - 1 of zero (9 million
+// USD, held by a check), so both are exact as numbers; a sum over many rows must be read as a bigint.
+//
+// Each page that a request changes is written once more to the log. So `usage`, `ledger` and `reservations`, of which
+// every paid request has rows, are `WITHOUT ROWID`, which the migrations say and Drizzle does not know: each is one tree,
+// with its newest rows together at the end.
+
+/** The state of a deletion: the rows of an organization are deleted in steps, and its own row stays. */
 export type OrganizationDeletion = 'begun' | 'done'
 
-/** Who owns keys, data, limits and a balance. */
+/** The owners of keys, data, limits and a balance. */
 export const organizations = sqliteTable(
   'organizations',
   {
     id: text().primaryKey(),
     name: text().notNull().unique(),
     billing: text().$type<BillingMode>().notNull().default('unmetered'),
-    /** Below zero where requests cost more than was reserved for them. */
+    /** Negative if requests cost more than was reserved for them. */
     balance: integer().notNull().default(0),
-    /** The amount that open requests have reserved. */
+    /** The sum of the open reservations. */
     reserved: integer().notNull().default(0),
     requests_per_minute: integer(),
     tokens_per_minute: integer(),
     concurrent_requests: integer(),
     created_at: integer().notNull(),
-    /** Null while it exists: for whoever uses it, one that is being deleted does not. */
+    /** Null while it exists; an organization whose deletion has begun is treated as missing. */
     deletion: text().$type<OrganizationDeletion>(),
   },
   (table) => [
@@ -36,7 +44,7 @@ export const organizations = sqliteTable(
   ],
 )
 
-/** API keys. Without a foreign key: the key of a deleted organization stays, and its caller is told so. */
+/** API keys. No foreign key, so that the key of a deleted organization stays, and its client gets a specific error. */
 export const api_keys = sqliteTable(
   'api_keys',
   {
@@ -49,13 +57,13 @@ export const api_keys = sqliteTable(
     created_at: integer().notNull(),
     expires_at: integer(),
     revoked_at: integer(),
-    /** The key that a rotation put in the place of this one. */
+    /** The id of the key that a rotation created. */
     replaced_by: text(),
   },
   (table) => [index('api_keys_of_organization').on(table.organization_id)],
 )
 
-/** What a provider wants back with a later request, by the tool call that it came with. */
+/** The state that a provider expects back with a later request, by tool call. */
 export const provider_state = sqliteTable(
   'provider_state',
   {
@@ -71,22 +79,22 @@ export const provider_state = sqliteTable(
   ],
 )
 
-/** What open requests may still take; a row that is found at start was left by a process that died. */
+/** The reservations of open requests; a row that exists at startup was left by a process that died. */
 export const reservations = sqliteTable('reservations', {
   request_id: text().primaryKey(),
   organization_id: ownerId(),
   amount: integer().notNull(),
-  /** What the request is charged where nothing more is known than that it was sent. */
+  /** The charge if the process dies and only the prompt is known. */
   prompt_cost: integer().notNull(),
   prompt_tokens: integer().notNull(),
-  /** What its usage row says of the request itself. */
+  /** The metadata for its usage row. */
   request: text({ mode: 'json' }).$type<RequestMetadata>().notNull(),
 })
 
-/** What a ledger entry stands for: money added, or the cost of a request. */
+/** Money added by the operator, or the cost of a request. */
 export type EntryKind = 'credit' | 'charge'
 
-/** Every change of a balance; the entries of an organization sum to its balance. */
+/** Every change of a balance; the entries of an organization add up to its balance. */
 export const ledger = sqliteTable(
   'ledger',
   {
@@ -107,17 +115,17 @@ export const ledger = sqliteTable(
   ],
 )
 
-/** One row a request, also where it failed. */
+/** One row per request, including failed ones. */
 export const usage = sqliteTable(
   'usage',
   {
-    /** That of the request. */
+    /** The id of the request. */
     id: text().notNull(),
     organization_id: ownerId(),
     key_id: text().notNull(),
     created_at: integer().notNull(),
     api: text().$type<Api>().notNull(),
-    /** The slug that serves it; null where the request names no model that exists. */
+    /** The slug; null if the request names no existing model. */
     model: text(),
     provider: text(),
     upstream_model: text(),
@@ -127,13 +135,13 @@ export const usage = sqliteTable(
     cached_tokens: integer().notNull(),
     cache_write_tokens: integer().notNull(),
     reasoning_tokens: integer().notNull(),
-    /** Whether the tokens are an estimate, because the provider told none. */
+    /** Whether the tokens are an estimate, because the provider reported none. */
     estimated: integer({ mode: 'boolean' }).notNull(),
-    /** Null where the model has no price. */
+    /** Null if the model has no price. */
     cost: integer(),
     latency_ms: integer(),
     first_token_ms: integer(),
-    /** Of the reply; 499 where the caller left first, 0 where the process died before it could be told. */
+    /** The status of the reply; 499 if the client disconnected first, 0 if the process died. */
     status: integer().notNull(),
     error: text(),
     performance_mode: text(),
@@ -141,26 +149,26 @@ export const usage = sqliteTable(
     tags: text({ mode: 'json' }).$type<readonly string[]>(),
     trace: text({ mode: 'json' }).$type<Json>(),
   },
-  // By time, because reports read a span of it. A request has one row all the same: its time is that of its id.
+  // By time, because reports read a range of it. Still one row per request, because the time is part of its id.
   (table) => [primaryKey({ columns: [table.created_at, table.id] })],
 )
 
 /**
- * Chat completions that were asked to be kept. What their metadata and model say is also in `completion_terms`, an
- * FTS5 table of posting lists with the same row ids: a trigger deletes from it what is deleted here.
+ * Stored chat completions. Their model and metadata are indexed in `completion_terms`, an FTS5 table with the same row
+ * ids; a trigger deletes the terms of a deleted completion.
  */
 export const completions = sqliteTable(
   'completions',
   {
-    /** Made from the id, so that the order of both is that of creation. */
+    /** Computed from the id, so that both sort by creation. */
     sequence: integer().primaryKey(),
     id: text().notNull().unique(),
     organization_id: ownerId(),
     model: text().notNull(),
     metadata: text({ mode: 'json' }).$type<JsonObject>().notNull(),
-    /** As it was told, without the metadata. */
+    /** The reply without the metadata. */
     completion: text({ mode: 'json' }).$type<JsonObject>().notNull(),
-    /** Those of the request. The last column: a list, which does not tell them, does not read them. */
+    /** The messages of the request. The last column, so that a list, which does not return them, does not read them. */
     messages: text({ mode: 'json' }).$type<readonly JsonObject[]>().notNull(),
   },
   (table) => [
@@ -169,32 +177,28 @@ export const completions = sqliteTable(
   ],
 )
 
-/** Where a response stands. */
-export const responseStatuses = ['queued', 'in_progress', 'completed', 'failed', 'incomplete'] as const
-export type ResponseStatus = (typeof responseStatuses)[number]
-
-/** What keeps a deleted response: the responses that follow it, or nothing any more but that there was no time yet. */
+/** Why a deleted response is still stored: others follow it (`needed`), or it has yet to be erased (`due`). */
 export type ResponseDeletion = 'needed' | 'due'
 
-/** Responses that are kept: what was asked, and the log from which the answer and its events are told again. */
+/** Stored responses: the request, and the log from which the response and its events are replayed. */
 export const responses = sqliteTable(
   'responses',
   {
-    /** Sorts by time of creation. */
+    /** Sorts by creation. */
     id: text().primaryKey(),
     organization_id: ownerId(),
-    /** The response that this one follows, which may be deleted. */
+    /** The predecessor, which may be deleted. */
     previous_id: text(),
     status: text().$type<ResponseStatus>().notNull(),
-    /** Null while it can be seen. */
+    /** Null while the response is visible. */
     deletion: text().$type<ResponseDeletion>(),
-    /** What the response says of itself from its beginning to its end. */
+    /** The fields that never change. */
     head: text({ mode: 'json' }).$type<JsonObject>().notNull(),
-    /** What a background run needs to begin; null once it is over, and for all others. */
+    /** The order of a background run; null once it has finished, and for all other responses. */
     run: text({ mode: 'json' }).$type<JsonObject>(),
-    /** Everything that happened; while it runs, only the beginning: the rest is in `response_log`. */
+    /** All events; during a run only the first ones: the others are in `response_log`. */
     log: text().notNull(),
-    /** The items of the request, references resolved. The last column: who does not ask for them does not read them. */
+    /** The items of the request, with references resolved. The last column, so that other reads do not load them. */
     input: text({ mode: 'json' }).$type<readonly JsonObject[]>().notNull(),
   },
   (table) => [
@@ -212,7 +216,7 @@ export const responses = sqliteTable(
   ],
 )
 
-/** The log of a background run piece by piece, while it runs: after a kill, this is what is left of it. */
+/** The log of a background run in pieces, while it runs: what is left of the run if the process is killed. */
 export const response_log = sqliteTable(
   'response_log',
   {
@@ -225,7 +229,7 @@ export const response_log = sqliteTable(
   (table) => [primaryKey({ columns: [table.response_id, table.position] })],
 )
 
-/** The organization that a row belongs to, and goes with. */
+/** The organization of a row; deleting it deletes the row. */
 function ownerId() {
   return text()
     .notNull()

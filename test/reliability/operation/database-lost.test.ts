@@ -84,9 +84,9 @@ test.skipIf(process.platform === 'win32')(
     expect((await app.chat(question)).status).toBe(200)
     renameSync(file, `${file}.away`)
     await untilNoticed(app)
-    await expectRefused(gateway, 'is not where it was')
+    await expectRefused(gateway, 'was moved or replaced')
     await Bun.write(file, 'another')
-    await expectRefused(gateway, 'is not where it was')
+    await expectRefused(gateway, 'was moved or replaced')
     renameSync(`${file}.away`, file)
     await expectRecovered(gateway, file, 4)
   },
@@ -97,7 +97,7 @@ test.skipIf(process.platform === 'win32')('a log of the database that was delete
   const { file, app } = gateway
   renameSync(`${file}-wal`, `${file}-wal.away`)
   await untilNoticed(app)
-  await expectRefused(gateway, 'is not where it was')
+  await expectRefused(gateway, 'was moved or replaced')
   renameSync(`${file}-wal.away`, `${file}-wal`)
   await expectRecovered(gateway, file, 2)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
+import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { StoredResponse } from '../../../src/storage/ports/responses.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
-import { createResponses } from '../../../src/storage/sqlite/responses/response-repository.ts'
-import type { StoredResponse } from '../../../src/storage/ports/responses.ts'
+import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 

@@ -19,12 +19,12 @@ const outcomes: Readonly<Record<string, Readonly<Record<Action, unknown>>>> = {
 }
 
 test.each(orders)('what happens to a queued run at once happens in turn: %s, %s, %s', async (...order) => {
-  const { responses, acme, queued, writer, rows, pieces } = await responseStorage()
+  const { responses, acme, queued, rows, pieces, finish } = await responseStorage()
   const id = await queued()
   const end = { status: 'completed', log: '["all"]\n' } as const
   const act = {
     start: () => responses.start(acme, id),
-    finish: () => writer.write(() => responses.finish(acme, id, end)),
+    finish: () => finish(acme, id, end),
     remove: () => responses.remove(acme, id),
   }
   // A piece between all of them: only one that comes while it runs is kept, and none behind the end.

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createResponses } from '../../../src/storage/sqlite/responses/response-repository.ts'
+import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
 import { randomFrom } from '../../unit/protocols/support/random.ts'
 import {
   chainOf,
@@ -30,7 +30,7 @@ test.each(['spring', 'summer', 'autumn', 'winter'])(
 
 /** Acts on the real responses and on a model of them; those of one round are in flight together. */
 async function randomWorld(random: () => number) {
-  const { database, writer, acme, other, rows, pieces, erased, ...storage } = await responseStorage()
+  const { database, writer, acme, other, rows, pieces, erased, writes, ...storage } = await responseStorage()
   let { responses } = storage
   const model: ResponseModel = new Map()
   const tally = { removed: 0, hidden: 0, running: 0, missing: 0, expired: 0, appended: 0 }
@@ -50,7 +50,7 @@ async function randomWorld(random: () => number) {
     const made = random() < 0.7 ? finished(owner, previousId) : unfinished(owner, 'queued', previousId)
     const { status, log } = made
     model.set(id, { id, owner, previousId, createdAt: clock, status, deleted: false, log })
-    await writer.write(() => responses.insert({ ...made, id }))
+    await writer.write(() => writes.insert({ ...made, id }))
   }
 
   async function start(): Promise<void> {
@@ -80,7 +80,7 @@ async function randomWorld(random: () => number) {
     const end = { status: pick(['completed', 'failed', 'incomplete'] as const), log: `[${random()}]` }
     const expected = response !== undefined && !over(response)
     if (expected) change(id, end)
-    expect(await writer.write(() => responses.finish(reader, id, end))).toBe(expected)
+    expect(await writer.write(() => writes.finish(reader, id, end))).toBe(expected)
   }
 
   async function remove(): Promise<void> {
@@ -123,7 +123,7 @@ async function randomWorld(random: () => number) {
     tally.hidden += needed.filter((id) => model.get(id)!.deleted).length
     const running = [...model.values()].filter((one) => !one.deleted && !over(one))
     const ids = running.map(({ id }) => id)
-    expect(responses.unfinished('', 10_000).map(({ id }) => id)).toEqual(ids.toSorted())
+    expect((await responses.unfinished('', 10_000)).map(({ id }) => id)).toEqual(ids.toSorted())
     expect(new Set(pieces()).difference(new Set(ids)).size).toBe(0)
     for (const response of [...model.values()].slice(-80)) await compareOne(response)
   }

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
-import { Call } from '../../../src/gateway/call.ts'
 import { createBilling } from '../../../src/gateway/billing/billing.ts'
-import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
+import { Call } from '../../../src/gateway/call.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
+import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
 import { upstreamBroken } from '../../../src/lib/errors/upstream-errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
+import { noWrites } from '../../../src/storage/ports/writes.ts'
 import { testStorage } from '../storage/support/folder.ts'
 import { modelsWith, provider, providersOf } from './support/model-world.ts'
 import { organization } from './support/organization.ts'
@@ -39,7 +40,10 @@ function world({ left = false, broken = false } = {}) {
       model,
       generation: { messages: [], tools: [], extras: {} },
       stream: true,
-      onSettled: (error) => void ends.push(error),
+      onSettled(error) {
+        ends.push(error)
+        return noWrites
+      },
       signal: leaving.signal,
     },
     parts,

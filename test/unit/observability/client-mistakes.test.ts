@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { printApiKey } from '../../../src/storage/sqlite/keys/api-key.ts'
+import { printApiKey } from '../../../src/domain/accounting/api-key.ts'
 import { whole } from '../../support/chat-answers.ts'
 import { question, type Scenario, startScenario } from '../../support/scenario.ts'
 import { openConnection } from '../../support/connection.ts'

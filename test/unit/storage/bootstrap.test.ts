@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { parseApiKey } from '../../../src/storage/sqlite/keys/api-key.ts'
+import { parseApiKey } from '../../../src/domain/accounting/api-key.ts'
 import { bootstrap } from '../../../src/storage/sqlite/keys/bootstrap.ts'
 import { createKeys } from '../../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
@@ -49,7 +49,7 @@ test('a given key without the form of a key is an error that does not repeat it'
   ]
   for (const given of wrong) {
     const error = await bootstrap(database, writer, given).catch((error: Error) => error)
-    expect(String(error)).toContain('WEIR_BOOTSTRAP_KEY has not the form of a key')
+    expect(String(error)).toContain('WEIR_BOOTSTRAP_KEY is not a valid key')
     expect(String(error)).not.toContain(given)
   }
   expect(await createKeys(database, writer).list()).toEqual([])

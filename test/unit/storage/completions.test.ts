@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  type CompletionQuery,
-  prepareCompletionList,
-} from '../../../src/storage/sqlite/completions/completion-list.ts'
-import { createCompletions, type NewCompletion } from '../../../src/storage/sqlite/completions/completions.ts'
+import type { CompletionQuery, NewCompletion } from '../../../src/storage/ports/completions.ts'
+import { prepareCompletionInsert } from '../../../src/storage/sqlite/completions/completion-insert.ts'
+import { prepareCompletionList } from '../../../src/storage/sqlite/completions/completion-list.ts'
+import { createCompletions } from '../../../src/storage/sqlite/completions/completions.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
-import { sequenceAt, sequenceOf } from '../../../src/storage/sqlite/sequence.ts'
+import { sequenceAt, sequenceOf } from '../../../src/storage/ports/completion-sequence.ts'
 import { completionId } from '../../support/completion-id.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
@@ -16,9 +15,10 @@ const moment = Date.UTC(2026, 5, 1)
 async function startStorage() {
   const { database, writer } = testStorage()
   const completions = createCompletions(database, writer)
+  const insertNow = prepareCompletionInsert(database)
   const organizations = createOrganizations(database, writer)
   const [acme, globex] = [await organizations.create('acme'), await organizations.create('globex')]
-  const insert = (completion: NewCompletion) => writer.write(() => completions.insert(completion))
+  const insert = (completion: NewCompletion) => writer.write(() => insertNow(completion))
 
   /** Keeps one for `acme`, with what differs. */
   async function keep(more: Partial<NewCompletion> = {}): Promise<string> {
@@ -47,7 +47,10 @@ async function startStorage() {
 
 test('every statement finds what it wants by an index', async () => {
   const { database, writer } = await startStorage()
-  const plans = plansOf(database, (recorded) => createCompletions(recorded, writer))
+  const plans = plansOf(database, (recorded) => [
+    createCompletions(recorded, writer),
+    prepareCompletionInsert(recorded),
+  ])
   const reading = [...plans].filter(([text]) => !text.startsWith('INSERT') && !/ organizations /.test(text))
   expect(reading).toHaveLength(18)
   for (const [text, plan] of reading) {

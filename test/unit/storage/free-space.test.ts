@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '../../../src/lib/log.ts'
+import { prepareCompletionInsert } from '../../../src/storage/sqlite/completions/completion-insert.ts'
 import { createCompletions } from '../../../src/storage/sqlite/completions/completions.ts'
 import { type Database, inMemory, openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createSpaceReturn } from '../../../src/storage/sqlite/connection/free-space.ts'
@@ -22,11 +23,12 @@ function pragma({ sqlite }: Pick<Database, 'sqlite'>, name: string): number {
 async function startFilled(count: number) {
   const { database, writer } = testStorage()
   const completions = createCompletions(database, writer)
+  const insert = prepareCompletionInsert(database)
   const { id: organization } = await createOrganizations(database, writer).create('acme')
   const messages = [{ role: 'user', content: 'x'.repeat(2000) }]
   await writer.write(() => {
     for (let number = 0; number < count; number++) {
-      completions.insert({
+      insert({
         id: completionId(moment + number),
         organization,
         model: 'acme/river',

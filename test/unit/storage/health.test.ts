@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import type { ApiError } from '../../../src/lib/errors/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createHealth } from '../../../src/storage/sqlite/health/health.ts'
-import { createReadiness, examinedTrust } from '../../../src/storage/sqlite/health/readiness.ts'
+import { createReadiness, probeTrustMs } from '../../../src/storage/sqlite/health/readiness.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { until } from '../../reliability/money/support/books.ts'
 import { testDatabase } from './support/folder.ts'
@@ -21,7 +21,7 @@ function watched() {
   onTestFinished(() => health.close())
   const writer = createWriter(database, { health })
   const { ready, examine } = createReadiness(database, writer, health)
-  const commits = () => writer.figures().commits
+  const commits = () => writer.stats().commits
   const add = (title: string) =>
     writer.write(() => void sqlite.prepare('INSERT INTO songs VALUES (?)').run(title))
   const titles = () => sqlite.query('SELECT title FROM songs').values().flat()
@@ -56,7 +56,7 @@ test('after one write has failed all are refused at once, and readiness says why
   expect(one.titles()).toEqual(['before', 'after'])
   const said = one.lines.map((line) => JSON.parse(line).message)
   expect(said).toEqual([
-    'The database is not available: calls are refused.',
+    'The database is not available: requests are rejected.',
     'The database is available again.',
   ])
 })
@@ -126,7 +126,7 @@ test('whoever asks for readiness, and how often, it is written for at most once 
   for (let round = 0; round < 100; round++) await Promise.all(Array.from({ length: 20 }, one.examine))
   await until(async () => (await one.examine(), one.commits() > committed + 2), 'a third write')
   const elapsed = performance.now() - begun
-  expect(one.commits() - committed).toBeLessThanOrEqual(1 + Math.floor(elapsed / examinedTrust))
+  expect(one.commits() - committed).toBeLessThanOrEqual(1 + Math.floor(elapsed / probeTrustMs))
 })
 
 test('a readiness that was told before the database failed, or recovered, is not told again', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { hashSecret, parseApiKey, provesKey } from '../../../src/storage/sqlite/keys/api-key.ts'
+import { hashSecret, parseApiKey, provesKey } from '../../../src/domain/accounting/api-key.ts'
 import { createKeys } from '../../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
 import { testStorage } from './support/folder.ts'

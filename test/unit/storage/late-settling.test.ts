@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { serviceUnavailable } from '../../../src/lib/errors/errors.ts'
-import { createLateSettling } from '../../../src/storage/sqlite/billing/late-settling.ts'
+import { createSettlementRetries } from '../../../src/storage/sqlite/billing/settlement-retries.ts'
 import type { Outcome } from '../../../src/domain/accounting/outcome.ts'
 import { requestOf } from './support/money-world.ts'
 
@@ -11,13 +11,13 @@ function keepLate(failures: readonly Error[], ...outcomes: readonly Outcome[]) {
   const tried: Outcome[] = []
   const left = [...failures]
   const settled = Promise.withResolvers<void>()
-  const late = createLateSettling(async (_, outcome) => {
+  const late = createSettlementRetries(async (_, outcome) => {
     tried.push(outcome)
     const failure = left.shift()
     if (failure) throw failure
     settled.resolve()
   }, 1)
-  for (const outcome of outcomes) late.keep(requestOf('org_acme'), outcome)
+  for (const outcome of outcomes) late.add(requestOf('org_acme'), outcome)
   return { late, tried, settled: settled.promise }
 }
 
@@ -52,7 +52,7 @@ test('at the end all is tried at once, and for the last time', async () => {
   const { late, tried } = keepLate([locked, locked], { status: 499 }, { status: 499 })
   late.close()
   expect(tried).toHaveLength(2)
-  late.keep(requestOf('org_acme'), { status: 499 })
+  late.add(requestOf('org_acme'), { status: 499 })
   await Bun.sleep(20)
   expect(tried).toHaveLength(2)
 })

@@ -1,6 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { recoverySize } from '../../../src/storage/sqlite/billing/ledger-recovery.ts'
+import { completionId } from '../../support/completion-id.ts'
+import { maxRecovered } from '../../../src/storage/sqlite/billing/ledger.ts'
 import { countOf, entriesOf, expectSoundBooks, fundedStorage, requestOf } from './support/money-world.ts'
 
 const nothing = { charged: 0n }
@@ -104,27 +105,31 @@ test('a request whose organization was deleted meanwhile ends without a trace', 
 test('what the reply promises is written with the settlement, or neither is', async () => {
   const { database, ledger, reservation, account } = await fundedStorage(100n)
   const { sqlite } = database
-  sqlite.run('CREATE TABLE promises (text TEXT)')
-  const promise = () => void sqlite.run("INSERT INTO promises VALUES ('kept')")
   const { request } = reservation(50n)
   await ledger.reserve(reservation(50n, request))
-  const alongside = () => {
-    promise()
-    throw new Error('changed my mind')
+  const completion = {
+    id: completionId(Date.now()),
+    organization: request.organization,
+    model: 'acme/river',
+    metadata: {},
+    completion: {},
+    messages: [],
   }
-  const broken = ledger.settle(request, { status: 200, cost: 5n }, { alongside })
-  await expect(broken).rejects.toThrow('changed my mind')
+  const write = { kind: 'insert-completion', completion } as const
+  const invalid = { ...write, completion: { ...completion, id: 'invalid' } }
+  const broken = ledger.settle(request, { status: 200, cost: 5n }, { writes: [write, invalid] })
+  await expect(broken).rejects.toThrow('The id of a completion to store has no sequence.')
   expect(await account()).toEqual([100n, 50n])
-  await ledger.settle(request, { status: 200, cost: 5n }, { alongside: promise })
-  await ledger.settle(request, { status: 200, cost: 5n }, { alongside: promise })
-  expect(sqlite.prepare('SELECT text FROM promises').values()).toEqual([['kept']])
+  await ledger.settle(request, { status: 200, cost: 5n }, { writes: [write] })
+  await ledger.settle(request, { status: 200, cost: 5n }, { writes: [write] })
+  expect(sqlite.prepare('SELECT id FROM completions').values()).toEqual([[completion.id]])
   expect(await account()).toEqual([95n, 0n])
   expectSoundBooks(sqlite)
 })
 
 test('what was open when the process died is charged for its prompt at the next start, and says so', async () => {
   const { database, ledger, reservation, account } = await fundedStorage(10n ** 9n)
-  const count = 2 * recoverySize + 3
+  const count = 2 * maxRecovered + 3
   await Promise.all(Array.from({ length: count }, () => ledger.reserve(reservation(1_000n))))
   expect(await ledger.recover()).toBe(count)
   expect(await ledger.recover()).toBe(0)

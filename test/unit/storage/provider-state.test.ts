@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
-import { createProviderState, sweepSize } from '../../../src/storage/sqlite/provider-state.ts'
+import { createProviderState, maxSwept } from '../../../src/storage/sqlite/provider-state.ts'
 import { testStorage } from './support/folder.ts'
 
 async function storage() {
@@ -58,17 +58,21 @@ test('what has expired is not found, swept or not, and a sweep leaves the rest',
   await state.keep({ ...kept, callId: 'call_2', expiresAt: 5000 })
   clock.now = 2000
   expect([...(await state.find(acme.id, 'gemini', ['call_1', 'call_2'])).keys()]).toEqual(['call_2'])
-  expect(await state.sweep()).toBe(1)
-  expect(await state.sweep()).toBe(0)
+  expect(await state.deleteExpired()).toBe(1)
+  expect(await state.deleteExpired()).toBe(0)
   expect(count()).toEqual([1])
 })
 
 test('a sweep deletes a bounded number of rows', async () => {
   const { state, kept, clock } = await storage()
-  const callIds = Array.from({ length: sweepSize + 3 }, (_, index) => `call_${index}`)
+  const callIds = Array.from({ length: maxSwept + 3 }, (_, index) => `call_${index}`)
   await Promise.all(callIds.map((callId) => state.keep({ ...kept, callId })))
   clock.now = 9000
-  expect([await state.sweep(), await state.sweep(), await state.sweep()]).toEqual([sweepSize, 3, 0])
+  expect([await state.deleteExpired(), await state.deleteExpired(), await state.deleteExpired()]).toEqual([
+    maxSwept,
+    3,
+    0,
+  ])
 })
 
 test('the state of a deleted organization is gone, and nothing is kept for it any more', async () => {

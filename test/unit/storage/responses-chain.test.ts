@@ -20,12 +20,12 @@ test('a chain tells what each response adds, oldest first', async () => {
 })
 
 test('only what is finished and in sight can be followed', async () => {
-  const { responses, acme, answered, queued, writer } = await responseStorage()
+  const { responses, acme, answered, queued, finish } = await responseStorage()
   const id = await queued(await answered())
   expect(await responses.chain(acme, id)).toBeUndefined()
   await responses.start(acme, id)
   expect(await responses.chain(acme, id)).toBeUndefined()
-  await writer.write(() => responses.finish(acme, id, { status: 'incomplete', log: '' }))
+  await finish(acme, id, { status: 'incomplete', log: '' })
   expect(await responses.chain(acme, id)).toHaveLength(2)
   await answered(id)
   await responses.remove(acme, id)
@@ -34,14 +34,14 @@ test('only what is finished and in sight can be followed', async () => {
 })
 
 test('a run has its context while it waits and while it runs, also when what it follows is deleted', async () => {
-  const { responses, acme, answered, queued, writer } = await responseStorage()
+  const { responses, acme, answered, queued, finish } = await responseStorage()
   const first = await answered()
   const id = await queued(first)
   expect(await responses.remove(acme, first)).toBe('removed')
   expect(idsOf(await responses.runContext(acme, id))).toEqual([first, id])
   await responses.start(acme, id)
   expect(idsOf(await responses.runContext(acme, id))).toEqual([first, id])
-  await writer.write(() => responses.finish(acme, id, { status: 'completed', log: '' }))
+  await finish(acme, id, { status: 'completed', log: '' })
   expect(await responses.runContext(acme, id)).toBeUndefined()
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createResponses } from '../../../src/storage/sqlite/responses/response-repository.ts'
+import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
 import { finished, responseStorage } from './support/response-world.ts'
 
 /** Resolves when all is written that was begun, and what is begun after it. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
-import { createResponses } from '../../../src/storage/sqlite/responses/response-repository.ts'
+import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { testDatabase } from './support/folder.ts'
 import { finished, responseStorage, unfinished } from './support/response-world.ts'
 
 test('another organization reads nothing and changes nothing', async () => {
-  const { responses, acme, other, answered, queued, writer, database, insert } = await responseStorage()
+  const { responses, acme, other, answered, queued, database, insert, finish } = await responseStorage()
   const first = await answered()
   const [over, waiting, running] = [await answered(first), await queued(first), await queued()]
   await responses.start(acme, running)
@@ -26,7 +26,7 @@ test('another organization reads nothing and changes nothing', async () => {
     expect(await responses.start(other, id)).toBe(false)
     await responses.append(other, id, 0, '["foreign"]\n')
     const end = { status: 'failed', log: '["foreign"]\n' } as const
-    expect(await writer.write(() => responses.finish(other, id, end))).toBe(false)
+    expect(await finish(other, id, end)).toBe(false)
   }
   expect(all()).toEqual(before)
   expect(await responses.find(acme, first)).toBeDefined()

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
-import { stepRows } from '../../../src/storage/sqlite/responses/response-removal.ts'
-import { createResponses } from '../../../src/storage/sqlite/responses/response-repository.ts'
+import { stepRows } from '../../../src/storage/sqlite/step-size.ts'
+import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { finished, idOf, responseStorage } from './support/response-world.ts'
 
@@ -41,7 +41,7 @@ test('erasing stops at a response that is still in sight', async () => {
 })
 
 test('what is not finished is not removed, and keeps what it follows', async () => {
-  const { responses, acme, answered, queued, writer, rows } = await responseStorage()
+  const { responses, acme, answered, queued, rows, finish } = await responseStorage()
   const first = await answered()
   const id = await queued(first)
   await responses.remove(acme, first)
@@ -50,7 +50,7 @@ test('what is not finished is not removed, and keeps what it follows', async () 
   expect(await responses.remove(acme, id)).toBe('running')
   expect(await responses.find(acme, id)).toBeDefined()
   expect(rows()).toEqual([first, id])
-  await writer.write(() => responses.finish(acme, id, { status: 'failed', log: '' }))
+  await finish(acme, id, { status: 'failed', log: '' })
   expect(await responses.remove(acme, id)).toBe('removed')
   expect(rows()).toEqual([])
 })
@@ -99,7 +99,7 @@ test('a response that follows what is about to be erased keeps it', async () => 
 })
 
 test('retention removes what was finished before a time, oldest first, but keeps what the rest needs', async () => {
-  const { responses, acme, other, insert, queued, rows, writer } = await responseStorage()
+  const { responses, acme, other, insert, queued, rows, finish } = await responseStorage()
   const at = (time: number, previousId?: string, owner = acme) => ({
     ...finished(owner, previousId),
     id: idOf(time),
@@ -123,7 +123,7 @@ test('retention removes what was finished before a time, oldest first, but keeps
   expect(await responses.expire(2001)).toBe(1)
   expect(rows()).toEqual([running])
   expect(await responses.expire(Date.now() + 1000)).toBe(0)
-  await writer.write(() => responses.finish(acme, running, { status: 'completed', log: '' }))
+  await finish(acme, running, { status: 'completed', log: '' })
   expect(await responses.expire(Date.now() + 1000)).toBe(1)
   expect(rows()).toEqual([])
 })

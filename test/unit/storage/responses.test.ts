@@ -16,7 +16,7 @@ test('what was stored is found as it was', async () => {
 })
 
 test('a run is told piece by piece, and then as a whole', async () => {
-  const { responses, acme, queued, writer, pieces } = await responseStorage()
+  const { responses, acme, queued, pieces, finish } = await responseStorage()
   const id = await queued()
   expect(await responses.findRun(acme, id)).toEqual({ model: 'weir/echo' })
   expect(await responses.find(acme, id)).toMatchObject({ status: 'queued', log: '["created"]\n' })
@@ -28,19 +28,16 @@ test('a run is told piece by piece, and then as a whole', async () => {
   const log = ['["created"]\n', ...lines].join('')
   expect(await responses.find(acme, id)).toMatchObject({ status: 'in_progress', log })
   expect(pieces()).toHaveLength(12)
-  expect(await writer.write(() => responses.finish(acme, id, { status: 'failed', log: '["all"]\n' }))).toBe(
-    true,
-  )
+  expect(await finish(acme, id, { status: 'failed', log: '["all"]\n' })).toBe(true)
   expect(await responses.find(acme, id)).toMatchObject({ status: 'failed', log: '["all"]\n' })
   expect(await responses.findRun(acme, id)).toBeUndefined()
   expect(pieces()).toEqual([])
 })
 
 test('a response starts once, and ends once', async () => {
-  const { responses, acme, queued, answered, writer } = await responseStorage()
+  const { responses, acme, queued, answered, finish } = await responseStorage()
   const id = await queued()
-  const end = (status: 'completed' | 'incomplete') =>
-    writer.write(() => responses.finish(acme, id, { status, log: `["${status}"]\n` }))
+  const end = (status: 'completed' | 'incomplete') => finish(acme, id, { status, log: `["${status}"]\n` })
   expect([await responses.start(acme, id), await responses.start(acme, id)]).toEqual([true, false])
   expect([await end('completed'), await end('incomplete')]).toEqual([true, false])
   expect(await responses.start(acme, id)).toBe(false)
@@ -50,11 +47,11 @@ test('a response starts once, and ends once', async () => {
 })
 
 test('a run that never began can end', async () => {
-  const { responses, acme, queued, writer } = await responseStorage()
+  const { responses, acme, queued, finish } = await responseStorage()
   const id = await queued()
-  expect(await writer.write(() => responses.finish(acme, id, { status: 'incomplete', log: '' }))).toBe(true)
+  expect(await finish(acme, id, { status: 'incomplete', log: '' })).toBe(true)
   expect(await responses.find(acme, id)).toMatchObject({ status: 'incomplete', log: '' })
-  expect(responses.unfinished('', 10)).toEqual([])
+  expect(await responses.unfinished('', 10)).toEqual([])
 })
 
 test('nothing is added to the log of what is not in progress', async () => {
@@ -83,16 +80,16 @@ test('after a restart the unfinished ones of all organizations are told in order
   await insert(third, first, second)
   await answered()
   await responses.append(other, second.id, 0, '["more"]\n')
-  const told = (after: string) =>
-    responses.unfinished(after, 2).map(({ id, organization, log }) => [id, organization, log])
-  expect(told('')).toEqual([
+  const told = async (after: string) =>
+    (await responses.unfinished(after, 2)).map(({ id, organization, log }) => [id, organization, log])
+  expect(await told('')).toEqual([
     [first.id, acme, first.log],
     [second.id, other, '["created"]\n["more"]\n'],
   ])
-  expect(told(second.id)).toEqual([[third.id, acme, third.log]])
+  expect(await told(second.id)).toEqual([[third.id, acme, third.log]])
   const [head, run] = [JSON.stringify(third.head), JSON.stringify(third.run)]
-  expect(responses.unfinished(second.id, 2)[0]).toMatchObject({ status: third.status, head, run })
-  expect(responses.unfinished(third.id, 2)).toEqual([])
+  expect((await responses.unfinished(second.id, 2))[0]).toMatchObject({ status: third.status, head, run })
+  expect(await responses.unfinished(third.id, 2)).toEqual([])
 })
 
 test('a response that runs must say what its run needs, and one that is over must not', async () => {
@@ -108,9 +105,9 @@ test('a response that runs must say what its run needs, and one that is over mus
 })
 
 test('a transaction that fails stores nothing of a response', async () => {
-  const { responses, acme, writer, rows } = await responseStorage()
+  const { writes, acme, writer, rows } = await responseStorage()
   const work = writer.write(() => {
-    responses.insert(finished(acme))
+    writes.insert(finished(acme))
     throw new Error('settled already')
   })
   expect(work).rejects.toThrow('settled already')
@@ -119,7 +116,7 @@ test('a transaction that fails stores nothing of a response', async () => {
 })
 
 test('all of a deleted organization is gone, and nothing is stored for it any more', async () => {
-  const { responses, organizations, acme, other, insert, answered, queued, writer, rows, pieces } =
+  const { responses, organizations, acme, other, insert, answered, queued, rows, pieces, finish } =
     await responseStorage()
   const running = await queued(await answered())
   const theirs = finished(other)
@@ -129,9 +126,7 @@ test('all of a deleted organization is gone, and nothing is stored for it any mo
   await organizations.delete('acme')
   expect([rows(), pieces()]).toEqual([[theirs.id], []])
   await responses.append(acme, running, 1, '[]\n')
-  expect(await writer.write(() => responses.finish(acme, running, { status: 'completed', log: '' }))).toBe(
-    false,
-  )
+  expect(await finish(acme, running, { status: 'completed', log: '' })).toBe(false)
   await insert(finished(acme), unfinished(acme, 'queued'))
   expect([rows(), pieces()]).toEqual([[theirs.id], []])
 })

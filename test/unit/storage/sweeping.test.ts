@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { createLog } from '../../../src/lib/log.ts'
 import { sweep } from '../../../src/storage/retention.ts'
-import { prepareUsage } from '../../../src/storage/sqlite/billing/usage.ts'
-import { prepareUsageExpiry } from '../../../src/storage/sqlite/billing/usage-expiry.ts'
+import { prepareUsageInsert, prepareUsageExpiry } from '../../../src/storage/sqlite/billing/usage.ts'
 import { until } from '../../reliability/money/support/books.ts'
 import { startPaid, usualCost } from '../../reliability/money/support/paid.ts'
 import { startApp } from '../../support/app.ts'
 import { whole } from '../../support/chat-answers.ts'
-import { question as river } from '../../support/scenario.ts'
 import { plansOf } from '../../support/query-plans.ts'
+import { question as river } from '../../support/scenario.ts'
 import { idsListed, store } from '../../support/stored.ts'
 import { testStorage } from './support/folder.ts'
 import { requestOf } from './support/money-world.ts'
@@ -84,7 +83,7 @@ test('a step of retention of usage is bounded in rows and bytes, and takes the o
   const { database } = testStorage()
   const { sqlite } = database
   sqlite.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_1', 'acme', 1)")
-  const record = prepareUsage(database)
+  const record = prepareUsageInsert(database)
   const times = Array.from({ length: 300 }, (_, index) => 1000 + index)
   for (const createdAt of times) record({ ...requestOf('org_1'), createdAt }, { status: 200 })
   record({ ...requestOf('org_1'), createdAt: 1, user: 'x'.repeat(3_000_000) }, { status: 200 })

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { createLog } from '../../../src/lib/log.ts'
 import { maxWalBytes } from '../../../src/storage/sqlite/connection/database.ts'
-import { keepWalSmall } from '../../../src/storage/sqlite/connection/wal-size.ts'
+import { limitWalSize } from '../../../src/storage/sqlite/connection/wal-size.ts'
 import { until } from '../../reliability/money/support/books.ts'
 import { testStorage } from './support/folder.ts'
 
@@ -18,9 +18,9 @@ function watched(interval = 10) {
   const insert = sqlite.prepare('INSERT INTO songs VALUES (?)')
   const lines: string[] = []
   let looks = 0
-  const kept = keepWalSmall(
+  const kept = limitWalSize(
     database,
-    { figures: () => (looks++, writer.figures()) },
+    { stats: () => (looks++, writer.stats()) },
     createLog((line) => void lines.push(line)),
     interval,
   )

@@ -100,7 +100,7 @@ test('a full disk rejects every write of the transaction with 503 and keeps none
 
 test('more writes than may wait are refused, and those that wait are kept', async () => {
   const database = testDatabase()
-  const { add, titles } = songs({ database, writer: createWriter(database, { mostWaiting: 2 }) })
+  const { add, titles } = songs({ database, writer: createWriter(database, { maxWaiting: 2 }) })
   const accepted = [add('one'), add('two')]
   expect((await failure(add('three'))).status).toBe(503)
   await Promise.all(accepted)

@@ -1,6 +1,6 @@
 import { renderList, renderSlice } from '../../../http/list-envelope.ts'
 import { invalidCursor, type Page, slicePage } from '../../../http/paging.ts'
-import type { CompletionPage, StoredCompletion } from '../../../storage/sqlite/completions/completion-list.ts'
+import type { CompletionPage, StoredCompletion } from '../../../storage/ports/completions.ts'
 import type { ChatMessage } from '../schema.ts'
 import type { StoredMessage } from './schema.ts'
 

@@ -3,7 +3,7 @@ import { pageOf, pageParameters, toPage } from '../../../http/paging.ts'
 import { readPairs, queryOf } from '../../../http/query.ts'
 import { checkMetadata, Metadata } from '../../../http/metadata.ts'
 import { contract } from '../../../lib/validation/contract.ts'
-import type { CompletionQuery } from '../../../storage/sqlite/completions/completion-list.ts'
+import type { CompletionQuery } from '../../../storage/ports/completions.ts'
 import { ChatCompletion } from '../reply-schema.ts'
 import { ChatMessage, ContentPart, ToolCall } from '../schema.ts'
 

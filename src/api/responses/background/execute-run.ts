@@ -1,8 +1,9 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import type { GenerateRequest } from '../../../gateway/gateway.ts'
 import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
-import { untilStored } from '../../../storage/sqlite/writer/until-stored.ts'
+import { untilStored } from '../../../storage/ports/until-stored.ts'
 import { toRunEnd, type RunEnd, toRunEvent } from '../events/run-event.ts'
+import type { Write } from '../../../storage/ports/writes.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import { prepareRequest } from '../request/prepare-request.ts'
 import { requireRunOwner, type Run, type RunParts } from './run.ts'
@@ -68,7 +69,7 @@ async function generate(
   const request = await untilStored(() => toGenerateRequest(run, slot, signal, parts), signal)
   const ended: GenerateRequest['onSettled'] = (error, used) => {
     course.ending = toRunEnd(error, used.promptTokens + used.completionTokens > 0 ? used : null)
-    return finishing(run, course.ending, parts)
+    return finishing(run, course.ending)
   }
   const stream = await parts.current().gateway.generate({ ...request, onSettled: ended })
   const { provider, warnings } = stream
@@ -117,10 +118,10 @@ async function toGenerateRequest(
   }
 }
 
-/** The write of this end, whenever it is made. It changes nothing where the run has ended before. */
-function finishing({ live }: Run, end: RunEnd, { responses }: RunParts): () => void {
-  const row = live.endedBy(end)
-  return () => void responses.finish(live.organization, live.id, row)
+/** The write that stores this end of the run. */
+function finishing({ live }: Run, end: RunEnd): readonly Write[] {
+  const { organization, id } = live
+  return [{ kind: 'finish-response', organization, id, end: live.endedBy(end) }]
 }
 
 /** A call that was made has told its end; one that could not be made ends with what kept it from being made. */
@@ -132,7 +133,7 @@ async function storeEnd(
   parts: RunParts,
 ): Promise<void> {
   const end = ending ?? toRunEnd(error, null)
-  const finish = finishing(run, end, parts)
+  const finish = finishing(run, end)
   const again = () => untilStored(() => parts.write(finish), abandoned)
   if (ending) await again()
   else await parts.current().gateway.settleUnsent(run.facts, error, finish).catch(again)

@@ -52,7 +52,9 @@ async function storeQueued(
     run: storedOrder(order),
   }
   const booking = { facts, billing: organization.billing, admission, model, generation }
-  const call = await parts.gateway.reserve(booking, () => parts.responses.insert(row)).finally(letGo)
+  const call = await parts.gateway
+    .reserve(booking, [{ kind: 'insert-response', response: row }])
+    .finally(letGo)
   runs.add({ live, facts, call })
   return live
 }

@@ -6,11 +6,12 @@ import type { Models } from '../../../gateway/models/model.ts'
 import type { RateLimits } from '../../../gateway/rate-limits/rate-limits.ts'
 import { interrupted, unreadableRun } from '../../../lib/errors/errors.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { Responses } from '../../../storage/ports/responses.ts'
-import type { Ledger } from '../../../storage/sqlite/billing/ledger.ts'
-import type { KeyDirectory } from '../../../storage/sqlite/keys/key-directory.ts'
+import type { Responses, ResponseEnd, UnfinishedRun } from '../../../storage/ports/responses.ts'
+import type { Ledger } from '../../../storage/ports/ledger.ts'
+import type { KeyDirectory } from '../../../storage/ports/key-directory.ts'
 import { encodeEvents } from '../events/event-log.ts'
 import { toRunEnd, type RunEvent, type RunUsage } from '../events/run-event.ts'
+import type { Write } from '../../../storage/ports/writes.ts'
 import type { Run } from './run.ts'
 import { type DamagedRun, type RunOrder, type StoredRun, toStoredRun } from './stored-run.ts'
 
@@ -39,7 +40,7 @@ export async function recoverRuns(parts: RecoveryParts): Promise<Recovered> {
   const waiting: Run[] = []
   let failed = 0
   for (let after = ''; ;) {
-    const found = parts.responses.unfinished(after, page)
+    const found = await parts.responses.unfinished(after, page)
     const last = found.at(-1)
     if (last === undefined) return { waiting, failed }
     const ends: Promise<void>[] = []
@@ -73,12 +74,7 @@ async function settleInterrupted({ row, live, order }: StoredRun, parts: Recover
     ...interruption(order, usage, parts),
     provider: live.state.provider ?? undefined,
   }
-  await settleWith(
-    order,
-    outcome,
-    () => void parts.responses.finish(row.organization, row.id, finished),
-    parts,
-  )
+  await settleWith(order, outcome, finishing(row, finished), parts)
 }
 
 /** A run that was not started costs nothing; a started one costs its prompt, because its output is unknown. */
@@ -88,7 +84,7 @@ async function failDamaged({ row, order }: DamagedRun, parts: RecoveryParts): Pr
   })
   const end = toRunEnd(unreadableRun(), null)
   const finished = { status: 'failed', log: encodeEvents([{ type: 'created' }, end]) } as const
-  const finish = () => void parts.responses.finish(row.organization, row.id, finished)
+  const finish = finishing(row, finished)
   // Without an order, `ledger.recover` finds and settles its reservation.
   if (order === undefined) return await parts.ledger.write(finish)
   const begun = row.status === 'in_progress'
@@ -96,14 +92,18 @@ async function failDamaged({ row, order }: DamagedRun, parts: RecoveryParts): Pr
   await settleWith(order, outcome, finish, parts)
 }
 
-/** `finish` is written in the same transaction, or in one of its own where the usage was written before. */
+function finishing({ organization, id }: UnfinishedRun, end: ResponseEnd): readonly Write[] {
+  return [{ kind: 'finish-response', organization, id, end }]
+}
+
+/** `finish` is executed in the same transaction, or in one of its own if the usage was recorded before. */
 async function settleWith(
   { facts }: RunOrder,
   outcome: Outcome,
-  finish: () => void,
+  finish: readonly Write[],
   { ledger }: RecoveryParts,
 ): Promise<void> {
-  const { recorded } = await ledger.settle(facts, outcome, { alongside: finish })
+  const { recorded } = await ledger.settle(facts, outcome, { writes: finish })
   if (!recorded) await ledger.write(finish)
 }
 

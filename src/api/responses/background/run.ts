@@ -6,7 +6,8 @@ import type { QueuedSlot } from '../../../gateway/rate-limits/admission.ts'
 import { noOrganization, runKeyInvalid } from '../../../lib/errors/errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
-import type { KeyDirectory } from '../../../storage/sqlite/keys/key-directory.ts'
+import type { KeyDirectory } from '../../../storage/ports/key-directory.ts'
+import type { Write } from '../../../storage/ports/writes.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { LiveResponses } from '../live/live-responses.ts'
 
@@ -25,8 +26,8 @@ export type RunParts = {
   readonly responses: Responses
   readonly live: LiveResponses
   readonly keys: KeyDirectory
-  /** A transaction on its own. */
-  readonly write: (work: () => void) => Promise<void>
+  /** Executes writes in a transaction of their own. */
+  readonly write: (writes: readonly Write[]) => Promise<void>
   readonly log: Log
 }
 

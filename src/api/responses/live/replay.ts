@@ -1,7 +1,7 @@
 import type { FrameSource } from '../../../http/event-stream.ts'
 import type { OnItem, PushStream } from '../../../lib/push-stream.ts'
 import { nextTurn } from '../../../lib/time.ts'
-import { UnreadableError } from '../../../storage/stored-json.ts'
+import { UnreadableError } from '../../../storage/ports/stored-json.ts'
 import { readEvents } from '../events/event-log.ts'
 import { step } from '../events/reduce.ts'
 import type { RunEvent } from '../events/run-event.ts'

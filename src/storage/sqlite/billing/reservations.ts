@@ -1,49 +1,45 @@
+import { readFacts, type RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import { timeOf } from '../../../lib/id.ts'
 import type { Nanos } from '../../../lib/usd.ts'
+import type { Reservation } from '../../ports/ledger.ts'
 import { clampToColumn } from '../clamp-to-column.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
-import { timeOf } from '../../../lib/id.ts'
-import { readFacts, type RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
-
-/** Money that a request may take before it is known what it took. */
-export type Reservation = {
-  readonly request: RequestMetadata
-  /** The most that it should cost. */
-  readonly amount: Nanos
-  /** What it is charged where nothing is known but that it was sent. */
-  readonly promptCost: Nanos
-  readonly promptTokens: number
-}
 
 /** Parts of transactions on the reserved money of organizations. */
 export type Reservations = {
-  /** False, and nothing is reserved, where the free part of the balance is smaller. */
-  hold(reservation: Reservation): boolean
-  /** Deletes the reservation and tells its amount, for the caller to take off what the organization has reserved. */
-  take(request: string): Nanos | undefined
-  /** Some of those that are open, by request id, from behind the given one. */
-  openAfter(request: string, limit: number): readonly OpenReservation[]
+  /** Returns false, and reserves nothing, if the unreserved part of the balance is lower. */
+  insert(reservation: Reservation): boolean
+  /** Deletes a reservation and returns its amount, which the caller subtracts from the reserved sum. */
+  remove(requestId: string): Nanos | undefined
+  /** Returns up to `limit` open reservations whose request ids are greater than `after`, by request id. */
+  openAfter(after: string, limit: number): readonly OpenReservation[]
 }
 
 export type OpenReservation = Omit<Reservation, 'amount'>
 
 export function prepareReservations(database: Database): Reservations {
-  const { reserve, insert, remove, select } = prepareStatements(database)
+  const statements = prepareStatements(database)
 
-  function hold({ request, amount, promptCost, promptTokens }: Reservation): boolean {
-    const wanted = clampToColumn(amount)
-    if (reserve.run(wanted, request.organization, wanted).changes === 0) return false
-    const facts = JSON.stringify(request)
-    insert.run(request.id, request.organization, wanted, clampToColumn(promptCost), promptTokens, facts)
+  function insert({ request, amount, promptCost, promptTokens }: Reservation): boolean {
+    const reserved = clampToColumn(amount)
+    if (statements.reserve.run(reserved, request.organization, reserved).changes === 0) return false
+    const metadata = JSON.stringify(request)
+    const cost = clampToColumn(promptCost)
+    statements.insert.run(request.id, request.organization, reserved, cost, promptTokens, metadata)
     return true
   }
 
-  function take(request: string): Nanos | undefined {
-    const row = remove.get(request)
+  function remove(requestId: string): Nanos | undefined {
+    const row = statements.remove.get(requestId)
     return row === null ? undefined : BigInt(row.amount)
   }
 
-  return { hold, take, openAfter: (request, limit) => select.all(request, limit).map(toReservation) }
+  return {
+    insert,
+    remove,
+    openAfter: (after, limit) => statements.select.all(after, limit).map(toReservation),
+  }
 }
 
 type ReservationRow = {
@@ -75,14 +71,14 @@ function prepareStatements({ sqlite }: Database) {
 
 function toReservation(row: ReservationRow): OpenReservation {
   return {
-    request: readFacts(row.request, row.organization, row.id) ?? leastFacts(row),
+    request: readFacts(row.request, row.organization, row.id) ?? minimalMetadata(row),
     promptCost: BigInt(row.prompt_cost),
     promptTokens: row.prompt_tokens,
   }
 }
 
-/** What is known of a request whose facts cannot be read: it is settled all the same, so that its money is free. */
-function leastFacts({ id, organization }: ReservationRow): RequestMetadata {
+/** The metadata of a request whose stored metadata is damaged: it is settled anyway, so that its money is released. */
+function minimalMetadata({ id, organization }: ReservationRow): RequestMetadata {
   const createdAt = timeOf(id)
   return {
     id,

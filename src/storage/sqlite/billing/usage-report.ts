@@ -1,85 +1,42 @@
-import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
-import type { Nanos } from '../../../lib/usd.ts'
+import { and, eq, gte, lt, sql, type SQL } from 'drizzle-orm'
+import type {
+  Timings,
+  UsageGroup,
+  UsageGrouping,
+  UsageQuestion,
+  UsageReport,
+  UsageSums,
+} from '../../ports/usage-report.ts'
 import type { Database } from '../connection/database.ts'
 import { accountNamed } from '../organizations/organizations.ts'
-import { readTimings, type Timings } from './usage-timings.ts'
-import { withEmptyDays } from './usage-days.ts'
 import { read } from '../sqlite-errors.ts'
 import { api_keys, organizations, usage } from '../tables.ts'
+import { readTimings } from './usage-timings.ts'
 
-/** By what requests are counted; a day is one of UTC. */
-export const usageGroupings = ['model', 'provider', 'org', 'key', 'tag', 'day', 'error'] as const
-export type UsageGrouping = (typeof usageGroupings)[number]
-
-/** Which requests, and by what they are counted. */
-export type UsageQuestion = {
-  /** The name of an organization; absent: of all. */
-  readonly organization?: string
-  readonly by: UsageGrouping
-  /** Milliseconds since 1970. */
-  readonly since: number
-  /** Not part of it; absent: up to now. */
-  readonly until?: number
-}
-
-/** What requests took together. */
-export type UsageSums = Timings & {
-  readonly requests: number
-  /** Those that got an error, or a stream that broke. */
-  readonly failed: number
-  /** Of those, the ones with a status from 400 to 498: faults of the request. */
-  readonly clientErrors: number
-  /** Of those, the ones with a status from 500: faults of a provider or of the gateway. */
-  readonly serverErrors: number
-  readonly promptTokens: number
-  readonly completionTokens: number
-  readonly cachedTokens: number
-  readonly reasoningTokens: number
-  /** The sum of what is known; null where there are tokens and none of them have a known cost. */
-  readonly cost: Nanos | null
-  /** How many requests have tokens without a known cost, because their model has no price. */
-  readonly unpriced: number
-}
-
-export type UsageGroup = UsageSums & {
-  /** The model, the id of the key, the name of the organization, …; null for requests that have none. */
-  readonly value: string | null
-  /** The name of a key. */
-  readonly name: string | null
-}
-
-export type UsageReport = {
-  /** By day in order, with the days that have no requests, else the most expensive first. A request with several tags is part of several groups. */
-  readonly groups: readonly UsageGroup[]
-  /** Each request once. */
-  readonly total: UsageSums
-}
-
-/** What the requests of a time took; rejects with a sentence where there is no such organization. */
-export function usageReport(database: Database, question: UsageQuestion): Promise<UsageReport> {
+/** Reports the usage of a time range; rejects with an error for the operator if the organization does not exist. */
+export function usageReport(database: Database, query: UsageQuestion): Promise<UsageReport> {
   const { sqlite } = database
-  // One transaction, so that the total is that of the groups while requests end.
-  return read(() => sqlite.transaction(() => reportNow(database, question)).deferred())
+  // One transaction, so that the total matches the groups while requests finish.
+  return read(() => sqlite.transaction(() => reportNow(database, query)).deferred())
 }
 
-function reportNow(database: Database, question: UsageQuestion): UsageReport {
-  const { from, value, name, order } = groupings[question.by]
-  const asked = conditionOf(database, question)
+function reportNow(database: Database, query: UsageQuestion): UsageReport {
+  const { from, value, name, order } = groupings[query.by]
+  const condition = conditionOf(database, query)
   const rows = database.query.all<GroupRow>(
-    sql`select ${value} as value, ${name ?? sql`null`} as name, ${sums} from ${from ?? usage} where ${asked}
+    sql`select ${value} as value, ${name ?? sql`null`} as name, ${sums} from ${from ?? usage} where ${condition}
       group by 1 order by ${order ?? sql`sum(${usage.cost}) desc, count(*) desc, 1`}`,
   )
-  const timings = readTimings(database, { from, value, asked, failed })
+  const timings = readTimings(database, { from, value, condition, failed })
   const groups = rows.map((row) => ({
     value: row.value,
     name: row.name,
     ...toSums(row),
     ...timings.of(row.value),
   }))
-  const [total = nothing] = database.query.all<SumsRow>(sql`select ${sums} from ${usage} where ${asked}`)
+  const [total = noSums] = database.query.all<SumsRow>(sql`select ${sums} from ${usage} where ${condition}`)
   return {
-    groups:
-      question.by === 'day' ? withEmptyDays(groups, question, { ...toSums(nothing), ...untimed }) : groups,
+    groups: query.by === 'day' ? withEmptyDays(groups, query, { ...toSums(noSums), ...untimed }) : groups,
     total: { ...toSums(total), ...timings.total },
   }
 }
@@ -111,7 +68,7 @@ const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
   },
   tag: {
     value: sql`tag.value`,
-    // A tag that a request names twice is one.
+    // A tag that a request repeats counts once.
     from: sql`${usage} left join json_each(${usage.tags}) tag on not exists (
       select 1 from json_each(${usage.tags}) earlier where earlier.value = tag.value and earlier.key < tag.key)`,
   },
@@ -130,7 +87,7 @@ type GroupRow = SumsRow & { readonly value: string | null; readonly name: string
 
 const hasTokens = sql`${usage.prompt_tokens} + ${usage.completion_tokens} > 0`
 
-/** The cost as text: together, the costs of many requests may be more than a number says exactly. */
+/** The cost is text, because the sum of many costs may exceed the exact range of a number. */
 const sums = sql`count(*) as requests,
   coalesce(sum(${failed}), 0) as failed,
   coalesce(sum(${usage.status} between 400 and 498), 0) as clientErrors,
@@ -143,7 +100,7 @@ const sums = sql`count(*) as requests,
   coalesce(sum(${usage.cost} is not null and ${hasTokens}), 0) as priced,
   cast(coalesce(sum(${usage.cost}), 0) as text) as cost`
 
-const nothing: SumsRow = {
+const noSums: SumsRow = {
   requests: 0,
   failed: 0,
   clientErrors: 0,
@@ -159,4 +116,32 @@ const nothing: SumsRow = {
 
 function toSums({ priced, cost, ...counts }: SumsRow): Omit<UsageSums, keyof Timings> {
   return { ...counts, cost: counts.unpriced > 0 && priced === 0 ? null : BigInt(cost) }
+}
+
+const day = 86_400_000
+/** A longer range starts with its first request, so that the report has no years without requests. */
+const maxLeadingDays = 400
+/** A longer report lists only days with requests. */
+const maxDays = 4000
+
+/** Returns the groups of days in order, with an empty group for each day of the range without requests. */
+export function withEmptyDays(
+  groups: readonly UsageGroup[],
+  { since, until = Date.now() + 1 }: UsageQuestion,
+  empty: UsageSums,
+): readonly UsageGroup[] {
+  const byDay = new Map(groups.map((group) => [group.value, group]))
+  const last = dayOf(until - 1)
+  const firstRequest = dayOf(Date.parse(groups[0]?.value ?? '') || last)
+  const first = last - dayOf(since) <= maxLeadingDays * day ? dayOf(since) : firstRequest
+  if (last - first > maxDays * day) return groups
+  const days = Array.from({ length: (last - first) / day + 1 }, (_, index) => first + index * day)
+  return days.map((time) => {
+    const value = new Date(time).toISOString().slice(0, 10)
+    return byDay.get(value) ?? { value, name: null, ...empty }
+  })
+}
+
+function dayOf(time: number): number {
+  return Math.floor(time / day) * day
 }

@@ -1,23 +1,18 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
 import type { Database } from '../connection/database.ts'
 import { usage } from '../tables.ts'
+import type { Timing, Timings } from '../../ports/usage-report.ts'
 
-/** Milliseconds that half of the requests stay within, and 95 of 100; from a second on to a hundredth of it. */
-export type Timing = { readonly p50: number; readonly p95: number }
-
-/** What of it is known of a group; null where no request of it has a time. */
-export type Timings = { readonly latency: Timing | null; readonly firstToken: Timing | null }
-
-/** Which rows, and by what they are grouped. */
+/** The rows to read, and their grouping. */
 export type TimedRows = {
-  /** What is read instead of the table, where a request may be part of several groups; absent: the table. */
+  /** Replaces the table, if a request may be part of several groups. */
   readonly from: SQL | undefined
   readonly value: SQL
-  readonly asked: SQL | undefined
+  readonly condition: SQL | undefined
   readonly failed: SQL
 }
 
-/** Reads the times of requests that did not fail: of a group by its value, and of all, each request once. */
+/** Reads the timings of requests that did not fail: by the value of a group, and in total, counting each request once. */
 export function readTimings(database: Database, rows: TimedRows) {
   const latency = readTime(database, rows, sql`${usage.latency_ms}`)
   const firstToken = readTime(database, rows, sql`${usage.first_token_ms}`)
@@ -41,13 +36,13 @@ function readTime(database: Database, rows: TimedRows, time: SQL) {
   }
 }
 
-/** How many requests took how long: times are rounded down, so that there are few however many requests there are. */
-function readCounts(database: Database, { from, value, asked, failed }: TimedRows, time: SQL): Row[] {
+/** Counts requests by time; times are rounded down, so that the number of rows stays small. */
+function readCounts(database: Database, { from, value, condition, failed }: TimedRows, time: SQL): Row[] {
   const rounded = sql`case when ${time} < 1000 then ${time} when ${time} < 10000 then ${time} / 10 * 10
     when ${time} < 100000 then ${time} / 100 * 100 else ${time} / 1000 * 1000 end`
   return database.query.all<Row>(
     sql`select ${value} as value, ${rounded} as time, count(*) as count from ${from ?? usage}
-      where ${asked} and not ${failed} and ${time} is not null group by 1, 2`,
+      where ${condition} and not ${failed} and ${time} is not null group by 1, 2`,
   )
 }
 
@@ -58,7 +53,7 @@ function timingOf(rows: readonly Row[]): Timing | null {
 }
 
 function nearestRank(sorted: readonly Row[], rank: number): number {
-  let passed = 0
-  const found = sorted.find(({ count }) => (passed += count) >= rank)
+  let cumulated = 0
+  const found = sorted.find(({ count }) => (cumulated += count) >= rank)
   return found?.time ?? 0
 }

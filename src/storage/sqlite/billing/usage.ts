@@ -1,16 +1,19 @@
+import type { Outcome } from '../../../domain/accounting/outcome.ts'
+import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { clampToColumn } from '../clamp-to-column.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
-import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import { oneStep, stepRows } from '../step-size.ts'
 import type { usage } from '../tables.ts'
-import type { Outcome } from '../../../domain/accounting/outcome.ts'
 
-/** Part of a transaction: writes the row of a request; false where it has one already, or its organization is gone. */
-export function prepareUsage({ sqlite }: Database): (request: RequestMetadata, outcome: Outcome) => boolean {
-  // A statement of its own: the mapper of the query builder takes half as long again as the insert.
+/** Part of a transaction: inserts the row of a request; false if it has one already, or its organization is deleted. */
+export function prepareUsageInsert({
+  sqlite,
+}: Database): (request: RequestMetadata, outcome: Outcome) => boolean {
+  // A plain statement: the query builder adds half the time of the insert.
   const names = Object.keys(columns)
   const values = Object.values(columns)
-  // The organization may be deleted while its call runs, which is no fault of that call.
+  // The organization may be deleted while its call runs; the call must not fail because of that.
   const owner = `?${names.indexOf('organization_id') + 1}`
   const insert = sqlite.prepare(
     `INSERT INTO usage (${names.join()}) SELECT ${names.map((_, index) => `?${index + 1}`).join()} ` +
@@ -25,7 +28,7 @@ type Columns = Readonly<
 >
 type Value = string | number | bigint | null
 
-/** What each column of the row holds. */
+/** The value of each column. */
 const columns: Columns = {
   id: ({ id }) => id,
   organization_id: ({ organization }) => organization,
@@ -60,3 +63,25 @@ function textOrNull(value: unknown): string | null {
 function rounded(milliseconds: number | undefined): number | null {
   return milliseconds === undefined ? null : Math.round(milliseconds)
 }
+
+/** Part of a transaction: deletes some of the rows that were created before this time, and returns their number. */
+export function prepareUsageExpiry({ sqlite }: Database): (before: number) => number {
+  const oldest = sqlite.prepare<Candidate, [number, number]>(
+    `SELECT created_at, id, ${usageBytes} bytes FROM usage WHERE created_at < ? ORDER BY created_at, id LIMIT ?`,
+  )
+  const remove = sqlite.prepare<unknown, [number, string]>(
+    'DELETE FROM usage WHERE (created_at, id) <= (?, ?)',
+  )
+  return (before) => {
+    const expired = oneStep(oldest.all(before, stepRows))
+    const last = expired.at(-1)
+    if (last !== undefined) remove.run(last.created_at, last.id)
+    return expired.length
+  }
+}
+
+/** SQL for the bytes of a `usage` row that clients chose: older rows have no limit. */
+export const usageBytes =
+  'coalesce(octet_length(user), 0) + coalesce(octet_length(tags), 0) + coalesce(octet_length(trace), 0)'
+
+type Candidate = { readonly created_at: number; readonly id: string; readonly bytes: number }

@@ -2,37 +2,12 @@ import type { Hold } from '../../../lib/memory-budget.ts'
 import { countOnPage } from '../../../lib/page-bytes.ts'
 import { nextTurn } from '../../../lib/time.ts'
 import type { Database } from '../connection/database.ts'
-import { sequenceOf } from '../sequence.ts'
+import { sequenceOf } from '../../ports/completion-sequence.ts'
 import { read } from '../sqlite-errors.ts'
-import { matchOf, type MetadataPair } from './completion-terms.ts'
+import { matchOf } from './completion-terms.ts'
+import type { CompletionPage, CompletionQuery, StoredCompletion } from '../../ports/completions.ts'
 
-/** Which completions of an organization a page tells. */
-export type CompletionQuery = {
-  readonly organization: string
-  readonly model?: string | undefined
-  /** The completion has them all. */
-  readonly metadata: readonly MetadataPair[]
-  /** The id of the completion before the page, which need not exist. */
-  readonly after?: string | undefined
-  readonly order: 'asc' | 'desc'
-  readonly limit: number
-}
-
-/** A completion that was stored, as the JSON that was written of it. */
-export type StoredCompletion = {
-  readonly id: string
-  /** Without its metadata. */
-  readonly completion: string
-  readonly metadata: string
-}
-
-export type CompletionPage = {
-  readonly completions: readonly StoredCompletion[]
-  /** Whether others follow. */
-  readonly more: boolean
-}
-
-/** Reads pages by an index each; no page reads the messages, or a completion that is not on it. */
+/** Returns a function that reads a page by an index, without the messages, and without completions on other pages. */
 export function prepareCompletionList(database: Database): CompletionList {
   const { sqlite } = database
   const position = sqlite.prepare<Position, [string, string]>(
@@ -44,21 +19,21 @@ export function prepareCompletionList(database: Database): CompletionList {
   )
   const statements = { asc: prepareOrder(sqlite, '>', 'ASC'), desc: prepareOrder(sqlite, '<', 'DESC') }
 
-  function boundOf({ after, order, organization }: CompletionQuery): number {
-    const outside = order === 'asc' ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER
-    if (after === undefined) return outside
-    // Where there is no such completion its id still tells where it would be.
-    return position.get(after, organization)?.sequence ?? sequenceOf(after) ?? outside
+  function cursorOf({ after, order, organization }: CompletionQuery): number {
+    const start = order === 'asc' ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER
+    if (after === undefined) return start
+    // The id of a deleted completion still has a sequence.
+    return position.get(after, organization)?.sequence ?? sequenceOf(after) ?? start
   }
 
   return async function list(query, hold) {
-    const found = await read(() => rowsOf(query, statements[query.order], boundOf(query), query.limit + 1))
+    const found = await read(() => rowsOf(query, statements[query.order], cursorOf(query), query.limit + 1))
     const onPage = found.slice(0, countOnPage(found.slice(0, query.limit).map(({ bytes }) => bytes)))
     await hold?.(onPage.reduce((sum, { bytes }) => sum + bytes, 0))
-    const completions = await loaded(onPage, ({ id }) => read(() => one.get(id, query.organization)))
+    const completions = await loadAll(onPage, ({ id }) => read(() => one.get(id, query.organization)))
     const more = found.length > onPage.length
     const last = onPage.at(-1)
-    // All of them were deleted meanwhile: a page that ends before the list does has an end to go on from.
+    // All rows of the page were deleted meanwhile, and an empty page has no cursor for the next one.
     if (completions.length === 0 && more && last) return await list({ ...query, after: last.id }, hold)
     return { completions, more }
   }
@@ -68,10 +43,10 @@ type CompletionList = (query: CompletionQuery, hold?: Hold) => Promise<Completio
 
 type FoundCompletion = { readonly id: string; readonly bytes: number }
 
-/** Bytes that are read in one turn of the event loop. */
+/** The bytes to read in one turn of the event loop. */
 const sliceBytes = 2 * 1024 * 1024
 
-async function loaded(
+async function loadAll(
   found: readonly FoundCompletion[],
   find: (row: FoundCompletion) => Promise<StoredCompletion | null>,
 ): Promise<readonly StoredCompletion[]> {
@@ -95,23 +70,23 @@ type Statements = ReturnType<typeof prepareOrder>
 function rowsOf(
   { organization, model, metadata }: CompletionQuery,
   { all, ofModel, matching }: Statements,
-  bound: number,
-  most: number,
+  cursor: number,
+  limit: number,
 ): FoundCompletion[] {
   if (metadata.length > 0)
-    return matching.all(matchOf(organization, model, metadata), organization, bound, most)
+    return matching.all(matchOf(organization, model, metadata), organization, cursor, limit)
   return model === undefined
-    ? all.all(organization, bound, most)
-    : ofModel.all(organization, model, bound, most)
+    ? all.all(organization, cursor, limit)
+    : ofModel.all(organization, model, cursor, limit)
 }
 
-/** SQL for a completion that can be put into a reply: a damaged one would break what stands beside it. */
+/** SQL condition: the completion is valid JSON. A damaged one would break a reply that contains it. */
 export const readable = '(json_valid(completion) AND json_valid(metadata))'
 
-function prepareOrder(sqlite: Database['sqlite'], beyond: '<' | '>', order: 'ASC' | 'DESC') {
+function prepareOrder(sqlite: Database['sqlite'], comparison: '<' | '>', order: 'ASC' | 'DESC') {
   const columns =
     'completions.id, octet_length(completions.completion) + octet_length(completions.metadata) bytes'
-  const page = (name: string) => `${name} ${beyond} ? ORDER BY ${name} ${order} LIMIT ?`
+  const page = (name: string) => `${name} ${comparison} ? ORDER BY ${name} ${order} LIMIT ?`
   return {
     all: sqlite.prepare<FoundCompletion, [string, number, number]>(
       `SELECT ${columns} FROM completions WHERE organization_id = ? AND ${page('sequence')}`,
@@ -119,7 +94,7 @@ function prepareOrder(sqlite: Database['sqlite'], beyond: '<' | '>', order: 'ASC
     ofModel: sqlite.prepare<FoundCompletion, [string, string, number, number]>(
       `SELECT ${columns} FROM completions WHERE organization_id = ? AND model = ? AND ${page('sequence')}`,
     ),
-    // A cross join keeps the order of the tables: the terms find the rows.
+    // A cross join fixes the order of the tables: the search terms find the rows.
     matching: sqlite.prepare<FoundCompletion, [string, string, number, number]>(
       `SELECT ${columns} FROM completion_terms CROSS JOIN completions ON sequence = completion_terms.rowid
        WHERE completion_terms MATCH ? AND organization_id = ? AND ${page('completion_terms.rowid')}`,

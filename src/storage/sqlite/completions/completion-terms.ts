@@ -1,15 +1,13 @@
 import type { Fields } from '../../../lib/json/json.ts'
+import type { MetadataPair } from '../../ports/completions.ts'
 
-/** One pair of metadata that a list is filtered by; values are compared as text. */
-export type MetadataPair = readonly [key: string, value: string]
-
-/** All that a completion can be found by, as the text that its row of `completion_terms` holds. */
+/** Returns the search terms of a completion, as the text of its row in `completion_terms`. */
 export function termsOf(organization: string, model: string, metadata: Fields): string {
   const pairs = Object.entries(metadata).map(([key, value]) => pairTerm(organization, [key, textOf(value)]))
   return [modelTerm(organization, model), ...pairs].join(' ')
 }
 
-/** What finds those that have every pair and, where it is given, the model. */
+/** Returns the FTS5 query for the completions that have every pair and, if present, the model. */
 export function matchOf(
   organization: string,
   model: string | undefined,
@@ -28,7 +26,7 @@ function modelTerm(organization: string, model: string): string {
   return term(['model', organization, model])
 }
 
-/** One word for the index, whatever is in it: 128 bits, so that no two are ever the same by chance. */
+/** Hashes the parts to one word of the index; 128 bits, so that no two collide. */
 function term(parts: readonly string[]): string {
   return new Bun.CryptoHasher('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
 }

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSyn
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
-/** Why no backup was made, in a sentence. */
+/** A failed backup; its message is for the operator. */
 export class BackupError extends Error {
   constructor(message: string) {
     super(message)
@@ -11,8 +11,9 @@ export class BackupError extends Error {
 }
 
 /**
- * Copies the database, as it is at one moment, into a file that only its owner may read; others go on writing
- * meanwhile. The file is there when all of it is on disk, and not before. `part` hears where the copy grows.
+ * Copies a consistent snapshot of the database to a file that only its owner may read; other processes may write
+ * meanwhile. The target appears when the copy is complete and on disk. `part` is the path of the incomplete copy.
+ * Rejects with `BackupError`.
  */
 export async function backUp(
   database: string,
@@ -20,36 +21,36 @@ export async function backUp(
   overwrite: boolean,
   part = `${target}.${process.pid}.part`,
 ): Promise<void> {
-  if (!overwrite && existsSync(target)) throw exists(target)
+  if (!overwrite && existsSync(target)) throw targetExists(target)
   try {
     closeSync(openSync(part, 'wx', 0o600))
-    await copyAside(database, part)
-    sync(part)
+    await copyInThread(database, part)
+    syncToDisk(part)
     if (overwrite) renameSync(part, target)
-    else moveToNew(part, target)
-    if (process.platform !== 'win32') sync(dirname(target))
+    else moveWithoutOverwrite(part, target)
+    if (process.platform !== 'win32') syncToDisk(dirname(target))
   } catch (error) {
-    throw error instanceof BackupError ? error : new BackupError(`No backup was made: ${wordsOf(error)}.`)
+    throw error instanceof BackupError ? error : new BackupError(`No backup was made: ${messageOf(error)}.`)
   } finally {
     rmSync(part, { force: true })
   }
 }
 
-function exists(target: string): BackupError {
+function targetExists(target: string): BackupError {
   return new BackupError(`${target} exists. Name another file, or replace this one with --overwrite.`)
 }
 
-/** SQLite copies without a pause: in a thread of its own, that whoever waits can say how far it is. */
-function copyAside(database: string, target: string): Promise<void> {
+/** Copies in a thread, because SQLite blocks during a copy and the caller shows the progress. */
+function copyInThread(database: string, target: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const thread = new Worker(copying, { eval: true, workerData: { database, target } })
+    const thread = new Worker(copyProgram, { eval: true, workerData: { database, target } })
     thread.once('error', reject)
     thread.once('exit', () => resolve())
   })
 }
 
-/** As text, because one executable has no files from which a thread could be started. */
-const copying = `
+/** Program text, because a compiled executable has no file to start the thread from. */
+const copyProgram = `
 const { workerData } = require('node:worker_threads')
 const { Database } = require('bun:sqlite')
 const reader = new Database(workerData.database, { readonly: true })
@@ -58,22 +59,22 @@ reader.prepare('VACUUM INTO ?').run(workerData.target)
 reader.close()
 `
 
-function sync(path: string): void {
+function syncToDisk(path: string): void {
   const descriptor = openSync(path, 'r')
   fsyncSync(descriptor)
   closeSync(descriptor)
 }
 
-/** A link is refused where a file has come meanwhile; some file systems have none. */
-function moveToNew(part: string, target: string): void {
+/** A link fails if the target was created meanwhile; some file systems have no links. */
+function moveWithoutOverwrite(part: string, target: string): void {
   try {
     linkSync(part, target)
   } catch {
-    if (existsSync(target)) throw exists(target)
+    if (existsSync(target)) throw targetExists(target)
     renameSync(part, target)
   }
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
 }

@@ -1,42 +1,42 @@
 import { withTimeout } from '../../../lib/time.ts'
 
-/** Milliseconds: gigabytes are carried over in less. */
-const checkpointTimeout = 5 * 60_000
+/** A checkpoint of gigabytes takes less. */
+const checkpointTimeoutMs = 5 * 60_000
 
-/** How many pages of the write-ahead log there are, and how many of them the database has. */
+/** The pages in the write-ahead log, and those of them that are copied to the database. */
 export type CheckpointResult = { readonly log: number; readonly checkpointed: number }
 
 /**
- * Carries the write-ahead log of this database over in a thread of its own, because a long log holds up its thread for
- * seconds; rejects where that fails. Writers go on meanwhile. `truncate` also empties the file, for which writers wait.
+ * Checkpoints the write-ahead log of this database in a thread, because a long log blocks the thread for seconds; rejects
+ * if that fails. Writers continue meanwhile. `truncate` also empties the file, for which writers wait.
  */
 export function checkpointInThread(file: string, truncate: boolean): Promise<CheckpointResult> {
-  const url = URL.createObjectURL(new Blob([programFor(file, truncate)], { type: 'text/javascript' }))
+  const url = URL.createObjectURL(new Blob([checkpointProgram(file, truncate)], { type: 'text/javascript' }))
   const { promise, resolve, reject } = Promise.withResolvers<CheckpointResult>()
   const worker = new Worker(url, { smol: true })
-  worker.addEventListener('message', ({ data }: MessageEvent<Answer>) =>
+  worker.addEventListener('message', ({ data }: MessageEvent<ThreadMessage>) =>
     'error' in data ? reject(new Error(data.error)) : resolve(data),
   )
   worker.addEventListener('error', ({ message }) => reject(new Error(message)))
-  // A process that ends does not wait for it: SQLite repeats what is not carried over.
+  // The process may exit during a checkpoint: SQLite repeats it.
   worker.unref()
-  return withTimeout(promise, checkpointTimeout, timedOut).finally(() => {
+  return withTimeout(promise, checkpointTimeoutMs, timedOut).finally(() => {
     worker.terminate()
     URL.revokeObjectURL(url)
   })
 }
 
 function timedOut(): Error {
-  return new Error('The checkpoint has not ended in time.')
+  return new Error('The checkpoint timed out.')
 }
 
-type Answer = CheckpointResult | { readonly error: string }
+type ThreadMessage = CheckpointResult | { readonly error: string }
 
 /**
- * As text, so that an executable holds it without a file of its own. The first checkpoint may take seconds, the second
- * one takes what was written during it: so the last one, which keeps writers out, has hardly anything left to do.
+ * Program text, because a compiled executable has no file to start the thread from. The first checkpoint may take
+ * seconds, the second one copies what was written during it, and so the last one, which blocks writers, is short.
  */
-function programFor(file: string, truncate: boolean): string {
+function checkpointProgram(file: string, truncate: boolean): string {
   return `
 import { Database } from 'bun:sqlite'
 function checkpointAll() {

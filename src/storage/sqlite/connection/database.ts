@@ -1,7 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { createLog, type Log } from '../../../lib/log.ts'
-import { keepShrinkable } from './free-space.ts'
+import { enableAutoVacuum } from './auto-vacuum.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { isBusy } from '../sqlite-errors.ts'
@@ -9,36 +9,37 @@ import { createPrivateFile } from './private-file.ts'
 
 /** An open database with the newest schema. */
 export type Database = {
-  /** For transactions and pragmas. */
+  /** For transactions, pragmas and plain statements. */
   readonly sqlite: Sqlite
-  /** For everything that is stored. */
+  /** The query builder on the same connection. */
   readonly query: BunSQLiteDatabase
   close(): void
 }
 
-/** The name of the database in the data folder. */
+/** The file name of the database in the data folder. */
 export const databaseName = 'weir.db'
 
-/** The path of a database that is not kept. */
+/** The path of a database that exists only in memory. */
 export const inMemory = ':memory:'
 
-/**
- * Milliseconds to wait for another process: long while it may be migrating, hardly at all once requests wait with us;
- * whoever writes tries again.
- */
-export const openingTimeout = 5000
-const busyTimeout = 20
+/** The time to wait for a lock while the database is opened: another process may be migrating it. */
+export const openTimeoutMs = 5000
+/** The time to wait for a lock afterwards: requests wait meanwhile, and the writer retries by itself. */
+const busyTimeoutMs = 20
 
 /**
- * Pages of the log, 16 MiB, until it is carried over into the database, which holds up every request and waits for the
- * disk twice. Most pages are written again and again: the more of the log is taken at a time, the less has to be copied.
+ * The pages of the write-ahead log (16 MiB) that start a checkpoint, which blocks every request and syncs the disk twice.
+ * Most pages are written repeatedly, so a longer log means fewer pages to copy.
  */
 export const checkpointPages = 4000
 
-/** Bytes that the file of the log keeps: twice what it needs for so many pages, for commits that go beyond them. */
+/** The size in bytes that the log file keeps: twice that of these pages, for commits that exceed them. */
 export const maxWalBytes = 2 * checkpointPages * 4096
 
-/** Opens the file or `:memory:`; makes it, readable by its owner alone, where it is missing. */
+/**
+ * Opens the file or `:memory:`, migrates it, and creates it, readable only by its owner, if it is missing. Throws an error
+ * that names the file.
+ */
 export function openDatabase(file: string, log: Log = createLog()): Database {
   const sqlite = openFile(file)
   try {
@@ -60,29 +61,29 @@ function openFile(file: string): Sqlite {
 }
 
 function prepare(sqlite: Sqlite, log: Log): void {
-  sqlite.run(`PRAGMA busy_timeout = ${openingTimeout}`)
+  sqlite.run(`PRAGMA busy_timeout = ${openTimeoutMs}`)
   sqlite.run('PRAGMA synchronous = FULL')
-  keepShrinkable(sqlite)
-  // Before anything else is changed, because a database that is refused must stay as it is.
+  enableAutoVacuum(sqlite)
+  // Before any other change, because a database that is rejected must not be modified.
   migrate(sqlite, migrations, log)
-  if (sqlite.filename !== inMemory) keepWriteAheadLog(sqlite)
-  // From here on the writer sees to the disk.
+  if (sqlite.filename !== inMemory) enableWriteAheadLog(sqlite)
+  // From here on the writer syncs the disk.
   sqlite.run('PRAGMA synchronous = NORMAL')
   sqlite.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
   sqlite.run(`PRAGMA journal_size_limit = ${maxWalBytes}`)
   sqlite.run('PRAGMA foreign_keys = ON')
-  sqlite.run(`PRAGMA busy_timeout = ${busyTimeout}`)
+  sqlite.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
 }
 
-/** The error with the name of the database. Errors of SQLite and of the file system have a code, and name no file. */
+/** Adds the name of the database to errors of SQLite and of the file system, which have a code and name no file. */
 export function databaseError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
   return new Error(`The database ${file} cannot be opened: ${error.message}.`, { cause: error })
 }
 
-/** The change to WAL does not wait for locks of other processes that open the new file at the same moment. */
-function keepWriteAheadLog(sqlite: Sqlite): void {
-  const deadline = Date.now() + openingTimeout
+/** Retries, because `busy_timeout` does not apply to this change, and other processes may be opening the new file. */
+function enableWriteAheadLog(sqlite: Sqlite): void {
+  const deadline = Date.now() + openTimeoutMs
   for (;;) {
     try {
       sqlite.run('PRAGMA journal_mode = WAL')

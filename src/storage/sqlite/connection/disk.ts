@@ -2,25 +2,25 @@ import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from 'node:f
 import { dirname } from 'node:path'
 import { inMemory } from './database.ts'
 
-/** What keeps commits through a power cut. */
+/** Makes commits durable. */
 export type Disk = {
-  /** Brings all that was committed before to the disk, and calls back then, or with what went wrong. */
+  /** Syncs all earlier commits to the disk, and calls back with undefined or with the failure. */
   sync(done: (failure: unknown) => void): void
-  /** The same at once; throws. */
+  /** Does the same synchronously; throws. */
   syncNow(): void
   close(): void
 }
 
 /**
- * The write-ahead log of a database, whose commits do not wait for the disk themselves (`synchronous = NORMAL`): SQLite
- * would hold up every other request in the meantime. To sync the log behind a commit is what it would do for `FULL`.
+ * Returns the disk of the write-ahead log. Commits do not sync by themselves (`synchronous = NORMAL`), because SQLite
+ * would block every other request meanwhile; syncing the log after a commit gives the durability of `FULL`.
  */
 export function openDisk(file: string): Disk {
   if (file === inMemory) return noDisk
   let descriptor: number | undefined
 
-  /** SQLite makes the log with its first write, and keeps it as long as the database is open. */
-  function log(): number {
+  /** SQLite creates the log with its first write, and keeps it while the database is open. */
+  function logFile(): number {
     if (descriptor === undefined) {
       descriptor = openSync(`${file}-wal`, 'r+')
       syncFolder(dirname(file))
@@ -31,12 +31,12 @@ export function openDisk(file: string): Disk {
   return {
     sync(done) {
       try {
-        fdatasync(log(), (error) => done(error ?? undefined))
+        fdatasync(logFile(), (error) => done(error ?? undefined))
       } catch (error) {
         done(error)
       }
     },
-    syncNow: () => fdatasyncSync(log()),
+    syncNow: () => fdatasyncSync(logFile()),
     close() {
       if (descriptor !== undefined) closeSync(descriptor)
       descriptor = undefined
@@ -44,7 +44,7 @@ export function openDisk(file: string): Disk {
   }
 }
 
-/** The name of a new file is on disk only when its folder is. Windows has no such thing. */
+/** Makes the name of a new file durable. Windows cannot sync a folder, and needs none of it. */
 function syncFolder(path: string): void {
   if (process.platform === 'win32') return
   const folder = openSync(path, 'r')
@@ -55,5 +55,5 @@ function syncFolder(path: string): void {
   }
 }
 
-/** What is only in memory is as safe as it will ever be. */
+/** A database in memory has nothing to sync. */
 const noDisk: Disk = { sync: (done) => queueMicrotask(() => done(undefined)), syncNow() {}, close() {} }

@@ -1,13 +1,13 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { statSync } from 'node:fs'
-import { type Database, databaseError, openingTimeout } from './database.ts'
+import { type Database, databaseError, openTimeoutMs } from './database.ts'
 import { schemaVersion } from './migrate.ts'
 import { migrations } from './migrations.ts'
 
 /**
- * Opens a database for reading and creates nothing: undefined where the file is missing or empty. Throws a sentence
- * where it is no database or one of another version: only a server migrates it.
+ * Opens a database for reading, without creating or migrating it; undefined if the file is missing or empty. Throws an
+ * error for the operator if the file is not a database, or has another schema.
  */
 export function openExistingDatabase(file: string): Database | undefined {
   if (!hasDatabase(file)) return undefined
@@ -19,7 +19,7 @@ export function openExistingDatabase(file: string): Database | undefined {
   return { sqlite, query: drizzle({ client: sqlite }), close: () => sqlite.close() }
 }
 
-/** The schema of the database, as the number of its migrations; undefined where there is none. Throws as above. */
+/** Returns the number of applied migrations; undefined if there is no database. Throws like `openExistingDatabase`. */
 export function databaseVersion(file: string): number | undefined {
   if (!hasDatabase(file)) return undefined
   const { sqlite, version } = openFile(file)
@@ -27,17 +27,17 @@ export function databaseVersion(file: string): number | undefined {
   return version
 }
 
-/** Whether the file holds anything; a file that does not exist and an empty one do not. */
+/** Whether the file exists and is not empty. */
 export function hasDatabase(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-/** Not as `readonly`: such a connection would leave the write-ahead log of SQLite behind. */
+/** Not `readonly`: such a connection would leave the files of the write-ahead log behind. */
 function openFile(file: string): { readonly sqlite: Sqlite; readonly version: number } {
   let sqlite: Sqlite | undefined
   try {
     sqlite = new Sqlite(file, { readwrite: true, create: false })
-    sqlite.run(`PRAGMA busy_timeout = ${openingTimeout}`)
+    sqlite.run(`PRAGMA busy_timeout = ${openTimeoutMs}`)
     sqlite.run('PRAGMA query_only = ON')
     return { sqlite, version: schemaVersion(sqlite, migrations) }
   } catch (error) {

@@ -1,16 +1,16 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import type { Log } from '../../../lib/log.ts'
-import { makeShrinkable } from './free-space.ts'
+import { convertToAutoVacuum } from './auto-vacuum.ts'
 import { createPrivateFile } from './private-file.ts'
 
 /**
- * Brings the database to the newest schema; the number of migrations that it has seen is its `user_version`.
- * An older database is copied aside first, a newer one is refused.
+ * Migrates the database to the newest schema; its `user_version` is the number of applied migrations. Backs up an older
+ * database first; throws if the schema is newer than this program.
  */
 export function migrate(sqlite: Sqlite, migrations: readonly string[], log: Log): void {
   if (schemaVersion(sqlite, migrations) === migrations.length) return
-  // Foreign keys cannot be switched inside a transaction, and a table that is rebuilt would empty those that name it.
+  // Foreign keys cannot be disabled inside a transaction, and rebuilding a table would delete the rows that refer to it.
   sqlite.run('PRAGMA foreign_keys = OFF')
   const version = underLock(sqlite, () => {
     // Another process may have migrated while this one waited for the lock.
@@ -20,10 +20,10 @@ export function migrate(sqlite: Sqlite, migrations: readonly string[], log: Log)
   })
   if (version === 0 || version === migrations.length) return
   log.info('database migrated', { from: version, to: migrations.length })
-  makeShrinkable(sqlite, log)
+  convertToAutoVacuum(sqlite, log)
 }
 
-/** How many of the migrations the database has seen; throws a sentence where it has seen more than there are. */
+/** Returns the number of applied migrations; throws an error for the operator if there are more than this program knows. */
 export function schemaVersion(sqlite: Sqlite, migrations: readonly string[]): number {
   const version = numberFrom(sqlite, 'PRAGMA user_version')
   if (version > migrations.length)
@@ -47,7 +47,7 @@ function migrateFrom(version: number, sqlite: Sqlite, migrations: readonly strin
     throw new Error(
       `The file ${sqlite.filename} is the database of another program. Choose another data folder.`,
     )
-  // Said beforehand, because both take long where there is much.
+  // Logged before, because both take long for a large database.
   if (version > 0) log.info('database is copied and migrated', { from: version, to: migrations.length })
   const copy = version > 0 ? copyAside(sqlite.filename, version) : undefined
   try {
@@ -58,7 +58,7 @@ function migrateFrom(version: number, sqlite: Sqlite, migrations: readonly strin
       )
     sqlite.run(`PRAGMA user_version = ${migrations.length}`)
   } catch (error) {
-    // Nothing has changed, so the copy is of no use, and each further start would leave one more.
+    // The database is unchanged, so the copy is useless, and each further start would leave another one.
     if (copy !== undefined) rmSync(copy)
     throw error
   }
@@ -69,7 +69,7 @@ function runStatements(sqlite: Sqlite, migration: string): void {
   for (const statement of migration.split('--> statement-breakpoint')) sqlite.run(statement)
 }
 
-/** A second connection, because a connection cannot copy inside its own transaction; the lock keeps writers out. */
+/** Uses a second connection, because a connection cannot copy inside its own transaction; the lock excludes writers. */
 function copyAside(file: string, version: number): string {
   const copy = `${file}.schema-${version}-${new Date().toISOString().replace(/[:.]/g, '-')}`
   createPrivateFile(copy)

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Makes the file, empty, and its folder where they are missing, readable by their owner alone. */
+/** Creates the empty file and its folder if they are missing, readable only by their owner. */
 export function createPrivateFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   closeSync(openSync(file, 'a', 0o600))

@@ -2,22 +2,22 @@ import { Database as Sqlite, SQLiteError } from 'bun:sqlite'
 import { dirname, join } from 'node:path'
 import { createPrivateFile } from './private-file.ts'
 
-/** The file in the data folder that a serving process has locked. */
+/** The file in the data folder that a serving process locks. */
 export const lockName = 'weir.lock'
 
 /**
- * Keeps other servers from the folder of this database, until it is released or the process ends in any way. Two
- * would each settle what the other has open. Throws a sentence where another one has the lock.
+ * Locks the folder of this database until the lock is released or the process ends: two servers would settle each
+ * other's open reservations. Throws an error for the operator if another server has the lock.
  */
 export function lockForServing(database: string): { release(): void } {
   const folder = dirname(database)
   const sqlite = openLock(join(folder, lockName), folder)
   try {
-    // A lock of the operating system by way of SQLite, which knows how to take one on each of them.
+    // SQLite takes a lock of the operating system, portably.
     sqlite.run('BEGIN EXCLUSIVE')
   } catch (error) {
     sqlite.close()
-    throw error instanceof SQLiteError && error.code === 'SQLITE_BUSY' ? inUse(folder) : error
+    throw error instanceof SQLiteError && error.code === 'SQLITE_BUSY' ? folderInUse(folder) : error
   }
   return { release: () => sqlite.close() }
 }
@@ -32,7 +32,7 @@ function openLock(file: string, folder: string): Sqlite {
   }
 }
 
-function inUse(folder: string): Error {
+function folderInUse(folder: string): Error {
   return new Error(
     `Another weir serve uses the data folder ${folder}. Stop that one, or serve from another folder with --data.`,
   )

@@ -5,19 +5,17 @@ import type { Writer } from '../writer/writer.ts'
 import { checkpointInThread } from './checkpoint-thread.ts'
 import { checkpointPages, type Database, inMemory, maxWalBytes } from './database.ts'
 
-/** Milliseconds between two looks at the size of the log. */
-const defaultInterval = 1000
+const defaultIntervalMs = 1000
 
 /**
- * Keeps the file of the write-ahead log small until it is stopped. A reader that stays open for long (a copy, a report)
- * makes it grow; once that one has gone, the log is carried over beside the requests, and its file is emptied as soon as
- * nothing was written for an interval.
+ * Keeps the file of the write-ahead log small until it is stopped. A long read (a copy, a report) makes it grow;
+ * afterwards the log is checkpointed in a thread, and its file is emptied when nothing was written for an interval.
  */
-export function keepWalSmall(
+export function limitWalSize(
   database: Database,
-  writer: Pick<Writer, 'figures'>,
+  writer: Pick<Writer, 'stats'>,
   log: Log,
-  interval = defaultInterval,
+  intervalMs = defaultIntervalMs,
 ): { stop(): void } {
   const { sqlite } = database
   const { filename: file } = sqlite
@@ -26,11 +24,11 @@ export function keepWalSmall(
   let automatic = true
   let stopped = false
 
-  /** Each commit behind so many pages carries the log over; for a long log that would hold up every request. */
-  function setAutomatic(wanted: boolean): void {
-    if (wanted === automatic || stopped) return
-    sqlite.run(`PRAGMA wal_autocheckpoint = ${wanted ? checkpointPages : 0}`)
-    automatic = wanted
+  /** An automatic checkpoint runs inside a commit; with a long log it would block every request. */
+  function setAutomatic(enabled: boolean): void {
+    if (enabled === automatic || stopped) return
+    sqlite.run(`PRAGMA wal_autocheckpoint = ${enabled ? checkpointPages : 0}`)
+    automatic = enabled
   }
 
   async function shrink(): Promise<void> {
@@ -46,7 +44,7 @@ export function keepWalSmall(
     log.warn('The write-ahead log of the database could not be shortened.', { cause: causeOf(error) })
   }
 
-  const repeating = repeatEvery(interval, shrink, failed)
+  const repeating = repeatEvery(intervalMs, shrink, failed)
   return {
     stop() {
       stopped = true
@@ -55,11 +53,11 @@ export function keepWalSmall(
   }
 }
 
-/** Returns whether nothing waits to be written, and nothing was committed since the check before. */
-function createIdleCheck(writer: Pick<Writer, 'figures'>): () => boolean {
+/** Returns a function that returns whether no write waits, and none was committed since the previous call. */
+function createIdleCheck(writer: Pick<Writer, 'stats'>): () => boolean {
   let before = -1
   return () => {
-    const { waiting, commits } = writer.figures()
+    const { waiting, commits } = writer.stats()
     const idle = waiting === 0 && commits === before
     before = commits
     return idle

@@ -1,55 +1,55 @@
+import { type Stats, statSync } from 'node:fs'
 import type { ApiError } from '../../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { throttle } from '../../../lib/time.ts'
 import { type Database, inMemory } from '../connection/database.ts'
-import { watchFileIdentity } from '../file-identity.ts'
-import { databaseUnavailable } from '../sqlite-errors.ts'
-import { prepareWriteProbe } from '../write-probe.ts'
+import { databaseUnavailable, FileReplacedError } from '../sqlite-errors.ts'
 
 /**
- * Whether the database can be relied on. When a transaction fails, all that needs one is refused at once, and one of
- * its own is tried until it succeeds.
+ * Tracks whether the database works. After a transaction has failed, requests that need one are rejected at once, and a
+ * probe is written until one succeeds.
  */
 export type Health = {
-  /** The 503 while the database does not do its work; undefined where nothing speaks against it. */
+  /** Returns the 503 while the database is unavailable; undefined while it works. */
   refusal(): ApiError | undefined
-  /** A transaction was committed. */
+  /** Reports that a transaction was committed. */
   wrote(): void
-  /** A transaction failed as a whole. */
+  /** Reports that a whole transaction failed. */
   failed(cause: unknown): void
-  /** Milliseconds since something was written. */
+  /** Returns the milliseconds since the last commit. */
   age(): number
-  /** Tries a transaction now. */
+  /** Writes a probe now. */
   retry(): void
-  /** Tries a last time where something is wrong, and then no more. */
+  /** Writes a last probe if the database is unavailable, and stops the retries. */
   close(): void
 }
 
-/** Milliseconds between two tries: a database that is back is used again after at most so long. */
-const pause = 250
-/** Milliseconds for which files that lay in their place are taken to lie there still: each look asks the system. */
-const longestTrust = 50
+/** The time between two probes, and so the longest time until a database that is back is used again. */
+const probeIntervalMs = 250
+/** The time for which the result of a file check is trusted, because each check is a system call. */
+const fileCheckIntervalMs = 50
 
+/** See `Health`. */
 export function createHealth(database: Database, log: Log): Health {
-  const { checkPlace, tryWrite } = prepareChecks(database)
+  const { checkFiles, tryWrite } = prepareChecks(database)
   let writtenAt: number | undefined
   let outage: ApiError | undefined
   let timer: Timer | undefined
-  const look = throttle(longestTrust, () => attempt(checkPlace))
+  const checkFilesSometimes = throttle(fileCheckIntervalMs, () => attempt(checkFiles))
 
   function wrote(): void {
     writtenAt = performance.now()
     if (outage) log.info('The database is available again.')
     outage = undefined
-    look()
+    checkFilesSometimes()
   }
 
   function failed(cause: unknown): void {
-    // A start that comes to nothing says so itself.
+    // A start that fails reports the error itself.
     if (!outage && writtenAt !== undefined)
-      log.error('The database is not available: calls are refused.', { cause: causeOf(cause) })
-    // Of a failure that comes alone, such as a row without room, hardly anybody else is to hear.
-    timer ??= setTimeout(retry, outage ? pause : 0).unref()
+      log.error('The database is not available: requests are rejected.', { cause: causeOf(cause) })
+    // The first probe runs at once: a single failure, such as a row that is too large, should affect few other requests.
+    timer ??= setTimeout(retry, outage ? probeIntervalMs : 0).unref()
     outage = databaseUnavailable(cause)
   }
 
@@ -68,7 +68,7 @@ export function createHealth(database: Database, log: Log): Health {
   }
 
   function refusal(): ApiError | undefined {
-    if (!outage) look()
+    if (!outage) checkFilesSometimes()
     return outage
   }
 
@@ -82,14 +82,60 @@ export function createHealth(database: Database, log: Log): Health {
 
 function prepareChecks(database: Database) {
   const { sqlite } = database
-  const checkPlace = sqlite.filename === inMemory ? () => {} : watchFileIdentity(sqlite.filename)
+  const checkFiles = sqlite.filename === inMemory ? () => {} : watchFileIdentity(sqlite.filename)
   const probe = prepareWriteProbe(database)
-  function tryWrite(passed: () => void): void {
-    checkPlace()
-    // Pages that were read while the file was damaged are not to be believed.
+  function tryWrite(succeeded: () => void): void {
+    checkFiles()
+    // Drops cached pages, which may have been read while the file was damaged.
     sqlite.run('PRAGMA shrink_memory')
     sqlite.transaction(probe).immediate()
-    passed()
+    succeeded()
   }
-  return { checkPlace, tryWrite }
+  return { checkFiles, tryWrite }
+}
+
+/**
+ * Records the identity of the files of an open database, and returns a check that throws if they were deleted or
+ * replaced: later writes would go to files that no later start reads.
+ */
+export function watchFileIdentity(file: string): () => void {
+  const checks = [file, `${file}-wal`].map(watchFile)
+  const check = () => checks.forEach((checkFile) => checkFile())
+  check()
+  return check
+}
+
+/** Checks now and then, because `fs.watch` would wake up at every commit. */
+function watchFile(file: string): () => void {
+  let first: Stats | undefined
+  return () => {
+    const now = statSync(file, { throwIfNoEntry: false })
+    // The first write may create the log.
+    first ??= now
+    if (first === undefined || isSameFile(first, now)) return
+    throw new FileReplacedError(`${file} ${now === undefined ? 'was deleted' : 'was replaced'}.`)
+  }
+}
+
+function isSameFile(first: Stats, now: Stats | undefined): boolean {
+  return now !== undefined && now.ino === first.ino && now.dev === first.dev
+}
+
+/** A database that cannot store this many bytes is full. */
+const probeBytes = 64 * 1024
+
+/**
+ * Part of a transaction that proves that the database accepts writes: inserts a row of some size, and deletes it again.
+ * The row is a key, because that table has no foreign keys; a key without an id authenticates no request.
+ */
+export function prepareWriteProbe({ sqlite }: Database): () => void {
+  const insert = sqlite.prepare(
+    'INSERT INTO api_keys (public_id, organization_id, name, secret_hash, last4, created_at) ' +
+      `VALUES ('', '', '', zeroblob(${probeBytes}), '', 0)`,
+  )
+  const remove = sqlite.prepare("DELETE FROM api_keys WHERE public_id = ''")
+  return () => {
+    insert.run()
+    remove.run()
+  }
 }

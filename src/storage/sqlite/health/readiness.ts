@@ -1,78 +1,65 @@
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
+import type { Readiness } from '../../ports/health.ts'
 import type { Database } from '../connection/database.ts'
-import type { Health } from './health.ts'
-import { outageSentence } from '../sqlite-errors.ts'
-import { prepareWriteProbe } from '../write-probe.ts'
+import { outageMessage } from '../sqlite-errors.ts'
 import type { Writer } from '../writer/writer.ts'
+import { type Health, prepareWriteProbe } from './health.ts'
 
-/** Tells beforehand whether the database will take a write. */
-export type Readiness = {
-  /**
-   * Before a call whose end must be written: throws or rejects with 503 where that could not be done. Writes only where
-   * nothing was written for a while, and waits only where another process has the lock.
-   */
-  ready(): Promise<void> | undefined
-  /**
-   * Writes something; rejects with a 503 that says what is wrong. All who ask at once share one write, and its result
-   * holds for `examinedTrust`, unless the database has failed or recovered since.
-   */
-  examine(): Promise<void>
-}
+/** The time for which a commit proves that the database works, and for which it proves that no lock is held. */
+const commitTrustMs = 1000
+const lockTrustMs = 5
+/** The time for which the result of a probe is reused, however often clients ask. */
+export const probeTrustMs = 250
 
-/** Milliseconds for which a commit proves that the next one will succeed, but for a lock; and for that, too. */
-const longestTrust = 1000
-const unlockedTrust = 5
-/** Milliseconds for which the result of a write is returned again: whoever asks, and how often, is not known. */
-export const examinedTrust = 250
-
+/** See `Readiness`. */
 export function createReadiness(database: Database, writer: Writer, health: Health): Readiness {
   const isLocked = prepareLockCheck(database)
-  const probe = prepareWriteProbe(database)
+  const writeProbe = prepareWriteProbe(database)
 
   function ready(): Promise<void> | undefined {
     const refusal = health.refusal()
     if (refusal) throw refusal
     const age = health.age()
-    if (age < unlockedTrust) return undefined
-    return age > longestTrust || isLocked() ? writer.write(probe) : undefined
+    if (age < lockTrustMs) return undefined
+    return age > commitTrustMs || isLocked() ? writer.write(writeProbe) : undefined
   }
 
   async function examine(): Promise<void> {
     try {
       if (health.refusal()) health.retry()
-      await writer.write(probe)
+      await writer.write(writeProbe)
     } catch (error) {
-      const sentence = outageSentence(error)
-      throw sentence === undefined ? error : serviceUnavailable(sentence, error)
+      const message = outageMessage(error)
+      throw message === undefined ? error : serviceUnavailable(message, error)
     }
   }
 
   return { ready, examine: createShared(examine, () => health.refusal() === undefined) }
 }
 
-/** The work, shared by all who ask while it is under way, and for a while after it while `isWell` stays the same. */
-function createShared(work: () => Promise<void>, isWell: () => boolean): () => Promise<void> {
-  let last: { readonly result: Promise<void>; settled?: { readonly at: number; readonly well: boolean } }
+/** Shares one run of the work between all concurrent callers, and for a while after it if `isHealthy` stays the same. */
+function createShared(work: () => Promise<void>, isHealthy: () => boolean): () => Promise<void> {
+  let last: { readonly result: Promise<void>; settled?: { readonly at: number; readonly healthy: boolean } }
 
-  function holds(): boolean {
+  function isCurrent(): boolean {
     if (last === undefined) return false
     const { settled } = last
     if (settled === undefined) return true
-    return performance.now() - settled.at < examinedTrust && isWell() === settled.well
+    return performance.now() - settled.at < probeTrustMs && isHealthy() === settled.healthy
   }
 
   return () => {
-    if (!holds()) {
-      const begun: typeof last = { result: work() }
-      const settle = () => void (begun.settled = { at: performance.now(), well: isWell() })
-      begun.result.then(settle, settle)
-      last = begun
+    if (!isCurrent()) {
+      const started: typeof last = { result: work() }
+      const settle = () => void (started.settled = { at: performance.now(), healthy: isHealthy() })
+      started.result.then(settle, settle)
+      last = started
     }
     return last.result
   }
 }
 
-/** Takes the lock of a transaction and gives it back, which the disk does not hear of. */
+/** Takes the write lock and releases it, without touching the disk. */
 function prepareLockCheck({ sqlite }: Database): () => boolean {
   const begin = sqlite.prepare('BEGIN IMMEDIATE')
   const end = sqlite.prepare('ROLLBACK')

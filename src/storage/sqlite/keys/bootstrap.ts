@@ -1,35 +1,36 @@
-import { type ApiKey, createApiKey, parseApiKey } from './api-key.ts'
+import { type ApiKey, createApiKey, parseApiKey } from '../../../domain/accounting/api-key.ts'
 import type { Database } from '../connection/database.ts'
-import { insertKey, type NewKey } from './keys.ts'
+import { insertKey } from './keys.ts'
+import type { NewKey } from '../../ports/keys.ts'
 import { organizationExists } from '../organizations/organization-row.ts'
 import { insertOrganization } from '../organizations/organizations.ts'
 import { api_keys, organizations } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
 
-/** The organization that a new gateway begins with, and that commands mean when they name none. */
+/** The organization of a new gateway, and of commands that name none. */
 export const defaultOrganization = 'default'
 
 /**
- * Gives an empty database its first organization and key, and returns the key; undefined for any other database.
- * `given` is the value of WEIR_BOOTSTRAP_KEY; one without the form of a key is an error, also when it is not needed.
+ * Creates the first organization and key of an empty database, and resolves with the key; undefined for any other
+ * database. `configured` is the value of WEIR_BOOTSTRAP_KEY; rejects if that is not a valid key, even if it is not used.
  */
 export async function bootstrap(
   database: Database,
   writer: Writer,
-  given?: string,
+  configured?: string,
   now: number = Date.now(),
 ): Promise<NewKey | undefined> {
-  const key = given ? parseBootstrapKey(given) : createApiKey()
-  // Asked inside the transaction, so that of two processes that start at once only one makes a key.
+  const key = configured ? parseBootstrapKey(configured) : createApiKey()
+  // Checked inside the transaction, so that only one of two processes that start together creates a key.
   return writer.write(() => (isEmpty(database) ? insertFirst(database, key, now) : undefined))
 }
 
-/** The key that WEIR_BOOTSTRAP_KEY gives; throws a sentence where it has not the form of one. */
-export function parseBootstrapKey(given: string): ApiKey {
-  const key = parseApiKey(given)
+/** Parses the value of WEIR_BOOTSTRAP_KEY; throws an error for the operator if it is not a valid key. */
+export function parseBootstrapKey(configured: string): ApiKey {
+  const key = parseApiKey(configured)
   if (key === undefined)
     throw new Error(
-      'WEIR_BOOTSTRAP_KEY has not the form of a key: sk-weir-, an id of 12 letters and digits, a dash, and a secret ' +
+      'WEIR_BOOTSTRAP_KEY is not a valid key: a key is sk-weir-, an id of 12 letters and digits, a dash, and a secret ' +
         'of 32 to 256 letters and digits.',
     )
   return key

@@ -1,48 +1,33 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { Database } from '../connection/database.ts'
-import type { Organization } from '../../../domain/accounting/organization.ts'
 import { organizationColumns, organizationExists, toOrganization } from '../organizations/organization-row.ts'
 import { api_keys, organizations } from '../tables.ts'
+import type { KeyDirectory, KnownKey } from '../../ports/key-directory.ts'
 
-/** What is stored of a key, and whose it is; null for an organization that was deleted. */
-export type KnownKey = {
-  readonly publicId: string
-  readonly secretHash: Uint8Array
-  readonly expiresAt: number | null
-  readonly revokedAt: number | null
-  readonly organization: Organization | null
-}
+/** A revocation by another process must take effect within a second. */
+const cacheTimeMs = 500
+const maxEntries = 10_000
 
-/** Finds keys for authentication, fast enough for every request. */
-export type KeyDirectory = {
-  /** The key as the database had it at most half a second ago. */
-  find(publicId: string): KnownKey | undefined
-}
+type CachedKey = { readonly key: KnownKey; readonly readAt: number }
 
-/** Milliseconds. A revocation by another process must hold within a second. */
-const longestTrust = 500
-const mostEntries = 10_000
-
-type Entry = { readonly key: KnownKey; readonly readAt: number }
-
-/** A directory that remembers the keys it found. Unknown ids are not remembered: nobody can fill it with them. */
-export function createKeyDirectory(database: Database, clock = () => performance.now()): KeyDirectory {
+/** Caches the keys that exist; unknown ids are not cached, so that clients cannot fill the cache. `now` is monotonic. */
+export function createKeyDirectory(database: Database, now = () => performance.now()): KeyDirectory {
   const query = prepareLookup(database)
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, CachedKey>()
 
   function find(publicId: string): KnownKey | undefined {
-    const known = entries.get(publicId)
-    if (known !== undefined && clock() - known.readAt < longestTrust) return known.key
+    const cached = entries.get(publicId)
+    if (cached !== undefined && now() - cached.readAt < cacheTimeMs) return cached.key
     entries.delete(publicId)
-    const readAt = clock()
+    const readAt = now()
     const key = lookUp(query, publicId)
-    if (key !== undefined) remember(publicId, { key, readAt })
+    if (key !== undefined) cache(publicId, { key, readAt })
     return key
   }
 
-  function remember(publicId: string, entry: Entry): void {
-    const [oldest] = entries.size < mostEntries ? [] : entries.keys()
+  function cache(publicId: string, entry: CachedKey): void {
+    const [oldest] = entries.size < maxEntries ? [] : entries.keys()
     if (oldest !== undefined) entries.delete(oldest)
     entries.set(publicId, entry)
   }
@@ -71,13 +56,13 @@ function lookUp(query: ReturnType<typeof prepareLookup>, publicId: string): Know
   }
 }
 
-/** A database that cannot answer must not look like a key that does not exist. */
+/** An unavailable database must not look like an unknown key. */
 function readRow(query: ReturnType<typeof prepareLookup>, publicId: string) {
   try {
     return query.get({ publicId })
   } catch (error) {
     throw serviceUnavailable(
-      'The API key cannot be checked at the moment: the database does not answer.',
+      'The API key cannot be checked at the moment: the database is not available.',
       error,
     )
   }

@@ -1,47 +1,18 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { Secret } from '../../../lib/secret.ts'
-import { type ApiKey, createApiKey, hashSecret, printApiKey } from './api-key.ts'
+import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../../domain/accounting/api-key.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExists } from '../organizations/organization-row.ts'
 import { accountNamed } from '../organizations/organizations.ts'
 import { read } from '../sqlite-errors.ts'
 import { api_keys, organizations } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
+import type { KeyRecord, Keys, KeyInput, NewKey } from '../../ports/keys.ts'
 
-/** A key as the operator sees it; times are milliseconds. */
-export type KeyRecord = {
-  readonly id: string
-  readonly name: string
-  /** Name of its organization; null where that was deleted. */
-  readonly organization: string | null
-  readonly last4: string
-  readonly createdAt: number
-  readonly expiresAt: number | null
-  readonly revokedAt: number | null
-  readonly replacedBy: string | null
-}
-
-/** A key at its making: nobody can read it a second time. */
-export type NewKey = { readonly record: KeyRecord; readonly key: Secret }
-
-export type KeyWish = {
-  readonly organization: string
-  readonly name: string
-  readonly expiresAt: number | null
-}
-
-/** The API keys of a gateway. Each rejects with a sentence for the operator. */
-export type Keys = {
-  create(wish: KeyWish): Promise<NewKey>
-  list(): Promise<readonly KeyRecord[]>
-  revoke(id: string): Promise<KeyRecord>
-  /** A new key with the same name, organization and lifetime; the old one works for `grace` milliseconds more. */
-  rotate(id: string, grace: number): Promise<NewKey>
-}
-
+/** The API keys in the SQLite database. `now` returns milliseconds since 1970. */
 export function createKeys(database: Database, writer: Writer, now: () => number = Date.now): Keys {
   return {
-    create: (wish) => writer.write(() => insertKey(database, wish, now())),
+    create: (input) => writer.write(() => insertKey(database, input, now())),
     list: () =>
       read(() =>
         selectKeys(database)
@@ -53,19 +24,19 @@ export function createKeys(database: Database, writer: Writer, now: () => number
   }
 }
 
-/** Part of a transaction: a new key, random unless one is given. */
-export function insertKey(database: Database, wish: KeyWish, now: number, key = createApiKey()): NewKey {
-  const organization = accountNamed(database, wish.organization)
+/** Part of a transaction: creates a key, random unless one is passed. */
+export function insertKey(database: Database, input: KeyInput, now: number, key = createApiKey()): NewKey {
+  const organization = accountNamed(database, input.organization)
   database.query
     .insert(api_keys)
     .values({
       public_id: key.publicId,
       organization_id: organization.id,
-      name: wish.name,
+      name: input.name,
       secret_hash: hashSecret(key.secret),
       last4: key.secret.slice(-4),
       created_at: now,
-      expires_at: wish.expiresAt,
+      expires_at: input.expiresAt,
     })
     .run()
   return toNewKey(database, key)
@@ -87,7 +58,7 @@ function revokeKey(database: Database, id: string, now: number): KeyRecord {
 
 function rotateKey(database: Database, id: string, grace: number, now: number): NewKey {
   const old = keyWithId(database, id)
-  const organization = ownerOfLiving(old, now)
+  const organization = ownerOfActive(old, now)
   const expiresAt = old.expiresAt === null ? null : now + (old.expiresAt - old.createdAt)
   const replacement = insertKey(database, { organization, name: old.name, expiresAt }, now)
   database.query
@@ -98,7 +69,7 @@ function rotateKey(database: Database, id: string, grace: number, now: number): 
   return replacement
 }
 
-function ownerOfLiving(key: KeyRecord, now: number): string {
+function ownerOfActive(key: KeyRecord, now: number): string {
   if (key.organization === null) throw new Error(`The organization of the key ${key.id} was deleted.`)
   if (key.replacedBy !== null)
     throw new Error(`The key ${key.id} was rotated already: ${key.replacedBy} took its place.`)

@@ -9,19 +9,20 @@ import {
 import { read } from '../sqlite-errors.ts'
 import type { Writer } from '../writer/writer.ts'
 
-/** Deletes what belongs to organizations in steps, each of which keeps other writes waiting only for a moment. */
+/** Deletes the data of organizations in small steps, so that other writes wait only for a moment. */
 export type OrganizationDeletions = {
-  /** Part of a transaction: from now on nobody finds the organization, and nothing is stored for it. */
+  /** Part of a transaction: hides the organization; from then on nothing is stored for it. */
   begin(organization: string): void
   /**
-   * Deletes its rows; yields after each step how many rows that has deleted, and leaves its name free at the end. May be
-   * ended at any step, and begun again, also by another process.
+   * Deletes its rows, and yields the number of deleted rows after each step. At the end its name may be used again. May be
+   * interrupted after any step, and continued by any process.
    */
   steps(organization: string): AsyncGenerator<number, void>
-  /** Does one step for the organizations whose deletion has begun; resolves with 0 where there are none. */
+  /** Does one step for the organizations whose deletion has begun; resolves with 0 if there are none. */
   continue(): Promise<number>
 }
 
+/** See `OrganizationDeletions`. */
 export function createOrganizationDeletions(database: Database, writer: Writer): OrganizationDeletions {
   const statements = prepareStatements(database)
   const indexed = prepareIndexedRows(database)
@@ -54,7 +55,7 @@ export function createOrganizationDeletions(database: Database, writer: Writer):
   }
 }
 
-/** Reads the table stretch by stretch, and takes the lock of a transaction only for stretches with rows to delete. */
+/** Reads the table range by range, and takes the write lock only for ranges with rows to delete. */
 async function* scan(rows: ScannedRows, organization: string, writer: Writer): AsyncGenerator<number, void> {
   for (let after = lowestKey; ;) {
     const end = await read(() => rows.endOf(after))
@@ -74,7 +75,7 @@ function prepareStatements({ sqlite }: Database) {
     begun: sqlite.prepare<{ readonly id: string }, []>(
       "SELECT id FROM organizations WHERE deletion = 'begun' ORDER BY id LIMIT 1",
     ),
-    // A name that none can have, so that another one may have its name.
+    // A name that no organization can have, so that another one may use the old name.
     end: sqlite.prepare<unknown, [string]>(
       "UPDATE organizations SET deletion = 'done', name = 'deleted:' || id, balance = 0, reserved = 0 WHERE id = ?",
     ),

@@ -2,12 +2,13 @@ import { isNull } from 'drizzle-orm'
 import { organizations } from '../tables.ts'
 import type { Organization, OrganizationLimits } from '../../../domain/accounting/organization.ts'
 
-/** Whether the organization of a row exists: one that is being deleted, or was, does not. SQL for it stands beside. */
+/** The condition that an organization is not deleted; a deletion that has begun counts. */
 export const organizationExists = isNull(organizations.deletion)
 
+/** The same condition as SQL text. */
 export const organizationExistsSql = 'organizations.deletion IS NULL'
 
-/** The columns that `toOrganization` reads, for a query that selects from organizations. */
+/** The columns that `toOrganization` reads. */
 export const organizationColumns = {
   id: organizations.id,
   name: organizations.name,
@@ -19,7 +20,7 @@ export const organizationColumns = {
 
 type OrganizationRow = Pick<Organization, 'id' | 'name' | 'billing'> & OrganizationLimits
 
-/** The organization of a row that was selected with `organizationColumns`. */
+/** Converts a row that was selected with `organizationColumns`. */
 export function toOrganization(row: OrganizationRow): Organization {
   const { id, name, billing, ...limits } = row
   const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits

@@ -1,17 +1,21 @@
-import { prepareCompletionSteps } from '../completions/completion-steps.ts'
+import { usageBytes } from '../billing/usage.ts'
+import { prepareCompletionDeletion } from '../completions/completion-deletion.ts'
 import type { Database } from '../connection/database.ts'
 import { oneStep, stepRows } from '../step-size.ts'
-import { usageBytes } from '../billing/usage-expiry.ts'
 
-/** Part of a transaction: deletes some rows of the organization, and returns how many; 0 where none are left. */
+/** Part of a transaction: deletes some rows of the organization, and returns their number: 0 if none are left. */
 export type DeleteSome = (organization: string) => number
 
-/** One for each table whose rows of an organization are found by an index. */
+/** One function for each table that has an index on the organization. */
 export function prepareIndexedRows(database: Database): readonly DeleteSome[] {
-  return [prepareCompletionSteps(database).empty, prepareResponses(database), prepareProviderState(database)]
+  return [
+    prepareCompletionDeletion(database).deleteOf,
+    prepareResponses(database),
+    prepareProviderState(database),
+  ]
 }
 
-/** The pieces of a log first, because they would all go at once with the response that they belong to. */
+/** Deletes the pieces of a log first, because deleting the response would delete them all in one step. */
 function prepareResponses({ sqlite }: Database): DeleteSome {
   const size = 'octet_length(head) + octet_length(log) + octet_length(input)'
   const find = sqlite.prepare<FoundResponse, [string, number]>(
@@ -25,7 +29,7 @@ function prepareResponses({ sqlite }: Database): DeleteSome {
     'DELETE FROM response_log WHERE rowid IN (SELECT value FROM json_each(?))',
   )
   const remove = sqlite.prepare<unknown, [string, string]>(
-    // The plus keeps SQLite from looking through all that the organization has.
+    // The plus keeps SQLite from scanning all rows of the organization.
     'DELETE FROM responses WHERE +organization_id = ? AND rowid IN (SELECT value FROM json_each(?))',
   )
 
@@ -55,26 +59,26 @@ function prepareProviderState({ sqlite }: Database): DeleteSome {
   }
 }
 
-/** The rows of an organization in a table that is read from its beginning to its end: each index costs every request. */
+/** A table without an index on the organization, because an index would cost every request. It is scanned by range. */
 export type ScannedRows = {
-  /** The last key of the stretch behind this one; undefined where that reaches the end of the table. */
-  endOf(after: Key): Key | undefined
-  /** The last key of the first rows of the organization in a stretch, as many as one step deletes. */
-  find(organization: string, after: Key, end: Key): Key | undefined
-  /** Part of a transaction: deletes its rows in a stretch, and returns how many. */
-  remove(organization: string, after: Key, end: Key): number
+  /** Returns the last key of the range after this key; undefined if the range reaches the end of the table. */
+  endOf(after: RowKey): RowKey | undefined
+  /** Returns the key of the last row of the organization in a range that one step may delete. */
+  find(organization: string, after: RowKey, end: RowKey): RowKey | undefined
+  /** Part of a transaction: deletes the rows of the organization in a range, and returns their number. */
+  remove(organization: string, after: RowKey, end: RowKey): number
 }
 
-/** The time and the id of a row; the time is 0 in tables that are sorted by the id alone. */
-export type Key = readonly [time: number, id: string]
+/** The time and the id of a row; the time is 0 in tables that are sorted only by id. */
+export type RowKey = readonly [time: number, id: string]
 
-export const lowestKey: Key = [Number.MIN_SAFE_INTEGER, '']
-export const highestKey: Key = [Number.MAX_SAFE_INTEGER, '\u{10FFFF}']
+export const lowestKey: RowKey = [Number.MIN_SAFE_INTEGER, '']
+export const highestKey: RowKey = [Number.MAX_SAFE_INTEGER, '\u{10FFFF}']
 
-/** Rows that one step looks at. */
-const stretch = 5000
+/** The rows that one step scans. */
+const rangeRows = 5000
 
-/** One for each such table. */
+/** The tables without an index on the organization. */
 export function prepareScannedRows(database: Database): readonly ScannedRows[] {
   return [
     prepareScan(database, 'usage', ['created_at', 'id'], usageBytes),
@@ -90,17 +94,17 @@ function prepareScan(
   bytes: string,
 ): ScannedRows {
   const key = columns.join()
-  const place = columns.map(() => '?').join()
-  const within = `(${key}) > (${place}) AND (${key}) <= (${place}) AND organization_id = ?`
+  const placeholders = columns.map(() => '?').join()
+  const within = `(${key}) > (${placeholders}) AND (${key}) <= (${placeholders}) AND organization_id = ?`
   const end = sqlite.prepare<unknown[], (number | string)[]>(
-    `SELECT ${key} FROM ${table} WHERE (${key}) > (${place}) ORDER BY ${key} LIMIT 1 OFFSET ${stretch - 1}`,
+    `SELECT ${key} FROM ${table} WHERE (${key}) > (${placeholders}) ORDER BY ${key} LIMIT 1 OFFSET ${rangeRows - 1}`,
   )
   const own = sqlite.prepare<unknown[], (number | string)[]>(
     `SELECT ${bytes}, ${key} FROM ${table} WHERE ${within} ORDER BY ${key} LIMIT ${stepRows}`,
   )
   const remove = sqlite.prepare<unknown, (number | string)[]>(`DELETE FROM ${table} WHERE ${within}`)
-  const values = (key: Key) => key.slice(-columns.length)
-  const toKey = (row: readonly unknown[]): Key => [
+  const values = (key: RowKey) => key.slice(-columns.length)
+  const toKey = (row: readonly unknown[]): RowKey => [
     columns.length > 1 ? Number(row.at(-2)) : 0,
     String(row.at(-1)),
   ]

@@ -1,46 +1,17 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 import { timeSortedId } from '../../../lib/id.ts'
 import { type Nanos, usdText } from '../../../lib/usd.ts'
+import type { OrganizationAccount, OrganizationChange, Organizations } from '../../ports/organizations.ts'
+import { prepareEntryInsert } from '../billing/settlement.ts'
 import { maxNanos } from '../clamp-to-column.ts'
 import type { Database } from '../connection/database.ts'
-import { prepareEntry } from '../billing/ledger-entries.ts'
-import type {
-  BillingMode,
-  Organization,
-  OrganizationLimits,
-} from '../../../domain/accounting/organization.ts'
-import { organizationColumns, organizationExists, toOrganization } from './organization-row.ts'
-import { createOrganizationDeletions, type OrganizationDeletions } from './organization-deletion.ts'
 import { read } from '../sqlite-errors.ts'
 import { organizations } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
+import { createOrganizationDeletions, type OrganizationDeletions } from './organization-deletion.ts'
+import { organizationColumns, organizationExists, toOrganization } from './organization-row.ts'
 
-/** An organization as the operator sees it. */
-export type OrganizationAccount = Organization & {
-  /** Below zero where requests cost more than was reserved for them. */
-  readonly balance: Nanos
-  /** The amount that open requests have reserved. */
-  readonly reserved: Nanos
-  readonly createdAt: number
-}
-
-/** What the operator changes; what is absent stays. A limit of null leaves it to the settings. */
-export type OrganizationChange = Partial<OrganizationLimits> & { readonly billing?: BillingMode }
-
-/** The organizations of a gateway. Each rejects with a sentence for the operator. */
-export type Organizations = {
-  create(name: string): Promise<OrganizationAccount>
-  list(): Promise<readonly OrganizationAccount[]>
-  change(name: string, change: OrganizationChange): Promise<OrganizationAccount>
-  /** Adds to the balance; a negative amount corrects it, but takes nothing that open requests have reserved. */
-  credit(name: string, amount: Nanos, note?: string): Promise<OrganizationAccount>
-  /**
-   * Its data goes with it, in steps; its keys stay, without an owner, from the first step on. `deleted` is called with the
-   * rows of each step. One that was ended in the middle is continued by the next call.
-   */
-  delete(name: string, deleted?: (rows: number) => void): Promise<OrganizationAccount>
-}
-
+/** The organizations in the SQLite database. `now` returns milliseconds since 1970. */
 export function createOrganizations(
   database: Database,
   writer: Writer,
@@ -56,18 +27,18 @@ export function createOrganizations(
     change: (name, change) => writer.write(() => changeOrganization(database, name, change)),
     credit: (name, amount, note) =>
       writer.write(() => creditOrganization(database, name, amount, now(), note)),
-    async delete(name, deleted) {
+    async delete(name, onDeleted) {
       const account = await writer.write(() => beginDeletion(database, deletions, name))
       for await (const rows of deletions.steps(account.id)) {
-        deleted?.(rows)
-        await Bun.sleep(pause)
+        onDeleted?.(rows)
+        await Bun.sleep(stepIntervalMs)
       }
       return account
     },
   }
 }
 
-/** Part of a transaction: a new unmetered organization. */
+/** Part of a transaction: creates an unmetered organization. */
 export function insertOrganization(database: Database, name: string, now: number): OrganizationAccount {
   if (!/^[\p{L}\p{N}]([\p{L}\p{N} ._-]{0,62}[\p{L}\p{N}])?$/u.test(name))
     throw new Error(
@@ -76,7 +47,7 @@ export function insertOrganization(database: Database, name: string, now: number
     )
   if (findAccount(database, name) !== undefined)
     throw new Error(`An organization with the name ${name} exists already.`)
-  if (findDeleted(database, name) !== undefined)
+  if (findInDeletion(database, name) !== undefined)
     throw new Error(
       `The organization ${name} is still being deleted. “weir orgs delete ${name} --yes” completes that.`,
     )
@@ -87,7 +58,7 @@ export function insertOrganization(database: Database, name: string, now: number
   return accountNamed(database, name)
 }
 
-/** Part of a transaction: the organization of that name, which must exist. */
+/** Part of a transaction: returns the organization with this name; throws an error for the operator if there is none. */
 export function accountNamed(database: Database, name: string): OrganizationAccount {
   const account = findAccount(database, name)
   if (account === undefined)
@@ -125,31 +96,31 @@ function creditOrganization(
   const account = accountNamed(database, name)
   const balance = account.balance + amount
   if (amount === 0n) throw new Error('A credit of nothing changes nothing.')
-  if (amount < 0n && balance < account.reserved) throw new Error(tooLittle(account))
+  if (amount < 0n && balance < account.reserved) throw new Error(balanceTooLow(account))
   if (balance > maxNanos) throw new Error(`A balance is at most ${usdText(maxNanos)} USD.`)
   database.query
     .update(organizations)
     .set({ balance: Number(balance) })
     .where(eq(organizations.id, account.id))
     .run()
-  prepareEntry(database)({ organization: account.id, createdAt: now, kind: 'credit', amount, note })
+  prepareEntryInsert(database)({ organization: account.id, createdAt: now, kind: 'credit', amount, note })
   return { ...account, balance }
 }
 
-function tooLittle({ name, balance, reserved }: OrganizationAccount): string {
+function balanceTooLow({ name, balance, reserved }: OrganizationAccount): string {
   const held = reserved > 0n ? `, of which open requests hold ${usdText(reserved)}` : ''
   return `The balance of ${name} is ${usdText(balance)} USD${held}: no more than the rest can be taken back.`
 }
 
-/** Milliseconds between two steps, which belong to a gateway that serves at the same time. */
-const pause = 5
+/** The time between two steps, in which a serving gateway can write. */
+const stepIntervalMs = 5
 
 function beginDeletion(
   database: Database,
   deletions: OrganizationDeletions,
   name: string,
 ): OrganizationAccount {
-  const account = findDeleted(database, name) ?? accountNamed(database, name)
+  const account = findInDeletion(database, name) ?? accountNamed(database, name)
   deletions.begin(account.id)
   return account
 }
@@ -161,8 +132,8 @@ function findAccount(database: Database, name: string): OrganizationAccount | un
   return row && toAccount(row)
 }
 
-/** One whose deletion has begun; at its end the name is that of none. */
-function findDeleted(database: Database, name: string): OrganizationAccount | undefined {
+/** Finds an organization whose deletion has begun but not finished. */
+function findInDeletion(database: Database, name: string): OrganizationAccount | undefined {
   const row = selectAccounts(database)
     .where(and(eq(organizations.name, name), isNotNull(organizations.deletion)))
     .get()

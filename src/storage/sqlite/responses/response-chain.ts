@@ -2,31 +2,32 @@ import { badRequest } from '../../../lib/errors/errors.ts'
 import type { Hold } from '../../../lib/memory-budget.ts'
 import { nextTurn } from '../../../lib/time.ts'
 import type { ChainLink } from '../../ports/responses.ts'
-import { parseStored, parseStoredList } from '../../stored-json.ts'
+import { parseStored, parseStoredList } from '../../ports/stored-json.ts'
 import type { Database } from '../connection/database.ts'
 import { read } from '../sqlite-errors.ts'
 
-/** The most responses that a chain can be read with, and the most bytes of them. */
+/** The limits of a chain that can be read. */
 export const maxChainLinks = 10_000
 export const maxChainBytes = 64 * 1024 * 1024
 
-/** Responses behind all that they follow, oldest first; undefined where one of them is missing. See `Responses.chain`. */
+/** Returns a response after all its predecessors, oldest first; undefined if one of them is missing. See `Responses.chain`. */
 export type Chains = {
   ofFinished(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
   ofUnfinished(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
 }
 
+/** See `Chains`. */
 export function prepareChains(database: Database): Chains {
   const links = prepareLinks(database)
   const finished = prepareSizes(database, "('completed', 'failed', 'incomplete')")
   const unfinished = prepareSizes(database, "('queued', 'in_progress')")
 
-  /** What is erased between two steps is missing, as it would have been before them. */
+  /** A response that is erased between two steps is treated as missing. */
   async function chainOf(sizes: typeof finished, organization: string, id: string, hold?: Hold) {
-    const ids = oldestFirst(await read(() => sizes.all(id, organization)))
-    if (ids === undefined) return undefined
-    await hold?.(ids.bytes)
-    return await linksOf(ids.oldestFirst, (link) => read(() => links.get(link, organization)))
+    const found = oldestFirst(await read(() => sizes.all(id, organization)))
+    if (found === undefined) return undefined
+    await hold?.(found.bytes)
+    return await linksOf(found.ids, (link) => read(() => links.get(link, organization)))
   }
 
   return {
@@ -38,15 +39,15 @@ export function prepareChains(database: Database): Chains {
 type SizeRow = {
   readonly id: string
   readonly previous_id: string | null
-  /** 1 for the youngest. */
+  /** 1 for the newest response. */
   readonly depth: number
-  /** Of all that are not older. */
+  /** The sum of this response and all newer ones. */
   readonly bytes: number
 }
 
 type LinkRow = { readonly id: string; readonly head: string; readonly input: string; readonly log: string }
 
-/** The steps up the chain read no more of a row than its beginning: the length of a text is told there. */
+/** Reads only the beginning of each row, which contains the lengths of its texts. */
 function prepareSizes({ sqlite }: Database, statuses: string) {
   const size = 'octet_length(r.head) + octet_length(r.log) + octet_length(r.input)'
   return sqlite.prepare<SizeRow, [id: string, organization: string]>(
@@ -74,12 +75,12 @@ function oldestFirst(rows: readonly SizeRow[]) {
   if (oldest === undefined) return undefined
   if (oldest.bytes > maxChainBytes || (oldest.previous_id !== null && oldest.depth === maxChainLinks))
     throw chainTooLong()
-  // It was erased after it was read for the question, and before the answer that follows it was stored.
+  // The predecessor was erased after it was read for a request, and before the response to that was stored.
   if (oldest.previous_id !== null) return undefined
-  return { bytes: oldest.bytes, oldestFirst: sorted.map(({ id }) => id) }
+  return { bytes: oldest.bytes, ids: sorted.map(({ id }) => id) }
 }
 
-/** Rows and characters that are read and parsed in one turn of the event loop. */
+/** The rows and characters to read and parse in one turn of the event loop. */
 const sliceRows = 500
 const sliceCharacters = 1024 * 1024
 
@@ -111,6 +112,6 @@ function chainTooLong(): Error {
 
 async function toLink({ id, head, input, log }: LinkRow): Promise<ChainLink> {
   // Both were written by `insert`.
-  const what = `response ${id}`
-  return { id, head: parseStored(what, head), input: await parseStoredList(what, input), log }
+  const name = `response ${id}`
+  return { id, head: parseStored(name, head), input: await parseStoredList(name, input), log }
 }

@@ -1,44 +1,42 @@
 import type { Removal } from '../../ports/responses.ts'
 import type { Database } from '../connection/database.ts'
+import { stepBytes, stepRows } from '../step-size.ts'
 import type { ResponseDeletion } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
 
-/** The most rows and bytes that one transaction removes or erases, but for the last one: it may be larger. */
-export const stepRows = 200
-export const stepBytes = 4 * 1024 * 1024
-
 /**
- * Parts of transactions that hide responses, and erase those that no response follows: each erasure goes up to the
- * deleted ones that now nobody follows. What a step does not reach, or is held, is due, and left to the next ones.
+ * Parts of transactions that hide responses, and erase those that no response follows. Erasing a response also erases its
+ * deleted predecessors that lose their last follower. Whatever exceeds the size of a step, or is pinned, is marked as due
+ * and left to later steps.
  */
 export type Removals = {
   remove(organization: string, id: string): Removal
-  /** Hides finished responses with lower ids, oldest first, and erases what is due; tells how many those were. */
+  /** Erases what is due, then removes finished responses with lower ids, oldest first; returns the number of both. */
   expire(beforeId: string): number
-  /** Whether something is due that nobody holds. */
-  due(): boolean
-  /** Erases what is due. */
-  erase(): void
+  /** Whether a response is due and not pinned. */
+  hasDue(): boolean
+  /** Does one step of erasing what is due. */
+  eraseDue(): void
 }
 
-export function prepareRemovals(database: Database, holds: Holds): Removals {
+export function prepareRemovals(database: Database, pins: Pins): Removals {
   const statements = prepareStatements(database)
-  const climb = prepareClimb(database, holds)
-  const due = (limit: number) => statements.due.all(JSON.stringify(holds.left()), limit)
+  const eraseUpwards = prepareEraseUpwards(database, pins)
+  const selectDue = (limit: number) => statements.due.all(JSON.stringify(pins.removed()), limit)
 
   function remove(organization: string, id: string): Removal {
     const found = statements.find.get(id, organization)
     if (found === null) return 'missing'
     if (found.unfinished === 1) return 'running'
-    climb(organization, id, newStep())
+    eraseUpwards(organization, id, newStep())
     return 'removed'
   }
 
-  function eraseDue(step: Step): number {
+  function eraseDueWithin(step: Step): number {
     let count = 0
-    for (const { id, organization } of due(stepRows)) {
-      if (isOver(step)) break
-      climb(organization, id, step)
+    for (const { id, organization } of selectDue(stepRows)) {
+      if (isExhausted(step)) break
+      eraseUpwards(organization, id, step)
       count++
     }
     return count
@@ -46,11 +44,11 @@ export function prepareRemovals(database: Database, holds: Holds): Removals {
 
   function expire(beforeId: string): number {
     const step = newStep()
-    let count = eraseDue(step)
-    while (!isOver(step)) {
+    let count = eraseDueWithin(step)
+    while (!isExhausted(step)) {
       const oldest = statements.oldest.get(beforeId)
       if (oldest === null) break
-      climb(oldest.organization, oldest.id, step)
+      eraseUpwards(oldest.organization, oldest.id, step)
       count++
     }
     return count
@@ -59,16 +57,16 @@ export function prepareRemovals(database: Database, holds: Holds): Removals {
   return {
     remove,
     expire,
-    due: () => due(1).length > 0,
-    erase() {
-      eraseDue(newStep())
+    hasDue: () => selectDue(1).length > 0,
+    eraseDue() {
+      eraseDueWithin(newStep())
     },
   }
 }
 
-type Place = { readonly id: string; readonly organization: string }
+type ResponseKey = { readonly id: string; readonly organization: string }
 
-/** What one transaction may still do. */
+/** The rows and bytes that one transaction may still change; the last row may exceed the bytes. */
 type Step = { rows: number; bytes: number }
 
 function newStep(): Step {
@@ -80,38 +78,38 @@ function spend(step: Step, bytes: number): void {
   step.bytes -= bytes
 }
 
-function isOver(step: Step): boolean {
+function isExhausted(step: Step): boolean {
   return step.rows <= 0 || step.bytes <= 0
 }
 
 /**
- * Erases a response that nobody follows, then the one that it followed, if that is deleted and nobody follows it any
- * more, and so on. One that is followed, or held, is hidden.
+ * Erases a response that has no follower, then its predecessor if that is deleted and has no other follower, and so on. A
+ * response that is followed, or pinned, is hidden.
  */
-function prepareClimb({ sqlite }: Database, holds: Holds) {
-  const place = 'WHERE id = ?1 AND organization_id = ?2 AND (deletion IS NOT NULL OR id = ?3)'
-  const erase = sqlite.prepare<Written & { readonly previous: string | null }, [string, string, string]>(
-    `DELETE FROM responses ${place}
+function prepareEraseUpwards({ sqlite }: Database, pins: Pins) {
+  const condition = 'WHERE id = ?1 AND organization_id = ?2 AND (deletion IS NOT NULL OR id = ?3)'
+  const erase = sqlite.prepare<ChangedRow & { readonly previous: string | null }, [string, string, string]>(
+    `DELETE FROM responses ${condition}
       AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.organization_id = ?2 AND f.previous_id = ?1)
       RETURNING previous_id previous, ${size}`,
   )
-  const mark = sqlite.prepare<Written, [string, string, string, ResponseDeletion]>(
-    `UPDATE responses SET deletion = ?4 ${place} AND deletion IS NOT ?4 RETURNING ${size}`,
+  const mark = sqlite.prepare<ChangedRow, [string, string, string, ResponseDeletion]>(
+    `UPDATE responses SET deletion = ?4 ${condition} AND deletion IS NOT ?4 RETURNING ${size}`,
   )
 
   return (organization: string, removed: string, step: Step): void => {
     let next: string | null = removed
-    while (next !== null && !isOver(step) && !holds.keeps(next)) {
+    while (next !== null && !isExhausted(step) && !pins.markRemoved(next)) {
       const erased = erase.get(next, organization, removed)
-      const written = erased ?? mark.get(next, organization, removed, 'needed')
-      spend(step, written?.bytes ?? 0)
+      const changed = erased ?? mark.get(next, organization, removed, 'needed')
+      spend(step, changed?.bytes ?? 0)
       next = erased?.previous ?? null
     }
     if (next !== null) mark.get(next, organization, removed, 'due')
   }
 }
 
-type Written = { readonly bytes: number }
+type ChangedRow = { readonly bytes: number }
 
 const size = 'octet_length(head) + octet_length(log) + octet_length(input) bytes'
 
@@ -121,11 +119,11 @@ function prepareStatements({ sqlite }: Database) {
       "SELECT status IN ('queued', 'in_progress') unfinished FROM responses " +
         'WHERE id = ? AND organization_id = ? AND deletion IS NULL',
     ),
-    oldest: sqlite.prepare<Place, [string]>(
+    oldest: sqlite.prepare<ResponseKey, [string]>(
       'SELECT organization_id organization, id FROM responses WHERE id < ? AND deletion IS NULL ' +
         "AND status IN ('completed', 'failed', 'incomplete') ORDER BY id LIMIT 1",
     ),
-    due: sqlite.prepare<Place, [held: string, limit: number]>(
+    due: sqlite.prepare<ResponseKey, [pinned: string, limit: number]>(
       "SELECT organization_id organization, id FROM responses WHERE deletion = 'due' " +
         'AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?',
     ),
@@ -133,17 +131,17 @@ function prepareStatements({ sqlite }: Database) {
 }
 
 /**
- * Erases in the background what removals have left, a step a transaction, so that requests come between them. What a
- * closed or a broken database does not erase is left to the next removal, or to the next start.
+ * Returns a function that starts erasing in the background, one step per transaction, so that requests run between them.
+ * What is not erased because the database was closed or failed is left to the next removal, or to the next start.
  */
-export function createErasing(writer: Writer, removals: Removals): () => void {
+export function createEraser(writer: Writer, removals: Removals): () => void {
   let erasing = false
 
   async function eraseAll(): Promise<void> {
     try {
-      while (removals.due()) await writer.write(removals.erase)
+      while (removals.hasDue()) await writer.write(removals.eraseDue)
     } catch {
-      // Nobody waits for it, and nothing is lost.
+      // No caller waits for it, and nothing is lost.
     }
     erasing = false
   }
@@ -155,37 +153,37 @@ export function createErasing(writer: Writer, removals: Removals): () => void {
   }
 }
 
-/** The responses that others are about to follow, in this process: one that is removed is not erased yet. */
-export type Holds = {
-  hold(id: string): void
-  /** True where it was removed while it was held, and nobody holds it any more. */
-  letGo(id: string): boolean
-  /** Whether a removal has to leave it; then it is among those below until it is let go. */
-  keeps(id: string): boolean
-  /** The ids of those that removals had to leave. */
-  left(): readonly string[]
+/** The responses that this process is about to add followers to: one that is removed is not erased yet. */
+export type Pins = {
+  add(id: string): void
+  /** Returns true if the response was removed while it was pinned, and this was its last pin. */
+  remove(id: string): boolean
+  /** Returns whether the response is pinned; if so, it is remembered as removed until its last pin is gone. */
+  markRemoved(id: string): boolean
+  /** The ids of the pinned responses that were removed. */
+  removed(): readonly string[]
 }
 
-export function createHolds(): Holds {
-  const holders = new Map<string, number>()
-  const left = new Set<string>()
+export function createPins(): Pins {
+  const counts = new Map<string, number>()
+  const removed = new Set<string>()
 
   return {
-    hold: (id) => void holders.set(id, (holders.get(id) ?? 0) + 1),
-    letGo(id) {
-      const others = (holders.get(id) ?? 0) - 1
+    add: (id) => void counts.set(id, (counts.get(id) ?? 0) + 1),
+    remove(id) {
+      const others = (counts.get(id) ?? 0) - 1
       if (others > 0) {
-        holders.set(id, others)
+        counts.set(id, others)
         return false
       }
-      holders.delete(id)
-      return left.delete(id)
+      counts.delete(id)
+      return removed.delete(id)
     },
-    keeps(id) {
-      if (!holders.has(id)) return false
-      left.add(id)
+    markRemoved(id) {
+      if (!counts.has(id)) return false
+      removed.add(id)
       return true
     },
-    left: () => [...left],
+    removed: () => [...removed],
   }
 }

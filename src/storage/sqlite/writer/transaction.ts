@@ -1,19 +1,19 @@
 import type { Database as Sqlite, Statement } from 'bun:sqlite'
 
-/** Of the transactions since the start: how many are committed, the time that they took, and how many were undone. */
-export type Tally = { commits: number; seconds: number; failed: number }
+/** The transactions since the start: committed ones, the seconds that they took, and those that were rolled back. */
+export type TransactionStats = { commits: number; seconds: number; failed: number }
 
-/** A transaction that writes, one after the other, and works in it of which each can be undone alone. */
+/** Runs write transactions one after the other. Each piece of work in a transaction can be rolled back alone. */
 export class Transaction {
-  readonly tally: Tally = { commits: 0, seconds: 0, failed: 0 }
+  readonly stats: TransactionStats = { commits: 0, seconds: 0, failed: 0 }
   readonly #sqlite: Sqlite
   readonly #begin: Statement
   readonly #commit: Statement
   readonly #savepoint: Statement
   readonly #release: Statement
-  #begunAt = 0
-  /** Its only work has failed, and nothing is left of it that could be committed. */
-  #undone = false
+  #startedAt = 0
+  /** The only work of the transaction has failed and was rolled back, so there is nothing to commit. */
+  #rolledBack = false
 
   constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite
@@ -24,11 +24,12 @@ export class Transaction {
   }
 
   begin(): void {
-    this.#undone = false
-    this.#begunAt = performance.now()
+    this.#rolledBack = false
+    this.#startedAt = performance.now()
     this.#begin.run()
   }
 
+  /** Runs one of several pieces of work; if it throws, only its own changes are rolled back. */
   attempt<T>(work: () => T): T {
     this.#savepoint.run()
     try {
@@ -41,31 +42,32 @@ export class Transaction {
     }
   }
 
-  /** The same for the only work of the transaction, which needs no savepoint. */
+  /** Runs the only work of the transaction, which needs no savepoint. */
   attemptAlone<T>(work: () => T): T {
     try {
       return work()
     } catch (error) {
-      this.#undone = this.#sqlite.inTransaction
-      if (this.#undone) this.#sqlite.run('ROLLBACK')
+      this.#rolledBack = this.#sqlite.inTransaction
+      if (this.#rolledBack) this.#sqlite.run('ROLLBACK')
       throw error
     }
   }
 
-  /** False where SQLite has undone all of it: a full disk, among others, does not only undo the statement. */
-  intact(): boolean {
-    return this.#undone || this.#sqlite.inTransaction
+  /** False if SQLite rolled back the whole transaction, as it does for a full disk, and not only the statement. */
+  isIntact(): boolean {
+    return this.#rolledBack || this.#sqlite.inTransaction
   }
 
   commit(): void {
-    if (this.#undone) return
+    if (this.#rolledBack) return
     this.#commit.run()
-    this.tally.commits++
-    this.tally.seconds += (performance.now() - this.#begunAt) / 1000
+    this.stats.commits++
+    this.stats.seconds += (performance.now() - this.#startedAt) / 1000
   }
 
-  abandon(): void {
-    this.tally.failed++
+  /** Rolls back the whole transaction. */
+  rollback(): void {
+    this.stats.failed++
     if (this.#sqlite.inTransaction) this.#sqlite.run('ROLLBACK')
   }
 }

@@ -1,5 +1,6 @@
+import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
-import { createResponses } from '../../../../src/storage/sqlite/responses/response-repository.ts'
+import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
 import { unfinished } from '../../../unit/storage/support/response-world.ts'
@@ -9,19 +10,21 @@ const [file = '', organization = ''] = process.argv.slice(2)
 const database = openDatabase(file, quietLog)
 const writer = createWriter(database)
 const responses = createResponses(database, writer)
+const ledger = createLedger(database, writer)
 
 async function runOn(pieces: number): Promise<never> {
   for (;;) {
     const response = unfinished(organization, 'queued')
     const { id } = response
-    await writer.write(() => responses.insert(response))
+    await ledger.write([{ kind: 'insert-response', response }])
     tell('queued', id)
     await responses.start(organization, id)
     for (let position = 0; position < pieces; position++) {
       await responses.append(organization, id, position, `[${position}]\n`)
       tell('piece', id, position)
     }
-    await writer.write(() => responses.finish(organization, id, { status: 'completed', log: '["all"]\n' }))
+    const end = { status: 'completed', log: '["all"]\n' } as const
+    await ledger.write([{ kind: 'finish-response', organization, id, end }])
     tell('finished', id)
     if (pieces % 2 === 1) continue
     await responses.remove(organization, id)

@@ -1,5 +1,5 @@
-import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
+import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
 import { requestOf } from '../../../unit/storage/support/money-world.ts'

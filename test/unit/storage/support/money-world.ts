@@ -1,9 +1,9 @@
-import { expect } from 'bun:test'
 import type { Database as Sqlite } from 'bun:sqlite'
+import { expect } from 'bun:test'
+import type { RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
 import { timeSortedId } from '../../../../src/lib/id.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
-import type { RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
 import { testStorage } from './folder.ts'
 
 /** An organization with that balance, and what moves it. */

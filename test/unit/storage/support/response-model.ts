@@ -1,4 +1,4 @@
-import type { ResponseStatus } from '../../../../src/storage/sqlite/tables.ts'
+import type { ResponseStatus } from '../../../../src/storage/ports/responses.ts'
 
 /** What should be known of a response. */
 export type ModelResponse = {

@@ -1,12 +1,14 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import { timeSortedId } from '../../../../src/lib/id.ts'
-import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
-import { createResponses } from '../../../../src/storage/sqlite/responses/response-repository.ts'
 import type {
   FinishedStatus,
   NewResponse,
+  ResponseEnd,
   UnfinishedStatus,
 } from '../../../../src/storage/ports/responses.ts'
+import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
+import { prepareResponseWrites } from '../../../../src/storage/sqlite/responses/response-writes.ts'
+import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
 import { testStorage } from './folder.ts'
 
 /** Two organizations, and the responses of both. */
@@ -14,8 +16,11 @@ export async function responseStorage() {
   const { database, writer } = testStorage()
   const organizations = createOrganizations(database, writer)
   const responses = createResponses(database, writer)
+  const writes = prepareResponseWrites(database)
   const [acme, other] = [(await organizations.create('acme')).id, (await organizations.create('other')).id]
-  const insert = (...added: NewResponse[]) => writer.write(() => added.forEach(responses.insert))
+  const insert = (...added: NewResponse[]) => writer.write(() => added.forEach(writes.insert))
+  const finish = (organization: string, id: string, end: ResponseEnd) =>
+    writer.write(() => writes.finish(organization, id, end))
   /** Keeps a finished response of acme, and tells its id. */
   async function answered(previousId?: string, facts: Partial<NewResponse> = {}): Promise<string> {
     const response = { ...finished(acme, previousId), ...facts }
@@ -49,7 +54,9 @@ export async function responseStorage() {
     responses,
     acme,
     other,
+    writes,
     insert,
+    finish,
     answered,
     answeredInTurn,
     queued,

@@ -1,6 +1,7 @@
-import { type UsageGrouping, usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
-import type { RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
 import type { Outcome } from '../../../../src/domain/accounting/outcome.ts'
+import type { RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
+import type { UsageGrouping } from '../../../../src/storage/ports/usage-report.ts'
+import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
 import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
 import { fundedStorage, requestOf } from './money-world.ts'
 

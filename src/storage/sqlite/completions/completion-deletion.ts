@@ -1,20 +1,20 @@
+import { sequenceAt } from '../../ports/completion-sequence.ts'
 import type { Database } from '../connection/database.ts'
-import { sequenceAt } from '../sequence.ts'
 import { oneStep } from '../step-size.ts'
 
-/** The most rows of one step: each has terms in the index beside it. */
-const mostRows = 100
+/** The most rows of one step; fewer than of other tables, because each row also has an entry in the search index. */
+const maxRows = 100
 
-/** Parts of transactions, each of which deletes some and tells how many; none where none is left. */
-export type CompletionSteps = {
-  /** The oldest of those that were made before this moment, whoever has them. */
+/** Parts of transactions. Each deletes some completions, oldest first, and returns their number: 0 if none are left. */
+export type CompletionDeletion = {
+  /** Deletes completions of any organization that were created before this time. */
   expire(before: number): number
-  /** The oldest of the organization. */
-  empty(organization: string): number
+  /** Deletes completions of one organization. */
+  deleteOf(organization: string): number
 }
 
-export function prepareCompletionSteps({ sqlite }: Database): CompletionSteps {
-  // The length in octets is known without reading the text.
+export function prepareCompletionDeletion({ sqlite }: Database): CompletionDeletion {
+  // `octet_length` does not read the text.
   const candidates =
     'SELECT sequence, octet_length(completion) + octet_length(messages) AS bytes FROM completions'
   const oldest = sqlite.prepare<Candidate, [number, number]>(
@@ -29,9 +29,9 @@ export function prepareCompletionSteps({ sqlite }: Database): CompletionSteps {
   )
 
   return {
-    expire: (before) => deleteFirst(oldest.all(sequenceAt(before), mostRows), (last) => remove.run(last)),
-    empty: (organization) =>
-      deleteFirst(oldestOf.all(organization, mostRows), (last) => removeOf.run(organization, last)),
+    expire: (before) => deleteFirst(oldest.all(sequenceAt(before), maxRows), (last) => remove.run(last)),
+    deleteOf: (organization) =>
+      deleteFirst(oldestOf.all(organization, maxRows), (last) => removeOf.run(organization, last)),
   }
 }
 

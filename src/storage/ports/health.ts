@@ -1,0 +1,24 @@
+/** Tells before a request starts whether the store will be able to record its end. */
+export type Readiness = {
+  /**
+   * Throws or rejects with 503 if a write would fail; undefined if the store is known to work. Writes only if nothing
+   * was written for a while, and waits only if another process holds the lock.
+   */
+  ready(): Promise<void> | undefined
+  /**
+   * Writes a probe; rejects with a 503 whose message names the problem. Concurrent callers share one probe, and its
+   * result is reused for a moment, unless the store has failed or recovered since.
+   */
+  examine(): Promise<void>
+}
+
+/** Counters of the writer since the start. */
+export type WriterFigures = {
+  /** Writes that wait for a transaction. */
+  readonly waiting: number
+  /** Committed transactions, and the seconds that they took. */
+  readonly commits: number
+  readonly seconds: number
+  /** Transactions that were rolled back. */
+  readonly failed: number
+}

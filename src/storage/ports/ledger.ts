@@ -1,0 +1,57 @@
+import type { Outcome } from '../../domain/accounting/outcome.ts'
+import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import type { Nanos } from '../../lib/usd.ts'
+import type { Write } from './writes.ts'
+
+/** Money that a request reserves before its cost is known. */
+export type Reservation = {
+  readonly request: RequestMetadata
+  /** The highest cost that the request is expected to have. */
+  readonly amount: Nanos
+  /** The charge if the process dies and only the prompt is known. */
+  readonly promptCost: Nanos
+  readonly promptTokens: number
+}
+
+/** The result of settling a request. */
+export type Settlement = {
+  /** False if nothing was written: the request is already settled, or its organization is deleted. */
+  readonly recorded: boolean
+  readonly charged: Nanos
+}
+
+export type SettleOptions = {
+  readonly writes?: readonly Write[] | undefined
+  /** False if the caller knows that the request has no reservation. */
+  readonly reserved?: boolean
+}
+
+/** Reserves, settles and charges the cost of requests. Each promise resolves when its writes are durable. */
+export type Ledger = {
+  /**
+   * Reserves money for a request that is about to start, and executes `writes` in the same transaction. Resolves with
+   * false, and writes nothing, if the balance is too low.
+   */
+  reserve(reservation: Reservation, writes?: readonly Write[]): Promise<boolean>
+  /**
+   * Records the usage of a finished request, charges its reservation if there is one, and executes `writes` in the same
+   * transaction. Only the first settlement of a request counts; if one of its writes throws, the request is not settled.
+   * If the database is unavailable the promise rejects, and the settlement is retried without the writes until it
+   * succeeds, with status 503 if the outcome has no error.
+   */
+  settle(request: RequestMetadata, outcome: Outcome, options?: SettleOptions): Promise<Settlement>
+  /**
+   * Settles a request that no caller waits for. Retries with the writes while the database is unavailable; rejects with
+   * any other error, or when the ledger is closed.
+   */
+  settleEventually(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<Settlement>
+  /**
+   * Settles the reservations that a killed process left open, except those of requests for which `continues` returns
+   * true, and resolves with their number. Call it at startup, before the first request.
+   */
+  recover(continues?: (requestId: string) => boolean): Promise<number>
+  /** Executes writes that need no reservation and no settlement in a transaction. */
+  write(writes: readonly Write[]): Promise<void>
+  /** Starts a last attempt of the settlements that could not be written. Call it before the writer is closed. */
+  close(): void
+}

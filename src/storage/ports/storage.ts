@@ -1,0 +1,35 @@
+import type { Completions } from './completions.ts'
+import type { Readiness, WriterFigures } from './health.ts'
+import type { KeyDirectory } from './key-directory.ts'
+import type { NewKey } from './keys.ts'
+import type { Ledger } from './ledger.ts'
+import type { ProviderState } from './provider-state.ts'
+import type { Responses } from './responses.ts'
+
+/** The store of a serving gateway. */
+export type Storage = {
+  readonly keys: KeyDirectory
+  readonly states: ProviderState
+  readonly ledger: Ledger
+  readonly completions: Completions
+  readonly responses: Responses
+  readonly usage: UsageExpiry
+  readonly pendingDeletions: PendingDeletions
+  /** Returns some free space to the operating system, and resolves with the number of pages: 0 if there is none. */
+  readonly returnSpace: () => Promise<number>
+  /**
+   * Creates the first organization and key of an empty database and resolves with the key; undefined for any other
+   * database. `configured` is the value of WEIR_BOOTSTRAP_KEY; rejects if that is not a valid key.
+   */
+  bootstrap(configured: string | undefined): Promise<NewKey | undefined>
+  readonly readiness: Readiness
+  figures(): WriterFigures
+  /** Commits the writes that wait, and closes the database. */
+  close(): void
+}
+
+/** Deletes some of the usage rows that were created before this time, and resolves with their number: 0 if none are left. */
+export type UsageExpiry = { expire(before: number): Promise<number> }
+
+/** Does one step for the organizations whose deletion has begun; resolves with 0 if there are none. */
+export type PendingDeletions = { continue(): Promise<number> }

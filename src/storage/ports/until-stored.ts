@@ -1,0 +1,19 @@
+import { ApiError } from '../../lib/errors/errors.ts'
+import { wait } from '../../lib/time.ts'
+
+const retryIntervalMs = 1000
+
+/**
+ * Repeats the work while the database is unavailable (503), and resolves with its value. Rejects with any other error of
+ * the work, or with the reason of the signal when that aborts first.
+ */
+export async function untilStored<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 503) throw error
+      await wait(retryIntervalMs, signal)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import type { NewResponse, ResponseEnd } from '../../ports/responses.ts'
+import type { Database } from '../connection/database.ts'
+import { organizationExistsSql } from '../organizations/organization-row.ts'
+
+/** Parts of transactions. Each changes nothing if the response belongs to another organization, or does not exist. */
+export type ResponseWrites = {
+  /** Stores nothing for a deleted organization. */
+  insert(response: NewResponse): void
+  /** Sets a queued response to in progress; false if it is not queued. */
+  start(organization: string, id: string): boolean
+  /** Appends a piece to the log of a run in progress. */
+  append(organization: string, id: string, position: number, entries: string): void
+  /** Replaces the log of an unfinished run with the complete one; false if the run has finished. */
+  finish(organization: string, id: string, end: ResponseEnd): boolean
+}
+
+export function prepareResponseWrites(database: Database): ResponseWrites {
+  const { insert, start, append, finish, clearPieces } = prepareStatements(database)
+  return {
+    insert(response) {
+      const { id, organization, previousId, status, head, log, input } = response
+      const run = 'run' in response ? JSON.stringify(response.run) : null
+      const [headText, inputText] = [JSON.stringify(head), JSON.stringify(input)]
+      insert.run(id, previousId ?? null, status, headText, run, log, inputText, organization)
+    },
+    start: (organization, id) => start.run(id, organization).changes > 0,
+    append: (organization, id, position, entries) => void append.run(position, entries, id, organization),
+    finish(organization, id, { status, log }) {
+      if (finish.run(status, log, id, organization).changes === 0) return false
+      clearPieces.run(id)
+      return true
+    },
+  }
+}
+
+function prepareStatements({ sqlite }: Database) {
+  return {
+    // The organization may be deleted while its call runs; the call must not fail because of that.
+    insert: sqlite.prepare(
+      'INSERT INTO responses (id, organization_id, previous_id, status, head, run, log, input) ' +
+        `SELECT ?, id, ?, ?, ?, ?, ?, ? FROM organizations WHERE id = ? AND ${organizationExistsSql}`,
+    ),
+    start: sqlite.prepare(
+      "UPDATE responses SET status = 'in_progress' WHERE id = ? AND organization_id = ? AND status = 'queued'",
+    ),
+    append: sqlite.prepare(
+      'INSERT INTO response_log (response_id, position, entries) SELECT id, ?, ? FROM responses ' +
+        "WHERE id = ? AND organization_id = ? AND status = 'in_progress'",
+    ),
+    finish: sqlite.prepare(
+      'UPDATE responses SET status = ?, log = ?, run = NULL ' +
+        "WHERE id = ? AND organization_id = ? AND status IN ('queued', 'in_progress')",
+    ),
+    clearPieces: sqlite.prepare('DELETE FROM response_log WHERE response_id = ?'),
+  }
+}
