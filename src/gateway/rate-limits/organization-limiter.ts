@@ -11,7 +11,7 @@ export type LimitValues = {
 /** How much of its limits an organization has left. */
 export type RateLimitStatus = { readonly requests: BucketStatus; readonly tokens: BucketStatus }
 
-/** `untilFull` is the milliseconds until the bucket is full. */
+/** The level of a bucket, and the milliseconds until it is full. */
 export type BucketStatus = { readonly limit: number; readonly remaining: number; readonly untilFull: number }
 
 /**
