@@ -1,4 +1,4 @@
-import { usdText } from '../lib/usd.ts'
+import { formatUsd } from '../lib/usd.ts'
 import type { OrganizationAccount } from '../storage/ports/organizations.ts'
 import { table } from './output.ts'
 
@@ -9,8 +9,8 @@ export function organizationJson(account: OrganizationAccount) {
     id,
     name,
     billing,
-    balance_usd: usdText(balance),
-    reserved_usd: usdText(reserved),
+    balance_usd: formatUsd(balance),
+    reserved_usd: formatUsd(reserved),
     requests_per_minute: limits.requestsPerMinute,
     tokens_per_minute: limits.tokensPerMinute,
     concurrent_requests: limits.concurrentRequests,
@@ -24,7 +24,7 @@ export function organizationTable(accounts: readonly OrganizationAccount[]): str
     { title: 'NAME', value: ({ name }) => name },
     { title: 'ID', value: ({ id }) => id },
     { title: 'BILLING', value: ({ billing }) => billing },
-    { title: 'BALANCE USD', value: ({ balance }) => usdText(balance), align: 'right' },
+    { title: 'BALANCE USD', value: ({ balance }) => formatUsd(balance), align: 'right' },
     { title: 'REQUESTS/MIN', value: ({ limits }) => limitText(limits.requestsPerMinute), align: 'right' },
     { title: 'TOKENS/MIN', value: ({ limits }) => limitText(limits.tokensPerMinute), align: 'right' },
     { title: 'CONCURRENT', value: ({ limits }) => limitText(limits.concurrentRequests), align: 'right' },

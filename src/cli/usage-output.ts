@@ -1,5 +1,5 @@
-import { durationText } from '../lib/duration-text.ts'
-import { roundedUsd, usdText } from '../lib/usd.ts'
+import { formatDuration } from '../lib/duration-text.ts'
+import { formatRoundedUsd, formatUsd } from '../lib/usd.ts'
 import type {
   Timing,
   UsageGroup,
@@ -57,7 +57,7 @@ const sums: readonly Column<UsageSums>[] = [
     align: 'right',
     dropOrder: 2,
   },
-  { title: 'COST USD', value: ({ cost }) => (cost === null ? noValue : roundedUsd(cost)), align: 'right' },
+  { title: 'COST USD', value: ({ cost }) => (cost === null ? noValue : formatRoundedUsd(cost)), align: 'right' },
   { title: 'P50', value: ({ latency }) => latencyText(latency?.p50), align: 'right', dropOrder: 6 },
   { title: 'P95', value: ({ latency }) => latencyText(latency?.p95), align: 'right', dropOrder: 6 },
   {
@@ -79,7 +79,7 @@ function countText(value: number): string {
 }
 
 function latencyText(milliseconds: number | undefined): string {
-  return milliseconds === undefined ? noValue : durationText(milliseconds)
+  return milliseconds === undefined ? noValue : formatDuration(milliseconds)
 }
 
 function unpricedNote({ unpriced }: UsageSums): string[] {
@@ -102,7 +102,7 @@ function sumsJson(sums: UsageSums) {
     completion_tokens: sums.completionTokens,
     cached_tokens: sums.cachedTokens,
     reasoning_tokens: sums.reasoningTokens,
-    cost_usd: sums.cost === null ? null : usdText(sums.cost),
+    cost_usd: sums.cost === null ? null : formatUsd(sums.cost),
     unpriced_requests: sums.unpriced,
     latency_ms: timingJson(sums.latency),
     first_token_ms: timingJson(sums.firstToken),

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { durationOf, parseSize } from './duration.ts'
+import { parseDuration, parseSize } from './units.ts'
 import type { ProviderSettings, Settings, SettingsFile } from './settings.ts'
 
 /** Adds the defaults to a valid settings file. Relative paths are resolved against the folder of the file. */
@@ -14,7 +14,7 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
     retries: { attempts: fileSettings.retries?.attempts ?? 2 },
     breaker: {
       failures: fileSettings.breaker?.failures ?? 5,
-      cooldown: durationOf(fileSettings.breaker?.cooldown ?? '') ?? 30_000,
+      cooldown: parseDuration(fileSettings.breaker?.cooldown ?? '') ?? 30_000,
     },
     limits: {
       requestsPerMinute: limits?.requests_per_minute ?? 6000,
@@ -23,9 +23,9 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
     },
     unsupportedParameters: fileSettings.unsupported_parameters ?? 'reject',
     retention: {
-      completions: durationOf(retention?.completions ?? ''),
-      responses: durationOf(retention?.responses ?? ''),
-      usage: durationOf(retention?.usage ?? ''),
+      completions: parseDuration(retention?.completions ?? ''),
+      responses: parseDuration(retention?.responses ?? ''),
+      usage: parseDuration(retention?.usage ?? ''),
     },
     background: {
       concurrency: fileSettings.background?.concurrency ?? 64,

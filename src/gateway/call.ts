@@ -4,7 +4,7 @@ import { AbortSource } from '../lib/abort.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { abortReason } from './abort-reason.ts'
 import { logFailedSettlement } from './billing/billing.ts'
-import { estimatedPrompt } from './billing/estimate.ts'
+import { estimatePromptTokens } from './billing/estimate.ts'
 import { Meter, type MeteredUsage } from './billing/meter.ts'
 import { costOfUsage, outcomeOf } from './billing/outcome.ts'
 import type { Nanos } from './billing/price.ts'
@@ -38,7 +38,7 @@ export class Call {
   #usageTimer: Timer | undefined
 
   constructor(request: GenerateRequest, dependencies: CallDependencies) {
-    const { facts, reserved, signal } = request
+    const { metadata: facts, reserved, signal } = request
     this.request = request
     this.#dependencies = dependencies
     // Before the meter, so that the times of the meter end before those of the observer.
@@ -56,9 +56,9 @@ export class Call {
    * would reject callers who allow much and receive little.
    */
   reserve(): Promise<void> | undefined {
-    const { facts, billing, admission, model, generation, reserved } = this.request
+    const { metadata: facts, billing, admission, model, generation, reserved } = this.request
     if (reserved) return undefined
-    const promptTokens = estimatedPrompt(generation)
+    const promptTokens = estimatePromptTokens(generation)
     this.#slot = admission.open(promptTokens)
     return this.#dependencies.billing.reserve(facts, billing, () =>
       costBoundOf(generation, model, promptTokens),
@@ -70,7 +70,7 @@ export class Call {
    * once.
    */
   inlineImages(): Promise<Generation> {
-    const hold = this.#slot?.memory.take
+    const hold = this.#slot?.memory.acquire
     return (this.#inlinedGeneration ??= withInlineImages(
       this.request.generation,
       this.abortSource,
@@ -137,9 +137,9 @@ export class Call {
     this.#outcome = outcome
     this.#warnOfImplausibleUsage()
     this.observer?.callEnded(outcome)
-    this.#slot?.close((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
+    this.#slot?.release((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
     const settle = request.reserved ? billing.settleEventually : billing.settle
-    return settle(request.facts, outcome, request.onSettled?.(error, this.usage()))
+    return settle(request.metadata, outcome, request.onSettled?.(error, this.usage()))
   }
 
   #warnOfImplausibleUsage(): void {

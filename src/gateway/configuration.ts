@@ -1,7 +1,7 @@
 import { SettingsError } from '../config/problem.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../lib/log.ts'
-import { baseAddressWarnings } from '../providers/config/base-address.ts'
+import { baseUrlWarnings } from '../providers/config/base-url.ts'
 import { configureProviders, type ProviderSet } from '../providers/config/configure-providers.ts'
 import { localEngines } from '../providers/config/local-engines.ts'
 import { createModelRegistry, type ModelRegistry } from './models/model-registry.ts'
@@ -26,7 +26,7 @@ export function configure({ settings, file, environment }: ConfigurationInput, l
   const models = createModelRegistry(settings.models, providers, log, localEngines(settings, environment))
   const problems = [...providers.problems, ...models.current().problems]
   if (problems.length > 0) throw new SettingsError(problems, file)
-  for (const { path, message } of baseAddressWarnings(providers.configured.values()))
+  for (const { path, message } of baseUrlWarnings(providers.configured.values()))
     log.warn(`The setting ${path} ${message}`)
   return { settings, providers, models }
 }

@@ -19,12 +19,12 @@ import type { CircuitBreaker } from './routing/circuit-breaker.ts'
 
 /** Sends requests to models, with everything around them: limits, billing, retries, failover and metering. */
 export type Gateway = {
-  generate(question: GenerateRequest): Promise<GenerationStream>
+  generate(request: GenerateRequest): Promise<GenerationStream>
   /**
    * Reserves the tokens and the money of a call that runs later; `writes` are executed in the same transaction
    * and store the record of that call. Throws what `generate` would throw.
    */
-  reserve(booking: ReservationRequest, writes: readonly Write[]): Promise<QueuedSlot>
+  reserve(reservation: ReservationRequest, writes: readonly Write[]): Promise<QueuedSlot>
   /**
    * Settles a reserved call that will not run; `writes` as above. Resolves when both are stored, however long
    * that takes.
@@ -48,7 +48,7 @@ export type GenerationStream = PushStream<readonly GenerationEvent[]> & {
 
 /** What the limits and the billing need to know of a request. */
 export type ReservationRequest = {
-  readonly facts: RequestMetadata
+  readonly metadata: RequestMetadata
   readonly billing: BillingMode
   /** The admission of the request; the call takes its tokens from it, and its slot unless it runs later. */
   readonly admission: Pick<Admission, 'open' | 'queue'>
@@ -83,7 +83,7 @@ export type GatewayDependencies = {
   readonly retries: number
   readonly states: ProviderStates
   /** Milliseconds that an accepted stream may be silent before the caller gets it without its first event. */
-  readonly patience: number
+  readonly firstEventTimeoutMs: number
   /** Where images are fetched: the internet unless a test overrides it. */
   readonly images?: NetworkOverrides
   readonly observer?: Observer

@@ -3,7 +3,7 @@ import { gatewayStopping } from '../lib/errors/errors.ts'
 import { providerKeyMissing } from '../lib/errors/upstream-errors.ts'
 import { logFailedSettlement } from './billing/billing.ts'
 import type { Write } from '../storage/ports/writes.ts'
-import { estimatedPrompt } from './billing/estimate.ts'
+import { estimatePromptTokens } from './billing/estimate.ts'
 import { failureOutcome } from './billing/outcome.ts'
 import { costBoundOf } from './billing/cost-bound.ts'
 import { Call } from './call.ts'
@@ -26,12 +26,12 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
   const { billing, calls, observer } = dependencies
   return {
     generate: (request) =>
-      calls.refusing() && !request.reserved
-        ? rejectStopping(request.facts, dependencies)
+      calls.isRejecting() && !request.reserved
+        ? rejectStopping(request.metadata, dependencies)
         : generateMetered(request, dependencies),
     reserve: (reservation, writes) =>
-      calls.refusing()
-        ? rejectStopping(reservation.facts, dependencies)
+      calls.isRejecting()
+        ? rejectStopping(reservation.metadata, dependencies)
         : reserveCall(reservation, writes, dependencies),
     async settleUnsent(metadata, error, writes) {
       await billing.settleEventually(metadata, failureOutcome(error), writes)
@@ -52,7 +52,7 @@ async function recordRejected(
   error: unknown,
   { billing, observer, log }: GatewayDependencies,
 ): Promise<void> {
-  observer?.requestSeen(metadata)
+  observer?.requestReceived(metadata)
   await billing.settle(metadata, failureOutcome(error)).catch(logFailedSettlement(log))
 }
 
@@ -62,12 +62,12 @@ async function reserveCall(
   dependencies: GatewayDependencies,
 ): Promise<QueuedSlot> {
   const { observer, log } = dependencies
-  const { facts: metadata, billing, admission, model, generation } = reservation
-  observer?.requestSeen(metadata)
+  const { metadata: metadata, billing, admission, model, generation } = reservation
+  observer?.requestReceived(metadata)
   let queued: QueuedSlot | undefined
   try {
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
-    const promptTokens = estimatedPrompt(generation)
+    const promptTokens = estimatePromptTokens(generation)
     queued = admission.queue(promptTokens)
     await dependencies.billing.reserve(
       metadata,
@@ -77,7 +77,7 @@ async function reserveCall(
     )
     return queued
   } catch (error) {
-    queued?.drop()
+    queued?.release()
     await dependencies.billing.settle(metadata, failureOutcome(error)).catch(logFailedSettlement(log))
     throw error
   }

@@ -9,7 +9,7 @@ import type { ModelRoute } from './models/model.ts'
  */
 export type Observer = {
   /** A request for a model was received, also if it is rejected. */
-  requestSeen(metadata: RequestMetadata): void
+  requestReceived(metadata: RequestMetadata): void
   /** A call begins. A `reserved` call runs after its request was answered. */
   call(metadata: RequestMetadata, reserved: boolean): CallObserver
 }
@@ -17,7 +17,7 @@ export type Observer = {
 /** Observes one call: its attempts, and once its end. */
 export type CallObserver = {
   /** Runs while the call waits for a provider, over all attempts. */
-  readonly upstream: Stopwatch
+  readonly upstreamStopwatch: Stopwatch
   /** A request to the route begins. */
   attemptStarted(route: ModelRoute): void
   /** The route is skipped because its circuit is open. */

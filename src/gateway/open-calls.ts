@@ -5,16 +5,16 @@ export type OpenCalls = {
   add(call: AbortableCall): void
   delete(call: AbortableCall): void
   /** From now on new calls are rejected; only reserved ones run. */
-  refuseNew(): void
+  rejectNew(): void
   /** Whether new calls are rejected. */
-  refusing(): boolean
+  isRejecting(): boolean
   /** Resolves when new calls are rejected and none is in flight. */
   idle(): Promise<void>
   /**
    * Aborts the calls in flight, and all that still come, with `interrupted`; returns the number of calls that
    * were in flight.
    */
-  cut(): number
+  abort(): number
 }
 
 type AbortableCall = { abort(reason: unknown): void }
@@ -36,13 +36,13 @@ export function createOpenCalls(): OpenCalls {
       open.delete(call)
       resolveIfIdle()
     },
-    refuseNew() {
+    rejectNew() {
       rejecting = true
       resolveIfIdle()
     },
-    refusing: () => rejecting,
+    isRejecting: () => rejecting,
     idle: () => allEnded.promise,
-    cut() {
+    abort() {
       aborting = true
       const cut = [...open]
       for (const call of cut) call.abort(interrupted())

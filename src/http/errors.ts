@@ -29,7 +29,7 @@ export type FailedRequest = {
  * `onFailed` for each failed request, because Elysia runs no error hook of a route after this one has replied. A 404
  * may suggest one of the `routes`.
  */
-export function errorReplies(
+export function errorHandler(
   log: Log,
   onFailed: (request: FailedRequest) => void = () => {},
   routes: () => readonly Route[] = () => [],
@@ -40,10 +40,10 @@ export function errorReplies(
     const apiError = code === 'NOT_FOUND' ? unknownRoute(request.method, path, routes()) : toApiError(error)
     const requestId = String(set.headers['x-request-id'] ?? '')
     // An unknown method is a mistake of the client.
-    if (apiError.status >= 500 && apiError.status !== 501) report(log, apiError, requestId)
+    if (apiError.status >= 500 && apiError.status !== 501) logError(log, apiError, requestId)
     // The telemetry and the guard have set these; the types of a global hook do not declare them.
     const { caller, admission, record } = context as DerivedContext
-    record?.refused(apiError, rejectedClient(request, path, caller))
+    record?.rejected(apiError, rejectedClient(request, path, caller))
     onFailed({ error: apiError, method: request.method, path, requestId, caller, admission })
     set.status = apiError.status
     Object.assign(set.headers, apiError.headers)
@@ -75,19 +75,19 @@ export function toApiError(error: unknown): ApiError {
  */
 export function streamError(error: unknown, log: Log, requestId: string): ApiError {
   const apiError = toApiError(error)
-  if (apiError.status >= 500) report(log, apiError, requestId)
+  if (apiError.status >= 500) logError(log, apiError, requestId)
   return apiError
 }
 
 /** Logs the error, with its cause, which the client does not see. */
-export function report(log: Log, error: ApiError, requestId: string): void {
+export function logError(log: Log, error: ApiError, requestId: string): void {
   const fields = { request: requestId, status: error.status, code: error.code, told: error.message }
   const cause = error.cause === undefined ? undefined : causeOf(error.cause)
   log.error('A request failed.', { ...fields, cause })
 }
 
 /** Rejects, with 405, the methods that a known path does not have. Added after all routes, from their list. */
-export function otherMethods(routes: readonly Route[]) {
+export function rejectOtherMethods(routes: readonly Route[]) {
   const methodsByPath = new Map<string, Set<string>>()
   for (const { method, path } of routes) {
     methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))

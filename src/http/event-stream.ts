@@ -74,7 +74,7 @@ class EventStreamWriter<Item> {
     const { items } = source
     try {
       if (source.begin) await this.#send(source.begin())
-      await items.each((item) => this.#send(source.frames(item)))
+      await items.forEach((item) => this.#send(source.frames(item)))
       void this.#write(source.end())
     } catch (error) {
       this.#sendFailure(error)

@@ -2,7 +2,7 @@ import { unsupportedParameter } from '../lib/errors/errors.ts'
 import { type Fields, fieldsOf } from '../lib/json/json.ts'
 
 /** Throws 400 for a content part with a `file_id`: it cannot be ignored, and the gateway stores no files. */
-export function refuseFileId(part: Fields, path: string): void {
+export function rejectFileId(part: Fields, path: string): void {
   const candidates: readonly (readonly [Fields, string])[] = [
     [part, path],
     [fieldsOf(part.file), `${path}.file`],

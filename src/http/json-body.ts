@@ -10,12 +10,12 @@ import {
   unsupportedMediaType,
 } from '../lib/errors/errors.ts'
 import { parseJson } from '../lib/json/json.ts'
-import { readText, TooLong } from '../lib/read-text.ts'
+import { readText, TooLongError } from '../lib/read-text.ts'
 import { withTimeout } from '../lib/time.ts'
-import type { Contract } from '../lib/validation/contract.ts'
-import { tooDeep } from '../lib/validation/nesting.ts'
-import { cheapProperties, tooWide } from '../lib/validation/width.ts'
-import { nameOf } from '../lib/validation/wording.ts'
+import type { Validator } from '../lib/validation/validator.ts'
+import { isTooDeep } from '../lib/validation/nesting.ts'
+import { cheapProperties, findTooWide } from '../lib/validation/width.ts'
+import { formatPath } from '../lib/validation/problem.ts'
 
 /** Milliseconds for the complete body: enough for the largest one on a slow line. */
 const bodyTimeoutMs = 5 * 60_000
@@ -33,7 +33,7 @@ const maxProperties = 16_384
  */
 export type BodyReader = <Body>(
   request: Request,
-  body: Contract<Body>,
+  body: Validator<Body>,
   admission: Pick<Admission, 'takeSlot' | 'tryTakeSlot' | 'memory'>,
   maxWithoutSlot?: number,
 ) => Promise<Body>
@@ -44,9 +44,9 @@ export type BodyReader = <Body>(
  */
 export function jsonBody(maxBody: number, timeoutMs = bodyTimeoutMs) {
   const readBody: BodyReader = async (request, body, admission, maxWithoutSlot = 0) => {
-    if (!admission.tryTakeSlot() && !isShort(request.headers, maxWithoutSlot)) admission.takeSlot()
+    if (!admission.tryAcquireSlot() && !isShort(request.headers, maxWithoutSlot)) admission.acquireSlot()
     rejectUnsupportedBody(request.headers)
-    const text = withTimeout(readText(request, maxBody, admission.memory.take), timeoutMs, bodyTooSlow)
+    const text = withTimeout(readText(request, maxBody, admission.memory.acquire), timeoutMs, bodyTooSlow)
     return body.read(parseBody(await text.catch((error) => rejectUnreadBody(error, maxBody))))
   }
   return new Elysia({ name: 'json-body', seed: maxBody }).decorate('readBody', readBody)
@@ -68,7 +68,7 @@ function isShort(headers: Headers, maxBytes: number): boolean {
 }
 
 function rejectUnreadBody(error: unknown, maxBody: number): never {
-  if (error instanceof TooLong) throw bodyTooLarge(maxBody)
+  if (error instanceof TooLongError) throw bodyTooLarge(maxBody)
   if (error instanceof ApiError) throw error
   // The client left before the end of its body: the reply reaches no one.
   throw invalidJson()
@@ -76,9 +76,9 @@ function rejectUnreadBody(error: unknown, maxBody: number): never {
 
 function parseBody(text: string): unknown {
   if (text === '') return undefined
-  if (tooDeep(text, maxDepth)) throw nestedTooDeeply(maxDepth)
-  const widePath = tooWide(text, maxProperties)
-  if (widePath) throw tooManyProperties(maxProperties, cheapProperties, nameOf(widePath))
+  if (isTooDeep(text, maxDepth)) throw nestedTooDeeply(maxDepth)
+  const widePath = findTooWide(text, maxProperties)
+  if (widePath) throw tooManyProperties(maxProperties, cheapProperties, formatPath(widePath))
   const value = parseJson(text)
   if (value === undefined) throw invalidJson()
   return value

@@ -70,7 +70,7 @@ export function invalidCursor(item: string): Error {
 }
 
 /** The schema of one page of a list, whose items have this schema. */
-export function pageOf<Item extends TSchema>(item: Item, title: string) {
+export function listSchema<Item extends TSchema>(item: Item, title: string) {
   const idOrNull = Type.Union([Type.String(), Type.Null()])
   return Type.Object(
     {

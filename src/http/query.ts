@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
-import { contract } from '../lib/validation/contract.ts'
+import { createValidator } from '../lib/validation/validator.ts'
 import { badRequest } from '../lib/errors/errors.ts'
 import { fieldsOf } from '../lib/json/json.ts'
 
@@ -11,8 +11,8 @@ export type Query<Parameters extends TProperties> = {
 }
 
 /** Compiles the contract of the parameters. The first value of a repeated parameter counts. */
-export function queryOf<const Parameters extends TProperties>(parameters: Parameters): Query<Parameters> {
-  const { read } = contract(Type.Object(parameters))
+export function defineQuery<const Parameters extends TProperties>(parameters: Parameters): Query<Parameters> {
+  const { read } = createValidator(Type.Object(parameters))
   return { parameters, read: (request) => read(readValues(request, parameters)) }
 }
 

@@ -36,7 +36,7 @@ function setHeaders(headers: ReplyHeaders, { requests, tokens }: RateLimitStatus
 }
 
 /** The time until the bucket is full, in the duration format of Go: `0s`, `150ms`, `1.5s`, `6m0s`, `1h0m0.25s`. */
-function resetOf({ untilFull }: BucketStatus): string {
+function resetOf({ resetMs: untilFull }: BucketStatus): string {
   if (untilFull > 0 && untilFull < 1000) return `${untilFull}ms`
   const seconds = `${(untilFull % 60_000) / 1000}s`
   const minutes = Math.floor(untilFull / 60_000)

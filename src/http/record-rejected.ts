@@ -16,7 +16,7 @@ export function recordRejected(gateway: Gateway, paths: GenerationPaths, failed:
   const { caller, admission, method, path, requestId: id, error } = failed
   // For Elysia, a path with a trailing slash is the same.
   const api = method === 'POST' ? paths.get(path.replace(/\/$/, '')) : undefined
-  if (api === undefined || caller === undefined || admission === undefined || admission.opened()) return
+  if (api === undefined || caller === undefined || admission === undefined || admission.isRecorded()) return
   const { organization, keyId: key } = caller
   const metadata = { id, organization: organization.id, key, createdAt: timeOf(id), api, stream: false }
   void gateway.recordRejected(metadata, error)
@@ -36,6 +36,6 @@ export function recordUnprepared(
   { gateway, models }: RejectionParts,
 ): Promise<void> {
   const slug = labels.model === undefined ? undefined : models().find(labels.model)?.slug
-  context.admission.enter()
+  context.admission.markRecorded()
   return gateway.recordRejected(requestMetadata(labels, context, api, slug), error)
 }

@@ -3,9 +3,9 @@ import {
   type Attempt,
   circuitOpen,
   type RequestRecord,
-  unheardRecord,
+  createDetachedRecord,
 } from '../observability/request-record.ts'
-import type { Requests } from '../observability/requests.ts'
+import type { RequestTracker } from '../observability/request-tracker.ts'
 import type { Caller } from './authentication.ts'
 
 /**
@@ -14,14 +14,14 @@ import type { Caller } from './authentication.ts'
  * because its time is not known when it starts. The application adds the plugin with `requests`, which the record
  * reports to.
  */
-export function requestTelemetry(requests?: Requests) {
+export function requestTelemetry(requests?: RequestTracker) {
   return new Elysia({ name: 'telemetry' })
-    .decorate('record', unheardRecord())
+    .decorate('record', createDetachedRecord())
     .onRequest(function beginRecord(context) {
       const { set, request } = context
       const id = String(set.headers['x-request-id'] ?? '')
-      const record = requests?.begin(id, request.method) ?? unheardRecord()
-      if (requests?.traced) record.traceparent = request.headers.get('traceparent') ?? undefined
+      const record = requests?.begin(id, request.method) ?? createDetachedRecord()
+      if (requests?.tracingEnabled) record.traceparent = request.headers.get('traceparent') ?? undefined
       context.record = record
     })
     .mapResponse({ as: 'global' }, function recordReply(context) {
@@ -45,8 +45,8 @@ function statusOf(reply: unknown, status: unknown): number {
   return reply instanceof Response ? reply.status : 200
 }
 
-function serverTiming({ own, upstream, attempts }: RequestRecord): string {
-  const waited = upstream.milliseconds()
+function serverTiming({ gatewayMs: own, upstreamStopwatch: upstream, attempts }: RequestRecord): string {
+  const waited = upstream.endedMs()
   const durations = `gateway;dur=${own.toFixed(3)}, upstream;dur=${waited.toFixed(3)}`
   return attempts.length < 2 && attempts[0]?.outcome === 'ok'
     ? durations
@@ -61,7 +61,7 @@ function failedAttempts(attempts: readonly Attempt[]): string {
   return failed.slice(0, maxListedAttempts).map(timingEntry).join('')
 }
 
-function timingEntry({ route, outcome, status, milliseconds }: Attempt): string {
+function timingEntry({ route, outcome, status, durationMs: milliseconds }: Attempt): string {
   const description = outcome === circuitOpen ? 'left alone' : `${status} ${outcome}`
   return `, attempt;desc="${headerSafe(route.provider.name)} ${description}";dur=${milliseconds.toFixed(3)}`
 }

@@ -6,7 +6,7 @@ import { Metadata } from './metadata.ts'
 export const FreeObject = Type.Unsafe<Fields>({ type: 'object' })
 
 /** A property that may be absent or null, which mean the same. */
-export function maybe<Schema extends TSchema>(schema: Schema) {
+export function nullish<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Union([schema, Type.Null()]))
 }
 
@@ -24,11 +24,11 @@ export type TraceContext = Static<typeof TraceContext>
 export const TraceContext = Type.Object(
   {
     id: Type.String({ minLength: 1, maxLength: 256 }),
-    span_id: maybe(Type.String({ minLength: 1, maxLength: 256 })),
-    parent_span_id: maybe(Type.String({ minLength: 1, maxLength: 256 })),
-    name: maybe(Type.String({ maxLength: 256 })),
-    source: maybe(Type.String({ maxLength: 256 })),
-    metadata: maybe(Metadata),
+    span_id: nullish(Type.String({ minLength: 1, maxLength: 256 })),
+    parent_span_id: nullish(Type.String({ minLength: 1, maxLength: 256 })),
+    name: nullish(Type.String({ maxLength: 256 })),
+    source: nullish(Type.String({ maxLength: 256 })),
+    metadata: nullish(Metadata),
   },
   { additionalProperties: false, title: 'TraceContext' },
 )

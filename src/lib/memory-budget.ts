@@ -1,7 +1,7 @@
 import { memoryExhausted } from './errors/errors.ts'
 
 /** Acquires bytes of a memory budget before they are read; throws or rejects if they do not fit. */
-export type Hold = (bytes: number) => void | Promise<void>
+export type AcquireMemory = (bytes: number) => void | Promise<void>
 
 /**
  * Limits the bytes that all requests in flight hold: bodies, conversations and pages. One organization can hold at most
@@ -70,24 +70,24 @@ export class MemoryLease {
   }
 
   /** Acquires what the lease lacks to hold this many bytes; throws a 503 if it does not fit. */
-  readonly holdAtLeast = (bytes: number): void => {
-    this.take(Math.max(0, bytes - this.#held))
+  readonly acquireUpTo = (bytes: number): void => {
+    this.acquire(Math.max(0, bytes - this.#held))
   }
 
   /** Acquires bytes; returns false if they do not fit or the lease was released. */
-  tryTake(bytes: number): boolean {
+  tryAcquire(bytes: number): boolean {
     if (this.#released || !this.#budget.tryAcquire(this.#organization, this.#held, bytes)) return false
     this.#held += bytes
     return true
   }
 
   /** Acquires bytes; throws a 503 if they do not fit. */
-  readonly take = (bytes: number): void => {
-    if (!this.tryTake(bytes)) throw memoryExhausted()
+  readonly acquire = (bytes: number): void => {
+    if (!this.tryAcquire(bytes)) throw memoryExhausted()
   }
 
   /** Releases bytes, at most those that the lease holds. */
-  giveBack(bytes: number): void {
+  releaseBytes(bytes: number): void {
     const released = Math.min(bytes, this.#held)
     this.#held -= released
     this.#budget.release(this.#organization, released)
@@ -96,6 +96,6 @@ export class MemoryLease {
   /** Releases all bytes. The lease cannot acquire any afterwards; releasing again does nothing. */
   readonly release = (): void => {
     this.#released = true
-    this.giveBack(this.#held)
+    this.releaseBytes(this.#held)
   }
 }

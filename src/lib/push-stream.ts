@@ -7,7 +7,7 @@ export type PushStream<Item> = {
    * Passes every item to `onItem`, in order, and awaits the promise that it may return. Resolves at the end of the
    * stream; rejects if the source or `onItem` fails, which also ends the stream.
    */
-  each(onItem: OnItem<Item>): Promise<void>
+  forEach(onItem: OnItem<Item>): Promise<void>
   /** Releases the source and ignores its errors. Closing again does nothing. */
   close(): void
 }
@@ -25,7 +25,7 @@ export function fromGenerator<Item>(generator: AsyncGenerator<Item, void>): Open
       const { value } = await generator.next()
       return value ?? undefined
     },
-    async each(onItem) {
+    async forEach(onItem) {
       for await (const item of generator) await onItem(item)
     },
     close: () => void generator.return().catch(() => {}),

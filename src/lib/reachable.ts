@@ -1,5 +1,5 @@
 /** Returns whether the host of the URL accepts a TCP connection in time. Always true if a proxy is configured. */
-export async function reachable(url: string, timeoutMs: number): Promise<boolean> {
+export async function isReachable(url: string, timeoutMs: number): Promise<boolean> {
   if (proxyVariables.some((name) => process.env[name])) return true
   const { hostname, port, protocol } = new URL(url)
   const connection = Bun.connect({

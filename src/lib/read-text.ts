@@ -8,7 +8,7 @@ export function readText(
   acquire: (bytes: number) => void = () => {},
 ): Promise<string> {
   const length = Number(message.headers.get('content-length') ?? Number.NaN)
-  if (length > limit) return Promise.reject(new TooLong())
+  if (length > limit) return Promise.reject(new TooLongError())
   // The HTTP parser enforces the declared length of a body that is not compressed.
   if (length <= limit && !message.headers.has('content-encoding')) {
     acquire(length)
@@ -18,7 +18,7 @@ export function readText(
 }
 
 /** A body, or an event of a stream, is longer than its limit. */
-export class TooLong extends Error {}
+export class TooLongError extends Error {}
 
 async function readPieces(
   message: Request | Response,
@@ -35,7 +35,7 @@ async function readPieces(
       const { value, done } = await reader.read()
       if (done) return text + decoder.decode()
       length += value.byteLength
-      if (length > limit) throw new TooLong()
+      if (length > limit) throw new TooLongError()
       acquire(value.byteLength)
       text += decoder.decode(value, { stream: true })
     }

@@ -1,4 +1,4 @@
-import { TooLong } from './read-text.ts'
+import { TooLongError } from './read-text.ts'
 
 /** A server-sent event: its `event:` field, empty if it has none, and its data lines joined. */
 export type SseEvent = { readonly event: string; readonly data: string }
@@ -36,7 +36,7 @@ export class SseParser {
     if (last || this.#pendingCr || /[\r\n]/.test(text)) this.#parseLines(this.#pending + text, last, events)
     else this.#pending += text
     const eventLength = this.#pending.length + (this.#data?.length ?? 0)
-    if (eventLength > maxEventLength) throw new TooLong('A server-sent event is too long.')
+    if (eventLength > maxEventLength) throw new TooLongError('A server-sent event is too long.')
     return events
   }
 

@@ -23,7 +23,7 @@ export class Stopwatch {
   }
 
   /** The milliseconds of the ended intervals. */
-  milliseconds(): number {
+  endedMs(): number {
     return this.#sum
   }
 

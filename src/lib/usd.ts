@@ -2,7 +2,7 @@
 export type Nanos = bigint
 
 /** Formats an amount as an exact decimal number of USD with at least `decimals` decimals: `12.50`. */
-export function usdText(amount: Nanos | number, decimals = 2): string {
+export function formatUsd(amount: Nanos | number, decimals = 2): string {
   const nanos = BigInt(amount)
   const digits = String(nanos < 0n ? -nanos : nanos).padStart(10, '0')
   const fraction = digits.slice(-9).replace(/0+$/, '').padEnd(decimals, '0')
@@ -10,7 +10,7 @@ export function usdText(amount: Nanos | number, decimals = 2): string {
 }
 
 /** Parses a decimal number of USD exactly; returns undefined for any other text or more than nine decimals. */
-export function nanosOf(usd: string): Nanos | undefined {
+export function parseUsd(usd: string): Nanos | undefined {
   const [, sign, integer = '', fraction = ''] = /^([+-]?)(\d+)(?:\.(\d{1,9}))?$/.exec(usd) ?? []
   if (sign === undefined) return undefined
   const nanos = BigInt(integer + fraction.padEnd(9, '0'))
@@ -18,10 +18,10 @@ export function nanosOf(usd: string): Nanos | undefined {
 }
 
 /** Formats an amount rounded half away from zero; `<0.0001` if it would round to zero. */
-export function roundedUsd(amount: Nanos, decimals = 4): string {
+export function formatRoundedUsd(amount: Nanos, decimals = 4): string {
   const unit = 10n ** BigInt(9 - decimals)
   const size = amount < 0n ? -amount : amount
   const rounded = ((size + unit / 2n) / unit) * unit
-  if (rounded === 0n && size > 0n) return `${amount < 0n ? '>-' : '<'}${usdText(unit, decimals)}`
-  return usdText(amount < 0n ? -rounded : rounded, decimals)
+  if (rounded === 0n && size > 0n) return `${amount < 0n ? '>-' : '<'}${formatUsd(unit, decimals)}`
+  return formatUsd(amount < 0n ? -rounded : rounded, decimals)
 }

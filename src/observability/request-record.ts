@@ -15,7 +15,7 @@ export type Attempt = {
   outcome?: string
   /** The HTTP status of the result. */
   status?: number
-  milliseconds: number
+  durationMs: number
 }
 
 /** The reply that the caller received. */
@@ -52,7 +52,7 @@ export class RequestRecord implements CallObserver {
   /** True for a background run, which has no reply. */
   readonly background: boolean
   readonly startedAt = performance.now()
-  readonly upstream = new Stopwatch()
+  readonly upstreamStopwatch = new Stopwatch()
   readonly attempts: Attempt[] = []
   /** The `traceparent` header; read only if tracing is enabled. */
   traceparent?: string | undefined
@@ -62,7 +62,7 @@ export class RequestRecord implements CallObserver {
   /** The error that the caller received as a reply, and the client that sent the request. */
   rejection?: { readonly error: ApiError; readonly client?: RejectedClient | undefined }
   /** Milliseconds until the reply began, without the time spent waiting for providers. */
-  own = 0
+  gatewayMs = 0
   /** Milliseconds from start to finish; 0 while the request is open. */
   totalMs = 0
   private openCalls = 0
@@ -87,11 +87,11 @@ export class RequestRecord implements CallObserver {
   }
 
   attemptStarted(route: ModelRoute): void {
-    this.attempts.push({ route, startedAt: performance.now(), milliseconds: 0 })
+    this.attempts.push({ route, startedAt: performance.now(), durationMs: 0 })
   }
 
   routeSkipped(route: ModelRoute): void {
-    this.attempts.push({ route, startedAt: performance.now(), outcome: circuitOpen, milliseconds: 0 })
+    this.attempts.push({ route, startedAt: performance.now(), outcome: circuitOpen, durationMs: 0 })
   }
 
   attemptFailed(error: unknown): void {
@@ -104,17 +104,17 @@ export class RequestRecord implements CallObserver {
     this.endAttempt(outcome.error ?? 'ok', outcome.status)
     this.openCalls--
     this.listener.callEnded(this)
-    if (this.background) this.own = performance.now() - this.startedAt - this.upstream.elapsedMs()
+    if (this.background) this.gatewayMs = performance.now() - this.startedAt - this.upstreamStopwatch.elapsedMs()
     this.finishIfComplete()
   }
 
-  refused(error: ApiError, client?: RejectedClient): void {
+  rejected(error: ApiError, client?: RejectedClient): void {
     this.rejection = { error, client }
   }
 
   replied(reply: Reply): void {
     this.reply = reply
-    this.own = Math.max(0, performance.now() - this.startedAt - this.upstream.elapsedMs())
+    this.gatewayMs = Math.max(0, performance.now() - this.startedAt - this.upstreamStopwatch.elapsedMs())
     this.finishIfComplete()
   }
 
@@ -151,7 +151,7 @@ export class RequestRecord implements CallObserver {
   private endAttempt(outcome: string, status: number): void {
     const last = this.attempts.at(-1)
     if (last === undefined || last.outcome !== undefined) return
-    last.milliseconds = performance.now() - last.startedAt
+    last.durationMs = performance.now() - last.startedAt
     last.outcome = outcome
     last.status = status
   }
@@ -164,7 +164,7 @@ export class RequestRecord implements CallObserver {
 }
 
 /** A record without a listener. */
-export function unheardRecord(): RequestRecord {
+export function createDetachedRecord(): RequestRecord {
   return new RequestRecord('', '', { callEnded() {}, finished() {} })
 }
 

@@ -29,7 +29,7 @@ export type ModelDetails = {
 }
 
 /** The list of most providers; some send it without an object around it. */
-export const usualListing: ModelListing = listingAt('/models')
+export const defaultListing: ModelListing = listingAt('/models')
 
 /** The default list at another path. */
 export function listingAt(path: string): ModelListing {

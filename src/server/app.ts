@@ -3,14 +3,14 @@ import { chatPath } from '../api/chat-completions/path.ts'
 import { ChatCompletionChunk, FragmentedChunk } from '../api/chat-completions/reply-schema.ts'
 import { chatRoutes } from '../api/chat-completions/routes.ts'
 import { createChatService } from '../api/chat-completions/service.ts'
-import { storedRoutes } from '../api/chat-completions/stored/completion-routes.ts'
-import { createStoredService } from '../api/chat-completions/stored/service.ts'
+import { completionRoutes } from '../api/chat-completions/stored/completion-routes.ts'
+import { createCompletionService } from '../api/chat-completions/stored/service.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import type { Models } from '../gateway/models/model.ts'
-import { crossOrigin } from '../http/cross-origin.ts'
-import { errorReplies, otherMethods } from '../http/errors.ts'
+import { cors } from '../http/cors.ts'
+import { errorHandler, rejectOtherMethods } from '../http/errors.ts'
 import { createGuard } from '../http/guard.ts'
 import { openApi } from '../http/openapi/openapi.ts'
 import { type GenerationPaths, recordRejected } from '../http/record-rejected.ts'
@@ -19,10 +19,10 @@ import type { Route } from '../http/route-hint.ts'
 import { requestTelemetry } from '../http/request-telemetry.ts'
 import type { Log } from '../lib/log.ts'
 import { modelRoutes } from '../api/models/routes.ts'
-import type { Requests } from '../observability/requests.ts'
+import type { RequestTracker } from '../observability/request-tracker.ts'
 import type { LiveResponses } from '../api/responses/live/live-responses.ts'
 import { responsesPath } from '../api/responses/path.ts'
-import { readingRoutes } from '../api/responses/response-routes.ts'
+import { storedResponseRoutes } from '../api/responses/response-routes.ts'
 import { responseRoutes } from '../api/responses/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
 import { createResponseService } from '../api/responses/service.ts'
@@ -46,7 +46,7 @@ export type AppDependencies = {
   readonly limits: RateLimits
   readonly ready: Readiness
   readonly metrics: MetricsPage
-  readonly requests: Requests
+  readonly requests: RequestTracker
   readonly log: Log
 }
 
@@ -75,10 +75,10 @@ export function createApp(dependencies: AppDependencies) {
   // With `standardHostname`, Elysia would cut the path wrongly for short host names such as `ai`.
   const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: false } })
     .use(requestId())
-    .use(crossOrigin(settings.cors))
+    .use(cors(settings.cors))
     .use(requestTelemetry(dependencies.requests))
     .use(
-      errorReplies(
+      errorHandler(
         log,
         (failed) => recordRejected(gateway, generationPaths, failed),
         () => routes,
@@ -87,11 +87,11 @@ export function createApp(dependencies: AppDependencies) {
     .use(systemRoutes(dependencies.ready, dependencies.metrics))
     .use(modelRoutes(guard, models))
     .use(chatRoutes(guard, chat, log, toolCallFragments ? FragmentedChunk : ChatCompletionChunk))
-    .use(storedRoutes(guard, createStoredService({ completions, models })))
+    .use(completionRoutes(guard, createCompletionService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
-    .use(readingRoutes(guard, responses, log))
+    .use(storedResponseRoutes(guard, responses, log))
   // These depend on the list of routes.
   app.use(openApi(app.routes))
   routes = app.routes.map(({ method, path }) => ({ method, path }))
-  return app.use(otherMethods(app.routes))
+  return app.use(rejectOtherMethods(app.routes))
 }

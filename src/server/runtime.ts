@@ -11,7 +11,7 @@ import { type CircuitBreaker, createCircuitBreaker } from '../gateway/routing/ci
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { settleWithin } from '../lib/time.ts'
-import { type Observation, startObservation } from '../observability/observation.ts'
+import { type Observability, startObservability } from '../observability/observability.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import { startRetention } from '../storage/retention.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
@@ -80,7 +80,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const retention = startDeletingExpired(input, storage, () => active)
   return {
     fetch: (request) => active.fetch(request),
-    attachServer: metrics.servedBy,
+    attachServer: metrics.setServer,
     routes: () => active.routes,
     configuration: () => active.configuration,
     async reload(next) {
@@ -91,11 +91,11 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     },
     firstKey: environment.WEIR_BOOTSTRAP_KEY ? undefined : firstKey,
     drain() {
-      calls.refuseNew()
+      calls.rejectNew()
       runs.pause()
     },
     drained: () => whenIdle(shared),
-    abortCalls: calls.cut,
+    abortCalls: calls.abort,
     async stop() {
       retention.stop()
       await runs.stop()
@@ -142,7 +142,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     breaker,
     retries: settings.retries.attempts,
     states: createProviderStates(storage.states),
-    patience: shared.firstEventTimeoutMs,
+    firstEventTimeoutMs: shared.firstEventTimeoutMs,
     images: shared.images,
     observer: requests,
     log,
@@ -173,7 +173,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
 
 function createReadinessCheck({ calls, storage }: SharedServices): () => Promise<void> {
   return async () => {
-    if (calls.refusing()) throw gatewayStopping()
+    if (calls.isRejecting()) throw gatewayStopping()
     await storage.readiness.examine()
   }
 }
@@ -182,14 +182,14 @@ function createReadinessCheck({ calls, storage }: SharedServices): () => Promise
 function startRuntimeObservation(
   { environment, log, requestLines }: RuntimeInput,
   { shared, active }: { readonly shared: () => SharedServices; readonly active: () => ActiveApp },
-): Promise<Observation> {
-  return startObservation({
+): Promise<Observability> {
+  return startObservability({
     environment,
     log,
     output: requestLines,
     logged: () => active().configuration.settings.log,
     figures: {
-      leftAlone: () => active().breaker.openCircuits(),
+      openCircuits: () => active().breaker.openCircuits(),
       database: () => shared().storage.figures(),
       memory: () => shared().memory.held,
       runs: () => shared().runs.counts(),
@@ -204,7 +204,7 @@ async function recover(
   limits: RateLimits,
   log: Log,
 ): Promise<readonly Run[]> {
-  const { waiting, failed } = await recoverRuns({
+  const { queued: waiting, failed } = await recoverRuns({
     responses,
     ledger,
     keys,
@@ -212,7 +212,7 @@ async function recover(
     models: models.current,
     log,
   })
-  const continuing = new Set(waiting.map(({ facts }) => facts.id))
+  const continuing = new Set(waiting.map(({ metadata: facts }) => facts.id))
   const settled = await ledger.recover((request) => continuing.has(request))
   if (settled > 0) log.warn('Open requests of a killed process were settled.', { requests: settled })
   if (failed > 0) log.warn('Background runs of a killed process have failed.', { runs: failed })

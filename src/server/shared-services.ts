@@ -4,8 +4,8 @@ import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-l
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
 import type { Log } from '../lib/log.ts'
 import { MemoryBudget } from '../lib/memory-budget.ts'
-import type { Observation } from '../observability/observation.ts'
-import type { Requests } from '../observability/requests.ts'
+import type { Observability } from '../observability/observability.ts'
+import type { RequestTracker } from '../observability/request-tracker.ts'
 import { createLiveResponses, type LiveResponses } from '../api/responses/live/live-responses.ts'
 import type { RunEnvironment } from '../api/responses/background/run.ts'
 import { createRuns, type Runs } from '../api/responses/background/runs.ts'
@@ -22,7 +22,7 @@ export type SharedServices = {
   readonly runs: Runs
   readonly calls: OpenCalls
   readonly metrics: MetricsPage
-  readonly requests: Requests
+  readonly requests: RequestTracker
   readonly firstEventTimeoutMs: number
   readonly clock: (() => number) | undefined
   readonly images?: NetworkOverrides | undefined
@@ -51,7 +51,7 @@ const defaultFirstEventTimeoutMs = 10_000
 export function createSharedServices(
   input: SharedServicesInput,
   storage: Storage,
-  observation: Observation,
+  observation: Observability,
   active: () => ActiveConfiguration,
 ): SharedServices {
   const { environment, images, log } = input

@@ -2,9 +2,9 @@ import { afterAll, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { createRateLimits } from '../../src/gateway/rate-limits/rate-limits.ts'
-import { errorReplies } from '../../src/http/errors.ts'
+import { errorHandler } from '../../src/http/errors.ts'
 import { jsonBody } from '../../src/http/json-body.ts'
-import { contract } from '../../src/lib/validation/contract.ts'
+import { createValidator } from '../../src/lib/validation/validator.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { organization } from '../unit/gateway/support/organization.ts'
 import { openConnection } from '../support/connection.ts'
@@ -12,9 +12,9 @@ import { openConnection } from '../support/connection.ts'
 const limits = { requestsPerMinute: 100, tokensPerMinute: 100, concurrentRequests: 100 }
 const admission = createRateLimits(() => limits).admit(organization(), () => {})
 const app = new Elysia()
-  .use(errorReplies(createLog(() => {})))
+  .use(errorHandler(createLog(() => {})))
   .use(jsonBody(1000, 50))
-  .post('/', ({ readBody, request }) => readBody(request, contract(Type.Object({})), admission))
+  .post('/', ({ readBody, request }) => readBody(request, createValidator(Type.Object({})), admission))
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: app.fetch })
 afterAll(() => server.stop(true))
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
-import { errorReplies } from '../../src/http/errors.ts'
+import { errorHandler } from '../../src/http/errors.ts'
 import { requestId } from '../../src/http/request-id.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { type App, startApp } from '../support/app.ts'
@@ -166,7 +166,7 @@ test('an error that nobody expected tells its cause to the log and not to the ca
   const lines: string[] = []
   const broken = new Elysia()
     .use(requestId())
-    .use(errorReplies(createLog((line) => void lines.push(line))))
+    .use(errorHandler(createLog((line) => void lines.push(line))))
     .get('/broken', () => {
       throw new TypeError('the cause')
     })

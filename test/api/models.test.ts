@@ -5,7 +5,7 @@ import type { ModelFacts } from '../../src/config/model-facts.ts'
 import { catalog as builtIn } from '../../src/config/catalog.ts'
 import { toSettings } from '../../src/config/defaults.ts'
 import { createRateLimits } from '../../src/gateway/rate-limits/rate-limits.ts'
-import { errorReplies } from '../../src/http/errors.ts'
+import { errorHandler } from '../../src/http/errors.ts'
 import { createGuard } from '../../src/http/guard.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { modelRoutes } from '../../src/api/models/routes.ts'
@@ -31,7 +31,7 @@ const { key } = insertKey(database, { organization: 'default', name: 'test', exp
 function ask(models: () => Models) {
   const { limits } = toSettings({}, null)
   const parts = { keys: createKeyDirectory(database), limits: createRateLimits(() => limits), maxBody: 1000 }
-  const app = new Elysia().use(errorReplies(createLog(() => {}))).use(modelRoutes(createGuard(parts), models))
+  const app = new Elysia().use(errorHandler(createLog(() => {}))).use(modelRoutes(createGuard(parts), models))
   return async (path: string, authorization = `Bearer ${key.reveal()}`) => {
     const headers = { authorization }
     const response = await app.handle(new Request(`http://localhost${path}`, { headers }))

@@ -11,7 +11,7 @@ import { parseApiKey, provesKey } from '../../src/domain/accounting/api-key.ts'
 import type { RequestMetadata } from '../../src/domain/accounting/request-metadata.ts'
 import { parseJson } from '../../src/lib/json/json.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { tooDeep } from '../../src/lib/validation/nesting.ts'
+import { isTooDeep } from '../../src/lib/validation/nesting.ts'
 import { plain } from '../../src/providers/protocols/openai-chat/dialects/plain.ts'
 import { openaiChat } from '../../src/providers/protocols/openai-chat/protocol.ts'
 import { createLedger } from '../../src/storage/sqlite/billing/ledger.ts'
@@ -66,9 +66,9 @@ async function guardParts(folder: string): Promise<Part[]> {
       limits
         .admit(organization, () => {})
         .open(50)
-        .close(150),
+        .release(150),
     ),
-    ...(await each(bodies, 'JSON of the body', (text) => tooDeep(text, 500) || parseJson(text))),
+    ...(await each(bodies, 'JSON of the body', (text) => isTooDeep(text, 500) || parseJson(text))),
     ...(await each(
       bodies,
       'validation',

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { APIError, RateLimitError } from 'openai'
-import { nanosOf } from '../../src/lib/usd.ts'
+import { parseUsd } from '../../src/lib/usd.ts'
 import {
   mostCost,
   type Paid,
@@ -109,7 +109,7 @@ test('the balance falls by exactly the costs that the replies print', async () =
   let left = 1_000_000_000n
   for (let count = 0; count < 5; count++) {
     const { response } = await acme.openai.chat.completions.create(asked).withResponse()
-    left -= nanosOf(response.headers.get('x-weir-cost') ?? '') ?? 0n
+    left -= parseUsd(response.headers.get('x-weir-cost') ?? '') ?? 0n
     expect(world.books.account('acme')).toEqual([Number(left), 0])
   }
   expect(left).toBe(BigInt(1e9 - 5 * usualCost))

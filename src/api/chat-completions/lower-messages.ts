@@ -1,5 +1,5 @@
 import type { Message, Part, PastToolCall } from '../../domain/generation/request.ts'
-import { refuseFileId } from '../../http/file-ids.ts'
+import { rejectFileId } from '../../http/file-ids.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { type Fields, fieldsBeside } from '../../lib/json/json.ts'
 import { ChatMessage, type ContentPart, isImagePart, isTextPart } from './schema.ts'
@@ -47,7 +47,7 @@ function lowerPart(part: ContentPart, messageIndex: number, partIndex: number): 
     const { url, detail } = part.image_url
     return { type: 'image', url, detail: detail ?? undefined, extras: fieldsBeside(imageFields, part) }
   }
-  refuseFileId(part, `messages[${messageIndex}].content[${partIndex}]`)
+  rejectFileId(part, `messages[${messageIndex}].content[${partIndex}]`)
   return { type: 'foreign', value: part }
 }
 

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../../domain/generation/request.ts'
 import { checkMetadata, Metadata } from '../../http/metadata.ts'
-import { FreeObject, Tags, TraceContext, maybe, stringEnum } from '../../http/schema.ts'
-import { contract } from '../../lib/validation/contract.ts'
+import { FreeObject, Tags, TraceContext, nullish, stringEnum } from '../../http/schema.ts'
+import { createValidator } from '../../lib/validation/validator.ts'
 
 const maxInteger = Number.MAX_SAFE_INTEGER
 const PositiveInteger = Type.Integer({ exclusiveMinimum: 0, maximum: maxInteger })
@@ -24,7 +24,7 @@ const TextPart = Type.Object({ type: Type.Literal('text'), text: Type.String() }
 export type ImagePart = Static<typeof ImagePart>
 const ImagePart = Type.Object({
   type: Type.Literal('image_url'),
-  image_url: Type.Object({ url: Type.String(), detail: maybe(Type.String()) }),
+  image_url: Type.Object({ url: Type.String(), detail: nullish(Type.String()) }),
 })
 
 // A part of a known type must be valid: it must not match as a foreign part.
@@ -51,9 +51,9 @@ export const ChatMessage = Type.Object(
   {
     role: stringEnum(['system', 'user', 'assistant', 'tool', 'developer']),
     content: Type.Optional(Type.Union([Type.String(), Type.Array(ContentPart), Type.Null()])),
-    name: maybe(Type.String()),
-    tool_calls: maybe(Type.Array(ToolCall)),
-    tool_call_id: maybe(Type.String()),
+    name: nullish(Type.String()),
+    tool_calls: nullish(Type.Array(ToolCall)),
+    tool_call_id: nullish(Type.String()),
   },
   { title: 'ChatMessage' },
 )
@@ -64,8 +64,8 @@ const ChatTool = Type.Object(
     type: Type.Literal('function'),
     function: Type.Object({
       name: Type.String(),
-      description: maybe(Type.String()),
-      parameters: maybe(FreeObject),
+      description: nullish(Type.String()),
+      parameters: nullish(FreeObject),
     }),
   },
   { title: 'Tool' },
@@ -81,11 +81,11 @@ const ResponseFormat = Type.Union([
   Type.Object({ type: Type.Literal('json_object') }),
   Type.Object({
     type: Type.Literal('json_schema'),
-    json_schema: Type.Object({ name: Type.String(), schema: FreeObject, strict: maybe(Type.Boolean()) }),
+    json_schema: Type.Object({ name: Type.String(), schema: FreeObject, strict: nullish(Type.Boolean()) }),
   }),
 ])
 
-const StreamOptions = Type.Object({ include_usage: maybe(Type.Boolean()) }, { additionalProperties: false })
+const StreamOptions = Type.Object({ include_usage: nullish(Type.Boolean()) }, { additionalProperties: false })
 
 const LogitBias = Type.Unsafe<Readonly<Record<string, number>>>({
   type: 'object',
@@ -98,32 +98,32 @@ export const ChatRequest = Type.Object(
   {
     model: Type.String(),
     messages: Type.Array(ChatMessage, { minItems: 1 }),
-    temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
-    top_p: maybe(Type.Number({ minimum: 0, maximum: 1 })),
-    max_tokens: maybe(PositiveInteger),
-    max_completion_tokens: maybe(PositiveInteger),
-    n: maybe(PositiveInteger),
-    stop: maybe(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
-    stream: maybe(Type.Boolean()),
-    stream_options: maybe(StreamOptions),
-    tools: maybe(Type.Array(ChatTool)),
-    tool_choice: maybe(ToolChoice),
-    response_format: maybe(ResponseFormat),
-    seed: maybe(Type.Integer({ minimum: -maxInteger, maximum: maxInteger })),
-    frequency_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
-    presence_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
-    logit_bias: maybe(LogitBias),
-    logprobs: maybe(Type.Boolean()),
-    top_logprobs: maybe(Type.Integer({ minimum: 0, maximum: 20 })),
-    user: maybe(Type.String()),
-    reasoning_effort: maybe(stringEnum(efforts)),
-    parallel_tool_calls: maybe(Type.Boolean()),
-    service_tier: maybe(stringEnum(['auto', 'default', 'flex', 'priority'])),
-    performance_mode: maybe(stringEnum(['standard', 'fast'])),
-    store: maybe(Type.Boolean()),
-    tags: maybe(Tags),
-    metadata: maybe(Metadata),
-    trace: maybe(TraceContext),
+    temperature: nullish(Type.Number({ minimum: 0, maximum: 2 })),
+    top_p: nullish(Type.Number({ minimum: 0, maximum: 1 })),
+    max_tokens: nullish(PositiveInteger),
+    max_completion_tokens: nullish(PositiveInteger),
+    n: nullish(PositiveInteger),
+    stop: nullish(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
+    stream: nullish(Type.Boolean()),
+    stream_options: nullish(StreamOptions),
+    tools: nullish(Type.Array(ChatTool)),
+    tool_choice: nullish(ToolChoice),
+    response_format: nullish(ResponseFormat),
+    seed: nullish(Type.Integer({ minimum: -maxInteger, maximum: maxInteger })),
+    frequency_penalty: nullish(Type.Number({ minimum: -2, maximum: 2 })),
+    presence_penalty: nullish(Type.Number({ minimum: -2, maximum: 2 })),
+    logit_bias: nullish(LogitBias),
+    logprobs: nullish(Type.Boolean()),
+    top_logprobs: nullish(Type.Integer({ minimum: 0, maximum: 20 })),
+    user: nullish(Type.String()),
+    reasoning_effort: nullish(stringEnum(efforts)),
+    parallel_tool_calls: nullish(Type.Boolean()),
+    service_tier: nullish(stringEnum(['auto', 'default', 'flex', 'priority'])),
+    performance_mode: nullish(stringEnum(['standard', 'fast'])),
+    store: nullish(Type.Boolean()),
+    tags: nullish(Tags),
+    metadata: nullish(Metadata),
+    trace: nullish(TraceContext),
   },
   { title: 'ChatCompletionRequest' },
 )
@@ -132,4 +132,4 @@ export const ChatRequest = Type.Object(
 export const knownProperties: ReadonlySet<string> = new Set(Object.keys(ChatRequest.properties))
 
 /** The contract of the request body, with the checks that a schema cannot express. */
-export const chatRequest = contract(ChatRequest, checkMetadata)
+export const chatRequest = createValidator(ChatRequest, checkMetadata)

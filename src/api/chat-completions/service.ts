@@ -1,4 +1,4 @@
-import { AnswerFold } from '../../domain/generation/answer.ts'
+import { AnswerAccumulator } from '../../domain/generation/answer.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { joinWarnings } from '../../domain/generation/warnings.ts'
 import type { Gateway, GenerationStream } from '../../gateway/gateway.ts'
@@ -39,15 +39,15 @@ export type Completed = { readonly completion: ChatCompletion; readonly cost: Na
 export function createChatService(parts: ChatServiceParts): ChatService {
   return {
     async complete(request, context) {
-      const fold = new AnswerFold()
+      const fold = new AnswerAccumulator()
       const { stream, metadata } = await startGeneration(request, context, fold, parts)
-      await stream.each((batch) => fold.add(batch))
+      await stream.forEach((batch) => fold.add(batch))
       const completion = renderCompletion(fold.answer(), stream.usage(), metadata)
       return { completion, cost: stream.cost() }
     },
     async stream(request, context) {
       // Only a completion that is stored has to be folded.
-      const fold = request.store ? new AnswerFold() : undefined
+      const fold = request.store ? new AnswerAccumulator() : undefined
       const { stream, metadata } = await startGeneration(request, context, fold, parts)
       const includeUsage = request.stream_options?.include_usage === true
       return toFrameSource(stream, new ChunkRenderer(metadata, includeUsage, parts.toolCallFragments), fold)
@@ -61,7 +61,7 @@ type StartedGeneration = { readonly stream: GenerationStream; readonly metadata:
 async function startGeneration(
   request: ChatRequest,
   context: RequestContext,
-  fold: AnswerFold | undefined,
+  fold: AnswerAccumulator | undefined,
   parts: ChatServiceParts,
 ): Promise<StartedGeneration> {
   let prepared: PreparedGeneration
@@ -76,18 +76,18 @@ async function startGeneration(
   const recorder =
     request.store && fold ? createCompletionRecorder(request, organization.id, fold) : undefined
   const stream = await parts.gateway.generate({
-    facts: requestMetadata(request, context, 'chat', slug),
+    metadata: requestMetadata(request, context, 'chat', slug),
     billing: organization.billing,
     admission,
     model,
     generation,
     stream: request.stream === true,
-    onSettled: recorder?.ended,
+    onSettled: recorder?.onSettled,
     signal,
   })
   const warnings = joinWarnings(prepared.warnings, stream.warnings)
   const metadata = replyMetadata({ model: slug, provider: stream.provider, performanceMode, warnings })
-  recorder?.begun(metadata)
+  recorder?.onStarted(metadata)
   return { stream, metadata }
 }
 
@@ -104,7 +104,7 @@ export function prepareChat(
 function toFrameSource(
   stream: GenerationStream,
   renderer: ChunkRenderer,
-  fold: AnswerFold | undefined,
+  fold: AnswerAccumulator | undefined,
 ): StreamedCompletion {
   return {
     items: stream,

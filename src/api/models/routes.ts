@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Models } from '../../gateway/models/model.ts'
-import { describe, keyedErrors } from '../../http/openapi/describe.ts'
+import { describe, guardErrors } from '../../http/openapi/describe.ts'
 import type { Guard } from '../../http/guard.ts'
 import { requireModel } from '../../gateway/models/require-model.ts'
 import { renderModel, renderModelList } from './render.ts'
@@ -13,7 +13,7 @@ const listDetail = describe({
   id: 'listModels',
   summary: 'List the enabled models',
   reply: ModelList,
-  errors: keyedErrors,
+  errors: guardErrors,
 })
 
 const showDetail = describe({
@@ -22,7 +22,7 @@ const showDetail = describe({
   summary: 'Show an enabled model',
   path: { id: 'The slug, with or without its slash escaped, or a bare name or an alias.' },
   reply: ModelObject,
-  errors: [404, ...keyedErrors],
+  errors: [404, ...guardErrors],
 })
 
 /** `GET /v1/models` and `GET /v1/models/{id}`; `models` returns the current ones. */

@@ -1,5 +1,5 @@
 import { badRequest } from '../../lib/errors/errors.ts'
-import type { Hold, MemoryLease } from '../../lib/memory-budget.ts'
+import type { AcquireMemory, MemoryLease } from '../../lib/memory-budget.ts'
 import { shortText } from '../../lib/text.ts'
 import { nextTurn } from '../../lib/time.ts'
 import type { ChainLink, Responses } from '../../storage/ports/responses.ts'
@@ -42,7 +42,7 @@ async function loadContext(
   memory: MemoryLease,
 ): Promise<readonly Item[]> {
   if (previous == null) return []
-  const chain = await responses.chain(organization, previous, memory.take)
+  const chain = await responses.chain(organization, previous, memory.acquire)
   if (chain === undefined) throw previousNotFound(previous)
   return await itemsOfChain(chain)
 }
@@ -90,7 +90,7 @@ async function loadReferenced(
     let held = 0
     const hold = (bytes: number) => {
       if ((loaded += bytes) > maxLoadedBytes) throw tooLong()
-      memory.take(bytes)
+      memory.acquire(bytes)
       held += bytes
     }
     for (const item of await loadItems(organization, id, responses, hold)) {
@@ -103,7 +103,7 @@ async function loadReferenced(
       if (characters > maxReferencedCharacters) throw tooLong()
       found.set(item.id, item)
     }
-    memory.giveBack(held - kept)
+    memory.releaseBytes(held - kept)
     await nextTurn()
   }
   return found
@@ -113,7 +113,7 @@ async function loadItems(
   organization: string,
   id: string,
   responses: Responses,
-  hold: Hold,
+  hold: AcquireMemory,
 ): Promise<readonly Item[]> {
   const found = await responses.find(organization, id, hold)
   const input = found && (await responses.findInput(organization, id, hold))

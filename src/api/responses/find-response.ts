@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors/errors.ts'
-import type { Hold } from '../../lib/memory-budget.ts'
+import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import type { Responses, StoredResponse } from '../../storage/ports/responses.ts'
 import { readStored } from '../../storage/ports/stored-json.ts'
 import type { ResponseState } from './events/state.ts'
@@ -18,7 +18,7 @@ export async function findState(
   organization: string,
   id: string,
   stores: ResponseStores,
-  hold?: Hold,
+  hold?: AcquireMemory,
 ): Promise<ResponseState> {
   const live = stores.live.find(organization, id)
   if (live) return live.state
@@ -32,7 +32,7 @@ export async function openEventStream(
   id: string,
   options: ReplayOptions,
   stores: ResponseStores,
-  hold?: Hold,
+  hold?: AcquireMemory,
 ): Promise<ResponseEventStream> {
   const live = stores.live.find(organization, id)
   if (live) return streamLive(live, options)
@@ -44,7 +44,7 @@ async function findStored(
   organization: string,
   id: string,
   { responses }: ResponseStores,
-  hold?: Hold,
+  hold?: AcquireMemory,
 ): Promise<StoredResponse> {
   const stored = await responses.find(organization, id, hold)
   if (stored === undefined) throw responseNotFound(id)

@@ -32,8 +32,8 @@ export async function completeResponse(
 ): Promise<CompletedResponse> {
   const { lifecycle, stream } = await start(request, context, parts)
   try {
-    await stream.each((batch) => void lifecycle.take(batch))
-    lifecycle.end()
+    await stream.forEach((batch) => void lifecycle.applyBatch(batch))
+    lifecycle.finish()
   } catch (error) {
     lifecycle.fail(error)
     throw error
@@ -52,8 +52,8 @@ export async function streamResponse(
   return {
     items: stream,
     begin: () => render(opening),
-    frames: (batch) => render(lifecycle.take(batch)),
-    end: () => render(lifecycle.end()),
+    frames: (batch) => render(lifecycle.applyBatch(batch)),
+    end: () => render(lifecycle.finish()),
     failed: (error) => render(lifecycle.fail(error)),
   }
 }
@@ -71,18 +71,18 @@ async function start(
   parts: ForegroundParts,
 ): Promise<StartedResponse> {
   const response = await prepareResponse(request, context, parts)
-  const { prepared, facts } = response
+  const { prepared, metadata: facts } = response
   const { organization, admission, signal } = context
   const lifecycle = createResponseLifecycle(response, organization.id, parts)
   const generating = parts.gateway.generate({
-    facts,
+    metadata: facts,
     billing: organization.billing,
     admission,
     model: prepared.model,
     generation: prepared.generation,
     stream: request.stream === true,
     signal,
-    onSettled: lifecycle.ended,
+    onSettled: lifecycle.settle,
   })
   const stream = await generating.catch((error: unknown) => {
     // `onSettled` is not called for a request that the gateway rejects.

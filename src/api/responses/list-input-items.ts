@@ -1,7 +1,7 @@
 import { renderSlice } from '../../http/list-envelope.ts'
 import { invalidCursor, type Page, slicePage } from '../../http/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
-import type { Hold } from '../../lib/memory-budget.ts'
+import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import { type ResponseStores, responseNotFound } from './find-response.ts'
 import type { InputItemList } from './render/reply-schema.ts'
 
@@ -11,7 +11,7 @@ export async function listInputItems(
   id: string,
   page: Page,
   { responses }: Pick<ResponseStores, 'responses'>,
-  hold: Hold,
+  hold: AcquireMemory,
 ): Promise<readonly string[]> {
   const input = await responses.findInput(organization, id, hold)
   if (input === undefined) throw responseNotFound(id)

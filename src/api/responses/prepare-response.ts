@@ -22,7 +22,7 @@ export type PreparedResponse = {
   readonly prepared: PreparedRequest
   readonly conversation: Conversation
   readonly head: ResponseHead
-  readonly facts: RequestMetadata
+  readonly metadata: RequestMetadata
   /** Releases the previous response, once the write of this one is queued or will not happen. See `Responses.hold`. */
   readonly release: () => void
 }
@@ -43,11 +43,11 @@ export async function prepareResponse(
     const { model, warnings } = prepared
     const head = headOf(request, { id, createdAt: Math.floor(Date.now() / 1000), slug: model.slug, warnings })
     const facts = requestMetadata(request, context, 'responses', model.slug)
-    return { prepared, conversation, head, facts, release }
+    return { prepared, conversation, head, metadata: facts, release }
   } catch (error) {
     release()
     const slug = models().find(request.model)?.slug
-    admission.enter()
+    admission.markRecorded()
     await gateway.recordRejected(requestMetadata(request, context, 'responses', slug), error)
     throw error
   }

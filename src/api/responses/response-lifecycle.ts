@@ -14,11 +14,11 @@ export type ResponseLifecycle = {
   readonly live: LiveResponse
   /** Applies the events up to the start of the provider's stream. */
   start(answering: RunEvent): readonly StreamEvent[]
-  take(batch: readonly GenerationEvent[]): readonly StreamEvent[]
+  applyBatch(batch: readonly GenerationEvent[]): readonly StreamEvent[]
   /** Called before the end is stored; returns the writes that store it. See `GenerateRequest.onSettled`. */
-  ended(error: unknown, usage: MeteredUsage): readonly Write[]
+  settle(error: unknown, usage: MeteredUsage): readonly Write[]
   /** What tells the end, once it is stored. */
-  end(): readonly StreamEvent[]
+  finish(): readonly StreamEvent[]
   fail(error: unknown): readonly StreamEvent[]
 }
 
@@ -29,16 +29,16 @@ export type ResponseLifecycleParts = {
 
 /** The lifecycle of a prepared response; while it is in progress, other requests can stream it if it is stored. */
 export function createResponseLifecycle(
-  question: PreparedResponse,
+  prepared: PreparedResponse,
   organization: string,
   parts: ResponseLifecycleParts,
 ): ResponseLifecycle {
-  const { head } = question
+  const { head } = prepared
   const live = new LiveResponse(organization, head)
-  let begun = false
+  let started = false
   let ending: RunEnd | undefined
 
-  function over(end: RunEnd): readonly StreamEvent[] {
+  function applyEnd(end: RunEnd): readonly StreamEvent[] {
     const emitted = live.apply(end)
     parts.live.remove(live)
     return emitted
@@ -47,26 +47,26 @@ export function createResponseLifecycle(
   return {
     live,
     start(answering) {
-      begun = true
+      started = true
       if (head.store) parts.live.add(live)
       const events: readonly RunEvent[] = [{ type: 'created' }, { type: 'started' }, answering]
       return events.flatMap((event) => live.apply(event))
     },
-    take: (batch) => batch.flatMap((event) => applyEvent(live, event)),
-    ended(error, usage) {
-      question.release()
+    applyBatch: (batch) => batch.flatMap((event) => applyEvent(live, event)),
+    settle(error, usage) {
+      prepared.release()
       // A question to which nobody began an answer has no response.
-      if (!begun) return noWrites
+      if (!started) return noWrites
       const end = toRunEnd(error, usage)
       ending = end
       // As it is now, whenever it is written.
-      const writes = head.store ? writesOf(question, live, end) : noWrites
+      const writes = head.store ? writesOf(prepared, live, end) : noWrites
       // Whoever asked has left, and takes the end no more.
-      if (end.type === 'cancelled') over(end)
+      if (end.type === 'cancelled') applyEnd(end)
       return writes
     },
-    end: () => (ending ? over(ending) : []),
-    fail: (error) => over(toRunEnd(error, ending?.usage ?? null)),
+    finish: () => (ending ? applyEnd(ending) : []),
+    fail: (error) => applyEnd(toRunEnd(error, ending?.usage ?? null)),
   }
 }
 
@@ -86,6 +86,6 @@ function rowOf({ head, conversation }: PreparedResponse, live: LiveResponse, end
     previousId: head.previous_response_id ?? undefined,
     head: storedHead(head),
     input: storedItems(conversation.input),
-    ...live.endedBy(end),
+    ...live.toResponseEnd(end),
   }
 }

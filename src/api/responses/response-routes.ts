@@ -3,9 +3,9 @@ import { Type } from 'typebox'
 import { eventStream } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
 import { jsonReply } from '../../http/json-reply.ts'
-import { describe, keyedErrors } from '../../http/openapi/describe.ts'
+import { describe, guardErrors } from '../../http/openapi/describe.ts'
 import { pageParameters, toPage } from '../../http/paging.ts'
-import { queryOf } from '../../http/query.ts'
+import { defineQuery } from '../../http/query.ts'
 import type { Log } from '../../lib/log.ts'
 import type { MemoryLease } from '../../lib/memory-budget.ts'
 import type { ResponseEventStream } from './live/replay.ts'
@@ -18,7 +18,7 @@ import type { ResponseService } from './service.ts'
 const pathParameters = { id: 'The id of a stored response of the organization.' }
 
 /** The query parameters for the retrieval of a response. */
-const retrieveQuery = queryOf({
+const retrieveQuery = defineQuery({
   stream: Type.Optional(
     Type.String({
       description: 'Streams the events of the response instead of returning it, if true or 1.',
@@ -30,7 +30,7 @@ const retrieveQuery = queryOf({
 })
 
 /** The query parameters for the list of input items. */
-const inputItemsQuery = queryOf(pageParameters('item', 'desc'))
+const inputItemsQuery = defineQuery(pageParameters('item', 'desc'))
 
 const retrieveDetail = describe({
   tag: 'Responses',
@@ -40,7 +40,7 @@ const retrieveDetail = describe({
   query: retrieveQuery.parameters,
   reply: ResponseObject,
   frames: responseFrames,
-  errors: [400, 404, ...keyedErrors],
+  errors: [400, 404, ...guardErrors],
 })
 
 const cancelDetail = describe({
@@ -49,7 +49,7 @@ const cancelDetail = describe({
   summary: 'Cancel a background run',
   path: pathParameters,
   reply: ResponseObject,
-  errors: [400, 404, ...keyedErrors],
+  errors: [400, 404, ...guardErrors],
 })
 
 const removeDetail = describe({
@@ -58,7 +58,7 @@ const removeDetail = describe({
   summary: 'Delete a response',
   path: pathParameters,
   reply: DeletedResponse,
-  errors: [400, 404, ...keyedErrors],
+  errors: [400, 404, ...guardErrors],
 })
 
 const inputItemsDetail = describe({
@@ -68,11 +68,11 @@ const inputItemsDetail = describe({
   path: pathParameters,
   query: inputItemsQuery.parameters,
   reply: InputItemList,
-  errors: [400, 404, ...keyedErrors],
+  errors: [400, 404, ...guardErrors],
 })
 
 /** The routes of a response by its id: retrieve, stream, cancel, delete, and list its input items. */
-export function readingRoutes(guard: Guard, service: ResponseService, log: Log) {
+export function storedResponseRoutes(guard: Guard, service: ResponseService, log: Log) {
   const responsePath = `${responsesPath}/:id` as const
   return new Elysia({ name: 'stored-responses' })
     .use(guard)
@@ -81,7 +81,7 @@ export function readingRoutes(guard: Guard, service: ResponseService, log: Log) 
       async ({ caller, params, request, admission, set }) => {
         const { stream, starting_after } = retrieveQuery.read(request)
         const { id: organization } = caller.organization
-        const hold = admission.memory.take
+        const hold = admission.memory.acquire
         if (!isStreamRequested(stream))
           return jsonReply([await service.find(organization, params.id, hold)], { request, admission })
         const source = await service.streamStored(organization, params.id, starting_after, hold)
@@ -93,7 +93,7 @@ export function readingRoutes(guard: Guard, service: ResponseService, log: Log) 
     .post(
       `${responsePath}/cancel`,
       async ({ caller, params, request, admission }) => {
-        const cancelled = service.cancel(caller.organization.id, params.id, admission.memory.take)
+        const cancelled = service.cancel(caller.organization.id, params.id, admission.memory.acquire)
         return jsonReply([await cancelled], { request, admission })
       },
       { detail: cancelDetail },
@@ -105,7 +105,7 @@ export function readingRoutes(guard: Guard, service: ResponseService, log: Log) 
       `${responsePath}/input_items`,
       async ({ caller, params, request, admission }) => {
         const page = toPage(inputItemsQuery.read(request), 'desc')
-        const { take } = admission.memory
+        const { acquire: take } = admission.memory
         const items = await service.listInputItems(caller.organization.id, params.id, page, take)
         return jsonReply(items, { request, admission })
       },
@@ -122,7 +122,7 @@ function releasingOnClose(
     items.close()
     memory.release()
   }
-  return { ...source, items: { each: (onItem) => items.each(onItem), close } }
+  return { ...source, items: { forEach: (onItem) => items.forEach(onItem), close } }
 }
 
 /** Clients also send `stream=false`. */

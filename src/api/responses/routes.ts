@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { toDollars } from '../../gateway/billing/price.ts'
-import { report, toApiError } from '../../http/errors.ts'
+import { logError, toApiError } from '../../http/errors.ts'
 import { eventStream, type FrameSource } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
 import { bodyErrors, describe } from '../../http/openapi/describe.ts'
@@ -55,7 +55,7 @@ export function logFailure<Item>(source: FrameSource<Item>, log: Log, requestId:
     ...source,
     failed(error) {
       const apiError = toApiError(error)
-      if (apiError.status >= 500) report(log, apiError, requestId)
+      if (apiError.status >= 500) logError(log, apiError, requestId)
       return source.failed(apiError)
     },
   }

@@ -1,7 +1,7 @@
 import type { Page } from '../../http/paging.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
-import type { Hold } from '../../lib/memory-budget.ts'
+import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import { cancelResponse } from './background/cancel-run.ts'
 import { queueResponse } from './background/queue-response.ts'
 import type { Runs } from './background/runs.ts'
@@ -35,19 +35,19 @@ export type ResponseService = {
   /** Queues a background run and streams its events; the run continues when the client disconnects. */
   queueAndStream(request: ResponseRequest, context: RequestContext): Promise<ResponseEventStream>
   /** Returns the response as JSON. */
-  find(organization: string, id: string, hold: Hold): Promise<string>
+  find(organization: string, id: string, hold: AcquireMemory): Promise<string>
   /** Streams the events after this sequence number, or all events where `after` is undefined. */
   streamStored(
     organization: string,
     id: string,
     after: number | undefined,
-    hold: Hold,
+    hold: AcquireMemory,
   ): Promise<ResponseEventStream>
   /** Cancels a background run and returns its response as JSON. */
-  cancel(organization: string, id: string, hold: Hold): Promise<string>
+  cancel(organization: string, id: string, hold: AcquireMemory): Promise<string>
   remove(organization: string, id: string): Promise<DeletedResponse>
   /** Returns a page of the input items as JSON in parts. */
-  listInputItems(organization: string, id: string, page: Page, hold: Hold): Promise<readonly string[]>
+  listInputItems(organization: string, id: string, page: Page, hold: AcquireMemory): Promise<readonly string[]>
 }
 
 /** The service for these gateway settings. */

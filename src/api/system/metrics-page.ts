@@ -4,9 +4,9 @@ import { metricsForbidden } from '../../lib/errors/errors.ts'
 /** The metrics page, with its access check. */
 export type MetricsPage = {
   /** Sets the server that receives the requests: it knows the addresses of its clients. */
-  servedBy(peers: Peers): void
+  setServer(peers: Peers): void
   /** Renders the metrics; throws 403 for a client without access. */
-  show(request: Request): string
+  render(request: Request): string
 }
 
 /** Returns the address of the client that sent a request. */
@@ -31,8 +31,8 @@ export function createMetricsPage(
   }
 
   return {
-    servedBy: (server) => void (peers = server),
-    show(request) {
+    setServer: (server) => void (peers = server),
+    render(request) {
       const address = peers?.requestIP(request)?.address ?? ''
       const isLocal = loopback.test(address) && !isForwarded(request) && hasLocalHost(request, host())
       if (!isLocal && !hasAdminKey(request)) throw metricsForbidden()

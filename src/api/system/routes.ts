@@ -52,7 +52,7 @@ export function systemRoutes(ready: Readiness, metrics: MetricsPage) {
       '/metrics',
       ({ request, set }) => {
         set.headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8'
-        return metrics.show(request)
+        return metrics.render(request)
       },
       { detail: metricsDetail },
     )

@@ -3,7 +3,7 @@ import { dataFolderProblem } from '../../config/file-errors.ts'
 import type { LoadedSettings } from '../../config/load.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
 import { tlsProblems, tlsWarnings } from '../../config/tls-files.ts'
-import { checkedCollector } from '../../observability/traces/tracing.ts'
+import { collectorUrl } from '../../observability/traces/tracing.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
 import { databaseVersion } from '../../storage/sqlite/connection/existing-database.ts'
 import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
@@ -32,7 +32,7 @@ export function machineProblems(
     ),
     ...problemOf(
       'trace collector',
-      errorMessageOf(() => checkedCollector(environment)),
+      errorMessageOf(() => collectorUrl(environment)),
     ),
   ]
 }

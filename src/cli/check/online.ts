@@ -1,6 +1,6 @@
 import { isListed, ListingError, listModels } from '../../gateway/models/model-listing.ts'
 import type { Models } from '../../gateway/models/model.ts'
-import { otherBases } from '../../providers/config/base-address.ts'
+import { alternativeBaseUrls } from '../../providers/config/base-url.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import type { OnlineReport } from './report.ts'
 import type { CliContext } from '../context.ts'
@@ -55,7 +55,7 @@ async function findWorkingBaseUrl(
 ): Promise<string | undefined> {
   // An unreachable provider, or one that rejects the key, would do so at any path.
   if (!(error instanceof ListingError) || [401, 403].includes(error.status)) return undefined
-  for (const baseUrl of otherBases(provider.baseUrl, kind)) {
+  for (const baseUrl of alternativeBaseUrls(provider.baseUrl, kind)) {
     const { signal } = new AbortController()
     const listed = await listModels({ ...provider, baseUrl }, kind, signal, {
       deadline: probeTimeoutMs,

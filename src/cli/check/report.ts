@@ -1,5 +1,5 @@
 import { problemLine, type SettingsProblem } from '../../config/problem.ts'
-import { oneOf } from '../../lib/validation/wording.ts'
+import { joinChoices } from '../../lib/validation/problem.ts'
 import { table } from '../output.ts'
 
 /** The result of `weir check`; what depends on valid settings is absent if they are not valid. */
@@ -99,7 +99,7 @@ function modelLines(models: ModelsReport | undefined): string[] {
 
 function notListedLines(providers: readonly string[]): string[] {
   if (providers.length === 0) return []
-  return [`Not counted: the models that ${oneOf(providers, 'and')} will list; --online requests them.`]
+  return [`Not counted: the models that ${joinChoices(providers, 'and')} will list; --online requests them.`]
 }
 
 function onlineLines(reports: readonly OnlineReport[]): string[] {

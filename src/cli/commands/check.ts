@@ -5,7 +5,7 @@ import { createModelRegistry } from '../../gateway/models/model-registry.ts'
 import type { Models } from '../../gateway/models/model.ts'
 import type { RegisteredModels } from '../../gateway/models/models.ts'
 import type { Log } from '../../lib/log.ts'
-import { baseAddressWarnings } from '../../providers/config/base-address.ts'
+import { baseUrlWarnings } from '../../providers/config/base-url.ts'
 import { configureProviders, type ProviderSet } from '../../providers/config/configure-providers.ts'
 import { localEngines } from '../../providers/config/local-engines.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -104,7 +104,7 @@ async function reportOnSettings(
     warnings: [
       ...loaded.warnings,
       ...machineWarnings(loaded),
-      ...baseAddressWarnings(providers.configured.values()),
+      ...baseUrlWarnings(providers.configured.values()),
     ],
     providers: providerReports(providers, settings.providers),
     models: {

@@ -1,4 +1,4 @@
-import { durationOf } from '../../config/duration.ts'
+import { parseDuration } from '../../config/units.ts'
 import { defaultOrganization } from '../../storage/sqlite/keys/bootstrap.ts'
 import type { KeyRecord, NewKey } from '../../storage/ports/keys.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
@@ -102,7 +102,7 @@ function expiryText(record: KeyRecord | undefined): string {
 }
 
 function duration(flag: string, text: string): number {
-  const milliseconds = /^0(ms|s|m|h|d)$/.test(text) && flag === '--grace' ? 0 : durationOf(text)
+  const milliseconds = /^0(ms|s|m|h|d)$/.test(text) && flag === '--grace' ? 0 : parseDuration(text)
   // A hundred years; a date much later would overflow.
   if (milliseconds === undefined || milliseconds > 36_500 * 86_400_000)
     throw new UsageError(

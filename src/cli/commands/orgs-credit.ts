@@ -1,4 +1,4 @@
-import { type Nanos, nanosOf, usdText } from '../../lib/usd.ts'
+import { type Nanos, parseUsd, formatUsd } from '../../lib/usd.ts'
 import type { OrganizationAccount } from '../../storage/ports/organizations.ts'
 import { parseFlags } from '../args.ts'
 import { UsageError } from '../errors.ts'
@@ -22,14 +22,14 @@ export async function credit(args: readonly string[], context: CliContext): Prom
   context.out(
     flags.json
       ? jsonText(organizationJson(account))
-      : `The balance of ${name} is ${usdText(account.balance)} USD.`,
+      : `The balance of ${name} is ${formatUsd(account.balance)} USD.`,
   )
   if (!flags.json) printBillingHint(account, context)
   return 0
 }
 
 function parseAmount(usd: string): Nanos {
-  const amount = nanosOf(usd)
+  const amount = parseUsd(usd)
   if (amount === undefined)
     throw new UsageError(
       `USD is an amount such as 25 or 12.50, with nine decimals at most, not “${usd}”. See weir orgs --help.`,

@@ -1,4 +1,4 @@
-import { durationOf } from '../../config/duration.ts'
+import { parseDuration } from '../../config/units.ts'
 import { type UsageGrouping, usageGroupings, type UsageQuestion } from '../../storage/ports/usage-report.ts'
 import type { Command } from '../command.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
@@ -87,7 +87,7 @@ function parseGrouping(text: string): UsageGrouping {
 }
 
 function parseSpan(text: string): number {
-  const spanMs = durationOf(text)
+  const spanMs = parseDuration(text)
   // A hundred years; a date much later would overflow.
   if (spanMs === undefined || spanMs > 36_500 * 86_400_000)
     throw new UsageError(

@@ -1,4 +1,4 @@
-import { durationOf } from '../../config/duration.ts'
+import { parseDuration } from '../../config/units.ts'
 import type { Log } from '../../lib/log.ts'
 import { settleWithin } from '../../lib/time.ts'
 import type { Runtime } from '../../server/runtime.ts'
@@ -30,7 +30,7 @@ export function listenForStopSignals({ signal }: CliContext): StopSignals {
 
 /** Parses the value of `--drain`; returns milliseconds. */
 export function parseDrain(text: string = '30s'): number {
-  const drainMs = /^0(ms|s|m|h)?$/.test(text) ? 0 : durationOf(text)
+  const drainMs = /^0(ms|s|m|h)?$/.test(text) ? 0 : parseDuration(text)
   if (drainMs !== undefined && drainMs <= maxDrainMs) return drainMs
   throw new UsageError(
     `--drain needs a duration up to 24h such as 30s or 5m, but got “${text}”. See weir serve --help.`,

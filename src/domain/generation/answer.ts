@@ -16,7 +16,7 @@ export type AnswerChoice = {
 }
 
 /** Accumulates the events of a stream into an answer. */
-export class AnswerFold {
+export class AnswerAccumulator {
   readonly #choices: OpenChoice[] = []
   #usage: Usage | undefined
   #tier: Answer['tier'] = null

@@ -20,7 +20,7 @@ export type GenerationEvent =
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'tier'; readonly tier: 'default' | 'priority' | null }
   /** The provider has failed; no event follows. */
-  | { readonly type: 'failure'; readonly complaint: ProviderError }
+  | { readonly type: 'failure'; readonly error: ProviderError }
 
 /**
  * The model begins a tool call. `index` counts the tool calls of the choice from 0; id and name are final.

@@ -20,7 +20,7 @@ export type ProviderError = {
 }
 
 /** The message of an error for which the provider gives none. */
-export const noReason = 'The provider gave no reason.'
+export const noReasonMessage = 'The provider gave no reason.'
 
 /** The response ended without its final event, on a connection that closed properly. */
 export const endedEarly: ProviderError = {

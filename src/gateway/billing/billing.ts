@@ -4,7 +4,7 @@ import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { billingNotConfigured, insufficientBalance } from '../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
-import { usdText } from '../../lib/usd.ts'
+import { formatUsd } from '../../lib/usd.ts'
 import type { Ledger } from '../../storage/ports/ledger.ts'
 import type { CostBound } from './cost-bound.ts'
 
@@ -49,7 +49,7 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
     if (writes.length === 0) reservedIds.add(request.id)
     if (await ledger.reserve({ request, amount: maxCost, promptCost, promptTokens }, writes)) return
     if (maxCost === 0n) throw insufficientBalance('The balance is below zero. It has to be credited first.')
-    const needed = `This request may cost up to ${usdText(maxCost)} USD, and the balance does not hold that.`
+    const needed = `This request may cost up to ${formatUsd(maxCost)} USD, and the balance does not hold that.`
     throw insufficientBalance(`${needed} A smaller max_tokens reserves less.`)
   }
 

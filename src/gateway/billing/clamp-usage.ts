@@ -1,7 +1,7 @@
 import type { Generation } from '../../domain/generation/request.ts'
 import type { Usage } from '../../domain/generation/usage.ts'
 import type { Model } from '../models/model.ts'
-import { estimatedPrompt } from './estimate.ts'
+import { estimatePromptTokens } from './estimate.ts'
 import { maxPromptTokens, type PromptModel } from './prompt-tokens.ts'
 
 /** What metering needs to know of a model. */
@@ -41,6 +41,6 @@ export function clampUsage(usage: Usage, generation: Generation, model: MeteredM
  */
 function maxPromptFor(reported: number, generation: Generation, model: MeteredModel): number {
   if (model.contextWindow !== undefined) return model.contextWindow
-  if (reported <= minContextWindow || reported <= estimatedPrompt(generation)) return reported
+  if (reported <= minContextWindow || reported <= estimatePromptTokens(generation)) return reported
   return Math.max(minContextWindow, maxPromptTokens(generation, model))
 }

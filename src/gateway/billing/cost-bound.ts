@@ -1,7 +1,7 @@
 import type { Pricing } from '../../config/model-facts.ts'
 import type { Generation, Message } from '../../domain/generation/request.ts'
 import type { Model } from '../models/model.ts'
-import { imagesIn } from './estimate.ts'
+import { countImages } from './estimate.ts'
 import { costOf, hasCost, longWriteFactor, type Nanos, pricingOf, priorityPricing } from './price.ts'
 import { maxPromptTokens } from './prompt-tokens.ts'
 
@@ -30,7 +30,7 @@ export function costBoundOf(
 ): CostBound | undefined {
   const pricing = pricingOf({ model, generation })
   if (!hasCost(pricing) || !hasCost(model.pricing)) return undefined
-  const images = imagesIn(generation)
+  const images = countImages(generation)
   const maxUsage = {
     promptTokens: maxPromptTokens(generation, model),
     completionTokens: maxAnswerTokens(generation, model),

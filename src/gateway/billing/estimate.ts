@@ -8,12 +8,12 @@ const tokensPerMessage = 4
 const tokensPerImage = 800
 
 /** Estimates the tokens of so many characters. */
-export function estimatedTokens(characters: number): number {
+export function estimateTokens(characters: number): number {
   return Math.ceil(characters / charactersPerToken)
 }
 
 /** Estimates the tokens of the prompt, for providers that report no usage. */
-export function estimatedPrompt(generation: Generation): number {
+export function estimatePromptTokens(generation: Generation): number {
   const tools = generation.tools.reduce(
     (sum, tool) => sum + tool.name.length + (tool.description?.length ?? 0) + jsonLength(tool.parameters),
     0,
@@ -22,7 +22,7 @@ export function estimatedPrompt(generation: Generation): number {
     (sum, message) => sum + tokensPerMessage + messageTokens(message),
     0,
   )
-  return messages + estimatedTokens(tools)
+  return messages + estimateTokens(tools)
 }
 
 /** Whether the prompt is empty, so that a provider may count zero tokens. */
@@ -34,14 +34,14 @@ function messageTokens(message: Message): number {
   const parts = message.parts.reduce((sum, part) => sum + partTokens(part), 0)
   if (message.role !== 'assistant') return parts
   return message.toolCalls.reduce(
-    (sum, call) => sum + estimatedTokens(call.name.length + call.arguments.length),
+    (sum, call) => sum + estimateTokens(call.name.length + call.arguments.length),
     parts,
   )
 }
 
 function partTokens(part: Part): number {
-  if (part.type === 'text') return estimatedTokens(part.text.length)
-  return part.type === 'image' ? tokensPerImage : estimatedTokens(Math.min(jsonLength(part.value), 16_000))
+  if (part.type === 'text') return estimateTokens(part.text.length)
+  return part.type === 'image' ? tokensPerImage : estimateTokens(Math.min(jsonLength(part.value), 16_000))
 }
 
 function jsonLength(value: unknown): number {
@@ -49,7 +49,7 @@ function jsonLength(value: unknown): number {
 }
 
 /** The number of images in the prompt. */
-export function imagesIn(generation: Generation): number {
+export function countImages(generation: Generation): number {
   return generation.messages.reduce((sum, message) => sum + message.parts.filter(isImage).length, 0)
 }
 

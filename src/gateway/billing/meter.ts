@@ -4,7 +4,7 @@ import type { Usage } from '../../domain/generation/usage.ts'
 import { monotonicNow } from '../../lib/time.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { clampUsage, type MeteredRequest } from './clamp-usage.ts'
-import { estimatedPrompt, estimatedTokens, isEmptyPrompt } from './estimate.ts'
+import { estimatePromptTokens, estimateTokens, isEmptyPrompt } from './estimate.ts'
 import type { ServedTier } from './price.ts'
 import { conservativePromptTokens, maxPromptTokens } from './prompt-tokens.ts'
 import { maxAnswerTokens } from './cost-bound.ts'
@@ -110,7 +110,7 @@ export class Meter {
   usage(cancelled = false): MeteredUsage {
     const reported = this.#reported && clampUsage(this.#reported, this.#sent, this.#request.model)
     if (cancelled && !this.#finished && !this.#usageIsFinal) return this.#partialUsage(reported)
-    const completionTokens = estimatedTokens(this.outputLength())
+    const completionTokens = estimateTokens(this.outputLength())
     // Before the end, the provider's counts cover only the beginning of the answer.
     const complete =
       this.#finished || this.#usageIsFinal || (reported?.completionTokens ?? 0) >= completionTokens
@@ -118,10 +118,10 @@ export class Meter {
     // A provider that reports zero tokens for a prompt has not counted it.
     if (reported && complete && (reported.promptTokens > 0 || isEmptyPrompt(generation)))
       return { ...reported, estimated: false }
-    const promptTokens = reported?.promptTokens || estimatedPrompt(generation)
+    const promptTokens = reported?.promptTokens || estimatePromptTokens(generation)
     if (reported)
       return { ...reported, promptTokens, ...(complete ? {} : { completionTokens }), estimated: true }
-    const reasoningTokens = estimatedTokens(this.#reasoningLength)
+    const reasoningTokens = estimateTokens(this.#reasoningLength)
     return { promptTokens, completionTokens, reasoningTokens, estimated: true }
   }
 
@@ -160,7 +160,7 @@ export class Meter {
       Math.min(conservativePromptTokens(this.#sent, model), maxPromptTokens(generation, model))
     const generated = Math.max(this.#unfinished.tokens(), reported?.completionTokens ?? 0)
     const completionTokens = Math.min(Math.ceil(generated), maxAnswerTokens(generation, model))
-    const reasoningTokens = reported?.reasoningTokens ?? estimatedTokens(this.#reasoningLength)
+    const reasoningTokens = reported?.reasoningTokens ?? estimateTokens(this.#reasoningLength)
     return {
       ...reported,
       promptTokens,

@@ -1,6 +1,6 @@
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import { ApiError } from '../../lib/errors/errors.ts'
-import { imagesIn } from './estimate.ts'
+import { countImages } from './estimate.ts'
 import type { Meter, MeteredUsage } from './meter.ts'
 import { costOf, type Nanos, type PricedCall, pricingOf } from './price.ts'
 
@@ -35,7 +35,7 @@ export function costOfUsage(
   meter: Pick<Meter, 'tier'>,
 ): Nanos | undefined {
   const pricing = pricingOf(request, meter.tier())
-  return pricing && costOf(usage, pricing, imagesIn(request.generation))
+  return pricing && costOf(usage, pricing, countImages(request.generation))
 }
 
 const noUsage: MeteredUsage = { promptTokens: 0, completionTokens: 0, estimated: false }

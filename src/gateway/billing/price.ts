@@ -1,7 +1,7 @@
 import type { Pricing } from '../../config/model-facts.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import type { Usage } from '../../domain/generation/usage.ts'
-import { type Nanos, usdText } from '../../lib/usd.ts'
+import { type Nanos, formatUsd } from '../../lib/usd.ts'
 import type { Model } from '../models/model.ts'
 
 export type { Nanos }
@@ -34,7 +34,7 @@ function partsOfPrompt(usage: Usage) {
 
 /** `0.000123456`, the amount in USD. */
 export function toDollars(amount: Nanos): string {
-  return usdText(amount, 9)
+  return formatUsd(amount, 9)
 }
 
 /** The prices with those of the highest tier that the prompt exceeds. */

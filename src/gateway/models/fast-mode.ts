@@ -13,7 +13,7 @@ export type FastModeTarget = {
 }
 
 /** How `performance_mode: fast` is served for the model; throws the 400 if it has no fast mode. */
-export function fastServiceOf(models: Models, model: Model): FastModeTarget {
+export function resolveFastMode(models: Models, model: Model): FastModeTarget {
   const { fast } = model
   const target = fast?.strategy === 'model_variant' ? models.find(fast.target_slug) : model
   if (fast === undefined || target === undefined || target.disabled !== undefined) {

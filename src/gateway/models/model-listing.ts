@@ -1,6 +1,6 @@
 import { parseJson } from '../../lib/json/json.ts'
-import { readText, TooLong } from '../../lib/read-text.ts'
-import { type ListedModel, usualListing } from '../../providers/model-listing.ts'
+import { readText, TooLongError } from '../../lib/read-text.ts'
+import { type ListedModel, defaultListing } from '../../providers/model-listing.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import { upstreamHeaders } from '../upstream/headers.ts'
 import { withDetails } from './model-details.ts'
@@ -12,7 +12,7 @@ const maxBodyBytes = 8 * 1024 * 1024
 
 /** Whether the provider has an endpoint that lists its models. */
 export function isListed(provider: Provider, kind: RemoteKind): boolean {
-  return (kind.listing ?? usualListing).path(provider) !== undefined
+  return (kind.listing ?? defaultListing).path(provider) !== undefined
 }
 
 /**
@@ -25,7 +25,7 @@ export async function listModels(
   signal: AbortSignal,
   { deadline: timeoutMs = defaultTimeoutMs, known = [] }: ListingOptions = {},
 ): Promise<readonly ListedModel[]> {
-  const { path, models, details } = kind.listing ?? usualListing
+  const { path, models, details } = kind.listing ?? defaultListing
   const listingPath = path(provider)
   if (listingPath === undefined) throw new Error('It has no list of models that could be asked for.')
   const limitedSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
@@ -62,7 +62,7 @@ async function boundedText(response: Response): Promise<string> {
   try {
     return await readText(response, maxBodyBytes)
   } catch (error) {
-    throw error instanceof TooLong ? new Error('Its list of models is too large.') : error
+    throw error instanceof TooLongError ? new Error('Its list of models is too large.') : error
   }
 }
 

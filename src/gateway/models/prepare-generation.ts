@@ -1,7 +1,7 @@
 import type { Parameter } from '../../domain/generation/parameters.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import { enforceCapabilities } from './enforce-capabilities.ts'
-import { fastServiceOf } from './fast-mode.ts'
+import { resolveFastMode } from './fast-mode.ts'
 import type { Model, Models } from './model.ts'
 import { requireModel } from './require-model.ts'
 
@@ -43,7 +43,7 @@ export function prepareGeneration<Request extends { readonly model: string }>(
 ): PreparedGeneration {
   const requested = requireModel(models, request.model)
   const { generation, names, warnings } = lower(request)
-  const service = fast ? fastServiceOf(models, requested) : undefined
+  const service = fast ? resolveFastMode(models, requested) : undefined
   const model = service?.model ?? requested
   const allWarnings = [...warnings]
   const warn = (warning: string) => void allWarnings.push(warning)

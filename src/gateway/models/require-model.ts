@@ -1,5 +1,5 @@
 import { type ApiError, modelNotFound } from '../../lib/errors/errors.ts'
-import { oneOf } from '../../lib/validation/wording.ts'
+import { joinChoices } from '../../lib/validation/problem.ts'
 import { shortText } from '../../lib/text.ts'
 import type { Model, Models } from './model.ts'
 import { suggestModels } from './suggest-models.ts'
@@ -26,7 +26,7 @@ function notFound(models: Models, name: string): ApiError {
       name,
     )
   const suggestions = suggestModels(models, name)
-  const hint = suggestions.length > 0 ? ` Did you mean ${oneOf(suggestions)}?` : ''
+  const hint = suggestions.length > 0 ? ` Did you mean ${joinChoices(suggestions)}?` : ''
   const message = `The model ${shown} does not exist.${hint} GET /v1/models lists the enabled models.`
   return modelNotFound(message, 'unknown_model', name)
 }
@@ -34,7 +34,7 @@ function notFound(models: Models, name: string): ApiError {
 function describeCandidates(models: readonly Model[]): string {
   const slugs = models.slice(0, maxCandidates).map(({ slug }) => slug)
   const others = models.length - slugs.length
-  const text = `it may mean ${oneOf(others > 0 ? [...slugs, `${others} others`] : slugs)}`
+  const text = `it may mean ${joinChoices(others > 0 ? [...slugs, `${others} others`] : slugs)}`
   const enabled = models.some(({ disabled }) => disabled === undefined)
   return enabled ? `${text}. Use the full name.` : `${text}, and all of them are disabled.`
 }

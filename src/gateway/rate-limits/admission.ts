@@ -33,12 +33,12 @@ export class Admission {
    * Takes a concurrency slot, which the call then uses, or throws the 429. Does nothing if the request has
    * one.
    */
-  takeSlot(): void {
+  acquireSlot(): void {
     this.#acquire()
   }
 
   /** The same; returns false if no slot is free. */
-  tryTakeSlot(): boolean {
+  tryAcquireSlot(): boolean {
     const limiter = this.#limiters.limiterOf(this.#organization)
     if (this.#slot === undefined && limiter.tryAcquireSlot()) this.#slot = limiter
     return this.#slot !== undefined
@@ -78,12 +78,12 @@ export class Admission {
   }
 
   /** Marks the request as recorded without a call. */
-  enter(): void {
+  markRecorded(): void {
     this.#recorded = true
   }
 
   /** Whether the request is recorded or its call has begun: from then on it is settled, however it ends. */
-  opened(): boolean {
+  isRecorded(): boolean {
     return this.#recorded
   }
 
@@ -129,7 +129,7 @@ export class QueuedSlot {
   }
 
   /** Returns the tokens: the call will not run. */
-  drop(): void {
+  release(): void {
     this.#limiters.limiterOf(this.#organization).refundTokens(this.#tokens, this.#limiters.now())
   }
 }
@@ -154,7 +154,7 @@ export class ConcurrencySlot {
    * Frees the slot and the memory, and corrects the tokens to those that were used. Does nothing the second
    * time.
    */
-  close(usedTokens: number): void {
+  release(usedTokens: number): void {
     if (this.#released) return
     this.#released = true
     this.#limiter.settleCall(this.#tokens, usedTokens, this.#now())

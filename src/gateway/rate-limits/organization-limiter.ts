@@ -12,7 +12,7 @@ export type LimitValues = {
 export type RateLimitStatus = { readonly requests: BucketStatus; readonly tokens: BucketStatus }
 
 /** The level of a bucket, and the milliseconds until it is full. */
-export type BucketStatus = { readonly limit: number; readonly remaining: number; readonly untilFull: number }
+export type BucketStatus = { readonly limit: number; readonly remaining: number; readonly resetMs: number }
 
 /**
  * The limiter of one organization: two token buckets and a number of slots. `now` is milliseconds of a
@@ -91,7 +91,7 @@ export class OrganizationLimiter {
 }
 
 function statusOf(bucket: TokenBucket, now: number): BucketStatus {
-  return { limit: bucket.limit, remaining: bucket.remaining(now), untilFull: bucket.resetMs(now) }
+  return { limit: bucket.limit, remaining: bucket.remaining(now), resetMs: bucket.resetMs(now) }
 }
 
 function limitExceeded(type: 'requests' | 'tokens', limit: number, waitMs: number): Error {

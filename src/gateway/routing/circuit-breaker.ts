@@ -1,4 +1,4 @@
-import { reachable } from '../../lib/reachable.ts'
+import { isReachable } from '../../lib/reachable.ts'
 import type { ModelRoute } from '../models/model.ts'
 
 /** How a route has failed. */
@@ -174,7 +174,7 @@ export class CircuitBreaker {
 }
 
 function isReachable({ provider }: ModelRoute): Promise<boolean> {
-  return reachable(provider.baseUrl, provider.timeouts.connect / 2)
+  return isReachable(provider.baseUrl, provider.timeouts.connect / 2)
 }
 
 function createHealth(): RouteHealth {

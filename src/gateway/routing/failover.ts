@@ -53,7 +53,7 @@ class Failover {
   #retryRoute: ModelRoute | undefined
 
   constructor(call: Call, dependencies: GatewayDependencies) {
-    const { facts, model } = call.request
+    const { metadata: facts, model } = call.request
     this.#call = call
     this.#dependencies = dependencies
     this.#organization = facts.organization
@@ -135,9 +135,9 @@ class Failover {
     const { abortSource, observer } = this.#call
     const attempt = Math.min(...routes.map((route) => this.#attemptsOf(route))) - 1
     const error = combinedFailure(routes.map((route) => this.#failures.get(route)?.error))
-    observer?.upstream.start()
+    observer?.upstreamStopwatch.start()
     await wait(retryDelayMs(attempt, error), abortSource)
-    observer?.upstream.stop()
+    observer?.upstreamStopwatch.stop()
   }
 
   #canRetry(route: ModelRoute): boolean {

@@ -15,14 +15,14 @@ export async function openStream(
   call: Call,
   dependencies: GatewayDependencies,
 ): Promise<GenerationStream> {
-  const { model, facts, stream, generation: original } = call.request
+  const { model, metadata: facts, stream, generation: original } = call.request
   const { provider } = route
   call.meter.routeChosen(route)
   call.observer?.attemptStarted(route)
   const inlined = needsInlineImages(provider) ? await call.inlineImages() : original
   const generation = await dependencies.states.restore(facts.organization, provider.name, inlined)
   const warnings: string[] = []
-  const firstEventTimeout = stream ? new FirstEventTimeout(dependencies.patience) : undefined
+  const firstEventTimeout = stream ? new FirstEventTimeout(dependencies.firstEventTimeoutMs) : undefined
   call.meter.requestSent(generation)
   const target = {
     model: route.model,
@@ -35,7 +35,7 @@ export async function openStream(
     target,
     generation,
     signal: call.abortSource,
-    stopwatch: call.observer?.upstream,
+    stopwatch: call.observer?.upstreamStopwatch,
     warn: (warning) => void warnings.push(warning),
     onAccepted: () => {
       call.meter.accepted()

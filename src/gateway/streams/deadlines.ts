@@ -1,4 +1,4 @@
-import { reachable } from '../../lib/reachable.ts'
+import { isReachable } from '../../lib/reachable.ts'
 import { createWatchdog, type Watchdog } from '../../lib/watchdog.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { connectionTimedOut, responseTimedOut } from '../upstream/upstream-error.ts'
@@ -67,7 +67,7 @@ export class Deadlines {
    */
   async #checkConnection(): Promise<void> {
     const { name, baseUrl, timeouts } = this.#provider
-    if (await reachable(baseUrl, timeouts.connect / 2)) return
+    if (await isReachable(baseUrl, timeouts.connect / 2)) return
     if (!this.#hasResponse) this.#abort.abort(connectionTimedOut(name))
   }
 }

@@ -42,12 +42,12 @@ export class MeteredStream implements GenerationStream {
     this.#upstream = opened.upstream
   }
 
-  async each(onBatch: OnItem<Batch>): Promise<void> {
+  async forEach(onBatch: OnItem<Batch>): Promise<void> {
     try {
       const first = await this.#first
       this.#first = undefined
       if (first) await this.#deliver(first, onBatch)
-      await this.#upstream.each((batch) => this.#deliver(batch, onBatch))
+      await this.#upstream.forEach((batch) => this.#deliver(batch, onBatch))
       const cancelReason = this.#call.cancelReason()
       // Aborted after its last event, the call is settled as aborted, and its completion is not stored.
       if (this.#call.abortSource.aborted && !this.#closed) throw this.#call.abortSource.reason
@@ -81,7 +81,7 @@ export class MeteredStream implements GenerationStream {
     if (this.#call.cancelReason()) return this.#drain()
     if (meter.outputLength() > maxOutputCharacters)
       throw upstreamUnavailable(this.provider, 'its response does not end')
-    const saved = this.#states.save(request.facts.organization, this.provider, batch)
+    const saved = this.#states.save(request.metadata.organization, this.provider, batch)
     const pending = saved ? saved.then(() => onBatch(batch)) : onBatch(batch)
     if (pending) meter.readerPaused()
     return pending

@@ -6,7 +6,7 @@ import {
 } from '../../domain/generation/provider-error.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { parseJson } from '../../lib/json/json.ts'
-import { tooDeep } from '../../lib/validation/nesting.ts'
+import { isTooDeep } from '../../lib/validation/nesting.ts'
 import { createSseParser, type SseEvent } from '../../lib/sse.ts'
 import type { StreamParser, Protocol } from '../../providers/protocols/protocol.ts'
 import { readText } from '../../lib/read-text.ts'
@@ -79,14 +79,14 @@ class JsonBody implements UpstreamBody {
 
 const invalidJsonEvent: GenerationEvent = {
   type: 'failure',
-  complaint: { message: 'its response is not valid JSON', detected: true },
+  error: { message: 'its response is not valid JSON', detected: true },
 }
 
-const tooLargeEvent: GenerationEvent = { type: 'failure', complaint: tooLarge }
+const tooLargeEvent: GenerationEvent = { type: 'failure', error: tooLarge }
 
 /** JSON that nests deeper takes seconds to serialize, or cannot be serialized at all. */
 function isTooDeep(text: string): boolean {
-  return text.length > minDeepLength && tooDeep(text, maxDepth)
+  return text.length > minDeepLength && isTooDeep(text, maxDepth)
 }
 
 /** Bun's type has more methods than that of the platform. */
@@ -141,9 +141,9 @@ class SseBody<State> implements UpstreamBody {
    */
   #atEnd(event: GenerationEvent): GenerationEvent {
     if (event.type !== 'failure') return event
-    const { complaint: error } = event
+    const { error: error } = event
     const cutOff = error === endedEarly || error === invalidData
-    return cutOff ? { type: 'failure', complaint: this.#readError ?? endedEarly } : event
+    return cutOff ? { type: 'failure', error: this.#readError ?? endedEarly } : event
   }
 
   close(): void {

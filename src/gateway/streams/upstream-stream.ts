@@ -3,7 +3,7 @@ import type { ProviderError } from '../../domain/generation/provider-error.ts'
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import type { OnItem, OpenableStream } from '../../lib/push-stream.ts'
-import { readText, TooLong } from '../../lib/read-text.ts'
+import { readText, TooLongError } from '../../lib/read-text.ts'
 import type { Stopwatch } from '../../lib/stopwatch.ts'
 import type { Protocol, Target } from '../../providers/protocols/protocol.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
@@ -59,7 +59,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
   }
 
   /** One loop from the socket to the consumer. */
-  async each(onBatch: OnItem<Batch>): Promise<void> {
+  async forEach(onBatch: OnItem<Batch>): Promise<void> {
     const body = this.#body
     if (body === undefined) return
     let delivering = false
@@ -127,7 +127,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
     try {
       return body.parse(chunk)
     } catch (error) {
-      throw error instanceof TooLong ? error : toInternalError(error)
+      throw error instanceof TooLongError ? error : toInternalError(error)
     }
   }
 
@@ -180,7 +180,7 @@ function isFailure(event: GenerationEvent): event is FailureEvent {
 }
 
 /** The failure of the response, or the abort reason if the gateway ended it. */
-function failureReason({ complaint: error }: FailureEvent, provider: Provider, signal: AbortSignal): unknown {
+function failureReason({ error: error }: FailureEvent, provider: Provider, signal: AbortSignal): unknown {
   return signal.aborted ? signal.reason : providerFailure(error, provider)
 }
 

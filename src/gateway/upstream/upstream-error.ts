@@ -1,13 +1,13 @@
 import {
   type ProviderError,
   connectionClosed,
-  noReason,
+  noReasonMessage,
   tooLarge,
   unreadable,
 } from '../../domain/generation/provider-error.ts'
 import { type ApiError } from '../../lib/errors/errors.ts'
 import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/errors/upstream-errors.ts'
-import { TooLong } from '../../lib/read-text.ts'
+import { TooLongError } from '../../lib/read-text.ts'
 import { scrub } from './scrub.ts'
 
 /**
@@ -68,7 +68,7 @@ export function connectionTimedOut(provider: string): ApiError {
 
 /** The reason why reading a response failed. */
 export function readFailure(error: unknown): ProviderError {
-  if (error instanceof TooLong) return tooLarge
+  if (error instanceof TooLongError) return tooLarge
   return codeOf(error) === 'ECONNRESET' ? connectionClosed : unreadable
 }
 
@@ -99,7 +99,7 @@ function timeoutMessage(provider: string, reason: string): string {
 function failureReason({ message, status, detected, fromStatusLine }: ProviderError): string {
   if (detected) return message
   if (status === undefined)
-    return message === noReason ? 'its response holds no answer' : 'it reported an error in its response'
+    return message === noReasonMessage ? 'its response holds no answer' : 'it reported an error in its response'
   return fromStatusLine ? `it answered with status ${status}` : `it reported status ${status} in its response`
 }
 

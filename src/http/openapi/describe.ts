@@ -1,6 +1,6 @@
 import type { DocumentDecoration } from 'elysia'
 import { type TProperties, type TSchema, Type } from 'typebox'
-import type { Contract } from '../../lib/validation/contract.ts'
+import type { Validator } from '../../lib/validation/validator.ts'
 import { fieldsOf } from '../../lib/json/json.ts'
 import { ErrorBody } from '../schema.ts'
 
@@ -11,7 +11,7 @@ export type Description = {
   readonly id: string
   readonly summary: string
   /** The contract of the request body. */
-  readonly body?: Contract<unknown>
+  readonly body?: Validator<unknown>
   /** The schema of the reply, if it is not an event stream. */
   readonly reply: TSchema
   /** The media type of the reply, where it is not JSON. */
@@ -35,9 +35,9 @@ export type Tag = 'Models' | 'Chat' | 'Responses' | 'System'
 export type ErrorStatus = keyof typeof errorDescriptions
 
 /** The errors of every route behind the guard. */
-export const keyedErrors = [401, 403, 429, 500, 503] as const satisfies readonly ErrorStatus[]
+export const guardErrors = [401, 403, 429, 500, 503] as const satisfies readonly ErrorStatus[]
 /** The errors of every route behind the guard that reads a body. */
-export const bodyErrors = [400, 408, 413, 415, ...keyedErrors] as const satisfies readonly ErrorStatus[]
+export const bodyErrors = [400, 408, 413, 415, ...guardErrors] as const satisfies readonly ErrorStatus[]
 
 const errorDescriptions = {
   400: 'The request is not valid, or uses something that is not supported.',

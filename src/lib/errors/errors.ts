@@ -1,4 +1,4 @@
-import type { KeyRejection, ModelRejection, RejectionFacts, RouteRejection } from './rejection.ts'
+import type { KeyRejection, ModelRejection, RejectionDetails, RouteRejection } from './rejection.ts'
 import { shortText } from '../text.ts'
 
 /** The JSON body of every error response. */
@@ -18,7 +18,7 @@ type ApiErrorOptions = {
   readonly headers?: Readonly<Record<string, string>>
   /** For the log; never shown to the caller. */
   readonly cause?: unknown
-  readonly log?: RejectionFacts
+  readonly log?: RejectionDetails
 }
 
 /** An error with the HTTP status and the message that the caller receives. */
@@ -28,7 +28,7 @@ export class ApiError extends Error {
   readonly code: string | null
   readonly param: string | null
   readonly headers: Readonly<Record<string, string>>
-  readonly log: RejectionFacts
+  readonly log: RejectionDetails
 
   constructor(status: number, message: string, options: ApiErrorOptions) {
     super(message, { cause: options.cause })
@@ -53,7 +53,7 @@ export function badRequest(
   message: string,
   code: string | null,
   param: string | null,
-  log?: RejectionFacts,
+  log?: RejectionDetails,
 ): ApiError {
   return new ApiError(400, message, { type: invalidRequest, code, param, log })
 }
@@ -92,7 +92,7 @@ export function invalidKey(reason: KeyRejection, key?: string): ApiError {
   return unauthorized(message, 'invalid_api_key', { reason, key })
 }
 
-function unauthorized(message: string, code: string | null, log: RejectionFacts): ApiError {
+function unauthorized(message: string, code: string | null, log: RejectionDetails): ApiError {
   const headers = { 'www-authenticate': 'Bearer realm="weir"' }
   return new ApiError(401, message, { type: invalidRequest, code, headers, log })
 }

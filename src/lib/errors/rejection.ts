@@ -1,5 +1,5 @@
 /** Details of a rejected request for the log; never shown to the caller. */
-export type RejectionFacts = {
+export type RejectionDetails = {
   /** The case within the error code: one of a fixed set. */
   readonly reason?: string
   /** The model name in the request. */

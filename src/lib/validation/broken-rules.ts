@@ -1,6 +1,6 @@
 import { type Rules, jsonTypeOf, jsonTypesOf } from './schema-rules.ts'
 import { isObject } from '../json/json.ts'
-import { type Path, type Problem, oneOf, quoted } from './wording.ts'
+import { type Path, type Problem, joinChoices, quoted } from './problem.ts'
 import { looksSecret } from '../text.ts'
 
 /** Returns the first bound that the value itself breaks, without looking at its elements. */
@@ -16,13 +16,13 @@ export function wrongType(branches: readonly Rules[], value: unknown, path: Path
   const types = branches.flatMap((branch): readonly string[] => {
     return branch.type === 'integer' ? ['integer'] : jsonTypesOf(branch)
   })
-  const must = `be ${oneOf([...new Set(types.map(withArticle))])}`
+  const must = `be ${joinChoices([...new Set(types.map(withArticle))])}`
   return { path, code: 'invalid_type', must, got: typeText(value) }
 }
 
 /** Returns the problem of a value that is not one of the allowed ones. */
 export function wrongChoice(allowed: readonly unknown[], value: unknown, path: Path): Problem {
-  const must = `be ${allowed.length === 1 ? '' : 'one of '}${oneOf(allowed.map(quoted))}`
+  const must = `be ${allowed.length === 1 ? '' : 'one of '}${joinChoices(allowed.map(quoted))}`
   return { path, code: 'invalid_value', must, got: quoted(value) }
 }
 

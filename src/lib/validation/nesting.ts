@@ -5,7 +5,7 @@ const backslash = 92
  * Returns true if arrays and objects of a JSON text are nested more than `limit` levels deep. JSON.parse accepts any
  * depth, but JSON.stringify and every recursive function overflow the stack on its result.
  */
-export function tooDeep(text: string, limit: number): boolean {
+export function isTooDeep(text: string, limit: number): boolean {
   return bracketsExceed(text, limit) && depthExceeds(text, limit)
 }
 

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { type ApiError, badRequest } from '../errors/errors.ts'
-import { type Path, type Problem, nameOf, sentenceOf } from './wording.ts'
+import { type Path, type Problem, formatPath, problemMessage } from './problem.ts'
 import { brokenBound, wrongChoice, wrongType } from './broken-rules.ts'
 import { type Rules, accepts, allowedValues, alternatives, jsonTypeOf, jsonTypesOf } from './schema-rules.ts'
 import { type Fields, fieldsOf, isObject } from '../json/json.ts'
@@ -14,7 +14,7 @@ export function validationError(schema: TSchema, value: unknown): ApiError {
   const problem = problemAt(schema as Rules, value, [])
   const { model } = fieldsOf(value)
   const log = { model: typeof model === 'string' ? model : undefined }
-  return badRequest(sentenceOf(problem), problem.code, nameOf(problem.path), log)
+  return badRequest(problemMessage(problem), problem.code, formatPath(problem.path), log)
 }
 
 function problemAt(rules: Rules, value: unknown, path: Path): Problem {

@@ -1,4 +1,4 @@
-import type { Path } from './wording.ts'
+import type { Path } from './problem.ts'
 import { parseJson } from '../json/json.ts'
 import { stringEnd } from './nesting.ts'
 
@@ -12,7 +12,7 @@ export const cheapProperties = 64
  * Counts the properties beyond the cheap ones of all objects in a JSON text. Returns the path of the object where the
  * count exceeds `limit`, shortened if it is long; undefined if it does not.
  */
-export function tooWide(text: string, limit: number): Path | undefined {
+export function findTooWide(text: string, limit: number): Path | undefined {
   return colonsExceed(text, limit) ? wideObject(text, limit) : undefined
 }
 

@@ -1,13 +1,13 @@
 import { version } from '../../../package.json'
 import type { WriterFigures } from '../../storage/ports/health.ts'
-import type { InFlight } from '../requests.ts'
+import type { InFlight } from '../request-tracker.ts'
 import { formatLabels, type ScrapedMetric } from './prometheus.ts'
 
 /** The state of the gateway that is read at each scrape. */
 export type GatewayFigures = {
   inFlight(): InFlight
   /** The routes that are skipped because their circuit breaker is open. */
-  leftAlone(): readonly { readonly provider: string; readonly model: string }[]
+  openCircuits(): readonly { readonly provider: string; readonly model: string }[]
   database(): WriterFigures
   /** Since the start. */
   droppedLines(): number
@@ -21,7 +21,7 @@ export type GatewayFigures = {
 
 /** Returns the metrics of the gateway's current state. */
 export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[] {
-  const { inFlight, leftAlone, database, droppedLines, droppedSpans, memory, runs } = figures
+  const { inFlight, openCircuits: leftAlone, database, droppedLines, droppedSpans, memory, runs } = figures
   return [
     {
       name: 'weir_build_info',

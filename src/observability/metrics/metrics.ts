@@ -1,4 +1,4 @@
-import type { RequestListener } from '../requests.ts'
+import type { RequestListener } from '../request-tracker.ts'
 import { type GatewayFigures, gatewayMetrics } from './gateway-metrics.ts'
 import { processMetrics } from './process-metrics.ts'
 import { renderScraped } from './prometheus.ts'

@@ -1,8 +1,8 @@
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { ApiError } from '../../lib/errors/errors.ts'
-import { providerName } from '../../providers/kinds/kinds.ts'
+import { telemetryNameOf } from '../../providers/kinds/kinds.ts'
 import { type Attempt, circuitOpen, type RequestRecord } from '../request-record.ts'
-import type { RequestListener } from '../requests.ts'
+import type { RequestListener } from '../request-tracker.ts'
 import { createRequestFamilies } from './request-families.ts'
 
 /** Counts requests, attempts and calls to models. */
@@ -34,12 +34,12 @@ function createCallRecorder(families: Families) {
   const { durations, firstTokens, tokenIntervals, attemptDurations, tokens, overhead, cost } = families
 
   function recordCall(record: RequestRecord, outcome: Outcome): void {
-    const provider = providerName(record.providerKind() ?? '')
+    const provider = telemetryNameOf(record.providerKind() ?? '')
     // An unknown model has no label value: callers can send any text.
     const model = record.metadata?.model ?? ''
     durations.withLabels('chat', provider, model, outcome.error ?? '').observe(record.totalMs / 1000)
     for (const attempt of record.attempts) recordAttempt(attempt)
-    if (record.reply) overhead.withLabels(record.reply.path ?? '').observe(record.own / 1000)
+    if (record.reply) overhead.withLabels(record.reply.path ?? '').observe(record.gatewayMs / 1000)
     if (outcome.cost !== undefined) cost.withLabels(model).value += Number(outcome.cost) / 1e9
     const { usage } = outcome
     if (usage === undefined) return
@@ -54,11 +54,11 @@ function createCallRecorder(families: Families) {
     tokenIntervals.withLabels('chat', provider, model).observe(seconds / laterTokens)
   }
 
-  function recordAttempt({ route, outcome, milliseconds }: Attempt): void {
+  function recordAttempt({ route, outcome, durationMs: milliseconds }: Attempt): void {
     if (outcome === circuitOpen) return
     const error = outcome === undefined || outcome === 'ok' ? '' : outcome
     attemptDurations
-      .withLabels('chat', providerName(route.provider.kind.name), route.model, error)
+      .withLabels('chat', telemetryNameOf(route.provider.kind.name), route.model, error)
       .observe(milliseconds / 1000)
   }
 

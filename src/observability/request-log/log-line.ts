@@ -24,8 +24,8 @@ export function logLine(record: RequestRecord, now: Date = new Date()): string {
     upstream_model: outcome?.upstreamModel,
     ...tokenFields(record),
     cost_usd: outcome?.cost === undefined ? undefined : toDollars(outcome.cost),
-    gateway_ms: rounded(record.own),
-    upstream_ms: metadata && rounded(record.upstream.milliseconds()),
+    gateway_ms: rounded(record.gatewayMs),
+    upstream_ms: metadata && rounded(record.upstreamStopwatch.endedMs()),
     first_token_ms: rounded(record.firstTokenMs()),
     total_ms: rounded(record.totalMs),
   })
@@ -53,7 +53,7 @@ function requestedModel({ metadata, rejection }: RequestRecord): string | undefi
   return loggable(requested.replace(/(?<=\S)\s[^]*$/, '…'))
 }
 
-function attemptFields({ route, outcome, milliseconds }: Attempt) {
+function attemptFields({ route, outcome, durationMs: milliseconds }: Attempt) {
   return { provider: route.provider.name, model: route.model, outcome, ms: rounded(milliseconds) }
 }
 

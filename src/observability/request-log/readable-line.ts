@@ -1,5 +1,5 @@
-import { durationText } from '../../lib/duration-text.ts'
-import { roundedUsd } from '../../lib/usd.ts'
+import { formatDuration } from '../../lib/duration-text.ts'
+import { formatRoundedUsd } from '../../lib/usd.ts'
 import type { Attempt, RequestRecord } from '../request-record.ts'
 import { clockTime, createPaint, levelLabel, type Paint, printable } from './terminal-text.ts'
 
@@ -58,12 +58,12 @@ function usageTexts({ outcome }: RequestRecord): (string | undefined)[] {
   const { usage, cost } = outcome ?? {}
   return [
     usage && `${usage.promptTokens}+${usage.completionTokens} tokens`,
-    cost === undefined ? undefined : `$${roundedUsd(cost)}`,
+    cost === undefined ? undefined : `$${formatRoundedUsd(cost)}`,
   ]
 }
 
 function durationsText(record: RequestRecord): string {
   const first = record.firstTokenMs()
-  const firstTokenText = first === undefined ? '' : `, first token ${durationText(first)}`
-  return `${durationText(record.totalMs)} (own ${durationText(record.own)}${firstTokenText})`
+  const firstTokenText = first === undefined ? '' : `, first token ${formatDuration(first)}`
+  return `${formatDuration(record.totalMs)} (own ${formatDuration(record.gatewayMs)}${firstTokenText})`
 }

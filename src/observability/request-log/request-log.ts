@@ -1,5 +1,5 @@
 import { type RequestRecord, isRoutineProbe } from '../request-record.ts'
-import type { RequestListener } from '../requests.ts'
+import type { RequestListener } from '../request-tracker.ts'
 import type { FailureNotes } from './failure-notes.ts'
 import { createLineWriter, type LineWriter, type Sink } from './line-writer.ts'
 import { logLine } from './log-line.ts'

@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { toDollars } from '../../gateway/billing/price.ts'
 import { fieldsOf } from '../../lib/json/json.ts'
-import { providerName } from '../../providers/kinds/kinds.ts'
+import { telemetryNameOf } from '../../providers/kinds/kinds.ts'
 import type { Attempt, RequestRecord } from '../request-record.ts'
 
 /** Returns the span attributes of a request. They never contain text of prompts or completions. */
@@ -16,7 +16,7 @@ export function requestAttributes(record: RequestRecord): Attributes {
     'weir.request.id': record.id,
     'weir.organization.id': metadata?.organization ?? reply?.organization,
     'weir.key.id': metadata?.key ?? reply?.key,
-    'weir.gateway_ms': record.own,
+    'weir.gateway_ms': record.gatewayMs,
     ...(metadata && callAttributes(metadata, record)),
   }
 }
@@ -28,7 +28,7 @@ function callAttributes(metadata: RequestMetadata, record: RequestRecord): Attri
   const first = record.firstTokenMs()
   return {
     'gen_ai.operation.name': 'chat',
-    'gen_ai.provider.name': kind && providerName(kind),
+    'gen_ai.provider.name': kind && telemetryNameOf(kind),
     'gen_ai.request.model': metadata.model,
     'gen_ai.request.stream': metadata.stream,
     'gen_ai.response.model': outcome?.upstreamModel,
@@ -55,7 +55,7 @@ function callerAttributes({ trace }: RequestMetadata): Attributes {
 export function attemptAttributes({ route, outcome, status }: Attempt): Attributes {
   return {
     'gen_ai.operation.name': 'chat',
-    'gen_ai.provider.name': providerName(route.provider.kind.name),
+    'gen_ai.provider.name': telemetryNameOf(route.provider.kind.name),
     'gen_ai.request.model': route.model,
     'weir.provider': route.provider.name,
     'weir.status': status,

@@ -14,7 +14,7 @@ import type { Log } from '../../lib/log.ts'
 import { settleWithin } from '../../lib/time.ts'
 import { createRequestSpans } from './request-spans.ts'
 import { createSpanQueue } from './span-queue.ts'
-import type { RequestListener } from '../requests.ts'
+import type { RequestListener } from '../request-tracker.ts'
 
 /** Sends the spans of finished requests to a trace collector. */
 export type Tracing = RequestListener & {

@@ -9,7 +9,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api'
 import { type Attempt, circuitOpen, type RequestRecord, isRoutineProbe } from '../request-record.ts'
-import type { RequestListener } from '../requests.ts'
+import type { RequestListener } from '../request-tracker.ts'
 import { attemptAttributes, requestAttributes } from './attributes.ts'
 import { spanParent } from './parent.ts'
 
@@ -48,7 +48,7 @@ function addAttempt(tracer: Tracer, attempt: Attempt, epochOffset: number, paren
   const attributes: Attributes = attemptAttributes(attempt)
   const name = `chat ${attempt.route.model}`
   const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, startTime, attributes }, parent)
-  endSpan(span, attempt.outcome === 'ok' ? undefined : attempt.outcome, startTime + attempt.milliseconds)
+  endSpan(span, attempt.outcome === 'ok' ? undefined : attempt.outcome, startTime + attempt.durationMs)
 }
 
 function endSpan(span: Span, error: string | undefined, endTime: number): void {

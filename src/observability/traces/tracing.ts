@@ -3,14 +3,14 @@ import type { Environment, Tracing } from './opentelemetry.ts'
 
 /** Starts tracing; returns undefined if no collector is configured, and then does not load the SDK. */
 export async function startTracing(environment: Environment, log: Log): Promise<Tracing | undefined> {
-  const url = checkedCollector(environment)
+  const url = collectorUrl(environment)
   if (url === undefined) return undefined
   const { createTracing } = await import('./opentelemetry.ts')
   return createTracing(url, environment, log)
 }
 
 /** Returns the configured collector URL, if any; throws if it is not an HTTP URL, because `http://` is often forgotten. */
-export function checkedCollector(environment: Environment): string | undefined {
+export function collectorUrl(environment: Environment): string | undefined {
   const url = configuredCollector(environment)
   if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url
   throw new Error(`The address of the trace collector must begin with http:// or https://, and is ${url}.`)

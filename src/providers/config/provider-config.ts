@@ -1,4 +1,4 @@
-import { durationOf } from '../../config/duration.ts'
+import { parseDuration } from '../../config/units.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
 import type { ProviderSettings } from '../../config/settings.ts'
 import { nearMatch } from '../../lib/near-match.ts'
@@ -110,9 +110,9 @@ function commonFields({ name, entry }: ProviderConfigInput): Omit<Provider, 'kin
 
 function timeoutsOf({ timeouts }: ProviderSettings): Timeouts {
   return {
-    connect: durationOf(timeouts?.connect ?? '') ?? 10_000,
-    firstByte: durationOf(timeouts?.first_byte ?? '') ?? 600_000,
-    idle: durationOf(timeouts?.idle ?? '') ?? 300_000,
+    connect: parseDuration(timeouts?.connect ?? '') ?? 10_000,
+    firstByte: parseDuration(timeouts?.first_byte ?? '') ?? 600_000,
+    idle: parseDuration(timeouts?.idle ?? '') ?? 300_000,
   }
 }
 

@@ -1,4 +1,4 @@
-import { durationOf } from '../../config/duration.ts'
+import { parseDuration } from '../../config/units.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
 import type { ProviderSettings } from '../../config/settings.ts'
 import { hasResponsesApi } from '../kinds/responses.ts'
@@ -34,7 +34,7 @@ function isSupported(setting: string, kind: Kind): boolean {
 
 function timeoutProblems({ timeouts }: ProviderSettings, path: string): SettingsProblem[] {
   return Object.entries(timeouts ?? {}).flatMap(([name, text]) => {
-    if ((durationOf(text) ?? 0) <= maxTimeoutMs) return []
+    if ((parseDuration(text) ?? 0) <= maxTimeoutMs) return []
     return [{ path: `${path}.timeouts.${name}`, message: 'must be at most 24h.' }]
   })
 }

@@ -1,5 +1,5 @@
 import { type Fields, fieldsOf, isObject, listOf, parseJson } from '../../lib/json/json.ts'
-import { tooDeep } from '../../lib/validation/nesting.ts'
+import { isTooDeep } from '../../lib/validation/nesting.ts'
 import { resolveReference } from './sample.ts'
 
 /** Limits of steps and levels: the caller controls schema and value, and the schema may be recursive. */
@@ -16,7 +16,7 @@ export function fitsSchema(schema: Fields, value: unknown): boolean {
 
 /** Parses the text; undefined where it is not JSON, or nested too deeply to be compared. */
 export function parseShallowJson(text: string): unknown {
-  return tooDeep(text, maxDepth) ? undefined : parseJson(text)
+  return isTooDeep(text, maxDepth) ? undefined : parseJson(text)
 }
 
 type Check = { readonly root: Fields; steps: number }

@@ -11,7 +11,7 @@ const all: readonly Kind[] = [...openaiChatKinds, ...geminiKinds, anthropic, ver
 export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(all.map((kind) => [kind.name, kind]))
 
 /** The value of `gen_ai.provider.name` for a kind of provider: OpenTelemetry's name, or else the kind's own. */
-export function providerName(kind: string): string {
+export function telemetryNameOf(kind: string): string {
   const record = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   return record && 'protocol' in record ? (record.telemetryName ?? kind) : kind
 }

@@ -1,5 +1,5 @@
 import { fieldsOf, textOf } from '../../lib/json/json.ts'
-import { type ModelListing, noListing, tokensOf, usualListing } from '../model-listing.ts'
+import { type ModelListing, noListing, tokensOf, defaultListing } from '../model-listing.ts'
 import type { Dialect } from '../protocols/openai-chat/dialect.ts'
 import { deepseek } from '../protocols/openai-chat/dialects/deepseek.ts'
 import { groq } from '../protocols/openai-chat/dialects/groq.ts'
@@ -15,7 +15,7 @@ import { bearer } from './bearer.ts'
 
 /** Ollama's list has no context window; its own API, beside the compatible one, has it for each model. */
 const ollamaListing: ModelListing = {
-  ...usualListing,
+  ...defaultListing,
   details: {
     url: ({ baseUrl }) =>
       baseUrl.endsWith('/v1') ? `${baseUrl.slice(0, -'/v1'.length)}/api/show` : undefined,

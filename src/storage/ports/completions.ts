@@ -1,5 +1,5 @@
 import type { Fields } from '../../lib/json/json.ts'
-import type { Hold } from '../../lib/memory-budget.ts'
+import type { AcquireMemory } from '../../lib/memory-budget.ts'
 
 /** A pair of metadata to filter a list by; values are compared as text. */
 export type MetadataPair = readonly [key: string, value: string]
@@ -36,16 +36,16 @@ export type CompletionPage = {
  */
 export type Completions = {
   /** Rejects with `UnreadableError` if the stored completion is damaged; a list omits it. */
-  find(organization: string, id: string, hold?: Hold): Promise<StoredCompletion | undefined>
+  find(organization: string, id: string, hold?: AcquireMemory): Promise<StoredCompletion | undefined>
   /** Returns the messages of the request, as JSON. */
-  messages(organization: string, id: string, hold?: Hold): Promise<string | undefined>
-  list(query: CompletionQuery, hold?: Hold): Promise<CompletionPage>
+  messages(organization: string, id: string, hold?: AcquireMemory): Promise<string | undefined>
+  list(query: CompletionQuery, hold?: AcquireMemory): Promise<CompletionPage>
   /** Replaces all metadata. */
   updateMetadata(
     organization: string,
     id: string,
     metadata: Fields,
-    hold?: Hold,
+    hold?: AcquireMemory,
   ): Promise<StoredCompletion | undefined>
   /** Resolves with false if there is no such completion. */
   remove(organization: string, id: string): Promise<boolean>

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json/json.ts'
-import type { Hold } from '../../lib/memory-budget.ts'
+import type { AcquireMemory } from '../../lib/memory-budget.ts'
 
 export const responseStatuses = ['queued', 'in_progress', 'completed', 'failed', 'incomplete'] as const
 
@@ -16,9 +16,9 @@ export type Responses = {
   /** Appends a piece to the log of a run in progress; does nothing if it has finished, or is missing. */
   append(organization: string, id: string, position: number, entries: string): Promise<void>
   /** Rejects with `UnreadableError` if the stored response is damaged, like the three below. */
-  find(organization: string, id: string, hold?: Hold): Promise<StoredResponse | undefined>
+  find(organization: string, id: string, hold?: AcquireMemory): Promise<StoredResponse | undefined>
   /** Returns the items of the request. */
-  findInput(organization: string, id: string, hold?: Hold): Promise<readonly JsonObject[] | undefined>
+  findInput(organization: string, id: string, hold?: AcquireMemory): Promise<readonly JsonObject[] | undefined>
   /** Returns the order of a run that has not finished. */
   findRun(organization: string, id: string): Promise<JsonObject | undefined>
   /**
@@ -26,9 +26,9 @@ export type Responses = {
    * itself may not. Undefined if a predecessor was erased before this response was stored. Rejects with 400 if the chain
    * has too many responses, or too many bytes.
    */
-  chain(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
+  chain(organization: string, id: string, hold?: AcquireMemory): Promise<readonly ChainLink[] | undefined>
   /** The same for a response that has not finished, for its run: the last link is the response itself. */
-  runContext(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
+  runContext(organization: string, id: string, hold?: AcquireMemory): Promise<readonly ChainLink[] | undefined>
   /**
    * Keeps a response from being erased, because another one is about to follow it: until then a removal only hides it.
    * Call the returned function when that one is about to be stored, or will not be; a second call does nothing.

@@ -103,7 +103,7 @@ describe('a client that takes nothing', () => {
     fetch: () =>
       eventStream(
         {
-          items: { each: tellForEver, close: () => closed.resolve() },
+          items: { forEach: tellForEver, close: () => closed.resolve() },
           frames: (item) => `data: ${item}\n\n`,
           end: () => 'data: [DONE]\n\n',
           failed: (error) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { nanosOf } from '../../../src/lib/usd.ts'
+import { parseUsd } from '../../../src/lib/usd.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { randomFrom } from '../../unit/protocols/support/random.ts'
 import { type Books, until } from './support/books.ts'
@@ -105,7 +105,7 @@ function expectAsTold(books: Books, { id = '', status = 0, cost, organization }:
   const row = books.row(id)
   expect([id, row?.status]).toEqual([id, status])
   expect(nameOf(books, row!)).toBe(organization)
-  if (typeof cost === 'string') expect([id, row?.cost]).toEqual([id, Number(nanosOf(cost))])
+  if (typeof cost === 'string') expect([id, row?.cost]).toEqual([id, Number(parseUsd(cost))])
 }
 
 function nameOf(books: Books, row: { readonly organization_id: string }): unknown {

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
-import { durationOf, parseSize } from '../../../src/config/duration.ts'
+import { parseDuration, parseSize } from '../../../src/config/units.ts'
 import { nearMatch } from '../../../src/lib/near-match.ts'
 
 test('a duration is read in milliseconds', () => {
   const durations = { '250ms': 250, '30s': 30_000, '5m': 300_000, '1.5h': 5_400_000, '30d': 2_592_000_000 }
-  for (const [text, milliseconds] of Object.entries(durations)) expect(durationOf(text)).toBe(milliseconds)
-  expect(durationOf('0.0001ms')).toBe(1)
+  for (const [text, milliseconds] of Object.entries(durations)) expect(parseDuration(text)).toBe(milliseconds)
+  expect(parseDuration('0.0001ms')).toBe(1)
   for (const text of ['', '30', 's', '0s', '-1s', '1 s', '1w', '1e3s', '30s '])
-    expect(durationOf(text)).toBeUndefined()
+    expect(parseDuration(text)).toBeUndefined()
 })
 
 test('a size is read in bytes', () => {

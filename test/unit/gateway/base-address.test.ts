@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { toSettings } from '../../../src/config/defaults.ts'
 import { configure } from '../../../src/gateway/configuration.ts'
 import { createLog } from '../../../src/lib/log.ts'
-import { otherBases, withoutEndpoint } from '../../../src/providers/config/base-address.ts'
+import { alternativeBaseUrls, withoutEndpoint } from '../../../src/providers/config/base-url.ts'
 import type { RemoteKind } from '../../../src/providers/provider.ts'
 import { kindNamed } from './support/model-world.ts'
 
@@ -23,7 +23,7 @@ test.each([
 test.each(['http://gpu:8000', 'http://gpu:8000/v1/chat/completions', 'https://[::1]:9/a/v1'])(
   'the other bases of %s are of the same host, and not the same',
   (baseUrl) => {
-    const others = otherBases(baseUrl, vllm)
+    const others = alternativeBaseUrls(baseUrl, vllm)
     expect(others).not.toContain(baseUrl)
     expect(others.length).toBeLessThanOrEqual(6)
     expect(new Set(others.map((other) => new URL(other).origin))).toEqual(new Set([new URL(baseUrl).origin]))

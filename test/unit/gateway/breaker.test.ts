@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { CircuitBreaker, type RouteFailure } from '../../../src/gateway/routing/circuit-breaker.ts'
 import type { ModelRoute } from '../../../src/gateway/models/model.ts'
-import { reachable } from '../../../src/lib/reachable.ts'
+import { isReachable } from '../../../src/lib/reachable.ts'
 import { provider } from './support/model-world.ts'
 
 const route = { provider: provider('alpha'), model: 'one' }
@@ -159,7 +159,7 @@ describe('a route that is out is probed', () => {
     const attempts: Promise<boolean>[] = []
     const clock = { now: 0 }
     const connects = ({ provider }: ModelRoute) => {
-      const attempt = reachable(provider.baseUrl, 2000)
+      const attempt = isReachable(provider.baseUrl, 2000)
       attempts.push(attempt)
       return attempt
     }

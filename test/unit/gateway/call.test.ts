@@ -34,7 +34,7 @@ function world({ left = false, broken = false } = {}) {
   const ends: unknown[] = []
   const call = new Call(
     {
-      facts: { ...facts, api: 'chat', stream: true },
+      metadata: { ...facts, api: 'chat', stream: true },
       billing: acme.billing,
       admission: createRateLimits(() => limits).admit(acme, () => {}),
       model,
@@ -82,10 +82,10 @@ test.each([false, true])('a caller who leaves ends the call; before it began: %p
 
 test('a call is open until it is over, and one that is cut says why', async () => {
   const { call, calls, rows } = world()
-  calls.refuseNew()
-  expect(calls.cut()).toBe(1)
+  calls.rejectNew()
+  expect(calls.abort()).toBe(1)
   await calls.idle()
-  expect(calls.cut()).toBe(0)
+  expect(calls.abort()).toBe(0)
   expect(call.abortSource.reason).toMatchObject({ code: 'interrupted' })
   await call.settle()
   expect(rows()).toEqual([['req_1', 503, 'interrupted']])

@@ -20,7 +20,7 @@ const gate = Promise.withResolvers<void>()
 const endless = chunks([delta({ content: 'It is' }), new Promise(() => {})])
 
 function read(answering: GenerationStream): Promise<void> {
-  return answering.each((batch) => expect(batch.length).toBeGreaterThan(0))
+  return answering.forEach((batch) => expect(batch.length).toBeGreaterThan(0))
 }
 
 /** Each gets the answer and what makes the caller leave. */
@@ -37,14 +37,14 @@ const ways: readonly (readonly [string, Script, Way])[] = [
     },
   ],
   ['was closed before it was read', endless, (answer) => answer.close()],
-  ['was closed after a part', endless, (answer) => answer.each(() => answer.close())],
+  ['was closed after a part', endless, (answer) => answer.forEach(() => answer.close())],
   ['was left before it was read', endless, (_, leave) => leave()],
   [
     'was left while it was awaited',
     endless,
     async (answer, leave) => {
       const begun = Promise.withResolvers<void>()
-      const reading = answer.each(() => begun.resolve())
+      const reading = answer.forEach(() => begun.resolve())
       await begun.promise
       leave()
       await expect(reading).rejects.toMatchObject({ code: 'client_gone' })
@@ -94,7 +94,7 @@ async function startWorld(script: Script) {
     breaker: new CircuitBreaker({ failures: 5, cooldown: 1000 }),
     retries: 0,
     states: createProviderStates(createProviderState(database, writer)),
-    patience: 10_000,
+    firstEventTimeoutMs: 10_000,
   })
   // So long that no deadline ends a call here.
   const timeouts = { connect: 60_000, firstByte: 60_000, idle: 60_000 }
@@ -112,7 +112,7 @@ async function startWorld(script: Script) {
     ask: (signal: AbortSignal) => gateway.generate({ ...common, admission: admit(), signal }),
     opened() {
       try {
-        admit().open(1).close(1)
+        admit().open(1).release(1)
         return true
       } catch {
         return false
@@ -127,7 +127,7 @@ test('a call that is given up behind the last word of its response does not end 
   const leaving = new AbortController()
   const answer = await world.ask(leaving.signal)
   const events: string[] = []
-  const reading = answer.each((batch) => {
+  const reading = answer.forEach((batch) => {
     events.push(...batch.map(({ type }) => type))
     if (events.includes('finish')) leaving.abort()
   })

@@ -77,10 +77,10 @@ describe('requests per minute', () => {
     const { admit, latest } = gateway()
     const admission = admit()
     const tokens = { limit: 1000, remaining: 1000, untilFull: 0 }
-    expect(admission.status()).toEqual({ requests: { limit: 10, remaining: 9, untilFull: 6000 }, tokens })
+    expect(admission.status()).toEqual({ requests: { limit: 10, remaining: 9, resetMs: 6000 }, tokens })
     expect(latest.refused).toBeUndefined()
     passed(50, admit)
-    expect(latest.refused).toEqual({ requests: { limit: 10, remaining: 0, untilFull: 60_000 }, tokens })
+    expect(latest.refused).toEqual({ requests: { limit: 10, remaining: 0, resetMs: 60_000 }, tokens })
   })
 })
 
@@ -89,9 +89,9 @@ describe('tokens per minute', () => {
     const { admit, left } = gateway()
     const call = admit().open(300)
     expect(left()).toEqual([9, 700])
-    call.close(550)
+    call.release(550)
     expect(left()).toEqual([9, 450])
-    admit().open(300).close(0)
+    admit().open(300).release(0)
     expect(left()).toEqual([8, 450])
   })
 
@@ -109,17 +109,17 @@ describe('tokens per minute', () => {
 
   test('of a prompt beyond the limit are owed, also where it was a little smaller than estimated', () => {
     const { admit, clock, left } = gateway()
-    admit().open(1_000_000).close(900_000)
+    admit().open(1_000_000).release(900_000)
     expect(left()[1]).toBe(0)
     expect(refusal(() => admit().open(1)).headers['retry-after-ms']).toBe('60060')
     clock.now += 120_000
-    admit().open(1_000_000).close(300)
+    admit().open(1_000_000).release(300)
     expect(left()[1]).toBe(700)
   })
 
   test('used beyond the limit are owed, a minute of them at most: nothing passes until they are filled again', () => {
     const { admit, clock, left } = gateway()
-    admit().open(100).close(3000)
+    admit().open(100).release(3000)
     expect(left()).toEqual([9, 0])
     expect(refusal(() => admit().open(1)).headers['retry-after-ms']).toBe('60060')
     clock.now += 60_060
@@ -143,15 +143,15 @@ describe('requests at once', () => {
     expect(headers).toEqual({ 'retry-after': '1', 'retry-after-ms': '1000' })
     expect(message).toContain('limit of requests at once, 2.')
     expect(left()).toEqual([7, 980])
-    first.close(10)
+    first.release(10)
     expect(passed(5, () => admit().open(10))).toBe(1)
   })
 
   test('a call that is closed twice frees one place and is corrected once', () => {
     const { admit, left } = gateway()
     const [first] = [admit().open(10), admit().open(10)]
-    first.close(20)
-    first.close(500)
+    first.release(20)
+    first.release(500)
     expect(left()).toEqual([8, 970])
     expect(passed(5, () => admit().open(10))).toBe(1)
   })
@@ -182,7 +182,7 @@ describe('limits of its own', () => {
     expect(passed(50, () => admit(raised))).toBe(0)
     clock.now += 10
     expect(refusal(() => admit(raised).open(1)).message).toContain('at once, 1.')
-    held.close(1)
+    held.release(1)
   })
 
   test('a lowered one holds at once, for calls at once too', () => {
@@ -208,7 +208,7 @@ describe('the organizations that are remembered', () => {
 
   test('a debt, a spent request and an open call are never forgotten', () => {
     const { admit, limits, clock } = gateway({ most: 3, open: 1 })
-    admit(organization('org_debt')).open(1).close(1_000_000)
+    admit(organization('org_debt')).open(1).release(1_000_000)
     const opened = organization('org_open')
     const call: Admission = admit(opened)
     call.open(1)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { estimatedPrompt, imagesIn } from '../../../src/gateway/billing/estimate.ts'
+import { estimatePromptTokens, countImages } from '../../../src/gateway/billing/estimate.ts'
 import { Meter } from '../../../src/gateway/billing/meter.ts'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
 import type { Generation, Part } from '../../../src/domain/generation/request.ts'
@@ -199,18 +199,18 @@ describe('the estimate of a prompt', () => {
       { ...plain, tools: [{ name: 'read_level', parameters: { type: 'object' } }] },
       { ...plain, messages: [...plain.messages, { role: 'system', parts: [] }] },
     ]
-    for (const generation of more) expect(estimatedPrompt(generation)).toBeGreaterThan(estimatedPrompt(plain))
+    for (const generation of more) expect(estimatePromptTokens(generation)).toBeGreaterThan(estimatePromptTokens(plain))
   })
 
   test('does not grow with the bytes of an image', () => {
     const small = asking({ type: 'image', url: 'data:image/png;base64,QUJD' })
     const large = asking({ type: 'image', url: `data:image/png;base64,${'QUJD'.repeat(100_000)}` })
-    expect(estimatedPrompt(large)).toBe(estimatedPrompt(small))
+    expect(estimatePromptTokens(large)).toBe(estimatePromptTokens(small))
   })
 
   test('images are counted wherever they stand', () => {
     const image: Part = { type: 'image', url: 'data:,' }
     const { messages } = asking(image, { type: 'text', text: 'a' }, image)
-    expect(imagesIn({ messages: [...messages, ...messages], tools: [], extras: {} })).toBe(4)
+    expect(countImages({ messages: [...messages, ...messages], tools: [], extras: {} })).toBe(4)
   })
 })

@@ -42,7 +42,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
     breaker,
     retries: 3,
     states: createProviderStates(createProviderState(database, writer)),
-    patience: 10_000,
+    firstEventTimeoutMs: 10_000,
   })
   const [model] = modelsWith([], {
     providers: providersOf(provider('alpha', { kind, baseUrl: upstream.url })),
@@ -63,8 +63,8 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
     }
     const admission = limits.admit(organization(), () => {})
     const signal = new AbortController().signal
-    const answer = await gateway.generate({ ...common, facts, admission, stream, signal })
-    await answer.each(() => {})
+    const answer = await gateway.generate({ ...common, metadata: facts, admission, stream, signal })
+    await answer.forEach(() => {})
   }
   return { upstream, breaker, ask, [Symbol.asyncDispose]: upstream[Symbol.asyncDispose] }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { type Static, Type } from 'typebox'
-import { contract } from '../../../src/lib/validation/contract.ts'
+import { createValidator } from '../../../src/lib/validation/validator.ts'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
 
 const Person = Type.Object({ name: Type.String(), age: Type.Optional(Type.Integer({ minimum: 0 })) })
-const person = contract(Person)
+const person = createValidator(Person)
 
 test('a value that keeps the schema comes back as it is, its unknown fields too', () => {
   const value = { name: 'Ada', age: 36, extra: { deep: [1] } }

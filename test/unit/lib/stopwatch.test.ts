@@ -7,9 +7,9 @@ test('waits add up, and what lies between them does not count', () => {
   watch.start()
   watch.stop()
   watch.start()
-  expect(watch.milliseconds()).toBe(15)
+  expect(watch.endedMs()).toBe(15)
   watch.stop()
-  expect(watch.milliseconds()).toBe(16)
+  expect(watch.endedMs()).toBe(16)
 })
 
 test('a second start or stop changes nothing', () => {
@@ -23,7 +23,7 @@ test('a second start or stop changes nothing', () => {
   watch.stop()
   time = 9
   watch.stop()
-  expect(watch.milliseconds()).toBe(5)
+  expect(watch.endedMs()).toBe(5)
 })
 
 test('the wait that is under way counts only where that is asked for', () => {
@@ -31,7 +31,7 @@ test('the wait that is under way counts only where that is asked for', () => {
   const watch = new Stopwatch(() => time)
   watch.start()
   time = 14
-  expect(watch.milliseconds()).toBe(0)
+  expect(watch.endedMs()).toBe(0)
   expect(watch.elapsedMs()).toBe(4)
   watch.stop()
   time = 20

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { nanosOf, usdText } from '../../../src/lib/usd.ts'
+import { parseUsd, formatUsd } from '../../../src/lib/usd.ts'
 
 test.each([
   [0, '0.00'],
@@ -10,12 +10,12 @@ test.each([
   [-1_000_000_000, '-1.00'],
   [123_456_789_012_345_678_901n, '123456789012.345678901'],
 ])('%p nano-dollars are %p', (amount, text) => {
-  expect(usdText(amount)).toBe(text)
+  expect(formatUsd(amount)).toBe(text)
 })
 
 test('an amount has as many decimals as are asked for, and never loses one', () => {
-  expect(usdText(4_500_000n, 9)).toBe('0.004500000')
-  expect(usdText(1n, 2)).toBe('0.000000001')
+  expect(formatUsd(4_500_000n, 9)).toBe('0.004500000')
+  expect(formatUsd(1n, 2)).toBe('0.000000001')
 })
 
 test.each([
@@ -27,12 +27,12 @@ test.each([
   ['9007199.254740993', 9_007_199_254_740_993n],
   ['0012.50', 12_500_000_000n],
 ])('%p USD are %p nano-dollars', (text, amount) => {
-  expect(nanosOf(text)).toBe(amount)
+  expect(parseUsd(text)).toBe(amount)
 })
 
 test.each(['', '.', '5.', '.5', '1e3', '1,000', '$5', '5 ', '--5', '0x10', 'NaN', '1.0000000001', '1.2.3'])(
   '%p is no amount',
   (text) => {
-    expect(nanosOf(text)).toBeUndefined()
+    expect(parseUsd(text)).toBeUndefined()
   },
 )

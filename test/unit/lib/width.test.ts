@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cheapProperties, tooWide } from '../../../src/lib/validation/width.ts'
+import { cheapProperties, findTooWide } from '../../../src/lib/validation/width.ts'
 
 function wide(count: number, prefix = 'key_'): object {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, index]))
@@ -7,7 +7,7 @@ function wide(count: number, prefix = 'key_'): object {
 
 const atLimit = wide(cheapProperties + 100)
 const overLimit = wide(cheapProperties + 101)
-const find = (value: unknown) => tooWide(JSON.stringify(value), 100)
+const find = (value: unknown) => findTooWide(JSON.stringify(value), 100)
 
 test('the limit itself is allowed, one property more is not', () => {
   expect(find(atLimit)).toBeUndefined()
@@ -27,7 +27,7 @@ test('the path leads to the object with which there are too many', () => {
   expect(find({ messages: [{ role: 'user' }, [1, 2], { ...overLimit }] })).toEqual(['messages', 2])
   expect(find([[], ['a,b:c', '"{', { 'a "key"\\': [overLimit] }]])).toEqual([1, 2, 'a "key"\\', 0])
   const deep = JSON.stringify(overLimit)
-  expect(tooWide('{"a":'.repeat(20) + deep + '}'.repeat(20), 100)).toEqual(Array.from('aaaaaaaa'))
+  expect(findTooWide('{"a":'.repeat(20) + deep + '}'.repeat(20), 100)).toEqual(Array.from('aaaaaaaa'))
 })
 
 test('colons, commas and braces inside strings are no properties', () => {
@@ -38,20 +38,20 @@ test('colons, commas and braces inside strings are no properties', () => {
 })
 
 test('space around the colons hides nothing', () => {
-  expect(tooWide(JSON.stringify({ a: overLimit }, null, '\t').replaceAll(':', ' \n: '), 100)).toEqual(['a'])
+  expect(findTooWide(JSON.stringify({ a: overLimit }, null, '\t').replaceAll(':', ' \n: '), 100)).toEqual(['a'])
 })
 
 test('the same key again and again counts each time', () => {
-  expect(tooWide(`{"a":{${'"":1,'.repeat(cheapProperties + 101)}"":1}}`, 100)).toEqual(['a'])
+  expect(findTooWide(`{"a":{${'"":1,'.repeat(cheapProperties + 101)}"":1}}`, 100)).toEqual(['a'])
 })
 
 test('a text that is no JSON has an answer too', () => {
   const colons = ':'.repeat(1000)
   for (const text of [colons, `]]]]${colons}`, `"${colons}`, `{"a${colons}`, `[${colons}`, `{${colons}}`])
-    expect([undefined, 'object']).toContain(tooWide(text, 100) && 'object')
+    expect([undefined, 'object']).toContain(findTooWide(text, 100) && 'object')
 })
 
 test('millions of properties are found without reading them all', () => {
   const text = `{"messages":[{"role":"user"},{"content":"a",${'"key":1,'.repeat(3_000_000)}"end":1}]}`
-  expect(tooWide(text, 16_384)).toEqual(['messages', 1])
+  expect(findTooWide(text, 16_384)).toEqual(['messages', 1])
 })

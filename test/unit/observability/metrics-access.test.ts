@@ -11,9 +11,9 @@ function shown(
   adminKey?: string,
 ): unknown {
   const page = createMetricsPage({ render: () => 'metrics' }, adminKey, () => 'gate.test')
-  page.servedBy({ requestIP: () => (address === null ? null : { address }) })
+  page.setServer({ requestIP: () => (address === null ? null : { address }) })
   try {
-    return page.show(new Request('http://localhost/metrics', { headers }))
+    return page.render(new Request('http://localhost/metrics', { headers }))
   } catch (error) {
     return (error as { status: number }).status
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createLog } from '../../../src/lib/log.ts'
 import type { RequestRecord } from '../../../src/observability/request-record.ts'
-import { createRequestTracker } from '../../../src/observability/requests.ts'
+import { createRequestTracker } from '../../../src/observability/request-tracker.ts'
 
 const facts = (id: string) => ({
   id,
@@ -53,7 +53,7 @@ test('a request is over when its reply was made and its call has ended, in eithe
 test('a booked call is no part of the request that booked it', () => {
   const { requests, heard } = startRequests()
   const booking = requests.begin('one', 'POST')
-  requests.requestSeen(facts('one'))
+  requests.requestReceived(facts('one'))
   const run = requests.call(facts('one'), true)
   booking.replied({ status: 200 })
   run.callEnded({ status: 502, error: 'upstream_timeout' })

@@ -166,6 +166,6 @@ describe('an error of Gemini', () => {
   test('in a stream ends it', () => {
     const events = eventsOf('gemini', text('Hi'), { error }, stop)
     expect(events.map((event) => event.type)).toEqual(['text', 'failure'])
-    expect(events.at(-1)).toEqual({ type: 'failure', complaint })
+    expect(events.at(-1)).toEqual({ type: 'failure', error: complaint })
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { kinds, providerName } from '../../../src/providers/kinds/kinds.ts'
+import { kinds, telemetryNameOf } from '../../../src/providers/kinds/kinds.ts'
 import type { RemoteKind } from '../../../src/providers/provider.ts'
 
 function remote(name: string): RemoteKind {
@@ -49,7 +49,7 @@ test('engines of the operator need no key; services name the variable that holds
 })
 
 test('a kind goes by the name that OpenTelemetry has for it, or else by its own', () => {
-  const names = Object.keys(kinds).map((kind) => [kind, providerName(kind)] as const)
+  const names = Object.keys(kinds).map((kind) => [kind, telemetryNameOf(kind)] as const)
   expect(Object.fromEntries(names.filter(([kind, name]) => name !== kind))).toEqual({
     azure: 'azure.ai.openai',
     bedrock: 'aws.bedrock',
@@ -59,5 +59,5 @@ test('a kind goes by the name that OpenTelemetry has for it, or else by its own'
     'vertex-anthropic': 'gcp.vertex_ai',
     xai: 'x_ai',
   })
-  expect(providerName('unheard-of')).toBe('unheard-of')
+  expect(telemetryNameOf('unheard-of')).toBe('unheard-of')
 })

@@ -55,7 +55,7 @@ function checkError(wire: Protocol, { body, meta }: Recording): void {
   expect(complaint.message.length).toBeGreaterThan(5)
   if (meta.facts.error?.message) expect(complaint.message.length).toBeGreaterThanOrEqual(10)
   if (typeof meta.facts.error?.code === 'number') expect(complaint.status).toBe(meta.facts.error.code)
-  if (meta.status === 200) expect(wire.parse(parsed)).toEqual([{ type: 'failure', complaint }])
+  if (meta.status === 200) expect(wire.parse(parsed)).toEqual([{ type: 'failure', error: complaint }])
 }
 
 function wireOf(family: string): Protocol {

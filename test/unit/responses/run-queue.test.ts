@@ -27,8 +27,8 @@ function runOf(id: string): Run {
   const own = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null }
   return {
     live: new LiveResponse(organization, head),
-    facts: requestOf(organization),
-    call: limits.resume({ id: organization, name: organization, billing: 'unmetered', limits: own }),
+    metadata: requestOf(organization),
+    slot: limits.resume({ id: organization, name: organization, billing: 'unmetered', limits: own }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { bodyErrors, describe, keyedErrors } from '../../../http/openapi/describe.ts'
+import { bodyErrors, describe, guardErrors } from '../../../http/openapi/describe.ts'
 import type { Guard } from '../../../http/guard.ts'
 import { jsonReply } from '../../../http/json-reply.ts'
 import { toPage } from '../../../http/paging.ts'
@@ -14,7 +14,7 @@ import {
   messagesQuery,
   readListRequest,
 } from './schema.ts'
-import type { StoredService } from './service.ts'
+import type { CompletionService } from './service.ts'
 
 const pathParameters = { completion_id: 'The id of a stored completion of the organization.' }
 
@@ -24,7 +24,7 @@ const listDetail = describe({
   summary: 'List the stored chat completions',
   query: listParameters,
   reply: CompletionList,
-  errors: [400, ...keyedErrors],
+  errors: [400, ...guardErrors],
 })
 
 const findDetail = describe({
@@ -33,7 +33,7 @@ const findDetail = describe({
   summary: 'Show a stored chat completion',
   path: pathParameters,
   reply: ChatCompletion,
-  errors: [404, ...keyedErrors],
+  errors: [404, ...guardErrors],
 })
 
 const updateDetail = describe({
@@ -52,7 +52,7 @@ const removeDetail = describe({
   summary: 'Delete a stored chat completion',
   path: pathParameters,
   reply: DeletedCompletion,
-  errors: [404, ...keyedErrors],
+  errors: [404, ...guardErrors],
 })
 
 const messagesDetail = describe({
@@ -62,11 +62,11 @@ const messagesDetail = describe({
   path: pathParameters,
   query: messagesQuery.parameters,
   reply: MessageList,
-  errors: [400, 404, ...keyedErrors],
+  errors: [400, 404, ...guardErrors],
 })
 
 /** The routes of completions that were created with `store: true`. */
-export function storedRoutes(guard: Guard, service: StoredService) {
+export function completionRoutes(guard: Guard, service: CompletionService) {
   return new Elysia({ name: 'stored-completions' })
     .use(listRoutes(guard, service))
     .use(itemRoutes(guard, service))
@@ -74,13 +74,13 @@ export function storedRoutes(guard: Guard, service: StoredService) {
 
 const itemPath = `${chatPath}/:completion_id` as const
 
-function listRoutes(guard: Guard, service: StoredService) {
+function listRoutes(guard: Guard, service: CompletionService) {
   return new Elysia({ name: 'stored-completion-lists' })
     .use(guard)
     .get(
       chatPath,
       async ({ caller: { organization }, request, admission }) => {
-        const completions = service.list(organization.id, readListRequest(request), admission.memory.take)
+        const completions = service.list(organization.id, readListRequest(request), admission.memory.acquire)
         return jsonReply(await completions, { request, admission })
       },
       { detail: listDetail },
@@ -89,20 +89,20 @@ function listRoutes(guard: Guard, service: StoredService) {
       `${itemPath}/messages`,
       async ({ caller, params: { completion_id: id }, request, admission }) => {
         const page = toPage(messagesQuery.read(request))
-        const messages = service.messages(caller.organization.id, id, page, admission.memory.take)
+        const messages = service.messages(caller.organization.id, id, page, admission.memory.acquire)
         return jsonReply(await messages, { request, admission })
       },
       { detail: messagesDetail },
     )
 }
 
-function itemRoutes(guard: Guard, service: StoredService) {
+function itemRoutes(guard: Guard, service: CompletionService) {
   return new Elysia({ name: 'stored-completion' })
     .use(guard)
     .get(
       itemPath,
       async ({ caller: { organization }, request, admission, params }) => {
-        const found = service.find(organization.id, params.completion_id, admission.memory.take)
+        const found = service.find(organization.id, params.completion_id, admission.memory.acquire)
         return jsonReply(await found, { request, admission })
       },
       { detail: findDetail },
@@ -111,7 +111,7 @@ function itemRoutes(guard: Guard, service: StoredService) {
       itemPath,
       async ({ readBody, request, caller: { organization }, admission, params: { completion_id: id } }) => {
         const { metadata } = await readBody(request, completionUpdate, admission)
-        const updated = service.update(organization.id, id, metadata, admission.memory.take)
+        const updated = service.update(organization.id, id, metadata, admission.memory.acquire)
         return jsonReply(await updated, { request, admission })
       },
       { detail: updateDetail },

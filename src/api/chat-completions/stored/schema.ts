@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { pageOf, pageParameters, toPage } from '../../../http/paging.ts'
-import { readPairs, queryOf } from '../../../http/query.ts'
+import { listSchema, pageParameters, toPage } from '../../../http/paging.ts'
+import { readPairs, defineQuery } from '../../../http/query.ts'
 import { checkMetadata, Metadata } from '../../../http/metadata.ts'
-import { contract } from '../../../lib/validation/contract.ts'
+import { createValidator } from '../../../lib/validation/validator.ts'
 import type { CompletionQuery } from '../../../storage/ports/completions.ts'
 import { ChatCompletion } from '../reply-schema.ts'
 import { ChatMessage, ContentPart, ToolCall } from '../schema.ts'
 
 /** One page of stored completions. */
-export const CompletionList = pageOf(ChatCompletion, 'ChatCompletionList')
+export const CompletionList = listSchema(ChatCompletion, 'ChatCompletionList')
 
 export type StoredMessage = Static<typeof StoredMessage>
 /** A message of the request that a stored completion answers. */
@@ -26,7 +26,7 @@ export const StoredMessage = Type.Object(
 
 export type MessageList = Static<typeof MessageList>
 /** One page of the messages of a stored completion. */
-export const MessageList = pageOf(StoredMessage, 'StoredMessageList')
+export const MessageList = listSchema(StoredMessage, 'StoredMessageList')
 
 export type DeletedCompletion = Static<typeof DeletedCompletion>
 /** The confirmation that a completion was deleted. */
@@ -36,7 +36,7 @@ export const DeletedCompletion = Type.Object(
 )
 
 /** The body of an update: only metadata can change, other fields are ignored. */
-export const completionUpdate = contract(
+export const completionUpdate = createValidator(
   Type.Object({ metadata: Metadata }, { title: 'ChatCompletionUpdate' }),
   checkMetadata,
 )
@@ -44,7 +44,7 @@ export const completionUpdate = contract(
 /** The filter and the page of a list of completions, without the organization. */
 export type ListRequest = Omit<CompletionQuery, 'organization'>
 
-const listQuery = queryOf({
+const listQuery = defineQuery({
   model: Type.Optional(Type.String({ description: 'Only completions of this model.' })),
   ...pageParameters('completion', 'asc'),
 })
@@ -66,4 +66,4 @@ export function readListRequest(request: Request): ListRequest {
 }
 
 /** The parameters of the list of messages. */
-export const messagesQuery = queryOf(pageParameters('message', 'asc'))
+export const messagesQuery = defineQuery(pageParameters('message', 'asc'))

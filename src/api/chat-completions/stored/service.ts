@@ -2,7 +2,7 @@ import type { Models } from '../../../gateway/models/model.ts'
 import { invalidCursor, type Page } from '../../../http/paging.ts'
 import { completionNotFound } from '../../../lib/errors/errors.ts'
 import type { Fields } from '../../../lib/json/json.ts'
-import type { Hold } from '../../../lib/memory-budget.ts'
+import type { AcquireMemory } from '../../../lib/memory-budget.ts'
 import type { Completions } from '../../../storage/ports/completions.ts'
 import { sequenceOf } from '../../../storage/ports/completion-sequence.ts'
 import { parseStoredList } from '../../../storage/ports/stored-json.ts'
@@ -10,7 +10,7 @@ import type { ChatMessage } from '../schema.ts'
 import { renderCompletionList, renderMessageList, renderStored } from './render.ts'
 import type { DeletedCompletion, ListRequest } from './schema.ts'
 
-export type StoredServiceParts = {
+export type CompletionServiceParts = {
   readonly completions: Completions
   readonly models: () => Models
 }
@@ -19,18 +19,18 @@ export type StoredServiceParts = {
  * The stored completions of an organization. The completion of another organization is a 404, like one that does not
  * exist. Results are JSON in parts; `hold` is called with their bytes before they are read.
  */
-export type StoredService = {
+export type CompletionService = {
   /** One page of completions. */
-  list(organization: string, query: ListRequest, hold: Hold): Promise<readonly string[]>
-  find(organization: string, id: string, hold: Hold): Promise<readonly string[]>
+  list(organization: string, query: ListRequest, hold: AcquireMemory): Promise<readonly string[]>
+  find(organization: string, id: string, hold: AcquireMemory): Promise<readonly string[]>
   /** Replaces the metadata. */
-  update(organization: string, id: string, metadata: Fields, hold: Hold): Promise<readonly string[]>
+  update(organization: string, id: string, metadata: Fields, hold: AcquireMemory): Promise<readonly string[]>
   remove(organization: string, id: string): Promise<DeletedCompletion>
   /** One page of the messages of the request that the completion answers. */
-  messages(organization: string, id: string, page: Page, hold: Hold): Promise<readonly string[]>
+  messages(organization: string, id: string, page: Page, hold: AcquireMemory): Promise<readonly string[]>
 }
 
-export function createStoredService({ completions, models }: StoredServiceParts): StoredService {
+export function createCompletionService({ completions, models }: CompletionServiceParts): CompletionService {
   return {
     async list(organization, query, hold) {
       if (query.after !== undefined && sequenceOf(query.after) === undefined)

@@ -1,5 +1,5 @@
 import { badRequest } from '../../../lib/errors/errors.ts'
-import type { Hold } from '../../../lib/memory-budget.ts'
+import type { AcquireMemory } from '../../../lib/memory-budget.ts'
 import { isFinished, type ResponseState } from '../events/state.ts'
 import { findState, type ResponseStores } from '../find-response.ts'
 import type { Runs } from './runs.ts'
@@ -13,7 +13,7 @@ export async function cancelResponse(
   id: string,
   runs: Runs,
   stores: ResponseStores,
-  hold?: Hold,
+  hold?: AcquireMemory,
 ): Promise<ResponseState> {
   const found = await findState(organization, id, stores, hold)
   if (!found.head.background) throw notCancellable('Cannot cancel a synchronous response.')

@@ -25,15 +25,15 @@ export async function executeRun(
   parts: RunParts,
 ): Promise<void> {
   const { live } = run
-  const course: Course = { ending: undefined }
+  const progress: CallProgress = { ending: undefined }
   try {
     const markStarted = () => parts.responses.start(live.organization, live.id)
-    if (await untilStored(markStarted, signals.abort)) await generate(run, slot, signals.abort, course, parts)
+    if (await untilStored(markStarted, signals.abort)) await generate(run, slot, signals.abort, progress, parts)
     else live.apply({ type: 'cancelled', usage: null })
   } catch (error) {
-    await storeEnd(run, error, course, signals.abandoned, parts)
+    await storeEnd(run, error, progress, signals.abandoned, parts)
   } finally {
-    slot.close(0)
+    slot.release(0)
     parts.live.remove(live)
   }
 }
@@ -48,19 +48,19 @@ export async function dropRun(
   try {
     await storeEnd(run, error, { ending: undefined }, abandoned, parts)
   } finally {
-    run.call.drop()
+    run.slot.release()
     parts.live.remove(run.live)
   }
 }
 
 /** The end of the call, once it has one. */
-type Course = { ending: RunEnd | undefined }
+type CallProgress = { ending: RunEnd | undefined }
 
 async function generate(
   run: Run,
   slot: ConcurrencySlot,
   signal: AbortSignal,
-  course: Course,
+  progress: CallProgress,
   parts: RunParts,
 ): Promise<void> {
   const { live } = run
@@ -68,19 +68,19 @@ async function generate(
   // Retries while the database is unavailable, and while the memory budget is exhausted.
   const request = await untilStored(() => toGenerateRequest(run, slot, signal, parts), signal)
   const ended: GenerateRequest['onSettled'] = (error, used) => {
-    course.ending = toRunEnd(error, used.promptTokens + used.completionTokens > 0 ? used : null)
-    return finishing(run, course.ending)
+    progress.ending = toRunEnd(error, used.promptTokens + used.completionTokens > 0 ? used : null)
+    return finishing(run, progress.ending)
   }
   const stream = await parts.current().gateway.generate({ ...request, onSettled: ended })
   const { provider, warnings } = stream
-  if (!course.ending) live.apply({ type: 'answering', provider, warnings })
-  await stream.each((batch) => {
+  if (!progress.ending) live.apply({ type: 'answering', provider, warnings })
+  await stream.forEach((batch) => {
     // Later events are not in the log that is being stored with the end.
-    if (!course.ending) for (const event of batch) applyEvent(event, live)
+    if (!progress.ending) for (const event of batch) applyEvent(event, live)
     return undefined
   })
   // `onSettled` is called before the stream ends.
-  if (course.ending) live.apply(course.ending)
+  if (progress.ending) live.apply(progress.ending)
 }
 
 function applyEvent(event: GenerationEvent, live: LiveResponse): void {
@@ -95,19 +95,19 @@ async function toGenerateRequest(
   signal: AbortSignal,
   parts: RunParts,
 ): Promise<GenerateRequest> {
-  const { live, facts } = run
+  const { live, metadata: facts } = run
   const { request, conversation } = await readRun(
     live.organization,
     live.id,
     parts.responses,
-    slot.memory.holdAtLeast,
+    slot.memory.acquireUpTo,
   )
   const { models, unsupported } = parts.current()
   const { model, generation } = prepareRequest(request, conversation, models(), unsupported)
   const organization = requireRunOwner(facts, parts.keys)
-  const admission = { open: () => slot, queue: () => run.call }
+  const admission = { open: () => slot, queue: () => run.slot }
   return {
-    facts,
+    metadata: facts,
     billing: organization.billing,
     admission,
     reserved: slot,
@@ -121,21 +121,21 @@ async function toGenerateRequest(
 /** The write that stores this end of the run. */
 function finishing({ live }: Run, end: RunEnd): readonly Write[] {
   const { organization, id } = live
-  return [{ kind: 'finish-response', organization, id, end: live.endedBy(end) }]
+  return [{ kind: 'finish-response', organization, id, end: live.toResponseEnd(end) }]
 }
 
 /** A call that was made has told its end; one that could not be made ends with what kept it from being made. */
 async function storeEnd(
   run: Run,
   error: unknown,
-  { ending }: Course,
+  { ending }: CallProgress,
   abandoned: AbortSignal,
   parts: RunParts,
 ): Promise<void> {
   const end = ending ?? toRunEnd(error, null)
   const finish = finishing(run, end)
-  const again = () => untilStored(() => parts.write(finish), abandoned)
-  if (ending) await again()
-  else await parts.current().gateway.settleUnsent(run.facts, error, finish).catch(again)
+  const retry = () => untilStored(() => parts.write(finish), abandoned)
+  if (ending) await retry()
+  else await parts.current().gateway.settleUnsent(run.metadata, error, finish).catch(retry)
   run.live.apply(end)
 }

@@ -1,4 +1,4 @@
-import { estimatedPrompt, imagesIn } from '../../../gateway/billing/estimate.ts'
+import { estimatePromptTokens, countImages } from '../../../gateway/billing/estimate.ts'
 import type { RequestContext } from '../../../http/request-context.ts'
 import { encodeEvents } from '../events/event-log.ts'
 import { LiveResponse } from '../live/live-response.ts'
@@ -33,14 +33,14 @@ async function storeQueued(
     prepared,
     conversation,
     head,
-    facts,
-    release: letGo,
+    metadata: facts,
+    release: releasePrevious,
   } = await prepareResponse(request, context, parts)
   const { model, generation } = prepared
   const { organization, admission } = context
   const live = new LiveResponse(organization.id, head)
   live.apply({ type: 'created' })
-  const order = { request, facts, promptTokens: estimatedPrompt(generation), images: imagesIn(generation) }
+  const order = { request, facts, promptTokens: estimatePromptTokens(generation), images: countImages(generation) }
   const row = {
     id: head.id,
     organization: organization.id,
@@ -54,7 +54,7 @@ async function storeQueued(
   const booking = { facts, billing: organization.billing, admission, model, generation }
   const call = await parts.gateway
     .reserve(booking, [{ kind: 'insert-response', response: row }])
-    .finally(letGo)
-  runs.add({ live, facts, call })
+    .finally(releasePrevious)
+  runs.add({ live, metadata: facts, slot: call })
   return live
 }

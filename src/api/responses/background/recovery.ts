@@ -1,5 +1,5 @@
 import type { Outcome } from '../../../domain/accounting/outcome.ts'
-import { estimatedTokens } from '../../../gateway/billing/estimate.ts'
+import { estimateTokens } from '../../../gateway/billing/estimate.ts'
 import { failureOutcome as outcomeOf } from '../../../gateway/billing/outcome.ts'
 import { costOf } from '../../../gateway/billing/price.ts'
 import type { Models } from '../../../gateway/models/model.ts'
@@ -28,21 +28,21 @@ export type RecoveryParts = {
 /** The background runs that an earlier process left unfinished. */
 export type Recovered = {
   /** The queued runs in their order; they are to be queued again. */
-  readonly waiting: readonly Run[]
+  readonly queued: readonly Run[]
   /** The number of started or damaged runs: they have failed, and their usage up to then is settled. */
   readonly failed: number
 }
 
-const page = 100
+const pageSize = 100
 
 /** Runs at the start of the process, before any other settlement and before any request. */
 export async function recoverRuns(parts: RecoveryParts): Promise<Recovered> {
   const waiting: Run[] = []
   let failed = 0
   for (let after = ''; ;) {
-    const found = await parts.responses.unfinished(after, page)
+    const found = await parts.responses.unfinished(after, pageSize)
     const last = found.at(-1)
-    if (last === undefined) return { waiting, failed }
+    if (last === undefined) return { queued: waiting, failed }
     const ends: Promise<void>[] = []
     for (const run of found.map(toStoredRun)) {
       if (run.live === undefined) ends.push(failDamaged(run, parts))
@@ -60,7 +60,7 @@ function toQueuedRun({ row, live, order }: StoredRun, { keys, limits }: Recovery
   const organization = keys.find(facts.key)?.organization
   // Without an organization the run fails when it is its turn.
   const owner = organization ?? { id: row.organization, name: '', billing: 'none', limits: noLimits }
-  return { live, facts, call: limits.resume(owner) }
+  return { live, metadata: facts, slot: limits.resume(owner) }
 }
 
 const noLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null }
@@ -69,7 +69,7 @@ async function settleInterrupted({ row, live, order }: StoredRun, parts: Recover
   // The event may have been emitted before the first checkpoint stored it.
   if (live.state.status === 'queued') live.apply({ type: 'started' })
   const usage = usageOf(order, live.events)
-  const finished = live.endedBy(toRunEnd(interrupted(), usage))
+  const finished = live.toResponseEnd(toRunEnd(interrupted(), usage))
   const outcome = {
     ...interruption(order, usage, parts),
     provider: live.state.provider ?? undefined,
@@ -120,8 +120,8 @@ function usageOf({ promptTokens }: RunOrder, events: readonly RunEvent[]): RunUs
   const reasoning = lengthOf('reasoning')
   return {
     promptTokens,
-    completionTokens: estimatedTokens(lengthOf('text') + reasoning),
-    reasoningTokens: estimatedTokens(reasoning),
+    completionTokens: estimateTokens(lengthOf('text') + reasoning),
+    reasoningTokens: estimateTokens(reasoning),
     estimated: true,
   }
 }

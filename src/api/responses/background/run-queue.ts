@@ -104,6 +104,6 @@ type OrganizationQueue = {
   characters: number
 }
 
-function charactersOf({ live, facts }: Run): number {
+function charactersOf({ live, metadata: facts }: Run): number {
   return JSON.stringify(live.head).length + JSON.stringify(facts).length
 }

@@ -64,7 +64,7 @@ export class RunScheduler {
       this.#active.drop(run, refusal)
       return false
     }
-    const slot = run.call.start()
+    const slot = run.slot.start()
     if (slot === undefined) this.queue.park()
     else {
       this.queue.removeFirst()
@@ -75,7 +75,7 @@ export class RunScheduler {
 }
 
 /** Why the run must not start any more. A 503 is no reason: the database is unavailable, and the run checks again. */
-function refusalOf({ facts }: Run, keys: RunParts['keys']): ApiError | undefined {
+function refusalOf({ metadata: facts }: Run, keys: RunParts['keys']): ApiError | undefined {
   try {
     requireRunOwner(facts, keys)
     return undefined

@@ -14,9 +14,9 @@ import type { LiveResponses } from '../live/live-responses.ts'
 /** A background run, from the moment when its response is stored as queued. */
 export type Run = {
   readonly live: LiveResponse
-  readonly facts: RequestMetadata
+  readonly metadata: RequestMetadata
   /** The tokens that it has reserved, and the concurrency slot that it waits for. */
-  readonly call: QueuedSlot
+  readonly slot: QueuedSlot
 }
 
 /** What background runs depend on. */

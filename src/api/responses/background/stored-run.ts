@@ -1,7 +1,7 @@
 import { readFacts, type RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { fieldsOf, isObject, type JsonObject, parseJson } from '../../../lib/json/json.ts'
-import type { Hold } from '../../../lib/memory-budget.ts'
+import type { AcquireMemory } from '../../../lib/memory-budget.ts'
 import type { Responses, UnfinishedRun } from '../../../storage/ports/responses.ts'
 import { type Conversation, itemsOfChain } from '../conversation.ts'
 import { decodeEvents } from '../events/event-log.ts'
@@ -78,7 +78,7 @@ export async function readRun(
   organization: string,
   id: string,
   responses: Responses,
-  hold: Hold,
+  hold: AcquireMemory,
 ): Promise<{ readonly request: ResponseRequest; readonly conversation: Conversation }> {
   const order = await responses.findRun(organization, id)
   const chain = await responses.runContext(organization, id, hold)

@@ -16,7 +16,7 @@ export class LiveEvents implements PushStream<readonly RunEvent[]> {
     this.#live = live
   }
 
-  async each(onBatch: OnItem<readonly RunEvent[]>): Promise<void> {
+  async forEach(onBatch: OnItem<readonly RunEvent[]>): Promise<void> {
     while (!this.#closed) {
       const batch = this.#live.events.slice(this.#position, this.#position + maxBatch)
       this.#position += batch.length

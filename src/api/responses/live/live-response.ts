@@ -59,7 +59,7 @@ export class LiveResponse {
   }
 
   /** What is to be stored of this response once it ends so; it does not apply the end. */
-  endedBy(end: RunEnd): ResponseEnd {
+  toResponseEnd(end: RunEnd): ResponseEnd {
     const [{ status }] = step(this.#state, end)
     // Every end leads to a finished status, and a response has one end.
     return { status: status as FinishedStatus, log: encodeEvents([...this.#events, end]) }

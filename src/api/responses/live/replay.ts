@@ -97,7 +97,7 @@ function streamEvents(
   }
 
   return {
-    each: (onBatch) => batches.each((batch) => applyBatch(batch, onBatch)),
+    forEach: (onBatch) => batches.forEach((batch) => applyBatch(batch, onBatch)),
     close: () => batches.close(),
   }
 }
@@ -105,7 +105,7 @@ function streamEvents(
 function inBatches(first: readonly RunEvent[], others: Iterable<RunEvent>): PushStream<readonly RunEvent[]> {
   let closed = false
   return {
-    async each(onBatch) {
+    async forEach(onBatch) {
       let batch = [...first]
       for (const event of others) {
         batch.push(event)

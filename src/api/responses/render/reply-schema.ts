@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { pageOf } from '../../../http/paging.ts'
+import { listSchema } from '../../../http/paging.ts'
 import { FreeObject } from '../../../http/schema.ts'
 
 const text = Type.String()
@@ -120,4 +120,4 @@ export const DeletedResponse = Type.Object(
 
 export type InputItemList = Static<typeof InputItemList>
 /** A page of input items; an item has all the fields of the request. */
-export const InputItemList = pageOf(Type.Object({ id: text, type: text }), 'ResponseInputItemList')
+export const InputItemList = listSchema(Type.Object({ id: text, type: text }), 'ResponseInputItemList')

@@ -1,5 +1,5 @@
 import type { Part } from '../../../domain/generation/request.ts'
-import { refuseFileId } from '../../../http/file-ids.ts'
+import { rejectFileId } from '../../../http/file-ids.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json/json.ts'
 import type { Warn } from './lower-extras.ts'
 
@@ -18,7 +18,7 @@ function isTyped(part: unknown): part is TypedPart {
 }
 
 function lowerPart(part: TypedPart, path: string, warn: Warn): readonly Part[] {
-  refuseFileId(part, path)
+  rejectFileId(part, path)
   switch (part.type) {
     case 'input_text':
     case 'text':

@@ -1,6 +1,6 @@
 import type { Format } from '../../../domain/generation/request.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
-import { quoted } from '../../../lib/validation/wording.ts'
+import { quoted } from '../../../lib/validation/problem.ts'
 import { type Fields, isObject } from '../../../lib/json/json.ts'
 
 /** Lowers `text.format`, where the schema is a sibling of its name. */

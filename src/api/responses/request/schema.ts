@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../../../domain/generation/request.ts'
 import { checkMetadata, Metadata } from '../../../http/metadata.ts'
-import { Tags, TraceContext, maybe, stringEnum } from '../../../http/schema.ts'
-import { contract } from '../../../lib/validation/contract.ts'
+import { Tags, TraceContext, nullish, stringEnum } from '../../../http/schema.ts'
+import { createValidator } from '../../../lib/validation/validator.ts'
 
 const maxInteger = Number.MAX_SAFE_INTEGER
 
@@ -10,16 +10,16 @@ const InputText = Type.Object({ type: Type.Literal('input_text'), text: Type.Str
 
 const InputImage = Type.Object({
   type: Type.Literal('input_image'),
-  image_url: maybe(Type.Union([Type.String(), Type.Object({ url: Type.String() })])),
-  detail: maybe(Type.String()),
-  file_id: maybe(Type.String()),
+  image_url: nullish(Type.Union([Type.String(), Type.Object({ url: Type.String() })])),
+  detail: nullish(Type.String()),
+  file_id: nullish(Type.String()),
 })
 
 const ForeignPart = Type.Object({ type: otherTypeThan('input_text', 'input_image') })
 
 const InputMessage = Type.Object(
   {
-    type: maybe(Type.Literal('message')),
+    type: nullish(Type.Literal('message')),
     role: stringEnum(['system', 'developer', 'user', 'assistant']),
     content: Type.Union([Type.String(), Type.Array(Type.Union([InputText, InputImage, ForeignPart]))]),
   },
@@ -43,11 +43,11 @@ export type InputItem = Static<typeof InputItem>
 export const InputItem = Type.Union([InputMessage, ItemReference, BareReference, ForeignItem])
 
 const Reasoning = Type.Object({
-  effort: maybe(stringEnum(efforts)),
-  summary: maybe(stringEnum(['auto', 'concise', 'detailed'])),
+  effort: nullish(stringEnum(efforts)),
+  summary: nullish(stringEnum(['auto', 'concise', 'detailed'])),
 })
 
-const TextOptions = Type.Object({ format: maybe(Type.Object({ type: Type.String() })) })
+const TextOptions = Type.Object({ format: nullish(Type.Object({ type: Type.String() })) })
 
 export type ResponseRequest = Static<typeof ResponseRequest>
 /** The body of `POST /v1/responses`; it may have further properties. */
@@ -55,25 +55,25 @@ export const ResponseRequest = Type.Object(
   {
     model: Type.String(),
     input: Type.Union([Type.String(), Type.Array(InputItem)]),
-    instructions: maybe(Type.String()),
-    max_output_tokens: maybe(Type.Integer({ exclusiveMinimum: 0, maximum: maxInteger })),
-    temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
-    top_p: maybe(Type.Number({ minimum: 0, maximum: 1 })),
-    stream: maybe(Type.Boolean()),
-    background: maybe(Type.Boolean()),
-    store: maybe(Type.Boolean()),
-    previous_response_id: maybe(Type.String()),
-    reasoning: maybe(Reasoning),
-    text: maybe(TextOptions),
-    tools: maybe(Type.Array(Type.Object({ type: Type.String() }))),
+    instructions: nullish(Type.String()),
+    max_output_tokens: nullish(Type.Integer({ exclusiveMinimum: 0, maximum: maxInteger })),
+    temperature: nullish(Type.Number({ minimum: 0, maximum: 2 })),
+    top_p: nullish(Type.Number({ minimum: 0, maximum: 1 })),
+    stream: nullish(Type.Boolean()),
+    background: nullish(Type.Boolean()),
+    store: nullish(Type.Boolean()),
+    previous_response_id: nullish(Type.String()),
+    reasoning: nullish(Reasoning),
+    text: nullish(TextOptions),
+    tools: nullish(Type.Array(Type.Object({ type: Type.String() }))),
     tool_choice: Type.Optional(Type.Unknown()),
-    parallel_tool_calls: maybe(Type.Boolean()),
-    truncation: maybe(Type.String()),
-    user: maybe(Type.String()),
-    include: maybe(Type.Array(Type.String())),
-    metadata: maybe(Metadata),
-    tags: maybe(Tags),
-    trace: maybe(TraceContext),
+    parallel_tool_calls: nullish(Type.Boolean()),
+    truncation: nullish(Type.String()),
+    user: nullish(Type.String()),
+    include: nullish(Type.Array(Type.String())),
+    metadata: nullish(Metadata),
+    tags: nullish(Tags),
+    trace: nullish(TraceContext),
   },
   { title: 'CreateResponseRequest' },
 )
@@ -82,7 +82,7 @@ export const ResponseRequest = Type.Object(
 export const knownProperties: ReadonlySet<string> = new Set(Object.keys(ResponseRequest.properties))
 
 /** The contract by which the route validates its body. */
-export const responseRequest = contract(ResponseRequest, checkMetadata)
+export const responseRequest = createValidator(ResponseRequest, checkMetadata)
 
 /** Any type but these, which have schemas of their own. */
 function otherTypeThan(...types: readonly string[]) {

@@ -125,7 +125,7 @@ function conclude(state: StreamState, events: GenerationEvent[]): Step<StreamSta
 const incomplete = failure(endedEarly)
 
 function failure(error: ProviderError): GenerationEvent {
-  return { type: 'failure', complaint: error }
+  return { type: 'failure', error: error }
 }
 
 function finishWith(state: StreamState, events: readonly GenerationEvent[]): Step<StreamState> {

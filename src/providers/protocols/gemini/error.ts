@@ -1,4 +1,4 @@
-import { type ProviderError, noReason } from '../../../domain/generation/provider-error.ts'
+import { type ProviderError, noReasonMessage } from '../../../domain/generation/provider-error.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../../../lib/json/json.ts'
 
 /** Parses an error body. Without an event stream, Gemini wraps it in a list. */
@@ -7,7 +7,7 @@ export function parseError(body: unknown): ProviderError {
   const fields = fieldsOf(error)
   const details = listOf(fields.details).map(fieldsOf)
   return {
-    message: textOf(fields.message) ?? textOf(error) ?? plainText(body) ?? noReason,
+    message: textOf(fields.message) ?? textOf(error) ?? plainText(body) ?? noReasonMessage,
     status: statusOf(fields),
     type: textOf(fields.status),
     code: details.map(({ reason }) => textOf(reason)).find(Boolean),

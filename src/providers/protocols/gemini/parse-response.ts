@@ -102,7 +102,7 @@ function conclude(state: StreamState, defaultReason?: string): GenerationEvent[]
 const incomplete = failure(endedEarly)
 
 function failure(error: ProviderError): GenerationEvent {
-  return { type: 'failure', complaint: error }
+  return { type: 'failure', error: error }
 }
 
 function failWith(

@@ -7,7 +7,7 @@ import type {
   ToolMessage,
 } from '../../../domain/generation/request.ts'
 import { type Fields, isObject, parseJson } from '../../../lib/json/json.ts'
-import { tooDeep } from '../../../lib/validation/nesting.ts'
+import { isTooDeep } from '../../../lib/validation/nesting.ts'
 import type { Body, Warn } from '../protocol.ts'
 import type { Dialect } from './dialect.ts'
 import { renderParts, renderTexts } from './render-parts.ts'
@@ -143,7 +143,7 @@ function renderArguments(call: PastToolCall, dialect: Dialect, warn: Warn): Fiel
 const maxDepth = 200
 
 function objectIn(text: string): Fields | undefined {
-  if (tooDeep(text, maxDepth)) return undefined
+  if (isTooDeep(text, maxDepth)) return undefined
   const value = parseJson(text)
   return isObject(value) ? value : undefined
 }

@@ -1,4 +1,4 @@
-import { type ProviderError, noReason } from '../../../domain/generation/provider-error.ts'
+import { type ProviderError, noReasonMessage } from '../../../domain/generation/provider-error.ts'
 import {
   type Fields,
   fieldsOf,
@@ -14,7 +14,7 @@ export function parseError(body: unknown): ProviderError {
   const outer = fieldsOf(Array.isArray(body) ? body[0] : body)
   const error = isObject(outer.error) ? outer.error : outer
   return {
-    message: messageOf(error, outer) ?? plainText(body) ?? noReason,
+    message: messageOf(error, outer) ?? plainText(body) ?? noReasonMessage,
     status: statusIn(error.status) ?? statusIn(error.status_code) ?? statusIn(error.code),
     type: textOf(error.type) ?? textOf(error.status),
     code: statusIn(error.code) === undefined ? textOf(error.code) : undefined,

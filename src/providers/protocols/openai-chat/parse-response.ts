@@ -151,7 +151,7 @@ function conclude(dialect: Dialect, state: StreamState, done: boolean): Generati
 const incomplete = failure(endedEarly)
 
 function failure(error: ProviderError): GenerationEvent {
-  return { type: 'failure', complaint: error }
+  return { type: 'failure', error: error }
 }
 
 function finishWith(state: StreamState, events: readonly GenerationEvent[]): Step<StreamState> {

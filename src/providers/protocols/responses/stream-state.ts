@@ -99,7 +99,7 @@ function endOf(response: Fields, status: string, hasToolCalls: boolean): Generat
 
 /** A `failure` event with this error. */
 export function failure(error: ProviderError): GenerationEvent {
-  return { type: 'failure', complaint: error }
+  return { type: 'failure', error: error }
 }
 
 function incompleteEnd(reason: string = 'max_output_tokens'): GenerationEvent {

@@ -3,7 +3,7 @@ import type {
   Timings,
   UsageGroup,
   UsageGrouping,
-  UsageQuestion,
+  UsageQuestion as UsageQuery,
   UsageReport,
   UsageSums,
 } from '../../ports/usage-report.ts'
@@ -14,13 +14,13 @@ import { api_keys, organizations, usage } from '../tables.ts'
 import { readTimings } from './usage-timings.ts'
 
 /** Reports the usage of a time range; rejects with an error for the operator if the organization does not exist. */
-export function usageReport(database: Database, query: UsageQuestion): Promise<UsageReport> {
+export function usageReport(database: Database, query: UsageQuery): Promise<UsageReport> {
   const { sqlite } = database
   // One transaction, so that the total matches the groups while requests finish.
   return read(() => sqlite.transaction(() => reportNow(database, query)).deferred())
 }
 
-function reportNow(database: Database, query: UsageQuestion): UsageReport {
+function reportNow(database: Database, query: UsageQuery): UsageReport {
   const { from, value, name, order } = groupings[query.by]
   const condition = conditionOf(database, query)
   const rows = database.query.all<GroupRow>(
@@ -43,7 +43,7 @@ function reportNow(database: Database, query: UsageQuestion): UsageReport {
 
 const untimed: Timings = { latency: null, firstToken: null }
 
-function conditionOf(database: Database, { organization, since, until }: UsageQuestion): SQL | undefined {
+function conditionOf(database: Database, { organization, since, until }: UsageQuery): SQL | undefined {
   const owner = organization === undefined ? undefined : accountNamed(database, organization).id
   return and(
     owner === undefined ? undefined : eq(usage.organization_id, owner),
@@ -127,7 +127,7 @@ const maxDays = 4000
 /** Returns the groups of days in order, with an empty group for each day of the range without requests. */
 export function withEmptyDays(
   groups: readonly UsageGroup[],
-  { since, until = Date.now() + 1 }: UsageQuestion,
+  { since, until = Date.now() + 1 }: UsageQuery,
   empty: UsageSums,
 ): readonly UsageGroup[] {
   const byDay = new Map(groups.map((group) => [group.value, group]))

@@ -1,4 +1,4 @@
-import type { Hold } from '../../../lib/memory-budget.ts'
+import type { AcquireMemory } from '../../../lib/memory-budget.ts'
 import { countOnPage } from '../../../lib/page-bytes.ts'
 import { nextTurn } from '../../../lib/time.ts'
 import type { Database } from '../connection/database.ts'
@@ -39,7 +39,7 @@ export function prepareCompletionList(database: Database): CompletionList {
   }
 }
 
-type CompletionList = (query: CompletionQuery, hold?: Hold) => Promise<CompletionPage>
+type CompletionList = (query: CompletionQuery, hold?: AcquireMemory) => Promise<CompletionPage>
 
 type FoundCompletion = { readonly id: string; readonly bytes: number }
 

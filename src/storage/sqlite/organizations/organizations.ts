@@ -1,6 +1,6 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 import { timeSortedId } from '../../../lib/id.ts'
-import { type Nanos, usdText } from '../../../lib/usd.ts'
+import { type Nanos, formatUsd } from '../../../lib/usd.ts'
 import type { OrganizationAccount, OrganizationChange, Organizations } from '../../ports/organizations.ts'
 import { prepareEntryInsert } from '../billing/settlement.ts'
 import { maxNanos } from '../clamp-to-column.ts'
@@ -97,7 +97,7 @@ function creditOrganization(
   const balance = account.balance + amount
   if (amount === 0n) throw new Error('A credit of nothing changes nothing.')
   if (amount < 0n && balance < account.reserved) throw new Error(balanceTooLow(account))
-  if (balance > maxNanos) throw new Error(`A balance is at most ${usdText(maxNanos)} USD.`)
+  if (balance > maxNanos) throw new Error(`A balance is at most ${formatUsd(maxNanos)} USD.`)
   database.query
     .update(organizations)
     .set({ balance: Number(balance) })
@@ -108,8 +108,8 @@ function creditOrganization(
 }
 
 function balanceTooLow({ name, balance, reserved }: OrganizationAccount): string {
-  const held = reserved > 0n ? `, of which open requests hold ${usdText(reserved)}` : ''
-  return `The balance of ${name} is ${usdText(balance)} USD${held}: no more than the rest can be taken back.`
+  const held = reserved > 0n ? `, of which open requests hold ${formatUsd(reserved)}` : ''
+  return `The balance of ${name} is ${formatUsd(balance)} USD${held}: no more than the rest can be taken back.`
 }
 
 /** The time between two steps, in which a serving gateway can write. */

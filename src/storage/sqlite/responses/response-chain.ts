@@ -1,5 +1,5 @@
 import { badRequest } from '../../../lib/errors/errors.ts'
-import type { Hold } from '../../../lib/memory-budget.ts'
+import type { AcquireMemory } from '../../../lib/memory-budget.ts'
 import { nextTurn } from '../../../lib/time.ts'
 import type { ChainLink } from '../../ports/responses.ts'
 import { parseStored, parseStoredList } from '../../ports/stored-json.ts'
@@ -12,8 +12,8 @@ export const maxChainBytes = 64 * 1024 * 1024
 
 /** Returns a response after all its predecessors, oldest first; undefined if one of them is missing. See `Responses.chain`. */
 export type Chains = {
-  ofFinished(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
-  ofUnfinished(organization: string, id: string, hold?: Hold): Promise<readonly ChainLink[] | undefined>
+  ofFinished(organization: string, id: string, hold?: AcquireMemory): Promise<readonly ChainLink[] | undefined>
+  ofUnfinished(organization: string, id: string, hold?: AcquireMemory): Promise<readonly ChainLink[] | undefined>
 }
 
 /** See `Chains`. */
@@ -23,7 +23,7 @@ export function prepareChains(database: Database): Chains {
   const unfinished = prepareSizes(database, "('queued', 'in_progress')")
 
   /** A response that is erased between two steps is treated as missing. */
-  async function chainOf(sizes: typeof finished, organization: string, id: string, hold?: Hold) {
+  async function chainOf(sizes: typeof finished, organization: string, id: string, hold?: AcquireMemory) {
     const found = oldestFirst(await read(() => sizes.all(id, organization)))
     if (found === undefined) return undefined
     await hold?.(found.bytes)

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../lib/json/json.ts'
-import type { Hold } from '../../../lib/memory-budget.ts'
+import type { AcquireMemory } from '../../../lib/memory-budget.ts'
 import type {
   Removal,
   Responses,
@@ -90,12 +90,12 @@ function prepareReads(database: Database) {
   const statements = prepareStatements(database)
 
   // Everything parsed here was written by `insert`.
-  async function find(organization: string, id: string, hold?: Hold): Promise<StoredResponse | undefined> {
+  async function find(organization: string, id: string, hold?: AcquireMemory): Promise<StoredResponse | undefined> {
     if (hold) await hold((await read(() => statements.sizes.get(id, organization)))?.others ?? 0)
     const row = await read(() => statements.response.get(id, organization))
     return row === null ? undefined : { ...row, head: parseStored(`response ${id}`, row.head) }
   }
-  async function findInput(organization: string, id: string, hold?: Hold) {
+  async function findInput(organization: string, id: string, hold?: AcquireMemory) {
     if (hold) await hold((await read(() => statements.sizes.get(id, organization)))?.input ?? 0)
     const row = await read(() => statements.input.get(id, organization))
     return row === null ? undefined : await parseStoredList<JsonObject>(`response ${id}`, row.input)

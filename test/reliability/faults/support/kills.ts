@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { nanosOf } from '../../../../src/lib/usd.ts'
+import { parseUsd } from '../../../../src/lib/usd.ts'
 import { until } from '../../money/support/books.ts'
 import { faultyProvider } from '../../money/support/faulty-provider.ts'
 import { createGatewayProcess, type GatewayProcess } from '../../money/support/gateway-process.ts'
@@ -109,7 +109,7 @@ function expectPaid(
   for (const [request, cost] of paid) {
     const row = books.row(request)
     expect([request, row?.status]).toEqual([request, 200])
-    if (cost !== '') expect([request, row?.cost]).toEqual([request, Number(nanosOf(cost))])
+    if (cost !== '') expect([request, row?.cost]).toEqual([request, Number(parseUsd(cost))])
     const { charge = 0 } = books.entriesOf(request)
     expect([request, 1 - charge]).toEqual([request, 1 + (row?.cost ?? 0)])
   }

@@ -1,5 +1,5 @@
 import type { Database as Sqlite } from 'bun:sqlite'
-import { nanosOf } from '../../../../src/lib/usd.ts'
+import { parseUsd } from '../../../../src/lib/usd.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
@@ -96,7 +96,7 @@ async function fund(
   const known = (await organizations.list()).some((account) => account.name === name)
   if (!known) await organizations.create(name)
   await organizations.change(name, { billing })
-  const amount = nanosOf(usd) ?? 0n
+  const amount = parseUsd(usd) ?? 0n
   if (amount > 0n) await organizations.credit(name, amount)
 }
 

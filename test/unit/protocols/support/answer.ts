@@ -26,7 +26,7 @@ export function answerOf(events: readonly GenerationEvent[]): ReadAnswer {
   let usage: Usage | undefined
   for (const event of events) {
     if (event.type === 'usage') usage = event.usage
-    if (event.type === 'failure') failures.push(event.complaint)
+    if (event.type === 'failure') failures.push(event.error)
     if (!('choice' in event)) continue
     const choice = (choices[event.choice] ??= { text: '', reasoning: '', calls: [], ids: [] })
     addTo(choice, event)

@@ -7,7 +7,7 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
 }
 
 /** Parses `30s`, `5m`, `24h` or `1.5d`; returns milliseconds, or undefined if it is not a duration above 0. */
-export function durationOf(text: string): number | undefined {
+export function parseDuration(text: string): number | undefined {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []
   const milliseconds = Number(amount) * (millisecondsPerUnit[unit ?? ''] ?? Number.NaN)
   return milliseconds > 0 ? Math.ceil(Math.min(milliseconds, Number.MAX_SAFE_INTEGER)) : undefined

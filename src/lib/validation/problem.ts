@@ -14,8 +14,8 @@ export type Problem = {
 }
 
 /** Returns the error message that the caller reads. */
-export function sentenceOf({ path, code, must, got }: Problem): string {
-  const name = nameOf(path)
+export function problemMessage({ path, code, must, got }: Problem): string {
+  const name = formatPath(path)
   if (code === 'missing_required_parameter') return `'${name}' is required.`
   if (code === 'unknown_parameter') return `'${name}' is not a known parameter.`
   const where = name === null ? 'Invalid request body' : `Invalid '${name}'`
@@ -23,7 +23,7 @@ export function sentenceOf({ path, code, must, got }: Problem): string {
 }
 
 /** Formats the path as `messages[0].content`; returns null for the root. */
-export function nameOf(path: Path): string | null {
+export function formatPath(path: Path): string | null {
   if (path.length === 0) return null
   const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${shortened(step)}`)).join('')
   return text.startsWith('.') ? text.slice(1) : text
@@ -36,7 +36,7 @@ export function quoted(value: unknown): string {
 }
 
 /** Joins the items as `a, b or c`, or with another conjunction. */
-export function oneOf(items: readonly string[], conjunction = 'or'): string {
+export function joinChoices(items: readonly string[], conjunction = 'or'): string {
   const [last = '', ...others] = items.toReversed()
   return others.length === 0 ? last : `${others.toReversed().join(', ')} ${conjunction} ${last}`
 }

@@ -14,7 +14,7 @@ export function withoutEndpoint(baseUrl: string, kind: RemoteKind): string {
 }
 
 /** A warning for each provider whose base URL ends with an endpoint path: no request to it can succeed. */
-export function baseAddressWarnings(providers: Iterable<Provider>): SettingsProblem[] {
+export function baseUrlWarnings(providers: Iterable<Provider>): SettingsProblem[] {
   return [...providers].flatMap(({ name, kind, baseUrl }) => {
     const base = 'protocol' in kind ? withoutEndpoint(baseUrl, kind) : baseUrl
     if (base === baseUrl) return []
@@ -27,7 +27,7 @@ export function baseAddressWarnings(providers: Iterable<Provider>): SettingsProb
  * Other base URLs on the same host that may be the right one, the most likely first: without the endpoint path at the
  * end, and with or without `/v1`.
  */
-export function otherBases(baseUrl: string, kind: RemoteKind): readonly string[] {
+export function alternativeBaseUrls(baseUrl: string, kind: RemoteKind): readonly string[] {
   const base = withoutEndpoint(baseUrl, kind)
   const { origin } = new URL(base)
   const plain = base.replace(/(\/v1)+$/, '')

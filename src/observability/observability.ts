@@ -2,20 +2,20 @@ import type { Log } from '../lib/log.ts'
 import type { GatewayFigures } from './metrics/gateway-metrics.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createRequestLog, type LoggedRequests, type LogOutput } from './request-log/request-log.ts'
-import { createRequestTracker, type InFlight, type Requests } from './requests.ts'
+import { createRequestTracker, type InFlight, type RequestTracker } from './request-tracker.ts'
 import type { Environment } from './traces/opentelemetry.ts'
 import { startTracing } from './traces/tracing.ts'
 
 /** The request log, metrics and traces of a gateway. */
-export type Observation = {
-  readonly requests: Requests
+export type Observability = {
+  readonly requests: RequestTracker
   readonly metrics: Pick<Metrics, 'render'>
   /** Flushes pending log lines and spans; resolves within a few seconds. */
   stop(): Promise<void>
 }
 
 /** The input of the function that starts it. */
-export type ObservationInput = {
+export type ObservabilityInput = {
   readonly environment: Environment
   readonly log: Log
   /** The destination of request lines; no lines are written if it is absent. */
@@ -29,7 +29,7 @@ export type ObservationInput = {
 const flushTimeoutMs = 1000
 
 /** Starts the request log, metrics and tracing. */
-export async function startObservation(input: ObservationInput): Promise<Observation> {
+export async function startObservability(input: ObservabilityInput): Promise<Observability> {
   const { environment, log, output, logged, figures } = input
   const lines = output && createRequestLog(output, logged)
   const traces = await startTracing(environment, log)

@@ -19,7 +19,7 @@ const exposedHeaders = [
 const preflightMaxAge = '600'
 
 /** Allows pages of these origins to call the gateway from a browser; `*` allows any. Cookies are not used. */
-export function crossOrigin(origins: readonly string[]) {
+export function cors(origins: readonly string[]) {
   const plugin = new Elysia({ name: 'cross-origin' })
   if (origins.length === 0) return plugin
   const allowed = new Set(origins)

@@ -13,11 +13,11 @@ export type RequestListener = {
 }
 
 /** Tracks open requests and their calls, and passes finished records to listeners. */
-export type Requests = Observer & {
+export type RequestTracker = Observer & {
   /** Starts the record of an incoming request. */
   begin(id: string, method: string): RequestRecord
   /** Whether a listener reads `RequestRecord.traceparent`. */
-  readonly traced: boolean
+  readonly tracingEnabled: boolean
   open(): InFlight
 }
 
@@ -32,7 +32,7 @@ export function createRequestTracker(
   listeners: readonly RequestListener[],
   log: Log,
   maxOpen = 200_000,
-): Requests {
+): RequestTracker {
   const open = new Map<string, RequestRecord>()
   const inFlight = { calls: 0, streams: 0 }
 
@@ -50,7 +50,7 @@ export function createRequestTracker(
   }
 
   return {
-    traced: listeners.some(({ wantsTraceparent }) => wantsTraceparent === true),
+    tracingEnabled: listeners.some(({ wantsTraceparent }) => wantsTraceparent === true),
     begin(id, method) {
       const record = new RequestRecord(id, method, recordListener)
       if (open.size >= maxOpen) dropOldest(open)
@@ -58,7 +58,7 @@ export function createRequestTracker(
       for (const listener of listeners) listener.started?.(open.size)
       return record
     },
-    requestSeen: (metadata) => open.get(metadata.id)?.setMetadata(metadata),
+    requestReceived: (metadata) => open.get(metadata.id)?.setMetadata(metadata),
     call(metadata, background) {
       const openRecord = background ? undefined : open.get(metadata.id)
       const record = openRecord ?? new RequestRecord(metadata.id, '', recordListener, true)

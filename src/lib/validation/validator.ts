@@ -4,17 +4,17 @@ import { invalidJson } from '../errors/errors.ts'
 import { validationError } from './validation-error.ts'
 
 /** Validates foreign values by a schema. */
-export type Contract<Output> = {
+export type Validator<Output> = {
   /** Returns the value unchanged; throws the error that the caller receives if it is invalid. */
   read(value: unknown): Output
   readonly schema: TSchema
 }
 
 /** Creates a validator; it compiles the schema once. `check` throws for rules that the schema cannot express. */
-export function contract<const Schema extends TSchema>(
+export function createValidator<const Schema extends TSchema>(
   schema: Schema,
   check: (value: Static<Schema>) => void = () => {},
-): Contract<Static<Schema>> {
+): Validator<Static<Schema>> {
   const compiled = Compile(schema)
   function read(value: unknown): Static<Schema> {
     // Parsed JSON is never undefined: the body is empty or not JSON.
