@@ -57,7 +57,11 @@ const sums: readonly Column<UsageSums>[] = [
     align: 'right',
     dropOrder: 2,
   },
-  { title: 'COST USD', value: ({ cost }) => (cost === null ? noValue : formatRoundedUsd(cost)), align: 'right' },
+  {
+    title: 'COST USD',
+    value: ({ cost }) => (cost === null ? noValue : formatRoundedUsd(cost)),
+    align: 'right',
+  },
   { title: 'P50', value: ({ latency }) => latencyText(latency?.p50), align: 'right', dropOrder: 6 },
   { title: 'P95', value: ({ latency }) => latencyText(latency?.p95), align: 'right', dropOrder: 6 },
   {

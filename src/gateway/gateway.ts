@@ -1,21 +1,16 @@
-import type { BillingMode } from '../domain/accounting/organization.ts'
 import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
-import type { GenerationEvent } from '../domain/generation/events.ts'
-import type { Generation } from '../domain/generation/request.ts'
-import type { AbortLike } from '../lib/abort.ts'
-import type { Log } from '../lib/log.ts'
-import type { PushStream } from '../lib/push-stream.ts'
+import { gatewayStopping } from '../lib/errors/errors.ts'
+import { providerKeyMissing } from '../lib/errors/upstream-errors.ts'
 import type { Write } from '../storage/ports/writes.ts'
-import type { Billing } from './billing/billing.ts'
-import type { MeteredUsage } from './billing/meter.ts'
-import type { Nanos } from './billing/price.ts'
-import type { NetworkOverrides } from './images/pinned-fetch.ts'
-import type { Model } from './models/model.ts'
-import type { Observer } from './observer.ts'
-import type { OpenCalls } from './open-calls.ts'
-import type { ProviderStates } from './provider-states.ts'
-import type { Admission, ConcurrencySlot, QueuedSlot } from './rate-limits/admission.ts'
-import type { CircuitBreaker } from './routing/circuit-breaker.ts'
+import { logFailedSettlement } from './billing/billing.ts'
+import { costBoundOf } from './billing/cost-bound.ts'
+import { estimatePromptTokens } from './billing/estimate.ts'
+import { failureOutcome } from './billing/outcome.ts'
+import { Call } from './call.ts'
+import type { GatewayDependencies } from './gateway-dependencies.ts'
+import type { GenerateRequest, GenerationStream, ReservationRequest } from './generate-request.ts'
+import type { QueuedSlot } from './rate-limits/admission.ts'
+import { openWithFailover } from './routing/failover.ts'
 
 /** Sends requests to models, with everything around them: limits, billing, retries, failover and metering. */
 export type Gateway = {
@@ -34,58 +29,88 @@ export type Gateway = {
   recordRejected(metadata: RequestMetadata, error: unknown): Promise<void>
 }
 
-/** The events of a response that has begun, in batches. */
-export type GenerationStream = PushStream<readonly GenerationEvent[]> & {
-  /** The name of the provider that serves the request. */
-  readonly provider: string
-  /** What the provider does not support and was ignored, a sentence each. */
-  readonly warnings: readonly string[]
-  /** The usage up to now. */
-  usage(): MeteredUsage
-  /** The cost of that usage; undefined for a model without a price. */
-  cost(): Nanos | undefined
+/**
+ * Creates the gateway. `generate` tries the model's routes in turn until one begins to respond; its promise
+ * resolves with the first event, so that a failure before it rejects the promise, or leads to the next route.
+ * While the gateway is shutting down, only reserved calls run.
+ */
+export function createGateway(dependencies: GatewayDependencies): Gateway {
+  const { billing, calls, observer } = dependencies
+  return {
+    generate: (request) =>
+      calls.isRejecting() && !request.reserved
+        ? rejectStopping(request.metadata, dependencies)
+        : generateMetered(request, dependencies),
+    reserve: (reservation, writes) =>
+      calls.isRejecting()
+        ? rejectStopping(reservation.metadata, dependencies)
+        : reserveCall(reservation, writes, dependencies),
+    async settleUnsent(metadata, error, writes) {
+      await billing.settleEventually(metadata, failureOutcome(error), writes)
+      observer?.call(metadata, true).callEnded(failureOutcome(error))
+    },
+    recordRejected: (metadata, error) => recordRejected(metadata, error, dependencies),
+  }
 }
 
-/** What the limits and the billing need to know of a request. */
-export type ReservationRequest = {
-  readonly metadata: RequestMetadata
-  readonly billing: BillingMode
-  /** The admission of the request; the call takes its tokens from it, and its slot unless it runs later. */
-  readonly admission: Pick<Admission, 'open' | 'queue'>
-  /** The model that serves the request: for a fast variant, not the one that the caller named. */
-  readonly model: Model
-  readonly generation: Generation
+async function rejectStopping(metadata: RequestMetadata, dependencies: GatewayDependencies): Promise<never> {
+  const error = gatewayStopping()
+  await recordRejected(metadata, error, dependencies)
+  throw error
 }
 
-/** A request of an organization to a model. */
-export type GenerateRequest = ReservationRequest & {
-  readonly stream: boolean
-  /**
-   * The slot and tokens of a call that was reserved before: nothing more is taken, and they are released at
-   * its end.
-   */
-  readonly reserved?: ConcurrencySlot
-  /**
-   * Called once when the call has ended, complete or with an error, after every event was delivered. Returns
-   * the writes of the transaction that settles the call.
-   */
-  readonly onSettled?: (error: unknown, used: MeteredUsage) => readonly Write[]
-  /** Aborted when the caller leaves. */
-  readonly signal: AbortLike
+async function recordRejected(
+  metadata: RequestMetadata,
+  error: unknown,
+  { billing, observer, log }: GatewayDependencies,
+): Promise<void> {
+  observer?.requestReceived(metadata)
+  await billing.settle(metadata, failureOutcome(error)).catch(logFailedSettlement(log))
 }
 
-/** The dependencies of the gateway. */
-export type GatewayDependencies = {
-  readonly breaker: CircuitBreaker
-  readonly billing: Billing
-  readonly calls: OpenCalls
-  /** The number of retries on each route. */
-  readonly retries: number
-  readonly states: ProviderStates
-  /** Milliseconds that an accepted stream may be silent before the caller gets it without its first event. */
-  readonly firstEventTimeoutMs: number
-  /** Where images are fetched: the internet unless a test overrides it. */
-  readonly images?: NetworkOverrides
-  readonly observer?: Observer
-  readonly log: Log
+async function reserveCall(
+  reservation: ReservationRequest,
+  writes: readonly Write[],
+  dependencies: GatewayDependencies,
+): Promise<QueuedSlot> {
+  const { observer, log } = dependencies
+  const { metadata, billing, admission, model, generation } = reservation
+  observer?.requestReceived(metadata)
+  let queued: QueuedSlot | undefined
+  try {
+    if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
+    const promptTokens = estimatePromptTokens(generation)
+    queued = admission.queue(promptTokens)
+    await dependencies.billing.reserve(
+      metadata,
+      billing,
+      () => costBoundOf(generation, model, promptTokens),
+      writes,
+    )
+    return queued
+  } catch (error) {
+    queued?.release()
+    await dependencies.billing.settle(metadata, failureOutcome(error)).catch(logFailedSettlement(log))
+    throw error
+  }
+}
+
+/** Runs the call, and settles it exactly once if it fails before its stream is returned. */
+async function generateMetered(
+  request: GenerateRequest,
+  dependencies: GatewayDependencies,
+): Promise<GenerationStream> {
+  const call = new Call(request, dependencies)
+  const { model } = request
+  try {
+    // The call is settled already: what it would take from now on would never be released.
+    if (call.abortSource.aborted) throw call.abortSource.reason
+    if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
+    const pending = call.reserve()
+    if (pending) await pending
+    return await openWithFailover(call, dependencies)
+  } catch (error) {
+    await call.settle(error).catch(logFailedSettlement(dependencies.log))
+    throw error
+  }
 }

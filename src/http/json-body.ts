@@ -34,7 +34,7 @@ const maxProperties = 16_384
 export type BodyReader = <Body>(
   request: Request,
   body: Validator<Body>,
-  admission: Pick<Admission, 'takeSlot' | 'tryTakeSlot' | 'memory'>,
+  admission: Pick<Admission, 'acquireSlot' | 'tryAcquireSlot' | 'memory'>,
   maxWithoutSlot?: number,
 ) => Promise<Body>
 

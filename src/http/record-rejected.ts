@@ -1,5 +1,5 @@
 import type { Gateway } from '../gateway/gateway.ts'
-import type { Models } from '../gateway/models/model.ts'
+import type { Models } from '../gateway/models/models.ts'
 import { timeOf } from '../lib/id.ts'
 import type { Api } from '../domain/accounting/request-metadata.ts'
 import type { FailedRequest } from './errors.ts'

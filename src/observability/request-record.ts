@@ -104,7 +104,8 @@ export class RequestRecord implements CallObserver {
     this.endAttempt(outcome.error ?? 'ok', outcome.status)
     this.openCalls--
     this.listener.callEnded(this)
-    if (this.background) this.gatewayMs = performance.now() - this.startedAt - this.upstreamStopwatch.elapsedMs()
+    if (this.background)
+      this.gatewayMs = performance.now() - this.startedAt - this.upstreamStopwatch.elapsedMs()
     this.finishIfComplete()
   }
 

@@ -8,7 +8,7 @@ import { createCompletionService } from '../api/chat-completions/stored/service.
 import type { Settings } from '../config/settings.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
-import type { Models } from '../gateway/models/model.ts'
+import type { Models } from '../gateway/models/models.ts'
 import { cors } from '../http/cors.ts'
 import { errorHandler, rejectOtherMethods } from '../http/errors.ts'
 import { createGuard } from '../http/guard.ts'

@@ -3,20 +3,20 @@ import type { Run, RunEnvironment } from '../api/responses/background/run.ts'
 import type { Peers } from '../api/system/metrics-page.ts'
 import { createBilling } from '../gateway/billing/billing.ts'
 import { type Configuration, type ConfigurationInput, configure } from '../gateway/configuration.ts'
-import { createGateway } from '../gateway/generate.ts'
+import { createGateway } from '../gateway/gateway.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { createProviderStates } from '../gateway/provider-states.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
-import { type CircuitBreaker, createCircuitBreaker } from '../gateway/routing/circuit-breaker.ts'
+import { CircuitBreaker } from '../gateway/routing/circuit-breaker.ts'
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { settleWithin } from '../lib/time.ts'
 import { type Observability, startObservability } from '../observability/observability.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
-import { startRetention } from '../storage/retention.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
-import { openStorage } from '../storage/storage.ts'
 import type { Storage } from '../storage/ports/storage.ts'
+import { startRetention } from '../storage/retention.ts'
+import { openStorage } from '../storage/storage.ts'
 import { createApp } from './app.ts'
 import { createSharedServices, type SharedServices } from './shared-services.ts'
 
@@ -135,7 +135,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
   const { settings, models } = configuration
   const { storage, limits, metrics, requests, log } = shared
   await settleWithin(models.start(), startupDiscoveryTimeoutMs)
-  const breaker = createCircuitBreaker(settings.breaker, shared.clock)
+  const breaker = new CircuitBreaker(settings.breaker, shared.clock)
   const gateway = createGateway({
     billing: createBilling(storage.ledger, storage.readiness.ready),
     calls: shared.calls,

@@ -1,5 +1,6 @@
 import type { FastMode, Pricing, ReasoningFacts } from '../../config/model-facts.ts'
-import type { Model, Models } from '../../gateway/models/model.ts'
+import type { Model } from '../../gateway/models/model.ts'
+import type { Models } from '../../gateway/models/models.ts'
 import type { FastObject, ModelObject, PerformanceObject, PricingObject, ReasoningObject } from './schema.ts'
 
 const renderedLists = new WeakMap<Models, string>()

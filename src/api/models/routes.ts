@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Models } from '../../gateway/models/model.ts'
+import type { Models } from '../../gateway/models/models.ts'
 import { describe, guardErrors } from '../../http/openapi/describe.ts'
 import type { Guard } from '../../http/guard.ts'
 import { requireModel } from '../../gateway/models/require-model.ts'

@@ -1,6 +1,6 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { Nanos } from '../../gateway/billing/price.ts'
-import type { GenerationStream } from '../../gateway/gateway.ts'
+import type { GenerationStream } from '../../gateway/generate-request.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { StreamEvent } from './events/stream-event.ts'

@@ -1,6 +1,6 @@
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
-import type { Models } from '../../gateway/models/model.ts'
+import type { Models } from '../../gateway/models/models.ts'
 import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
 import { timeSortedId } from '../../lib/id.ts'
 import type { Responses } from '../../storage/ports/responses.ts'

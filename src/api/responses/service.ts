@@ -47,7 +47,12 @@ export type ResponseService = {
   cancel(organization: string, id: string, hold: AcquireMemory): Promise<string>
   remove(organization: string, id: string): Promise<DeletedResponse>
   /** Returns a page of the input items as JSON in parts. */
-  listInputItems(organization: string, id: string, page: Page, hold: AcquireMemory): Promise<readonly string[]>
+  listInputItems(
+    organization: string,
+    id: string,
+    page: Page,
+    hold: AcquireMemory,
+  ): Promise<readonly string[]>
 }
 
 /** The service for these gateway settings. */

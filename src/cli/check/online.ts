@@ -1,5 +1,5 @@
 import { isListed, ListingError, listModels } from '../../gateway/models/model-listing.ts'
-import type { Models } from '../../gateway/models/model.ts'
+import type { Models } from '../../gateway/models/models.ts'
 import { alternativeBaseUrls } from '../../providers/config/base-url.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import type { OnlineReport } from './report.ts'

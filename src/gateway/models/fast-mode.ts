@@ -1,6 +1,7 @@
 import { toParameters } from '../../domain/generation/parameters.ts'
 import { unsupportedParameter } from '../../lib/errors/errors.ts'
-import type { Model, Models } from './model.ts'
+import type { Model } from './model.ts'
+import type { Models } from './models.ts'
 
 /** How a request in fast mode is served. */
 export type FastModeTarget = {

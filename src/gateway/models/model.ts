@@ -32,14 +32,3 @@ export type Model = {
 }
 
 export type ModelRoute = { readonly provider: Provider; readonly model: string; readonly weight?: number }
-
-/** All models at one moment. A change of the settings or a discovery creates a new list. */
-export type Models = {
-  /** By slug, alias or unambiguous bare name; includes disabled models. */
-  find(name: string): Model | undefined
-  /** The models of an ambiguous bare name; empty for any other name. */
-  sharing(name: string): readonly Model[]
-  /** The enabled models, by slug. */
-  readonly enabled: readonly Model[]
-  readonly all: readonly Model[]
-}

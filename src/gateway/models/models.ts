@@ -3,7 +3,7 @@ import { indexModels } from './model-index.ts'
 import { modelProblems } from './model-problems.ts'
 import { resolveModel } from './resolve-model.ts'
 import { gatherModels, type ModelsInput } from './model-sources.ts'
-import type { Model, Models } from './model.ts'
+import type { Model } from './model.ts'
 
 /** The models, and the problems of the settings that describe them. */
 export type RegisteredModels = Models & { readonly problems: readonly SettingsProblem[] }
@@ -30,4 +30,15 @@ function withServedVariants(models: readonly Model[]): Model[] {
     const { fast, ...slow } = model
     return fast?.strategy === 'model_variant' && !enabled.has(fast.target_slug) ? slow : model
   })
+}
+
+/** All models at one moment. A change of the settings or a discovery creates a new list. */
+export type Models = {
+  /** By slug, alias or unambiguous bare name; includes disabled models. */
+  find(name: string): Model | undefined
+  /** The models of an ambiguous bare name; empty for any other name. */
+  sharing(name: string): readonly Model[]
+  /** The enabled models, by slug. */
+  readonly enabled: readonly Model[]
+  readonly all: readonly Model[]
 }

@@ -2,7 +2,8 @@ import type { Parameter } from '../../domain/generation/parameters.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import { enforceCapabilities } from './enforce-capabilities.ts'
 import { resolveFastMode } from './fast-mode.ts'
-import type { Model, Models } from './model.ts'
+import type { Model } from './model.ts'
+import type { Models } from './models.ts'
 import { requireModel } from './require-model.ts'
 
 /** A request of an API in the vocabulary of the gateway. */

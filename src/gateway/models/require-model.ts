@@ -1,7 +1,8 @@
 import { type ApiError, modelNotFound } from '../../lib/errors/errors.ts'
 import { joinChoices } from '../../lib/validation/problem.ts'
 import { shortText } from '../../lib/text.ts'
-import type { Model, Models } from './model.ts'
+import type { Model } from './model.ts'
+import type { Models } from './models.ts'
 import { suggestModels } from './suggest-models.ts'
 
 /** Returns the enabled model of that name; throws the 404 with the reason if there is none. */

@@ -1,6 +1,7 @@
 import { nearMatches } from '../../lib/near-match.ts'
-import type { Model, Models } from './model.ts'
-import { withoutAuthor, lastSegment } from './model-index.ts'
+import type { Model } from './model.ts'
+import type { Models } from './models.ts'
+import { lastSegment, withoutAuthor } from './model-index.ts'
 
 /** The maximum number of suggestions. */
 const maxSuggested = 3

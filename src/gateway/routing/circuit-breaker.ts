@@ -52,7 +52,7 @@ export class CircuitBreaker {
   constructor(
     { failures, cooldown }: CircuitBreakerSettings,
     now: () => number = performance.now,
-    canConnect: (route: ModelRoute) => Promise<boolean> = isReachable,
+    canConnect: (route: ModelRoute) => Promise<boolean> = acceptsConnections,
   ) {
     this.#maxFailures = failures
     this.#cooldownMs = cooldown
@@ -173,7 +173,7 @@ export class CircuitBreaker {
   }
 }
 
-function isReachable({ provider }: ModelRoute): Promise<boolean> {
+function acceptsConnections({ provider }: ModelRoute): Promise<boolean> {
   return isReachable(provider.baseUrl, provider.timeouts.connect / 2)
 }
 
@@ -190,9 +190,4 @@ function createHealth(): RouteHealth {
 
 function keyOf({ provider, model }: ModelRoute): string {
   return `${provider.name}\n${model}`
-}
-
-/** Creates a breaker without failures. */
-export function createCircuitBreaker(...parts: ConstructorParameters<typeof CircuitBreaker>): CircuitBreaker {
-  return new CircuitBreaker(...parts)
 }

@@ -1,6 +1,7 @@
 import { wait } from '../../lib/time.ts'
 import type { Call } from '../call.ts'
-import type { GatewayDependencies, GenerationStream } from '../gateway.ts'
+import type { GatewayDependencies } from '../gateway-dependencies.ts'
+import type { GenerationStream } from '../generate-request.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { openStream } from './open-stream.ts'
 import {

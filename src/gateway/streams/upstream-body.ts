@@ -69,7 +69,7 @@ class JsonBody implements UpstreamBody {
   parse(chunk: BodyChunk): Batch {
     this.#finished = true
     if (typeof chunk !== 'string') return []
-    if (isTooDeep(chunk)) return [tooLargeEvent]
+    if (nestsTooDeeply(chunk)) return [tooLargeEvent]
     const body = parseJson(chunk)
     return body === undefined ? [invalidJsonEvent] : this.#protocol.parse(body)
   }
@@ -85,7 +85,7 @@ const invalidJsonEvent: GenerationEvent = {
 const tooLargeEvent: GenerationEvent = { type: 'failure', error: tooLarge }
 
 /** JSON that nests deeper takes seconds to serialize, or cannot be serialized at all. */
-function isTooDeep(text: string): boolean {
+function nestsTooDeeply(text: string): boolean {
   return text.length > minDeepLength && isTooDeep(text, maxDepth)
 }
 
@@ -141,7 +141,7 @@ class SseBody<State> implements UpstreamBody {
    */
   #atEnd(event: GenerationEvent): GenerationEvent {
     if (event.type !== 'failure') return event
-    const { error: error } = event
+    const { error } = event
     const cutOff = error === endedEarly || error === invalidData
     return cutOff ? { type: 'failure', error: this.#readError ?? endedEarly } : event
   }
@@ -159,7 +159,7 @@ class SseBody<State> implements UpstreamBody {
   }
 
   #parseEvent(event: SseEvent, batch: GenerationEvent[]): void {
-    if (isTooDeep(event.data)) return this.#fail(batch)
+    if (nestsTooDeeply(event.data)) return this.#fail(batch)
     const step = this.#parser.step(this.#state, event)
     // An unchanged state remembers nothing of the event.
     if (step.state !== this.#state) this.#heldCharacters += event.data.length

@@ -180,7 +180,7 @@ function isFailure(event: GenerationEvent): event is FailureEvent {
 }
 
 /** The failure of the response, or the abort reason if the gateway ended it. */
-function failureReason({ error: error }: FailureEvent, provider: Provider, signal: AbortSignal): unknown {
+function failureReason({ error }: FailureEvent, provider: Provider, signal: AbortSignal): unknown {
   return signal.aborted ? signal.reason : providerFailure(error, provider)
 }
 

@@ -99,7 +99,9 @@ function timeoutMessage(provider: string, reason: string): string {
 function failureReason({ message, status, detected, fromStatusLine }: ProviderError): string {
   if (detected) return message
   if (status === undefined)
-    return message === noReasonMessage ? 'its response holds no answer' : 'it reported an error in its response'
+    return message === noReasonMessage
+      ? 'its response holds no answer'
+      : 'it reported an error in its response'
   return fromStatusLine ? `it answered with status ${status}` : `it reported status ${status} in its response`
 }
 

@@ -18,7 +18,11 @@ export type Responses = {
   /** Rejects with `UnreadableError` if the stored response is damaged, like the three below. */
   find(organization: string, id: string, hold?: AcquireMemory): Promise<StoredResponse | undefined>
   /** Returns the items of the request. */
-  findInput(organization: string, id: string, hold?: AcquireMemory): Promise<readonly JsonObject[] | undefined>
+  findInput(
+    organization: string,
+    id: string,
+    hold?: AcquireMemory,
+  ): Promise<readonly JsonObject[] | undefined>
   /** Returns the order of a run that has not finished. */
   findRun(organization: string, id: string): Promise<JsonObject | undefined>
   /**
@@ -28,7 +32,11 @@ export type Responses = {
    */
   chain(organization: string, id: string, hold?: AcquireMemory): Promise<readonly ChainLink[] | undefined>
   /** The same for a response that has not finished, for its run: the last link is the response itself. */
-  runContext(organization: string, id: string, hold?: AcquireMemory): Promise<readonly ChainLink[] | undefined>
+  runContext(
+    organization: string,
+    id: string,
+    hold?: AcquireMemory,
+  ): Promise<readonly ChainLink[] | undefined>
   /**
    * Keeps a response from being erased, because another one is about to follow it: until then a removal only hides it.
    * Call the returned function when that one is about to be stored, or will not be; a second call does nothing.

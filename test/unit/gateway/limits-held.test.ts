@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { createBilling } from '../../../src/gateway/billing/billing.ts'
-import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
-import type { GenerationStream } from '../../../src/gateway/gateway.ts'
-import { createGateway } from '../../../src/gateway/generate.ts'
+import { createGateway } from '../../../src/gateway/gateway.ts'
+import type { GenerationStream } from '../../../src/gateway/generate-request.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
 import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
+import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
 import { createProviderState } from '../../../src/storage/sqlite/provider-state.ts'
@@ -105,7 +105,7 @@ async function startWorld(script: Script) {
   const generation = { messages: [], tools: [], extras: {} }
   const { id, billing } = organization()
   const facts = { organization: id, key: 'k', createdAt: 0, api: 'chat' as const, stream: true }
-  const common = { facts: { id: 'req_1', ...facts }, billing, model, generation, stream: true }
+  const common = { metadata: { id: 'req_1', ...facts }, billing, model, generation, stream: true }
 
   return {
     upstream,

@@ -76,7 +76,7 @@ describe('requests per minute', () => {
   test('what is left is told, also when refused', () => {
     const { admit, latest } = gateway()
     const admission = admit()
-    const tokens = { limit: 1000, remaining: 1000, untilFull: 0 }
+    const tokens = { limit: 1000, remaining: 1000, resetMs: 0 }
     expect(admission.status()).toEqual({ requests: { limit: 10, remaining: 9, resetMs: 6000 }, tokens })
     expect(latest.refused).toBeUndefined()
     passed(50, admit)

@@ -199,7 +199,8 @@ describe('the estimate of a prompt', () => {
       { ...plain, tools: [{ name: 'read_level', parameters: { type: 'object' } }] },
       { ...plain, messages: [...plain.messages, { role: 'system', parts: [] }] },
     ]
-    for (const generation of more) expect(estimatePromptTokens(generation)).toBeGreaterThan(estimatePromptTokens(plain))
+    for (const generation of more)
+      expect(estimatePromptTokens(generation)).toBeGreaterThan(estimatePromptTokens(plain))
   })
 
   test('does not grow with the bytes of an image', () => {

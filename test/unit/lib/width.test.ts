@@ -38,7 +38,9 @@ test('colons, commas and braces inside strings are no properties', () => {
 })
 
 test('space around the colons hides nothing', () => {
-  expect(findTooWide(JSON.stringify({ a: overLimit }, null, '\t').replaceAll(':', ' \n: '), 100)).toEqual(['a'])
+  expect(findTooWide(JSON.stringify({ a: overLimit }, null, '\t').replaceAll(':', ' \n: '), 100)).toEqual([
+    'a',
+  ])
 })
 
 test('the same key again and again counts each time', () => {

@@ -1,4 +1,4 @@
-import type { Models } from '../../../gateway/models/model.ts'
+import type { Models } from '../../../gateway/models/models.ts'
 import { invalidCursor, type Page } from '../../../http/paging.ts'
 import { completionNotFound } from '../../../lib/errors/errors.ts'
 import type { Fields } from '../../../lib/json/json.ts'

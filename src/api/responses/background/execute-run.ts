@@ -1,8 +1,8 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import type { GenerateRequest } from '../../../gateway/gateway.ts'
+import type { GenerateRequest } from '../../../gateway/generate-request.ts'
 import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
 import { untilStored } from '../../../storage/ports/until-stored.ts'
-import { toRunEnd, type RunEnd, toRunEvent } from '../events/run-event.ts'
+import { type RunEnd, toRunEnd, toRunEvent } from '../events/run-event.ts'
 import type { Write } from '../../../storage/ports/writes.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import { prepareRequest } from '../request/prepare-request.ts'
@@ -28,7 +28,8 @@ export async function executeRun(
   const progress: CallProgress = { ending: undefined }
   try {
     const markStarted = () => parts.responses.start(live.organization, live.id)
-    if (await untilStored(markStarted, signals.abort)) await generate(run, slot, signals.abort, progress, parts)
+    if (await untilStored(markStarted, signals.abort))
+      await generate(run, slot, signals.abort, progress, parts)
     else live.apply({ type: 'cancelled', usage: null })
   } catch (error) {
     await storeEnd(run, error, progress, signals.abandoned, parts)

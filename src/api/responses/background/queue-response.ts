@@ -40,7 +40,12 @@ async function storeQueued(
   const { organization, admission } = context
   const live = new LiveResponse(organization.id, head)
   live.apply({ type: 'created' })
-  const order = { request, facts, promptTokens: estimatePromptTokens(generation), images: countImages(generation) }
+  const order = {
+    request,
+    facts,
+    promptTokens: estimatePromptTokens(generation),
+    images: countImages(generation),
+  }
   const row = {
     id: head.id,
     organization: organization.id,
@@ -51,7 +56,7 @@ async function storeQueued(
     status: 'queued' as const,
     run: storedOrder(order),
   }
-  const booking = { facts, billing: organization.billing, admission, model, generation }
+  const booking = { metadata: facts, billing: organization.billing, admission, model, generation }
   const call = await parts.gateway
     .reserve(booking, [{ kind: 'insert-response', response: row }])
     .finally(releasePrevious)

@@ -1,7 +1,7 @@
 import type { Organization } from '../../../domain/accounting/organization.ts'
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import type { Gateway } from '../../../gateway/gateway.ts'
-import type { Models } from '../../../gateway/models/model.ts'
+import type { Models } from '../../../gateway/models/models.ts'
 import type { QueuedSlot } from '../../../gateway/rate-limits/admission.ts'
 import { noOrganization, runKeyInvalid } from '../../../lib/errors/errors.ts'
 import type { Log } from '../../../lib/log.ts'

@@ -1,4 +1,4 @@
-import type { Models } from '../../../gateway/models/model.ts'
+import type { Models } from '../../../gateway/models/models.ts'
 import { type PreparedGeneration, prepareGeneration } from '../../../gateway/models/prepare-generation.ts'
 import type { Conversation } from '../conversation.ts'
 import { lower } from './lower.ts'

@@ -12,8 +12,16 @@ export const maxChainBytes = 64 * 1024 * 1024
 
 /** Returns a response after all its predecessors, oldest first; undefined if one of them is missing. See `Responses.chain`. */
 export type Chains = {
-  ofFinished(organization: string, id: string, hold?: AcquireMemory): Promise<readonly ChainLink[] | undefined>
-  ofUnfinished(organization: string, id: string, hold?: AcquireMemory): Promise<readonly ChainLink[] | undefined>
+  ofFinished(
+    organization: string,
+    id: string,
+    hold?: AcquireMemory,
+  ): Promise<readonly ChainLink[] | undefined>
+  ofUnfinished(
+    organization: string,
+    id: string,
+    hold?: AcquireMemory,
+  ): Promise<readonly ChainLink[] | undefined>
 }
 
 /** See `Chains`. */

@@ -90,7 +90,11 @@ function prepareReads(database: Database) {
   const statements = prepareStatements(database)
 
   // Everything parsed here was written by `insert`.
-  async function find(organization: string, id: string, hold?: AcquireMemory): Promise<StoredResponse | undefined> {
+  async function find(
+    organization: string,
+    id: string,
+    hold?: AcquireMemory,
+  ): Promise<StoredResponse | undefined> {
     if (hold) await hold((await read(() => statements.sizes.get(id, organization)))?.others ?? 0)
     const row = await read(() => statements.response.get(id, organization))
     return row === null ? undefined : { ...row, head: parseStored(`response ${id}`, row.head) }

@@ -1,0 +1,51 @@
+import type { BillingMode } from '../domain/accounting/organization.ts'
+import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
+import type { GenerationEvent } from '../domain/generation/events.ts'
+import type { Generation } from '../domain/generation/request.ts'
+import type { AbortLike } from '../lib/abort.ts'
+import type { PushStream } from '../lib/push-stream.ts'
+import type { Write } from '../storage/ports/writes.ts'
+import type { MeteredUsage } from './billing/meter.ts'
+import type { Nanos } from './billing/price.ts'
+import type { Model } from './models/model.ts'
+import type { Admission, ConcurrencySlot } from './rate-limits/admission.ts'
+
+/** The events of a response that has begun, in batches. */
+export type GenerationStream = PushStream<readonly GenerationEvent[]> & {
+  /** The name of the provider that serves the request. */
+  readonly provider: string
+  /** What the provider does not support and was ignored, a sentence each. */
+  readonly warnings: readonly string[]
+  /** The usage up to now. */
+  usage(): MeteredUsage
+  /** The cost of that usage; undefined for a model without a price. */
+  cost(): Nanos | undefined
+}
+
+/** What the limits and the billing need to know of a request. */
+export type ReservationRequest = {
+  readonly metadata: RequestMetadata
+  readonly billing: BillingMode
+  /** The admission of the request; the call takes its tokens from it, and its slot unless it runs later. */
+  readonly admission: Pick<Admission, 'open' | 'queue'>
+  /** The model that serves the request: for a fast variant, not the one that the caller named. */
+  readonly model: Model
+  readonly generation: Generation
+}
+
+/** A request of an organization to a model. */
+export type GenerateRequest = ReservationRequest & {
+  readonly stream: boolean
+  /**
+   * The slot and tokens of a call that was reserved before: nothing more is taken, and they are released at
+   * its end.
+   */
+  readonly reserved?: ConcurrencySlot
+  /**
+   * Called once when the call has ended, complete or with an error, after every event was delivered. Returns
+   * the writes of the transaction that settles the call.
+   */
+  readonly onSettled?: (error: unknown, used: MeteredUsage) => readonly Write[]
+  /** Aborted when the caller leaves. */
+  readonly signal: AbortLike
+}
