@@ -1,4 +1,4 @@
-import { formatDuration } from '../lib/duration-text.ts'
+import { formatDuration } from '../lib/time.ts'
 import { formatRoundedUsd, formatUsd } from '../lib/usd.ts'
 import type {
   Timing,

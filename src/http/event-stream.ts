@@ -1,7 +1,7 @@
 import { clientGone } from '../lib/errors/errors.ts'
 import type { PushStream } from '../lib/push-stream.ts'
 import { withTimeout } from '../lib/time.ts'
-import { createWatchdog, type Watchdog } from '../lib/watchdog.ts'
+import { Watchdog } from '../lib/watchdog.ts'
 import { directReply, type Sink, stallTimeoutMs } from './direct-stream.ts'
 
 /** Milliseconds. Proxies and clients close a connection that is idle for a minute, some after less. */
@@ -63,7 +63,7 @@ class EventStreamWriter<Item> {
     this.#source = source
     this.#sink = sink
     this.#stallTimeoutMs = timeoutMs
-    this.#idleTimer = createWatchdog(firstKeepAliveMs, () => {
+    this.#idleTimer = new Watchdog(firstKeepAliveMs, () => {
       this.#idleTimer.touch(keepAliveIntervalMs)
       void this.#write(keepAlive)
     })

@@ -12,10 +12,9 @@ import {
 import { parseJson } from '../lib/json/json.ts'
 import { readText, TooLongError } from '../lib/read-text.ts'
 import { withTimeout } from '../lib/time.ts'
-import type { Validator } from '../lib/validation/validator.ts'
-import { isTooDeep } from '../lib/validation/nesting.ts'
-import { cheapProperties, findTooWide } from '../lib/validation/width.ts'
+import { cheapProperties, findTooWide, isTooDeep } from '../lib/validation/json-bounds.ts'
 import { formatPath } from '../lib/validation/problem.ts'
+import type { Validator } from '../lib/validation/validator.ts'
 
 /** Milliseconds for the complete body: enough for the largest one on a slow line. */
 const bodyTimeoutMs = 5 * 60_000

@@ -67,11 +67,6 @@ export class SseParser {
   }
 }
 
-/** Creates a parser at the start of a stream. */
-export function createSseParser(): SseParser {
-  return new SseParser()
-}
-
 function indexOfLineFeed(text: string, from: number): number {
   return text.indexOf('\n', from)
 }

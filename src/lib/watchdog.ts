@@ -38,8 +38,3 @@ export class Watchdog {
     if (this.#timer === undefined) this.#onTimeout()
   }
 }
-
-/** Starts a watchdog. */
-export function createWatchdog(timeoutMs: number, onTimeout: () => void): Watchdog {
-  return new Watchdog(timeoutMs, onTimeout)
-}

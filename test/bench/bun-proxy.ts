@@ -1,6 +1,6 @@
 // The least that a proxy in this language can do: bun test/bench/bun-proxy.ts MODE UPSTREAM. The mode says what is done
 // with bodies: `pipe` hands them over unread, `read` reads and writes each piece, `parse` reads and writes their JSON.
-import { createSseParser } from '../../src/lib/sse.ts'
+import { SseParser } from '../../src/lib/sse.ts'
 
 const [mode = 'pipe', upstream = ''] = process.argv.slice(2)
 
@@ -40,7 +40,7 @@ async function* read(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Arra
 }
 
 async function* parsed(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const sse = createSseParser()
+  const sse = new SseParser()
   for await (const bytes of read(body)) {
     let text = ''
     for (const { event, data } of sse.push(bytes)) {

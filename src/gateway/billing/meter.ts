@@ -4,10 +4,10 @@ import type { Usage } from '../../domain/generation/usage.ts'
 import { monotonicNow } from '../../lib/time.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { clampUsage, type MeteredRequest } from './clamp-usage.ts'
+import { maxAnswerTokens } from './cost-bound.ts'
 import { estimatePromptTokens, estimateTokens, isEmptyPrompt } from './estimate.ts'
 import type { ServedTier } from './price.ts'
 import { conservativePromptTokens, maxPromptTokens } from './prompt-tokens.ts'
-import { maxAnswerTokens } from './cost-bound.ts'
 import { UnfinishedAnswer } from './unfinished-answer.ts'
 
 export type MeteredUsage = Usage & { readonly estimated: boolean }

@@ -1,5 +1,5 @@
 import { isReachable } from '../../lib/reachable.ts'
-import { createWatchdog, type Watchdog } from '../../lib/watchdog.ts'
+import { Watchdog } from '../../lib/watchdog.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { connectionTimedOut, responseTimedOut } from '../upstream/upstream-error.ts'
 
@@ -20,7 +20,7 @@ export class Deadlines {
     const { connect, firstByte } = provider.timeouts
     this.#provider = provider
     this.#abort = abort
-    this.#watchdog = createWatchdog(Math.min(connect / 2, firstByte), () => this.#expired())
+    this.#watchdog = new Watchdog(Math.min(connect / 2, firstByte), () => this.#expired())
   }
 
   /** The status and headers were received. */

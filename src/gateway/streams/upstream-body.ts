@@ -1,15 +1,15 @@
+import type { GenerationEvent } from '../../domain/generation/events.ts'
 import {
-  type ProviderError,
   endedEarly,
   invalidData,
+  type ProviderError,
   tooLarge,
 } from '../../domain/generation/provider-error.ts'
-import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { parseJson } from '../../lib/json/json.ts'
-import { isTooDeep } from '../../lib/validation/nesting.ts'
-import { createSseParser, type SseEvent } from '../../lib/sse.ts'
-import type { StreamParser, Protocol } from '../../providers/protocols/protocol.ts'
 import { readText } from '../../lib/read-text.ts'
+import { type SseEvent, SseParser } from '../../lib/sse.ts'
+import { isTooDeep } from '../../lib/validation/json-bounds.ts'
+import type { Protocol, StreamParser } from '../../providers/protocols/protocol.ts'
 import { readFailure } from '../upstream/upstream-error.ts'
 
 /** No model's response is longer. */
@@ -102,7 +102,7 @@ type Reader = {
  */
 class SseBody<State> implements UpstreamBody {
   readonly #reader: Reader
-  readonly #sse = createSseParser()
+  readonly #sse = new SseParser()
   readonly #parser: StreamParser<State>
   #state: State
   #finished = false

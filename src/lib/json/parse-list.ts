@@ -1,5 +1,5 @@
 import { nextTurn } from '../time.ts'
-import { stringEnd } from '../validation/nesting.ts'
+import { stringEnd } from '../validation/json-bounds.ts'
 
 /** Characters parsed in one turn of the event loop. Shorter texts are parsed at once. */
 const sliceLength = 512 * 1024

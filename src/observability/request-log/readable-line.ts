@@ -1,4 +1,4 @@
-import { formatDuration } from '../../lib/duration-text.ts'
+import { formatDuration } from '../../lib/time.ts'
 import { formatRoundedUsd } from '../../lib/usd.ts'
 import type { Attempt, RequestRecord } from '../request-record.ts'
 import { clockTime, createPaint, levelLabel, type Paint, printable } from './terminal-text.ts'

@@ -12,9 +12,9 @@ import {
 import { version } from '../../../package.json'
 import type { Log } from '../../lib/log.ts'
 import { settleWithin } from '../../lib/time.ts'
+import type { RequestListener } from '../request-tracker.ts'
 import { createRequestSpans } from './request-spans.ts'
 import { createSpanQueue } from './span-queue.ts'
-import type { RequestListener } from '../request-tracker.ts'
 
 /** Sends the spans of finished requests to a trace collector. */
 export type Tracing = RequestListener & {

@@ -1,5 +1,5 @@
 import { type Fields, fieldsOf, isObject, listOf, parseJson } from '../../lib/json/json.ts'
-import { isTooDeep } from '../../lib/validation/nesting.ts'
+import { isTooDeep } from '../../lib/validation/json-bounds.ts'
 import { resolveReference } from './sample.ts'
 
 /** Limits of steps and levels: the caller controls schema and value, and the schema may be recursive. */

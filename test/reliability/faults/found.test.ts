@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createSseParser } from '../../../src/lib/sse.ts'
+import { SseParser } from '../../../src/lib/sse.ts'
 import { Meter } from '../../../src/gateway/billing/meter.ts'
 import { requestPath } from '../../../src/http/request-path.ts'
 import { type App, firstKey, startApp } from '../../support/app.ts'
@@ -82,7 +82,7 @@ test('a stream to a client of HTTP/1.0 is whole', async () => {
 })
 
 test('a line that comes in thousands of pieces is read once, not once for each of them', () => {
-  const parser = createSseParser()
+  const parser = new SseParser()
   const piece = new TextEncoder().encode('x'.repeat(1000))
   parser.push(new TextEncoder().encode('data: '))
   for (let count = 0; count < 20_000; count++) expect(parser.push(piece)).toEqual([])
@@ -96,7 +96,7 @@ test.each([
   [['data: a\r', 'data', ': b', '\r\r'], 'a\nb'],
   [['da', 'ta: a', '\r\n\r\n'], 'a'],
 ])('a CR at the end of a piece is not forgotten over pieces without a line end: %j', (pieces, data) => {
-  const parser = createSseParser()
+  const parser = new SseParser()
   const events = pieces.flatMap((piece) => parser.push(new TextEncoder().encode(piece)))
   expect([...events, ...parser.end()]).toEqual([{ event: '', data }])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isTooDeep } from '../../../src/lib/validation/nesting.ts'
+import { isTooDeep } from '../../../src/lib/validation/json-bounds.ts'
 
 const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const objects = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels)

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { type SseEvent, createSseParser } from '../../../src/lib/sse.ts'
+import { type SseEvent, SseParser } from '../../../src/lib/sse.ts'
 
 function read(...chunks: readonly (string | Uint8Array)[]): SseEvent[] {
-  const parser = createSseParser()
+  const parser = new SseParser()
   const events = chunks.flatMap((chunk) => parser.push(bytesOf(chunk)))
   return [...events, ...parser.end()]
 }
@@ -52,7 +52,7 @@ test.each(Object.entries(bodies))('%s: the same events wherever the bytes are cu
 })
 
 test('an event comes with the bytes that complete it, not later', () => {
-  const parser = createSseParser()
+  const parser = new SseParser()
   expect(parser.push(bytesOf('data: a\n'))).toEqual([])
   expect(parser.push(bytesOf('\ndata: b'))).toEqual(data('a'))
   expect(parser.push(bytesOf('\n\n'))).toEqual(data('b'))
@@ -65,22 +65,22 @@ test('bytes that are no UTF-8 do not stop the reading', () => {
 
 test('an event without end is given up before it fills the memory', () => {
   const mebibyte = 'x'.repeat(1024 * 1024)
-  const oneLine = createSseParser()
+  const oneLine = new SseParser()
   expect(oneLine.push(bytesOf('data: '))).toEqual([])
   expect(() => pushTimes(oneLine, mebibyte, 33)).toThrow('A server-sent event is too long.')
-  const manyLines = createSseParser()
+  const manyLines = new SseParser()
   expect(() => pushTimes(manyLines, `data: ${mebibyte}\n`, 33)).toThrow('A server-sent event is too long.')
 })
 
 test('a long event within the bound is read whole, and so is a long body of short ones', () => {
   const long = 'x'.repeat(8 * 1024 * 1024)
   expect(read(`data: ${long}`, '\n\n')[0]?.data).toHaveLength(long.length)
-  const parser = createSseParser()
+  const parser = new SseParser()
   const events = pushTimes(parser, `data: ${'x'.repeat(1024)}\n\n`.repeat(1024), 40)
   expect(events).toBe(40 * 1024)
 })
 
-function pushTimes(parser: ReturnType<typeof createSseParser>, text: string, times: number): number {
+function pushTimes(parser: SseParser, text: string, times: number): number {
   let events = 0
   for (let time = 0; time < times; time++) events += parser.push(bytesOf(text)).length
   return events

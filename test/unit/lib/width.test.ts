@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cheapProperties, findTooWide } from '../../../src/lib/validation/width.ts'
+import { cheapProperties, findTooWide } from '../../../src/lib/validation/json-bounds.ts'
 
 function wide(count: number, prefix = 'key_'): object {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, index]))

@@ -7,7 +7,7 @@ import type {
   ToolMessage,
 } from '../../../domain/generation/request.ts'
 import { type Fields, isObject, parseJson } from '../../../lib/json/json.ts'
-import { isTooDeep } from '../../../lib/validation/nesting.ts'
+import { isTooDeep } from '../../../lib/validation/json-bounds.ts'
 import type { Body, Warn } from '../protocol.ts'
 import type { Dialect } from './dialect.ts'
 import { renderParts, renderTexts } from './render-parts.ts'

@@ -1,7 +1,7 @@
 import type { ProviderError } from '../../../../src/domain/generation/provider-error.ts'
 import type { GenerationEvent } from '../../../../src/domain/generation/events.ts'
 import type { Usage } from '../../../../src/domain/generation/usage.ts'
-import { createSseParser } from '../../../../src/lib/sse.ts'
+import { SseParser } from '../../../../src/lib/sse.ts'
 import type { Protocol } from '../../../../src/providers/protocols/protocol.ts'
 
 /** What a list of events comes to. */
@@ -49,7 +49,7 @@ export function readStream(
   body: Uint8Array,
   cuts: readonly number[] = [],
 ): GenerationEvent[] {
-  const parser = createSseParser()
+  const parser = new SseParser()
   const events: GenerationEvent[] = []
   let state = wire.stream.initial()
   const take = (frames: ReturnType<typeof parser.push>) => {
