@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { findDataFolder } from '../config/paths.ts'
 import type { Keys } from '../storage/ports/keys.ts'
 import type { Organizations } from '../storage/ports/organizations.ts'
-import type { UsageQuestion, UsageReport } from '../storage/ports/usage-report.ts'
+import type { UsageQuery, UsageReport } from '../storage/ports/usage-report.ts'
 import { usageReport } from '../storage/sqlite/billing/usage-report.ts'
 import { type Database, databaseName, openDatabase } from '../storage/sqlite/connection/database.ts'
 import { hasDatabase, openExistingDatabase } from '../storage/sqlite/connection/existing-database.ts'
@@ -18,7 +18,7 @@ export type AdminStorage = {
   readonly file: string
   readonly organizations: Organizations
   readonly keys: Keys
-  usage(query: UsageQuestion): Promise<UsageReport>
+  usage(query: UsageQuery): Promise<UsageReport>
 }
 
 type Flags = { readonly data?: string }

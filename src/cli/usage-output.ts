@@ -4,14 +4,14 @@ import type {
   Timing,
   UsageGroup,
   UsageGrouping,
-  UsageQuestion,
+  UsageQuery,
   UsageReport,
   UsageSums,
 } from '../storage/ports/usage-report.ts'
 import { barText, type Column, fittingTable } from './output.ts'
 
 /** Returns a usage report as `--json` prints it. */
-export function usageJson(query: UsageQuestion, { groups, total }: UsageReport) {
+export function usageJson(query: UsageQuery, { groups, total }: UsageReport) {
   return {
     organization: query.organization ?? null,
     by: query.by,

@@ -39,7 +39,7 @@ export function createProviderStates(store: ProviderState, now: () => number = D
     const expiresAt = now() + lifetimeMs
     await Promise.all(
       calls.map(({ call, state }) =>
-        store.keep({ organization, callId: call.id, provider, value: state, expiresAt }),
+        store.store({ organization, callId: call.id, provider, value: state, expiresAt }),
       ),
     )
   }

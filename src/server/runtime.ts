@@ -16,7 +16,7 @@ import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
 import type { Storage } from '../storage/ports/storage.ts'
 import { startRetention } from '../storage/retention.ts'
-import { openStorage } from '../storage/storage.ts'
+import { openStorage } from '../storage/open-storage.ts'
 import { createApp } from './app.ts'
 import { createSharedServices, type SharedServices } from './shared-services.ts'
 
@@ -141,7 +141,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     calls: shared.calls,
     breaker,
     retries: settings.retries.attempts,
-    states: createProviderStates(storage.states),
+    states: createProviderStates(storage.providerState),
     firstEventTimeoutMs: shared.firstEventTimeoutMs,
     images: shared.images,
     observer: requests,
@@ -174,7 +174,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
 function createReadinessCheck({ calls, storage }: SharedServices): () => Promise<void> {
   return async () => {
     if (calls.isRejecting()) throw gatewayStopping()
-    await storage.readiness.examine()
+    await storage.readiness.probe()
   }
 }
 
@@ -190,7 +190,7 @@ function startRuntimeObservation(
     logged: () => active().configuration.settings.log,
     figures: {
       openCircuits: () => active().breaker.openCircuits(),
-      database: () => shared().storage.figures(),
+      database: () => shared().storage.writerStats(),
       memory: () => shared().memory.held,
       runs: () => shared().runs.counts(),
     },

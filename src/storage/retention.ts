@@ -40,7 +40,7 @@ export function startRetention(
 
 /** Returning space comes last, because the other steps free it. */
 function sweepSteps(storage: Storage, retention: () => Retention): readonly SweepStep[] {
-  const { states, completions, responses, usage, pendingDeletions, returnSpace } = storage
+  const { providerState: states, completions, responses, usage, pendingDeletions, returnSpace } = storage
   const expireAfter = (maxAgeMs: number | undefined, expire: (before: number) => Promise<number>) =>
     maxAgeMs === undefined ? Promise.resolve(0) : expire(Date.now() - maxAgeMs)
   return [

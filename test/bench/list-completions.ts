@@ -75,7 +75,7 @@ for (const [name, query] of Object.entries(lists)) {
   await measure(name, () => completions.list({ ...usual, ...query }))
 }
 await measure('retrieve', (run) => completions.find(organization, some(run)))
-await measure('messages', (run) => completions.messages(organization, some(run)))
+await measure('messages', (run) => completions.findMessages(organization, some(run)))
 await measure('update', (run) => completions.updateMetadata(organization, some(run), { stage: 'again' }))
 await measure('delete', (run) => completions.remove(organization, some(run + runs)))
 await measure('expire, a step', () => completions.expire(Date.UTC(2026, 0, 1) + 3_600_000))

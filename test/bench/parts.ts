@@ -18,7 +18,7 @@ import { createLedger } from '../../src/storage/sqlite/billing/ledger.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
-import { openStorage } from '../../src/storage/storage.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
 import { firstKey, startApp } from '../support/app.ts'
 import { mediumBody, smallBody } from './bodies.ts'
 

@@ -55,5 +55,5 @@ export async function prepareResponse(
 
 /** Keeps the previous response from being erased between its read and the write of the response that follows it. */
 function holdPrevious({ previous_response_id: previous, store }: ResponseRequest, responses: Responses) {
-  return previous == null || store === false ? () => {} : responses.hold(previous)
+  return previous == null || store === false ? () => {} : responses.pin(previous)
 }

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../config/units.ts'
-import { type UsageGrouping, usageGroupings, type UsageQuestion } from '../../storage/ports/usage-report.ts'
+import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../storage/ports/usage-report.ts'
 import type { Command } from '../command.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { UsageError } from '../errors.ts'
@@ -61,19 +61,19 @@ export const usage: Command = {
   },
 }
 
-async function readUsageJson(storage: AdminStorage, query: UsageQuestion) {
+async function readUsageJson(storage: AdminStorage, query: UsageQuery) {
   return usageJson(query, await storage.usage(query))
 }
 
 async function readUsageTable(
   storage: AdminStorage,
-  query: UsageQuestion,
+  query: UsageQuery,
   { terminal }: CliContext,
 ): Promise<string> {
   return usageTable(query.by, await storage.usage(query), terminal?.size().columns)
 }
 
-async function watchText(storage: AdminStorage, query: UsageQuestion, context: CliContext): Promise<string> {
+async function watchText(storage: AdminStorage, query: UsageQuery, context: CliContext): Promise<string> {
   const now = new Date().toISOString().slice(0, 19).replace('T', ' ')
   const since = new Date(query.since).toISOString().slice(0, 16).replace('T', ' ')
   return `Since ${since}, now ${now} UTC. Ctrl-C stops.\n\n${await readUsageTable(storage, query, context)}`

@@ -1,5 +1,5 @@
 import { version } from '../../../package.json'
-import type { WriterFigures } from '../../storage/ports/health.ts'
+import type { WriterStats } from '../../storage/ports/health.ts'
 import type { InFlight } from '../request-tracker.ts'
 import { formatLabels, type ScrapedMetric } from './prometheus.ts'
 
@@ -8,7 +8,7 @@ export type GatewayFigures = {
   inFlight(): InFlight
   /** The routes that are skipped because their circuit breaker is open. */
   openCircuits(): readonly { readonly provider: string; readonly model: string }[]
-  database(): WriterFigures
+  database(): WriterStats
   /** Since the start. */
   droppedLines(): number
   /** Since the start. */
@@ -59,7 +59,7 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
   ]
 }
 
-function databaseMetrics(figures: () => WriterFigures): readonly ScrapedMetric[] {
+function databaseMetrics(figures: () => WriterStats): readonly ScrapedMetric[] {
   return [
     {
       name: 'weir_database_writes_waiting',

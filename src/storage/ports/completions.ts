@@ -27,7 +27,7 @@ export type StoredCompletion = {
 export type CompletionPage = {
   readonly completions: readonly StoredCompletion[]
   /** Whether another page follows. */
-  readonly more: boolean
+  readonly hasMore: boolean
 }
 
 /**
@@ -38,7 +38,7 @@ export type Completions = {
   /** Rejects with `UnreadableError` if the stored completion is damaged; a list omits it. */
   find(organization: string, id: string, hold?: AcquireMemory): Promise<StoredCompletion | undefined>
   /** Returns the messages of the request, as JSON. */
-  messages(organization: string, id: string, hold?: AcquireMemory): Promise<string | undefined>
+  findMessages(organization: string, id: string, hold?: AcquireMemory): Promise<string | undefined>
   list(query: CompletionQuery, hold?: AcquireMemory): Promise<CompletionPage>
   /** Replaces all metadata. */
   updateMetadata(

@@ -9,11 +9,11 @@ export type Readiness = {
    * Writes a probe; rejects with a 503 whose message names the problem. Concurrent callers share one probe, and its
    * result is reused for a moment, unless the store has failed or recovered since.
    */
-  examine(): Promise<void>
+  probe(): Promise<void>
 }
 
 /** Counters of the writer since the start. */
-export type WriterFigures = {
+export type WriterStats = {
   /** Writes that wait for a transaction. */
   readonly waiting: number
   /** Committed transactions, and the seconds that they took. */

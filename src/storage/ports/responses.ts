@@ -41,9 +41,9 @@ export type Responses = {
    * Keeps a response from being erased, because another one is about to follow it: until then a removal only hides it.
    * Call the returned function when that one is about to be stored, or will not be; a second call does nothing.
    */
-  hold(id: string): () => void
+  pin(id: string): () => void
   /** Hides a response. It is erased, with its deleted predecessors, once no other response follows it. */
-  remove(organization: string, id: string): Promise<Removal>
+  remove(organization: string, id: string): Promise<RemovalResult>
   /**
    * Removes some of the finished responses that were created before this time in milliseconds, and erases what other
    * removals left. Resolves with their number: 0 if none are left. A step is small, because it delays other writes.
@@ -96,7 +96,7 @@ export type ChainLink = {
 }
 
 /** The result of a removal; a response that is `running` has not finished, and stays. */
-export type Removal = 'removed' | 'missing' | 'running'
+export type RemovalResult = 'removed' | 'missing' | 'running'
 
 /** A stored response whose run has not finished. */
 export type UnfinishedRun = {

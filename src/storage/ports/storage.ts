@@ -1,5 +1,5 @@
 import type { Completions } from './completions.ts'
-import type { Readiness, WriterFigures } from './health.ts'
+import type { Readiness, WriterStats } from './health.ts'
 import type { KeyDirectory } from './key-directory.ts'
 import type { NewKey } from './keys.ts'
 import type { Ledger } from './ledger.ts'
@@ -9,7 +9,7 @@ import type { Responses } from './responses.ts'
 /** The store of a serving gateway. */
 export type Storage = {
   readonly keys: KeyDirectory
-  readonly states: ProviderState
+  readonly providerState: ProviderState
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
@@ -23,7 +23,7 @@ export type Storage = {
    */
   bootstrap(configured: string | undefined): Promise<NewKey | undefined>
   readonly readiness: Readiness
-  figures(): WriterFigures
+  writerStats(): WriterStats
   /** Commits the writes that wait, and closes the database. */
   close(): void
 }

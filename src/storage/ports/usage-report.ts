@@ -12,7 +12,7 @@ export const usageGroupings = ['model', 'provider', 'org', 'key', 'tag', 'day', 
 export type UsageGrouping = (typeof usageGroupings)[number]
 
 /** The requests of a report, and their grouping. Times are milliseconds since 1970. */
-export type UsageQuestion = {
+export type UsageQuery = {
   /** The name of an organization; all organizations if absent. */
   readonly organization?: string
   readonly by: UsageGrouping

@@ -25,7 +25,7 @@ export function createProviderState(
   }
 
   return {
-    keep: (state) => writer.write(() => storeNow(state)),
+    store: (state) => writer.write(() => storeNow(state)),
     find: (organization, provider, callIds) =>
       read(() => {
         const rows = statements.find.all({

@@ -124,7 +124,7 @@ describe('what is not of the organization', () => {
     const { keep, list, completions, acme, globex } = await startStorage()
     const id = await keep()
     expect(await completions.find(globex, id)).toBeUndefined()
-    expect(await completions.messages(globex, id)).toBeUndefined()
+    expect(await completions.findMessages(globex, id)).toBeUndefined()
     expect(await completions.updateMetadata(globex, id, { kept: 'no' })).toBeUndefined()
     expect(await completions.remove(globex, id)).toBe(false)
     expect(await list({ organization: globex })).toEqual([])

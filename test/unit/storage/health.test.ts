@@ -20,7 +20,7 @@ function watched() {
   )
   onTestFinished(() => health.close())
   const writer = createWriter(database, { health })
-  const { ready, examine } = createReadiness(database, writer, health)
+  const { ready, probe: examine } = createReadiness(database, writer, health)
   const commits = () => writer.stats().commits
   const add = (title: string) =>
     writer.write(() => void sqlite.prepare('INSERT INTO songs VALUES (?)').run(title))

@@ -23,22 +23,22 @@ async function storage() {
 test('what was kept is found by its call, in the shape it had', async () => {
   const { state, kept, acme } = await storage()
   const values = { call_1: { signature: 'é\u0000"', parts: [1, null] }, call_2: 'text', call_3: null }
-  for (const [callId, value] of Object.entries(values)) await state.keep({ ...kept, callId, value })
+  for (const [callId, value] of Object.entries(values)) await state.store({ ...kept, callId, value })
   const found = await state.find(acme.id, 'gemini', ['call_1', 'call_2', 'call_3', 'call_4'])
   expect(Object.fromEntries(found)).toEqual(values)
 })
 
 test('a later value replaces the earlier one of the same call', async () => {
   const { state, kept, acme, count } = await storage()
-  await state.keep(kept)
-  await state.keep({ ...kept, value: 'again', expiresAt: 3000 })
+  await state.store(kept)
+  await state.store({ ...kept, value: 'again', expiresAt: 3000 })
   expect([...(await state.find(acme.id, 'gemini', ['call_1']))]).toEqual([['call_1', 'again']])
   expect(count()).toEqual([1])
 })
 
 test('nobody finds what is of another organization, provider or call', async () => {
   const { state, kept, acme, other } = await storage()
-  await state.keep(kept)
+  await state.store(kept)
   expect((await state.find(other.id, 'gemini', ['call_1'])).size).toBe(0)
   expect((await state.find(acme.id, 'vertex', ['call_1'])).size).toBe(0)
   expect((await state.find(acme.id, 'gemini', ['call_2', "call_1' OR 1=1 --"])).size).toBe(0)
@@ -48,14 +48,14 @@ test('nobody finds what is of another organization, provider or call', async () 
 test('thousands of calls are found at once', async () => {
   const { state, kept, acme } = await storage()
   const callIds = Array.from({ length: 3000 }, (_, index) => `call_${index}`)
-  await Promise.all(callIds.map((callId) => state.keep({ ...kept, callId })))
+  await Promise.all(callIds.map((callId) => state.store({ ...kept, callId })))
   expect((await state.find(acme.id, 'gemini', callIds)).size).toBe(3000)
 })
 
 test('what has expired is not found, swept or not, and a sweep leaves the rest', async () => {
   const { state, kept, acme, clock, count } = await storage()
-  await state.keep(kept)
-  await state.keep({ ...kept, callId: 'call_2', expiresAt: 5000 })
+  await state.store(kept)
+  await state.store({ ...kept, callId: 'call_2', expiresAt: 5000 })
   clock.now = 2000
   expect([...(await state.find(acme.id, 'gemini', ['call_1', 'call_2'])).keys()]).toEqual(['call_2'])
   expect(await state.deleteExpired()).toBe(1)
@@ -66,7 +66,7 @@ test('what has expired is not found, swept or not, and a sweep leaves the rest',
 test('a sweep deletes a bounded number of rows', async () => {
   const { state, kept, clock } = await storage()
   const callIds = Array.from({ length: maxSwept + 3 }, (_, index) => `call_${index}`)
-  await Promise.all(callIds.map((callId) => state.keep({ ...kept, callId })))
+  await Promise.all(callIds.map((callId) => state.store({ ...kept, callId })))
   clock.now = 9000
   expect([await state.deleteExpired(), await state.deleteExpired(), await state.deleteExpired()]).toEqual([
     maxSwept,
@@ -77,9 +77,9 @@ test('a sweep deletes a bounded number of rows', async () => {
 
 test('the state of a deleted organization is gone, and nothing is kept for it any more', async () => {
   const { state, kept, organizations, count } = await storage()
-  await state.keep(kept)
+  await state.store(kept)
   await organizations.delete('acme')
   expect(count()).toEqual([0])
-  await state.keep(kept)
+  await state.store(kept)
   expect(count()).toEqual([0])
 })

@@ -11,7 +11,7 @@ test('what is held is hidden by a removal, and erased when it is let go', async 
   const world = await responseStorage()
   const { responses, acme, answered, rows } = world
   const [first, second] = [await answered(), await answered()]
-  const letGo = responses.hold(second)
+  const letGo = responses.pin(second)
   await Promise.all([responses.remove(acme, first), responses.remove(acme, second)])
   expect(await responses.find(acme, second)).toBeUndefined()
   expect(await responses.remove(acme, second)).toBe('missing')
@@ -27,7 +27,7 @@ test('what is removed while it is held stays where another response follows it, 
   const { responses, acme, answered, insert, rows } = world
   const [root] = [await answered()]
   const parent = await answered(root)
-  const letGo = responses.hold(parent)
+  const letGo = responses.pin(parent)
   await Promise.all([responses.remove(acme, parent), responses.remove(acme, root)])
   await settled(world)
   const follower = finished(acme, parent)
@@ -47,7 +47,7 @@ test('a removal that is written right before what follows does not erase what is
   const world = await responseStorage()
   const { responses, acme, answered, insert } = world
   const parent = await answered()
-  const letGo = responses.hold(parent)
+  const letGo = responses.pin(parent)
   const follower = finished(acme, parent)
   const written = Promise.all([responses.remove(acme, parent), insert(follower)])
   letGo()
@@ -60,7 +60,7 @@ test('each of two holders has to let go, and each of them counts once', async ()
   const world = await responseStorage()
   const { responses, acme, answered, rows } = world
   const id = await answered()
-  const [one, other] = [responses.hold(id), responses.hold(id)]
+  const [one, other] = [responses.pin(id), responses.pin(id)]
   await responses.remove(acme, id)
   one()
   one()
@@ -75,7 +75,7 @@ test('a deleted response that is held keeps those before it', async () => {
   const world = await responseStorage()
   const { responses, acme, answeredInTurn, rows } = world
   const ids = await answeredInTurn(3)
-  const letGo = responses.hold(ids[1]!)
+  const letGo = responses.pin(ids[1]!)
   for (const id of ids) await responses.remove(acme, id)
   await settled(world)
   expect(rows()).toEqual(ids.slice(0, 2))
@@ -88,7 +88,7 @@ test('retention comes to an end while something is held, and erases it later', a
   const world = await responseStorage()
   const { responses, answered, rows } = world
   const [held, free] = [await answered(), await answered()]
-  const letGo = responses.hold(held)
+  const letGo = responses.pin(held)
   const later = Date.now() + 1000
   expect(await responses.expire(later)).toBe(2)
   expect(await responses.expire(later)).toBe(0)
@@ -103,7 +103,7 @@ test('what a killed process has held is erased at the next start', async () => {
   const world = await responseStorage()
   const { database, writer, responses, acme, answered, rows } = world
   const id = await answered()
-  responses.hold(id)
+  responses.pin(id)
   await responses.remove(acme, id)
   await settled(world)
   expect(rows()).toEqual([id])
@@ -116,7 +116,7 @@ test('holding what is not there, or is not removed, changes nothing', async () =
   const world = await responseStorage()
   const { responses, acme, answered, rows } = world
   const id = await answered()
-  for (const held of [id, 'resp_unknown']) responses.hold(held)()
+  for (const held of [id, 'resp_unknown']) responses.pin(held)()
   await settled(world)
   expect(rows()).toEqual([id])
   expect(await responses.find(acme, id)).toBeDefined()

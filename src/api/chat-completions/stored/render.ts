@@ -10,7 +10,7 @@ export function renderStored({ completion, metadata }: StoredCompletion): readon
 }
 
 /** Renders a page of stored completions as JSON in parts. */
-export function renderCompletionList({ completions, more }: CompletionPage): readonly string[] {
+export function renderCompletionList({ completions, hasMore: more }: CompletionPage): readonly string[] {
   const ids = completions.map(({ id }) => id)
   return renderList(ids, completions.map(renderStored), more)
 }

@@ -49,7 +49,7 @@ export function createCompletionService({ completions, models }: CompletionServi
       return { id, object: 'chat.completion.deleted', deleted: true }
     },
     async messages(organization, id, page, hold) {
-      const json = required(await completions.messages(organization, id, hold), id)
+      const json = required(await completions.findMessages(organization, id, hold), id)
       // The request schema validated them before they were stored.
       return renderMessageList(id, await parseStoredList<ChatMessage>(`completion ${id}`, json), page)
     },

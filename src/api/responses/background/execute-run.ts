@@ -1,7 +1,7 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import type { GenerateRequest } from '../../../gateway/generate-request.ts'
 import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
-import { untilStored } from '../../../storage/ports/until-stored.ts'
+import { retryWhileUnavailable } from '../../../storage/ports/retry-while-unavailable.ts'
 import { type RunEnd, toRunEnd, toRunEvent } from '../events/run-event.ts'
 import type { Write } from '../../../storage/ports/writes.ts'
 import type { LiveResponse } from '../live/live-response.ts'
@@ -28,7 +28,7 @@ export async function executeRun(
   const progress: CallProgress = { ending: undefined }
   try {
     const markStarted = () => parts.responses.start(live.organization, live.id)
-    if (await untilStored(markStarted, signals.abort))
+    if (await retryWhileUnavailable(markStarted, signals.abort))
       await generate(run, slot, signals.abort, progress, parts)
     else live.apply({ type: 'cancelled', usage: null })
   } catch (error) {
@@ -67,7 +67,7 @@ async function generate(
   const { live } = run
   live.apply({ type: 'started' })
   // Retries while the database is unavailable, and while the memory budget is exhausted.
-  const request = await untilStored(() => toGenerateRequest(run, slot, signal, parts), signal)
+  const request = await retryWhileUnavailable(() => toGenerateRequest(run, slot, signal, parts), signal)
   const ended: GenerateRequest['onSettled'] = (error, used) => {
     progress.ending = toRunEnd(error, used.promptTokens + used.completionTokens > 0 ? used : null)
     return finishing(run, progress.ending)
@@ -135,7 +135,7 @@ async function storeEnd(
 ): Promise<void> {
   const end = ending ?? toRunEnd(error, null)
   const finish = finishing(run, end)
-  const retry = () => untilStored(() => parts.write(finish), abandoned)
+  const retry = () => retryWhileUnavailable(() => parts.write(finish), abandoned)
   if (ending) await retry()
   else await parts.current().gateway.settleUnsent(run.metadata, error, finish).catch(retry)
   run.live.apply(end)

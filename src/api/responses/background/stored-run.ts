@@ -1,4 +1,4 @@
-import { readFacts, type RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import { readRequestMetadata, type RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { fieldsOf, isObject, type JsonObject, parseJson } from '../../../lib/json/json.ts'
 import type { AcquireMemory } from '../../../lib/memory-budget.ts'
@@ -66,7 +66,7 @@ function parseOrder({ organization, run: json }: UnfinishedRun): RunOrder | unde
   const { request, facts, promptTokens, images } = fieldsOf(parseJson(json))
   const readable =
     typeof fieldsOf(request).model === 'string' && Number.isFinite(promptTokens) && Number.isFinite(images)
-  if (!readable || readFacts(JSON.stringify(facts), organization) === undefined) return undefined
+  if (!readable || readRequestMetadata(JSON.stringify(facts), organization) === undefined) return undefined
   return fromStoredOrder(JSON.parse(json) as JsonObject)
 }
 

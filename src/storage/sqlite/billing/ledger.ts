@@ -2,7 +2,7 @@ import type { Outcome } from '../../../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports/ledger.ts'
-import { untilStored } from '../../ports/until-stored.ts'
+import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
 import { noWrites, type Write } from '../../ports/writes.ts'
 import type { Database } from '../connection/database.ts'
 import type { Writer } from '../writer/writer.ts'
@@ -35,7 +35,7 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
   }
 
   const settleEventually: Ledger['settleEventually'] = (request, outcome, writes) =>
-    untilStored(() => writer.write(() => settleWith(request, outcome, { writes })), closing.signal)
+    retryWhileUnavailable(() => writer.write(() => settleWith(request, outcome, { writes })), closing.signal)
 
   return {
     reserve: createReserve(reservations, execute, writer),

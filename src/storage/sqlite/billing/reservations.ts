@@ -1,4 +1,4 @@
-import { readFacts, type RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import { readRequestMetadata, type RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { timeOf } from '../../../lib/id.ts'
 import type { Nanos } from '../../../lib/usd.ts'
 import type { Reservation } from '../../ports/ledger.ts'
@@ -71,7 +71,7 @@ function prepareStatements({ sqlite }: Database) {
 
 function toReservation(row: ReservationRow): OpenReservation {
   return {
-    request: readFacts(row.request, row.organization, row.id) ?? minimalMetadata(row),
+    request: readRequestMetadata(row.request, row.organization, row.id) ?? minimalMetadata(row),
     promptCost: BigInt(row.prompt_cost),
     promptTokens: row.prompt_tokens,
   }

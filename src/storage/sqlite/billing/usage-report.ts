@@ -3,7 +3,7 @@ import type {
   Timings,
   UsageGroup,
   UsageGrouping,
-  UsageQuestion as UsageQuery,
+  UsageQuery as UsageQuery,
   UsageReport,
   UsageSums,
 } from '../../ports/usage-report.ts'

@@ -35,7 +35,7 @@ export function prepareCompletionList(database: Database): CompletionList {
     const last = onPage.at(-1)
     // All rows of the page were deleted meanwhile, and an empty page has no cursor for the next one.
     if (completions.length === 0 && more && last) return await list({ ...query, after: last.id }, hold)
-    return { completions, more }
+    return { completions, hasMore: more }
   }
 }
 

@@ -30,7 +30,7 @@ export function createCompletions(database: Database, writer: Writer): Completio
       if (hold) await hold((await sizesOf(organization, id)).completion)
       return await read(() => findNow(organization, id, statements))
     },
-    async messages(organization, id, hold) {
+    async findMessages(organization, id, hold) {
       if (hold) await hold((await sizesOf(organization, id)).messages)
       return await read(() => statements.messages.get(id, organization)?.messages)
     },

@@ -34,7 +34,7 @@ export function createReadiness(database: Database, writer: Writer, health: Heal
     }
   }
 
-  return { ready, examine: createShared(examine, () => health.refusal() === undefined) }
+  return { ready, probe: createShared(examine, () => health.refusal() === undefined) }
 }
 
 /** Shares one run of the work between all concurrent callers, and for a while after it if `isHealthy` stays the same. */

@@ -1,4 +1,4 @@
-import type { Removal } from '../../ports/responses.ts'
+import type { RemovalResult } from '../../ports/responses.ts'
 import type { Database } from '../connection/database.ts'
 import { stepBytes, stepRows } from '../step-size.ts'
 import type { ResponseDeletion } from '../tables.ts'
@@ -10,7 +10,7 @@ import type { Writer } from '../writer/writer.ts'
  * and left to later steps.
  */
 export type Removals = {
-  remove(organization: string, id: string): Removal
+  remove(organization: string, id: string): RemovalResult
   /** Erases what is due, then removes finished responses with lower ids, oldest first; returns the number of both. */
   expire(beforeId: string): number
   /** Whether a response is due and not pinned. */
@@ -24,7 +24,7 @@ export function prepareRemovals(database: Database, pins: Pins): Removals {
   const eraseUpwards = prepareEraseUpwards(database, pins)
   const selectDue = (limit: number) => statements.due.all(JSON.stringify(pins.removed()), limit)
 
-  function remove(organization: string, id: string): Removal {
+  function remove(organization: string, id: string): RemovalResult {
     const found = statements.find.get(id, organization)
     if (found === null) return 'missing'
     if (found.unfinished === 1) return 'running'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../lib/json/json.ts'
 import type { AcquireMemory } from '../../../lib/memory-budget.ts'
 import type {
-  Removal,
+  RemovalResult,
   Responses,
   ResponseStatus,
   StoredResponse,
@@ -24,7 +24,7 @@ export function createResponses(database: Database, writer: Writer): Responses {
   const removals = prepareRemovals(database, pins)
   const startErasing = createEraser(writer, removals)
 
-  async function remove(organization: string, id: string): Promise<Removal> {
+  async function remove(organization: string, id: string): Promise<RemovalResult> {
     const removal = await writer.write(() => removals.remove(organization, id))
     if (removal === 'removed') startErasing()
     return removal
@@ -41,7 +41,7 @@ export function createResponses(database: Database, writer: Writer): Responses {
     findRun: (organization, id) => read(() => findRun(organization, id)),
     chain: chains.ofFinished,
     runContext: chains.ofUnfinished,
-    hold: createPinning(pins, writer, startErasing),
+    pin: createPinning(pins, writer, startErasing),
     remove,
     expire: (before) => writer.write(() => removals.expire(firstIdOf(before))),
     // Not mapped to a 503: recovery runs at startup, whose errors are for the operator.
@@ -50,7 +50,7 @@ export function createResponses(database: Database, writer: Writer): Responses {
 }
 
 /** Calls `startErasing` when a response that was removed loses its last pin. */
-function createPinning(pins: Pins, writer: Writer, startErasing: () => void): Responses['hold'] {
+function createPinning(pins: Pins, writer: Writer, startErasing: () => void): Responses['pin'] {
   return (id) => {
     pins.add(id)
     let pinned = true

@@ -1,5 +1,5 @@
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
-import type { WriterFigures } from '../../ports/health.ts'
+import type { WriterStats } from '../../ports/health.ts'
 import type { Database } from '../connection/database.ts'
 import { type Disk, openDisk } from '../connection/disk.ts'
 import type { Health } from '../health/health.ts'
@@ -17,7 +17,7 @@ export type Writer = {
    */
   write<T>(work: () => T, durable?: (value: T) => boolean): Promise<T>
   /** The number of waiting jobs, and of transactions since the start. */
-  stats(): WriterFigures
+  stats(): WriterStats
   /** Commits the jobs that wait, and rejects later ones. */
   close(): void
 }
@@ -82,7 +82,7 @@ class GroupWriter implements Writer {
     return new Promise((resolve, reject) => this.#waiting.push(new Write(work, durable, resolve, reject)))
   }
 
-  stats(): WriterFigures {
+  stats(): WriterStats {
     return { waiting: this.#waiting.length, ...this.#transaction.stats }
   }
 

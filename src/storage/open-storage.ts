@@ -27,7 +27,7 @@ export function openStorage(file: string, log: Log): Storage {
   const wal = limitWalSize(database, writer, log)
   return {
     keys: createKeyDirectory(database),
-    states: createProviderState(database, writer),
+    providerState: createProviderState(database, writer),
     ledger,
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),
@@ -36,7 +36,7 @@ export function openStorage(file: string, log: Log): Storage {
     returnSpace: createSpaceReturn(database, writer),
     bootstrap: (configured) => bootstrap(database, writer, configured).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
-    figures: writer.stats,
+    writerStats: writer.stats,
     close() {
       wal.stop()
       health.close()
