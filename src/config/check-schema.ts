@@ -2,8 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../lib/json/json.ts'
 import { nearMatch } from '../lib/near-match.ts'
-import { problemPath } from './problem-path.ts'
-import type { SettingsProblem } from './problem.ts'
+import { problemPath, type SettingsProblem } from './problem.ts'
 
 /** Returns true if the value matches the schema; otherwise adds a problem for each mismatch to `problems`. */
 export function checkSchema<Schema extends TSchema>(

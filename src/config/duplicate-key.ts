@@ -1,5 +1,5 @@
 import { isObject } from '../lib/json/json.ts'
-import { problemPath } from './problem-path.ts'
+import { problemPath } from './problem.ts'
 
 /**
  * Returns the path of the first key that occurs twice in a mapping of this YAML text, or undefined. The parser silently

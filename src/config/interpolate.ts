@@ -1,6 +1,5 @@
 import { isObject } from '../lib/json/json.ts'
-import { problemPath } from './problem-path.ts'
-import type { SettingsProblem } from './problem.ts'
+import { problemPath, type SettingsProblem } from './problem.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -36,3 +36,10 @@ function errorMessage(problems: readonly SettingsProblem[], file: string | null)
 function locationPrefix({ path }: SettingsProblem, file: string | null): string {
   return file === null || /^(--|WEIR_)/.test(path) ? '' : `In ${file}: `
 }
+
+/** Returns the path of a child: `models[2].routes[0]`, `providers.openai`. */
+export function problemPath(path: string, part: string | number): string {
+  if (typeof part === 'number') return `${path}[${part}]`
+  const name = /^[\w./-]+$/.test(part) ? part : JSON.stringify(part)
+  return path === '' ? name : `${path}.${name}`
+}

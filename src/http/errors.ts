@@ -1,11 +1,5 @@
 import { Elysia } from 'elysia'
-import {
-  ApiError,
-  internalError,
-  methodNotAllowed,
-  methodNotImplemented,
-  routeNotFound,
-} from '../lib/errors/errors.ts'
+import { ApiError, internalError, methodNotImplemented, routeNotFound } from '../lib/errors/errors.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import type { RejectedClient, RequestRecord } from '../observability/request-record.ts'
@@ -84,22 +78,4 @@ export function logError(log: Log, error: ApiError, requestId: string): void {
   const fields = { request: requestId, status: error.status, code: error.code, told: error.message }
   const cause = error.cause === undefined ? undefined : causeOf(error.cause)
   log.error('A request failed.', { ...fields, cause })
-}
-
-/** Rejects, with 405, the methods that a known path does not have. Added after all routes, from their list. */
-export function rejectOtherMethods(routes: readonly Route[]) {
-  const methodsByPath = new Map<string, Set<string>>()
-  for (const { method, path } of routes) {
-    methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
-  }
-  const plugin = new Elysia({ name: 'other-methods' })
-  for (const [path, allowed] of methodsByPath) {
-    const reject = ({ request }: { readonly request: Request }) => {
-      if (!isHttpMethod(request.method)) throw methodNotImplemented(request.method)
-      throw methodNotAllowed(request.method, requestPath(request), [...allowed].toSorted())
-    }
-    // These requests are not authenticated: their bodies are not read.
-    plugin.all(path, reject, { parse: 'none' })
-  }
-  return plugin
 }

@@ -1,5 +1,6 @@
 import { maxPageBytes } from '../lib/page-bytes.ts'
 import type { PageSlice } from './paging.ts'
+import { type TSchema, Type } from 'typebox'
 
 /** Renders one page as JSON in parts, from the ids of its items and from each item as JSON in parts. */
 export function renderList(
@@ -31,3 +32,18 @@ export function renderSlice({ items, hasMore }: PageSlice<ListedItem>): readonly
 }
 
 type ListedItem = { readonly id: string }
+
+/** The schema of one page of a list, whose items have this schema. */
+export function listSchema<Item extends TSchema>(item: Item, title: string) {
+  const idOrNull = Type.Union([Type.String(), Type.Null()])
+  return Type.Object(
+    {
+      object: Type.Literal('list'),
+      data: Type.Array(item),
+      first_id: idOrNull,
+      last_id: idOrNull,
+      has_more: Type.Boolean(),
+    },
+    { title },
+  )
+}

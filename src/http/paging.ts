@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
 import { badRequest } from '../lib/errors/errors.ts'
 
 /** The direction of a list in time. */
@@ -67,19 +67,4 @@ export function slicePage<Item>(
 /** 400: the cursor is not the id of `item`, such as `a chat completion`. */
 export function invalidCursor(item: string): Error {
   return badRequest(`Invalid 'after': it is not the id of ${item}.`, 'invalid_value', 'after')
-}
-
-/** The schema of one page of a list, whose items have this schema. */
-export function listSchema<Item extends TSchema>(item: Item, title: string) {
-  const idOrNull = Type.Union([Type.String(), Type.Null()])
-  return Type.Object(
-    {
-      object: Type.Literal('list'),
-      data: Type.Array(item),
-      first_id: idOrNull,
-      last_id: idOrNull,
-      has_more: Type.Boolean(),
-    },
-    { title },
-  )
 }

@@ -1,12 +1,20 @@
 import { Elysia } from 'elysia'
+import { timeSortedId } from '../lib/id.ts'
 import {
   type Attempt,
   circuitOpen,
-  type RequestRecord,
   createDetachedRecord,
+  type RequestRecord,
 } from '../observability/request-record.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
 import type { Caller } from './authentication.ts'
+
+/** Sets the `x-request-id` header of every reply, errors included. The log has the same id. */
+export function requestId() {
+  return new Elysia({ name: 'request-id' }).onRequest(({ set }) => {
+    set.headers['x-request-id'] = timeSortedId('req_')
+  })
+}
 
 /**
  * Gives every request a `record` of its timing, and every complete reply, errors included, a `server-timing` header: the

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { errorHandler } from '../../src/http/errors.ts'
-import { requestId } from '../../src/http/request-id.ts'
+import { requestId } from '../../src/http/request-telemetry.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { type App, startApp } from '../support/app.ts'
 import { readError } from '../support/chat-reply.ts'

@@ -1,16 +1,18 @@
 import { Elysia } from 'elysia'
 import type { TSchema } from 'typebox'
 import { toDollars } from '../../gateway/billing/price.ts'
-import { bodyErrors, describe } from '../../http/openapi/describe.ts'
 import { streamError } from '../../http/errors.ts'
 import { eventStream } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
+import { bodyErrors, describe } from '../../http/openapi/describe.ts'
 import type { Log } from '../../lib/log.ts'
-import { chatPath } from './path.ts'
 import { errorFrame } from './render-chunks.ts'
 import { ChatCompletion } from './reply-schema.ts'
 import { chatRequest } from './schema.ts'
 import type { ChatService } from './service.ts'
+
+/** Where chat completions are asked for. */
+export const chatPath = '/v1/chat/completions'
 
 /** `POST /v1/chat/completions`; `chunk` is the schema of a frame of the stream. */
 export function chatRoutes(guard: Guard, service: ChatService, log: Log, chunk: TSchema) {

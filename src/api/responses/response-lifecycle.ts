@@ -13,11 +13,11 @@ import { storedHead, storedItems } from './stored-response.ts'
 export type ResponseLifecycle = {
   readonly live: LiveResponse
   /** Applies the events up to the start of the provider's stream. */
-  start(answering: RunEvent): readonly StreamEvent[]
+  start(event: RunEvent): readonly StreamEvent[]
   applyBatch(batch: readonly GenerationEvent[]): readonly StreamEvent[]
   /** Called before the end is stored; returns the writes that store it. See `GenerateRequest.onSettled`. */
   settle(error: unknown, usage: MeteredUsage): readonly Write[]
-  /** What tells the end, once it is stored. */
+  /** Returns the events of the end, once it is stored. */
   finish(): readonly StreamEvent[]
   fail(error: unknown): readonly StreamEvent[]
 }
@@ -46,22 +46,22 @@ export function createResponseLifecycle(
 
   return {
     live,
-    start(answering) {
+    start(event) {
       started = true
       if (head.store) parts.live.add(live)
-      const events: readonly RunEvent[] = [{ type: 'created' }, { type: 'started' }, answering]
+      const events: readonly RunEvent[] = [{ type: 'created' }, { type: 'started' }, event]
       return events.flatMap((event) => live.apply(event))
     },
     applyBatch: (batch) => batch.flatMap((event) => applyEvent(live, event)),
     settle(error, usage) {
       prepared.release()
-      // A question to which nobody began an answer has no response.
+      // A request that no provider began to answer has no response.
       if (!started) return noWrites
       const end = toRunEnd(error, usage)
       ending = end
-      // As it is now, whenever it is written.
+      // The state of this moment, whenever it is written.
       const writes = head.store ? writesOf(prepared, live, end) : noWrites
-      // Whoever asked has left, and takes the end no more.
+      // The client has left and receives no end.
       if (end.type === 'cancelled') applyEnd(end)
       return writes
     },
@@ -75,8 +75,8 @@ function applyEvent(live: LiveResponse, event: GenerationEvent): readonly Stream
   return runEvent ? live.apply(runEvent) : []
 }
 
-function writesOf(question: PreparedResponse, live: LiveResponse, end: RunEnd): readonly Write[] {
-  return [{ kind: 'insert-response', response: rowOf(question, live, end) }]
+function writesOf(prepared: PreparedResponse, live: LiveResponse, end: RunEnd): readonly Write[] {
+  return [{ kind: 'insert-response', response: rowOf(prepared, live, end) }]
 }
 
 function rowOf({ head, conversation }: PreparedResponse, live: LiveResponse, end: RunEnd): NewResponse {

@@ -9,10 +9,9 @@ import { defineQuery } from '../../http/query.ts'
 import type { Log } from '../../lib/log.ts'
 import type { MemoryLease } from '../../lib/memory-budget.ts'
 import type { ResponseEventStream } from './live/replay.ts'
-import { responsesPath } from './path.ts'
 import { responseFrames } from './render/event-schema.ts'
 import { DeletedResponse, InputItemList, ResponseObject } from './render/reply-schema.ts'
-import { logFailure } from './routes.ts'
+import { logFailure, responsesPath } from './routes.ts'
 import type { ResponseService } from './service.ts'
 
 const pathParameters = { id: 'The id of a stored response of the organization.' }

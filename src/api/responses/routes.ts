@@ -5,7 +5,6 @@ import { eventStream, type FrameSource } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
 import { bodyErrors, describe } from '../../http/openapi/describe.ts'
 import type { Log } from '../../lib/log.ts'
-import { responsesPath } from './path.ts'
 import { responseFrames } from './render/event-schema.ts'
 import { ResponseObject } from './render/reply-schema.ts'
 import { responseRequest } from './request/schema.ts'
@@ -60,3 +59,6 @@ export function logFailure<Item>(source: FrameSource<Item>, log: Log, requestId:
     },
   }
 }
+
+/** Where responses are asked for. */
+export const responsesPath = '/v1/responses'

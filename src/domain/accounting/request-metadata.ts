@@ -26,7 +26,11 @@ export type RequestMetadata = {
 }
 
 /** Parses stored metadata; undefined if it is damaged, or belongs to another request or organization. */
-export function readRequestMetadata(json: string, organization: string, id?: string): RequestMetadata | undefined {
+export function readRequestMetadata(
+  json: string,
+  organization: string,
+  id?: string,
+): RequestMetadata | undefined {
   const metadata = fieldsOf(parseJson(json)) as Partial<RequestMetadata>
   const complete =
     typeof metadata.id === 'string' &&

@@ -21,7 +21,7 @@ export type GatewayFigures = {
 
 /** Returns the metrics of the gateway's current state. */
 export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[] {
-  const { inFlight, openCircuits: leftAlone, database, droppedLines, droppedSpans, memory, runs } = figures
+  const { inFlight, openCircuits, database, droppedLines, droppedSpans, memory, runs } = figures
   return [
     {
       name: 'weir_build_info',
@@ -43,7 +43,7 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
       name: 'weir_breaker_open',
       help: '1 while the circuit breaker of a route is open: the route is skipped if the model has another one.',
       type: 'gauge',
-      read: () => leftAlone().map(({ provider, model }) => [formatLabels({ provider, model }), 1]),
+      read: () => openCircuits().map(({ provider, model }) => [formatLabels({ provider, model }), 1]),
     },
     ...databaseMetrics(database),
     counter(

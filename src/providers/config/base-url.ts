@@ -1,5 +1,4 @@
-import type { SettingsProblem } from '../../config/problem.ts'
-import { problemPath } from '../../config/problem-path.ts'
+import { problemPath, type SettingsProblem } from '../../config/problem.ts'
 import type { Provider, RemoteKind } from '../provider.ts'
 
 /** The paths that are appended to a base URL, and that users often copy into it. */

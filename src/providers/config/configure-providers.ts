@@ -1,11 +1,10 @@
-import { problemPath } from '../../config/problem-path.ts'
-import type { SettingsProblem } from '../../config/problem.ts'
+import { problemPath, type SettingsProblem } from '../../config/problem.ts'
 import type { Settings } from '../../config/settings.ts'
-import { configureProvider, type ConfigOutcome } from './provider-config.ts'
 import { kinds } from '../kinds/kinds.ts'
-import { keyFromEnvironment, missingKey } from './key.ts'
 import type { Kind, Provider } from '../provider.ts'
+import { keyFromEnvironment, missingKey } from './key.ts'
 import type { Environment } from './provider-config-input.ts'
+import { type ConfigOutcome, configureProvider } from './provider-config.ts'
 
 /** The configured providers, and what the others need. */
 export type ProviderSet = {

@@ -1,5 +1,4 @@
-import type { SettingsProblem } from '../../config/problem.ts'
-import { problemPath } from '../../config/problem-path.ts'
+import { problemPath, type SettingsProblem } from '../../config/problem.ts'
 
 type Headers = Readonly<Record<string, string>>
 

@@ -7,7 +7,10 @@ const retryIntervalMs = 1000
  * Repeats the work while the database is unavailable (503), and resolves with its value. Rejects with any other error of
  * the work, or with the reason of the signal when that aborts first.
  */
-export async function retryWhileUnavailable<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+export async function retryWhileUnavailable<Value>(
+  work: () => Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value> {
   for (;;) {
     try {
       return await work()

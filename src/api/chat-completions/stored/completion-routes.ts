@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
-import { bodyErrors, describe, guardErrors } from '../../../http/openapi/describe.ts'
 import type { Guard } from '../../../http/guard.ts'
 import { jsonReply } from '../../../http/json-reply.ts'
+import { bodyErrors, describe, guardErrors } from '../../../http/openapi/describe.ts'
 import { toPage } from '../../../http/paging.ts'
-import { chatPath } from '../path.ts'
 import { ChatCompletion } from '../reply-schema.ts'
+import { chatPath } from '../routes.ts'
 import {
   CompletionList,
   completionUpdate,

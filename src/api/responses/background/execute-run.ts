@@ -125,7 +125,7 @@ function finishing({ live }: Run, end: RunEnd): readonly Write[] {
   return [{ kind: 'finish-response', organization, id, end: live.toResponseEnd(end) }]
 }
 
-/** A call that was made has told its end; one that could not be made ends with what kept it from being made. */
+/** Stores the end of a run: the one that its call reported, or the error that kept the call from being made. */
 async function storeEnd(
   run: Run,
   error: unknown,

@@ -56,9 +56,9 @@ async function storeQueued(
     status: 'queued' as const,
     run: storedOrder(order),
   }
-  const booking = { metadata: facts, billing: organization.billing, admission, model, generation }
+  const reservation = { metadata: facts, billing: organization.billing, admission, model, generation }
   const call = await parts.gateway
-    .reserve(booking, [{ kind: 'insert-response', response: row }])
+    .reserve(reservation, [{ kind: 'insert-response', response: row }])
     .finally(releasePrevious)
   runs.add({ live, metadata: facts, slot: call })
   return live

@@ -3,7 +3,7 @@ import type {
   Timings,
   UsageGroup,
   UsageGrouping,
-  UsageQuery as UsageQuery,
+  UsageQuery,
   UsageReport,
   UsageSums,
 } from '../../ports/usage-report.ts'

@@ -1,2 +1,0 @@
-/** Where responses are asked for. */
-export const responsesPath = '/v1/responses'
