@@ -66,7 +66,7 @@ describe('a stored response is retrieved in the format of the query “stream”
     ['', false],
     ['starting_after=3', false],
     ['include[]=reasoning.encrypted_content', false],
-  ])('%s', async (query, events) => {
+  ])('from the start: %s', async (query, events) => {
     await using scenario = await startScenario(whole())
     const { id } = await responded(scenario.app)
     const reply = await scenario.app.request(`${responsesPath}/${id}?${query}`)

@@ -7,7 +7,7 @@ import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { expectSoundBooks } from '../../unit/storage/support/money-world.ts'
 
-test('a process that is killed while requests run leaves books that agree, and every request is charged once', async () => {
+test('a process that is killed during requests leaves a consistent ledger, and every request is charged once', async () => {
   const file = join(temporaryFolder(), 'weir.db')
   const organizations = await fundedOrganizations(file)
   const acknowledged: string[] = []

@@ -7,7 +7,7 @@ import type { StoredResponse } from '../../../src/storage/ports/responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 
-test('what was acknowledged of a run before its process was killed is there', async () => {
+test('the acknowledged events of a run survive a kill of its process', async () => {
   const file = join(temporaryFolder(), 'weir.db')
   const organization = await newOrganization(file)
   const seen = { piece: 0, finished: 0, removed: 0 }
