@@ -37,7 +37,7 @@ async function acknowledgedBeforeKill(
   organizations: readonly string[],
   enough: number,
 ): Promise<string[]> {
-  const child = startScript('spend-forever.ts', file, ...organizations)
+  const child = startScript('reliability/storage/support/spend-forever.ts', file, ...organizations)
   const decoder = new TextDecoder()
   let text = ''
   for await (const bytes of child.stdout) {

@@ -55,7 +55,7 @@ async function newOrganization(file: string): Promise<string> {
 
 /** The lines that the process told before it was killed, soon after it had told `enough` of them. */
 async function acknowledgedBeforeKill(file: string, organization: string, enough: number): Promise<string[]> {
-  const child = startScript('append-forever.ts', file, organization)
+  const child = startScript('reliability/storage/support/append-forever.ts', file, organization)
   const decoder = new TextDecoder()
   let text = ''
   for await (const bytes of child.stdout) {

@@ -28,7 +28,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
   const upstream = await createUpstream(script)
   const { database, writer } = testStorage()
   const remote = kindNamed('openai-compatible') as RemoteKind
-  const kind = { ...remote, wire: { ...remote.protocol, ...faults(remote.protocol) } }
+  const kind = { ...remote, protocol: { ...remote.protocol, ...faults(remote.protocol) } }
   const breaker = createCircuitBreaker({ failures: 1, cooldown: 60_000 })
   const limits = createRateLimits(() => ({
     requestsPerMinute: 100,

@@ -102,7 +102,9 @@ test('a key expires at its exact moment, also where it was just cached', async (
 test('a revocation by another process takes effect within half a second', async () => {
   const { database, made, clock, status, key } = await gateway()
   expect(await status(`Bearer ${key}`)).toBe(200)
-  expect(await startScript('revoke-once.ts', database.file, made.record.id).exited).toBe(0)
+  expect(await startScript('unit/storage/support/revoke-once.ts', database.file, made.record.id).exited).toBe(
+    0,
+  )
   clock.steady += 500
   expect(await status(`Bearer ${key}`)).toBe(401)
 })
@@ -133,7 +135,7 @@ test('a database that cannot be read is a 503, not a 401', async () => {
 // Elysia reads the source text of its hooks to learn what they need, and minifying changes that text.
 test('the minified build authenticates in the same way', async () => {
   const { ask, key, clock, directory } = await gateway()
-  const [entry, outdir] = [join(import.meta.dir, 'authenticated-app.ts'), temporaryFolder()]
+  const [entry, outdir] = [join(import.meta.dir, 'support/authenticated-app.ts'), temporaryFolder()]
   const { outputs } = await Bun.build({ entrypoints: [entry], outdir, minify, target: 'bun' })
   const minified = await import(outputs[0]?.path ?? '')
   const app: ReturnType<typeof authenticatedApp> = minified.authenticatedApp(directory, () => clock.wall)

@@ -57,7 +57,7 @@ test('a malformed bootstrap key is an error that does not repeat it', async () =
 
 test('processes that start at the same moment create one key together', async () => {
   const file = join(temporaryFolder(), 'weir.db')
-  const starters = [0, 1, 2].map(() => startScript('bootstrap-once.ts', file))
+  const starters = [0, 1, 2].map(() => startScript('unit/storage/support/bootstrap-once.ts', file))
   const printed = await Promise.all(starters.map(({ stdout }) => new Response(stdout).text()))
   expect(await Promise.all(starters.map(({ exited }) => exited))).toEqual([0, 0, 0])
   expect(printed.filter((text) => text !== '')).toHaveLength(1)

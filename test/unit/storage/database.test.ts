@@ -84,7 +84,7 @@ test('a file that is not a database is rejected with its name', () => {
 
 test('processes that open a new database at the same moment all succeed', async () => {
   const file = join(temporaryFolder(), 'data', 'weir.db')
-  const openers = Array.from({ length: 4 }, () => startScript('open-once.ts', file))
+  const openers = Array.from({ length: 4 }, () => startScript('unit/storage/support/open-once.ts', file))
   const ends = openers.map(async (opener) => [await opener.exited, await new Response(opener.stderr).text()])
   expect(await Promise.all(ends)).toEqual(openers.map(() => [0, '']))
   expect(existsSync(file)).toBe(true)
