@@ -6,8 +6,9 @@ import { asked, respond, responded, textOf } from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
 
 const form = Compile(ResponseObject)
+const items = (text: string): object[] => [{ role: 'user', content: text }]
 
-/** What was asked upstream, and the response, for a question with this laid over it. */
+/** The upstream request and the response, for a plain request with these fields. */
 async function answerTo(body: object, ...options: Parameters<typeof startScenario> | []) {
   await using scenario = await startScenario(options[0] ?? whole(), options[1])
   const response = await responded(scenario.app, body)
@@ -242,7 +243,3 @@ test('a model that is requested by an alias is reported by its slug', async () =
   const { response } = await answerTo({ model: 'stream' }, whole(), { model: { aliases: ['stream'] } })
   expect(response.model).toBe('acme/river')
 })
-
-function items(text: string): object[] {
-  return [{ role: 'user', content: text }]
-}
