@@ -78,12 +78,12 @@ async function expectUnauthorized(response: Response, code: string | null): Prom
 }
 
 describe.each([...protectedPaths])('%s', (path) => {
-  test.each(['Bearer', 'bearer', 'BEARER'])('is open to a key behind “%s”', async (scheme) => {
+  test.each(['Bearer', 'bearer', 'BEARER'])('accepts a key with the scheme “%s”', async (scheme) => {
     expect((await ask(path, `${scheme} ${firstKey}`)).status).toBe(200)
     expect((await ask(path, `${scheme} ${keys.good}`)).status).toBe(200)
   })
 
-  test('is closed without a key', async () => {
+  test('rejects a request without a key', async () => {
     for (const header of [
       null,
       '',
@@ -97,18 +97,18 @@ describe.each([...protectedPaths])('%s', (path) => {
   })
 
   test.each(['access_token', 'key', 'api_key', 'token', 'authorization', ''])(
-    'is closed to a key in the address: ?%s=',
+    'rejects a key in the query string: ?%s=',
     async (name) => {
       await expectUnauthorized(await ask(`${path}?${name}=${firstKey}`, null), null)
     },
   )
 
-  test('is closed to a key in another header or a cookie', async () => {
+  test('rejects a key in another header or in a cookie', async () => {
     const headers = { 'x-api-key': firstKey, 'api-key': firstKey, cookie: `access_token=${firstKey}` }
     await expectUnauthorized(await ask(path, null, headers), null)
   })
 
-  test('is closed to what is no key of this gateway', async () => {
+  test('rejects a string that is not a key of this gateway', async () => {
     const near = firstKey.slice(0, -1)
     const wrong = [
       'x',
@@ -124,12 +124,12 @@ describe.each([...protectedPaths])('%s', (path) => {
       await expectUnauthorized(await ask(path, `Bearer ${key}`), 'invalid_api_key')
   })
 
-  test('is closed to a key that has expired or was revoked', async () => {
+  test('rejects a key that is expired or revoked', async () => {
     await expectUnauthorized(await ask(path, `Bearer ${keys.expired}`), 'invalid_api_key')
     await expectUnauthorized(await ask(path, `Bearer ${keys.revoked}`), 'invalid_api_key')
   })
 
-  test('is forbidden to a key whose organization is gone', async () => {
+  test('answers 403 to a key whose organization was deleted', async () => {
     expect(await readError(await ask(path, `Bearer ${keys.orphan}`))).toEqual({
       status: 403,
       message: expect.stringContaining('organization'),
@@ -140,11 +140,11 @@ describe.each([...protectedPaths])('%s', (path) => {
   })
 })
 
-test.each(['/livez', '/readyz'])('%s asks for no key', async (path) => {
+test.each(['/livez', '/readyz'])('%s requires no key', async (path) => {
   expect((await ask(path, null)).status).toBe(200)
 })
 
-test('nothing of a key is in a reply or in the log', async () => {
+test('no part of a key appears in a reply or in the log', async () => {
   const replies = await Promise.all(
     [firstKey, keys.expired, keys.revoked, keys.orphan].map(async (key) => {
       const response = await ask('/v1/models', `Bearer ${key}`)
@@ -154,7 +154,7 @@ test('nothing of a key is in a reply or in the log', async () => {
   expect(replies.join() + app.lines.join()).not.toMatch(/sk-weir-[0-9A-Za-z]/)
 })
 
-test('a gateway that is stopping is not ready, but serves', async () => {
+test('a gateway that is shutting down is not ready, but still serves requests', async () => {
   app.runtime.drain()
   expect(await readError(await ask('/readyz', null))).toMatchObject({
     status: 503,
@@ -169,7 +169,7 @@ test.each([
   ['expired', { status: 401, error: 'invalid_api_key', reason: 'expired_key' }],
   ['revoked', { status: 401, error: 'invalid_api_key', reason: 'revoked_key' }],
   ['orphan', { status: 403, error: 'no_organization' }],
-] as const)('the log says which key is not accepted, and why: %s', async (which, line) => {
+] as const)('the log says which key was rejected, and why: %s', async (which, line) => {
   const key = keys[which]
   const reply = await ask('/v1/models', `Bearer ${key}`)
   const told = await app.requestLines.of(reply)

@@ -45,8 +45,8 @@ async function expectCancelledAfter(paid: Paid, request: string, atLeast: number
   await expectCancelled(paid, request, cost)
 }
 
-describe('a run that is cancelled', () => {
-  test('while it is queued asks nobody, costs nothing, and gives back what was reserved', async () => {
+describe('a background run', () => {
+  test('that is cancelled while queued calls no provider, costs nothing, and releases its reservation', async () => {
     await using paid = await startPaid(chunks(begun, hang), { settings: { background: { concurrency: 1 } } })
     await startedRun(paid)
     const { id, request } = await queueRequest(paid.app)
@@ -70,7 +70,7 @@ describe('a run that is cancelled', () => {
     paid.books.expectSound()
   })
 
-  test('before the first word stops the provider, and costs the prompt', async () => {
+  test('that is cancelled before its first token aborts the provider call, and costs the prompt', async () => {
     await using paid = await startPaid(silence)
     const { id, request } = await queueRequest(paid.app)
     const upstream = await paid.acme.request(0)
@@ -80,7 +80,7 @@ describe('a run that is cancelled', () => {
     await expectCancelledAfter(paid, request, leftPromptCost)
   })
 
-  test('between two words stops the provider, keeps what was said, and costs that', async () => {
+  test('that is cancelled between two tokens aborts the provider call, keeps its output so far, and is charged for it', async () => {
     await using paid = await startPaid(chunks(begun, hang))
     const { id, request } = await queueRequest(paid.app)
     await runTells(paid.app, id, 'It is ')
@@ -100,7 +100,7 @@ describe('a run that is cancelled', () => {
     expect(await retrieved(paid.app, id)).toEqual(told)
   })
 
-  test('behind the last word, before the end, has the whole text and what the provider counted', async () => {
+  test('that is cancelled after its last token has the complete text and the usage of the provider', async () => {
     await using paid = await startPaid(chunks([...begun, ...ended.slice(0, 3)], hang))
     const { id, request } = await queueRequest(paid.app)
     await runTells(paid.app, id, 'four metres.')
@@ -113,7 +113,7 @@ describe('a run that is cancelled', () => {
     await expectCancelled(paid, request, cost)
   })
 
-  test('once and again gives the same, also by many at once, and is settled once', async () => {
+  test('that is cancelled repeatedly, also concurrently, answers the same each time and is settled once', async () => {
     await using paid = await startPaid(chunks(begun, hang))
     const { id, request } = await queueRequest(paid.app)
     await runTells(paid.app, id, 'It is ')
@@ -126,7 +126,7 @@ describe('a run that is cancelled', () => {
     await expectCancelledAfter(paid, request, partCost)
   })
 
-  test('while it is queued by many at once gives the same to all', async () => {
+  test('that many clients cancel while it is queued answers the same to all of them', async () => {
     await using paid = await startPaid(chunks(begun, hang), { settings: { background: { concurrency: 1 } } })
     await startedRun(paid)
     const { id, request } = await queueRequest(paid.app)
@@ -136,7 +136,7 @@ describe('a run that is cancelled', () => {
     expect(paid.books.account()).toEqual([start, mostCost])
   })
 
-  test('is so after the gateway was started again', async () => {
+  test('that was cancelled is still cancelled after the gateway restarts', async () => {
     await using paid = await startPaid(chunks(begun, hang))
     const id = await startedRun(paid)
     const told = await cancelled(paid.app, id)
@@ -148,11 +148,11 @@ describe('a run that is cancelled', () => {
   })
 })
 
-describe('there is nothing to cancel', () => {
+describe('a cancellation is rejected', () => {
   test.each([
     ['completed', streamed()],
     ['failed', json({ error: { message: 'No.' } }, { status: 400 })],
-  ])('of a run that has %s', async (status, script) => {
+  ])('for a run that has %s', async (status, script) => {
     await using scenario = await startScenario(script)
     const { id } = await queueRun(scenario.app)
     const before = await runOver(scenario.app, id)
@@ -166,7 +166,7 @@ describe('there is nothing to cancel', () => {
     expect(await retrieved(scenario.app, id)).toEqual(before)
   })
 
-  test('of a response that its caller waits for, while it is made and after', async () => {
+  test('for a response in the foreground, while it is generated and afterwards', async () => {
     const gate = Promise.withResolvers<void>()
     await using scenario = await startScenario(gatedAnswer(gate.promise))
     const { app, acme } = scenario
@@ -183,7 +183,7 @@ describe('there is nothing to cancel', () => {
     acme.answer(streamed())
   })
 
-  test('of what is not there, not stored, or another organization’s', async () => {
+  test('for a response that does not exist, is not stored, or belongs to another organization', async () => {
     await using paid = await startPaid([chunks(begun, hang), streamed()])
     await paid.books.fund('other', '1')
     const headers = { authorization: `Bearer ${await paid.books.keyOf('other')}` }

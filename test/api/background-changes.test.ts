@@ -28,7 +28,7 @@ function operator({ file }: Paid) {
   return { keys, organizations, [Symbol.dispose]: () => database.close() }
 }
 
-test('a run whose model is gone when its turn comes fails, says so, and costs nothing', async () => {
+test('a queued run whose model was removed fails with that reason and costs nothing', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], oneAtATime)
   await startedRun(paid)
@@ -50,7 +50,7 @@ test('a run whose model is gone when its turn comes fails, says so, and costs no
   paid.books.expectSound()
 })
 
-test('a run whose model has another price when its turn comes pays that one', async () => {
+test('a queued run whose model got a new price is charged the new price', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], oneAtATime)
   await startedRun(paid)
@@ -65,7 +65,7 @@ test('a run whose model has another price when its turn comes pays that one', as
   expect(paid.books.account()).toEqual([start - 3 * usualCost, 0])
 })
 
-test('a run under way whose key was revoked comes to its end, and a queued one fails', async () => {
+test('revoking a key lets its active run finish, and fails its queued runs', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], oneAtATime)
   await paid.books.fund('acme', '1')
@@ -87,7 +87,7 @@ test('a run under way whose key was revoked comes to its end, and a queued one f
   expect(paid.books.account('acme')).toEqual([start - usualCost, 0])
 })
 
-test('the runs of a deleted organization are gone: one under way ends for nobody, and none begins', async () => {
+test('deleting an organization removes its runs: an active one ends without a trace, and a queued one never starts', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], oneAtATime)
   await paid.books.fund('acme', '1')
@@ -110,7 +110,7 @@ test('the runs of a deleted organization are gone: one under way ends for nobody
   paid.books.expectSound()
 })
 
-test('a run takes as many tokens of the minute as it used', async () => {
+test('a run debits the tokens-per-minute limit by the tokens that it used', async () => {
   await using scenario = await startScenario(streamed(), {
     settings: { limits: { tokens_per_minute: 1000 } },
     clock: () => 0,

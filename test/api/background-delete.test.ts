@@ -23,7 +23,7 @@ const inFlight = {
   message: 'Cannot delete an in-flight response. Cancel it first, or wait for its end.',
 }
 
-test('a run that is queued or under way cannot be deleted, and goes on', async () => {
+test('a run that is queued or active cannot be deleted, and continues', async () => {
   const gate = Promise.withResolvers<void>()
   await using scenario = await startScenario([gatedAnswer(gate.promise), streamed()], {
     settings: { background: { concurrency: 1 } },
@@ -45,7 +45,7 @@ test('a run that is queued or under way cannot be deleted, and goes on', async (
   }
 })
 
-test('a run that is over is deleted once, and then it is nowhere; what it cost stays', async () => {
+test('a finished run is deleted once and is then not found anywhere; its charge stays', async () => {
   await using paid = await startPaid(streamed())
   const { id } = await queueRun(paid.app)
   await runOver(paid.app, id)
@@ -64,7 +64,7 @@ test('a run that is over is deleted once, and then it is nowhere; what it cost s
   expect(paid.books.rows()).toHaveLength(1)
 })
 
-test('a run that was cancelled can be deleted at once', async () => {
+test('a cancelled run can be deleted immediately', async () => {
   await using scenario = await startScenario(chunks(begun, hang))
   const id = await startedRun(scenario)
   await cancelled(scenario.app, id)
@@ -72,7 +72,7 @@ test('a run that was cancelled can be deleted at once', async () => {
   expect((await deleteRun(scenario.app, id)).status).toBe(404)
 })
 
-test('of two deletions at once one finds it', async () => {
+test('one of two concurrent deletions succeeds, and the other finds nothing', async () => {
   await using scenario = await startScenario(streamed())
   const { id } = await queueRun(scenario.app)
   await runOver(scenario.app, id)
@@ -80,7 +80,7 @@ test('of two deletions at once one finds it', async () => {
   expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 404])
 })
 
-test('another organization deletes nothing', async () => {
+test('a deletion by another organization deletes nothing', async () => {
   await using paid = await startPaid([chunks(begun, hang), streamed()])
   await paid.books.fund('other', '1')
   const headers = { authorization: `Bearer ${await paid.books.keyOf('other')}` }
@@ -92,7 +92,7 @@ test('another organization deletes nothing', async () => {
   expect((await retrieved(paid.app, running)).status).toBe('in_progress')
 })
 
-test('a reader who is in the middle of a finished run has all of it, though it is deleted meanwhile', async () => {
+test('a reader of a finished run receives all of it, although the run is deleted meanwhile', async () => {
   await using scenario = await startScenario(streamed())
   const { app } = scenario
   const { id } = await queueRun(app)
@@ -102,7 +102,7 @@ test('a reader who is in the middle of a finished run has all of it, though it i
   expect(await reply.text()).toContain('event: response.completed\n')
 })
 
-test('retention deletes runs that are over, and no others', async () => {
+test('retention deletes finished runs, and no others', async () => {
   await using paid = await startPaid([streamed(), chunks(begun, hang)], {
     settings: { retention: { responses: '1ms' }, background: { concurrency: 1 } },
     sweepInterval: 10,

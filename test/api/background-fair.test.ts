@@ -21,7 +21,7 @@ function questions({ acme }: Paid): unknown[] {
   )
 }
 
-test('hundreds of queued runs of one organization do not delay the run of another one', async () => {
+test('hundreds of queued runs of one organization do not delay the run of another', async () => {
   const gate = Promise.withResolvers<void>()
   const settings = { background: { concurrency: 1 } }
   await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], { settings })
@@ -36,7 +36,7 @@ test('hundreds of queued runs of one organization do not delay the run of anothe
   expect((await runOver(paid.app, oldest, busy)).status).toBe('completed')
 }, 30_000)
 
-test('organizations take turns, and the runs of each begin in the order in which they came', async () => {
+test('organizations take turns, and the runs of each start in the order of their creation', async () => {
   const gate = Promise.withResolvers<void>()
   const settings = { background: { concurrency: 1 } }
   await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], { settings })
@@ -49,7 +49,7 @@ test('organizations take turns, and the runs of each begin in the order in which
   expect(questions(paid)).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'c2', 'a4', 'c3'])
 })
 
-test('an organization may have so many queued runs as the settings say, however they come', async () => {
+test('an organization cannot have more queued runs than the configured limit', async () => {
   const gate = Promise.withResolvers<void>()
   const settings = { background: { concurrency: 1, max_queued: 3 } }
   await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], { settings })
@@ -80,7 +80,7 @@ test('an organization may have so many queued runs as the settings say, however 
   expect((await respond(paid.app, { background: true }, busy)).status).toBe(200)
 })
 
-describe('a queued run fails when its turn comes, and the others go on, where its key', () => {
+describe('a queued run fails when its turn comes, and the other runs continue, where its key', () => {
   test.each([
     ['was revoked', 'UPDATE api_keys SET revoked_at = 1 WHERE public_id = ?'],
     ['has expired', 'UPDATE api_keys SET expires_at = 1 WHERE public_id = ?'],

@@ -31,8 +31,8 @@ function asked({ acme }: Pick<Scenario, 'acme'>, number: number): unknown[] {
 
 const talk = (text: string) => streamed(said({ text: [text] }))
 
-describe('a run goes on with', () => {
-  test('a response and all before it, also those that were deleted', async () => {
+describe('a background run continues from', () => {
+  test('a previous response and everything before it, including deleted responses', async () => {
     await using scenario = await startScenario([talk('one'), talk('two'), talk('three')])
     const { app } = scenario
     const first = await runOver(app, (await queueRun(app, { input: 'a' })).id)
@@ -49,7 +49,7 @@ describe('a run goes on with', () => {
     expect(asked(scenario, 2)).toEqual(['a', 'one', 'b', 'two', 'c'])
   })
 
-  test('one that was deleted while it waited', async () => {
+  test('a previous response that was deleted while the run was queued', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startPaid([talk('one'), gatedAnswer(gate.promise), talk('two'), talk('three')], {
       settings: { background: { concurrency: 1 } },
@@ -73,7 +73,7 @@ describe('a run goes on with', () => {
     while (left.values()[0]?.[0] !== 0) await paid.app.request('/livez')
   })
 
-  test('what a cancelled run has said', async () => {
+  test('the output of a cancelled run', async () => {
     await using scenario = await startScenario([chunks(begun, hang), streamed()])
     const { app } = scenario
     const id = await startedRun(scenario)
@@ -83,8 +83,8 @@ describe('a run goes on with', () => {
   })
 })
 
-describe('there is nothing to go on with', () => {
-  test('while the previous run is queued or under way', async () => {
+describe('a background run is rejected', () => {
+  test('while its previous run is queued or active', async () => {
     const gate = Promise.withResolvers<void>()
     await using scenario = await startScenario([gatedAnswer(gate.promise), streamed()], {
       settings: { background: { concurrency: 1 } },
@@ -104,7 +104,7 @@ describe('there is nothing to go on with', () => {
     expect((await respond(app, { background: true, previous_response_id: running })).status).toBe(200)
   })
 
-  test('of another organization, or what was deleted', async () => {
+  test('when its previous response was deleted or belongs to another organization', async () => {
     await using paid = await startPaid(streamed())
     await paid.books.fund('other', '1')
     const headers = { authorization: `Bearer ${await paid.books.keyOf('other')}` }
@@ -120,7 +120,7 @@ describe('there is nothing to go on with', () => {
 
 describe.each<[name: string, stream: boolean, answer: (gate: Promise<void>) => Script]>([
   [
-    'whole',
+    'not streamed',
     false,
     (gate) =>
       jsonPieces([
@@ -132,9 +132,9 @@ describe.each<[name: string, stream: boolean, answer: (gate: Promise<void>) => S
   ],
   ['streamed', true, (gate) => chunks([...begun, gate, ...ended])],
 ])(
-  'an answer in the foreground, %s, whose previous response is deleted while it is made',
+  'a foreground response (%s) whose previous response is deleted while it is generated',
   (_, stream, answer) => {
-    test('can be gone on with later, and takes the previous one with it when it is deleted', async () => {
+    test('can be continued later, and its deletion erases the previous one too', async () => {
       const gate = Promise.withResolvers<void>()
       await using paid = await startPaid([talk('one'), answer(gate.promise), whole()])
       const { app } = paid
@@ -156,8 +156,8 @@ describe.each<[name: string, stream: boolean, answer: (gate: Promise<void>) => S
 
     test.each<[string, Script]>([
       ['fails', json({ error: { message: 'No.' } }, { status: 400 })],
-      ['is not to be kept', whole()],
-    ])('leaves nothing of it where it %s', async (why, script) => {
+      ['is not to be stored', whole()],
+    ])('leaves no row behind where it %s', async (why, script) => {
       await using paid = await startPaid([talk('one'), stream && why !== 'fails' ? streamed() : script])
       const { app } = paid
       const first = await runOver(app, (await queueRun(app)).id)

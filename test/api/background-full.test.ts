@@ -6,7 +6,7 @@ import { startScenario } from '../support/scenario.ts'
 
 const settings = { background: { concurrency: 1 }, limits: { tokens_per_minute: 1_000_000_000 } }
 
-test('the queued runs of all organizations keep only so much in memory: beyond it new ones are refused', async () => {
+test('the queued runs of all organizations share a memory budget, beyond which new runs are rejected', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid(gatedAnswer(gate.promise), { settings })
   const { app, books } = paid
@@ -33,7 +33,7 @@ test('the queued runs of all organizations keep only so much in memory: beyond i
   gate.resolve()
 }, 20_000)
 
-test('those of one organization keep a quarter of it: beyond it new ones of this one are refused, until some are gone', async () => {
+test('the queued runs of one organization may hold a quarter of the memory budget, beyond which its new runs are rejected', async () => {
   const gate = Promise.withResolvers<void>()
   await using scenario = await startScenario(gatedAnswer(gate.promise), { settings })
   const { app } = scenario

@@ -20,7 +20,7 @@ import { breakOff, json } from '../support/script.ts'
 const form = Compile(ResponseObject)
 const two = { settings: { background: { concurrency: 1 } } }
 
-test('a run is queued at once, then in progress, then completed, whoever looks', async () => {
+test('a background run is queued, then in progress, then completed, for every reader', async () => {
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   await using scenario = await startScenario([gatedAnswer(first.promise), gatedAnswer(second.promise)], two)
   const { app, acme } = scenario
@@ -49,7 +49,7 @@ test('a run is queued at once, then in progress, then completed, whoever looks',
   expect((await retrieved(app, ahead.id)).status).toBe('completed')
 })
 
-test('its events are those of a stream, with the queue in front of them', async () => {
+test('the events of a background run are those of a stream, preceded by the queued event', async () => {
   await using scenario = await startScenario(streamed())
   const { id } = await queueRun(scenario.app)
   const { types, events } = await replayed(scenario.app, id)
@@ -70,7 +70,7 @@ test('its events are those of a stream, with the queue in front of them', async 
   expect(scenario.acme.requests[0]?.body).toMatchObject({ stream: true })
 })
 
-test('a finished run tells the same when the gateway was started again', async () => {
+test('a finished run is the same after the gateway restarts', async () => {
   await using paid = await startPaid(streamed())
   const { id } = await queueRun(paid.app)
   const [told, found] = [await replayed(paid.app, id), await retrieved(paid.app, id)]
@@ -84,7 +84,7 @@ test('a finished run tells the same when the gateway was started again', async (
   expect(again.acme.requests).toEqual([])
 })
 
-test('it has one row of usage, one charge and one line, under the id of the request that asked for it', async () => {
+test('a background run has one usage row, one charge and one log line, under the id of its request', async () => {
   await using paid = await startPaid(streamed())
   const { id, request } = await queueRequest(paid.app, { tags: ['night'] })
   await runOver(paid.app, id)
@@ -112,15 +112,15 @@ test('it has one row of usage, one charge and one line, under the id of the requ
   expect(JSON.stringify(lines)).not.toContain('four metres')
 })
 
-describe('a run ends', () => {
-  test('incomplete where the answer was cut at its limit', async () => {
+describe('a background run', () => {
+  test('ends as incomplete where the output limit was reached', async () => {
     await using scenario = await startScenario(streamed(said({ finish: 'length' })))
     const run = await runOver(scenario.app, (await queueRun(scenario.app)).id)
     expect(run).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } })
     expect(textOf(run)).toBe('It is four metres.')
   })
 
-  test('failed where no provider begins to answer, with no word of its own and no charge', async () => {
+  test('ends as failed, without output or charge, where no provider responds', async () => {
     await using paid = await startPaid(json({ error: { message: 'Down.' } }, { status: 503 }))
     const { id, request } = await queueRequest(paid.app)
     const run = await runOver(paid.app, id)
@@ -140,7 +140,7 @@ describe('a run ends', () => {
     expect(await retrieved(paid.app, id)).toEqual(run)
   })
 
-  test('failed where the answer breaks, with what was said and its price', async () => {
+  test('ends as failed, with its output so far and the price of that, where the stream breaks', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startPaid(chunks([...begun, gate.promise], breakOff))
     const id = await startedRun(paid)
@@ -160,7 +160,7 @@ describe('a run ends', () => {
     paid.books.expectSound()
   })
 
-  test('well by the next route where the first one fails', async () => {
+  test('completes by failover to the next route where the first one fails', async () => {
     await using scenario = await startScenario(json({ error: { message: 'Down.' } }, { status: 503 }), {
       other: [streamed()],
     })
@@ -168,7 +168,7 @@ describe('a run ends', () => {
     expect(run).toMatchObject({ status: 'completed', provider: 'other' })
   })
 
-  test('completed where the model said nothing', async () => {
+  test('completes where the model produced no output', async () => {
     await using scenario = await startScenario(
       chunks([delta({ role: 'assistant' }), delta({}, 'stop'), 'data: [DONE]\n\n']),
     )
@@ -177,7 +177,7 @@ describe('a run ends', () => {
   })
 })
 
-test('a run that is not kept is refused, like a question that is not valid; nothing is queued', async () => {
+test('a background run with store: false is rejected like an invalid request, and nothing is queued', async () => {
   await using paid = await startPaid(streamed())
   const refused = await readError(await respond(paid.app, { background: true, store: false }))
   expect(refused).toMatchObject({ status: 400, param: 'background' })

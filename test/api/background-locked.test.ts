@@ -48,7 +48,7 @@ async function raiseConcurrency({ app }: Paid, concurrency: number): Promise<voi
   })
 }
 
-test('a run that cannot be stored is refused, and nothing is reserved', async () => {
+test('a run that cannot be stored is rejected, and nothing is reserved', async () => {
   await using paid = await startPaid(streamed())
   const locked = lock(paid)
   const reply = await respond(paid.app, { background: true })
@@ -61,7 +61,7 @@ test('a run that cannot be stored is refused, and nothing is reserved', async ()
   expect(paid.acme.requests).toEqual([])
 })
 
-test('runs that begin, end or are cancelled while the database is locked do so when it is back, with their costs', async () => {
+test('runs that start, end or are cancelled while the database is locked are recorded with their costs once it is unlocked', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid([gatedAnswer(gate.promise), chunks(begun, hang), streamed()], {
     settings: { background: { concurrency: 2 } },
@@ -103,7 +103,7 @@ test('runs that begin, end or are cancelled while the database is locked do so w
   expect(paid.books.sqlite.query('SELECT DISTINCT run FROM responses').values()).toEqual([[null]])
 })
 
-test('a gateway that is told to stop waits until the database takes the ends of its runs', async () => {
+test('a gateway that shuts down waits until the database accepts the ends of its runs', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid([gatedAnswer(gate.promise), chunks(begun, hang), streamed()], {
     settings: { background: { concurrency: 2 } },

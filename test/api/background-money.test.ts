@@ -10,7 +10,7 @@ const start = 1e9
 const oneAtATime = { settings: { background: { concurrency: 1 } } }
 const run = { background: true }
 
-test('what a run may cost is reserved when it is created, and held while it waits', async () => {
+test('the maximum cost of a run is reserved when it is created, and stays reserved while it is queued', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], oneAtATime)
   await startedRun(paid)
@@ -28,7 +28,7 @@ test('what a run may cost is reserved when it is created, and held while it wait
   paid.books.expectSound()
 })
 
-test('a run that the balance does not hold is refused with 402 at once; those before it go on', async () => {
+test('a run that the balance does not cover is rejected with 402 immediately, and earlier runs continue', async () => {
   const gate = Promise.withResolvers<void>()
   // Enough for two of them, and not for three.
   await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], {
@@ -54,7 +54,7 @@ test('a run that the balance does not hold is refused with 402 at once; those be
   paid.books.expectSound()
 })
 
-test('a run that costs more than was reserved is charged whole, below zero', async () => {
+test('a run that costs more than its reservation is charged in full, below zero', async () => {
   const usage = { prompt_tokens: 6000, completion_tokens: 90, total_tokens: 6090 }
   await using paid = await startPaid(streamed(said({}, { usage })), { balance: '0.0015' })
   const { id, request } = await queueRequest(paid.app)
@@ -67,8 +67,8 @@ test('a run that costs more than was reserved is charged whole, below zero', asy
   paid.books.expectSound()
 })
 
-describe('a run is refused before anything is stored', () => {
-  test('without billing, or with a model that has no price', async () => {
+describe('a background run is rejected before anything is stored', () => {
+  test('when its organization has no billing, or its model has no price', async () => {
     await using paid = await startPaid(streamed(), { model: { pricing: undefined } })
     expect(await readError(await respond(paid.app, run))).toMatchObject({
       status: 402,
@@ -83,7 +83,7 @@ describe('a run is refused before anything is stored', () => {
     expect(paid.books.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
   })
 
-  test('beyond the limit of requests or tokens, and its tokens are given back where it is refused for another reason', async () => {
+  test('when a request or token limit is exceeded; a rejection for another reason refunds its tokens', async () => {
     await using paid = await startPaid(silence, {
       balance: '0.0011',
       settings: { limits: { tokens_per_minute: 20, requests_per_minute: 4 } },
@@ -98,7 +98,7 @@ describe('a run is refused before anything is stored', () => {
     expect(paid.books.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[1]])
   })
 
-  test('with too many tokens in its prompt for the minute', async () => {
+  test('when its prompt exceeds the tokens per minute', async () => {
     await using paid = await startPaid(silence, {
       settings: { limits: { tokens_per_minute: 20 } },
       clock: () => 0,
@@ -116,7 +116,7 @@ describe('a run is refused before anything is stored', () => {
   })
 })
 
-test('a queued run that is cancelled gives its tokens back', async () => {
+test('a queued run that is cancelled refunds its tokens', async () => {
   await using paid = await startPaid(silence, {
     settings: { limits: { tokens_per_minute: 100 }, background: { concurrency: 1 } },
     clock: () => 0,

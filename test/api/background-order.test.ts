@@ -25,7 +25,7 @@ async function organizationOf(paid: Paid, name: string, concurrent: number): Pro
   return { headers: { authorization: `Bearer ${await paid.books.keyOf(name)}` } }
 }
 
-test('so many runs are under way as the settings say, and the others begin in the order in which they came', async () => {
+test('the configured number of runs is active at once, and the others start in the order of their creation', async () => {
   const [one, two, ...rest] = gates(6)
   await using scenario = await startScenario(
     [one!, two!, ...rest].map(({ promise }) => gatedAnswer(promise)),
@@ -50,7 +50,7 @@ test('so many runs are under way as the settings say, and the others begin in th
   expect(questions(scenario).slice(2)).toEqual(['2', '3', '4', '5'])
 })
 
-test('runs of an organization without a free place wait, and those of others pass them', async () => {
+test('runs of an organization at its concurrency limit wait, and runs of other organizations overtake them', async () => {
   const [first, second] = gates(2)
   await using paid = await startPaid([gatedAnswer(first!.promise), gatedAnswer(second!.promise), streamed()])
   const [narrow, wide] = [await organizationOf(paid, 'narrow', 1), await organizationOf(paid, 'wide', 10)]
@@ -68,7 +68,7 @@ test('runs of an organization without a free place wait, and those of others pas
   expect((await runOver(paid.app, passing.id, wide)).status).toBe('completed')
 })
 
-test('a run waits for a place that a call in the foreground has, and takes it when that ends', async () => {
+test('a run waits for the concurrency slot of a foreground call, and starts when that call ends', async () => {
   await using paid = await startPaid([chunks(begun, hang), streamed()])
   const narrow = await organizationOf(paid, 'narrow', 1)
   const leaving = new AbortController()
@@ -80,7 +80,7 @@ test('a run waits for a place that a call in the foreground has, and takes it wh
   expect((await runOver(paid.app, id, narrow)).status).toBe('completed')
 })
 
-test('a run under way counts among the open calls; a queued one and its readers do not', async () => {
+test('an active run counts as an open call; a queued run and its readers do not', async () => {
   const [gate] = gates(1)
   await using paid = await startPaid([gatedAnswer(gate!.promise), streamed()])
   const narrow = await organizationOf(paid, 'narrow', 1)
@@ -98,7 +98,7 @@ test('a run under way counts among the open calls; a queued one and its readers 
   expect((await paid.app.chat({ ...question, stream: true }, narrow)).status).toBe(200)
 })
 
-test('more runs begin as soon as the settings allow more', async () => {
+test('queued runs start as soon as a reload raises the limit', async () => {
   await using scenario = await startScenario(silence, { settings: { background: { concurrency: 1 } } })
   const { app, acme } = scenario
   const ids = [(await queueRun(app)).id, (await queueRun(app)).id, (await queueRun(app)).id]

@@ -36,7 +36,7 @@ async function expectConsistent(paid: Paid, id: string, request: string): Promis
   return found.status
 }
 
-test('a cancel at the moment of the end leaves one of both, and says which', async () => {
+test('a cancellation that races with the end of a run leaves one of both outcomes, and reports which', async () => {
   await using paid = await startPaid(streamed())
   const random = randomFrom('ends')
   const seen = { completed: 0, incomplete: 0 }
@@ -58,7 +58,7 @@ test('a cancel at the moment of the end leaves one of both, and says which', asy
   paid.books.expectSound()
 })
 
-test('a cancel at the moment of the beginning stops the run, whether it had begun or not', async () => {
+test('a cancellation that races with the start of a run stops it, whether it had started or not', async () => {
   await using paid = await startPaid(streamed(), { settings: { background: { concurrency: 1 } } })
   const random = randomFrom('begins')
   for (let round = 0; round < 40; round++) {
@@ -78,7 +78,7 @@ test('a cancel at the moment of the beginning stops the run, whether it had begu
   await paid.acme.quiet()
 })
 
-test('a delete at the moment of the end deletes what is over, or says that it is not', async () => {
+test('a deletion that races with the end of a run deletes a finished run, or reports that it is not finished', async () => {
   await using paid = await startPaid(streamed())
   const random = randomFrom('deletes')
   const seen = { 200: 0, 400: 0 }

@@ -12,7 +12,7 @@ const steps = 400
 const done = new Map<string, number>()
 
 test.each([['spring'], ['autumn'], [process.env.WEIR_TEST_SEED ?? String(Date.now())]])(
-  'whatever is done to runs, they agree with what may be (seed %s)',
+  'random actions on runs keep their states valid (seed %s)',
   async (seed) => {
     console.log(`WEIR_TEST_SEED=${seed}`)
     const random = randomFrom(seed)
@@ -42,7 +42,7 @@ test.each([['spring'], ['autumn'], [process.env.WEIR_TEST_SEED ?? String(Date.no
   20_000,
 )
 
-test('each thing that can be done to a run was done', () => {
+test('the random runs performed every kind of action', () => {
   expect(done.size).toBe(7)
   for (const [action, count] of done) expect([action, count > 0]).toEqual([action, true])
 })

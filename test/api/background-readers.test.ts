@@ -16,7 +16,7 @@ function inWords(gates: readonly Promise<void>[]): Script {
   return chunks([begun[0]!, ...words, ...ended.slice(1)])
 }
 
-test('readers who come at every moment, also after the end, get the same bytes', async () => {
+test('readers who join at any moment, also after the end, receive the same bytes', async () => {
   const gates = Array.from({ length: 6 }, () => Promise.withResolvers<void>())
   await using scenario = await startScenario(inWords(gates.map(({ promise }) => promise)))
   const { app } = scenario
@@ -37,8 +37,8 @@ test('readers who come at every moment, also after the end, get the same bytes',
   expect(await plain.json()).toMatchObject({ id, status: 'completed' })
 })
 
-describe('a reader gets what comes after the number it names', () => {
-  test('of a run that is over, wherever that is', async () => {
+describe('a reader with starting_after', () => {
+  test('receives the events after that number from a finished run', async () => {
     await using scenario = await startScenario(streamed())
     const { app } = scenario
     const { id } = await queueRun(app)
@@ -52,7 +52,7 @@ describe('a reader gets what comes after the number it names', () => {
     expect((await replayed(app, id, `starting_after=${last}`)).text).toBe('')
   })
 
-  test('of a run that is under way, also where that is still to come', async () => {
+  test('receives the events after that number from an active run, also where they are still to come', async () => {
     const gate = Promise.withResolvers<void>()
     await using scenario = await startScenario(gatedAnswer(gate.promise))
     const { app } = scenario
@@ -69,7 +69,7 @@ describe('a reader gets what comes after the number it names', () => {
     }
   })
 
-  test('and 400 where it is no number', async () => {
+  test('receives a 400 where the value is not a number', async () => {
     await using scenario = await startScenario(streamed())
     const { id } = await queueRun(scenario.app)
     for (const after of ['x', '1.5', '']) {
@@ -79,7 +79,7 @@ describe('a reader gets what comes after the number it names', () => {
   })
 })
 
-test('a reader of a queued run hears that it is queued, and follows it to its end', async () => {
+test('a reader of a queued run receives the queued event, and follows the run to its end', async () => {
   const gate = Promise.withResolvers<void>()
   await using scenario = await startScenario([gatedAnswer(gate.promise), streamed()], {
     settings: { background: { concurrency: 1 } },
@@ -95,7 +95,7 @@ test('a reader of a queued run hears that it is queued, and follows it to its en
   expect((await retrieved(app, ahead)).status).toBe('completed')
 })
 
-test('readers who leave stop neither the run nor other readers', async () => {
+test('readers who disconnect stop neither the run nor other readers', async () => {
   const gate = Promise.withResolvers<void>()
   await using scenario = await startScenario(gatedAnswer(gate.promise))
   const { app, acme } = scenario
@@ -114,7 +114,7 @@ test('readers who leave stop neither the run nor other readers', async () => {
   expect(acme.requests.length).toBe(1)
 })
 
-test('a reader who takes nothing for a while misses nothing, and holds up nobody', async () => {
+test('a reader who pauses misses no event and delays no other reader', async () => {
   const words = Array.from({ length: 3000 }, (_, index) => delta({ content: `${index} `.repeat(20) }))
   const gate = Promise.withResolvers<void>()
   await using scenario = await startScenario(chunks([begun[0]!, gate.promise, ...words, ...ended.slice(1)]))
@@ -151,7 +151,7 @@ async function openSlowReader(url: string, path: string) {
   }
 }
 
-test('a run of another organization is nowhere to be read or followed, while it is made and after', async () => {
+test('a run of another organization can be neither read nor followed, while it is active or afterwards', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid(gatedAnswer(gate.promise))
   await paid.books.fund('other', '1')

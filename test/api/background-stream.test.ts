@@ -13,7 +13,7 @@ function idIn(text: string): string {
   return /"id":"(resp_[0-9a-f]+)"/.exec(text)?.[1] ?? ''
 }
 
-test('a streamed run tells what its readers are told', async () => {
+test('the stream of a background run emits the same events as its readers receive', async () => {
   await using scenario = await startScenario(streamed())
   const { types, events, last, text, headers } = await streamedResponse(scenario.app, inBackground)
   expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -24,7 +24,7 @@ test('a streamed run tells what its readers are told', async () => {
   expect((await replayed(scenario.app, last!.id)).text).toBe(text)
 })
 
-test('a caller who leaves does not stop the run, which is charged as if it had stayed', async () => {
+test('a caller who disconnects does not stop the run, which is charged in full', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid(gatedAnswer(gate.promise))
   const leaving = new AbortController()
@@ -46,7 +46,7 @@ test('a caller who leaves does not stop the run, which is charged as if it had s
   paid.books.expectSound()
 })
 
-test('a caller who leaves while the run is queued does not stop it either', async () => {
+test('a caller who disconnects while the run is queued does not stop it either', async () => {
   const gate = Promise.withResolvers<void>()
   await using scenario = await startScenario([gatedAnswer(gate.promise), streamed()], {
     settings: { background: { concurrency: 1 } },
@@ -59,7 +59,7 @@ test('a caller who leaves while the run is queued does not stop it either', asyn
   expect((await runOver(scenario.app, id)).status).toBe('completed')
 })
 
-test('it can be resumed where it was left', async () => {
+test('the stream of a background run can be resumed where it was interrupted', async () => {
   const gate = Promise.withResolvers<void>()
   await using scenario = await startScenario(gatedAnswer(gate.promise))
   const reader = readPieces(await respond(scenario.app, inBackground))
@@ -74,7 +74,7 @@ test('it can be resumed where it was left', async () => {
   expect(told + rest.text.replaceAll(': keep-alive\n\n', '')).toBe(all.text)
 })
 
-test('a streamed run that cannot be queued is refused with a status', async () => {
+test('a streamed run that cannot be queued is rejected with an HTTP status', async () => {
   await using paid = await startPaid(streamed(), { balance: '0' })
   expect(await readError(await respond(paid.app, inBackground))).toMatchObject({
     status: 402,

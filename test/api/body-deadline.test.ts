@@ -21,7 +21,7 @@ afterAll(() => server.stop(true))
 test.each([
   ['of a known length', 'content-length: 100\r\n\r\n{"half":'],
   ['in pieces', 'transfer-encoding: chunked\r\n\r\n8\r\n{"half":\r\n'],
-])('a body %s that never ends is a 408, and ends the connection', async (_, rest) => {
+])('a body %s that never ends is a 408, and closes the connection', async (_, rest) => {
   const connection = await openConnection(server.url.href)
   connection.write(`POST / HTTP/1.1\r\nhost: localhost\r\n${rest}`)
   const reply = await connection.until('request_timeout')
@@ -29,7 +29,7 @@ test.each([
   expect(reply.toLowerCase()).toContain('connection: close')
 })
 
-test('a whole body is read', async () => {
+test('a body that arrives completely before the deadline is accepted', async () => {
   const reply = await fetch(server.url, { method: 'POST', body: '{"whole":1}' })
   expect(await reply.json()).toEqual({ whole: 1 })
 })

@@ -52,7 +52,7 @@ describe('a body that is not JSON is a 400', () => {
     'model=a',
   ]
 
-  test.each([...notJson])('%j', async (body) => {
+  test.each([...notJson])('such as %j', async (body) => {
     expect(await readError(await send(body))).toEqual({
       status: 400,
       message: 'The request body is not valid JSON.',
@@ -62,11 +62,11 @@ describe('a body that is not JSON is a 400', () => {
     })
   })
 
-  test('and so is none at all', async () => {
+  test('such as an empty body', async () => {
     expect((await send(undefined, { 'content-type': null })).status).toBe(400)
   })
 
-  test('JSON that is no request is refused for what it is', async () => {
+  test('but a JSON body that is not a valid request is rejected with the reason', async () => {
     for (const body of ['null', '[]', '5', '"a"'])
       expect(await readError(await send(body))).toMatchObject({
         status: 400,
@@ -76,7 +76,7 @@ describe('a body that is not JSON is a 400', () => {
   })
 })
 
-describe('a body that is JSON is taken', () => {
+describe('a JSON body is accepted', () => {
   test.each([
     ['application/json'],
     ['application/json; charset=utf-8'],
@@ -84,41 +84,44 @@ describe('a body that is JSON is taken', () => {
     ['application/x-www-form-urlencoded'],
     ['application/octet-stream'],
     [null],
-  ])('whatever it says of its type: %s', async (type) => {
+  ])('whatever its content type: %s', async (type) => {
     expect((await send(text, { 'content-type': type })).status).toBe(200)
   })
 
-  test('with a byte order mark before it', async () => {
+  test('with a leading byte order mark', async () => {
     expect((await send(`\uFEFF${text}`)).status).toBe(200)
   })
 
-  test('with properties that would change a prototype elsewhere', async () => {
+  test('with properties that would pollute a prototype elsewhere', async () => {
     const body = text.replace('{', '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},')
     expect((await send(body)).status).toBe(200)
     expect('polluted' in {}).toBe(false)
   })
 })
 
-describe('a body in another form is a 415', () => {
+describe('a body in another format is a 415', () => {
   const other = { status: 415, type: 'invalid_request_error', code: 'unsupported_media_type', param: null }
 
-  test('multipart', async () => {
+  test('when it is multipart', async () => {
     const form = new FormData()
     form.set('model', 'weir/echo')
     expect(await readError(await send(form, { 'content-type': null }))).toMatchObject(other)
   })
 
-  test.each(['gzip', 'br', 'zstd', 'GZIP', 'gzip, gzip'])('compressed: %s', async (encoding) => {
-    const response = await send(Bun.gzipSync(Buffer.from(text)), { 'content-encoding': encoding })
-    expect(await readError(response)).toMatchObject(other)
-  })
+  test.each(['gzip', 'br', 'zstd', 'GZIP', 'gzip, gzip'])(
+    'when it is compressed with %s',
+    async (encoding) => {
+      const response = await send(Bun.gzipSync(Buffer.from(text)), { 'content-encoding': encoding })
+      expect(await readError(response)).toMatchObject(other)
+    },
+  )
 
-  test('but not one that says that it is not compressed', async () => {
+  test('but not when its content encoding is identity', async () => {
     expect((await send(text, { 'content-encoding': 'identity' })).status).toBe(200)
   })
 })
 
-describe('the size of a body', () => {
+describe('a body', () => {
   const tooLarge = {
     status: 413,
     message: expect.stringContaining(String(limit)),
@@ -127,24 +130,24 @@ describe('the size of a body', () => {
     code: 'request_too_large',
   }
 
-  test('may be the limit, told before or not', async () => {
+  test('may be as large as the limit, with or without a content length', async () => {
     expect((await send(padded(limit))).status).toBe(200)
     expect((await send(inPieces(padded(limit)))).status).toBe(200)
   })
 
-  test('is a 413 above it, told before or not', async () => {
+  test('above the size limit is a 413, with or without a content length', async () => {
     expect(await readError(await send(padded(limit + 1)))).toEqual(tooLarge)
     expect(await readError(await send(inPieces(padded(limit + 1))))).toEqual(tooLarge)
   })
 
-  test('is counted in bytes', async () => {
+  test('is measured in bytes', async () => {
     const body = JSON.stringify({ ...plain, user: '水'.repeat(limit / 3) })
     expect(body.length).toBeLessThan(limit)
     expect((await send(body)).status).toBe(413)
     expect((await send(inPieces(body))).status).toBe(413)
   })
 
-  test('that is told and too large is refused before the body has come', async () => {
+  test('whose content length is too large is rejected before it is received', async () => {
     const connection = await openConnection(app.url)
     connection.write(head(`content-length: ${limit + 1}`))
     const reply = await connection.until('request_too_large')
@@ -153,7 +156,7 @@ describe('the size of a body', () => {
     connection.reset()
   })
 
-  test('is bounded also where the body never ends', async () => {
+  test('that never ends is rejected at the size limit', async () => {
     const connection = await openConnection(app.url)
     connection.write(head('transfer-encoding: chunked'))
     const feeding = setInterval(() => connection.write(`64\r\n${'x'.repeat(100)}\r\n`), 1)
@@ -167,14 +170,14 @@ describe('the size of a body', () => {
   }
 })
 
-describe('the depth of a body', () => {
+describe('a nested body', () => {
   const nested = (levels: number) => `${text.slice(0, -1)},"deep":${'['.repeat(levels)}${']'.repeat(levels)}}`
 
-  test('may be 500 levels', async () => {
+  test('may have 500 levels', async () => {
     expect((await send(nested(499))).status).toBe(200)
   })
 
-  test('is a 400 above', async () => {
+  test('with more levels is a 400', async () => {
     expect(await readError(await send(nested(500)))).toMatchObject({
       status: 400,
       code: 'invalid_value',
@@ -182,7 +185,7 @@ describe('the depth of a body', () => {
     })
   })
 
-  test('is no trouble however deep it is', async () => {
+  test('is rejected without harm, however deep it is', async () => {
     await using deep = await startApp()
     for (const body of ['['.repeat(1_000_000), nested(500_000), '{"a":'.repeat(200_000)])
       expect((await deep.request(path, { body })).status).toBe(400)
@@ -190,18 +193,18 @@ describe('the depth of a body', () => {
   })
 })
 
-describe('without a key the answer is 401, whatever the body', () => {
+describe('a request without a key is a 401', () => {
   test.each([
     ['that is not JSON', '{', {}],
     ['that is too large', padded(limit + 1), {}],
     ['that is compressed', text, { 'content-encoding': 'gzip' }],
     ['that is wrong', '{}', {}],
     ['that is right', text, {}],
-  ])('one %s', async (_, body, headers) => {
+  ])('also where its body is one %s', async (_, body, headers) => {
     expect((await send(body, { ...headers, authorization: null })).status).toBe(401)
   })
 
-  test('one that has not come', async () => {
+  test('also where it has no body', async () => {
     const connection = await openConnection(app.url)
     connection.write(`POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n`)
     expect(await connection.until('\r\n\r\n')).toStartWith('HTTP/1.1 401')

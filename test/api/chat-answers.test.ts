@@ -37,7 +37,7 @@ const answers: readonly (readonly [name: string, answer: Said])[] = [
     ),
   ],
   ['the tier that served it', said({}, { tier: 'priority' })],
-  ['a tier that the interface does not name', said({}, { tier: 'scale' })],
+  ['a tier that the API does not name', said({}, { tier: 'scale' })],
 ]
 
 /** Both forms of the reply to the same question. */
@@ -51,7 +51,7 @@ async function askStreamed({ app }: Pick<Scenario, 'app'>) {
   return readStreamed(await app.chat({ ...question, stream: true, stream_options: { include_usage: true } }))
 }
 
-test.each([...answers])('the stream tells what the whole reply tells: %s', async (_, answer) => {
+test.each([...answers])('the stream has the same content as the complete reply: %s', async (_, answer) => {
   await using scenario = await startScenario([])
   const { completion, stream } = await bothForms(scenario, answer)
   expect(fold(stream.chunks)).toEqual(foldWhole(completion))
@@ -62,7 +62,7 @@ test.each([...answers])('the stream tells what the whole reply tells: %s', async
   expect(stream.done).toBe(true)
 })
 
-test.each([...answers])('what the provider said arrives: %s', async (_, answer) => {
+test.each([...answers])('the output of the provider reaches the client: %s', async (_, answer) => {
   await using scenario = await startScenario(whole(answer))
   const completion = await readCompletion(await scenario.app.chat(question))
   expect(foldWhole(completion)).toEqual(
@@ -77,8 +77,8 @@ test.each([...answers])('what the provider said arrives: %s', async (_, answer) 
   )
 })
 
-describe('an answer in other shapes', () => {
-  test('the content beside tool calls is null where there is none, and a string where there is', async () => {
+describe('a chat completion', () => {
+  test('has null content beside tool calls without text, and a string where there is text', async () => {
     await using scenario = await startScenario(
       whole(said({ text: undefined, calls: [call], finish: 'stop' })),
     )
@@ -90,7 +90,7 @@ describe('an answer in other shapes', () => {
     expect(plain?.message).toEqual({ role: 'assistant', content: '' })
   })
 
-  test('each tool call of a stream is told whole and in one chunk', async () => {
+  test('emits each tool call of a stream complete and in one chunk', async () => {
     const answer = said({ text: undefined, calls: [call, secondCall], finish: 'tool_calls' })
     await using scenario = await startScenario(streamed(answer))
     const { chunks } = await askStreamed(scenario)
@@ -102,7 +102,7 @@ describe('an answer in other shapes', () => {
     expect(told[0]?.function.arguments).toBe('{"place":"at the dam"}')
   })
 
-  test('a provider that answers a stream in one piece is streamed all the same', async () => {
+  test('is streamed also where the provider replies in one piece', async () => {
     await using scenario = await startScenario(whole())
     const stream = await askStreamed(scenario)
     expect(stream.headers.get('content-type')).toStartWith('text/event-stream')
@@ -110,7 +110,7 @@ describe('an answer in other shapes', () => {
     expect(stream.done).toBe(true)
   })
 
-  test('a provider that streams its answer unasked gives a whole reply', async () => {
+  test('is a complete reply also where the provider streams without being asked to', async () => {
     await using scenario = await startScenario(streamed())
     const completion = await readCompletion(await scenario.app.chat(question))
     expect(foldWhole(completion)[0]).toMatchObject({ text: 'It is four metres.', finish: 'stop' })
@@ -118,7 +118,7 @@ describe('an answer in other shapes', () => {
   })
 })
 
-test('the stream says the same wherever the bytes of the provider were cut', async () => {
+test('the stream has the same content wherever the bytes of the provider are split', async () => {
   const answer = said({
     reasoning: ['Die Höhe… ', '水位'],
     text: ['Größe ', '🌊🌊 ', 'data: {"not":"a frame"}\n\n', 'end'],

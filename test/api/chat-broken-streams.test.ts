@@ -72,7 +72,7 @@ async function replyTo(
   return { ...reply, lines: scenario.app.lines, asked }
 }
 
-describe('a stream that breaks after its first words', () => {
+describe('a stream that breaks after its first tokens', () => {
   test.each(broken.map(withEnd))(
     'ends with an error and never with [DONE]: %s',
     async (_, code, rest, end) => {
@@ -90,24 +90,24 @@ describe('a stream that breaks after its first words', () => {
     },
   )
 
-  test.each([...reasons])('says what happened: %s', async (reason, rest, end) => {
+  test.each([...reasons])('reports the reason: %s', async (reason, rest, end) => {
     const { error, lines } = await replyTo(rest, end)
     expect(error?.message).toBe(`The provider acme failed: ${reason}.`)
     expect(lines.join('')).not.toMatch(/127\.0\.0\.1|abcdefghij|ACME9/)
   })
 
-  test('tells no usage, even if it was asked for', async () => {
+  test('reports no usage, even if it was requested', async () => {
     const { text } = await replyTo([], breakOff, {}, { stream_options: { include_usage: true } })
     expect(text).toContain('"error"')
     expect(text).not.toContain('"usage":{')
   })
 
-  test('is not asked for again, of this provider or another', async () => {
+  test('is not retried at this or another provider', async () => {
     const options = { settings: { retries: { attempts: 2 } }, other: [streamed()] }
     expect((await replyTo([], breakOff, options)).asked).toEqual([1, 0])
   })
 
-  test('is logged once, with the request id of the reply', async () => {
+  test('is logged once, with the request id of its reply', async () => {
     const { lines, headers } = await replyTo([], breakOff)
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({
@@ -120,42 +120,42 @@ describe('a stream that breaks after its first words', () => {
   })
 })
 
-describe('a stream that does not break', () => {
-  test('needs no [DONE] of the provider once every choice has its finish reason', async () => {
+describe('a stream of the provider that is complete', () => {
+  test('needs no [DONE] once every choice has its finish reason', async () => {
     const { done, chunks: told } = await replyTo([delta({}, 'stop')])
     expect(done).toBe(true)
     expect(fold(told)[0]?.finish).toBe('stop')
   })
 
-  test('is whole at [DONE], though the provider never ends the body', async () => {
+  test('ends at [DONE], although the provider never closes the body', async () => {
     const { done, error } = await replyTo([delta({}, 'stop'), doneFrame], hang)
     expect([done, error]).toEqual([true, undefined])
   })
 
-  test('takes no notice of an error field that says nothing', async () => {
+  test('may carry an empty error field', async () => {
     const { done } = await replyTo([{ ...delta({}, 'stop'), error: null }, doneFrame])
     expect(done).toBe(true)
   })
 
-  test('says nothing to the log', async () => {
+  test('writes nothing to the log', async () => {
     expect((await replyTo([delta({}, 'stop'), doneFrame])).lines).toEqual([])
   })
 
-  test('reads nothing that comes after [DONE]', async () => {
+  test('is not read beyond [DONE]', async () => {
     const { text, done } = await replyTo([delta({}, 'stop'), doneFrame, delta({ content: 'late' })])
     expect(text).not.toContain('late')
     expect(done).toBe(true)
   })
 })
 
-test('a [DONE] without a finish reason is enough from a provider known to leave it out', async () => {
+test('[DONE] without a finish reason ends the stream of a provider known to omit finish reasons', async () => {
   const provider = { kind: 'snowflake' }
   const { done, chunks: told } = await replyTo([doneFrame], finish, { provider })
   expect(fold(told)[0]).toMatchObject({ text: 'It is ', finish: 'stop' })
   expect(done).toBe(true)
 })
 
-test('an answer that is whole but has no finish reason counts as stopped', async () => {
+test('a complete reply without a finish reason has the finish reason stop', async () => {
   await using scenario = await startScenario(whole(said({ finish: undefined })))
   const reply = (await (await scenario.app.chat(question)).json()) as { choices: { finish_reason: string }[] }
   expect(reply.choices[0]?.finish_reason).toBe('stop')

@@ -18,7 +18,7 @@ const answer = {
   usage: { input_tokens: 5, output_tokens: 7, total_tokens: 12 },
 }
 
-test('a model whose route says so is asked by the Responses API, and answers as any other', async () => {
+test('a model whose route uses the Responses API is served like any other', async () => {
   const routes = [{ provider: 'acme', model: 'river-pro', api: 'responses' as const }]
   const scripts = [json(answer)]
   await using scenario = await startScenario(scripts, { acme: { kind: 'openai' }, model: { routes } })
@@ -35,7 +35,7 @@ test('a model whose route says so is asked by the Responses API, and answers as 
   expect(request?.body).not.toHaveProperty('messages')
 })
 
-test('a provider without that interface is refused at the start', async () => {
+test('the Responses API of a provider that has none is rejected at startup', async () => {
   const routes = [{ provider: 'acme', model: 'river', api: 'responses' as const }]
   const starting = startScenario([], { acme: { kind: 'mistral' }, model: { routes } })
   await expect(starting).rejects.toThrow('models[0].routes[0].api')

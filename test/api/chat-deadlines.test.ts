@@ -10,7 +10,7 @@ const firstByte = { timeouts: { first_byte: '50ms' } }
 const idle = { timeouts: { idle: '50ms' } }
 const first = delta({ role: 'assistant', content: 'It ' })
 
-describe('a provider that says nothing in time', () => {
+describe('a provider that exceeds its timeout', () => {
   test.each([
     ['takes the request and stays silent', silence, question],
     ['sends its headers and no body', jsonPieces([], hang), question],
@@ -19,7 +19,7 @@ describe('a provider that says nothing in time', () => {
     ['sends the headers of a stream and no event', events([], hang), streamQuestion],
     ['sends comments and no event', events([': hello\n\n', ': hello\n\n'], hang), streamQuestion],
     ['sends a role and no word', chunks([delta({ role: 'assistant', content: '' })], hang), streamQuestion],
-  ])('is a 502 and hears of it: %s', async (_, script, body) => {
+  ])('is a 502 and its call is aborted: it %s', async (_, script, body) => {
     await using scenario = await startScenario(script, { provider: firstByte })
     expect(await readError(await scenario.app.chat(body))).toMatchObject({
       status: 502,
@@ -30,14 +30,14 @@ describe('a provider that says nothing in time', () => {
     expect(scenario.acme.requests).toHaveLength(1)
   })
 
-  test('is not asked again, but the next route is', async () => {
+  test('is not retried, but the next route is called', async () => {
     const settings = { retries: { attempts: 2 } }
     await using scenario = await startScenario(silence, { settings, provider: firstByte, other: [whole()] })
     expect(await (await scenario.app.chat(question)).json()).toMatchObject({ provider: 'other' })
     expect(scenario.acme.requests).toHaveLength(1)
   })
 
-  test('in the middle of a stream ends it with an error', async () => {
+  test('in the middle of a stream ends that stream with an error', async () => {
     await using scenario = await startScenario(chunks([first], hang), { provider: idle })
     const reply = await readStreamed(await scenario.app.chat(streamQuestion))
     expect(reply.error).toMatchObject({ code: 'upstream_timeout' })
@@ -45,7 +45,7 @@ describe('a provider that says nothing in time', () => {
     expect(await scenario.acme.requests[0]?.left).toBe(true)
   })
 
-  test('keeps its stream as long as something comes, though all of it takes longer than the deadline', async () => {
+  test('keeps its stream while events arrive, although the stream lasts longer than the idle timeout', async () => {
     const frames = framesOf(said({ text: [...'abcdefgh'] }))
     const paced = events(frames.flatMap((frame, index) => [Bun.sleep(30 * index), frame]))
     await using scenario = await startScenario(paced, { provider: { timeouts: { idle: '200ms' } } })
@@ -53,7 +53,7 @@ describe('a provider that says nothing in time', () => {
     expect([fold(reply.chunks)[0]?.text, reply.done]).toEqual(['abcdefgh', true])
   })
 
-  test('has all the time until its first event, whatever the idle deadline', async () => {
+  test('has the full first-event timeout, whatever the idle timeout', async () => {
     const gate = Promise.withResolvers<void>()
     await using scenario = await startScenario(events([gate.promise, ...framesOf(said())]), {
       provider: idle,
@@ -65,7 +65,7 @@ describe('a provider that says nothing in time', () => {
   })
 })
 
-test('a host that takes no connection is a 502 long before the operating system gives up', async () => {
+test('a host that accepts no connection is a 502 long before the operating system times out', async () => {
   // An address that is reserved for examples: no host answers, or the network says so at once.
   const acme = { base_url: 'http://192.0.2.1:81/v1', timeouts: { connect: '200ms' } }
   await using scenario = await startScenario([], { acme })
@@ -75,10 +75,10 @@ test('a host that takes no connection is a 502 long before the operating system 
   })
 })
 
-describe('a provider that takes a stream and then thinks for long', () => {
+describe('a provider that accepts a stream and then reasons for a long time', () => {
   const answer = framesOf(said())
 
-  test('has its stream begin with a comment, and its answer follows', async () => {
+  test('gets a comment sent at the start of its stream, and its output follows', async () => {
     const gate = Promise.withResolvers<void>()
     await using scenario = await startScenario(events([gate.promise, ...answer]), { patience: 20 })
     const response = await scenario.app.chat(streamQuestion)
@@ -88,7 +88,7 @@ describe('a provider that takes a stream and then thinks for long', () => {
     expect(await reader.rest()).toEndWith('data: [DONE]\n\n')
   })
 
-  test('has its late failure told in the stream, and no other is asked', async () => {
+  test('reports a late failure in the stream, without failover', async () => {
     const gate = Promise.withResolvers<void>()
     const failing = events([gate.promise, 'data: {"error":{"message":"No."}}\n\n'])
     await using scenario = await startScenario(failing, { patience: 20, other: [whole()] })
@@ -99,14 +99,14 @@ describe('a provider that takes a stream and then thinks for long', () => {
     expect(scenario.other.requests).toEqual([])
   })
 
-  test('still has its deadline', async () => {
+  test('is still subject to its timeout', async () => {
     await using scenario = await startScenario(events([], hang), { patience: 20, provider: firstByte })
     const reply = await readStreamed(await scenario.app.chat(streamQuestion))
     expect(reply).toMatchObject({ status: 200, done: false, error: { code: 'upstream_timeout' } })
     expect(await scenario.acme.requests[0]?.left).toBe(true)
   })
 
-  test('is waited for where no stream was asked for', async () => {
+  test('is awaited where no stream was requested', async () => {
     const late = jsonPieces([Bun.sleep(80), JSON.stringify({ error: { message: 'No.' } })])
     await using scenario = await startScenario(late, { patience: 20, other: [whole()] })
     expect(await (await scenario.app.chat(question)).json()).toMatchObject({ provider: 'other' })

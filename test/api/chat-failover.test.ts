@@ -45,8 +45,8 @@ async function outAt({ app }: Scenario, provider: string): Promise<void> {
   while (!(await (await app.request('/metrics')).text()).includes(sample)) await Bun.sleep(5)
 }
 
-describe('the only engine of a model', () => {
-  test('is asked by every call while it is gone, and answers the first one after it has come back', async () => {
+describe('the only local engine of a model', () => {
+  test('is called by every request while it is down, and serves the first one after it is back', async () => {
     const { options } = timed()
     await using scenario = await startScenario(whole(), options)
     await stop(scenario.acme)
@@ -61,7 +61,7 @@ describe('the only engine of a model', () => {
     expect(back.requests).toHaveLength(1)
   })
 
-  test('may restart while a call waits', async () => {
+  test('may restart while a request waits', async () => {
     const { options } = timed({}, 10)
     await using scenario = await startScenario(whole(), options)
     await stop(scenario.acme)
@@ -72,8 +72,8 @@ describe('the only engine of a model', () => {
   })
 })
 
-describe('a dead engine among several', () => {
-  test('is skipped after its first refused connection, and asked again within a second of its return', async () => {
+describe('an unreachable engine among several', () => {
+  test('is skipped after its first refused connection, and called again within a second of its return', async () => {
     const { time, options } = timed({ other: [whole()] }, 2)
     await using scenario = await startScenario(whole(), options)
     await stop(scenario.acme)
@@ -91,7 +91,7 @@ describe('a dead engine among several', () => {
     expect(back.requests).toHaveLength(2)
   })
 
-  test('is probed by one of the calls that come at once', async () => {
+  test('is probed by one of several concurrent requests', async () => {
     const { time, options } = timed({ other: [whole()] }, 2)
     await using scenario = await startScenario(whole(), options)
     await stop(scenario.acme)
@@ -106,7 +106,7 @@ describe('a dead engine among several', () => {
     expect(back.requests).toHaveLength(1)
   })
 
-  test('costs the call that probes it one try where it answers with failures', async () => {
+  test('costs the request that probes it one attempt where it replies with failures', async () => {
     const { time, options } = timed({ other: [whole()] }, 3)
     await using scenario = await startScenario(whole(), options)
     await stop(scenario.acme)
@@ -117,7 +117,7 @@ describe('a dead engine among several', () => {
     expect(back.requests).toHaveLength(1)
   })
 
-  test('takes no part in the draw by weight', async () => {
+  test('is excluded from weighted routing', async () => {
     const routes = [
       { provider: 'acme', model: 'a', weight: 1_000_000 },
       { provider: 'other', model: 'b', weight: 1 },
@@ -131,7 +131,7 @@ describe('a dead engine among several', () => {
     expect(await servedBy(scenario)).toBe('acme')
   })
 
-  test('whose certificate is not trusted is skipped as one that refuses connections', async () => {
+  test('whose certificate is not trusted is skipped like one that refuses connections', async () => {
     const { options } = timed({ other: [whole()] }, 2)
     await using untrusted = serveTls()
     const acme = { base_url: `${untrusted.url.origin}/v1` }
@@ -142,7 +142,7 @@ describe('a dead engine among several', () => {
     expect(await attemptsOf(scenario, second)).toEqual(['acme left_alone', 'other ok'])
   })
 
-  test('is tried all the same where the other one does not answer either', async () => {
+  test('is still called where the other one is unreachable too', async () => {
     const { options } = timed({ other: [whole(), failed(401)] })
     await using scenario = await startScenario(whole(), options)
     await stop(scenario.acme)
@@ -155,13 +155,13 @@ describe('a dead engine among several', () => {
   })
 })
 
-describe('an engine that has cost callers a timeout', () => {
+describe('an engine that timed out', () => {
   const slow: ScenarioOptions = {
     provider: { timeouts: { first_byte: '50ms' } },
     settings: { breaker: { failures: 1 } },
   }
 
-  test('is not waited for again, also where the other one fails, until a cooldown is over', async () => {
+  test('is not called again until its cooldown is over, also where the other one fails', async () => {
     const { time, options } = timed({ ...slow, other: [whole(), failed(429), whole()] })
     await using scenario = await startScenario([silence, whole()], options)
     expect(await servedBy(scenario)).toBe('other')
@@ -173,7 +173,7 @@ describe('an engine that has cost callers a timeout', () => {
     expect(await servedBy(scenario)).toBe('acme')
   })
 
-  test('is waited for where the other one cannot answer', async () => {
+  test('is called where the other one cannot serve the request', async () => {
     const { options } = timed({ ...slow, other: [failed(401)] })
     await using scenario = await startScenario([silence, whole()], options)
     expect((await scenario.app.chat(question)).status).toBe(502)
@@ -181,8 +181,8 @@ describe('an engine that has cost callers a timeout', () => {
   })
 })
 
-describe('several engines that are all dead', () => {
-  test('are each asked in each round of retries, and whichever returns answers at once', async () => {
+describe('several engines that are all unreachable', () => {
+  test('are each called in each round of retries, and the first to return serves immediately', async () => {
     const { options } = timed({ other: [whole()] }, 1)
     await using scenario = await startScenario(whole(), options)
     await stop(scenario.acme, scenario.other)
@@ -196,7 +196,7 @@ describe('several engines that are all dead', () => {
     expect([await servedBy(scenario), await servedBy(scenario)]).toEqual(['other', 'other'])
   })
 
-  test('may restart while a call waits', async () => {
+  test('may restart while a request waits', async () => {
     const { options } = timed({ other: [whole()] }, 10)
     await using scenario = await startScenario(whole(), options)
     await stop(scenario.acme, scenario.other)
@@ -207,7 +207,7 @@ describe('several engines that are all dead', () => {
   })
 })
 
-test('an engine that flaps never costs a call its answer', async () => {
+test('an engine whose availability alternates never fails a request', async () => {
   const { time, options } = timed({ other: [whole()] }, 1)
   await using scenario = await startScenario(whole(), options)
   await stop(scenario.acme)
@@ -220,7 +220,7 @@ test('an engine that flaps never costs a call its answer', async () => {
   }
 })
 
-describe('the retry-after of a call whose routes have all failed', () => {
+describe('the retry-after header of a request whose routes have all failed', () => {
   test.each([
     ['is the shortest', failed(429, { 'retry-after': '9' }), failed(503, { 'retry-after': '4' }), '4'],
     [
@@ -229,8 +229,8 @@ describe('the retry-after of a call whose routes have all failed', () => {
       failed(429, { 'retry-after': '9' }),
       '4',
     ],
-    ['is absent where one may answer at any time', failed(500), failed(429, { 'retry-after': '9' }), null],
-    ['takes no notice of a route that cannot answer', failed(429, { 'retry-after': '7' }), failed(401), '7'],
+    ['is absent where one may recover at any time', failed(500), failed(429, { 'retry-after': '9' }), null],
+    ['ignores a route that cannot serve the request', failed(429, { 'retry-after': '7' }), failed(401), '7'],
   ])('%s', async (_, first, second, retryAfter) => {
     await using scenario = await startScenario(first, { other: [second] })
     const { status, headers } = await scenario.app.chat(question)

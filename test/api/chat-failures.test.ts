@@ -42,8 +42,8 @@ const cases: readonly Case[] = [
   ['422', errorOf(422, 'Bad enum.'), rejected],
   ['422 that is not JSON', json('no such field', { status: 422 }), rejected],
   ['400 by code', errorOf(400, 'Too long.', { code: 'context_length_exceeded' }), tooLong],
-  ['400 by its words', errorOf(400, "This model's maximum context length is 8192 tokens."), tooLong],
-  ['400 by its words, otherwise', errorOf(400, 'prompt is too long: 210000 tokens > 200000'), tooLong],
+  ['400 by its message', errorOf(400, "This model's maximum context length is 8192 tokens."), tooLong],
+  ['400 by another message', errorOf(400, 'prompt is too long: 210000 tokens > 200000'), tooLong],
   ['400 of a filter', errorOf(400, 'Flagged.', { code: 'content_filter' }), filtered],
   ['401', errorOf(401, 'Incorrect API key provided: sk-12345678.'), badKey],
   ['403', errorOf(403, 'Country not supported.'), badKey],
@@ -58,31 +58,31 @@ const cases: readonly Case[] = [
   ['400 for the model', errorOf(400, 'No.', { code: 'model_not_found' }), noModel],
   ['429', errorOf(429, 'Slow down.'), limited],
   [
-    '429 with a pause',
+    '429 with a retry-after',
     errorOf(429, 'Slow down.', {}, { 'retry-after': '7' }),
     { ...limited, retryAfter: '7' },
   ],
   [
-    '429 with a pause in milliseconds',
+    '429 with a retry-after in milliseconds',
     errorOf(429, 'Slow down.', {}, { 'retry-after-ms': '2500', 'retry-after': '60' }),
     { ...limited, retryAfter: '3' },
   ],
   [
-    '429 with an hour',
+    '429 with a retry-after of an hour',
     errorOf(429, 'Slow.', {}, { 'retry-after': '3600' }),
     { ...limited, retryAfter: '60' },
   ],
   ['408', errorOf(408, 'Late.'), broken],
   ['500', errorOf(500, 'Oh.'), broken],
-  ['503 with a pause', errorOf(503, 'Oh.', {}, { 'retry-after': '2' }), { ...broken, retryAfter: '2' }],
+  ['503 with a retry-after', errorOf(503, 'Oh.', {}, { 'retry-after': '2' }), { ...broken, retryAfter: '2' }],
   ['529', errorOf(529, 'Overloaded.'), broken],
   [
-    'a page of a proxy',
+    'the HTML page of a proxy',
     json('<html>502</html>', { status: 502, headers: { 'content-type': 'text/html' } }),
     broken,
   ],
   ['a redirect', json('', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }), broken],
-  ['a connection that it breaks', reset, broken],
+  ['a reset connection', reset, broken],
   ['200 that is not JSON', json('<html>'), broken],
   ['200 with nothing in it', json(''), broken],
   ['200 that breaks off', jsonPieces(['{"choices":['], breakOff), broken],
@@ -99,12 +99,12 @@ const streamCases: readonly Case[] = [
   ['400', errorOf(400, 'Bad schema.'), rejected],
   ['401', errorOf(401, 'No.'), badKey],
   [
-    '429 with a pause',
+    '429 with a retry-after',
     errorOf(429, 'Slow down.', {}, { 'retry-after': '7' }),
     { ...limited, retryAfter: '7' },
   ],
   ['500', errorOf(500, 'Oh.'), broken],
-  ['a connection that it breaks', reset, broken],
+  ['a reset connection', reset, broken],
   ['an error as its first event', streamError({ message: 'Oh.' }), broken],
   ['an error of status 429 as its first event', streamError({ message: 'Slow.', code: 429 }), limited],
   ['an error of the caller as its first event', streamError({ message: 'Bad.', code: 400 }), rejected],
@@ -140,34 +140,34 @@ async function expectRefusal(
   expect(headers.get('x-should-retry')).toBe(never ? 'false' : null)
 }
 
-describe('what the caller gets when the provider answers with', () => {
+describe('a client gets the documented error when the provider replies with', () => {
   test.each([...cases])('%s', async (_, script, expected) => {
     await expectRefusal(await replyTo(script, {}), expected)
   })
 
-  test.each([...streamCases])('%s, in place of a stream', async (_, script, expected) => {
+  test.each([...streamCases])('%s, instead of a stream', async (_, script, expected) => {
     await expectRefusal(await replyTo(script, { stream: true }), expected)
   })
 
-  test('nothing, because it is not there', async () => {
+  test('a refused connection', async () => {
     const acme = { base_url: 'http://127.0.0.1:1/v1' }
     await expectRefusal(await replyTo(reset, {}, { acme }), broken)
   })
 })
 
-describe('the words of the provider', () => {
-  test('reach the caller where the fault is the caller’s', async () => {
+describe('the error message of the provider', () => {
+  test('reaches the client where the client is at fault', async () => {
     const error = await readError(await replyTo(errorOf(400, 'Bad schema for read_level.'), {}))
     expect(error.message).toBe('Bad schema for read_level.')
   })
 
-  test.each([401, 402, 404, 429, 500])('stay inside where it is not: %d', async (status) => {
+  test.each([401, 402, 404, 429, 500])('is hidden where the client is not at fault: %d', async (status) => {
     const error = await readError(await replyTo(errorOf(status, 'Org org-ACME at 10.0.0.5 is poor.'), {}))
     expect(error.message).not.toMatch(/org-ACME|10\.0\.0\.5|poor|127\.0\.0\.1/)
     expect(error.message).toContain('acme')
   })
 
-  test('reach the caller without keys, organizations and addresses', async () => {
+  test('reaches the client without keys, organizations and addresses', async () => {
     await using scenario = await startScenario([])
     const { host } = new URL(scenario.acme.url)
     scenario.acme.answer(errorOf(400, `Key sk-proj-abcdefgh12 of org-ACME9 at ${host} sent a bad field.`))
@@ -177,7 +177,7 @@ describe('the words of the provider', () => {
   })
 })
 
-describe('what happened is said', () => {
+describe('the error message of the gateway says that', () => {
   const reasons: readonly (readonly [reason: string, script: Script, stream: boolean])[] = [
     ['it answered with status 500', errorOf(500, 'Oh.'), false],
     ['it answered with status 502', json('<html>', { status: 502 }), true],
@@ -197,7 +197,7 @@ describe('what happened is said', () => {
   })
 })
 
-test('a model that is on without a key for its provider says so, and that asking again is no use', async () => {
+test('an enabled model whose provider has no key fails with that reason and x-should-retry: false', async () => {
   await using scenario = await startScenario(streamed(), {
     models: [{ slug: 'openai/keyless', enabled: true, routes: [{ provider: 'openai', model: 'x' }] }],
   })

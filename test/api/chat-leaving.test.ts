@@ -26,21 +26,17 @@ async function expectNothingLeft({ app, acme, other }: Scenario): Promise<void> 
   expect((await app.request('/livez')).status).toBe(200)
 }
 
-describe('a client that leaves before the first byte of its reply ends the upstream call', () => {
+describe('a client that disconnects before the first byte of its reply aborts the upstream call', () => {
   const cases: readonly (readonly [name: string, script: Script, body: object])[] = [
-    ['the provider has said nothing', silence, question],
+    ['the provider has sent nothing', silence, question],
     ['the provider has sent its headers', jsonPieces([], hang), question],
-    ['half of the answer is there', jsonPieces(['{"choices":[{"index":0,'], hang), question],
-    ['a stream that has not begun', silence, streamQuestion],
-    ['a stream of which only the headers have come', events([], hang), streamQuestion],
-    [
-      'a stream that has only a role',
-      chunks([delta({ role: 'assistant', content: '' })], hang),
-      streamQuestion,
-    ],
+    ['half of the reply was received', jsonPieces(['{"choices":[{"index":0,'], hang), question],
+    ['its stream has not begun', silence, streamQuestion],
+    ['its stream has only headers', events([], hang), streamQuestion],
+    ['its stream has only a role', chunks([delta({ role: 'assistant', content: '' })], hang), streamQuestion],
   ]
 
-  test.each([...cases])('%s', async (_, script, body) => {
+  test.each([...cases])('when %s', async (_, script, body) => {
     const options: ScenarioOptions = { settings: { retries: { attempts: 2 } }, other: [whole()] }
     await using scenario = await startScenario(script, options)
     expect(await leaveEarly(scenario, body)).toBe(true)
@@ -48,7 +44,7 @@ describe('a client that leaves before the first byte of its reply ends the upstr
   })
 })
 
-describe('a client that leaves in the middle of its stream ends the upstream call', () => {
+describe('a client that disconnects in the middle of its stream aborts the upstream call', () => {
   test('by cancelling the body', async () => {
     await using scenario = await startScenario(chunks(begun, hang))
     const reader = readPieces(await scenario.app.chat(streamQuestion))
@@ -58,7 +54,7 @@ describe('a client that leaves in the middle of its stream ends the upstream cal
     await expectNothingLeft(scenario)
   })
 
-  test('by breaking the connection', async () => {
+  test('by closing the connection', async () => {
     await using scenario = await startScenario(chunks(begun, hang))
     const connection = await openConnection(scenario.app.url)
     connection.post(streamQuestion)
@@ -68,7 +64,7 @@ describe('a client that leaves in the middle of its stream ends the upstream cal
     await expectNothingLeft(scenario)
   })
 
-  test('while the provider goes on talking', async () => {
+  test('while the provider continues to send', async () => {
     const frame = `data: ${JSON.stringify(delta({ content: 'x'.repeat(10_000) }))}\n\n`
     const flood = events([...framesOf(said()).slice(0, 2), ...Array.from({ length: 500 }, () => frame)], hang)
     await using scenario = await startScenario(flood)
@@ -79,7 +75,7 @@ describe('a client that leaves in the middle of its stream ends the upstream cal
     await expectNothingLeft(scenario)
   })
 
-  test('before a first word that is long in coming', async () => {
+  test('before a first token that takes long', async () => {
     await using scenario = await startScenario(events([], hang), { patience: 10 })
     const reader = readPieces(await scenario.app.chat(streamQuestion))
     await reader.until(': keep-alive')
@@ -88,7 +84,7 @@ describe('a client that leaves in the middle of its stream ends the upstream cal
     await expectNothingLeft(scenario)
   })
 
-  test('a hundred at once', async () => {
+  test('also when a hundred do so at once', async () => {
     await using scenario = await startScenario(chunks(begun, hang))
     const readers = await Promise.all(
       Array.from({ length: 100 }, async () => readPieces(await scenario.app.chat(streamQuestion))),
@@ -101,8 +97,8 @@ describe('a client that leaves in the middle of its stream ends the upstream cal
   })
 })
 
-describe('a client that leaves', () => {
-  test('during the pause before another try ends the tries', async () => {
+describe('a client that disconnects', () => {
+  test('during the delay before a retry ends the retries', async () => {
     const settings = { retries: { attempts: 10 } }
     const failing = json({ error: { message: 'No.' } }, { status: 500 })
     await using scenario = await startScenario(failing, { settings, other: [whole()] })
@@ -125,14 +121,14 @@ describe('a client that leaves', () => {
     expect((await scenario.app.chat(question)).status).toBe(200)
   })
 
-  test('with its whole answer read leaves nothing open either', async () => {
+  test('after it has read its complete reply leaves nothing open either', async () => {
     await using scenario = await startScenario(streamed())
     await (await scenario.app.chat(streamQuestion)).text()
     expect(await scenario.acme.requests[0]?.left).toBe(false)
     await expectNothingLeft(scenario)
   })
 
-  test('in the middle of its request is never heard of upstream', async () => {
+  test('in the middle of its request body never reaches the provider', async () => {
     await using scenario = await startScenario(whole())
     const connection = await openConnection(scenario.app.url)
     connection.write('POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\n')
@@ -145,7 +141,7 @@ describe('a client that leaves', () => {
   })
 })
 
-test('clients that leave keep no process from its end, and leave no rejection behind', async () => {
+test('clients that disconnect neither keep the process alive nor leave an unhandled rejection', async () => {
   const child = Bun.spawn([process.execPath, `${import.meta.dir}/support/leave-and-stop.ts`], {
     stdout: 'pipe',
     stderr: 'pipe',

@@ -53,11 +53,11 @@ async function ask(body: object, options: ScenarioOptions) {
   return { response, sent: scenario.acme.requests[0]?.body }
 }
 
-describe('a parameter that the model does not take', () => {
+describe('a parameter that the model does not support', () => {
   const model = { supported_parameters: [] }
   const drop: ScenarioOptions = { model, settings: { unsupported_parameters: 'drop' } }
 
-  test.each([...asked])('is refused by the name that the caller gave it: %s in %j', async (param, body) => {
+  test.each([...asked])('is rejected by the name that the client used: %s in %j', async (param, body) => {
     const { response, sent } = await ask(body, { model })
     expect(await readError(response)).toEqual({
       status: 400,
@@ -70,7 +70,7 @@ describe('a parameter that the model does not take', () => {
   })
 
   test.each([...asked])(
-    'is left out with a warning where the settings say drop: %s in %j',
+    'is ignored with a warning where unsupported_parameters is drop: %s in %j',
     async (param, body) => {
       const { response, sent } = await ask(body, drop)
       const { warnings } = await readCompletion(response)
@@ -79,25 +79,25 @@ describe('a parameter that the model does not take', () => {
     },
   )
 
-  test.each([...neutral])('passes where it asks for what happens anyway: %j', async (body) => {
+  test.each([...neutral])('is accepted where its value is the default behaviour: %j', async (body) => {
     const { response, sent } = await ask(body, { model })
     expect(response.status).toBe(200)
     expect(await readCompletion(response)).not.toHaveProperty('warnings')
     expect(sent).toEqual({ model: 'river-1', messages: question.messages })
   })
 
-  test.each([...never])('is none of those that no model is asked about: %j', async (body) => {
+  test.each([...never])('is not checked where it never reaches the model: %j', async (body) => {
     expect((await ask(body, { model })).response.status).toBe(200)
   })
 
-  test('is none where the settings do not list the parameters', async () => {
+  test('is not checked where the settings do not list supported parameters', async () => {
     const body = { temperature: 0.5, max_tokens: 5, seed: 1, tools, response_format: schema }
     expect((await ask(body, {})).response.status).toBe(200)
   })
 })
 
-describe('more than can be had', () => {
-  test('129 choices are a value that is not offered, 128 are', async () => {
+describe('a parameter value', () => {
+  test('is rejected for 129 choices, and accepted for 128', async () => {
     const { response } = await ask({ n: 129 }, {})
     expect(await readError(response)).toMatchObject({ status: 400, code: 'unsupported_value', param: 'n' })
     expect((await ask({ n: 128 }, {})).response.status).toBe(200)
@@ -109,15 +109,18 @@ describe('more than can be had', () => {
     ['medium', ['low', 'high'], 'low'],
     ['none', ['low', 'high'], 'low'],
     ['max', ['none'], 'none'],
-  ] as const)('the effort %s of a model that offers %j becomes %s', async (effort, offered, used) => {
-    const model = { reasoning: { supported_efforts: [...offered] } }
-    const { response, sent } = await ask({ reasoning_effort: effort }, { model })
-    const { warnings } = await readCompletion(response)
-    expect(warnings).toEqual([`acme/river has no reasoning effort ${effort}; ${used} was used.`])
-    expect(sent).toMatchObject({ reasoning_effort: used })
-  })
+  ] as const)(
+    'is adjusted where it is not supported: the effort %s of a model that supports %j becomes %s',
+    async (effort, offered, used) => {
+      const model = { reasoning: { supported_efforts: [...offered] } }
+      const { response, sent } = await ask({ reasoning_effort: effort }, { model })
+      const { warnings } = await readCompletion(response)
+      expect(warnings).toEqual([`acme/river has no reasoning effort ${effort}; ${used} was used.`])
+      expect(sent).toMatchObject({ reasoning_effort: used })
+    },
+  )
 
-  test('an effort that the model offers goes as it is, without a warning', async () => {
+  test('is sent unchanged and without a warning where the model supports the effort', async () => {
     const model = { reasoning: { supported_efforts: ['low' as const] } }
     const { response, sent } = await ask({ reasoning_effort: 'low' }, { model })
     expect(await readCompletion(response)).not.toHaveProperty('warnings')
@@ -131,19 +134,19 @@ describe('performance_mode: fast', () => {
   const byModel = { strategy: 'model_variant', target_slug: 'acme/rapids', pricing } as const
   const rapids = { slug: 'acme/rapids', routes: [{ provider: 'acme', model: 'rapids-1' }] }
 
-  test('by tier, the provider is asked for its priority tier', async () => {
+  test('requests the priority tier of the provider where the fast mode is a tier', async () => {
     const { response, sent } = await ask({ performance_mode: 'fast' }, { model: { fast: byTier } })
     expect(await readCompletion(response)).toMatchObject({ performance_mode: 'fast', model: 'acme/river' })
     expect(sent).toMatchObject({ model: 'river-1', service_tier: 'priority' })
     expect(sent).not.toHaveProperty('performance_mode')
   })
 
-  test('by tier, a tier that the caller names does not undo it', async () => {
+  test('overrides a service tier that the client names', async () => {
     const body = { performance_mode: 'fast', service_tier: 'flex' }
     expect((await ask(body, { model: { fast: byTier } })).sent).toMatchObject({ service_tier: 'priority' })
   })
 
-  test('by another model, that one serves and the reply names the one that was asked for', async () => {
+  test('is served by another model where the fast mode is a model, and the reply names the requested one', async () => {
     const options = { model: { fast: byModel }, models: [rapids] }
     const { response, sent } = await ask({ performance_mode: 'fast' }, options)
     expect(await readCompletion(response)).toMatchObject({ performance_mode: 'fast', model: 'acme/river' })
@@ -151,7 +154,7 @@ describe('performance_mode: fast', () => {
     expect(sent).not.toHaveProperty('service_tier')
   })
 
-  test('the parameters are those of the fast mode', async () => {
+  test('checks the parameters of the fast mode', async () => {
     const fast = { ...byTier, supported_parameters: ['stop'] }
     const { response } = await ask({ performance_mode: 'fast', temperature: 0.5 }, { model: { fast } })
     expect(await readError(response)).toMatchObject({ code: 'unsupported_parameter', param: 'temperature' })
@@ -164,7 +167,7 @@ describe('performance_mode: fast', () => {
       'a model whose fast variant is off',
       { model: { fast: byModel }, models: [{ ...rapids, enabled: false }] },
     ],
-  ] as const)('is refused for %s', async (_, options) => {
+  ] as const)('is rejected for %s', async (_, options) => {
     const { response, sent } = await ask({ performance_mode: 'fast' }, options as ScenarioOptions)
     expect(await readError(response)).toMatchObject({
       status: 400,
@@ -174,7 +177,7 @@ describe('performance_mode: fast', () => {
     expect(sent).toBeUndefined()
   })
 
-  test('standard changes nothing', async () => {
+  test('differs from performance_mode: standard, which changes nothing', async () => {
     const { response, sent } = await ask({ performance_mode: 'standard' }, { model: { fast: byTier } })
     expect((await readCompletion(response)).performance_mode).toBe('standard')
     expect(sent).not.toHaveProperty('service_tier')

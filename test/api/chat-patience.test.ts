@@ -15,8 +15,8 @@ function silentUntil(gate: Promise<void>, frames: readonly string[]) {
 
 const failing = ['data: {"error":{"message":"No.","code":503}}\n\n']
 
-describe('a route whose stream was handed over before its first event', () => {
-  test('has failed when that is a failure, and is left alone after as many as the settings say', async () => {
+describe('a route whose stream was opened before its first event', () => {
+  test('counts as failed when that event is an error, and is skipped after the configured number of failures', async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const scripts = gates.map(({ promise }) => silentUntil(promise, failing))
     await using scenario = await startScenario(scripts, options)
@@ -30,7 +30,7 @@ describe('a route whose stream was handed over before its first event', () => {
     expect(scenario.acme.requests).toHaveLength(2)
   })
 
-  test('does not make up for earlier failures by having been taken', async () => {
+  test('does not reset its failure count by opening the stream', async () => {
     const gate = Promise.withResolvers<void>()
     const refused = json({ error: { message: 'No.' } }, { status: 500 })
     const scripts = [refused, silentUntil(gate.promise, framesOf(said())), refused, whole()]
@@ -46,7 +46,7 @@ describe('a route whose stream was handed over before its first event', () => {
     expect(await (await scenario.app.chat(question)).json()).toMatchObject({ provider: 'acme' })
   })
 
-  test('makes up for them with its first event', async () => {
+  test('resets its failure count with its first event', async () => {
     const refused = json({ error: { message: 'No.' } }, { status: 500 })
     const scripts = [refused, events(framesOf(said())), refused, whole()]
     await using scenario = await startScenario(scripts, options)

@@ -19,7 +19,7 @@ async function startShared() {
   return { paid, ask, provoke: () => ask(hostile), [Symbol.asyncDispose]: paid[Symbol.asyncDispose] }
 }
 
-test('an organization that provokes failures of a route takes it out for itself alone', async () => {
+test('an organization that provokes failures of a route opens the circuit breaker for itself alone', async () => {
   await using shared = await startShared()
   const { paid, ask, provoke } = shared
   for (let call = 0; call < 5; call++) expect(await provoke()).toBe('other')
@@ -28,7 +28,7 @@ test('an organization that provokes failures of a route takes it out for itself 
   expect([await ask(), await ask()]).toEqual(['acme', 'acme'])
 })
 
-test('a route that fails for several organizations is out for all of them', async () => {
+test('a route that fails for several organizations is skipped for all of them', async () => {
   await using shared = await startShared()
   const { paid, ask, provoke } = shared
   await paid.books.fund('third', '1')
@@ -39,7 +39,7 @@ test('a route that fails for several organizations is out for all of them', asyn
   expect(paid.acme.requests).toHaveLength(2)
 })
 
-test('a route that only one organization uses is out after its failures', async () => {
+test('a route that only one organization uses is skipped after its failures', async () => {
   await using shared = await startShared()
   const { paid, ask } = shared
   for (let call = 0; call < 5; call++) expect(await ask()).toBe('other')

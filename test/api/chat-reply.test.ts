@@ -4,8 +4,8 @@ import { said, streamed, whole } from '../support/chat-answers.ts'
 import { readCompletion, readStreamed } from '../support/chat-reply.ts'
 import { question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
 
-describe('what a reply says of itself', () => {
-  test('id, time, model and provider are those of the gateway', async () => {
+describe('the metadata of a reply', () => {
+  test('has the id, time, model and provider of the gateway', async () => {
     await using scenario = await startScenario(whole())
     const first = await readCompletion(await scenario.app.chat(question))
     const second = await readCompletion(await scenario.app.chat(question))
@@ -25,7 +25,7 @@ describe('what a reply says of itself', () => {
   })
 
   test.each([['river'], ['my-river'], ['acme/river']])(
-    'the model is its slug, asked for as %s',
+    'has the slug of the model, requested as %s',
     async (name) => {
       await using scenario = await startScenario([whole(), streamed()], { model: { aliases: ['my-river'] } })
       expect((await readCompletion(await scenario.app.chat({ ...question, model: name }))).model).toBe(
@@ -36,7 +36,7 @@ describe('what a reply says of itself', () => {
     },
   )
 
-  test('a model that is not there is a 404 that names the parameter', async () => {
+  test('a request for an unknown model is a 404 that names the parameter', async () => {
     await using scenario = await startScenario(whole())
     const response = await scenario.app.chat({ ...question, model: 'acme/lake' })
     expect(response.status).toBe(404)
@@ -52,10 +52,10 @@ describe('what a reply says of itself', () => {
   })
 })
 
-describe('usage that the provider did not tell', () => {
+describe('usage that the provider did not report', () => {
   const silent = said({}, { usage: undefined })
 
-  test('is estimated in a whole reply, and a warning says so', async () => {
+  test('is estimated in a complete reply, with a warning', async () => {
     await using scenario = await startScenario(whole(silent))
     const { usage, warnings } = await readCompletion(await scenario.app.chat(question))
     expect(usage.prompt_tokens).toBeGreaterThan(3)
@@ -64,7 +64,7 @@ describe('usage that the provider did not tell', () => {
     expect(warnings).toEqual([expect.stringContaining('estimated')])
   })
 
-  test('is estimated in a stream, and the warning stands beside it', async () => {
+  test('is estimated in a stream, with a warning beside it', async () => {
     await using scenario = await startScenario(streamed(silent))
     const body = { ...question, stream: true, stream_options: { include_usage: true } }
     const { chunks, text } = await readStreamed(await scenario.app.chat(body))
@@ -76,14 +76,14 @@ describe('usage that the provider did not tell', () => {
     expect(text.match(/estimated/g)).toHaveLength(1)
   })
 
-  test('is not warned of where nobody asked for it', async () => {
+  test('causes no warning where no usage was requested', async () => {
     await using scenario = await startScenario(streamed(silent))
     const { text } = await readStreamed(await scenario.app.chat({ ...question, stream: true }))
     expect(text).not.toMatch(/estimated|usage/)
   })
 })
 
-describe('what a reply costs', () => {
+describe('the cost of a reply', () => {
   async function costOf(
     pricing: ModelFacts['pricing'],
     usage: object,
@@ -126,20 +126,20 @@ describe('what a reply costs', () => {
     ['nothing', { input: 0, output: 0 }, thousand, '0.000000000'],
   ]
 
-  test.each([...costs])('%s', async (_, pricing, usage, expected) => {
+  test.each([...costs])('includes %s', async (_, pricing, usage, expected) => {
     expect(await costOf(pricing, usage)).toBe(expected)
   })
 
-  test('a price for each image of the prompt', async () => {
+  test('includes the price of each image in the prompt', async () => {
     const messages = [{ role: 'user', content: [image, image, { type: 'text', text: 'Which?' }] }]
     expect(await costOf({ ...prices, image: 0.001 }, thousand, { messages })).toBe('0.006500000')
   })
 
-  test('a model without a price tells none', async () => {
+  test('is absent for a model without a price', async () => {
     expect(await costOf(undefined, thousand)).toBeNull()
   })
 
-  test('in fast mode the price is that of the fast mode', async () => {
+  test('in fast mode is the price of the fast mode', async () => {
     const fast = {
       strategy: 'service_tier',
       service_tier: 'priority',

@@ -17,24 +17,24 @@ describe('a route that fails', () => {
   const passing: readonly (readonly [string, Script])[] = [
     ['500', failed(500)],
     ['429', failed(429)],
-    ['429 with a short pause', failed(429, { 'retry-after': '2' })],
+    ['429 with a short retry-after', failed(429, { 'retry-after': '2' })],
     ['a broken connection', reset],
-    ['an unreadable answer', json('<html>')],
+    ['an unreadable response', json('<html>')],
   ]
   const lasting: readonly (readonly [string, Script])[] = [
-    ['429 with a long pause', failed(429, { 'retry-after': '3' })],
+    ['429 with a long retry-after', failed(429, { 'retry-after': '3' })],
     ['401', failed(401)],
     ['402', failed(402)],
     ['404', failed(404)],
   ]
 
-  test.each([...passing])('is asked again: %s', async (_, script) => {
+  test.each([...passing])('is retried: %s', async (_, script) => {
     await using scenario = await startScenario([script, whole()], { ...retries(2), other: [whole()] })
     expect((await readCompletion(await scenario.app.chat(question))).provider).toBe('acme')
     expect(asked(scenario)).toEqual([2, 0])
   })
 
-  test.each([...lasting])('is not asked again, but the next one is asked: %s', async (_, script) => {
+  test.each([...lasting])('is not retried, but the next one is called: %s', async (_, script) => {
     await using scenario = await startScenario([script, whole()], { ...retries(2), other: [whole()] })
     const completion = await readCompletion(await scenario.app.chat(question))
     expect(completion).toMatchObject({ provider: 'other', model: 'acme/river' })
@@ -43,7 +43,7 @@ describe('a route that fails', () => {
   })
 
   test.each([400, 413, 422])(
-    'is not asked again, nor another, where the caller is at fault: %d',
+    'is neither retried nor followed by another where the client is at fault: %d',
     async (status) => {
       await using scenario = await startScenario(failed(status), { ...retries(2), other: [whole()] })
       expect((await scenario.app.chat(question)).status).toBe(400)
@@ -51,7 +51,7 @@ describe('a route that fails', () => {
     },
   )
 
-  test('has its retries, and so has the next one; the caller gets the failure of the last', async () => {
+  test('is retried, and so is the next one; the client gets the failure of the last', async () => {
     await using scenario = await startScenario(failed(500), { ...retries(1), other: [failed(429)] })
     expect(await readError(await scenario.app.chat(question))).toMatchObject({
       code: 'upstream_rate_limited',
@@ -59,7 +59,7 @@ describe('a route that fails', () => {
     expect(asked(scenario)).toEqual([2, 2])
   })
 
-  test('is asked once where the settings allow no retries', async () => {
+  test('is called once where no retries are configured', async () => {
     await using scenario = await startScenario([failed(500), whole()], retries(0))
     expect((await scenario.app.chat(question)).status).toBe(502)
     expect(asked(scenario)).toEqual([1, 0])
@@ -75,7 +75,7 @@ describe('a stream that fails before its first event', () => {
   ]
 
   test.each([...early])(
-    'is answered by the next route, and nothing of the first shows: %s',
+    'is replaced by the next route, and nothing of the first is visible: %s',
     async (_, script) => {
       await using scenario = await startScenario(script, {
         other: [streamed(said({ text: ['From the other.'] }))],
@@ -88,13 +88,13 @@ describe('a stream that fails before its first event', () => {
     },
   )
 
-  test('is a status where there is no other route', async () => {
+  test('is an HTTP status where there is no other route', async () => {
     await using scenario = await startScenario(events([]))
     expect((await scenario.app.chat({ ...question, stream: true })).status).toBe(502)
   })
 })
 
-test('the warnings are those of the route that answered', async () => {
+test('the warnings are those of the route that served the request', async () => {
   const strict = { acme: { kind: 'mistral' }, other: [whole()] }
   await using scenario = await startScenario([failed(500), whole()], strict)
   const body = { ...question, top_k: 5 }
@@ -105,17 +105,17 @@ test('the warnings are those of the route that answered', async () => {
   expect(first).toMatchObject({ provider: 'acme', warnings: [expect.stringContaining('top_k')] })
 })
 
-describe('a route that failed again and again', () => {
+describe('a route that failed repeatedly', () => {
   const settings = { retries: { attempts: 0 }, breaker: { failures: 2 } }
   const options = { settings, clock: () => 0 }
 
-  test('is left alone, and the next one is asked at once', async () => {
+  test('is skipped, and the next one is called immediately', async () => {
     await using scenario = await startScenario(failed(500), { ...options, other: [whole()] })
     for (let call = 0; call < 4; call++) expect((await scenario.app.chat(question)).status).toBe(200)
     expect(asked(scenario)).toEqual([2, 4])
   })
 
-  test('is asked all the same where there is no other', async () => {
+  test('is called anyway where there is no other', async () => {
     await using scenario = await startScenario(failed(500), options)
     for (let call = 0; call < 5; call++) {
       const response = await scenario.app.chat(question)
@@ -127,13 +127,13 @@ describe('a route that failed again and again', () => {
     expect(asked(scenario)).toEqual([6, 0])
   })
 
-  test.each([400, 401, 404, 429])('is not one that answered %d', async (status) => {
+  test.each([400, 401, 404, 429])('is still called where it responded with %d', async (status) => {
     await using scenario = await startScenario(failed(status), options)
     for (let call = 0; call < 3; call++) await scenario.app.chat(question)
     expect(asked(scenario)).toEqual([3, 0])
   })
 
-  test('does not count failures that a success came between', async () => {
+  test('is still called where a success interrupted its failures', async () => {
     const scripts = [failed(500), whole(), failed(500), whole()]
     await using scenario = await startScenario(scripts, options)
     for (let call = 0; call < 4; call++) await scenario.app.chat(question)
@@ -141,7 +141,7 @@ describe('a route that failed again and again', () => {
   })
 })
 
-test('routes with weights are drawn by them', async () => {
+test('routes with weights are chosen in proportion to them', async () => {
   const routes = [
     { provider: 'acme', model: 'a', weight: 0 },
     { provider: 'other', model: 'b', weight: 5 },

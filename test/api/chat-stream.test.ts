@@ -22,8 +22,8 @@ async function replyTo(script: Script, body: object, options: ScenarioOptions = 
 
 const withUsage = { stream_options: { include_usage: true } }
 
-describe('the chunks of a stream', () => {
-  test('every chunk and every whole reply has the form that is documented', async () => {
+describe('a chat completion stream', () => {
+  test('matches the documented schema in every chunk, as does the complete reply', async () => {
     await using scenario = await startScenario([streamed(twoChoices), whole(twoChoices)])
     const stream = await readStreamed(await scenario.app.chat({ ...question, stream: true, ...withUsage }))
     expect(stream.chunks.filter((one) => !chunk.Check(one))).toEqual([])
@@ -31,7 +31,7 @@ describe('the chunks of a stream', () => {
     expect(completion.Check(await (await scenario.app.chat(question)).json())).toBe(true)
   })
 
-  test('all chunks have the same id, time, model and provider', async () => {
+  test('has the same id, time, model and provider in all chunks', async () => {
     const { chunks } = await replyTo(streamed(twoChoices), withUsage)
     const facts = new Set(
       chunks.map(({ id, object, created, model, provider }) =>
@@ -48,7 +48,7 @@ describe('the chunks of a stream', () => {
     expect(Math.abs((chunks[0]?.created ?? 0) - Date.now() / 1000)).toBeLessThan(60)
   })
 
-  test('each choice begins with its role, told once, and ends with its finish reason, told once', async () => {
+  test('emits the role first and the finish reason last, once for each choice', async () => {
     const { chunks } = await replyTo(streamed(twoChoices), {})
     for (const number of [0, 1]) {
       const own = chunks.flatMap(({ choices }) => choices.filter(({ index }) => index === number))
@@ -64,7 +64,7 @@ describe('the chunks of a stream', () => {
     expect(chunks.filter(({ choices }) => choices.length !== 1)).toEqual([])
   })
 
-  test('usage is told once, last, without choices, and is null before', async () => {
+  test('reports usage once, in a last chunk without choices, and null before', async () => {
     const { chunks, text } = await replyTo(streamed(), withUsage)
     expect(chunks.at(-1)).toMatchObject({
       choices: [],
@@ -79,20 +79,20 @@ describe('the chunks of a stream', () => {
     [{ stream_options: {} }],
     [{ stream_options: { include_usage: false } }],
     [{ stream_options: null }],
-  ])('usage is not spoken of where it was not asked for: %j', async (body) => {
+  ])('has no usage field where usage was not requested: %j', async (body) => {
     const { text, done } = await replyTo(streamed(), body)
     expect(text).not.toContain('usage')
     expect(done).toBe(true)
   })
 
-  test('[DONE] is the last frame, and comes once', async () => {
+  test('ends with one [DONE] frame', async () => {
     const { text } = await replyTo(streamed(twoChoices), withUsage)
     expect(text).toEndWith('}\n\ndata: [DONE]\n\n')
     expect(text.match(/\[DONE\]/g)).toHaveLength(1)
     expect(text).not.toMatch(/^event:/m)
   })
 
-  test('the reply says that it is a stream of events that nobody may keep back', async () => {
+  test('has the headers of an event stream that must not be buffered', async () => {
     const { status, headers } = await replyTo(streamed(), {})
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -101,14 +101,14 @@ describe('the chunks of a stream', () => {
     expect(headers.get('x-request-id')).toMatch(/^req_/)
   })
 
-  test('warnings and the performance mode are told on the first chunk and nowhere else', async () => {
+  test('has warnings and the performance mode in its first chunk only', async () => {
     const { chunks } = await replyTo(streamed(), { logprobs: true })
     expect(chunks[0]?.warnings).toEqual([expect.stringContaining('Log probabilities')])
     expect(chunks[0]?.performance_mode).toBe('standard')
     expect(chunks.slice(1).filter((one) => 'warnings' in one || 'performance_mode' in one)).toEqual([])
   })
 
-  test('nothing of the identity of the provider shows', async () => {
+  test('shows nothing of the provider’s identity', async () => {
     const { text, headers } = await replyTo(streamed(), withUsage)
     expect(text).not.toMatch(/upstream-1|upstream-model|river-1/)
     expect(JSON.stringify(headers.toJSON())).not.toContain('Scripted')

@@ -15,7 +15,7 @@ import { breakOff, events, hang, json } from '../support/script.ts'
 const streamQuestion = { ...question, stream: true }
 const inFragments = { settings: { compatibility: { tool_call_fragments: true } } } as const
 const modes: [string, ScenarioOptions][] = [
-  ['whole', {}],
+  ['complete', {}],
   ['in fragments', inFragments],
 ]
 
@@ -47,7 +47,7 @@ const half = [begin, piece(0, { arguments: '{"place":"at' })]
 describe('a streamed tool call', () => {
   const slow = wires.filter(([folder]) => folder !== 'gemini')
 
-  test.each(slow)('begins the reply before its arguments are whole: %s', async (folder, acme) => {
+  test.each(slow)('starts the reply before its arguments are complete: %s', async (folder, acme) => {
     const gate = Promise.withResolvers<void>()
     await using scenario = await startScenario(cutBehindBegin(folder, gate.promise), { acme })
     const response = await scenario.app.chat(streamQuestion)
@@ -63,22 +63,28 @@ describe('a streamed tool call', () => {
     ).toHaveLength(1)
   })
 
-  test.each(slow)('is sent in fragments as they come, where that is set: %s', async (folder, acme) => {
-    const gate = Promise.withResolvers<void>()
-    await using scenario = await startScenario(cutBehindBegin(folder, gate.promise), { acme, ...inFragments })
-    const response = await scenario.app.chat(streamQuestion)
-    const copy = response.clone()
-    await readPieces(copy).until('"function":{"name":"open_gate","arguments":""}')
-    gate.resolve()
-    const { chunks } = await readStreamed(response)
-    expect(joinFragments(chunks)).toMatchObject([
-      { type: 'function', function: { name: 'open_gate', arguments: '{"gate":"north","cm":40}' } },
-    ])
-    const pieces = chunks.flatMap(({ choices }) => choices.flatMap(({ delta }) => delta.tool_calls ?? []))
-    expect(pieces.length).toBeGreaterThan(2)
-  })
+  test.each(slow)(
+    'is sent in fragments as they arrive, where that is configured: %s',
+    async (folder, acme) => {
+      const gate = Promise.withResolvers<void>()
+      await using scenario = await startScenario(cutBehindBegin(folder, gate.promise), {
+        acme,
+        ...inFragments,
+      })
+      const response = await scenario.app.chat(streamQuestion)
+      const copy = response.clone()
+      await readPieces(copy).until('"function":{"name":"open_gate","arguments":""}')
+      gate.resolve()
+      const { chunks } = await readStreamed(response)
+      expect(joinFragments(chunks)).toMatchObject([
+        { type: 'function', function: { name: 'open_gate', arguments: '{"gate":"north","cm":40}' } },
+      ])
+      const pieces = chunks.flatMap(({ choices }) => choices.flatMap(({ delta }) => delta.tool_calls ?? []))
+      expect(pieces.length).toBeGreaterThan(2)
+    },
+  )
 
-  test('has nothing but its index and its arguments in later fragments', async () => {
+  test('has only its index and its arguments in later fragments', async () => {
     const calls = [{ id: 'call_a1b2c3', name: 'read_level', arguments: ['{"at"', ':"dam"}'] }]
     const script = streamed(said({ text: undefined, calls, finish: 'tool_calls' }))
     await using scenario = await startScenario(script, inFragments)
@@ -96,7 +102,7 @@ describe('a streamed tool call', () => {
     ])
   })
 
-  test('of the model inside comes in fragments, too', async () => {
+  test('of the built-in model is sent in fragments, too', async () => {
     await using app = await startApp(inFragments)
     const tools = [{ type: 'function', function: { name: 'read', parameters: { properties: { at: {} } } } }]
     const body = { ...streamQuestion, model: 'weir/echo', tools, tool_choice: 'required' }
@@ -106,19 +112,19 @@ describe('a streamed tool call', () => {
   })
 })
 
-describe.each(modes)('the tool calls of a stream, %s', (mode, options) => {
+describe.each(modes)('the tool calls of a stream (%s)', (mode, options) => {
   const names = ['tools', 'parallel-tools', 'text']
 
-  test.each(wires)('are those of the reply that is not streamed: %s', async (folder, acme) => {
+  test.each(wires)('are equal to those of the complete reply: %s', async (folder, acme) => {
     await using scenario = await startScenario([], { acme, ...options })
-    const chunk = Compile(mode === 'whole' ? ChatCompletionChunk : FragmentedChunk)
+    const chunk = Compile(mode === 'complete' ? ChatCompletionChunk : FragmentedChunk)
     for (const name of names) {
       scenario.acme.answer(json(fixture(folder, `${name}.json`)), events([fixture(folder, `${name}.sse`)]))
       const [whole] = foldWhole(await readCompletion(await scenario.app.chat(question)))
       const { chunks } = await readStreamed(await scenario.app.chat(streamQuestion))
       expect(chunks.filter((one) => !chunk.Check(one))).toEqual([])
       const [told] = fold(chunks)
-      const calls = mode === 'whole' ? told?.calls : joinFragments(chunks)
+      const calls = mode === 'complete' ? told?.calls : joinFragments(chunks)
       expect({ ...told, calls: calls?.map(withoutId) }).toEqual({
         ...whole!,
         calls: whole!.calls.map(withoutId),
@@ -126,26 +132,26 @@ describe.each(modes)('the tool calls of a stream, %s', (mode, options) => {
     }
   })
 
-  test('of which one breaks off end with an error, and that one is never whole', async () => {
+  test('end with an error where one of them is interrupted, and that one is never complete', async () => {
     const first = piece(0, { name: 'read_flow', arguments: '{}' }, { id: 'call_f1f2f3', type: 'function' })
     const second = piece(1, { name: 'read_level', arguments: '{"place":"at' }, { id: 'call_a1b2c3' })
     const gate = Promise.withResolvers<void>()
     await using scenario = await startScenario(chunks([first, second, gate.promise], breakOff), options)
     const response = await scenario.app.chat(streamQuestion)
     const copy = response.clone()
-    await readPieces(copy).until(mode === 'whole' ? 'read_flow' : 'place')
+    await readPieces(copy).until(mode === 'complete' ? 'read_flow' : 'place')
     gate.resolve()
     const { chunks: told, done, error } = await readStreamed(response)
     expect(done).toBe(false)
     expect(error?.code).toBe('upstream_unavailable')
-    const joined = mode === 'whole' ? fold(told)[0]?.calls : joinFragments(told)
+    const joined = mode === 'complete' ? fold(told)[0]?.calls : joinFragments(told)
     const flow = { function: { name: 'read_flow', arguments: '{}' } }
     const cut = { function: { name: 'read_level', arguments: '{"place":"at' } }
-    expect(joined).toMatchObject(mode === 'whole' ? [flow] : [flow, cut])
-    expect(joined).toHaveLength(mode === 'whole' ? 1 : 2)
+    expect(joined).toMatchObject(mode === 'complete' ? [flow] : [flow, cut])
+    expect(joined).toHaveLength(mode === 'complete' ? 1 : 2)
   })
 
-  test('that breaks off before them is asked for again, and behind their begin is not', async () => {
+  test('are retried when the stream breaks before they start, and not afterwards', async () => {
     const again = { settings: { ...options.settings, retries: { attempts: 1 } } }
     const role = delta({ role: 'assistant', content: '' })
     const answer = streamed(said())
@@ -161,7 +167,7 @@ describe.each(modes)('the tool calls of a stream, %s', (mode, options) => {
     expect(late.acme.requests).toHaveLength(1)
   })
 
-  test('count as far as they came where the caller leaves', async () => {
+  test('are counted as far as they were received when the client disconnects', async () => {
     await using scenario = await startScenario(chunks(half, hang), options)
     const response = await scenario.app.chat(streamQuestion)
     const reader = readPieces(response)
@@ -172,7 +178,7 @@ describe.each(modes)('the tool calls of a stream, %s', (mode, options) => {
     expect(estimated).toBe(true)
   })
 
-  test('are kept whole', async () => {
+  test('are stored complete', async () => {
     const calls = [{ id: 'call_a1b2c3', name: 'read_level', arguments: ['{"at"', ':"dam"}'] }]
     const script = streamed(said({ text: undefined, calls, finish: 'tool_calls' }))
     await using scenario = await startScenario(script, options)
@@ -183,15 +189,15 @@ describe.each(modes)('the tool calls of a stream, %s', (mode, options) => {
     ])
   })
 
-  test('have the form that the document of the interface tells', async () => {
+  test('match the schema of the OpenAPI document', async () => {
     await using scenario = await startScenario([], options)
     const document = await (await scenario.app.request('/openapi.json')).text()
     const fragment = '{"type":"object","required":["index","function"]'
-    expect(document.includes(fragment)).toBe(mode !== 'whole')
+    expect(document.includes(fragment)).toBe(mode !== 'complete')
   })
 })
 
-test('a stream of calls and text with a last frame of usage counts them once', async () => {
+test('a stream of tool calls and text with a final usage frame counts its tokens once', async () => {
   const rest = [piece(0, { arguments: ' the dam"}' }), delta({}, 'tool_calls'), doneFrame]
   await using scenario = await startScenario(chunks([...half, ...rest]))
   const options = { stream_options: { include_usage: true } }

@@ -25,8 +25,8 @@ const tools = [
   },
 ]
 
-describe('what the provider is sent', () => {
-  test('a plain question goes with the name that the provider has for the model, and nothing else', async () => {
+describe('the upstream request', () => {
+  test('of a plain prompt has the provider’s name for the model, and nothing else', async () => {
     const { body, method, path } = await sentFor({})
     expect(body).toEqual({ model: 'river-1', messages: question.messages })
     expect([method, path]).toEqual(['POST', '/v1/chat/completions'])
@@ -40,7 +40,7 @@ describe('what the provider is sent', () => {
     ['a forced tool', { tools, tool_choice: { type: 'function', function: { name: 'read_level' } } }],
     ['json mode', { response_format: { type: 'json_object' } }],
     [
-      'a schema for the answer',
+      'a response schema',
       {
         response_format: {
           type: 'json_schema',
@@ -79,28 +79,28 @@ describe('what the provider is sent', () => {
         ],
       },
     ],
-    ['properties that the interface does not name', { top_k: 5, verbosity: 'low', a: { b: [null] } }],
+    ['properties that the API does not name', { top_k: 5, verbosity: 'low', a: { b: [null] } }],
   ]
 
-  test.each([...carried])('as the caller wrote it: %s', async (_, body) => {
+  test.each([...carried])('has the value that the caller sent: %s', async (_, body) => {
     expect((await sentFor(body)).body).toEqual({ model: 'river-1', messages: question.messages, ...body })
   })
 
-  test('one word to stop at goes as a list, and max_completion_tokens under its common name', async () => {
+  test('has one stop sequence as a list, and max_completion_tokens under its common name', async () => {
     const { body } = await sentFor({ stop: 'END', max_completion_tokens: 9 })
     expect(body).toMatchObject({ stop: ['END'], max_tokens: 9 })
     expect(body).not.toHaveProperty('max_completion_tokens')
   })
 
   test.each([[{}], [{ stream_options: null }], [{ stream_options: { include_usage: false } }]])(
-    'a stream always asks for usage: %j',
+    'of a stream always requests usage: %j',
     async (options) => {
       const { body } = await sentFor({ stream: true, ...options })
       expect(body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
     },
   )
 
-  test('what is for the gateway alone stays in it', async () => {
+  test('has no parameter that is for the gateway alone', async () => {
     const secret = 'for-the-gateway'
     const { text, body, headers } = await sentFor({
       tags: [secret],
@@ -116,7 +116,7 @@ describe('what the provider is sent', () => {
     expect(JSON.stringify(headers.toJSON())).not.toContain(secret)
   })
 
-  test('null and neutral values say nothing', async () => {
+  test('has no null and no default values', async () => {
     const { body } = await sentFor({
       temperature: null,
       tools: [],
@@ -132,7 +132,7 @@ describe('what the provider is sent', () => {
     expect(body).toEqual({ model: 'river-1', messages: question.messages })
   })
 
-  test('the message of a reply that comes back as it was keeps what it says, and loses what only replies have', async () => {
+  test('has the content of an earlier reply that is sent back, without the fields that only replies have', async () => {
     const said = { role: 'assistant', content: 'It stands at 3 m.' }
     const reply = {
       ...said,
@@ -149,7 +149,7 @@ describe('what the provider is sent', () => {
     ])
   })
 
-  test('unknown properties replace nothing that the gateway sets', async () => {
+  test('has unknown properties, which replace nothing that the gateway sets', async () => {
     const { body, reply } = await sentFor({
       Model: 'other',
       stream_option: 1,
@@ -164,14 +164,14 @@ describe('what the provider is sent', () => {
   })
 })
 
-describe('who the provider hears of', () => {
-  test('it is sent its own key and never that of the caller', async () => {
+describe('the headers of the upstream request', () => {
+  test('have the provider’s key and never that of the caller', async () => {
     const { headers, text } = await sentFor({})
     expect(headers.get('authorization')).toBe(`Bearer ${providerKey}`)
     expect(JSON.stringify(headers.toJSON()) + text).not.toContain(firstKey.slice(0, 12))
   })
 
-  test('headers of the caller stay behind', async () => {
+  test('have no header of the caller', async () => {
     await using scenario = await startScenario(whole())
     const headers = {
       'x-api-key': firstKey,
@@ -193,7 +193,7 @@ describe('who the provider hears of', () => {
     ])
   })
 
-  test('headers of the settings go along, and without a key there is no authorization', async () => {
+  test('have the configured headers, and no authorization without a key', async () => {
     const provider = { headers: { 'x-team': 'research' } }
     expect((await sentFor({}, { provider })).headers.get('x-team')).toBe('research')
     const keyless = await sentFor({}, { provider: { api_key: undefined } })

@@ -39,20 +39,20 @@ function refusalOf(body: unknown): ApiError {
   throw new Error('The body was accepted.')
 }
 
-test('the plain request is accepted', () => {
+test('a minimal request is accepted', () => {
   expect(validate(plainRequest)).toEqual(plainRequest)
 })
 
-test.each([...accepted])('accepted as it is: %s', (_, patch) => {
+test.each([...accepted])('a request is accepted unchanged: %s', (_, patch) => {
   const body = laidOver(patch)
   expect(toJson(validate(body))).toBe(toJson(body))
 })
 
-test.each([...refused])('refused: %s', (_, patch, param, code) => {
+test.each([...refused])('a request is rejected: %s', (_, patch, param, code) => {
   expectRefusal(refusalOf(laidOver(patch)), param, code)
 })
 
-test.each([...roots])('refused: %s', (_, body, param, code) => {
+test.each([...roots])('a request is rejected: %s', (_, body, param, code) => {
   expectRefusal(refusalOf(body), param, code)
 })
 
@@ -65,20 +65,20 @@ function expectRefusal(error: ApiError, param: string | null, code: string): voi
   expect(message).not.toMatch(/undefined|\[object|NaN/)
 }
 
-test('one wrong message among twenty thousand is named', () => {
+test('one invalid message among twenty thousand is named', () => {
   const body = { ...plainRequest, messages: Array.from({ length: 20_000 }, () => plainRequest.messages[0]) }
   const wrong = { ...body, messages: body.messages.with(19_999, { role: 'user', content: 5 as never }) }
   expect(validate(body)).toEqual(body)
   expectRefusal(refusalOf(wrong), 'messages[19999].content', wrongType)
 })
 
-test('what a prompt says is not repeated in an error', () => {
+test('the text of a prompt is not repeated in an error', () => {
   const secret = 'my medical history'
   for (const patch of [{ temperature: secret }, { messages: secret }, { metadata: [secret] }])
     expect(refusalOf(laidOver(patch)).message).not.toContain(secret)
 })
 
-test('validation leaves no prototype changed', () => {
+test('validation leaves all prototypes unchanged', () => {
   const proto = '{"admin":true}'
   const text = `{"model":"a","messages":[{"role":"user","__proto__":${proto}}],"__proto__":${proto}}`
   const value = chatRequest.read(JSON.parse(text))
@@ -87,7 +87,7 @@ test('validation leaves no prototype changed', () => {
   expect(JSON.stringify({ ...value })).toContain('"__proto__"')
 })
 
-test('over HTTP a refusal is a 400 with what the contract says, and nothing more', async () => {
+test('a rejection over HTTP is a 400 with the schema’s message, and nothing more', async () => {
   await using app = await startApp()
   const sample = [...refused.filter((_, index) => index % 7 === 0), ...roots]
   for (const [name, patch, param, code] of sample) {

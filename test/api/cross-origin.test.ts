@@ -16,7 +16,7 @@ const preflight = {
   },
 }
 
-test('a browser may call from an origin of the settings', async () => {
+test('a browser may call from a configured origin', async () => {
   const asked = await open.request('/v1/chat/completions', preflight)
   expect(asked.status).toBe(204)
   expect(asked.headers.get('access-control-allow-origin')).toBe(page)
@@ -30,7 +30,7 @@ test('a browser may call from an origin of the settings', async () => {
   expect(called.headers.get('access-control-allow-credentials')).toBeNull()
 })
 
-test('errors and streams may be read there, too', async () => {
+test('a browser may read errors and streams from a configured origin', async () => {
   const refused = await open.request('/v1/models', { headers: { origin: page, authorization: null } })
   expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, page])
   const body = { model: 'weir/echo', stream: true, messages: [{ role: 'user', content: 'hello' }] }
@@ -42,7 +42,7 @@ test('errors and streams may be read there, too', async () => {
 test.each([
   ['another origin', open, 'https://other.example'],
   ['any origin where the settings name none', closed, page],
-])('%s is told nothing', async (_, app, origin) => {
+])('%s gets no CORS headers', async (_, app, origin) => {
   const called = await app.request('/v1/models', { headers: { origin } })
   expect([called.status, called.headers.get('access-control-allow-origin')]).toEqual([200, null])
   const asked = await app.request('/v1/models', { ...preflight, headers: { ...preflight.headers, origin } })

@@ -20,7 +20,7 @@ const settingsFor = (url: string) => ({
   providers: { box: { kind: 'vllm', base_url: `${url}v1`, discover: true } },
 })
 
-test('the models that an engine lists are on when the gateway has started', async () => {
+test('the models that a local engine lists are enabled once the gateway has started', async () => {
   using engine = startEngine()
   engine.list()
   await using app = await startApp({ settings: settingsFor(engine.url) })
@@ -28,7 +28,7 @@ test('the models that an engine lists are on when the gateway has started', asyn
   expect(list.data.map(({ id }) => id)).toEqual(['box/river-9b'])
 })
 
-test('an engine that is slow to list them does not hold up the start, and brings them in later', async () => {
+test('an engine whose listing is slow does not delay the start, and its models are added later', async () => {
   using engine = startEngine()
   await using app = await startApp({ settings: settingsFor(engine.url) })
   expect((await app.request('/v1/models/box/river-9b')).status).toBe(404)

@@ -9,7 +9,7 @@ test.each([
   ['as api_key', { api_key: key }],
   ['in a header', { api_key: undefined, headers: { Authorization: `Bearer ${key}`, 'x-team': 'research' } }],
 ])(
-  'a key of no known form that is set %s is not told to a caller when the provider repeats it',
+  'a configured key of no known format, set %s, is redacted when the provider repeats it',
   async (_, acme) => {
     await using scenario = await startScenario([refusal], { acme })
     const reply = await (await scenario.app.chat(question)).text()

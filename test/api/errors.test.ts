@@ -16,7 +16,7 @@ afterAll(() => app.stop())
 const notFound = { status: 404, type: 'invalid_request_error', param: null, code: null }
 const notAllowed = { status: 405, type: 'invalid_request_error', param: null, code: 'method_not_supported' }
 
-describe('a path that is not there', () => {
+describe('an unknown path', () => {
   test.each([
     ['GET', '/'],
     ['GET', '/nowhere'],
@@ -35,7 +35,7 @@ describe('a path that is not there', () => {
     })
   })
 
-  test('does not repeat the query, where a key may stand by mistake', async () => {
+  test('is not echoed with its query, which may hold a key by mistake', async () => {
     const response = await app.request(`/nowhere?key=${app.key}`)
     expect(await response.text()).not.toContain('sk-weir')
   })
@@ -60,13 +60,13 @@ test.each([
   ['POST', '/v1/messages/count_tokens', '/v1/messages is not supported by this gateway.'],
   ['POST', '/embeddings', '/v1/embeddings is not supported by this gateway.'],
   ['POST', '/v1/completions', 'Use /v1/chat/completions.'],
-])('%s %s: the 404 says what was likely meant', async (method, path, hint) => {
+])('%s %s is a 404 that suggests the intended path', async (method, path, hint) => {
   const { status, message } = await readError(await app.request(path, { method }))
   expect([status, message.slice(-hint.length)]).toEqual([404, hint])
 })
 
 test.each(['/', '/v1', '/nowhere', `/${'x'.repeat(8000)}`, `/${'a/'.repeat(4000)}models`, '/favicon.ico'])(
-  'for other paths nothing is suggested, and the message stays short: %#',
+  'a 404 for any other path suggests nothing and stays short: %#',
   async (path) => {
     const { message } = await readError(await app.request(path))
     expect(message).not.toContain('Did you mean')
@@ -74,7 +74,7 @@ test.each(['/', '/v1', '/nowhere', `/${'x'.repeat(8000)}`, `/${'a/'.repeat(4000)
   },
 )
 
-test('a method that HTTP does not know is a 501, whatever the path', async () => {
+test('a method unknown to HTTP is a 501, whatever the path', async () => {
   // The server itself closes the connection of a client whose method it cannot read, `FOO` for one.
   for (const path of ['/v1/models', '/nowhere']) {
     const reply = await app.request(path, { method: 'PURGE' })
@@ -82,7 +82,7 @@ test('a method that HTTP does not know is a 501, whatever the path', async () =>
   }
 })
 
-describe('a method that a path does not have', () => {
+describe('an unsupported method of a path', () => {
   test.each([
     ['PUT', '/v1/chat/completions', 'POST'],
     ['DELETE', '/v1/chat/completions', 'POST'],
@@ -91,21 +91,21 @@ describe('a method that a path does not have', () => {
     ['OPTIONS', '/v1/models', 'GET'],
     ['PROPFIND', '/v1/models', 'GET'],
     ['POST', '/livez', 'GET'],
-  ])('is a 405 that says which it has: %s %s', async (method, path, allowed) => {
+  ])('is a 405 that lists the supported ones: %s %s', async (method, path, allowed) => {
     const response = await app.request(path, { method })
     expect(response.headers.get('allow')).toContain(allowed)
     expect(await readError(response)).toEqual({ ...notAllowed, message: expect.stringContaining(allowed) })
   })
 })
 
-describe('HEAD', () => {
+describe('a HEAD request', () => {
   test.each([
     ['/livez', 200],
     ['/v1/models', 200],
     ['/v1/chat/completions', 200],
     ['/v1/chat/completions/chatcmpl-1', 404],
     ['/nowhere', 404],
-  ])('is GET without a body: %s', async (path, status) => {
+  ])('is answered like GET without a body: %s', async (path, status) => {
     const response = await app.request(path, { method: 'HEAD' })
     expect([response.status, await response.text()]).toEqual([status, ''])
   })
@@ -116,7 +116,7 @@ describe('HEAD', () => {
   })
 })
 
-describe('every reply has a request id of its own', () => {
+describe('every reply has a unique request id', () => {
   const requests: readonly (readonly [status: number, path: string, body?: unknown, key?: null])[] = [
     [200, '/livez'],
     [200, '/v1/models'],
@@ -144,14 +144,14 @@ describe('every reply has a request id of its own', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('also where the client names one', async () => {
+  test('also where the client sends one', async () => {
     const response = await app.request('/livez', { headers: { 'x-request-id': 'mine' } })
     expect(response.headers.get('x-request-id')).toStartWith('req_')
   })
 })
 
 test.each(['x', 'ai', 'a.b', 'localhost', '[::1]:99', 'a-very-long-name.of-a.host.example.com:8080', ''])(
-  'the host name may be of any length: “%s”',
+  'the host name may have any length: “%s”',
   async (host) => {
     const connection = await openConnection(app.url)
     connection.write(`GET /v1/models HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n`)
@@ -162,7 +162,7 @@ test.each(['x', 'ai', 'a.b', 'localhost', '[::1]:99', 'a-very-long-name.of-a.hos
   },
 )
 
-test('an error that nobody expected tells its cause to the log and not to the caller', async () => {
+test('an unexpected error writes its cause to the log and hides it from the client', async () => {
   const lines: string[] = []
   const broken = new Elysia()
     .use(requestId())
@@ -190,6 +190,6 @@ test('an error that nobody expected tells its cause to the log and not to the ca
   ])
 })
 
-test('what the caller did wrong is not logged', () => {
+test('a client error is not logged as an error', () => {
   expect(app.lines).toEqual([])
 })

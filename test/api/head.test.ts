@@ -5,7 +5,7 @@ import { responsesPath } from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
 import { hang } from '../support/script.ts'
 
-test('HEAD on the events of a run that goes on is answered at once, and the run goes on', async () => {
+test('HEAD on the events of an active run is answered immediately, and the run continues', async () => {
   await using scenario = await startScenario(chunks(begun, hang))
   const { app, acme } = scenario
   const { id } = await queueRun(app)

@@ -75,7 +75,7 @@ const shapes: Readonly<Record<string, object>> = {
   'names of a megabyte': numbered(12, (index) => [`${index}`.padEnd(1024 * 1024, 'x'), 1]),
 }
 
-describe.each(providers)('a request to %s by the wire %s', (kind, wire, settings) => {
+describe.each(providers)('a request to %s over the %s protocol', (kind, wire, settings) => {
   let scenario: Scenario
   beforeAll(async () => {
     const answer = json(await Bun.file(`test/fixtures/${wire}/text.json`).text())
@@ -85,7 +85,7 @@ describe.each(providers)('a request to %s by the wire %s', (kind, wire, settings
   afterAll(() => scenario[Symbol.asyncDispose]())
 
   test.each(Object.entries(shapes))(
-    'with thousands of %s is answered at once, with few and short warnings',
+    'with thousands of %s is answered immediately, with few and short warnings',
     async (_, body) => {
       const reply = await scenario.app.chat({ ...question, ...body })
       const { warnings = [], choices } = (await reply.json()) as ChatCompletion
@@ -113,7 +113,7 @@ describe('many ignored properties', () => {
   const whole = Bun.file('test/fixtures/openai-chat/text.json').text()
   const streamed = Bun.file('test/fixtures/openai-chat/text.sse').text()
 
-  test('are one sentence in a reply, in a stream, and in a stored completion', async () => {
+  test('are one warning in a reply, in a stream, and in a stored completion', async () => {
     const scripts = [json(await whole), events([await streamed])]
     await using scenario = await startScenario(scripts, { acme: { kind: 'groq' } })
     const reply = await scenario.app.chat({ ...question, ...wide, store: true })
@@ -125,7 +125,7 @@ describe('many ignored properties', () => {
     expect(((await stored.json()) as ChatCompletion).warnings).toEqual([sentence])
   })
 
-  test('of a response are one sentence, streamed and stored too', async () => {
+  test('are one warning in a response, streamed and stored too', async () => {
     const scripts = [json(await whole), events([await streamed])]
     await using scenario = await startScenario(scripts, { acme: { kind: 'mistral' } })
     const input = [...listed(count, (index) => ({ type: `type_${index}` })), hello]

@@ -182,7 +182,7 @@ function unknownLike(id: string): string {
 }
 
 test.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))(
-  '%s answers the ids of another organization as ids that do not exist',
+  '%s treats the ids of another organization as ids that do not exist',
   async (_, endpoint) => {
     await using shared = await startShared()
     const { paid, acme, globex, ids } = shared
@@ -201,7 +201,7 @@ test.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))(
   },
 )
 
-test('a response that is still made for one organization is not there for another', async () => {
+test('a response that is being generated for one organization does not exist for another', async () => {
   await using shared = await startShared()
   const { paid, acme, globex } = shared
   paid.acme.answer(chunks([delta({ content: secret })], hang))
@@ -218,7 +218,7 @@ test('a response that is still made for one organization is not there for anothe
   await reader.leave()
 })
 
-test('every path with a parameter or a cursor is among those that are tried here', async () => {
+test('every path with a parameter or a cursor is covered by these tests', async () => {
   await using paid = await startPaid(whole())
   const document = (await (await paid.app.request('/openapi.json')).json()) as {
     readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: object[] }>>>>

@@ -40,7 +40,7 @@ async function expectPages(path: string, query: string, ids: readonly string[], 
   for (const { ids, bytes } of found) if (ids.length > 1) expect(bytes).toBeLessThan(maxPage + 10_000)
 }
 
-test('a page of stored completions ends before it is too large, and the next one goes on', async () => {
+test('a page of stored completions ends before it is too large, and the next one continues', async () => {
   const ids: string[] = []
   for (const letter of 'abcde')
     ids.push((await store(app, { ...echo, messages: [{ role: 'user', content: long(letter) }] })).id)
@@ -53,7 +53,7 @@ test('a page of stored completions ends before it is too large, and the next one
   await untilReleased(app)
 }, 30_000)
 
-test('one item that is larger than a page is a page', async () => {
+test('one item that is larger than a page is a page of its own', async () => {
   const messages = [{ role: 'user', content: long('a').repeat(3).concat(long('b').slice(0, 2_500_000)) }]
   const { id } = await store(app, { ...echo, messages: [...messages, { role: 'user', content: 'b' }] })
   const ids = [`${id}-0`, `${id}-1`]
@@ -62,7 +62,7 @@ test('one item that is larger than a page is a page', async () => {
   await app.request(`${storedPath}/${id}`, { method: 'DELETE' })
 }, 30_000)
 
-test('a page of messages, and of input items, ends before it is too large', async () => {
+test('a page of messages or of input items ends before it is too large', async () => {
   const messages = [...'abcde'].map((letter) => ({ role: 'user', content: long(letter) }))
   const { id } = await store(app, { ...echo, messages })
   const ids = messages.map((_, index) => `${id}-${index}`)
@@ -79,7 +79,7 @@ test('a page of messages, and of input items, ends before it is too large', asyn
   await untilReleased(app)
 }, 30_000)
 
-test('a large response is shown, followed and replayed as it was told', async () => {
+test('a large response is retrieved, followed and replayed as it was sent', async () => {
   const instructions = `${long('é').slice(0, 999_999)}😀`.repeat(3)
   const told = await responded(app, { ...echo, instructions, input: long('a') })
   expect(Bun.deepEquals(await retrieved(app, told.id), told)).toBe(true)

@@ -29,8 +29,8 @@ function toldTokens({ headers }: Response): number {
   return Number(headers.get('x-ratelimit-remaining-tokens'))
 }
 
-describe('tokens', () => {
-  test('of a whole answer are told on its reply as they were counted', async () => {
+describe('the token limit', () => {
+  test('is debited by a complete reply with its counted tokens, as its headers report', async () => {
     await using scenario = await startLimited(whole(said({}, used)))
     const reply = await scenario.app.chat(question)
     expect(toldTokens(reply)).toBe(perMinute - 300)
@@ -38,7 +38,7 @@ describe('tokens', () => {
     expect(await tokensLeft(scenario.app)).toBe(perMinute - 300)
   })
 
-  test('of a stream are told as estimated when it begins, and corrected when it has ended', async () => {
+  test('is debited by a stream with its estimate at the start, and corrected at its end', async () => {
     await using scenario = await startLimited(streamed(said({}, used)))
     const reply = await scenario.app.chat({ ...question, stream: true })
     expect(toldTokens(reply)).toBe(perMinute - prompt)
@@ -46,12 +46,12 @@ describe('tokens', () => {
     expect(await tokensLeft(scenario.app)).toBe(perMinute - 300)
   })
 
-  test('that were asked for but not used are not debited', async () => {
+  test('is not debited by requested but unused tokens', async () => {
     await using scenario = await startLimited(whole(said({}, used)))
     expect(toldTokens(await scenario.app.chat({ ...question, max_tokens: 900 }))).toBe(perMinute - 300)
   })
 
-  test('that are used up refuse the call before the provider is asked', async () => {
+  test('rejects a call before the provider is called, once it is used up', async () => {
     await using scenario = await startLimited(
       whole(said({}, { usage: { ...used.usage, completion_tokens: 900 } })),
     )
@@ -68,15 +68,15 @@ describe('tokens', () => {
   })
 
   test.each<[string, Script, boolean]>([
-    ['of a call that failed are given back', json({ error: { message: 'No.' } }, { status: 400 }), false],
-    ['of a stream that failed before it began are given back', json('', { status: 500 }), true],
+    ['is refunded for a call that failed', json({ error: { message: 'No.' } }, { status: 400 }), false],
+    ['is refunded for a stream that failed before it began', json('', { status: 500 }), true],
   ])('%s', async (_, script, stream) => {
     await using scenario = await startLimited(script)
     await (await scenario.app.chat({ ...question, stream })).text()
     expect(await tokensLeft(scenario.app)).toBe(perMinute)
   })
 
-  test('of a stream that broke are its prompt and what came', async () => {
+  test('is debited by a broken stream with its prompt and its received output', async () => {
     const gate = Promise.withResolvers<void>()
     await using scenario = await startLimited(
       chunks([delta({ content: 'eight ch' }), gate.promise], breakOff),
@@ -88,15 +88,15 @@ describe('tokens', () => {
     expect(await tokensLeft(scenario.app)).toBe(perMinute - prompt - 2)
   })
 
-  test('of a call that another route answers are debited once', async () => {
+  test('is debited once by a call that failed over to another route', async () => {
     const options = { other: [whole(said({}, used))] }
     await using scenario = await startLimited(json('', { status: 500 }), options)
     expect(toldTokens(await scenario.app.chat(question))).toBe(perMinute - 300)
   })
 })
 
-describe('calls at once', () => {
-  test('are bounded, and one that has ended makes room', async () => {
+describe('the concurrency limit', () => {
+  test('bounds open calls, and a call that ends frees its slot', async () => {
     const gate = Promise.withResolvers<void>()
     const held = chunks([delta({ content: 'It ' }), gate.promise, delta({}, 'stop'), 'data: [DONE]\n\n'])
     await using scenario = await startLimited([held, held, whole(said())])
@@ -117,7 +117,7 @@ describe('calls at once', () => {
 
   test.each<[string, Script, object, number]>([
     ['before the first byte', silence, { stream: true }, leftPrompt],
-    ['during a whole answer', silence, {}, leftPrompt],
+    ['during a reply that is not streamed', silence, {}, leftPrompt],
     [
       'in the middle of a stream',
       chunks([delta({ content: 'eight ch' }), Promise.withResolvers<void>().promise]),
@@ -125,7 +125,7 @@ describe('calls at once', () => {
       leftPrompt + 4,
     ],
   ])(
-    'a client that leaves %s gives its place back, and its tokens count',
+    'a client that disconnects %s frees its concurrency slot, and its tokens count',
     async (_, script, more, debited) => {
       await using scenario = await startLimited([script, script, whole(said({}, used))])
       const { app, acme } = scenario
@@ -145,7 +145,7 @@ describe('calls at once', () => {
     },
   )
 
-  test('clients that leave at any moment give every place back', async () => {
+  test('clients that disconnect at any moment free every concurrency slot', async () => {
     const limits = { concurrent_requests: 1, tokens_per_minute: 1e9, requests_per_minute: 1e6 }
     await using scenario = await startScenario(streamed(), { settings: { limits }, clock: () => 0 })
     const { app } = scenario

@@ -13,7 +13,7 @@ async function startLimited(limits: Record<string, number>, database?: string) {
   return { app, clock, [Symbol.asyncDispose]: app.stop }
 }
 
-describe('a burst', () => {
+describe('a burst of requests', () => {
   test('of 500 with a limit of 100 passes exactly 100', async () => {
     await using gateway = await startLimited({ requests_per_minute: 100 })
     const replies = await Promise.all(Array.from({ length: 500 }, () => gateway.app.chat(echo)))
@@ -22,7 +22,7 @@ describe('a burst', () => {
     expect(statuses.filter((status) => status === 429).length).toBe(400)
   })
 
-  test('counts every endpoint that wants a key, and none that does not', async () => {
+  test('counts every endpoint that requires a key, and no other', async () => {
     await using gateway = await startLimited({ requests_per_minute: 4 })
     const { app } = gateway
     await app.request('/livez')
@@ -36,7 +36,7 @@ describe('a burst', () => {
     expect((await app.request('/livez')).status).toBe(200)
   })
 
-  test('is told which limit it reached and when to come back, and then passes', async () => {
+  test('is rejected with the exceeded limit and the time to retry, after which it passes', async () => {
     await using gateway = await startLimited({ requests_per_minute: 1000 })
     const { app, clock } = gateway
     await Promise.all(
@@ -66,7 +66,7 @@ describe('a burst', () => {
     expect((await app.request('/v1/models')).status).toBe(200)
   })
 
-  test('of the stock client passes: it comes back at the moment that it was told', async () => {
+  test('of the official client passes, because it retries at the announced time', async () => {
     await using gateway = await startLimited({ requests_per_minute: 300 })
     const { app, clock } = gateway
     await Promise.all(Array.from({ length: 300 }, () => app.request('/v1/models')))
@@ -86,14 +86,14 @@ describe('a burst', () => {
   })
 })
 
-describe('the headers about the limits', () => {
+describe('the rate limit headers', () => {
   const names = ['limit', 'remaining', 'reset'].flatMap((what) => [
     `x-ratelimit-${what}-requests`,
     `x-ratelimit-${what}-tokens`,
   ])
 
   test.each<[string, number, (app: Awaited<ReturnType<typeof startApp>>) => Promise<Response>]>([
-    ['an answer', 200, (app) => app.chat(echo)],
+    ['a complete reply', 200, (app) => app.chat(echo)],
     ['a stream', 200, (app) => app.chat({ ...echo, stream: true })],
     ['the model list', 200, (app) => app.request('/v1/models')],
     ['a model', 200, (app) => app.request('/v1/models/echo')],
@@ -106,7 +106,7 @@ describe('the headers about the limits', () => {
       (app) =>
         app.request('/v1/chat/completions', { body: new FormData(), headers: { 'content-type': null } }),
     ],
-  ])('are on %s', async (_, status, ask) => {
+  ])('are present on %s', async (_, status, ask) => {
     await using gateway = await startLimited({})
     const reply = await ask(gateway.app)
     expect(reply.status).toBe(status)
@@ -115,7 +115,7 @@ describe('the headers about the limits', () => {
     expect(reply.headers.get('x-ratelimit-reset-requests')).toBe('10ms')
   })
 
-  test('are not on replies to callers who are not known, nor on the probes', async () => {
+  test('are absent for unauthenticated callers and on health probes', async () => {
     await using gateway = await startLimited({})
     const { app } = gateway
     const refused = await app.chat(echo, { headers: { authorization: 'Bearer x' } })
@@ -128,14 +128,14 @@ describe('the headers about the limits', () => {
     [10, '6s'],
     [50, '1.2s'],
     [70, '858ms'],
-  ])('write the time until %d a minute are there again as %s', async (limit, text) => {
+  ])('write the reset time at %d a minute as %s', async (limit, text) => {
     await using gateway = await startLimited({ requests_per_minute: limit })
     const reply = await gateway.app.request('/v1/models')
     expect(reply.headers.get('x-ratelimit-reset-requests')).toBe(text)
   })
 })
 
-test('the limit comes after the key, and before the body is looked at', async () => {
+test('the rate limit is checked after the key and before the body', async () => {
   await using gateway = await startLimited({ requests_per_minute: 1 })
   const { app } = gateway
   expect((await app.request('/v1/models')).status).toBe(200)
@@ -157,7 +157,7 @@ test('two organizations do not share a limit, two keys of one do', async () => {
   expect((await app.request('/v1/models', { headers: second })).status).toBe(429)
 })
 
-test('a limit that another process sets is in force within a second', async () => {
+test('a limit that another process changes takes effect within a second', async () => {
   const { file, setLimit } = sharedDatabase()
   await using gateway = await startLimited({}, file)
   const limit = async () =>

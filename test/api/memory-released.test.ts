@@ -13,35 +13,35 @@ const longQuestion = { ...question, messages: [{ role: 'user', content: long }] 
 type Ending = (scenario: Scenario) => Promise<unknown>
 
 const endings: readonly (readonly [string, Script, Ending])[] = [
-  ['a whole answer', whole(), async ({ app }) => (await app.chat(longQuestion)).text()],
+  ['a complete reply', whole(), async ({ app }) => (await app.chat(longQuestion)).text()],
   [
-    'a streamed answer',
+    'a streamed reply',
     streamed(),
     async ({ app }) => (await app.chat({ ...longQuestion, stream: true })).text(),
   ],
   [
-    'a body that is no JSON',
+    'a body that is not JSON',
     whole(),
     async ({ app }) => expect((await app.chat({}, { body: `{${long}` })).status).toBe(400),
   ],
   [
-    'a body that breaks a rule',
+    'an invalid request',
     whole(),
     async ({ app }) => expect((await app.chat({ ...longQuestion, n: -1 })).status).toBe(400),
   ],
   [
-    'a model that is not there',
+    'an unknown model',
     whole(),
     async ({ app }) => expect((await app.chat({ ...longQuestion, model: 'no/one' })).status).toBe(404),
   ],
   [
-    'a previous response that is not there',
+    'an unknown previous response',
     whole(),
     async ({ app }) =>
       expect((await respond(app, { input: long, previous_response_id: 'resp_none' })).status).toBe(400),
   ],
   [
-    'a client that leaves in the middle of its body',
+    'a client that disconnects in the middle of its body',
     whole(),
     async ({ app }) => {
       const connection = await unfinished(app, 'content-length: 300000')
@@ -50,7 +50,7 @@ const endings: readonly (readonly [string, Script, Ending])[] = [
     },
   ],
   [
-    'a client that leaves in the middle of its chunks',
+    'a client that disconnects in the middle of its chunked body',
     whole(),
     async ({ app }) => {
       const connection = await unfinished(app, 'transfer-encoding: chunked', '9\r\n{"model":\r\n')
@@ -59,7 +59,7 @@ const endings: readonly (readonly [string, Script, Ending])[] = [
     },
   ],
   [
-    'a stream whose client leaves',
+    'a stream whose client disconnects',
     chunks(begun, hang),
     async ({ app }) => {
       const leaving = new AbortController()
@@ -69,7 +69,7 @@ const endings: readonly (readonly [string, Script, Ending])[] = [
     },
   ],
   [
-    'a client that leaves before its answer',
+    'a client that disconnects before its reply',
     silence,
     async ({ app, acme }) => {
       const leaving = new AbortController()
@@ -80,9 +80,9 @@ const endings: readonly (readonly [string, Script, Ending])[] = [
       await reply
     },
   ],
-  ['a provider that breaks off', reset, async ({ app }) => (await app.chat(longQuestion)).text()],
+  ['a provider that closes the connection', reset, async ({ app }) => (await app.chat(longQuestion)).text()],
   [
-    'a provider that refuses',
+    'a provider that rejects the request',
     json({ error: { message: 'No.' } }, { status: 400 }),
     async ({ app }) => (await app.chat(longQuestion)).text(),
   ],
@@ -123,7 +123,7 @@ const endings: readonly (readonly [string, Script, Ending])[] = [
     },
   ],
   [
-    'a replay that nobody reads',
+    'a replay that is not read',
     whole(),
     async ({ app }) => {
       const { id } = await responded(app, { instructions: long })
@@ -132,7 +132,7 @@ const endings: readonly (readonly [string, Script, Ending])[] = [
     },
   ],
   [
-    'the reading of what is stored',
+    'reading stored objects',
     whole(),
     async ({ app }) => {
       const { id } = await store(app, longQuestion)
@@ -152,7 +152,7 @@ const endings: readonly (readonly [string, Script, Ending])[] = [
   ],
 ]
 
-test.each(endings)('the bytes of a request are given back behind %s', async (_, script, ending) => {
+test.each(endings)('the bytes of a request are released after %s', async (_, script, ending) => {
   await using scenario = await startScenario(script)
   await ending(scenario)
   await untilReleased(scenario.app)

@@ -12,10 +12,10 @@ const tooMuch = { status: 503, type: 'service_unavailable_error', code: 'service
 const long = 'x'.repeat(200_000)
 const longQuestion = { ...question, messages: [{ role: 'user', content: long }] }
 
-describe('the slot of a request', () => {
+describe('the request slot', () => {
   const settings = { limits: { concurrent_requests: 1 } }
 
-  test('is taken before its body: another one is refused before it has sent its own', async () => {
+  test('is taken before the body is read: another request is rejected before it has sent its body', async () => {
     await using scenario = await startScenario(whole(), { settings })
     const { app } = scenario
     const first = await unfinished(app, 'content-length: 30000000')
@@ -29,7 +29,7 @@ describe('the slot of a request', () => {
     expect((await app.chat(question)).status).toBe(200)
   })
 
-  test('is free again behind a request that came to nothing', async () => {
+  test('is free again after a request that failed', async () => {
     await using scenario = await startScenario(whole(), { settings })
     const { app } = scenario
     for (const body of ['{', '{}', JSON.stringify({ ...question, model: 'no/one' })])
@@ -41,7 +41,7 @@ describe('the slot of a request', () => {
     expect((await app.chat(question)).status).toBe(200)
   })
 
-  test('is not kept by a background run that waits', async () => {
+  test('is not held by a background run that waits', async () => {
     await using scenario = await startScenario(silence, { settings })
     const { app, acme } = scenario
     const { id } = await queueRun(app)
@@ -57,10 +57,10 @@ describe('the slot of a request', () => {
   })
 })
 
-describe('the budget of bytes', () => {
+describe('the memory budget', () => {
   const settings = { memory: { in_flight: '1MiB' } }
 
-  test('refuses a body that does not fit with 503, and takes it when there is room again', async () => {
+  test('rejects a body that does not fit with 503, and accepts it when there is room again', async () => {
     await using scenario = await startScenario(whole(), { settings })
     const { app } = scenario
     const connection = await unfinished(app, 'content-length: 900000')
@@ -77,7 +77,7 @@ describe('the budget of bytes', () => {
     expect(scenario.acme.requests).toHaveLength(1)
   })
 
-  test('refuses a body in chunks as soon as it has grown too large', async () => {
+  test('rejects a chunked body as soon as it has grown too large', async () => {
     await using scenario = await startScenario(whole(), { settings })
     const { app } = scenario
     const held = await unfinished(app, 'content-length: 900000')
@@ -90,7 +90,7 @@ describe('the budget of bytes', () => {
     await untilReleased(app)
   })
 
-  test('leaves half of it to the others', async () => {
+  test('reserves half of its bytes for other organizations', async () => {
     const { file, keyOf } = sharedDatabase()
     await using scenario = await startScenario(whole(), { settings, database: file })
     const { app } = scenario
@@ -103,7 +103,7 @@ describe('the budget of bytes', () => {
     await untilReleased(app)
   })
 
-  test('counts the conversation that a small request follows, and the answer goes by the settings', async () => {
+  test('counts the conversation that a small request continues, and rejects by the settings', async () => {
     const gate = Promise.withResolvers<void>()
     await using scenario = await startScenario([whole(), gatedAnswer(gate.promise), streamed()], {
       settings,
@@ -120,7 +120,7 @@ describe('the budget of bytes', () => {
     expect((await respond(app, { previous_response_id: id, stream: true })).status).toBe(200)
   })
 
-  test('lets a background run wait for the bytes of its conversation', async () => {
+  test('makes a background run wait for the bytes of its conversation', async () => {
     const gate = Promise.withResolvers<void>()
     const { file, keyOf } = sharedDatabase()
     const options = { settings: { ...settings, background: { concurrency: 1 } }, database: file }

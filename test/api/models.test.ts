@@ -84,7 +84,7 @@ describe('GET /v1/models', () => {
     })
   })
 
-  test('shows reasoning and each shape of performance, and nothing of the inside', async () => {
+  test('shows reasoning and each kind of performance mode, and no internals', async () => {
     const { body } = await ask(() => modelsWith(everything))('/v1/models')
     const none = { output: null, cache_read: null, cache_write: null, request: null, image: null }
     const bySlug = (slug: string) => body.data.find((model) => model.slug === slug)
@@ -122,7 +122,7 @@ describe('GET /v1/models', () => {
     expect(JSON.stringify(body)).not.toContain('tiers')
   })
 
-  test('says each built-in model in the shape of the interface', async () => {
+  test('lists each built-in model in the shape of the API', async () => {
     const all = Object.keys(kinds).map((name) => provider(name))
     const names = builtIn.models.flatMap(({ routes }) => (routes ?? []).map(({ provider }) => provider))
     const providers = providersOf(...all, ...[...new Set(names)].map((name) => provider(name)))
@@ -133,20 +133,20 @@ describe('GET /v1/models', () => {
     expect(body.data.length).toBe(160)
   })
 
-  test('lists a model that was switched on without a key, with no provider', async () => {
+  test('lists a model that is enabled without a key, with no provider', async () => {
     const { body } = await ask(() => modelsWith([{ slug: 'beta/two', enabled: true }]))('/v1/models')
     expect(body.data.map(({ slug }) => slug)).toEqual(['alpha/one', 'beta/two'])
     expect(body.data[1]).not.toHaveProperty('provider')
     expect(Compile(ModelList).Check(body)).toBe(true)
   })
 
-  test('wants a key', async () => {
+  test('requires a key', async () => {
     const { status, body } = await ask(() => modelsWith())('/v1/models', 'Bearer sk-weir-wrong')
     expect(status).toBe(401)
     expect(body).not.toHaveProperty('data')
   })
 
-  test('follows a change of the models', async () => {
+  test('reflects a change of the models', async () => {
     let models = modelsWith()
     const get = ask(() => models)
     expect((await get('/v1/models')).body.data.length).toBe(1)
@@ -158,13 +158,13 @@ describe('GET /v1/models', () => {
 describe('GET /v1/models/{id}', () => {
   const get = ask(() => modelsWith([{ slug: 'alpha/one', aliases: ['uno'] }]))
 
-  test.each(['alpha/one', 'alpha%2Fone', 'one', 'uno'])('%s shows the model', async (name) => {
+  test.each(['alpha/one', 'alpha%2Fone', 'one', 'uno'])('returns the model for %s', async (name) => {
     const { status, body } = await get(`/v1/models/${name}`)
     expect(status).toBe(200)
     expect(body).toMatchObject({ id: 'alpha/one', object: 'model', supported_parameters: ['temperature'] })
   })
 
-  test.each(['nobody', 'alpha/none', '%zz', 'beta/two'])('%s is not found', async (name) => {
+  test.each(['nobody', 'alpha/none', '%zz', 'beta/two'])('is a 404 for %s', async (name) => {
     const { status, body } = await get(`/v1/models/${name}`)
     expect(status).toBe(404)
     expect(body.error).toMatchObject({

@@ -27,7 +27,7 @@ const cases = [
 ]
 
 describe.each([true, false])(
-  'a provider is believed up to what the request could take (streamed: %p)',
+  'the usage that a provider reports is limited to what the request can hold (streamed: %p)',
   (stream) => {
     test.each(cases)('where it counts $of', async ({ prompt, completion, body, cost }) => {
       const usage = {
@@ -55,7 +55,7 @@ describe.each([true, false])(
   },
 )
 
-test('where no window is known, the prompt is believed up to its bytes and what may stand before it', async () => {
+test('without a known context window, reported prompt tokens are limited to the bytes of the prompt and its overhead', async () => {
   const usage = { prompt_tokens: 900_000, completion_tokens: 5, total_tokens: 900_005 }
   await using paid = await startPaid(whole(said({}, { usage })), { balance: '10' })
   await paid.app.chat(question)
@@ -65,7 +65,7 @@ test('where no window is known, the prompt is believed up to its bytes and what 
   expect(costs).toEqual([8192 * 1000 + 50_000, (64 + 8 + 40_000) * 1000 + 50_000])
 })
 
-test('a provider that counts nothing of a prompt has not counted it', async () => {
+test('reported usage without prompt tokens does not count as usage', async () => {
   const usage = { prompt_tokens: 0, completion_tokens: 5, total_tokens: 5 }
   await using paid = await startPaid([whole(said({}, { usage })), streamed(said({}, { usage }))])
   await paid.app.chat(question)
@@ -74,7 +74,7 @@ test('a provider that counts nothing of a prompt has not counted it', async () =
   for (const row of rows) expect(row).toMatchObject({ cost: promptCost + 5 * 10_000, estimated: 1 })
 })
 
-test('counts that come before the answer, all zero, are no counts', async () => {
+test('usage before the output that is all zero is ignored', async () => {
   const zero = { choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } }
   const frames = [
     zero,

@@ -15,7 +15,7 @@ function lock({ file }: Paid) {
   return { release: () => other.close(), [Symbol.dispose]: () => other.close() }
 }
 
-test('while the database is locked a paid call is refused before the provider is asked, and takes nothing', async () => {
+test('while the database is locked a paid call is rejected before the provider is called, and reserves nothing', async () => {
   await using paid = await startPaid(whole())
   {
     using _lock = lock(paid)
@@ -39,9 +39,9 @@ function waiting(stream: boolean, gate: Promise<void>): Script {
 }
 
 describe.each([
-  ['whole', false],
+  ['not streamed', false],
   ['streamed', true],
-])('an answer, %s, whose end cannot be written', (_, stream) => {
+])('a reply (%s) whose settlement cannot be written', (_, stream) => {
   /** Asks, locks the database once the call is on its way, and gives the reply. */
   async function askLocked(paid: Paid, gate: { resolve(): void }) {
     const asking = paid.app.chat({ ...question, stream })
@@ -62,7 +62,7 @@ describe.each([
 
   const late = { status: 503, error: 'service_unavailable', cost: usualCost, provider: 'acme' }
 
-  test('is not given, and charged once when that can be written', async () => {
+  test('is not sent, and is charged once when the database is writable', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startPaid(waiting(stream, gate.promise))
     const locked = await askLocked(paid, gate)
@@ -79,7 +79,7 @@ describe.each([
     paid.books.expectSound()
   })
 
-  test('is charged, at the latest, when the gateway stops', async () => {
+  test('is charged, at the latest, when the gateway shuts down', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startPaid(waiting(stream, gate.promise))
     const locked = await askLocked(paid, gate)

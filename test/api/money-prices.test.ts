@@ -118,7 +118,7 @@ const cases: readonly Case[] = [
 const rapids: ModelFacts = { slug: 'acme/rapids', routes: [{ provider: 'acme', model: 'rapids-1' }] }
 
 test.each(cases.map((item) => [item.of, item] as const))(
-  'the price of %s is on the reply, in the row and off the balance',
+  'the price of %s is in the reply, in the usage row and deducted from the balance',
   async (_, { pricing, usage, model, body, cost }) => {
     const options = { model: { pricing, max_output_tokens: 1000, ...model }, models: [rapids] }
     await using paid = await startPaid(whole(said({}, { usage })), options)
@@ -136,7 +136,7 @@ test.each(cases.map((item) => [item.of, item] as const))(
   },
 )
 
-test('what is reserved for a prompt that may be written to a cache is enough for that', async () => {
+test('the reservation for a prompt that may be written to a cache is sufficient', async () => {
   const usage = {
     prompt_tokens: 87,
     completion_tokens: 1,

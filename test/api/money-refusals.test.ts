@@ -35,16 +35,16 @@ async function expectRefused({ acme, books }: Paid, reply: Response, code: strin
 }
 
 describe.each([
-  ['whole', {}],
+  ['not streamed', {}],
   ['streamed', { stream: true }],
-])('before the first token, %s, an organization is refused', (_, more) => {
-  test('whose balance does not hold what the call may cost', async () => {
+])('an organization is rejected before the first token (%s)', (_, more) => {
+  test('when its balance does not cover the maximum cost of the call', async () => {
     await using paid = await startPaid(whole(), { balance: usd(mostCost - 1) })
     const reply = await paid.app.chat({ ...question, ...more })
     await expectRefused(paid, reply, 'insufficient_balance', 'may cost up to 0.001087 USD')
   })
 
-  test('that has no billing', async () => {
+  test('when it has no billing', async () => {
     await using paid = await startPaid(whole())
     await paid.books.fund('default', '0', 'none')
     const reply = await paid.app.chat({ ...question, ...more })
@@ -54,16 +54,16 @@ describe.each([
   test.each([
     ['a price', undefined],
     ['any price in its pricing', {}],
-    ['a price of its answers', { input: 1 }],
-    ['a price of its prompts', { output: 1, cache_read: 1 }],
-  ])('that pays before, for a model without %s', async (_, pricing) => {
+    ['an output price', { input: 1 }],
+    ['an input price', { output: 1, cache_read: 1 }],
+  ])('when it is prepaid and the model is without %s', async (_, pricing) => {
     await using paid = await startPaid(whole(), { model: { pricing } })
     const reply = await paid.app.chat({ ...question, ...more })
     await expectRefused(paid, reply, 'billing_not_configured', 'The model acme/river has no price')
   })
 })
 
-test('an exact balance is enough, and a smaller max_tokens asks for less', async () => {
+test('an exact balance is sufficient, and a smaller max_tokens reserves less', async () => {
   await using paid = await startPaid(whole(), { balance: usd(mostPromptCost + 5 * 10_000) })
   expect((await paid.app.chat({ ...question, max_tokens: 6 })).status).toBe(402)
   expect((await paid.app.chat({ ...question, max_tokens: 5, n: 2 })).status).toBe(402)
@@ -73,7 +73,7 @@ test('an exact balance is enough, and a smaller max_tokens asks for less', async
   paid.books.expectSound()
 })
 
-test('a model without a price serves whoever does not pay, and the reply names no cost', async () => {
+test('a model without a price serves unmetered organizations, and the reply reports no cost', async () => {
   await using paid = await startPaid(whole(), { model: { pricing: undefined } })
   await paid.books.fund('default', '0', 'unmetered')
   const reply = await paid.app.chat(question)
@@ -90,7 +90,7 @@ test.each<[string, Pricing, string]>([
   paid.books.expectSound()
 })
 
-test('a wrong request and an unknown model are told as such, also without a balance', async () => {
+test('an invalid request and an unknown model are reported as such, also without a balance', async () => {
   await using paid = await startPaid(whole(), { balance: '0' })
   expect((await paid.app.chat({ ...question, temperature: 9 })).status).toBe(400)
   expect((await paid.app.chat({ ...question, model: 'acme/sea' })).status).toBe(404)
@@ -98,7 +98,7 @@ test('a wrong request and an unknown model are told as such, also without a bala
   expect((await paid.app.request('/v1/models')).status).toBe(200)
 })
 
-test('of 500 requests at once exactly those pass that the balance holds, and it ends where they leave it', async () => {
+test('of 500 concurrent requests exactly those pass that the balance covers, and it ends where they leave it', async () => {
   const held = 37
   const answered = Promise.withResolvers<void>()
   const answer = chunks([
@@ -127,7 +127,7 @@ test('of 500 requests at once exactly those pass that the balance holds, and it 
   paid.books.expectSound()
 })
 
-test('calls at once that cost more than was thought are each charged whole, and then none is served', async () => {
+test('concurrent calls that cost more than estimated are each charged in full, and then none is served', async () => {
   const usage = { prompt_tokens: 5000, completion_tokens: 5, total_tokens: 5005 }
   const frames = [delta({ role: 'assistant', content: 'It is ' }), delta({}, 'stop'), { choices: [], usage }]
   await using paid = await startPaid(chunks([...frames, doneFrame]), { balance: usd(10 * mostCost) })
@@ -144,7 +144,7 @@ test('calls at once that cost more than was thought are each charged whole, and 
   paid.books.expectSound()
 })
 
-test('an organization without its balance is no concern of the others', async () => {
+test('an organization without a balance does not affect the others', async () => {
   await using paid = await startPaid([whole(), streamed()], { balance: '0' })
   await paid.books.fund('rich', '1')
   const headers = { authorization: `Bearer ${await paid.books.keyOf('rich')}` }

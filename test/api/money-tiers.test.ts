@@ -36,8 +36,8 @@ const cases: readonly Case[] = [
   { asked: {}, cost: plainCost },
 ]
 
-describe.each([true, false])('the tier that served has its price (streamed: %p)', (stream) => {
-  test.each(cases)('asked for $asked, served $served', async ({ asked, served, cost }) => {
+describe.each([true, false])('the served tier determines the price (streamed: %p)', (stream) => {
+  test.each(cases)('when $asked was requested and $served was served', async ({ asked, served, cost }) => {
     const answer = said({}, { usage, ...(served && { tier: served }) })
     await using paid = await startPaid(stream ? streamed(answer) : whole(answer), options)
     const reply = await paid.app.chat({ ...question, ...asked, stream })
@@ -49,7 +49,7 @@ describe.each([true, false])('the tier that served has its price (streamed: %p)'
   })
 })
 
-test('the price of the tier that is asked for is reserved, and no other', async () => {
+test('only the price of the requested tier is reserved', async () => {
   const [plainMost, fastMost] = [87 * 1000 + 100 * 10_000, 87 * 2000 + 100 * 30_000]
   const balance = ((fastMost - 1) / 1e9).toFixed(9)
   await using paid = await startPaid(whole(said({}, { usage, tier: 'default' })), { ...options, balance })
@@ -59,8 +59,8 @@ test('the price of the tier that is asked for is reserved, and no other', async 
   expect((await paid.app.chat(question)).status).toBe(200)
 })
 
-describe('a model without a fast mode is not asked for priority', () => {
-  test('in a chat', async () => {
+describe('a model without a fast mode ignores the priority tier with a warning', () => {
+  test('in a chat completion', async () => {
     await using paid = await startPaid(whole(said({}, { usage })))
     const reply = await paid.app.chat({ ...question, service_tier: 'priority' })
     expect(await reply.json()).toMatchObject({
@@ -79,7 +79,7 @@ describe('a model without a fast mode is not asked for priority', () => {
     expect(paid.acme.requests[0]?.body).not.toHaveProperty('service_tier')
   })
 
-  test('and other tiers are passed on', async () => {
+  test('but accepts other tiers', async () => {
     await using paid = await startPaid(whole(said({}, { usage })))
     for (const [index, tier] of ['auto', 'default', 'flex'].entries()) {
       expect((await paid.app.chat({ ...question, service_tier: tier })).status).toBe(200)
@@ -88,7 +88,7 @@ describe('a model without a fast mode is not asked for priority', () => {
   })
 })
 
-test('a fast mode whose price leaves out a half is never free', async () => {
+test('a fast mode whose price omits input or output is never free', async () => {
   const half: ModelFacts['fast'] = {
     strategy: 'service_tier',
     service_tier: 'priority',

@@ -33,8 +33,8 @@ async function noticed({ app }: Paid): Promise<void> {
   for (let round = 0; round < 5; round++) await app.request('/livez')
 }
 
-describe('a caller who leaves between the end of an answer and its usage', () => {
-  test('is charged what the provider counts, once that has come, and then the provider is left', async () => {
+describe('a client that disconnects between the end of the output and its usage', () => {
+  test('is charged the usage of the provider once that arrives, and then the upstream call is aborted', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startPaid(gated(gate.promise, usageChunk))
     const reader = await readToEnd(paid)
@@ -50,7 +50,7 @@ describe('a caller who leaves between the end of an answer and its usage', () =>
     paid.books.expectSound()
   })
 
-  test('of a response is charged so, too', async () => {
+  test('of a response is charged in the same way', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startPaid(gated(gate.promise, usageChunk))
     const reader = readPieces(await respond(paid.app, { stream: true }))
@@ -61,7 +61,7 @@ describe('a caller who leaves between the end of an answer and its usage', () =>
     expect(row).toMatchObject({ status: 499, cost: usualCost, estimated: 0 })
   })
 
-  test('is waited for by a gateway that drains, and its call is open until then', async () => {
+  test('is awaited by a gateway that drains, and its call stays open until then', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startPaid(gated(gate.promise, usageChunk), {
       settings: { limits: { concurrent_requests: 1 } },
@@ -82,7 +82,7 @@ describe('a caller who leaves between the end of an answer and its usage', () =>
     expect(paid.books.rows().find(({ status }) => status === 499)).toMatchObject({ cost: usualCost })
   })
 
-  test('is charged an estimate where no usage has come within five seconds', async () => {
+  test('is charged an estimate where no usage arrives within five seconds', async () => {
     await using paid = await startPaid(gated(new Promise(() => {})))
     const reader = await readToEnd(paid)
     await reader.leave()
@@ -93,7 +93,7 @@ describe('a caller who leaves between the end of an answer and its usage', () =>
     expect(row?.cost).toBeWithin(leftPromptCost + 5 * 10_000, mostCost + 1)
   }, 20_000)
 
-  test('is charged an estimate at once where the answer ends without a usage', async () => {
+  test('is charged an estimate immediately where the stream ends without a usage', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startPaid(gated(gate.promise, doneFrame))
     const reader = await readToEnd(paid)
@@ -105,7 +105,7 @@ describe('a caller who leaves between the end of an answer and its usage', () =>
     expect(row?.latency_ms).toBeLessThan(5000)
   })
 
-  test('of one of two answers ends the other at once', async () => {
+  test('of one of two streams aborts the other immediately', async () => {
     await using paid = await startPaid(gated(new Promise(() => {})))
     const reader = await readToEnd(paid, { n: 2 })
     await reader.leave()
@@ -115,7 +115,7 @@ describe('a caller who leaves between the end of an answer and its usage', () =>
   })
 })
 
-test('a gateway that is cut off does not wait for the usage of a caller who left', async () => {
+test('a gateway that is forced to stop does not wait for the usage of a disconnected client', async () => {
   await using paid = await startPaid(gated(new Promise(() => {})))
   const reader = await readToEnd(paid)
   await reader.leave()

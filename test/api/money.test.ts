@@ -47,7 +47,7 @@ async function expectLeft({ books }: Paid, atLeast: number) {
 }
 
 describe('a call is charged its exact cost', () => {
-  test('when it was answered, which the reply tells too', async () => {
+  test('when it is not streamed, and the reply reports the cost', async () => {
     await using paid = await startPaid(whole())
     const reply = await paid.app.chat(question)
     expect(reply.headers.get('x-weir-cost')).toBe('0.000062000')
@@ -56,7 +56,7 @@ describe('a call is charged its exact cost', () => {
     await expectEnd(paid, { status: 200, cost: usualCost })
   })
 
-  test('when it was streamed, before the stream says that it is done', async () => {
+  test('when it is streamed, before the stream sends [DONE]', async () => {
     await using paid = await startPaid(streamed())
     const reply = await paid.app.chat(streamQuestion)
     expect(reply.headers.get('x-weir-cost')).toBeNull()
@@ -66,13 +66,13 @@ describe('a call is charged its exact cost', () => {
     await expectEnd(paid, { status: 200, cost: usualCost })
   })
 
-  test('when the second route has answered', async () => {
+  test('when the second route served it', async () => {
     await using paid = await startPaid(failure, { other: [whole()] })
     expect((await paid.app.chat(question)).headers.get('x-weir-cost')).toBe('0.000062000')
     await expectEnd(paid, { status: 200, cost: usualCost })
   })
 
-  test('as it is estimated where the provider reported no usage', async () => {
+  test('from an estimate where the provider reported no usage', async () => {
     await using paid = await startPaid(whole(said({ text: ['eight ch'] }, { usage: undefined })))
     expect((await paid.app.chat(question)).headers.get('x-weir-cost')).toBe('0.000028000')
     await expectEnd(paid, { status: 200, cost: begunCost })
@@ -80,26 +80,26 @@ describe('a call is charged its exact cost', () => {
   })
 })
 
-describe('a call that a provider did not answer costs nothing', () => {
+describe('a call that no provider served costs nothing', () => {
   test.each<[string, Script, object, number, string]>([
     ['an error of the provider', failure, question, 502, 'upstream_unavailable'],
     ['an error before a stream', failure, streamQuestion, 502, 'upstream_unavailable'],
     ['a connection that breaks', reset, question, 502, 'upstream_unavailable'],
     [
-      'a whole answer that breaks off',
+      'a complete reply that breaks off',
       jsonPieces(['{"cho'], breakOff),
       question,
       502,
       'upstream_unavailable',
     ],
     [
-      'a refusal of what the caller sent',
+      'a rejected request',
       json({ error: { message: 'No.' } }, { status: 400 }),
       question,
       400,
       'upstream_rejected',
     ],
-  ])('%s', async (_, script, body, status, error) => {
+  ])('also for %s', async (_, script, body, status, error) => {
     await using paid = await startPaid(script)
     const reply = await paid.app.chat(body)
     expect([reply.status, reply.headers.get('x-weir-cost')]).toEqual([status, null])
@@ -108,7 +108,7 @@ describe('a call that a provider did not answer costs nothing', () => {
   })
 })
 
-test('a stream that breaks is charged its prompt and what was said', async () => {
+test('a stream that breaks is charged its prompt and the output received', async () => {
   const heard = Promise.withResolvers<void>()
   await using paid = await startPaid(chunks([begun, heard.promise], breakOff))
   const reply = await paid.app.chat(streamQuestion)
@@ -117,11 +117,11 @@ test('a stream that breaks is charged its prompt and what was said', async () =>
   await expectEnd(paid, { status: 502, error: 'upstream_unavailable', cost: begunCost })
 })
 
-describe('a caller who leaves is charged', () => {
+describe('a client that disconnects is charged', () => {
   test.each([
-    ['a whole answer', question],
+    ['a complete reply', question],
     ['a stream', streamQuestion],
-  ])('the prompt before anything of %s was said', async (_, body) => {
+  ])('the prompt of %s before any output', async (_, body) => {
     await using paid = await startPaid(silence)
     const leaving = new AbortController()
     const asked = paid.app.chat(body, { signal: leaving.signal })
@@ -132,7 +132,7 @@ describe('a caller who leaves is charged', () => {
     await expectLeft(paid, leftPromptCost)
   })
 
-  test('the prompt and what was said in the middle of a stream', async () => {
+  test('the prompt and the output so far, in the middle of a stream', async () => {
     await using paid = await startPaid(chunks([begun], hang))
     const reader = readPieces(await paid.app.chat(streamQuestion))
     await reader.until('eight ch')
@@ -140,7 +140,7 @@ describe('a caller who leaves is charged', () => {
     await expectLeft(paid, leftBegunCost)
   })
 
-  test('the prompt where an accepted stream was handed over and has said nothing', async () => {
+  test('the prompt where an accepted stream was opened and has sent nothing', async () => {
     await using paid = await startPaid(chunks([], hang), { patience: 5 })
     const reader = readPieces(await paid.app.chat(streamQuestion))
     await reader.until(': keep-alive')
@@ -149,7 +149,7 @@ describe('a caller who leaves is charged', () => {
   })
 })
 
-describe('a caller who leaves between two attempts', () => {
+describe('a client that disconnects between two attempts', () => {
   const retries = { settings: { retries: { attempts: 5 } } }
   const refused = json({ error: { message: 'Down.' } }, { status: 503, headers: { 'retry-after': '2' } })
 
@@ -164,21 +164,21 @@ describe('a caller who leaves between two attempts', () => {
     await expect(asked).rejects.toThrow(/abort/)
   }
 
-  test('of which the provider has refused the first owes nothing', async () => {
+  test('owes nothing where the provider has rejected the first', async () => {
     await using paid = await startPaid(refused, retries)
     await leaveBehind(paid, 0)
     await expectEnd(paid, { status: 499, error: 'client_gone', cost: 0 })
     expect(paid.books.rows()[0]).toMatchObject({ prompt_tokens: 0, estimated: 0 })
   })
 
-  test('of which the provider has the second owes the prompt', async () => {
+  test('owes the prompt where the provider has received the second', async () => {
     await using paid = await startPaid([failure, silence], retries)
     await leaveBehind(paid, 1)
     await expectLeft(paid, leftPromptCost)
   })
 })
 
-test('calls that the gateway cuts off when it stops are charged what was said', async () => {
+test('calls that a shutdown aborts are charged their output so far', async () => {
   await using paid = await startPaid(chunks([begun], hang))
   const readers = await Promise.all(
     Array.from({ length: 10 }, async () => readPieces(await paid.app.chat(streamQuestion))),
@@ -192,7 +192,7 @@ test('calls that the gateway cuts off when it stops are charged what was said', 
   paid.books.expectSound()
 })
 
-test('a cost beyond the reservation is charged whole, and nothing more is served until it is credited', async () => {
+test('a cost beyond the reservation is charged in full, and nothing more is served until a credit', async () => {
   const usage = { prompt_tokens: 4000, completion_tokens: 5, total_tokens: 4005 }
   await using paid = await startPaid(whole(said({}, { usage })), { balance: '0.0011' })
   const cost = 4000 * 1000 + 5 * 10_000
@@ -211,7 +211,7 @@ test('a cost beyond the reservation is charged whole, and nothing more is served
   paid.books.expectSound()
 })
 
-test('below zero a model that costs nothing is refused, too', async () => {
+test('an organization below zero is rejected also for a free model', async () => {
   const usage = { prompt_tokens: 4000, completion_tokens: 5, total_tokens: 4005 }
   const models = [
     { slug: 'acme/free', pricing: { input: 0, output: 0 }, routes: [{ provider: 'acme', model: 'free' }] },
@@ -225,7 +225,7 @@ test('below zero a model that costs nothing is refused, too', async () => {
   paid.books.expectSound()
 })
 
-test('an organization that does not pay is told the cost, and nothing is taken', async () => {
+test('an unmetered organization sees the cost, and nothing is deducted', async () => {
   await using paid = await startPaid(whole())
   await paid.books.fund('default', '0', 'unmetered')
   expect((await paid.app.chat(question)).headers.get('x-weir-cost')).toBe('0.000062000')

@@ -46,14 +46,14 @@ const interfaceNow = {
   'GET /v1/responses/{id}/input_items': [200, 400, 401, 403, 404, 429, 500, 503],
 }
 
-test('the document needs no key and is JSON', () => {
+test('the OpenAPI document requires no key and is JSON', () => {
   expect(reply.status).toBe(200)
   expect(reply.headers.get('content-type')).toBe('application/json')
   expect(document.openapi).toBe('3.1.0')
   expect(document.info).toMatchObject({ title: 'Weir', version: '1.0.0' })
 })
 
-test('these operations exist, with these statuses', () => {
+test('the OpenAPI document has these operations with these statuses', () => {
   const told = operations.map(({ name, operation }) => [
     name,
     Object.keys(fieldsOf(operation.responses)).map(Number),
@@ -61,7 +61,7 @@ test('these operations exist, with these statuses', () => {
   expect(Object.fromEntries(told)).toEqual(interfaceNow)
 })
 
-test('every route is in the document, and nothing else', () => {
+test('every route is in the OpenAPI document, and nothing else', () => {
   const routes = app.runtime.routes().filter(({ method }) => method !== 'ALL')
   const served = routes.map(
     ({ method, path }) => `${method} ${path.replace('*', '{id}').replace(/:(\w+)/g, '{$1}')}`,
@@ -69,7 +69,7 @@ test('every route is in the document, and nothing else', () => {
   expect(operations.map(({ name }) => name).toSorted()).toEqual(served.toSorted())
 })
 
-test('every reference leads to a schema, and every schema is used', () => {
+test('every reference of the OpenAPI document leads to a schema, and every schema is used', () => {
   const references = fieldsWithin(document).flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []))
   const schemas = Object.keys(fieldsOf(fieldsOf(document.components).schemas))
   expect(schemas).toContain('Error')
@@ -77,7 +77,7 @@ test('every reference leads to a schema, and every schema is used', () => {
 })
 
 describe.each(operations)('$name', ({ path, operation }) => {
-  test('says what it is, under a tag that the document knows', () => {
+  test('has a description and a known tag', () => {
     const tags = listOf(document.tags).map((tag) => fieldsOf(tag).name)
     expect(operation.summary).toMatch(/^[A-Z].*[^.]$/)
     expect(operation.operationId).toMatch(/^[a-z][A-Za-z]+$/)
@@ -93,7 +93,7 @@ describe.each(operations)('$name', ({ path, operation }) => {
     for (const parameter of ofPath) expect(parameter).toMatchObject({ required: true })
   })
 
-  test('describes each parameter of its query in a sentence, with a schema that can be compiled', () => {
+  test('describes each query parameter in a sentence, with a schema that compiles', () => {
     const parameters = listOf(operation.parameters).map(fieldsOf)
     for (const parameter of parameters.filter(({ in: place }) => place !== 'path')) {
       expect(parameter).toMatchObject({ in: 'query', required: false })
@@ -103,7 +103,7 @@ describe.each(operations)('$name', ({ path, operation }) => {
     }
   })
 
-  test('has a schema for every reply, that of the error body for errors', () => {
+  test('has a schema for every reply, and that of the error body for errors', () => {
     for (const [status, reply] of Object.entries(fieldsOf(operation.responses))) {
       const { description, content } = fieldsOf(reply)
       const { schema } = fieldsOf(Object.values(fieldsOf(content))[0])
@@ -114,7 +114,7 @@ describe.each(operations)('$name', ({ path, operation }) => {
   })
 })
 
-test('the query of the stored completions is described as it is read', () => {
+test('the query of the stored completions is described as it is parsed', () => {
   const { parameters } = operationOf('GET /v1/chat/completions')
   const byName = Object.fromEntries(
     listOf(parameters).map((parameter) => [fieldsOf(parameter).name, parameter]),
@@ -125,12 +125,12 @@ test('the query of the stored completions is described as it is read', () => {
   expect(byName.metadata).toMatchObject({ style: 'deepObject', explode: true, schema: { type: 'object' } })
 })
 
-test('names of operations are not given twice', () => {
+test('operation ids are unique', () => {
   const names = operations.map(({ operation }) => operation.operationId)
   expect(new Set(names).size).toBe(names.length)
 })
 
-test('a key is asked for by the interface, not by the system routes', () => {
+test('the API routes require a key, and the system routes do not', () => {
   expect(document.security).toEqual([{ bearer: [] }])
   const schemes = fieldsOf(fieldsOf(document.components).securitySchemes)
   expect(schemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
@@ -153,7 +153,7 @@ test.each([
   ['POST /v1/responses', ResponseObject, ResponseStreamEvent, '`response.completed`'],
   ['GET /v1/responses/{id}', ResponseObject, ResponseStreamEvent, '`response.completed`'],
 ])(
-  'the reply of %s has the schemas that it is checked with, and tells its end',
+  'the reply of %s has the schemas that it is checked with, and documents the end of its stream',
   (name, whole, frame, end) => {
     const reply = fieldsOf(fieldsOf(operationOf(name).responses)['200'])
     expect(resolved(jsonIn(reply))).toEqual(plain(whole))
@@ -167,7 +167,7 @@ test('the schema of the models is the one that they are checked with', () => {
   expect(resolved(jsonIn(fieldsOf(operationOf('GET /v1/models').responses)['200']))).toEqual(plain(ModelList))
 })
 
-test('every schema can be compiled, and only objects and choices of them are named', () => {
+test('every schema compiles, and only objects and unions of them are named', () => {
   for (const schema of Object.values(fieldsOf(fieldsOf(document.components).schemas))) {
     const { anyOf = [schema] } = fieldsOf(schema)
     for (const choice of listOf(anyOf)) expect(resolved(choice)).toMatchObject({ type: 'object' })
@@ -175,7 +175,7 @@ test('every schema can be compiled, and only objects and choices of them are nam
   }
 })
 
-test('the replies of a real app fit what the document says of them', async () => {
+test('the replies of a real app match the OpenAPI document', async () => {
   const messages = [{ role: 'user', content: 'Hello' }]
   const { id } = await store(app, { model: 'weir/echo', messages, metadata: { kept: 'yes' } })
   const response = await responded(app, { model: 'weir/echo' })
@@ -192,7 +192,7 @@ test('the replies of a real app fit what the document says of them', async () =>
   }
 })
 
-test('two schemas of one title are refused, one schema twice is not', () => {
+test('two schemas with one title are rejected, one schema twice is not', () => {
   const route = (path: string, schema: object) => {
     const content = { 'application/json': { schema: { title: 'One', ...schema } } }
     return { method: 'POST', path, hooks: { detail: { requestBody: { content } } } }

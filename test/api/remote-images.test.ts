@@ -26,8 +26,8 @@ function showing(...urls: readonly string[]) {
   }
 }
 
-describe('an image at an address', () => {
-  test('is counted among the bytes that requests hold, and refused with 503 beyond them', async () => {
+describe('an image URL', () => {
+  test('counts towards the memory budget of requests, and is rejected with 503 beyond it', async () => {
     const large = Buffer.concat([png, Buffer.alloc(600_000)])
     using server = imageServer(() => imageReply(large))
     const settings = { memory: { in_flight: '1MiB' } }
@@ -46,7 +46,7 @@ describe('an image at an address', () => {
     expect((await app.chat(showing(server.url('/a.png')))).status).toBe(200)
   })
 
-  test('goes to Gemini as its bytes, which are fetched once for all tries', async () => {
+  test('is sent to Gemini as its bytes, which are fetched once for all attempts', async () => {
     using server = imageServer(() => imageReply())
     const settings = { retries: { attempts: 1 } }
     const options = { ...gemini, settings, images: server.surroundings }
@@ -62,7 +62,7 @@ describe('an image at an address', () => {
   test.each([
     ['openai-compatible', whole(said())],
     ['anthropic', claudeAnswer],
-  ])('goes to %s as its address, and nobody here fetches it', async (kind, answer) => {
+  ])('is sent to %s as a URL, and is not fetched by the gateway', async (kind, answer) => {
     using server = imageServer(() => imageReply())
     await using scenario = await startScenario(answer, { acme: { kind }, images: server.surroundings })
     expect((await scenario.app.chat(showing(server.url('/a.png')))).status).toBe(200)
@@ -71,7 +71,7 @@ describe('an image at an address', () => {
     expect(server.asked).toEqual([])
   })
 
-  test('is fetched only where the route that needs its bytes is asked', async () => {
+  test('is fetched only where the route that needs its bytes is called', async () => {
     using server = imageServer(() => imageReply())
     const routes = [
       { provider: 'other', model: 'river-2' },
@@ -94,7 +94,7 @@ describe('an image that cannot be used', () => {
     ['is of the cloud itself', 'https://169.254.169.254/latest/meta-data'],
     ['is not encrypted', 'http://images.test/a.png'],
     ['is no address', 'a.png'],
-  ])('is a 400 that names it, and nobody is asked: it %s', async (_, url) => {
+  ])('is a 400 that names it, and no provider is called: it %s', async (_, url) => {
     await using scenario = await startScenario(geminiAnswer, { ...gemini, other: [whole()] })
     expect(await readError(await scenario.app.chat(showing(url)))).toMatchObject({
       status: 400,

@@ -16,10 +16,10 @@ const settings = { timeouts: { idle: '100ms' } } as const
 const deaths: Record<string, Script> = {
   'the body ends without a finish': chunks([begun]),
   'an error comes in the stream': chunks([begun, failure]),
-  'what comes is no JSON': chunks([begun, 'data: {"cho\n\n']),
+  'an event is not JSON': chunks([begun, 'data: {"cho\n\n']),
 }
 
-describe('a provider that dies in the middle', () => {
+describe('a provider that fails in the middle of a response', () => {
   test.each(Object.entries(deaths))(
     'ends its stream with an error and response.failed: %s',
     async (_, script) => {
@@ -46,7 +46,7 @@ describe('a provider that dies in the middle', () => {
     },
   )
 
-  test('breaks its connection', async () => {
+  test('by closing its connection ends it with an error', async () => {
     const heard = Promise.withResolvers<void>()
     await using scenario = await startScenario(chunks([begun, heard.promise], breakOff))
     const reader = readPieces(await respond(scenario.app, { stream: true }))
@@ -57,7 +57,7 @@ describe('a provider that dies in the middle', () => {
     expect(rest).toContain('"status":"failed"')
   })
 
-  test('is told in the log, without what was said', async () => {
+  test('is reported in the log, without the output', async () => {
     await using scenario = await startScenario(chunks([begun]))
     const { headers } = await streamedResponse(scenario.app)
     expect(scenario.app.lines).toHaveLength(1)
@@ -65,7 +65,7 @@ describe('a provider that dies in the middle', () => {
     expect(scenario.app.lines[0]).not.toContain('It is')
   })
 
-  test('has been silent for too long', async () => {
+  test('by exceeding its idle timeout ends it with an error', async () => {
     const forever = new Promise(() => {})
     const script = chunks([begun, forever])
     await using scenario = await startScenario(script, { acme: settings })
@@ -75,7 +75,7 @@ describe('a provider that dies in the middle', () => {
   })
 })
 
-describe('a refusal before the first event is a plain error, and nothing is stored', () => {
+describe('a failure before the first event is a plain error, and nothing is stored', () => {
   const refusals: readonly (readonly [string, Script, number, string])[] = [
     [
       'an error of the provider',
@@ -97,7 +97,7 @@ describe('a refusal before the first event is a plain error, and nothing is stor
     ],
     ['a connection that breaks', reset, 502, 'upstream_unavailable'],
     ['a first event that is an error', chunks([failure]), 502, 'upstream_unavailable'],
-    ['a whole answer that breaks off', jsonPieces(['{"cho'], breakOff), 502, 'upstream_unavailable'],
+    ['a complete reply that breaks off', jsonPieces(['{"cho'], breakOff), 502, 'upstream_unavailable'],
   ]
 
   test.each([...refusals])('%s', async (_, script, status, code) => {
@@ -116,7 +116,7 @@ describe('a refusal before the first event is a plain error, and nothing is stor
     ])
   })
 
-  test('the next route answers, and tells its name', async () => {
+  test('the next route serves the response, which names it', async () => {
     const script = json({ error: { message: 'Down.' } }, { status: 500 })
     await using scenario = await startScenario(script, { other: [events(framesOf(said()))] })
     const { last } = await streamedResponse(scenario.app)
@@ -126,7 +126,7 @@ describe('a refusal before the first event is a plain error, and nothing is stor
 })
 
 describe('a stream that is accepted and then silent', () => {
-  test('is handed over, and tells what comes in the end', async () => {
+  test('is opened, and emits the events that follow', async () => {
     const gate = Promise.withResolvers<void>()
     await using scenario = await startScenario(events([gate.promise, ...framesOf(said())]), { patience: 10 })
     const reply = await respond(scenario.app, { stream: true })
@@ -137,7 +137,7 @@ describe('a stream that is accepted and then silent', () => {
     expect(last).toMatchObject({ status: 'completed', provider: 'acme' })
   })
 
-  test('has failed where the first word is a failure, and is stored so', async () => {
+  test('fails where the first event is an error, and is stored as failed', async () => {
     const gate = Promise.withResolvers<void>()
     const frames = ['data: {"error":{"message":"No.","code":503}}\n\n']
     const options = { patience: 10, other: [whole()] }

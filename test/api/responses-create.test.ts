@@ -6,15 +6,16 @@ import { asked, respond, responded, textOf } from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
 
 const form = Compile(ResponseObject)
+const items = (text: string): object[] => [{ role: 'user', content: text }]
 
-/** What was asked upstream, and the response, for a question with this laid over it. */
+/** The upstream request and the response, for a plain request with these fields. */
 async function answerTo(body: object, ...options: Parameters<typeof startScenario> | []) {
   await using scenario = await startScenario(options[0] ?? whole(), options[1])
   const response = await responded(scenario.app, body)
   return { response, upstream: scenario.acme.requests[0]!.body, lines: scenario.app.lines }
 }
 
-test('a response tells everything that the interface names, and what clients expect beside it', async () => {
+test('a response has every field of the API, and those that clients expect beside it', async () => {
   const { response } = await answerTo({})
   const digits = response.id.slice('resp_'.length)
   expect(digits).toMatch(/^[0-9a-f]{32}$/)
@@ -75,7 +76,7 @@ test('a response has the headers of every reply that is not a stream', async () 
   expect(headers.get('x-ratelimit-limit-requests')).toBe('6000')
 })
 
-describe('what was asked is told again', () => {
+describe('a response echoes the parameters of its request:', () => {
   const echoes: readonly object[] = [
     { instructions: 'Be brief.' },
     { max_output_tokens: 50 },
@@ -106,12 +107,12 @@ describe('what was asked is told again', () => {
     [{ text: {} }, { text: { format: { type: 'text' } } }],
     [{ tools: [] }, { tools: [] }],
     [{ service_tier: 'flex' }, { service_tier: 'default' }],
-  ])('%j as %j', async (body, told) => {
+  ])('with %j as %j', async (body, told) => {
     expect((await answerTo(body)).response).toMatchObject(told)
   })
 })
 
-describe('the input reaches the provider', () => {
+describe('the input of a response reaches the provider:', () => {
   const user = { role: 'user', content: 'How high is it?' }
 
   test.each<[string, unknown, readonly object[]]>([
@@ -130,7 +131,7 @@ describe('the input reaches the provider', () => {
       [{ role: 'system', content: 'A.' }, { role: 'developer', content: 'B.' }, user],
     ],
     [
-      'an echoed answer with its reasoning',
+      'an earlier output with its reasoning',
       [
         user,
         { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm.' }] },
@@ -172,13 +173,13 @@ describe('the input reaches the provider', () => {
     expect(response).not.toHaveProperty('warnings')
   })
 
-  test('instructions come first', async () => {
+  test('with the instructions first', async () => {
     const { upstream } = await answerTo({ instructions: 'Be brief.', input: [user] })
     expect<unknown>(upstream.messages).toEqual([{ role: 'system', content: 'Be brief.' }, user])
   })
 })
 
-test('parameters reach the provider under its names, and what is for the gateway alone does not', async () => {
+test('the parameters of a response reach the provider under its names, without those for the gateway alone', async () => {
   const schema = { type: 'object', properties: { metres: { type: 'number' } } }
   const { upstream } = await answerTo({
     max_output_tokens: 50,
@@ -205,21 +206,21 @@ test('parameters reach the provider under its names, and what is for the gateway
   expect(JSON.stringify(upstream)).not.toMatch(/secret|trace|tags|metadata|"store":true|instructions|"input"/)
 })
 
-describe('what is lost is told, once for each', () => {
+describe('a response has one warning', () => {
   test.each<[object, RegExp]>([
     [{ input: [...items(asked.input), { type: 'telegram', text: 'a' }] }, /^Item type .telegram. is not/],
     [{ truncation: 'auto' }, /truncation/],
     [{ include: ['reasoning.encrypted_content'] }, /^Include value/],
     [{ conversation: 'conv_1' }, /conversation/],
     [{ stop: ['a'] }, /stop/],
-  ])('%j', async (body, sentence) => {
+  ])('for each ignored field: %j', async (body, sentence) => {
     const { response, upstream } = await answerTo(body)
     expect(response.warnings).toHaveLength(1)
     expect(response.warnings?.[0]).toMatch(sentence)
     expect(JSON.stringify(upstream)).not.toMatch(/telegram|truncation|include|conv_1|"stop"/)
   })
 
-  test('counts that no provider told are estimated, and a warning says so', async () => {
+  test('for usage that no provider reported and that is estimated', async () => {
     const { response } = await answerTo({}, whole(said({}, { usage: undefined })))
     expect(response.warnings).toEqual([expect.stringContaining('estimated')])
     expect(response.usage?.input_tokens).toBeGreaterThan(0)
@@ -230,7 +231,7 @@ describe('what is lost is told, once for each', () => {
 test.each([
   ['the output limit', 'length', 'max_output_tokens'],
   ['a filter', 'content_filter', 'content_filter'],
-])('an answer that %s cut short is incomplete', async (_, finish, reason) => {
+])('an output that %s stopped is incomplete', async (_, finish, reason) => {
   const { response } = await answerTo({}, whole(said({ finish })))
   expect(response).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, completed_at: null })
   expect(response.output).toMatchObject([{ status: 'incomplete' }])
@@ -238,11 +239,7 @@ test.each([
   expect(form.Check(response)).toBe(true)
 })
 
-test('an alias is asked for, and the slug is told', async () => {
+test('a model that is requested by an alias is reported by its slug', async () => {
   const { response } = await answerTo({ model: 'stream' }, whole(), { model: { aliases: ['stream'] } })
   expect(response.model).toBe('acme/river')
 })
-
-function items(text: string): object[] {
-  return [{ role: 'user', content: text }]
-}

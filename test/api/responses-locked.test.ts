@@ -19,7 +19,7 @@ function lock({ file }: Paid) {
 }
 
 // Each waits a second for the lock: they wait together.
-test.concurrent('while the database is locked nothing is asked and nothing deleted', async () => {
+test.concurrent('while the database is locked nothing is generated and nothing deleted', async () => {
   await using paid = await startPaid(whole())
   const { id } = await responded(paid.app)
   {
@@ -42,10 +42,10 @@ function waiting(stream: boolean, gate: Promise<void>): Script {
     : jsonPieces([gate, JSON.stringify(completionOf(said()))])
 }
 
-describe('a response whose end cannot be written is not told to be complete, and is not there afterwards', () => {
+describe('a response whose end cannot be stored is not reported as completed, and does not exist afterwards', () => {
   const late = { api: 'responses', status: 503, error: 'service_unavailable', cost: usualCost }
 
-  test.concurrent('whole', async () => {
+  test.concurrent('without a stream', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startPaid(waiting(false, gate.promise))
     const asking = respond(paid.app)
@@ -60,7 +60,7 @@ describe('a response whose end cannot be written is not told to be complete, and
     paid.books.expectSound()
   })
 
-  test.concurrent('streamed', async () => {
+  test.concurrent('with a stream', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startPaid(waiting(true, gate.promise))
     const reply = await respond(paid.app, { stream: true })
@@ -80,7 +80,7 @@ describe('a response whose end cannot be written is not told to be complete, and
   })
 })
 
-test('a stream that the gateway cuts off has failed, and is stored so', async () => {
+test('a stream that a shutdown aborts has failed, and is stored as failed', async () => {
   await using scenario = await startScenario(chunks([delta({ content: 'It is ' })], hang))
   const reader = readPieces(await respond(scenario.app, { stream: true }))
   let text = ''

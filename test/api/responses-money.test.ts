@@ -62,7 +62,7 @@ async function begin({ app }: Paid, more: object = {}) {
 }
 
 describe('a response is charged its exact cost', () => {
-  test('when it was answered, which the reply tells too', async () => {
+  test('when it is not streamed, and the reply reports the cost', async () => {
     await using paid = await startPaid(whole())
     const reply = await respond(paid.app)
     expect(reply.headers.get('x-weir-cost')).toBe('0.000062000')
@@ -70,7 +70,7 @@ describe('a response is charged its exact cost', () => {
     await expectEnd(paid, { status: 200, cost: usualCost })
   })
 
-  test('when it was streamed, before the stream tells its end, with which it is stored', async () => {
+  test('when it is streamed, before the terminal event, in the transaction that stores it', async () => {
     await using paid = await startPaid(streamed())
     const reader = readPieces(await respond(paid.app, { stream: true }))
     await reader.until('event: response.completed')
@@ -86,7 +86,7 @@ describe('a response is charged its exact cost', () => {
     expect(storedIn(paid)).toBe(0)
   })
 
-  test('as it is estimated where the provider reported no usage', async () => {
+  test('from an estimate where the provider reported no usage', async () => {
     await using paid = await startPaid(whole(said({ text: ['eight ch'] }, { usage: undefined })))
     const { usage } = (await (await respond(paid.app)).json()) as ResponseObject
     expect(usage).toMatchObject({ input_tokens: 8, output_tokens: 2 })
@@ -94,7 +94,7 @@ describe('a response is charged its exact cost', () => {
   })
 })
 
-test('what may not be paid is refused before the provider is asked, and not stored', async () => {
+test('a response that the balance does not cover is rejected before the provider is called, and not stored', async () => {
   await using paid = await startPaid(whole(), { balance: '0.001' })
   for (const stream of [true, false]) {
     const reply = await respond(paid.app, { stream })
@@ -107,8 +107,8 @@ test('what may not be paid is refused before the provider is asked, and not stor
   expect((await respond(paid.app, { max_output_tokens: 50 })).status).toBe(200)
 })
 
-describe('a response that no provider answered costs nothing and is not stored', () => {
-  test.each([true, false])('streamed: %p', async (stream) => {
+describe('a response that no provider served costs nothing and is not stored', () => {
+  test.each([true, false])('(streamed: %p)', async (stream) => {
     await using paid = await startPaid(failure)
     expect((await respond(paid.app, { stream })).status).toBe(502)
     await expectEnd(paid, { status: 502, error: 'upstream_unavailable', cost: 0 })
@@ -116,15 +116,15 @@ describe('a response that no provider answered costs nothing and is not stored',
   })
 })
 
-test('a stream that breaks is charged its prompt and what was said, and tells that usage', async () => {
+test('a response stream that breaks is charged its prompt and its output, and reports that usage', async () => {
   await using paid = await startPaid(chunks([begun]))
   const { last } = await streamedResponse(paid.app)
   expect(last).toMatchObject({ status: 'failed', usage: { input_tokens: 8, output_tokens: 2 } })
   await expectEnd(paid, { status: 502, error: 'upstream_unavailable', cost: begunCost })
 })
 
-describe('whoever leaves a stream', () => {
-  test('is charged the prompt and what was said, and the response is kept so far', async () => {
+describe('a client that disconnects from a response stream', () => {
+  test('is charged the prompt and the output, and the response is stored so far', async () => {
     await using paid = await startPaid(chunks([begun], hang))
     const { reader, id } = await begin(paid)
     expect(paid.books.account()).toEqual([start, mostCost])
@@ -147,7 +147,7 @@ describe('whoever leaves a stream', () => {
     expect(paid.app.lines).toEqual([])
   })
 
-  test('that is not stored is charged alike', async () => {
+  test('is charged alike for a response that is not stored', async () => {
     await using paid = await startPaid(chunks([begun], hang))
     const { reader } = await begin(paid, { store: false })
     await reader.leave()
@@ -155,7 +155,7 @@ describe('whoever leaves a stream', () => {
     expect(storedIn(paid)).toBe(0)
   })
 
-  test('before its first word is charged the prompt', async () => {
+  test('is charged the prompt before the first token', async () => {
     await using paid = await startPaid(chunks([], hang), { patience: 5 })
     const reader = readPieces(await respond(paid.app, { stream: true }))
     await reader.until('response.in_progress')
@@ -165,9 +165,9 @@ describe('whoever leaves a stream', () => {
   })
 
   test.each<[string, Script, boolean]>([
-    ['a whole answer', silence, false],
+    ['a complete reply', silence, false],
     ['a stream', silence, true],
-  ])('before %s has begun is charged the prompt, and nothing is stored', async (_, script, stream) => {
+  ])('is charged the prompt before %s has begun, and nothing is stored', async (_, script, stream) => {
     await using paid = await startPaid(script)
     const leaving = new AbortController()
     const asking = respond(paid.app, { stream }, { signal: leaving.signal })
@@ -178,7 +178,7 @@ describe('whoever leaves a stream', () => {
     expect(storedIn(paid)).toBe(0)
   })
 
-  test('a hundred at once are each charged and kept', async () => {
+  test('is charged and has its response stored, also when a hundred do so at once', async () => {
     await using paid = await startPaid(chunks([begun], hang))
     const streams = await Promise.all(Array.from({ length: 100 }, () => begin(paid)))
     await Promise.all(streams.map(({ reader }) => reader.leave()))
@@ -191,7 +191,7 @@ describe('whoever leaves a stream', () => {
   })
 })
 
-test('streams that the gateway cuts off when it stops are charged and kept', async () => {
+test('response streams that a shutdown aborts are charged and stored', async () => {
   await using paid = await startPaid(chunks([begun], hang))
   await Promise.all(Array.from({ length: 10 }, () => begin(paid)))
   await paid.app.stop()

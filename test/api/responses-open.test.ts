@@ -17,7 +17,7 @@ const answers: Record<string, readonly [whole: Script, streamed: Script]> = {
   'text with reasoning': [whole(said({ reasoning: ['Hm.'] })), streamed(said({ reasoning: ['Hm.'] }))],
   'a cut answer': [whole(said({ finish: 'length' })), streamed(said({ finish: 'length' }))],
   'no usage': [whole(said({}, { usage: undefined })), streamed(said({}, { usage: undefined }))],
-  'nothing said': [whole(said({ text: [] })), streamed(said({ text: [] }))],
+  'no output': [whole(said({ text: [] })), streamed(said({ text: [] }))],
   'a broken stream': [whole(), chunks([delta({ content: 'It is ' })])],
 }
 
@@ -27,7 +27,7 @@ const asked: readonly object[] = [
   { temperature: 0, top_p: 0.5, truncation: 'auto', tool_choice: { type: 'none' }, user: 'u', store: true },
 ]
 
-describe('with the switch on, every response is an Open Responses object', () => {
+describe('with open_responses enabled, every response is an Open Responses object:', () => {
   test.each(Object.entries(answers))('%s', async (_, [single, stream]) => {
     for (const body of asked) {
       await using scenario = await startScenario([single, stream], { settings })
@@ -49,7 +49,7 @@ describe('with the switch on, every response is an Open Responses object', () =>
   })
 })
 
-test('the switch shows what is in force, and changes nothing of what is asked upstream', async () => {
+test('open_responses shows the effective values, and changes nothing in the upstream request', async () => {
   await using scenario = await startScenario(whole(), { settings })
   const shown = await responded(scenario.app)
   expect(shown).toMatchObject({ temperature: 1, top_p: 1, truncation: 'disabled' })
@@ -57,13 +57,13 @@ test('the switch shows what is in force, and changes nothing of what is asked up
   expect(Object.keys(scenario.acme.requests[0]!.body).toSorted()).toEqual(['messages', 'model'])
 })
 
-test('the switch changes how responses are shown that were stored before it', async () => {
+test('open_responses applies to responses that were stored before it was enabled', async () => {
   await using scenario = await startScenario(whole())
   const { id } = await responded(scenario.app)
   expect((await retrieved(scenario.app, id)).temperature).toBeNull()
 })
 
-test('a queued run is one, too', async () => {
+test('a queued run is an Open Responses object, too', async () => {
   await using scenario = await startScenario(streamed(), { settings })
   const reply = await respond(scenario.app, { background: true })
   const queued = (await reply.json()) as { readonly id: string; readonly status: string }

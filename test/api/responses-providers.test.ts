@@ -28,7 +28,7 @@ const ends: Readonly<Record<string, readonly [status: string, reason: string | u
   tool_calls: ['completed', undefined],
 }
 
-describe('a provider says the same here as in a chat completion', () => {
+describe('the output of a response equals that of a chat completion:', () => {
   test.each(cases)('%s: %s', async (wire, fixture) => {
     const file = (form: string) =>
       readFileSync(join(import.meta.dir, '../fixtures', wire, `${fixture}.${form}`)).toString()
@@ -61,7 +61,7 @@ describe('a provider says the same here as in a chat completion', () => {
   }
 })
 
-describe('what providers keep is not asked for', () => {
+describe('a response requests no storage from the provider:', () => {
   test.each(Object.keys(wires))('%s', async (wire) => {
     const file = readFileSync(join(import.meta.dir, '../fixtures', wire, 'text.json')).toString()
     await using scenario = await startScenario(json(file), { acme: wires[wire]! })
@@ -76,7 +76,7 @@ describe('what providers keep is not asked for', () => {
   })
 })
 
-describe('a provider that dies fails the response, whoever it is', () => {
+describe('a provider that fails in the middle fails the response, whatever its kind:', () => {
   test.each(Object.keys(wires))('%s', async (wire) => {
     const file = readFileSync(join(import.meta.dir, '../fixtures', wire, 'stream-error.sse')).toString()
     await using scenario = await startScenario(events([file]), { acme: wires[wire]! })

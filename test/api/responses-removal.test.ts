@@ -8,7 +8,7 @@ import { startScenario } from '../support/scenario.ts'
 const unknown = `resp_${'0'.repeat(32)}`
 
 describe('a deleted response', () => {
-  test('is told to be deleted, and is gone for every reader', async () => {
+  test('is confirmed as deleted, and does not exist for any reader', async () => {
     await using scenario = await startScenario(whole())
     const { app } = scenario
     const { id } = await responded(app)
@@ -36,7 +36,7 @@ describe('a deleted response', () => {
     expect((await respond(app, { previous_response_id: id })).status).toBe(400)
   })
 
-  test('takes none of its neighbours with it', async () => {
+  test('leaves its neighbours unchanged', async () => {
     await using scenario = await startScenario(whole())
     const [first, second] = [await responded(scenario.app), await responded(scenario.app)]
     await scenario.app.request(`${responsesPath}/${first.id}`, { method: 'DELETE' })
@@ -57,23 +57,26 @@ const names = [
   'a'.repeat(2000),
 ]
 
-test.each(names.map((id) => [id.slice(0, 40), id] as const))('there is no response “%s”', async (_, id) => {
-  await using scenario = await startScenario(whole())
-  const path = `${responsesPath}/x/../${id}`.replace('x/../..', '%2E%2E').replace('x/../', '')
-  for (const [method, more] of [
-    ['GET', ''],
-    ['GET', '?stream=1'],
-    ['DELETE', ''],
-    ['POST', '/cancel'],
-    ['GET', '/input_items'],
-  ] as const) {
-    const error = await readError(await scenario.app.request(path + more, { method }))
-    expect(error).toMatchObject({ type: 'invalid_request_error', param: null })
-    expect([404, 405]).toContain(error.status)
-    expect(error.message.length).toBeLessThan(2200)
-  }
-  expect(scenario.app.lines).toEqual([])
-})
+test.each(names.map((id) => [id.slice(0, 40), id] as const))(
+  'a request for the response “%s” is a 404',
+  async (_, id) => {
+    await using scenario = await startScenario(whole())
+    const path = `${responsesPath}/x/../${id}`.replace('x/../..', '%2E%2E').replace('x/../', '')
+    for (const [method, more] of [
+      ['GET', ''],
+      ['GET', '?stream=1'],
+      ['DELETE', ''],
+      ['POST', '/cancel'],
+      ['GET', '/input_items'],
+    ] as const) {
+      const error = await readError(await scenario.app.request(path + more, { method }))
+      expect(error).toMatchObject({ type: 'invalid_request_error', param: null })
+      expect([404, 405]).toContain(error.status)
+      expect(error.message.length).toBeLessThan(2200)
+    }
+    expect(scenario.app.lines).toEqual([])
+  },
+)
 
 test.each([
   ['GET', '', 'POST'],
@@ -83,14 +86,14 @@ test.each([
   ['GET', `/${unknown}/cancel`, 'POST'],
   ['DELETE', `/${unknown}/cancel`, 'POST'],
   ['POST', `/${unknown}/input_items`, 'GET'],
-])('%s %s is not taken', async (method, path, allowed) => {
+])('%s /v1/responses%s is rejected', async (method, path, allowed) => {
   await using scenario = await startScenario(whole())
   const reply = await scenario.app.request(responsesPath + path, { method })
   expect(reply.headers.get('allow')).toBe(allowed)
   expect(await readError(reply)).toMatchObject({ status: 405, code: 'method_not_supported' })
 })
 
-test('a response that was answered at once cannot be cancelled', async () => {
+test('a response in the foreground cannot be cancelled', async () => {
   await using scenario = await startScenario(whole())
   const { id } = await responded(scenario.app)
   const reply = await scenario.app.request(`${responsesPath}/${id}/cancel`, { method: 'POST' })
@@ -103,7 +106,7 @@ test('a response that was answered at once cannot be cancelled', async () => {
   })
 })
 
-describe('requests come as clients send them', () => {
+describe('a request is accepted as clients send it:', () => {
   const bodies: Record<string, readonly [string, string]> = {
     'without a body': ['', ''],
     'with an empty body': ['content-length: 0\r\n', ''],
@@ -139,7 +142,7 @@ describe('the input items of a response', () => {
     content: [{ type: 'input_text', text }],
   })
 
-  test('are listed, the last one first unless another order is asked for', async () => {
+  test('are listed in descending order unless another order is requested', async () => {
     await using scenario = await startScenario(whole())
     const { id } = await responded(scenario.app, { input })
     const ids = [0, 1, 2].map((index) => `msg_${id.slice(5)}i${index}`)
@@ -162,7 +165,7 @@ describe('the input items of a response', () => {
     expect((await inputOf(scenario.app, id, `after=${a.id}`)).data).toEqual([])
   })
 
-  test('are those of its own request, with what its references name', async () => {
+  test('are those of its own request, with its references resolved', async () => {
     await using scenario = await startScenario(whole())
     const first = await responded(scenario.app)
     const reference = { type: 'item_reference', id: first.output[0]!.id }
@@ -179,7 +182,7 @@ describe('the input items of a response', () => {
     ['limit=101', 'limit', 'integer_above_max_value'],
     ['order=up', 'order', 'invalid_value'],
     ['after=msg_1', 'after', 'invalid_value'],
-  ])('%s is refused', async (query, param, code) => {
+  ])('are not listed for %s', async (query, param, code) => {
     await using scenario = await startScenario(whole())
     const { id } = await responded(scenario.app)
     const reply = await scenario.app.request(`${responsesPath}/${id}/input_items?${query}`)

@@ -17,14 +17,14 @@ import { hang, type Script } from '../support/script.ts'
 const thoughtful = said({ reasoning: ['A gauge ', 'would know.'] })
 
 const streams: Record<string, Script> = {
-  'a whole answer': streamed(thoughtful),
-  'an answer that was cut short': streamed(said({ finish: 'length' })),
-  'an answer that broke': chunks([delta({ content: 'It is ' })]),
-  'an answer without a word': streamed(said({ text: [] })),
+  'a complete output': streamed(thoughtful),
+  'an output that was cut short': streamed(said({ finish: 'length' })),
+  'an output that broke off': chunks([delta({ content: 'It is ' })]),
+  'an empty output': streamed(said({ text: [] })),
 }
 
-describe('a streamed response is told again byte for byte', () => {
-  test.each(Object.entries(streams))('%s', async (_, script) => {
+describe('a streamed response is replayed byte for byte', () => {
+  test.each(Object.entries(streams))('from the start: %s', async (_, script) => {
     await using scenario = await startScenario(script)
     const { text, last } = await streamedResponse(scenario.app)
     const again = await replayed(scenario.app, last!.id)
@@ -33,7 +33,7 @@ describe('a streamed response is told again byte for byte', () => {
     expect((await replayed(scenario.app, last!.id)).text).toBe(text)
   })
 
-  test.each(Object.entries(streams))('from behind any number: %s', async (_, script) => {
+  test.each(Object.entries(streams))('from any sequence number: %s', async (_, script) => {
     await using scenario = await startScenario(script)
     const { events, last } = await streamedResponse(scenario.app)
     for (const after of [-1, ...events.keys(), events.length, 9007199254740991]) {
@@ -44,7 +44,7 @@ describe('a streamed response is told again byte for byte', () => {
   })
 })
 
-test('a response that was not streamed is told as a stream of one piece', async () => {
+test('a response that was not streamed is replayed as a stream of one delta', async () => {
   await using scenario = await startScenario(whole(thoughtful))
   const response = await responded(scenario.app)
   const { events, types, last } = await replayed(scenario.app, response.id)
@@ -55,7 +55,7 @@ test('a response that was not streamed is told as a stream of one piece', async 
   expect(deltas).toEqual(['A gauge would know.', 'It is four metres.'])
 })
 
-describe('the parameter stream', () => {
+describe('a stored response is retrieved in the format of the query “stream”:', () => {
   test.each([
     ['stream=true', true],
     ['stream=1', true],
@@ -66,7 +66,7 @@ describe('the parameter stream', () => {
     ['', false],
     ['starting_after=3', false],
     ['include[]=reasoning.encrypted_content', false],
-  ])('%s', async (query, events) => {
+  ])('from the start: %s', async (query, events) => {
     await using scenario = await startScenario(whole())
     const { id } = await responded(scenario.app)
     const reply = await scenario.app.request(`${responsesPath}/${id}?${query}`)
@@ -74,7 +74,7 @@ describe('the parameter stream', () => {
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, type])
   })
 
-  test.each(['abc', '', '1.5', '1e99', 'null'])('starting_after=%s is refused', async (after) => {
+  test.each(['abc', '', '1.5', '1e99', 'null'])('it is rejected with starting_after=%s', async (after) => {
     await using scenario = await startScenario(whole())
     const { id } = await responded(scenario.app)
     const reply = await scenario.app.request(`${responsesPath}/${id}?stream=true&starting_after=${after}`)
@@ -82,7 +82,7 @@ describe('the parameter stream', () => {
   })
 })
 
-describe('a response that is still made for whoever asked', () => {
+describe('a response that is still being generated in the foreground', () => {
   const gated = () => {
     const gate = Promise.withResolvers<void>()
     const frames = [
@@ -94,7 +94,7 @@ describe('a response that is still made for whoever asked', () => {
     return { gate, script: chunks([...frames, 'data: [DONE]\n\n']) }
   }
 
-  test('is read as it is, and followed to its end by others, with the same events', async () => {
+  test('is retrieved in its current state, and followed to its end by other readers, with the same events', async () => {
     const { gate, script } = gated()
     await using scenario = await startScenario(script)
     const { reader, id, text } = await begin(scenario)
@@ -112,7 +112,7 @@ describe('a response that is still made for whoever asked', () => {
     expect((await replayed(scenario.app, id)).text).toBe(original)
   })
 
-  test('tells its followers that it was cancelled when whoever asked leaves', async () => {
+  test('sends its followers a cancellation when its client disconnects', async () => {
     await using scenario = await startScenario(chunks([delta({ content: 'It is ' })], hang))
     const { reader, id } = await begin(scenario)
     const follower = await scenario.app.request(`${responsesPath}/${id}?stream=true`)
@@ -122,7 +122,7 @@ describe('a response that is still made for whoever asked', () => {
     expect(last).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'cancelled' } })
   })
 
-  test('goes on when a follower leaves', async () => {
+  test('continues when a follower disconnects', async () => {
     const { gate, script } = gated()
     await using scenario = await startScenario(script)
     const { reader, id } = await begin(scenario)
@@ -134,7 +134,7 @@ describe('a response that is still made for whoever asked', () => {
     expect((await retrieved(scenario.app, id)).status).toBe('completed')
   })
 
-  test('is not there for anybody where it is not stored', async () => {
+  test('does not exist for other readers where it is not stored', async () => {
     const { gate, script } = gated()
     await using scenario = await startScenario(script)
     const { reader, id } = await begin(scenario, { store: false })
@@ -144,7 +144,7 @@ describe('a response that is still made for whoever asked', () => {
     await reader.rest()
   })
 
-  test('can neither be deleted nor cancelled', async () => {
+  test('can be neither deleted nor cancelled', async () => {
     const { gate, script } = gated()
     await using scenario = await startScenario(script)
     const { reader, id } = await begin(scenario)

@@ -25,7 +25,7 @@ async function say({ app }: Scenario, input: string, more: object = {}): Promise
 }
 
 describe('previous_response_id', () => {
-  test('goes on where a response has ended, and is told again', async () => {
+  test('continues where a response ended, and is echoed', async () => {
     await using scenario = await startScenario([whole(saying('Four.')), whole(saying('Five.'))])
     const first = await say(scenario, 'How high?')
     const second = await responded(scenario.app, { input: 'And now?', previous_response_id: first })
@@ -33,7 +33,7 @@ describe('previous_response_id', () => {
     expect(lastAsked(scenario)).toEqual([turn('How high?'), answer('Four.'), turn('And now?')])
   })
 
-  test('is good from the terminal event on, before the stream has closed', async () => {
+  test('is valid from the terminal event on, before the stream has closed', async () => {
     await using scenario = await startScenario([streamed(saying('Four.')), whole()])
     const reply = await respond(scenario.app, { stream: true })
     const id = /resp_[0-9a-f]{32}/
@@ -46,7 +46,7 @@ describe('previous_response_id', () => {
     await reader.leave()
   })
 
-  test('is not good while its response is still made', async () => {
+  test('is invalid while its response is still being generated', async () => {
     await using scenario = await startScenario([chunks([delta({ content: 'Fo' })], hang), whole()])
     const reader = readPieces(await respond(scenario.app, { stream: true }))
     let text = ''
@@ -59,7 +59,7 @@ describe('previous_response_id', () => {
     await reader.leave()
   })
 
-  test('leads through a hundred responses', async () => {
+  test('continues a chain of a hundred responses', async () => {
     await using scenario = await startScenario(whole(saying('a')))
     let previous: string | null = null
     for (let number = 0; number < 100; number++)
@@ -68,7 +68,7 @@ describe('previous_response_id', () => {
     expect(lastAsked(scenario)).toEqual([...turns.flat(), turn('q99')])
   })
 
-  test('goes on with another model of another provider', async () => {
+  test('continues with another model of another provider', async () => {
     const model = { slug: 'other/lake', routes: [{ provider: 'other', model: 'lake-1' }] }
     await using scenario = await startScenario(whole(saying('Four.')), { models: [model], other: [] })
     scenario.other.answer(whole(saying('Deep.')))
@@ -83,7 +83,7 @@ describe('previous_response_id', () => {
     expect(lastAsked(scenario)).toHaveLength(5)
   })
 
-  test('branches: two may follow the same one', async () => {
+  test('may be used twice, which branches the conversation', async () => {
     await using scenario = await startScenario(whole(saying('a')))
     const first = await say(scenario, 'q')
     for (const input of ['left', 'right']) {
@@ -92,7 +92,7 @@ describe('previous_response_id', () => {
     }
   })
 
-  test('hands on neither instructions nor parameters', async () => {
+  test('inherits neither instructions nor parameters', async () => {
     await using scenario = await startScenario(whole())
     const given = { instructions: 'Be brief.', temperature: 0.5, metadata: { a: 'b' } }
     const first = await say(scenario, 'q', given)
@@ -101,7 +101,7 @@ describe('previous_response_id', () => {
     expect(JSON.stringify(scenario.acme.requests.at(-1)?.body)).not.toMatch(/brief|temperature/)
   })
 
-  test('is good after what it follows was deleted, and itself was not', async () => {
+  test('is valid after an ancestor was deleted, and itself was not', async () => {
     await using scenario = await startScenario(whole(saying('a')))
     const first = await say(scenario, 'q1')
     const second = await say(scenario, 'q2', { previous_response_id: first })
@@ -113,7 +113,7 @@ describe('previous_response_id', () => {
     expect((await respond(scenario.app, { previous_response_id: second })).status).toBe(400)
   })
 
-  test('may be followed by a response that is not stored, which itself may not', async () => {
+  test('is accepted for a response that is not stored, which itself cannot be continued', async () => {
     await using scenario = await startScenario(whole(saying('a')))
     const first = await say(scenario, 'q1')
     const second = await say(scenario, 'q2', { previous_response_id: first, store: false })
@@ -122,7 +122,7 @@ describe('previous_response_id', () => {
     expect((await readError(reply)).message).toContain(second)
   })
 
-  test('follows what was cut short with what there is of it', async () => {
+  test('continues an incomplete response with its partial output', async () => {
     await using scenario = await startScenario([chunks([delta({ content: 'Fo' })]), whole()])
     const { last } = await streamedResponse(scenario.app)
     expect(last?.status).toBe('failed')
@@ -131,10 +131,10 @@ describe('previous_response_id', () => {
   })
 
   test.each([
-    ['one that never was', `resp_${'0'.repeat(32)}`],
-    ['what is no id', 'abc'],
+    ['a response that does not exist', `resp_${'0'.repeat(32)}`],
+    ['a value that is not an id', 'abc'],
     ['an id of another kind', 'chatcmpl-1'],
-  ])('of %s is a 400 that names it, and nothing is asked', async (_, previous) => {
+  ])('of %s is a 400 that names it, and no provider is called', async (_, previous) => {
     await using scenario = await startScenario(whole())
     const error = await readError(await respond(scenario.app, { previous_response_id: previous }))
     expect(error).toMatchObject({
@@ -149,7 +149,7 @@ describe('previous_response_id', () => {
 })
 
 describe('item_reference', () => {
-  test('stands for what was answered and what was asked, in its place', async () => {
+  test('is replaced by the input or output item that it names, in its place', async () => {
     await using scenario = await startScenario(whole(said({ reasoning: ['Hm.'], text: ['Four.'] })))
     const first = await responded(scenario.app)
     const [thought, message] = first.output.map(({ id }) => id)
@@ -170,7 +170,7 @@ describe('item_reference', () => {
     expect(lastAsked(scenario)).toEqual([...conversation, answer('Four.'), turn('Thanks.')])
   })
 
-  test('finds an item by the id that its sender gave it in no other response', async () => {
+  test('never finds an item of another response by the id that its sender gave it', async () => {
     await using scenario = await startScenario(whole())
     await responded(scenario.app, { input: [{ ...turn('q'), id: 'msg_mine' }] })
     const reply = await respond(scenario.app, { input: [{ type: 'item_reference', id: 'msg_mine' }] })
@@ -192,7 +192,7 @@ describe('item_reference', () => {
   })
 })
 
-test('a response is stored before its reply is there', async () => {
+test('a response is stored before its reply is sent', async () => {
   await using scenario = await startScenario(whole())
   const response = await responded(scenario.app)
   expect(await retrieved(scenario.app, response.id)).toEqual(response)

@@ -19,7 +19,7 @@ async function streamOf(script: Script) {
   return { ...reply, stored, upstream: scenario.acme.requests[0]!.body }
 }
 
-test('a stream tells reasoning and text in this order, each event with these fields', async () => {
+test('a response stream emits reasoning and text in this order, each event with these fields', async () => {
   const { events, last } = await streamOf(streamed(thoughtful))
   const digits = last!.id.slice('resp_'.length)
   const [thought, message] = [`rs_${digits}00`, `msg_${digits}01`]
@@ -61,7 +61,7 @@ test('a stream tells reasoning and text in this order, each event with these fie
   expect<unknown>(events).toEqual(expected.map((event, sequence_number) => ({ sequence_number, ...event })))
 })
 
-test('the snapshots say how far the response is, and the last one is what is read from then on', async () => {
+test('the snapshots show the progress of the response, and the last one is what is retrieved from then on', async () => {
   const { events, last, stored } = await streamOf(streamed(thoughtful))
   const snapshots = events.flatMap((event) => ('response' in event ? [event.response] : []))
   expect(snapshots.map(({ status }) => status)).toEqual(['in_progress', 'in_progress', 'completed'])
@@ -90,7 +90,7 @@ const variants: Record<string, Script> = {
   'a break in the middle': chunks([delta({ role: 'assistant', content: 'It is ' })]),
 }
 
-describe('every stream holds, whatever the model says', () => {
+describe('every response stream is well-formed, whatever the model emits:', () => {
   test.each(Object.entries(variants))('%s', async (_, script) => {
     const { events, last, stored, text, upstream } = await streamOf(script)
     expect(events.filter((event) => !form.Check(event))).toEqual([])
@@ -105,7 +105,7 @@ describe('every stream holds, whatever the model says', () => {
 test.each([
   ['the output limit', 'length', 'max_output_tokens'],
   ['a filter', 'content_filter', 'content_filter'],
-])('an answer that %s cuts short ends with response.incomplete', async (_, finish, reason) => {
+])('an output that %s cuts short ends with response.incomplete', async (_, finish, reason) => {
   const { types, last } = await streamOf(streamed(said({ finish })))
   expect(types.at(-1)).toBe('response.incomplete')
   expect(types).not.toContain('response.completed')
@@ -115,7 +115,7 @@ test.each([
   expect(textOf(last!)).toBe('It is four metres.')
 })
 
-test('the reply says that it is a stream of events that nobody may keep back', async () => {
+test('a response stream has the headers of an event stream that must not be buffered', async () => {
   const { status, headers } = await streamOf(streamed())
   expect(status).toBe(200)
   expect(headers.get('cache-control')).toBe('no-cache')
@@ -125,18 +125,18 @@ test('the reply says that it is a stream of events that nobody may keep back', a
   expect(headers.get('x-weir-cost')).toBeNull()
 })
 
-test('a client that accepts JSON alone gets the stream that it asked for', async () => {
+test('a client that accepts only JSON gets the stream that it requested', async () => {
   await using scenario = await startScenario(streamed())
   const { types } = await streamedResponse(scenario.app, {}, { headers: { accept: 'application/json' } })
   expect(types).toContain('response.completed')
 })
 
-test('nothing of the identity of the provider shows', async () => {
+test('a response stream shows nothing of the provider’s identity', async () => {
   const { text } = await streamOf(streamed(thoughtful))
   expect(text).not.toMatch(/upstream-1|upstream-model|river-1/)
 })
 
-test('a response that is not stored is streamed alike, and gone with its stream', async () => {
+test('a response that is not stored is streamed alike, and does not exist afterwards', async () => {
   await using scenario = await startScenario(streamed())
   const { types, last, events } = await streamedResponse(scenario.app, { store: false })
   expect(types.at(-1)).toBe('response.completed')
@@ -145,7 +145,7 @@ test('a response that is not stored is streamed alike, and gone with its stream'
   expect((await scenario.app.request(`/v1/responses/${last!.id}`)).status).toBe(404)
 })
 
-test('the same answer makes the same response, streamed or not', async () => {
+test('the same output makes the same response, streamed or not', async () => {
   await using scenario = await startScenario([streamed(thoughtful), whole(thoughtful)])
   const { last } = await streamedResponse(scenario.app)
   expect(plain(last!)).toEqual(plain(await responded(scenario.app)))

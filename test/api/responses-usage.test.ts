@@ -14,11 +14,11 @@ import {
 
 const key = firstKey.split('-')[2] ?? ''
 
-describe('a response is entered in the usage', () => {
+describe('a response has a usage row', () => {
   test.each([
-    ['whole', false],
+    ['not streamed', false],
     ['streamed', true],
-  ])('%s', async (_, stream) => {
+  ])('when it is %s', async (_, stream) => {
     await using paid = await startPaid(stream ? streamed() : whole())
     const labels = { user: 'u-1', tags: ['a', 'b'], trace: { id: 'trace-1', name: 'n' } }
     const reply = await respond(paid.app, { stream, ...labels, service_tier: 'flex' })
@@ -41,7 +41,7 @@ describe('a response is entered in the usage', () => {
     expect(JSON.stringify(row)).not.toContain(asked.input)
   })
 
-  test('with the tokens of the whole conversation', async () => {
+  test('with the tokens of the complete conversation', async () => {
     const usage = { prompt_tokens: 40, completion_tokens: 7, total_tokens: 47 }
     await using paid = await startPaid([whole(), whole(said({}, { usage }))])
     const { id } = await responded(paid.app)
@@ -50,7 +50,7 @@ describe('a response is entered in the usage', () => {
   })
 })
 
-describe('a request that is refused is entered, too', () => {
+describe('a rejected response request also has a usage row', () => {
   const nothing = { api: 'responses', cost: null, provider: null, prompt_tokens: 0 }
 
   test.each([
@@ -85,7 +85,7 @@ describe('a request that is refused is entered, too', () => {
 })
 
 test.each([responsesPath, '/v1/chat/completions'])(
-  'so it is where %s has a slash behind it',
+  'a rejected request to %s with a trailing slash has a usage row',
   async (path) => {
     await using paid = await startPaid(whole())
     const reply = await paid.app.request(`${path}/`, { method: 'POST', body: {} })
@@ -95,7 +95,7 @@ test.each([responsesPath, '/v1/chat/completions'])(
   },
 )
 
-test('what is done with stored responses is not entered, whatever comes of it', async () => {
+test('reading or deleting stored responses has no usage row, whatever the outcome', async () => {
   await using paid = await startPaid(whole())
   const { id } = await responded(paid.app)
   const path = `${responsesPath}/${id}`
@@ -120,10 +120,10 @@ test('what is done with stored responses is not entered, whatever comes of it', 
   expect(await paid.books.settled(1)).toHaveLength(1)
 })
 
-describe('limits', () => {
+describe('for responses, the limit', () => {
   const limited = (limits: object) => ({ settings: { limits }, clock: () => 0 })
 
-  test('of requests count every request, and refuse with the time to wait', async () => {
+  test('of requests counts every request, and rejects with the time to wait', async () => {
     await using paid = await startPaid(whole(), limited({ requests_per_minute: 2 }))
     const { id } = await responded(paid.app)
     await retrieved(paid.app, id)
@@ -135,7 +135,7 @@ describe('limits', () => {
     expect(paid.acme.requests).toHaveLength(1)
   })
 
-  test('of tokens are debited what was counted, and refuse before the provider is asked', async () => {
+  test('of tokens is debited by the counted usage, and rejects before the provider is called', async () => {
     const usage = { prompt_tokens: 100, completion_tokens: 895, total_tokens: 995 }
     const options = { ...limited({ tokens_per_minute: 1000 }), model: { max_output_tokens: 1000 } }
     await using paid = await startPaid(whole(said({}, { usage })), options)
@@ -149,7 +149,7 @@ describe('limits', () => {
     await retrieved(paid.app, id)
   })
 
-  test('of open calls do not count those who read', async () => {
+  test('of open calls does not count readers', async () => {
     await using paid = await startPaid(streamed(), limited({ concurrent_requests: 1 }))
     const { last } = await streamedResponse(paid.app)
     const path = `${responsesPath}/${last!.id}?stream=true`

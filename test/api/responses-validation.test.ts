@@ -60,7 +60,7 @@ async function expectRefusal(body: unknown, param: string | null, code: string |
   expect(message).toMatch(/^[^\n]{10,250}\.$/)
 }
 
-describe('refused', () => {
+describe('a response request is rejected for', () => {
   test.each([...refused, ...together])('%s', async (_, patch, param, code) => {
     await expectRefusal({ ...plainRequest, ...patch }, param, code)
   })
@@ -69,7 +69,7 @@ describe('refused', () => {
     await expectRefusal(body, param, code)
   })
 
-  test('an image without anything to show', async () => {
+  test('an image without a source', async () => {
     const content = [{ type: 'input_image' }]
     const reply = await post({ ...plainRequest, input: [{ role: 'user', content }] })
     expect(reply.status).toBe(200)
@@ -78,7 +78,7 @@ describe('refused', () => {
 })
 
 test.each([
-  ['a model that is not there', { model: 'acme/sea' }, 'model', 'model_not_found'],
+  ['an unknown model', { model: 'acme/sea' }, 'model', 'model_not_found'],
   ['an item that is not there', { input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input', null],
   [
     'an item that is not there, told without a type',
@@ -86,13 +86,13 @@ test.each([
     'input',
     null,
   ],
-])('404 for %s', async (_, patch, param, code) => {
+])('a response request is a 404 for %s', async (_, patch, param, code) => {
   const { message, ...facts } = await readError(await post({ ...plainRequest, ...patch }))
   expect(facts).toEqual({ status: 404, type: 'invalid_request_error', param, code })
   expect(message).toEndWith('.')
 })
 
-test('references to the items of more than a thousand responses are refused', async () => {
+test('references to the items of more than a thousand responses are rejected', async () => {
   const references = Array.from({ length: 1001 }, (_, index) => ({
     type: 'item_reference',
     id: `msg_${String(index).padStart(32, '0')}00`,
@@ -105,16 +105,16 @@ test('references to the items of more than a thousand responses are refused', as
 const refusedLater: ReadonlyMap<string, number> = new Map([
   ['an empty previous_response_id', 400],
   ['a format of any type', 400],
-  ['tools, which are refused later', 400],
+  ['tools, which are rejected later', 400],
   ['no items', 400],
   ['a reference', 404],
   ['a reference with free properties', 404],
   ['a reference without a type', 404],
   ['a reference with null for a type', 404],
-  ['an image of a file, which is refused later', 400],
+  ['an image of a file, which is rejected later', 400],
 ])
 
-test.each([...accepted])('answered: %s', async (name, patch) => {
+test.each([...accepted])('a response request is accepted: %s', async (name, patch) => {
   const reply = await post({ ...plainRequest, ...patch })
   const text = await reply.text()
   expect([reply.status, text]).toEqual([refusedLater.get(name) ?? 200, expect.any(String)])
@@ -122,11 +122,11 @@ test.each([...accepted])('answered: %s', async (name, patch) => {
   if (streamed) expect(text).toContain('event: response.completed\n')
 })
 
-test('a body that is no JSON is refused', async () => {
+test('a body that is not JSON is rejected', async () => {
   const reply = await app.request(responsesPath, { method: 'POST', body: '{"model":' })
   expect(await readError(reply)).toMatchObject({ status: 400, param: null, code: null })
 })
 
-test('nothing of this is a failure of the gateway', () => {
+test('none of these rejections is a failure of the gateway', () => {
   expect(app.lines).toEqual([])
 })

@@ -48,7 +48,7 @@ async function sayEverything({ app, acme }: Scenario) {
   return { replies: replies.join('\n'), log: app.lines.join('\n') }
 }
 
-test('keys, prompts and answers are never in the log, nor what is the provider’s own in a reply', async () => {
+test('keys, prompts and outputs never appear in the log, nor provider internals in a reply', async () => {
   await using scenario = await startScenario([], {
     provider: { api_key: providerSecret, timeouts: { first_byte: '50ms' } },
     settings: { breaker: { failures: 1000, cooldown: '1s' } },

@@ -6,8 +6,8 @@ import { idsListed, readStored, store, storedPath } from '../support/stored.ts'
 
 const metadata = { topic: 'rivers', level: 4, deep: { a: [1, null] }, none: null }
 
-describe('a completion that is to be kept', () => {
-  test('is found as it was told, with its metadata', async () => {
+describe('a completion with store: true', () => {
+  test('is retrieved as it was sent, with its metadata', async () => {
     await using scenario = await startScenario(whole())
     const told = await store(scenario.app, { metadata })
     expect(told).not.toHaveProperty('metadata')
@@ -23,7 +23,7 @@ describe('a completion that is to be kept', () => {
     expect(await readStored(scenario.app, told.id)).toEqual({ ...told, metadata: {} })
   })
 
-  test('keeps tool calls, reasoning, several choices and the warnings of its reply', async () => {
+  test('has the tool calls, reasoning, choices and warnings of its reply', async () => {
     const call = { id: 'call_1', name: 'height', arguments: ['{"at":', '"bridge"}'] }
     const choices = [
       { reasoning: ['The gauge.'], calls: [call], finish: 'tool_calls' },
@@ -36,7 +36,7 @@ describe('a completion that is to be kept', () => {
     expect(await readStored(scenario.app, told.id)).toEqual({ ...told, metadata })
   })
 
-  test('streamed is the same as one that was not, under the id of its chunks', async () => {
+  test('that was streamed equals one that was not, under the id of its chunks', async () => {
     await using scenario = await startScenario([whole(), streamed()])
     const { app } = scenario
     const told = await store(app, { metadata })
@@ -56,7 +56,7 @@ describe('a completion that is to be kept', () => {
     expect(await readStored(app, String(id))).toEqual({ ...told, id, created, metadata })
   })
 
-  test('streamed without any usage is kept with the estimate, and says so', async () => {
+  test('that was streamed without usage has the estimate, and a warning', async () => {
     await using scenario = await startScenario([
       whole(said({}, { usage: undefined })),
       streamed(said({}, { usage: undefined })),
@@ -72,7 +72,7 @@ describe('a completion that is to be kept', () => {
     })
   })
 
-  test('is named by the slug also where an alias was asked for', async () => {
+  test('has the slug of its model also where an alias was requested', async () => {
     await using scenario = await startScenario(whole(), { model: { aliases: ['stream'] } })
     const told = await store(scenario.app, { model: 'stream' })
     expect(await readStored(scenario.app, told.id)).toMatchObject({ model: 'acme/river' })
@@ -80,7 +80,7 @@ describe('a completion that is to be kept', () => {
 })
 
 test.each([[{}], [{ store: false }], [{ store: null }], [{ metadata }]])(
-  'a completion with %j is kept nowhere',
+  'a completion with %j is not stored',
   async (more) => {
     await using scenario = await startScenario([whole(), streamed()])
     const { app } = scenario
@@ -92,8 +92,8 @@ test.each([[{}], [{ store: false }], [{ store: null }], [{ metadata }]])(
   },
 )
 
-describe('an update', () => {
-  test('puts other metadata in the place of all there was, and changes nothing else', async () => {
+describe('an update of a stored completion', () => {
+  test('replaces all of its metadata, and changes nothing else', async () => {
     await using scenario = await startScenario(whole())
     const { app } = scenario
     const told = await store(app, { metadata })
@@ -106,7 +106,7 @@ describe('an update', () => {
     expect(await idsListed(app, 'metadata[stage]=live&model=acme/river')).toEqual([told.id])
   })
 
-  test('keeps keys that mean something to JavaScript', async () => {
+  test('may use keys that are special to JavaScript', async () => {
     await using scenario = await startScenario(whole())
     const told = await store(scenario.app)
     const body = '{"metadata":{"__proto__":"a","constructor":"b","":"c"}}'
@@ -121,7 +121,7 @@ describe('an update', () => {
     [{ metadata: null }, 'invalid_type'],
     [{ metadata: 'x' }, 'invalid_type'],
     [{ metadata: ['x'] }, 'invalid_type'],
-  ])('with %j is refused', async (body, code) => {
+  ])('with %j is rejected', async (body, code) => {
     await using scenario = await startScenario(whole())
     const told = await store(scenario.app, { metadata })
     const reply = await scenario.app.request(`${storedPath}/${told.id}`, { body })
@@ -130,23 +130,26 @@ describe('an update', () => {
   })
 })
 
-describe('a deletion', () => {
-  test.each([['application/json'], [null]])('with content type %p and no body is done once', async (type) => {
-    await using scenario = await startScenario(whole())
-    const { app } = scenario
-    const [gone, stays] = [await store(app, { metadata }), await store(app, { metadata })]
-    const remove = () =>
-      app.request(`${storedPath}/${gone.id}`, { method: 'DELETE', headers: { 'content-type': type } })
-    const reply = await remove()
-    expect(reply.status).toBe(200)
-    expect(await reply.json()).toEqual({ id: gone.id, object: 'chat.completion.deleted', deleted: true })
-    expect((await remove()).status).toBe(404)
-    expect(await idsListed(app)).toEqual([stays.id])
-    expect(await idsListed(app, 'metadata[topic]=rivers')).toEqual([stays.id])
-  })
+describe('a deletion of a stored completion', () => {
+  test.each([['application/json'], [null]])(
+    'with content type %p and no body succeeds once',
+    async (type) => {
+      await using scenario = await startScenario(whole())
+      const { app } = scenario
+      const [gone, stays] = [await store(app, { metadata }), await store(app, { metadata })]
+      const remove = () =>
+        app.request(`${storedPath}/${gone.id}`, { method: 'DELETE', headers: { 'content-type': type } })
+      const reply = await remove()
+      expect(reply.status).toBe(200)
+      expect(await reply.json()).toEqual({ id: gone.id, object: 'chat.completion.deleted', deleted: true })
+      expect((await remove()).status).toBe(404)
+      expect(await idsListed(app)).toEqual([stays.id])
+      expect(await idsListed(app, 'metadata[topic]=rivers')).toEqual([stays.id])
+    },
+  )
 })
 
-describe('what is not there', () => {
+describe('a completion that does not exist', () => {
   const ways = [
     ['GET', '', undefined],
     ['POST', '', { metadata: {} }],
@@ -154,7 +157,7 @@ describe('what is not there', () => {
     ['GET', '/messages', undefined],
   ] as const
 
-  test.each([...ways])('%s …%s is a 404', async (method, rest, body) => {
+  test.each([...ways])('is a 404: %s …%s', async (method, rest, body) => {
     await using scenario = await startScenario(whole())
     const unknown = [
       'chatcmpl-1',
@@ -179,7 +182,7 @@ describe('what is not there', () => {
     expect(scenario.app.lines).toEqual([])
   })
 
-  test('a method that a stored completion does not have is a 405', async () => {
+  test('a method that a stored completion does not support is a 405', async () => {
     await using scenario = await startScenario(whole())
     const reply = await scenario.app.request(`${storedPath}/chatcmpl-1`, { method: 'PATCH', body: {} })
     expect(reply.status).toBe(405)

@@ -21,8 +21,8 @@ async function expectNothingKept(paid: Paid, calls: number): Promise<void> {
   expect(sqlite.query('SELECT count(*) FROM completion_terms').values()).toEqual([[0]])
 }
 
-describe('nothing is kept', () => {
-  test('of a stream that its client has left', async () => {
+describe('no completion is stored', () => {
+  test('for a stream whose client disconnected', async () => {
     await using paid = await startPaid(chunks(begun, hang))
     const reader = readPieces(await paid.app.chat({ ...kept, stream: true }))
     await reader.until('It is ')
@@ -31,7 +31,7 @@ describe('nothing is kept', () => {
     await expectNothingKept(paid, 1)
   })
 
-  test('of a stream that breaks', async () => {
+  test('for a stream that breaks', async () => {
     const told = Promise.withResolvers<void>()
     await using paid = await startPaid(chunks([...begun, told.promise], breakOff))
     const reply = await paid.app.chat({ ...kept, stream: true })
@@ -44,15 +44,15 @@ describe('nothing is kept', () => {
   })
 
   test.each<[name: string, script: Script, status: number]>([
-    ['an answer that breaks', jsonPieces(['{"choices":[{'], breakOff), 502],
-    ['a call that the provider refuses', json({ error: { message: 'No.' } }, { status: 400 }), 400],
-  ])('of %s', async (_, script, status) => {
+    ['a reply that breaks off', jsonPieces(['{"choices":[{'], breakOff), 502],
+    ['a call that the provider rejects', json({ error: { message: 'No.' } }, { status: 400 }), 400],
+  ])('for %s', async (_, script, status) => {
     await using paid = await startPaid(script)
     expect((await paid.app.chat(kept)).status).toBe(status)
     await expectNothingKept(paid, 1)
   })
 
-  test('of a request that is not valid', async () => {
+  test('for an invalid request', async () => {
     await using paid = await startPaid(whole())
     expect((await paid.app.chat({ ...kept, metadata: 'x' })).status).toBe(400)
     await expectNothingKept(paid, 1)
@@ -68,7 +68,7 @@ describe.each([[false], [true]])('with stream %p', (stream) => {
       : jsonPieces([gate, JSON.stringify(completionOf(said()))])
   }
 
-  test('an answer that cannot be kept is an error, and stays lost', async () => {
+  test('a completion that cannot be stored is an error, and is not stored later', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startPaid(waiting(gate.promise))
     const asking = paid.app.chat({ ...kept, stream })
@@ -86,7 +86,7 @@ describe.each([[false], [true]])('with stream %p', (stream) => {
     await expectNothingKept(paid, 1)
   })
 
-  test('the end is told when it is kept, and not before', async () => {
+  test('a completion sends its end once it is stored, and not before', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startPaid(waiting(gate.promise))
     const asking = paid.app.chat({ ...kept, stream })
@@ -100,7 +100,7 @@ describe.each([[false], [true]])('with stream %p', (stream) => {
   })
 })
 
-test('what is asked of kept completions leaves no row among the calls of models, also where it is refused', async () => {
+test('reading stored completions adds no usage row, also where it is rejected', async () => {
   await using paid = await startPaid([whole(), streamed()])
   const { id } = await store(paid.app)
   await listed(paid.app, 'metadata[a]=b')

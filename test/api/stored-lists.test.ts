@@ -40,7 +40,7 @@ async function namesListed(query: string): Promise<(string | undefined)[]> {
   return (await idsListed(app, query)).map((id) => byName.get(id))
 }
 
-test('a list has them all in the order of creation, as each is found alone', async () => {
+test('a list has all completions in the order of creation, each as it is retrieved alone', async () => {
   const { object, data, first_id, last_id, has_more } = await listed(app)
   expect([object, has_more]).toEqual(['list', false])
   expect(data.map(({ id }) => byName.get(id))).toEqual(names)
@@ -50,13 +50,13 @@ test('a list has them all in the order of creation, as each is found alone', asy
   expect(await namesListed('order=desc')).toEqual(names.toReversed())
 })
 
-test('a list of nothing has no ids at its ends', async () => {
+test('an empty list has null first and last ids', async () => {
   const empty = { object: 'list', data: [], first_id: null, last_id: null, has_more: false }
   expect(await listed(app, 'model=nobody/nothing')).toEqual(empty)
   expect(await listed(app, 'metadata[a]=b')).toEqual(empty)
 })
 
-describe('only those of a model are listed', () => {
+describe('a list that is filtered by model has only its completions:', () => {
   test.each([
     ['model=acme/other', ['river']],
     ['model=acme%2Fother', ['river']],
@@ -73,7 +73,7 @@ describe('only those of a model are listed', () => {
   })
 })
 
-describe('only those with all the pairs are listed', () => {
+describe('a list that is filtered by metadata has only the completions with all the pairs:', () => {
   test.each([
     ['metadata[topic]=rivers', ['river']],
     ['metadata%5Btopic%5D=rivers', ['river']],
@@ -108,7 +108,7 @@ describe('only those with all the pairs are listed', () => {
     expect(await namesListed(query)).toEqual(expected)
   })
 
-  test('also where there are hundreds of pairs', async () => {
+  test('hundreds of pairs', async () => {
     const pairs = Array.from({ length: 300 }, (_, index) => [`k${index}`, `v${index}`] as const)
     const { id } = await store(app, {
       model: 'weir/echo',
@@ -149,7 +149,7 @@ test.each([
   ['metadata[a]=%FF', 'metadata', 'invalid_value'],
   ['metadata[%FF]=a', 'metadata', 'invalid_value'],
   ['metadata%5B%=a', 'metadata', 'invalid_value'],
-])('%s is refused', async (query, param, code) => {
+])('a list with %s is rejected', async (query, param, code) => {
   const reply = await app.request(`${storedPath}?${query}`)
   expect(await readError(reply)).toMatchObject({ status: 400, type: 'invalid_request_error', param, code })
   expect(app.lines).toEqual([])

@@ -23,7 +23,7 @@ async function page({ app }: Scenario, id: string, query = ''): Promise<ListBody
   return (await (await app.request(`${storedPath}/${id}/messages?${query}`)).json()) as ListBody<Message>
 }
 
-test('the messages are those of the request, each with its place as the end of its id', async () => {
+test('the messages of a stored completion are those of its request, each with its position at the end of its id', async () => {
   await using scenario = await startScenario(whole())
   const { id } = await store(scenario.app, { messages, tools: [] })
   expect<unknown>(await page(scenario, id)).toEqual({
@@ -41,7 +41,7 @@ test('the messages are those of the request, each with its place as the end of i
   })
 })
 
-describe('pages of 25 messages', () => {
+describe('a page of stored messages', () => {
   const many = Array.from({ length: 25 }, (_, index) => ({ role: 'user', content: `Say ${index}.` }))
   const places = (query: string, expected: readonly number[], more: boolean) => ({ query, expected, more })
   const upTo = (first: number, last: number) =>
@@ -59,7 +59,7 @@ describe('pages of 25 messages', () => {
     places('order=desc&after=ID-5', upTo(4, 0), false),
     places('order=desc&after=ID-0', [], false),
     places('order=desc&limit=2&after=ID-99999999', [24, 23], true),
-  ])('$query', async ({ query, expected, more }) => {
+  ])('is selected by the query $query', async ({ query, expected, more }) => {
     await using scenario = await startScenario(whole())
     const { id } = await store(scenario.app, { messages: many })
     const { data, first_id, last_id, has_more } = await page(scenario, id, query.replace('ID', id))
@@ -80,7 +80,7 @@ describe('pages of 25 messages', () => {
     ['limit=101', 'limit', 'integer_above_max_value'],
     ['limit=all', 'limit', 'invalid_type'],
     ['order=up', 'order', 'invalid_value'],
-  ])('%s is refused', async (query, param, code) => {
+  ])('is rejected for %s', async (query, param, code) => {
     await using scenario = await startScenario(whole())
     const { id } = await store(scenario.app, { messages: many })
     const reply = await scenario.app.request(`${storedPath}/${id}/messages?${query.replace('ID', id)}`)

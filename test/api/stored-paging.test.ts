@@ -19,8 +19,8 @@ async function remove(app: App, id: string): Promise<void> {
 
 const filters = ['', 'model=weir/echo', 'metadata[kept]=yes', 'metadata[kept]=yes&model=weir/echo']
 
-describe.each([['asc'], ['desc']])('page by page, %s,', (order) => {
-  test.each(filters)('with "%s", each one comes once', async (filter) => {
+describe.each([['asc'], ['desc']])('paging through a list in the order %s', (order) => {
+  test.each(filters)('with "%s" visits each completion once', async (filter) => {
     await using world = await startWith(9)
     const expected = order === 'asc' ? world.ids : world.ids.toReversed()
     for (const limit of [1, 2, 3, 4, 9, 10]) {
@@ -40,20 +40,23 @@ describe.each([['asc'], ['desc']])('page by page, %s,', (order) => {
     }
   })
 
-  test.each(filters)('with "%s", what is deleted between two pages moves nothing', async (filter) => {
-    await using world = await startWith(8)
-    const { app } = world
-    const expected = order === 'asc' ? world.ids : world.ids.toReversed()
-    const page = (after: string) => idsListed(app, `${filter}&order=${order}&limit=3&after=${after}`)
-    const first = await idsListed(app, `${filter}&order=${order}&limit=3`)
-    expect(first).toEqual(expected.slice(0, 3))
-    // The cursor itself, one before it and the next one.
-    for (const place of [2, 0, 3]) await remove(app, expected[place]!)
-    expect(await page(expected[2]!)).toEqual(expected.slice(4, 7))
-    expect(await page(expected[6]!)).toEqual(expected.slice(7))
-  })
+  test.each(filters)(
+    'with "%s" skips nothing when completions are deleted between two pages',
+    async (filter) => {
+      await using world = await startWith(8)
+      const { app } = world
+      const expected = order === 'asc' ? world.ids : world.ids.toReversed()
+      const page = (after: string) => idsListed(app, `${filter}&order=${order}&limit=3&after=${after}`)
+      const first = await idsListed(app, `${filter}&order=${order}&limit=3`)
+      expect(first).toEqual(expected.slice(0, 3))
+      // The cursor itself, one before it and the next one.
+      for (const place of [2, 0, 3]) await remove(app, expected[place]!)
+      expect(await page(expected[2]!)).toEqual(expected.slice(4, 7))
+      expect(await page(expected[6]!)).toEqual(expected.slice(7))
+    },
+  )
 
-  test('what is kept between two pages comes at the end of time and nowhere else', async () => {
+  test('finds a completion that is stored between two pages at the newest end and nowhere else', async () => {
     await using world = await startWith(4)
     const { app, ids } = world
     const first = await idsListed(app, `order=${order}&limit=2`)
@@ -63,7 +66,7 @@ describe.each([['asc'], ['desc']])('page by page, %s,', (order) => {
   })
 })
 
-test('the cursor of a completion that never was stands for its moment', async () => {
+test('the cursor of a completion that never existed stands for its creation time', async () => {
   await using world = await startWith(4)
   const { app, ids } = world
   const after = (id: string, order: string) => idsListed(app, `order=${order}&after=${id}`)
@@ -73,7 +76,7 @@ test('the cursor of a completion that never was stands for its moment', async ()
   expect(await after(completionId(Date.now() + 3_600_000), 'desc')).toEqual(ids.toReversed())
 })
 
-test('completions of the same moment have an order, which their ids have too', async () => {
+test('completions of the same moment are ordered by their ids', async () => {
   await using app = await startApp()
   const replies = await Promise.all(Array.from({ length: 100 }, () => store(app, echo)))
   const ids = replies.map(({ id }) => id).toSorted()

@@ -8,7 +8,7 @@ import type { Upstream } from '../support/upstream.ts'
 const thinking = 100
 const asLong = thinking - 5
 
-test('the time for which a provider was waited for is told apart from that of the gateway', async () => {
+test('the time spent waiting for the provider is reported separately from that of the gateway', async () => {
   await using scenario = await startScenario([])
   const text = JSON.stringify(completionOf(said()))
   scenario.acme.answer(jsonPieces([text.slice(0, 9), thoughtOf(scenario.acme), text.slice(9)]))
@@ -22,7 +22,7 @@ test('the time for which a provider was waited for is told apart from that of th
   expect(gateway + upstream).toBeLessThanOrEqual(elapsed)
 })
 
-test('an error that came after a wait says how long that was', async () => {
+test('an error reports how long the provider was awaited', async () => {
   await using scenario = await startScenario([])
   scenario.acme.answer(jsonPieces([thoughtOf(scenario.acme)], breakOff))
   const reply = await scenario.app.chat(question)
@@ -30,7 +30,7 @@ test('an error that came after a wait says how long that was', async () => {
   expect(timesOf(reply).upstream).toBeGreaterThan(asLong)
 })
 
-test('the waits of all tries add up', async () => {
+test('the waiting times of all attempts add up', async () => {
   await using scenario = await startScenario([], { other: [] })
   const { app, acme, other } = scenario
   acme.answer(jsonPieces([thoughtOf(acme)], breakOff))
@@ -44,19 +44,19 @@ const noProviderAsked: readonly [name: string, path: string, status: number, hea
   ['a list', '/v1/models', 200, {}],
   ['a model', '/v1/models/acme/river', 200, {}],
   ['an unknown model', '/v1/models/acme/sea', 404, {}],
-  ['a refused key', '/v1/models', 401, { authorization: 'Bearer nothing' }],
+  ['a rejected key', '/v1/models', 401, { authorization: 'Bearer nothing' }],
   ['an unknown path', '/v2', 404, {}],
 ]
 type Headers = Readonly<Record<string, string>>
 
-test.each([...noProviderAsked])('%s has no wait', async (_, path, status, headers) => {
+test.each([...noProviderAsked])('%s has no waiting time', async (_, path, status, headers) => {
   await using scenario = await startScenario(whole())
   const reply = await scenario.app.request(path, { headers })
   expect(reply.status).toBe(status)
   expect(timesOf(reply).upstream).toBe(0)
 })
 
-test('a stream has no such header', async () => {
+test('a stream has no timing header', async () => {
   await using scenario = await startScenario(streamed())
   const reply = await scenario.app.chat({ ...question, stream: true })
   expect(reply.headers.get('content-type')).toStartWith('text/event-stream')

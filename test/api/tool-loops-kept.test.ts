@@ -8,7 +8,7 @@ import { answered, askModel, begun, startLoopApp } from './support/tool-loop.ts'
 
 const wires = { anthropic, gemini, deepseek, openrouter }
 
-describe.each(Object.entries(wires))('what %s wants back', (_, wire) => {
+describe.each(Object.entries(wires))('the provider state of %s', (_, wire) => {
   test('survives a restart of the gateway', async () => {
     using provider = startLoopProvider(wire)
     const { file } = sharedDatabase()
@@ -22,7 +22,7 @@ describe.each(Object.entries(wires))('what %s wants back', (_, wire) => {
     expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'The gate is open.' })
   })
 
-  test('and has expired is left out, with a warning, and the loop goes on', async () => {
+  test('is omitted with a warning once it has expired, and the loop continues', async () => {
     using provider = startLoopProvider(wire)
     const { file } = sharedDatabase()
     await using app = await startLoopApp({ acme: [wire, provider] }, file)
@@ -39,7 +39,7 @@ describe.each(Object.entries(wires))('what %s wants back', (_, wire) => {
     expect(JSON.stringify(provider.requests)).not.toContain(lost)
   })
 
-  test('is never told for another organization', async () => {
+  test('is never sent for another organization', async () => {
     using provider = startLoopProvider(wire)
     const shared = sharedDatabase()
     await using app = await startLoopApp({ acme: [wire, provider] }, shared.file)
@@ -54,7 +54,7 @@ describe.each(Object.entries(wires))('what %s wants back', (_, wire) => {
   })
 })
 
-test('two organizations whose calls have the same id each get their own thoughts back', async () => {
+test('two organizations whose calls have the same id each get their own reasoning back', async () => {
   using provider = startLoopProvider(anthropic)
   const shared = sharedDatabase()
   await using app = await startLoopApp({ acme: [anthropic, provider] }, shared.file)
@@ -70,14 +70,14 @@ test('two organizations whose calls have the same id each get their own thoughts
   expect(textsIn(ofTheirs, ours, theirs)).toEqual([false, true])
 })
 
-describe('a loop that goes on at another provider', () => {
+describe('a tool loop that continues at another provider', () => {
   test.each([
-    ['of the same language', anthropic, anthropic],
-    ['of another language', anthropic, gemini],
+    ['of the same protocol', anthropic, anthropic],
+    ['of another protocol', anthropic, gemini],
     ['that wants reasoning back', gemini, deepseek],
     ['that wants details back', deepseek, openrouter],
     ['that signs', openrouter, anthropic],
-  ])('%s tells it nothing that was kept, and comes to its end', async (_, wire, otherWire) => {
+  ])('%s sends none of the stored state, and completes', async (_, wire, otherWire) => {
     using provider = startLoopProvider(wire)
     using another = startLoopProvider(otherWire)
     await using app = await startLoopApp({ acme: [wire, provider], other: [otherWire, another] })

@@ -7,12 +7,12 @@ import { answered, askModel, begun, type Reply, startLoopApp } from './support/t
 
 const wires = { anthropic, gemini, deepseek, openrouter }
 const ways = Object.entries(wires).flatMap(([name, wire]) => [
-  [name, 'whole', wire, false] as const,
+  [name, 'not streamed', wire, false] as const,
   [name, 'streamed', wire, true] as const,
 ])
 
-describe.each(ways)('a tool loop of three turns at %s, %s', (_name, _way, wire, stream) => {
-  test('comes to its end by the plain client, and each turn brings back all that was thought', async () => {
+describe.each(ways)('a tool loop of three turns at %s (%s)', (_name, _way, wire, stream) => {
+  test('completes with a plain client, and each turn sends all earlier reasoning back', async () => {
     using provider = startLoopProvider(wire)
     await using app = await startLoopApp({ acme: [wire, provider] })
     let messages = begun()
@@ -32,7 +32,7 @@ describe.each(ways)('a tool loop of three turns at %s, %s', (_name, _way, wire, 
     expect(ofThird).toContain(second)
   })
 
-  test('names each call by itself and shows the caller nothing that is kept', async () => {
+  test('gives each call a unique id and shows the client none of the stored state', async () => {
     using provider = startLoopProvider(wire)
     await using app = await startLoopApp({ acme: [wire, provider] })
     const first = await askModel(app, begun(), { stream })
@@ -47,11 +47,11 @@ describe.each(ways)('a tool loop of three turns at %s, %s', (_name, _way, wire, 
   })
 })
 
-describe.each(Object.entries(wires))('the provider of these tests that speaks as %s does', (_, wire) => {
+describe.each(Object.entries(wires))('the test provider of the %s protocol', (_, wire) => {
   test.each([
     ['altered', (body: Fields, signature: string) => JSON.stringify(body).replaceAll(signature, 'Zm9yZ2Vk')],
     ['left out', (body: Fields) => JSON.stringify(withoutThoughts(body))],
-  ])('refuses a conversation whose thoughts were %s', async (_way, change) => {
+  ])('rejects a conversation whose reasoning was %s', async (_way, change) => {
     using provider = startLoopProvider(wire)
     await using app = await startLoopApp({ acme: [wire, provider] })
     const messages = begun()

@@ -60,7 +60,7 @@ const damages = [
 ] as const
 
 describe.each(damages)('a run whose %s is stored as %s', (column, value) => {
-  test('fails at the next start, and the others go on', async () => {
+  test('fails at the next start, and the others continue', async () => {
     const { paid, runs, damage, promptCost } = await leftRuns()
     await using _ = paid
     const [running, broken, waiting] = runs
@@ -119,36 +119,39 @@ test.each([
   ['head', damaged],
   ['log', damaged],
   ['input', damaged],
-])('a finished response whose %s is damaged is a 500 alone, wherever it is read', async (column, value) => {
-  await using paid = await startPaid([whole(), whole(), whole()])
-  const { app, books } = paid
-  const [broken, sound] = [await responded(app, { input: secret }), await responded(app, { input: secret })]
-  books.sqlite.run(`UPDATE responses SET ${column} = ? WHERE id = ?`, [value, broken.id])
-  const one = `${responsesPath}/${broken.id}`
-  const body = { model: 'acme/river', input: 'And now?', previous_response_id: broken.id }
-  const replies = {
-    head: [one, `${one}?stream=true`],
-    log: [one, `${one}?stream=true`],
-    input: [`${one}/input_items`],
-  }
-  for (const path of replies[column as 'head'])
-    expect(await readError(await app.request(path))).toMatchObject({ status: 500, code: 'internal_error' })
-  expect((await app.request(responsesPath, { body })).status).toBe(500)
-  expect(
-    app.lines.filter((line) => line.includes(`response ${broken.id} cannot be read`)).length,
-  ).toBeGreaterThan(0)
-  expect(app.lines.join()).not.toContain(secret)
+])(
+  'a finished response whose %s is damaged is a 500 by itself, wherever it is read',
+  async (column, value) => {
+    await using paid = await startPaid([whole(), whole(), whole()])
+    const { app, books } = paid
+    const [broken, sound] = [await responded(app, { input: secret }), await responded(app, { input: secret })]
+    books.sqlite.run(`UPDATE responses SET ${column} = ? WHERE id = ?`, [value, broken.id])
+    const one = `${responsesPath}/${broken.id}`
+    const body = { model: 'acme/river', input: 'And now?', previous_response_id: broken.id }
+    const replies = {
+      head: [one, `${one}?stream=true`],
+      log: [one, `${one}?stream=true`],
+      input: [`${one}/input_items`],
+    }
+    for (const path of replies[column as 'head'])
+      expect(await readError(await app.request(path))).toMatchObject({ status: 500, code: 'internal_error' })
+    expect((await app.request(responsesPath, { body })).status).toBe(500)
+    expect(
+      app.lines.filter((line) => line.includes(`response ${broken.id} cannot be read`)).length,
+    ).toBeGreaterThan(0)
+    expect(app.lines.join()).not.toContain(secret)
 
-  expect((await retrieved(app, sound.id)).status).toBe('completed')
-  expect((await replayed(app, sound.id)).types.at(-1)).toBe('response.completed')
-  expect(
-    (await app.request(responsesPath, { body: { ...body, previous_response_id: sound.id } })).status,
-  ).toBe(200)
-  expect((await app.request(one, { method: 'DELETE' })).status).toBe(200)
-})
+    expect((await retrieved(app, sound.id)).status).toBe('completed')
+    expect((await replayed(app, sound.id)).types.at(-1)).toBe('response.completed')
+    expect(
+      (await app.request(responsesPath, { body: { ...body, previous_response_id: sound.id } })).status,
+    ).toBe(200)
+    expect((await app.request(one, { method: 'DELETE' })).status).toBe(200)
+  },
+)
 
 test.each(['completion', 'metadata', 'messages'])(
-  'a stored completion whose %s is damaged is a 500 alone, and a list goes on without it',
+  'a stored completion whose %s is damaged is a 500 by itself, and a list omits it',
   async (column) => {
     await using paid = await startPaid([whole(), whole()])
     const { app, books } = paid
@@ -170,7 +173,7 @@ test.each(['completion', 'metadata', 'messages'])(
   },
 )
 
-test('a run whose order is damaged while it waits fails when its turn comes', async () => {
+test('a run whose request is damaged while it is queued fails when its turn comes', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], one)
   const { app, books } = paid

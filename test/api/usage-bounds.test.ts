@@ -21,7 +21,7 @@ async function rowOf({ app, books }: Paid, path: string, body: object) {
 }
 
 describe.each(interfaces)('the usage row of a request to %s', (_, path, body) => {
-  test('keeps 256 characters of user, and the provider gets all of it', async () => {
+  test('stores 256 characters of user, and the provider gets all of it', async () => {
     await using paid = await startPaid(whole())
     const user = '🌊'.repeat(300)
     const { status, row } = await rowOf(paid, path, { ...body, user })
@@ -30,7 +30,7 @@ describe.each(interfaces)('the usage row of a request to %s', (_, path, body) =>
     expect((await rowOf(paid, path, { ...body, user: 'ada' })).row?.user).toBe('ada')
   })
 
-  test('keeps 4 KiB of trace: its metadata goes first, then what else does not fit', async () => {
+  test('stores 4 KiB of trace: its metadata is cut first, then what else does not fit', async () => {
     await using paid = await startPaid(whole())
     const ids = { id: 't1', span_id: 's1', parent_span_id: 'p1', name: 'flood', source: 'gauge' }
     const large = await rowOf(paid, path, { ...body, trace: { ...ids, metadata } })
@@ -48,7 +48,7 @@ describe.each(interfaces)('the usage row of a request to %s', (_, path, body) =>
     ['a model that does not exist', { model: megabyte }, 404],
     ['a value that is not valid', { temperature: 'hot' }, 400],
     ['no balance for it', { max_tokens: 100, max_output_tokens: 100 }, 402],
-  ])('is small where the request is refused for %s', async (_, change, status) => {
+  ])('is small where the request is rejected for %s', async (_, change, status) => {
     await using paid = await startPaid(whole(), { balance: '0' })
     const labels = { user: megabyte, trace: { id: 't1', metadata } }
     const found = await rowOf(paid, path, { ...body, ...labels, ...change })
@@ -66,7 +66,7 @@ test('a performance mode that the Responses API does not know is not stored', as
   }
 })
 
-test('what is set aside for a call, and stored of a queued run, names its caller in as few characters', async () => {
+test('the rows of a reservation and of a queued run are bounded for their caller in the same way', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startPaid(gatedAnswer(gate.promise))
   const labels = { user: megabyte, tags: ['night'], trace: { id: 't1', metadata } }

@@ -10,7 +10,7 @@ test.each([
   ['of the wrong type', { ...question, temperature: 'hot' }, 400, 'invalid_type'],
   ['that is no JSON', '{', 400, 'invalid_request_error'],
   ['that is too large', 'x'.repeat(2000), 413, 'request_too_large'],
-])('a body %s is entered as a request that failed', async (_, body, status, error) => {
+])('a body %s has the usage row of a failed request', async (_, body, status, error) => {
   await using paid = await startPaid(whole(), { settings: { max_body: 1000 } })
   const reply = await paid.app.chat(body as object)
   expect(reply.status).toBe(status)
@@ -26,7 +26,7 @@ test.each([
   ])
 })
 
-test('what nobody is known to have sent, and what the limit of requests keeps out, is not entered', async () => {
+test('an unauthenticated or rate-limited request has no usage row', async () => {
   const limits = { requests_per_minute: 2 }
   await using paid = await startPaid(whole(), { settings: { limits }, clock: () => 0 })
   expect((await paid.app.chat(question, { headers: { authorization: null } })).status).toBe(401)
@@ -36,7 +36,7 @@ test('what nobody is known to have sent, and what the limit of requests keeps ou
   expect((await paid.books.settled(1)).map(({ status }) => status)).toEqual([200])
 })
 
-test('a wrong question about stored completions, at the path where models are asked, is not entered', async () => {
+test('an invalid query for stored completions has no usage row', async () => {
   await using paid = await startPaid(whole())
   expect((await paid.app.request('/v1/chat/completions?limit=0')).status).toBe(400)
   await paid.app.chat(question)

@@ -45,10 +45,10 @@ async function rowOf({ app, books }: Paid, body: object, options?: RequestOption
 const asked = { api: 'chat', model: 'acme/river', key_id: firstKey.split('-')[2] ?? '', ...keptLabels }
 
 describe.each([
-  ['whole', false],
+  ['not streamed', false],
   ['streamed', true],
-])('the row of a request, %s,', (_, stream) => {
-  test('is there with its answer and tells all of it', async () => {
+])('the usage row of a request (%s)', (_, stream) => {
+  test('is written with its reply and has all of its fields', async () => {
     const usage = {
       prompt_tokens: 50,
       completion_tokens: 20,
@@ -78,7 +78,7 @@ describe.each([
     expect(row.latency_ms).toBeLessThan(5000)
   })
 
-  test('says in which mode it was asked', async () => {
+  test('has the requested performance mode', async () => {
     const price = { input: 1, output: 10 }
     const fast = { strategy: 'service_tier', service_tier: 'priority', pricing: price } as const
     await using paid = await startPaid(stream ? streamed() : whole(), { model: { fast } })
@@ -142,7 +142,7 @@ const refusals: readonly Refusal[] = [
   },
 ]
 
-describe('a request that fails has a row with its reply', () => {
+describe('a usage row is written with the reply to a request', () => {
   test.each(refusals.map((refusal) => [refusal.of, refusal] as const))('%s', async (_, refusal) => {
     await using paid = await startPaid(refusal.script ?? whole(), refusal.options)
     // The first takes what there is of the limits; no other refusal minds it.
@@ -153,7 +153,7 @@ describe('a request that fails has a row with its reply', () => {
   })
 })
 
-test('a stream that breaks has a row with its last frame', async () => {
+test('a stream that breaks has a usage row with its last frame', async () => {
   const heard = Promise.withResolvers<void>()
   await using paid = await startPaid(chunks([delta({ content: 'eight ch' }), heard.promise], breakOff))
   const reply = await paid.app.chat({ ...labelled, stream: true })
@@ -183,7 +183,7 @@ test.each([
     // More, where time went by in which nothing was seen.
     { completion_tokens: expect.any(Number), first_token_ms: expect.any(Number) },
   ],
-])('a caller who leaves %s has a row', async (_, script, more) => {
+])('a client that disconnects %s has a usage row', async (_, script, more) => {
   await using paid = await startPaid(script)
   const leaving = new AbortController()
   const asking = paid.app.chat({ ...labelled, stream: true }, { signal: leaving.signal })
@@ -196,13 +196,13 @@ test.each([
   ])
 })
 
-test('the provider of the row is the one that was asked last', async () => {
+test('the provider of the usage row is the one that was called last', async () => {
   const down = json({ error: { message: 'Down.' } }, { status: 503 })
   await using paid = await startPaid(down, { other: [whole()] })
   expect(await rowOf(paid, question)).toMatchObject({ provider: 'other', upstream_model: 'river-2' })
 })
 
-test('every request has a row of its own, also when many are asked at once', async () => {
+test('every request has its own usage row, also when many run concurrently', async () => {
   await using paid = await startPaid(whole(), { balance: '100' })
   const ids = await Promise.all(
     Array.from({ length: 200 }, async () => {
@@ -216,7 +216,7 @@ test('every request has a row of its own, also when many are asked at once', asy
   expect(paid.books.account()).toEqual([100e9 - 200 * usualCost, 0])
 })
 
-test('the model list and requests without a key have no row', async () => {
+test('the model list and unauthenticated requests have no usage row', async () => {
   await using paid = await startPaid(whole())
   await paid.app.request('/v1/models')
   await paid.app.chat(question, { headers: { authorization: null } })

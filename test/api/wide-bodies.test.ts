@@ -21,7 +21,7 @@ function wide(count: number, value: unknown = 1): object {
 const path = '/v1/chat/completions'
 const [hello] = question.messages
 
-describe('a body with an object of a million keys is a 400 that names the object', () => {
+describe('a body with an object of a million keys is a 400 that names', () => {
   const million = wide(1_000_000)
   const tool = { name: 'f', parameters: { type: 'object', properties: million } }
   test.each([
@@ -48,7 +48,7 @@ describe('a body with an object of a million keys is a 400 that names the object
   )
 
   test(
-    'input of a response, too',
+    'the item of a response input',
     async () => {
       const response = await respond(scenario.app, { input: [{ ...hello, ...million }] })
       expect(await readError(response)).toMatchObject({ status: 400, param: 'input[0]' })
@@ -58,13 +58,13 @@ describe('a body with an object of a million keys is a 400 that names the object
 })
 
 describe('an object of thousands of keys', () => {
-  test('that breaks its schema is refused at once for the key that does', async () => {
+  test('that violates its schema is rejected immediately for the offending key', async () => {
     const logit_bias = { ...wide(10_000), last: 'much' }
     const error = await readError(await scenario.app.chat({ ...question, logit_bias }))
     expect(error).toMatchObject({ status: 400, param: 'logit_bias.last', code: 'invalid_type' })
   })
 
-  test('is carried where there is a place for it', async () => {
+  test('is forwarded where the provider has a field for it', async () => {
     await using scenario = await startScenario(whole())
     const logit_bias = JSON.parse(
       JSON.stringify(wide(10_000)).replace('{', '{"__proto__":5,"constructor":6,'),
@@ -85,7 +85,7 @@ describe('metadata', () => {
     [{ note: '水'.repeat(22_000) }, 'object_too_large'],
   ]
 
-  test.each(broken)('too large is a 400 that names it, wherever it is', async (metadata, code) => {
+  test.each(broken)('that is too large is a 400 that names it, wherever it is', async (metadata, code) => {
     const { app } = scenario
     const refused = { status: 400, code }
     expect(await readError(await app.chat({ ...question, metadata }))).toMatchObject({
@@ -107,7 +107,7 @@ describe('metadata', () => {
     expect(scenario.acme.requests).toHaveLength(0)
   })
 
-  test.each([[most], [long]])('as large as it may be is kept', async (metadata) => {
+  test.each([[most], [long]])('of the maximum size is stored', async (metadata) => {
     await using scenario = await startScenario(whole())
     const { id } = await store(scenario.app, { metadata })
     expect(await readStored(scenario.app, id)).toMatchObject({ metadata })
@@ -118,7 +118,7 @@ describe('metadata', () => {
     })
   })
 
-  test('with keys that every object has is kept and found like any other', async () => {
+  test('with keys that every object has is stored and found like any other', async () => {
     await using scenario = await startScenario(whole())
     const metadata = JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}')
     const { id } = await store(scenario.app, { metadata })
@@ -130,9 +130,9 @@ describe('metadata', () => {
   })
 })
 
-describe('a reference to an item', () => {
+describe('an item reference', () => {
   test(
-    'counts as often as it stands there',
+    'counts as often as it occurs',
     async () => {
       await using scenario = await startScenario(whole(), { settings: { max_body: 64 * 1024 * 1024 } })
       const { app, acme } = scenario
@@ -154,7 +154,7 @@ describe('a reference to an item', () => {
 })
 
 test(
-  'a schema that leads back to itself everywhere has a short answer by the model inside',
+  'a schema that is recursive everywhere gets a short answer from the built-in model',
   async () => {
     await using scenario = await startScenario(whole(), {
       settings: { providers: { inside: { kind: 'echo' } } },

@@ -5,7 +5,7 @@ import { question, type Scenario, startScenario } from '../support/scenario.ts'
 import { type CountedStatements, countStatements } from './counted-statements.ts'
 
 const forms = [
-  ['whole', question, whole()],
+  ['complete', question, whole()],
   ['streamed', { ...question, stream: true }, streamed()],
 ] as const
 
@@ -25,22 +25,22 @@ afterAll(async () => {
   counted[Symbol.dispose]()
 })
 
-describe('what a request asks of the database', () => {
-  test.each(forms)('a %s answer is one commit, of the row of its usage', async (_, body, script) => {
+describe('the database budget of a request', () => {
+  test.each(forms)('is one commit for a %s reply, with its usage row', async (_, body, script) => {
     unmetered.acme.answer(script)
     const counts = await counted.during(() => ask(unmetered, body))
     expectWithin(counts, { commits: 1, writes: 2 })
     expect(allOf(counts)).toBeLessThanOrEqual(10)
   })
 
-  test.each(forms)('a %s answer that is paid is two commits, with the balance', async (_, body, script) => {
+  test.each(forms)('is two commits for a paid %s reply, with the balance', async (_, body, script) => {
     prepaid.acme.answer(script)
     const counts = await counted.during(() => ask(prepaid, body))
     expectWithin(counts, { commits: 2, writes: 6 })
     expect(allOf(counts)).toBeLessThanOrEqual(19)
   })
 
-  test('answers that end at the same moment share commits', async () => {
+  test('is shared by replies that end at the same moment', async () => {
     const together = 48
     unmetered.acme.answer(whole())
     const work = () => Promise.all(Array.from({ length: together }, () => ask(unmetered, question)))
@@ -50,7 +50,7 @@ describe('what a request asks of the database', () => {
     expect(commits).toBeLessThanOrEqual(together / 2)
   })
 
-  test('a list of models writes nothing', async () => {
+  test('is no write for a list of models', async () => {
     const counts = await counted.during(() =>
       unmetered.app.request('/v1/models').then((reply) => reply.text()),
     )

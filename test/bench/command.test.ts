@@ -14,7 +14,7 @@ const program = [process.execPath, join(projectFolder, 'src/main.ts')]
 const silent = () => {}
 
 describe('weir bench', () => {
-  test('measures a gateway of its own and leaves nothing behind', async () => {
+  test('measures its own gateway and leaves nothing behind', async () => {
     const gateway = await startBenchGateway(program)
     const figures = await measure(gateway, silent, 50)
     await gateway[Symbol.asyncDispose]()
@@ -30,7 +30,7 @@ describe('weir bench', () => {
     expect(existsSync(`/proc/${gateway.pid}`)).toBe(false)
   })
 
-  test('takes no key and no provider of this environment', async () => {
+  test('uses no key and no provider of the environment', async () => {
     await using gateway = await startBenchGateway(program)
     const reply = await fetch(`${gateway.url}/v1/models`, {
       headers: { authorization: `Bearer ${gateway.key}` },
@@ -39,14 +39,14 @@ describe('weir bench', () => {
     expect(data.map(({ id }) => id).toSorted()).toEqual(['bench/burst', 'bench/paced', 'bench/plain'])
   })
 
-  test('a program that does not serve is told with what it said', () => {
+  test('reports the output of a program that does not start serving', () => {
     const broken = [process.execPath, '-e', 'console.log("out of order")', '--']
     expect(startBenchGateway(broken)).rejects.toThrow('did not start. Its output: out of order')
   })
 })
 
 describe('weir bench --against', () => {
-  test('measures a gateway that serves, with few requests and nothing of its process', async () => {
+  test('measures a running gateway, with few requests and nothing of its process', async () => {
     await using app = await startApp()
     const figures = await measureRemote(app, silent, 20)
     expect(figures).toMatchObject({ gateway: app.url, processor_microseconds: null })
@@ -54,7 +54,7 @@ describe('weir bench --against', () => {
     expect(benchText(figures)).not.toContain('Processor')
   })
 
-  test('says what is missing where the key or the model is', async () => {
+  test('names the missing key or model', async () => {
     await using app = await startApp({
       settings: { providers: { acme: { kind: 'vllm', base_url: 'http://127.0.0.1:9/v1' } } },
     })
@@ -66,7 +66,7 @@ describe('weir bench --against', () => {
   test.each([
     [['--against', 'acme'], '--against needs an address'],
     [['--against', 'http://127.0.0.1:9'], '--against needs a key in WEIR_KEY'],
-  ])('%p is wrong usage', async (args, sentence) => {
+  ])('rejects %p as wrong usage', async (args, sentence) => {
     using home = temporaryHome()
     const { code, out, err } = await runWeir(['bench', ...args], home.place('work'))
     expect({ code, out }).toEqual({ code: 2, out: '' })

@@ -10,9 +10,9 @@ const whole = Buffer.from(jsonReply({ said: 'é'.repeat(400) }))
 const stream = Buffer.concat(streamReply(chatFrames(5)))
 
 test.each([
-  ['a whole reply', whole, 'é"}'],
+  ['a complete reply', whole, 'é"}'],
   ['a stream', stream, 'data: [DONE]'],
-])('%s is read wherever its bytes are cut', async (_, bytes, ending) => {
+])('the bench client reads %s wherever its bytes are split', async (_, bytes, ending) => {
   for (const size of [1, 7, 100, bytes.length]) {
     const reader = createReplyReader()
     const reply = reader.expect()
@@ -22,7 +22,7 @@ test.each([
   }
 })
 
-test('a reply that is not whole is no reply', async () => {
+test('an incomplete reply is not a reply', async () => {
   const reader = createReplyReader()
   const reply = reader.expect()
   reader.push(stream.subarray(0, -5))
@@ -30,7 +30,7 @@ test('a reply that is not whole is no reply', async () => {
   expect(reply).rejects.toThrow('closed')
 })
 
-test('the time of the first token is not that of a comment', async () => {
+test('the time to the first token ignores comments', async () => {
   const reader = createReplyReader()
   const heard: number[] = []
   const reply = reader.expect((_, at) => void heard.push(at))
@@ -42,7 +42,7 @@ test('the time of the first token is not that of a comment', async () => {
   expect((await reply).firstAt).toBe(heard[2] ?? 0)
 })
 
-test('requests of many connections get the answers that they name, and the load ends where it is told to', async () => {
+test('requests of many connections get their own replies, and the load ends when it is stopped', async () => {
   const heads: string[] = []
   const upstream = startUpstream((head) => {
     heads.push(head.slice(0, head.indexOf('\r\n')))
@@ -60,7 +60,7 @@ test('requests of many connections get the answers that they name, and the load 
   upstream.stop()
 })
 
-test('an answer at a pace begins when so many are open, and is whole', async () => {
+test('a paced reply begins when enough are open, and is complete', async () => {
   const [first = new Uint8Array(), ...pieces] = streamReply(chatFrames(4))
   const upstream = startUpstream(() => ({
     first,

@@ -10,7 +10,7 @@ const streams = 240
 /** In bytes: the objects of the gateway, the provider and the client, which are one process here. */
 const budget = 40_000
 
-test('an open stream holds no more of the heap than its budget, and gives it back', async () => {
+test('an open stream holds no more of the heap than its budget, and releases it', async () => {
   await using world = await startScenario(chunks([delta({ role: 'assistant', content: 'It is ' })], hang))
   const url = new URL('/v1/chat/completions', world.app.url)
   const headers = { authorization: `Bearer ${world.app.key}` }

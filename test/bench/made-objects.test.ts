@@ -12,12 +12,12 @@ type Made = { readonly frames: number; readonly promises: number }
 
 /** How many for each request; the client and the provider are in this process, and what they make counts, too. */
 const budgets: readonly (readonly [string, object, Script, Made])[] = [
-  ['whole', question, whole(), { frames: 17, promises: 44 }],
+  ['complete', question, whole(), { frames: 17, promises: 44 }],
   ['streamed', { ...question, stream: true }, streamed(), { frames: 24, promises: 73 }],
 ]
 
 // Of what a request leaves on the heap the most is what waits for something, and the heap is what makes it slow.
-test.each(budgets)('a %s answer waits for no more than its budget', async (_, body, script, budget) => {
+test.each(budgets)('a %s reply creates no more promises than its budget', async (_, body, script, budget) => {
   await using world = await startScenario(script)
   const ask = async () => {
     const reply = await world.app.chat(body)

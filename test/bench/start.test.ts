@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { projectFolder } from '../support/source.ts'
 
-test('help and mistakes wait for a handful of modules, and for no package', async () => {
+test('help and usage errors load a handful of modules, and no package', async () => {
   const { atOnce: first } = await modulesOf('src/main.ts')
   expect(first).toContain('src/main.ts')
   expect(first.length).toBeLessThanOrEqual(20)
   expect(first.filter((path) => path.includes('node_modules'))).toEqual([])
 })
 
-test('what a server loads stays within its budget', async () => {
+test('the modules that a server loads stay within their budget', async () => {
   const server = await modulesOf('src/cli/commands/serve.ts')
   const ours = server.all.filter((path) => path.startsWith('src/'))
   expect(ours.length).toBeGreaterThan(50)
@@ -18,7 +18,7 @@ test('what a server loads stays within its budget', async () => {
   expect(server.bytes).toBeLessThanOrEqual(2.5e6)
 })
 
-test('the measuring and the building of Weir are no part of a server', async () => {
+test('the server does not load the code of the bench and of the build', async () => {
   const { all } = await modulesOf('src/cli/commands/serve.ts')
   expect(all.filter((path) => /\/bench|^src\/build\/|^test\//.test(path))).toEqual([])
 })

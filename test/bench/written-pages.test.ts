@@ -10,7 +10,7 @@ const requests = 50
 /** What the log of the database takes for a page of 4 KiB. */
 const frame = 4096 + 24
 
-test('a request writes one page of the database, that of its row of usage', async () => {
+test('a request writes one page of the database, that of its usage row', async () => {
   const database = join(temporaryFolder(), 'weir.db')
   await using gateway = await startScenario(whole(), { database })
   const pages = await pagesOfEach(gateway, database)
@@ -19,7 +19,7 @@ test('a request writes one page of the database, that of its row of usage', asyn
   expect(pages).toBeLessThanOrEqual(1.5)
 })
 
-test('a paid one writes two for what is set aside, and four at its end', async () => {
+test('a paid request writes two pages for its reservation, and four at its end', async () => {
   await using gateway = await startPaid(whole(), { balance: '1000' })
   const pages = await pagesOfEach(gateway, gateway.file)
   expect(pages).toBeGreaterThanOrEqual(6)

@@ -31,7 +31,7 @@ const routeTo = (provider: string, model: string) => ({
   routes: [{ provider, model }],
 })
 
-test('every provider is asked in its own way for its models, with its key, and what it does not know is told', async () => {
+test('weir check --online lists the models of every provider with its key, and reports unknown ones', async () => {
   const box = startProvider(() => openai('known', 'dated-2026-01-01'))
   const claude = startProvider(() => openai('claude-1'))
   const google = startProvider(() => Response.json({ models: [{ name: 'models/gemini-1' }] }))
@@ -77,9 +77,9 @@ test('every provider is asked in its own way for its models, with its key, and w
 })
 
 test.each([
-  ['refuses the key', () => new Response('no', { status: 401 }), 'It answered with status 401.'],
-  ['answers something else', () => new Response('<html>'), 'It answered with no list of models.'],
-])('one that %s is a failure, told with its reason', async (_, answer, reason) => {
+  ['rejects the key', () => new Response('no', { status: 401 }), 'It answered with status 401.'],
+  ['responds with something else', () => new Response('<html>'), 'It answered with no list of models.'],
+])('a provider that %s is a failure, reported with its reason', async (_, answer, reason) => {
   const bad = startProvider(answer)
   const good = startProvider(() => openai('known'))
   const providers = {
@@ -93,7 +93,7 @@ test.each([
   expect(out).not.toContain('canary')
 })
 
-test('one that is not there is a failure, and one that is slow is waited for with a word', async () => {
+test('an unreachable provider is a failure, and a slow one is awaited with a message', async () => {
   const gone = startProvider(() => openai())
   const slow = startProvider(async () => {
     await Bun.sleep(1500)
@@ -110,7 +110,7 @@ test('one that is not there is a failure, and one that is slow is waited for wit
   expect(gone.asked).toEqual([])
 })
 
-test('without the flag nobody is asked', async () => {
+test('weir check without --online calls no provider', async () => {
   const box = startProvider(() => openai('known'))
   const { code, out } = await check({ providers: { box: { kind: 'vllm', base_url: box.url } } })
   expect(code).toBe(0)
@@ -146,29 +146,26 @@ test.each([
   ['the version is there twice', '/v1/models', '/v1/v1', '/v1'],
   ['there should be no version', '/models', '/v1', ''],
   ['the version is behind another path', '/openai/v1/models', '/openai', '/openai/v1'],
-])(
-  'an address that does not work because %s is named with the one that does',
-  async (_, list, wrong, right) => {
-    const box = startProviderAt(list)
-    const providers = { box: { kind: 'vllm', base_url: box.url + wrong, api_key: 'sk-canary-box' } }
-    const { code, out } = await check({ providers }, '--online', '--json')
-    const { online } = JSON.parse(out) as CheckReport
-    expect(code).toBe(1)
-    expect(online).toEqual([
-      {
-        provider: 'box',
-        ok: false,
-        models: null,
-        error: `It answered with status 404. The model list is at ${box.url}${right}: set base_url to that.`,
-        working_base_url: box.url + right,
-        unknown: [],
-      },
-    ])
-    expect(out).not.toContain('canary')
-  },
-)
+])('a base URL that fails because %s is reported with the one that works', async (_, list, wrong, right) => {
+  const box = startProviderAt(list)
+  const providers = { box: { kind: 'vllm', base_url: box.url + wrong, api_key: 'sk-canary-box' } }
+  const { code, out } = await check({ providers }, '--online', '--json')
+  const { online } = JSON.parse(out) as CheckReport
+  expect(code).toBe(1)
+  expect(online).toEqual([
+    {
+      provider: 'box',
+      ok: false,
+      models: null,
+      error: `It answered with status 404. The model list is at ${box.url}${right}: set base_url to that.`,
+      working_base_url: box.url + right,
+      unknown: [],
+    },
+  ])
+  expect(out).not.toContain('canary')
+})
 
-test('of a kind whose endpoints hold the version the right address has none', async () => {
+test('no base URL is suggested for a kind whose paths contain the version', async () => {
   const claude = startProviderAt('/v1/models')
   const base_url = `${claude.url}/v1/messages`
   const providers = { claude: { kind: 'anthropic', base_url, api_key: 'sk-canary' } }
@@ -176,13 +173,16 @@ test('of a kind whose endpoints hold the version the right address has none', as
   expect(out).toContain(`The model list is at ${claude.url}: set base_url to that.`)
 })
 
-test.each([401, 403])('one that refuses the key with %p is asked at no other address', async (status) => {
-  const box = startRouted(() => new Response('no', { status }))
-  await check({ providers: { box: { kind: 'vllm', base_url: box.url } } }, '--online')
-  expect(box.asked).toEqual(['/models'])
-})
+test.each([401, 403])(
+  'a provider that rejects the key with %p is tried at no other base URL',
+  async (status) => {
+    const box = startRouted(() => new Response('no', { status }))
+    await check({ providers: { box: { kind: 'vllm', base_url: box.url } } }, '--online')
+    expect(box.asked).toEqual(['/models'])
+  },
+)
 
-test('one that answers nowhere is asked at a few addresses of its own host only', async () => {
+test('a provider that fails everywhere is tried at a few base URLs of its own host only', async () => {
   const box = startRouted(() => new Response('no', { status: 404 }))
   const { out } = await check(
     { providers: { box: { kind: 'vllm', base_url: `${box.url}/a/b` } } },
@@ -192,7 +192,7 @@ test('one that answers nowhere is asked at a few addresses of its own host only'
   expect(box.asked).toEqual(['/a/b/models', '/a/b/v1/models', '/v1/models', '/api/v1/models', '/models'])
 })
 
-test('an endpoint at the end of an address is a warning, also where nobody is asked', async () => {
+test('an endpoint at the end of a base URL is a warning, also where no provider is called', async () => {
   const providers = { box: { kind: 'vllm', base_url: 'http://gpu.test:8000/v1/chat/completions/' } }
   const { code, out } = await check({ providers })
   expect(code).toBe(0)
@@ -201,7 +201,7 @@ test('an endpoint at the end of an address is a warning, also where nobody is as
   )
 })
 
-test('models that a provider lists are counted as a server would, where it is asked', async () => {
+test('discovered models are counted as a server would, where discovery is enabled', async () => {
   const box = startProvider(() => openai('one', 'two'))
   const settings = {
     providers: { box: { kind: 'vllm', base_url: box.url, discover: true } },

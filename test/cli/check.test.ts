@@ -21,7 +21,7 @@ models:
     routes: [{ provider: box, model: m }]
 `
 
-test('sound settings end with 0: file, folder, providers with keys, and why named models are off', async () => {
+test('valid settings end with 0: file, folder, providers with keys, and why named models are disabled', async () => {
   using home = temporaryHome({ 'work/weir.yaml': sound })
   const { code, out, err } = await check(home.place('work'), { OPENAI_API_KEY: 'sk-canary' })
   expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -38,7 +38,7 @@ test('sound settings end with 0: file, folder, providers with keys, and why name
   expect(out).not.toContain('canary')
 })
 
-test('as JSON the same is an object', async () => {
+test('weir check --json prints the same as an object', async () => {
   using home = temporaryHome({ 'work/weir.yaml': sound })
   const report = reportOf(await check(home.place('work'), { OPENAI_API_KEY: 'sk-canary' }, '--json'))
   expect(report).toMatchObject({ ok: true, file: home.place('work/weir.yaml'), problems: [] })
@@ -56,7 +56,7 @@ test('as JSON the same is an object', async () => {
   expect(JSON.stringify(report)).not.toContain('canary')
 })
 
-test('problems of providers and models are told with their paths, and end with 1', async () => {
+test('problems of providers and models are reported with their paths, and end with 1', async () => {
   using home = temporaryHome({
     'work/weir.yaml': `
 providers: { az: { kind: azzure } }
@@ -80,7 +80,7 @@ models:
   ])
 })
 
-test('settings that cannot be read are reported the same way', async () => {
+test('settings that cannot be parsed are reported in the same way', async () => {
   using home = temporaryHome({ 'work/weir.yaml': 'hots: canary\nport: x\n' })
   const { code, out, err } = await check(home.place('work'))
   expect({ code, err }).toEqual({ code: 1, err: '2 problems found.\n' })
@@ -118,7 +118,7 @@ test.each([
     'providers.groq',
     'is defined twice; merge the two.',
   ],
-])('%s is a problem, as serve would refuse it', async (_, yaml, path, message) => {
+])('%s is a problem, as it would be for weir serve', async (_, yaml, path, message) => {
   using home = temporaryHome({ 'work/weir.yaml': yaml })
   const outcome = await check(home.place('work'), {}, '--json')
   expect(outcome.code).toBe(1)
@@ -141,14 +141,14 @@ test.each([
   ['WEIR_DATA', 'weir.yaml/data', 'data folder'],
   ['WEIR_BOOTSTRAP_KEY', 'canary', 'WEIR_BOOTSTRAP_KEY'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'trace collector'],
-])('%s that cannot be used is a problem', async (name, value, path) => {
+])('an invalid value of %s is a problem', async (name, value, path) => {
   using home = temporaryHome({ 'work/weir.yaml': 'port: 1' })
   const outcome = await check(home.place('work'), { [name]: value }, '--json')
   expect([outcome.code, ...reportOf(outcome).problems.map((problem) => problem.path)]).toEqual([1, path])
   expect(outcome.out).not.toContain('canary')
 })
 
-test('a database that is none is a problem, and the check creates nothing', async () => {
+test('a data file that is not a database is a problem, and weir check creates nothing', async () => {
   using home = temporaryHome({ 'work/data/weir.db': 'a letter to a friend, of some length. '.repeat(40) })
   const { out } = await check(home.place('work'), { WEIR_DATA: 'data' })
   expect(out).toMatch(/ {2}data folder: The database .*weir\.db cannot be opened: file is not a database\.$/m)
@@ -158,7 +158,7 @@ test('a database that is none is a problem, and the check creates nothing', asyn
 })
 
 test.skipIf(process.getuid?.() === 0)(
-  'a folder or a file that this user may not write is a problem',
+  'a folder or a file that this user cannot write is a problem',
   async () => {
     using home = temporaryHome({ 'work/closed/weir.db': '', 'work/open/weir.db': '' })
     chmodSync(home.place('work/closed'), 0o500)
@@ -180,7 +180,7 @@ test('a variable without braces is a warning and not a problem', async () => {
   expect(out).toMatch(/^Warnings\n {2}providers\.openai\.api_key: holds .* write \$\{OPENAI_API_KEY\} /m)
 })
 
-test('without any file the check is sound', async () => {
+test('weir check without any file succeeds', async () => {
   using home = temporaryHome()
   const { code, out } = await check(home.place('work'))
   expect(code).toBe(0)

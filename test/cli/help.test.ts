@@ -4,7 +4,7 @@ import { table } from '../../src/cli/output.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { runWeir } from './support/run-weir.ts'
 
-test('help lists every command and the flags of all, and ends with 0', async () => {
+test('weir help lists every command and the global flags, and ends with 0', async () => {
   using home = temporaryHome()
   const { code, out, err } = await runWeir(['--help'], home.place('work'))
   expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -14,7 +14,7 @@ test('help lists every command and the flags of all, and ends with 0', async () 
     expect((await runWeir(args, home.place('work'))).out).toBe(out)
 })
 
-test('help reads no settings: a broken file does not keep it from being shown', async () => {
+test('weir help reads no settings: a broken file does not prevent it', async () => {
   using home = temporaryHome({ 'work/weir.yaml': ': [' })
   const { code, err } = await runWeir(['check', '--help'], home.place('work'))
   expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -22,7 +22,7 @@ test('help reads no settings: a broken file does not keep it from being shown', 
 
 describe('every command', () => {
   for (const entry of commands)
-    test(`${entry.name} has the name and summary of the list, and tells how it is called`, async () => {
+    test(`${entry.name} has the name and summary of the list, and shows its usage`, async () => {
       using home = temporaryHome()
       const command = await entry.load()
       expect(command.name).toBe(entry.name)
@@ -36,7 +36,7 @@ describe('every command', () => {
     })
 })
 
-test('a table is aligned, without spaces at the ends and without lines broken by a value', () => {
+test('a table is aligned, without trailing spaces and without line breaks in a cell', () => {
   const rows = [
     { name: 'a', price: '1.5' },
     { name: 'long\nname', price: '10' },

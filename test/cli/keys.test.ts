@@ -21,7 +21,7 @@ async function startedWorld() {
   return { ...world, list }
 }
 
-test('a new key stands alone on standard output, and is told nowhere again', async () => {
+test('weir keys create prints the new key alone on standard output, and it is never shown again', async () => {
   const { say } = await startedWorld()
   const { code, out, err } = await say(keys, 'create', '--name', 'laptop')
   expect(code).toBe(0)
@@ -34,7 +34,7 @@ test('a new key stands alone on standard output, and is told nowhere again', asy
   }
 })
 
-test('--json of a new key has its id, key, name, organization and expiry', async () => {
+test('weir keys create --json prints its id, key, name, organization and expiry', async () => {
   const { say } = await startedWorld()
   const plain = JSON.parse((await say(keys, 'create', '--json')).out)
   const { id } = plain
@@ -61,7 +61,7 @@ test('a revoked key is listed as revoked', async () => {
   expect((await say(keys, 'list')).out).toMatch(new RegExp(`${id} .*revoked`))
 })
 
-test('a rotated key works a day longer, or as long as the grace says', async () => {
+test('a rotated key works for one more day, or for the grace period', async () => {
   const { say, list } = await startedWorld()
   for (const [grace, milliseconds] of [
     [[], day],
@@ -88,7 +88,7 @@ test.each([
   { args: ['create', '--org', 'nobody'], code: 1, says: 'There is no organization with the name nobody.' },
   { args: ['revoke', 'nosuchid'], code: 1, says: 'There is no key with the id nosuchid.' },
   { args: ['rotate', 'nosuchid'], code: 1, says: 'There is no key with the id nosuchid.' },
-])('weir keys $args ends with $code and makes no key', async ({ args, code, says }) => {
+])('weir keys $args ends with $code and creates no key', async ({ args, code, says }) => {
   const { say, list } = await startedWorld()
   const said = await say(keys, ...args)
   expect([said.code, said.out]).toEqual([code, ''])

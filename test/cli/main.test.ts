@@ -20,13 +20,13 @@ const wrongUsage: readonly [args: string, message: string][] = [
   ['help zzzzzz', 'There is no command “zzzzzz”. See weir --help.'],
 ]
 
-describe('wrong usage is one sentence on standard error and exit code 2', () => {
+describe('wrong usage is one error message on standard error and exit code 2', () => {
   for (const [args, message] of wrongUsage)
     test(args, async () => {
       expect(await inProcess(args.split(' '))).toEqual({ code: 2, out: '', err: `${message}\n` })
     })
 
-  test('as a program too', async () => {
+  test('also in the executable', async () => {
     using home = temporaryHome()
     const { code, out, err } = await runWeir(['version', '--jsno'], home.place('work'))
     expect({ code, out }).toEqual({ code: 2, out: '' })
@@ -34,7 +34,7 @@ describe('wrong usage is one sentence on standard error and exit code 2', () => 
   })
 })
 
-test('version names weir and Bun, and as JSON an object', async () => {
+test('weir version prints the versions of weir and Bun, and an object with --json', async () => {
   using home = temporaryHome()
   const { code, out, err } = await runWeir(['version'], home.place('work'))
   expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -44,14 +44,14 @@ test('version names weir and Bun, and as JSON an object', async () => {
   expect(JSON.parse(json.out)).toMatchObject({ version: manifest.version, bun: Bun.version })
 })
 
-test('a setting that is wrong ends a command with exit code 1 and says where', async () => {
+test('an invalid setting ends a command with exit code 1 and names its place', async () => {
   using home = temporaryHome({ 'work/weir.yaml': 'prot: 1' })
   const { code, out, err } = await runWeir(['models'], home.place('work'))
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toBe(`In ${home.place('work/weir.yaml')}: prot: unknown setting; did you mean port?\n`)
 })
 
-test('a value of a flag may follow it or an equals sign, and arguments may stand anywhere', () => {
+test('the value of a flag may follow it or an equals sign, and arguments may be anywhere', () => {
   const signature = {
     command: 'keys create',
     flags: { name: 'text', all: 'switch' },
@@ -68,7 +68,7 @@ test('a value of a flag may follow it or an equals sign, and arguments may stand
   )
 })
 
-test('a failure that a command foresaw is its sentence, any other one is named without its stack', async () => {
+test('an expected failure prints its message, and any other one its name without the stack', async () => {
   const failing = (error: Error) => inProcess(['check'], { environment: throwing(error) })
   expect(await failing(new CommandError('The disk is full.'))).toEqual({
     code: 1,
@@ -120,7 +120,7 @@ test('a negative number is a value, not a flag', () => {
   )
 })
 
-test('WEIR_DEBUG adds the stack', async () => {
+test('WEIR_DEBUG adds the stack trace', async () => {
   const environment = throwing(new TypeError('broken'), { WEIR_DEBUG: '1' })
   expect((await inProcess(['check'], { environment })).err).toContain('main.test.ts')
 })

@@ -15,7 +15,7 @@ async function run(args: string[], environment: CliContext['environment']) {
   return { code, text: printed.join('\n'), complaints }
 }
 
-test('weir models lists what is on, with prices, context and routes', async () => {
+test('weir models lists the enabled models, with prices, context and routes', async () => {
   const { code, text, complaints } = await run([], { OPENAI_API_KEY: 'sk-secret-of-openai' })
   expect(code).toBe(0)
   expect(complaints).toEqual([])
@@ -25,14 +25,14 @@ test('weir models lists what is on, with prices, context and routes', async () =
   expect(text).not.toContain('secret')
 })
 
-test('weir models --all says why the others are off', async () => {
+test('weir models --all gives the reason why the others are disabled', async () => {
   const { text } = await run(['--all'], { OPENAI_API_KEY: 'sk-x' })
   expect(text).toMatch(/^groq\/llama-3\.3-70b-versatile .*disabled: Set GROQ_API_KEY/m)
   expect(text).toMatch(/^openai\/text-embedding-3-small .*disabled: It is not a chat model/m)
   expect(text).toMatch(/^openai\/gpt-4o-mini .* enabled$/m)
 })
 
-test('weir models --json is a list of models with their routes', async () => {
+test('weir models --json prints a list of models with their routes', async () => {
   const list = JSON.parse((await run(['--json'], { OPENAI_API_KEY: 'sk-x' })).text)
   const model = list.find(({ slug }: { slug: string }) => slug === 'openai/gpt-4o-mini')
   expect(model).toMatchObject({
@@ -44,7 +44,7 @@ test('weir models --json is a list of models with their routes', async () => {
   expect(list.every(({ enabled }: { enabled: boolean }) => enabled)).toBe(true)
 })
 
-describe('weir models shows what fits the filters', () => {
+describe('weir models filters its list', () => {
   const environment = { OPENAI_API_KEY: 'sk-x', GROQ_API_KEY: 'gsk_x', OLLAMA_HOST: 'http://127.0.0.1:1' }
   const slugs = async (...args: string[]): Promise<string[]> =>
     JSON.parse((await run([...args, '--json'], environment)).text).map(({ slug }: { slug: string }) => slug)
@@ -67,7 +67,7 @@ describe('weir models shows what fits the filters', () => {
     ])
   })
 
-  test('and says what to do where none does', async () => {
+  test('and names the way out where the result is empty', async () => {
     expect((await run(['no-such-model'], environment)).text).toBe('No model matches.')
     expect((await run(['text-embedding-3-small'], environment)).text).toBe(
       'No enabled model matches; 1 model that is disabled would: weir models --all says why.',

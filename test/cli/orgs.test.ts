@@ -27,7 +27,7 @@ test('an organization is created, listed and deleted', async () => {
   expect((await say(orgs, 'list')).out).toStartWith('There are no organizations in ')
 })
 
-test('--json tells the billing, the balance in USD and the limits', async () => {
+test('weir orgs list --json prints the billing, the balance in USD and the limits', async () => {
   const { say } = storageWorld()
   const created = JSON.parse((await say(orgs, 'create', 'acme', '--json')).out)
   expect(created).toEqual({
@@ -47,7 +47,7 @@ test('--json tells the billing, the balance in USD and the limits', async () => 
   expect(JSON.parse((await say(orgs, 'list', '--json')).out)).toEqual([])
 })
 
-test('a balance below zero is shown as that, and a credit counts from there', async () => {
+test('a negative balance is shown as such, and a credit counts from there', async () => {
   const { data, say } = storageWorld()
   const { id } = JSON.parse((await say(orgs, 'create', 'acme', '--json')).out)
   await say(orgs, 'set', 'acme', '--billing', 'prepaid')
@@ -68,7 +68,7 @@ test('a balance below zero is shown as that, and a credit counts from there', as
   expect((await say(orgs, 'credit', '--', 'acme', '-1')).err).toContain('The balance of acme is -10.25 USD')
 })
 
-test('a credit is exact, a correction takes back, and the list shows the balance', async () => {
+test('a credit is exact, a correction deducts, and the list shows the balance', async () => {
   const { say } = storageWorld()
   await say(orgs, 'create', 'acme')
   expect(await say(orgs, 'credit', 'acme', '12.50', '--note', 'invoice 7')).toEqual({
@@ -92,7 +92,7 @@ test('a credit is exact, a correction takes back, and the list shows the balance
   expect(refused.err).toContain('The balance of acme is 12.499999999 USD')
 })
 
-test('billing and limits are set one by one, and default gives a limit back to the settings', async () => {
+test('billing and limits are set one by one, and default restores a limit to the settings', async () => {
   const { say } = storageWorld()
   await say(orgs, 'create', 'acme')
   const set = async (...args: string[]) => JSON.parse((await say(orgs, 'set', 'acme', ...args, '--json')).out)
@@ -118,7 +118,7 @@ test('billing and limits are set one by one, and default gives a limit back to t
 })
 
 test.each(['list', 'set acme --billing none', 'credit acme 1', 'delete acme --yes'])(
-  'weir orgs %s creates nothing where there is no data, and says what to do',
+  'weir orgs %s creates nothing where there is no data, and suggests what to do',
   async (line) => {
     const { say, data } = storageWorld()
     expect(await say(orgs, ...line.split(' '))).toEqual({
@@ -130,7 +130,7 @@ test.each(['list', 'set acme --billing none', 'credit acme 1', 'delete acme --ye
   },
 )
 
-test('a list leaves no file beside the database and does not change one of an older schema', async () => {
+test('weir orgs list leaves no file beside the database and does not migrate an older schema', async () => {
   const data = temporaryFolder()
   const list = () => runWeir(['orgs', 'list'], data, { WEIR_DATA: data })
   expect((await runWeir(['orgs', 'create', 'acme'], data, { WEIR_DATA: data })).code).toBe(0)
@@ -145,7 +145,7 @@ test('a list leaves no file beside the database and does not change one of an ol
   expect(readdirSync(data).filter((name) => name.includes('schema'))).toEqual([])
 })
 
-test('nothing is deleted without --yes', async () => {
+test('weir orgs delete deletes nothing without --yes', async () => {
   const { say } = storageWorld()
   await say(orgs, 'create', 'acme')
   const refused = await say(orgs, 'delete', 'acme')
@@ -184,7 +184,7 @@ test.each([
   { args: ['credit', 'nobody', '5'], code: 1, says: 'There is no organization with the name nobody.' },
   { args: ['create', 'a/b'], code: 1, says: 'has 1 to 64 letters' },
   { args: ['delete', 'nobody', '--yes'], code: 1, says: 'There is no organization with the name nobody.' },
-])('weir orgs $args ends with $code and says what is wrong', async ({ args, code, says }) => {
+])('weir orgs $args ends with $code and an error message', async ({ args, code, says }) => {
   const { say } = storageWorld()
   await say(orgs, 'create', 'other')
   const said = await say(orgs, ...args)
@@ -192,13 +192,13 @@ test.each([
   expect(said.err).toContain(says)
 })
 
-test('a mistake in weir.yaml keeps nobody from the commands', async () => {
+test('a mistake in weir.yaml does not prevent the commands', async () => {
   const { say, data } = storageWorld()
   writeFileSync(join(data, '..', 'weir.yaml'), 'no such setting: true')
   expect((await say(orgs, 'create', 'acme')).code).toBe(0)
 })
 
-test('a change that is made while another process has the database open is seen there at once', async () => {
+test('a change made while another process has the database open takes effect there immediately', async () => {
   const { say, data } = storageWorld()
   await say(orgs, 'create', 'acme')
   const database = openDatabase(join(data, databaseName))

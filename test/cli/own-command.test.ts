@@ -9,13 +9,13 @@ import { projectFolder } from '../support/source.ts'
 const npx = { npm_lifecycle_event: 'start', npm_config_user_agent: 'npm/11.19.1 node/v20.20.2 linux x64' }
 const bun = { npm_lifecycle_event: 'start', npm_config_user_agent: 'bun/1.4.5 npm/? node/v26.3.0 linux x64' }
 
-test('the name of the program is what a person typed to start it', () => {
+test('the name of the program is the one that the user typed', () => {
   expect(commandPrefix({ environment: npx, cwd: '/' })).toBe(`npx -y ${manifest.packageManager} start`)
   expect(commandPrefix({ environment: bun, cwd: '/' })).toBe('bun start')
   expect(commandPrefix({ environment: {}, cwd: '/' })).toMatch(/^bun \S+$/)
 })
 
-test('commands name the settings and the data where they are not those that are found anyway', () => {
+test('suggested commands name the settings and the data where they are not the default ones', () => {
   const loaded = { file: "/etc/my weir's.yaml", dataFolder: '/var/lib/weir' }
   expect(locationFlags(loaded, {}, { environment: {} })).toEqual({ config: '', data: '' })
   expect(locationFlags(loaded, { config: 'x', data: 'y' }, { environment: {} })).toEqual({
@@ -26,7 +26,7 @@ test('commands name the settings and the data where they are not those that are 
   expect(locationFlags({ ...loaded, file: null }, { config: 'x' }, { environment: {} }).config).toBe('')
 })
 
-test('the commands of the words of a start work when they are pasted into a shell', async () => {
+test('the commands in the startup output work when they are pasted into a shell', async () => {
   const folder = temporaryFolder()
   await Bun.write(join(folder, 'my settings.yaml'), 'providers: { echo: {} }\n')
   const main = join(projectFolder, 'src/main.ts')

@@ -37,7 +37,7 @@ test('progress on a terminal is redrawn in one line, which is cleared at the end
   expect(lines).toEqual([])
 })
 
-test('programs, which ask for JSON, see no progress', async () => {
+test('progress is hidden with --json', async () => {
   const { screen, written } = terminal(80)
   const { world, lines } = worldOf(screen)
   const progress = createProgress(world, true)
@@ -55,6 +55,6 @@ test.each([
   [0.53, '██▏'],
   [1, '████'],
   [2, '████'],
-])('a bar of %p of four characters is %p', (share, text) => {
+])('the progress bar of %p in four characters is %p', (share, text) => {
   expect(barText(share, 4)).toBe(text)
 })

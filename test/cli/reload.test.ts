@@ -14,7 +14,7 @@ models: [{ slug: acme/mirror, aliases: [${alias}], routes: [{ provider: echo, mo
 limits: { requests_per_minute: ${alias.length * 100} }
 `
 
-test('SIGHUP puts the settings in force as they are now, and bad ones change nothing', async () => {
+test('SIGHUP applies the current settings, and invalid ones change nothing', async () => {
   await write(withAlias('one'))
   await using child = start()
   const url = await child.said(child.output, /listens on (\S+)\n/)

@@ -9,11 +9,11 @@ function changes(before: SettingsFile, after: SettingsFile) {
 
 const routes = [{ provider: 'box', model: 'm' }]
 
-test('settings that say the same have no changes, also where a default is now written', () => {
+test('equivalent settings have no changes, also where a default is now explicit', () => {
   expect(changes({}, { retries: { attempts: 2 } })).toEqual({ applied: [], atNextStart: [] })
 })
 
-test('changes are told by their paths in the file, and never with a value', () => {
+test('changes are named by their paths in the file, and never with a value', () => {
   const before: SettingsFile = {
     limits: { requests_per_minute: 5 },
     cors: ['https://canary.test'],
@@ -49,7 +49,7 @@ test('changes are told by their paths in the file, and never with a value', () =
   ])
 })
 
-test('what only a start takes up is told apart', () => {
+test('changes that require a restart are reported separately', () => {
   const tls = { cert: 'c.pem', key: 'k.pem' }
   expect(changes({ port: 1 }, { port: 2, host: '0.0.0.0', tls, max_body: '1MiB' })).toEqual({
     applied: ['max_body'],

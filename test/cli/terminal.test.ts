@@ -18,7 +18,7 @@ test.each([
   [{ NO_COLOR: '1', FORCE_COLOR: '1' }, true],
   [{ TERM: 'dumb', FORCE_COLOR: '3' }, true],
   [{ FORCE_COLOR: '0' }, false],
-])('whether a terminal with %p has colours: %p', (environment, color) => {
+])('a terminal with %p has colours: %p', (environment, color) => {
   expect(supportsColor(environment)).toBe(color)
 })
 
@@ -27,7 +27,7 @@ const escape = '\u001b'
 const line = /^\d\d:\d\d:\d\d  \S+ +\S.*$/
 
 describe.skipIf(process.platform === 'win32')('weir serve on a terminal', () => {
-  test('writes every line in one style, each failure once, with its cause', async () => {
+  test('writes every line in one style, and each failure once, with its cause', async () => {
     const begun = Promise.withResolvers<void>()
     await using upstream = await createUpstream(
       json({ error: { message: 'no' } }, { status: 500 }),

@@ -40,7 +40,7 @@ async function usedWorld() {
   return { ...world, database }
 }
 
-test('the table is aligned, with titles above and the total below', async () => {
+test('weir usage prints an aligned table, with titles above and the total below', async () => {
   const { say, database } = await usedWorld()
   database.close()
   expect(await say(usage)).toEqual({
@@ -58,7 +58,7 @@ test('the table is aligned, with titles above and the total below', async () => 
   expect((await say(usage, '--org', 'other')).out).toMatch(/^MODEL .*\ntotal +0 .* 0\.0000( +-){4}$/)
 })
 
-test('--json tells the question, the groups and the total, with costs as decimal strings', async () => {
+test('weir usage --json prints the query, the groups and the total, with costs as decimal strings', async () => {
   const { say, database } = await usedWorld()
   database.close()
   const sums = {
@@ -98,7 +98,7 @@ test('--json tells the question, the groups and the total, with costs as decimal
   expect(days[3]).toMatchObject({ requests: 0, cost_usd: '0.00', latency_ms: { p50: null } })
 })
 
-test('a cost that is not known is no zero', async () => {
+test('an unknown cost is not shown as zero', async () => {
   const { say, database } = await usedWorld()
   const { id } = JSON.parse((await say(orgs, 'list', '--json')).out)[0]
   const ledger = createLedger(database, createWriter(database))
@@ -111,14 +111,14 @@ test('a cost that is not known is no zero', async () => {
   expect(groups[1]).toMatchObject({ model: 'a/own', cost_usd: null, unpriced_requests: 1 })
 })
 
-test('where there is no data, usage says so and creates nothing', async () => {
+test('weir usage without data says so and creates nothing', async () => {
   const { say, data } = storageWorld()
   const { code, err } = await say(usage)
   expect([code, err]).toEqual([1, expect.stringMatching(/^There is no data in .*\. Start weir serve first/)])
   expect(existsSync(data)).toBe(false)
 })
 
-test('--watch prints again until it is interrupted, as JSON one object a line', async () => {
+test('weir usage --watch prints again until it is interrupted, as JSON one object a line', async () => {
   const { say, data, database } = await usedWorld()
   database.close()
   const refused = await say(usage, '--watch')
@@ -139,7 +139,7 @@ test('--watch prints again until it is interrupted, as JSON one object a line', 
 })
 
 test.skipIf(process.platform === 'win32')(
-  'on a terminal --watch redraws a table that fits, and Ctrl-C stops it',
+  'weir usage --watch on a terminal redraws a table that fits, and Ctrl-C stops it',
   async () => {
     const { data, database } = await usedWorld()
     database.close()
@@ -153,7 +153,7 @@ test.skipIf(process.platform === 'win32')(
   },
 )
 
-test('usage is read while another process has the database open', async () => {
+test('weir usage reads while another process has the database open', async () => {
   const { data, database } = await usedWorld()
   const { code, out, err } = await runWeir(['usage', '--by', 'day', '--json'], data, { WEIR_DATA: data })
   expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -168,7 +168,7 @@ test.each([
   { args: ['--until', '7d'], code: 2, says: 'Unknown flag --until.' },
   { args: ['acme'], code: 2, says: '“acme”' },
   { args: ['--org', 'nobody'], code: 1, says: 'There is no organization with the name nobody.' },
-])('weir usage $args ends with $code and says what is wrong', async ({ args, code, says }) => {
+])('weir usage $args ends with $code and an error message', async ({ args, code, says }) => {
   const { say } = storageWorld()
   await say(orgs, 'create', 'acme')
   const said = await say(usage, ...args)

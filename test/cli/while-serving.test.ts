@@ -33,7 +33,7 @@ async function startServed() {
   return { ...paid, id, key }
 }
 
-test('how an organization pays, and what it has, is in force within a second', async () => {
+test('a change of the billing and balance of an organization takes effect within a second', async () => {
   await using paid = await startServed()
   const { key } = paid
   expect(await weir(paid, 'orgs', 'set', 'acme', '--billing', 'none')).toMatchObject({ billing: 'none' })
@@ -50,7 +50,7 @@ test('how an organization pays, and what it has, is in force within a second', a
   paid.books.expectSound()
 })
 
-test('a limit is in force within a second, and leaves again', async () => {
+test('a limit takes effect within a second, and so does its removal', async () => {
   await using paid = await startServed()
   const limit = async () => {
     const headers = { authorization: `Bearer ${paid.key}` }
@@ -63,7 +63,7 @@ test('a limit is in force within a second, and leaves again', async () => {
   await until(async () => (await limit()) === '6000', 'no limit of its own', soon)
 })
 
-test('a key works when it is printed, and not a second after it was revoked', async () => {
+test('a new key works when it is printed, and no longer than a second after it was revoked', async () => {
   await using paid = await startServed()
   const rotated = await weir(paid, 'keys', 'rotate', paid.id, '--grace', '0s')
   expect(await statusOf(paid, rotated.key)).toBe(200)
@@ -72,7 +72,7 @@ test('a key works when it is printed, and not a second after it was revoked', as
   await until(async () => (await statusOf(paid, rotated.key)) === 401, 'the end of the new key', soon)
 })
 
-test('the keys of a deleted organization answer 403, and calls that run end in peace', async () => {
+test('the keys of a deleted organization get 403, and its open calls complete', async () => {
   await using paid = await startServed()
   await weir(paid, 'orgs', 'set', 'acme', '--billing', 'prepaid')
   await weir(paid, 'orgs', 'credit', 'acme', '1')
@@ -83,7 +83,7 @@ test('the keys of a deleted organization answer 403, and calls that run end in p
   paid.books.expectSound()
 })
 
-test('usage is counted while requests go on, and says the same after the server has stopped', async () => {
+test('usage is counted while requests are served, and is the same after the server has stopped', async () => {
   await using paid = await startServed()
   for (const tags of [['spring'], ['spring', 'flood'], undefined])
     await (await paid.app.chat({ ...question, tags })).text()

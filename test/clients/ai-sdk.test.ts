@@ -8,7 +8,7 @@ import { startScenario } from '../support/scenario.ts'
 const prompt = 'How high is it?'
 const text = 'It is four metres.'
 
-test('a text', async () => {
+test('the AI SDK generates a text', async () => {
   await using world = await startWithModel(whole())
   const result = await generateText({ model: world.model, prompt })
   expect(result.text).toBe(text)
@@ -16,7 +16,7 @@ test('a text', async () => {
   expect(result.usage).toMatchObject({ inputTokens: 12, outputTokens: 5, totalTokens: 17 })
 })
 
-test('a streamed text', async () => {
+test('the AI SDK streams a text', async () => {
   await using world = await startWithModel(streamed())
   const result = streamText({ model: world.model, prompt })
   expect(await Array.fromAsync(result.textStream)).toEqual(['It is ', 'four metres.'])
@@ -24,17 +24,17 @@ test('a streamed text', async () => {
   expect(await result.usage).toMatchObject({ inputTokens: 12, outputTokens: 5 })
 })
 
-describe('reasoning is told apart from the text', () => {
+describe('the AI SDK separates reasoning from the text', () => {
   const thoughtful = said({ reasoning: ['A gauge ', 'would know.'] })
 
-  test('whole', async () => {
+  test('without a stream', async () => {
     await using world = await startWithModel(whole(thoughtful))
     const result = await generateText({ model: world.model, prompt })
     expect(result.reasoningText).toBe('A gauge would know.')
     expect(result.text).toBe(text)
   })
 
-  test('streamed', async () => {
+  test('with a stream', async () => {
     await using world = await startWithModel(streamed(thoughtful))
     const result = streamText({ model: world.model, prompt })
     expect(await result.reasoningText).toBe('A gauge would know.')
@@ -42,7 +42,7 @@ describe('reasoning is told apart from the text', () => {
   })
 })
 
-describe('a tool is run and its result sent back', () => {
+describe('the AI SDK calls a tool and sends its result back', () => {
   const calls = [{ id: 'call_a', name: 'measure', arguments: ['{"river"', ':"Elbe"}'] }]
   const calling = said({ text: undefined, calls, finish: 'tool_calls' })
   const measured: unknown[] = []
@@ -57,14 +57,15 @@ describe('a tool is run and its result sent back', () => {
   const params = { prompt, tools: { measure }, stopWhen: stepCountIs(2) }
 
   test.each([
-    ['whole', whole, {}],
+    ['not streamed', whole, {}],
     ['streamed', streamed, {}],
     ['streamed in fragments', streamed, { compatibility: { tool_call_fragments: true } }],
   ])('%s', async (form, answerOf, settings) => {
     measured.length = 0
     await using world = await startWithModel([answerOf(calling), answerOf(said())], { settings })
     const { model } = world
-    const result = form === 'whole' ? generateText({ model, ...params }) : streamText({ model, ...params })
+    const result =
+      form === 'not streamed' ? generateText({ model, ...params }) : streamText({ model, ...params })
     expect(await (await result).text).toBe(text)
     expect(measured).toEqual([{ river: 'Elbe' }])
     expect(world.acme.requests[1]?.body.messages).toMatchObject([
@@ -75,7 +76,7 @@ describe('a tool is run and its result sent back', () => {
   })
 })
 
-test('a stream that breaks has an error behind what was said', async () => {
+test('the AI SDK reports an error after the text of a stream that breaks', async () => {
   const heard = Promise.withResolvers<void>()
   await using world = await startWithModel(
     chunks(
@@ -96,7 +97,7 @@ test('a stream that breaks has an error behind what was said', async () => {
   expect(parts.findLast((part) => part.type === 'finish')).not.toMatchObject({ finishReason: 'stop' })
 })
 
-test('a refusal is an APICallError that says what was wrong and is not to be repeated', async () => {
+test('the AI SDK throws a rejection as an APICallError with its message that is not retryable', async () => {
   await using world = await startWithModel(whole())
   const error = await generateText({ model: world.river('acme/sea'), prompt }).catch(
     (error: unknown) => error,

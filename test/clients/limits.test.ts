@@ -33,7 +33,7 @@ async function errorOf(promise: PromiseLike<unknown>): Promise<APIError> {
 }
 
 test.each([false, true])(
-  'too many requests are a RateLimitError with the headers of that organization, and no concern of the other; streamed: %p',
+  'the OpenAI client throws a RateLimitError with the headers of its organization for too many requests, and serves another organization; streamed: %p',
   async (stream) => {
     await using world = await startTwo(stream ? streamed() : whole(), { clock: () => 0 })
     const acme = await world.clientOf('acme', '1')
@@ -59,7 +59,7 @@ test.each([false, true])(
   },
 )
 
-test('the client comes back by itself when it was told to, and is answered', async () => {
+test('the OpenAI client retries at the announced time, and is served', async () => {
   await using world = await startTwo(whole())
   const acme = await world.clientOf('acme', '1', 1)
   limitRequests(world, 'acme', 120)
@@ -78,7 +78,7 @@ test('the client comes back by itself when it was told to, and is answered', asy
   expect(world.books.rows().every(({ status }) => status === 200)).toBe(true)
 })
 
-test('tokens beyond the limit are a RateLimitError that says so', async () => {
+test('the OpenAI client throws a RateLimitError that names an exceeded token limit', async () => {
   await using world = await startTwo(whole(), {
     clock: () => 0,
     settings: { limits: { tokens_per_minute: 20 } },
@@ -91,18 +91,21 @@ test('tokens beyond the limit are a RateLimitError that says so', async () => {
   expect(Number(error.headers?.get('retry-after'))).toBeGreaterThan(1)
 })
 
-test.each([false, true])('an empty balance is asked for once, streamed: %p', async (stream) => {
-  await using world = await startTwo(stream ? streamed() : whole())
-  const poor = await world.clientOf('poor', ((mostCost - 1) / 1e9).toFixed(9), 5)
-  const error = await errorOf(poor.openai.chat.completions.create({ ...asked, stream }))
-  expect(error).not.toBeInstanceOf(RateLimitError)
-  expect(error).toMatchObject({ status: 402, type: 'insufficient_quota', code: 'insufficient_balance' })
-  expect(error.headers?.get('retry-after')).toBeNull()
-  expect(poor.sent()).toBe(1)
-  expect(world.acme.requests).toEqual([])
-})
+test.each([false, true])(
+  'the OpenAI client does not retry an empty balance, streamed: %p',
+  async (stream) => {
+    await using world = await startTwo(stream ? streamed() : whole())
+    const poor = await world.clientOf('poor', ((mostCost - 1) / 1e9).toFixed(9), 5)
+    const error = await errorOf(poor.openai.chat.completions.create({ ...asked, stream }))
+    expect(error).not.toBeInstanceOf(RateLimitError)
+    expect(error).toMatchObject({ status: 402, type: 'insufficient_quota', code: 'insufficient_balance' })
+    expect(error.headers?.get('retry-after')).toBeNull()
+    expect(poor.sent()).toBe(1)
+    expect(world.acme.requests).toEqual([])
+  },
+)
 
-test('the balance falls by exactly the costs that the replies print', async () => {
+test('the balance decreases by exactly the costs that the replies report', async () => {
   await using world = await startTwo(whole())
   const acme = await world.clientOf('acme', '1')
   await world.clientOf('globex', '1')

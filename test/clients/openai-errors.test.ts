@@ -11,8 +11,8 @@ import { chunks, delta, streamed, whole } from '../support/chat-answers.ts'
 import { breakOff, hang, json, silence } from '../support/script.ts'
 import { asked, countingOpenaiOf, openaiOf, startWithOpenai } from './support/openai-client.ts'
 
-describe('a refusal becomes the error of its status', () => {
-  test('a wrong key is an AuthenticationError', async () => {
+describe('the OpenAI client throws the error of the status:', () => {
+  test('an AuthenticationError for a wrong key', async () => {
     await using world = await startWithOpenai(whole())
     const wrong = openaiOf(world.app, { key: 'sk-weir-Wrong0000000-WrongWrongWrongWrongWrongWrong00' })
     const error = await errorOf(wrong.chat.completions.create(asked))
@@ -21,7 +21,7 @@ describe('a refusal becomes the error of its status', () => {
     expect(world.acme.requests).toEqual([])
   })
 
-  test('an unknown model is a NotFoundError, also when it is only to be shown', async () => {
+  test('a NotFoundError for an unknown model, also when it is retrieved', async () => {
     await using world = await startWithOpenai(whole())
     const calls = [
       () => world.openai.chat.completions.create({ ...asked, model: 'acme/sea' }),
@@ -34,7 +34,7 @@ describe('a refusal becomes the error of its status', () => {
     }
   })
 
-  test('a wrong parameter is a BadRequestError that names it', async () => {
+  test('a BadRequestError for a wrong parameter, which it names', async () => {
     await using world = await startWithOpenai(whole())
     const error = await errorOf(world.openai.chat.completions.create({ ...asked, temperature: 3 }))
     expect(error).toBeInstanceOf(BadRequestError)
@@ -46,10 +46,10 @@ describe('a refusal becomes the error of its status', () => {
 })
 
 describe.each([
-  ['whole', false],
+  ['not streamed', false],
   ['streamed', true],
-] as const)('a provider that fails before it answers, %s,', (_, stream) => {
-  test('is an InternalServerError after the tries that the client makes', async () => {
+] as const)('a provider that fails before its first token (%s)', (_, stream) => {
+  test('is an InternalServerError after the retries of the OpenAI client', async () => {
     await using world = await startWithOpenai(json({ error: { message: 'Down.' } }, { status: 503 }))
     const { openai, sent } = countingOpenaiOf(world.app, { retries: 1 })
     const error = await errorOf(openai.chat.completions.create({ ...asked, stream }))
@@ -58,7 +58,7 @@ describe.each([
     expect(sent()).toBe(2)
   })
 
-  test('for want of a good key is asked for once', async () => {
+  test('for lack of a valid key is not retried by the OpenAI client', async () => {
     await using world = await startWithOpenai(json({ error: { message: 'Wrong key.' } }, { status: 401 }))
     const { openai, sent } = countingOpenaiOf(world.app, { retries: 3 })
     const error = await errorOf(openai.chat.completions.create({ ...asked, stream }))
@@ -72,8 +72,8 @@ describe.each([
 
 const beginning = [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' })]
 
-describe('a stream that breaks after it began', () => {
-  test('throws an APIError behind what was said', async () => {
+describe('a stream that breaks after its start', () => {
+  test('throws an APIError in the OpenAI client, after its text', async () => {
     const said = Promise.withResolvers<void>()
     await using world = await startWithOpenai(chunks([...beginning, said.promise], breakOff))
     const stream = await world.openai.chat.completions.create({ ...asked, stream: true })
@@ -89,7 +89,7 @@ describe('a stream that breaks after it began', () => {
     expect(heard.join('')).toBe('It is ')
   })
 
-  test('is no completion for the helper', async () => {
+  test('is not a completion for the stream helper', async () => {
     const said = Promise.withResolvers<void>()
     await using world = await startWithOpenai(chunks([...beginning, said.promise], breakOff))
     const stream = world.openai.chat.completions.stream(asked)
@@ -99,7 +99,7 @@ describe('a stream that breaks after it began', () => {
   })
 })
 
-describe('a client that leaves ends the call of the provider', () => {
+describe('an OpenAI client that disconnects aborts the upstream call', () => {
   test('in the middle of a stream', async () => {
     await using world = await startWithOpenai(chunks(beginning, hang))
     const stream = await world.openai.chat.completions.create({ ...asked, stream: true })
@@ -110,7 +110,7 @@ describe('a client that leaves ends the call of the provider', () => {
     expect(await call.left).toBe(true)
   })
 
-  test.each([false, true])('before anything was said, streamed: %p', async (stream) => {
+  test.each([false, true])('before any output, streamed: %p', async (stream) => {
     await using world = await startWithOpenai(silence)
     const leaving = new AbortController()
     const { signal } = leaving
@@ -122,7 +122,7 @@ describe('a client that leaves ends the call of the provider', () => {
   })
 })
 
-test('a stream that was read to its end is not left', async () => {
+test('a stream that was read to its end does not count as aborted', async () => {
   await using world = await startWithOpenai(streamed())
   const stream = await world.openai.chat.completions.create({ ...asked, stream: true })
   await Array.fromAsync(stream)

@@ -35,12 +35,12 @@ const oneCall = said({
 
 const inFragments = { settings: { compatibility: { tool_call_fragments: true } } }
 const modes: [string, ScenarioOptions][] = [
-  ['whole', {}],
+  ['complete', {}],
   ['in fragments', inFragments],
 ]
 
-describe.each(modes)('parallel calls of tools, streamed %s', (_, options) => {
-  test('come whole', async () => {
+describe.each(modes)('the OpenAI client reads parallel tool calls (%s)', (_, options) => {
+  test('complete', async () => {
     await using world = await startWithOpenai(whole(twoCalls), options)
     const { choices } = await world.openai.chat.completions.create({ ...asked, tools: [measure] })
     expect(choices[0]?.message.tool_calls).toMatchObject(expectedCalls)
@@ -48,7 +48,7 @@ describe.each(modes)('parallel calls of tools, streamed %s', (_, options) => {
     expect(choices[0]?.finish_reason).toBe('tool_calls')
   })
 
-  test('of a stream are put together by the helper', async () => {
+  test('of a stream with the stream helper', async () => {
     await using world = await startWithOpenai(streamed(twoCalls), options)
     const stream = world.openai.chat.completions.stream({ ...asked, tools: [measure] })
     const { choices } = await stream.finalChatCompletion()
@@ -57,7 +57,7 @@ describe.each(modes)('parallel calls of tools, streamed %s', (_, options) => {
     expect(choices[0]?.finish_reason).toBe('tool_calls')
   })
 
-  test('of a stream are put together by hand', async () => {
+  test('of a stream by joining their fragments', async () => {
     await using world = await startWithOpenai(streamed(twoCalls), options)
     const calls: { id: string; type: string; function: { name: string; arguments: string } }[] = []
     const stream = await world.openai.chat.completions.create({ ...asked, tools: [measure], stream: true })
@@ -75,43 +75,46 @@ describe.each(modes)('parallel calls of tools, streamed %s', (_, options) => {
 })
 
 describe.each([
-  ['whole', whole, false, {}],
+  ['not streamed', whole, false, {}],
   ['streamed', streamed, true, {}],
   ['streamed in fragments', streamed, true, inFragments],
-] as const)('a forced tool, %s', (_, answerOf: (said: Said) => ReturnType<typeof whole>, stream, options) => {
-  test('is called, and the provider was told to', async () => {
-    await using world = await startWithOpenai(answerOf(oneCall), options)
-    const params = { ...asked, tools: [measure], tool_choice: forced }
-    const message = stream
-      ? await world.openai.chat.completions.stream(params).finalMessage()
-      : (await world.openai.chat.completions.create(params)).choices[0]?.message
-    expect(message?.tool_calls).toMatchObject([expectedCalls[0]])
-    expect(world.acme.requests[0]?.body.tool_choice).toEqual(forced)
-  })
+] as const)(
+  'a forced tool in the OpenAI client (%s)',
+  (_, answerOf: (said: Said) => ReturnType<typeof whole>, stream, options) => {
+    test('is called, and the provider received the tool choice', async () => {
+      await using world = await startWithOpenai(answerOf(oneCall), options)
+      const params = { ...asked, tools: [measure], tool_choice: forced }
+      const message = stream
+        ? await world.openai.chat.completions.stream(params).finalMessage()
+        : (await world.openai.chat.completions.create(params)).choices[0]?.message
+      expect(message?.tool_calls).toMatchObject([expectedCalls[0]])
+      expect(world.acme.requests[0]?.body.tool_choice).toEqual(forced)
+    })
 
-  test('is run by the client, which is told the last word of the model', async () => {
-    await using world = await startWithOpenai([answerOf(oneCall), answerOf(said())], options)
-    const measured: unknown[] = []
-    const tool = {
-      ...measure,
-      function: {
-        ...measure.function,
-        parse: JSON.parse,
-        function: (argument: unknown) => {
-          measured.push(argument)
-          return '4.0'
+    test('is run by the client, which receives the final text of the model', async () => {
+      await using world = await startWithOpenai([answerOf(oneCall), answerOf(said())], options)
+      const measured: unknown[] = []
+      const tool = {
+        ...measure,
+        function: {
+          ...measure.function,
+          parse: JSON.parse,
+          function: (argument: unknown) => {
+            measured.push(argument)
+            return '4.0'
+          },
         },
-      },
-    }
-    const runner = stream
-      ? world.openai.chat.completions.runTools({ ...asked, tools: [tool], stream })
-      : world.openai.chat.completions.runTools({ ...asked, tools: [tool] })
-    expect(await runner.finalContent()).toBe('It is four metres.')
-    expect(measured).toEqual([{ river: 'Elbe' }])
-    expect(world.acme.requests[1]?.body.messages).toMatchObject([
-      ...asked.messages,
-      { role: 'assistant', tool_calls: [expectedCalls[0]] },
-      { role: 'tool', tool_call_id: 'call_a', content: '4.0' },
-    ])
-  })
-})
+      }
+      const runner = stream
+        ? world.openai.chat.completions.runTools({ ...asked, tools: [tool], stream })
+        : world.openai.chat.completions.runTools({ ...asked, tools: [tool] })
+      expect(await runner.finalContent()).toBe('It is four metres.')
+      expect(measured).toEqual([{ river: 'Elbe' }])
+      expect(world.acme.requests[1]?.body.messages).toMatchObject([
+        ...asked.messages,
+        { role: 'assistant', tool_calls: [expectedCalls[0]] },
+        { role: 'tool', tool_call_id: 'call_a', content: '4.0' },
+      ])
+    })
+  },
+)

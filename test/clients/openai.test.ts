@@ -4,8 +4,8 @@ import { asked, startWithOpenai } from './support/openai-client.ts'
 
 const text = 'It is four metres.'
 
-describe('a completion', () => {
-  test('has the answer, the model that was asked for and the usage', async () => {
+describe('a completion in the OpenAI client', () => {
+  test('has the text, the requested model and the usage', async () => {
     await using world = await startWithOpenai(whole())
     const completion = await world.openai.chat.completions.create(asked)
     expect(completion).toMatchObject({ object: 'chat.completion', model: 'acme/river', usage })
@@ -14,7 +14,7 @@ describe('a completion', () => {
     expect(completion.choices[0]).toMatchObject({ finish_reason: 'stop', logprobs: null })
   })
 
-  test('knows the id of its request', async () => {
+  test('has its request id', async () => {
     await using world = await startWithOpenai(whole())
     const completion = await world.openai.chat.completions.create(asked)
     expect(completion._request_id).toStartWith('req_')
@@ -23,7 +23,7 @@ describe('a completion', () => {
     expect(request_id).not.toBe(completion._request_id ?? null)
   })
 
-  test('of several choices has them all', async () => {
+  test('has all of several choices', async () => {
     const choices = ['Four.', 'Five.'].map((piece) => ({ text: [piece], finish: 'stop' }))
     await using world = await startWithOpenai(whole({ choices, usage }))
     const completion = await world.openai.chat.completions.create({ ...asked, n: 2 })
@@ -33,7 +33,7 @@ describe('a completion', () => {
     ])
   })
 
-  test('of a question with an image reaches the provider with it', async () => {
+  test('sends an image to the provider', async () => {
     await using world = await startWithOpenai(whole())
     const url = 'data:image/png;base64,iVBORw0KGgo='
     const content = [
@@ -44,7 +44,7 @@ describe('a completion', () => {
     expect(world.acme.requests[0]?.body.messages).toEqual([{ role: 'user', content }])
   })
 
-  test('with a schema is parsed', async () => {
+  test('is parsed by its schema', async () => {
     await using world = await startWithOpenai(whole(said({ text: ['{"metres"', ':4}'] })))
     const completion = await world.openai.chat.completions.parse({ ...asked, response_format: heightFormat })
     expect<unknown>(completion.choices[0]?.message.parsed).toEqual({ metres: 4 })
@@ -52,8 +52,8 @@ describe('a completion', () => {
   })
 })
 
-describe('a streamed completion', () => {
-  test('can be read chunk by chunk', async () => {
+describe('a streamed completion in the OpenAI client', () => {
+  test('is read chunk by chunk', async () => {
     await using world = await startWithOpenai(streamed())
     const stream = await world.openai.chat.completions.create({ ...asked, stream: true })
     const chunks = await Array.fromAsync(stream)
@@ -64,7 +64,7 @@ describe('a streamed completion', () => {
     expect(chunks.every((chunk) => chunk.usage === undefined)).toBe(true)
   })
 
-  test('tells its usage last to those who ask for it', async () => {
+  test('has its usage last where that is requested', async () => {
     await using world = await startWithOpenai(streamed())
     const stream_options = { include_usage: true }
     const stream = await world.openai.chat.completions.create({ ...asked, stream: true, stream_options })
@@ -73,7 +73,7 @@ describe('a streamed completion', () => {
     expect(chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true)
   })
 
-  test('is put together by the helper', async () => {
+  test('is joined by the stream helper', async () => {
     await using world = await startWithOpenai(streamed())
     const stream_options = { include_usage: true }
     const stream = world.openai.chat.completions.stream({ ...asked, stream_options })
@@ -86,7 +86,7 @@ describe('a streamed completion', () => {
     expect(completion).toMatchObject({ model: 'acme/river', usage })
   })
 
-  test('with a schema is parsed by the helper', async () => {
+  test('is parsed by its schema in the stream helper', async () => {
     await using world = await startWithOpenai(streamed(said({ text: ['{"metres"', ':4}'] })))
     const stream = world.openai.chat.completions.stream({ ...asked, response_format: heightFormat })
     const completion = await stream.finalChatCompletion()
@@ -94,15 +94,15 @@ describe('a streamed completion', () => {
   })
 })
 
-describe('the models', () => {
-  test('can be listed', async () => {
+describe('the models in the OpenAI client', () => {
+  test('are listed', async () => {
     await using world = await startWithOpenai(whole(), { models: [{ slug: 'acme/lake', routes }] })
     const models = await Array.fromAsync(world.openai.models.list())
     expect(models.map(({ id }) => id).toSorted()).toEqual(['acme/lake', 'acme/river'])
     expect(models[0]).toMatchObject({ object: 'model', owned_by: 'acme' })
   })
 
-  test('can be shown, though their ids have a slash', async () => {
+  test('are retrieved, although their ids have a slash', async () => {
     await using world = await startWithOpenai(whole())
     const model = await world.openai.models.retrieve('acme/river')
     expect(model).toMatchObject({ id: 'acme/river', object: 'model' })

@@ -11,10 +11,10 @@ const fewest = 500
 const deadline = 180_000
 
 if (!existsSync(join(folder, 'replay'))) {
-  test.skip('the replay of real traffic: there is none at ../shared/replay', () => {})
+  test.skip('real traffic is replayed (skipped: there is none at ../shared/replay)', () => {})
 } else {
   test(
-    'what real providers said comes out right through the whole program',
+    'recorded replies of real providers come out correctly through the complete gateway',
     async () => {
       const { code, out } = await check()
       const [, passed, failed] = /^(\d+) passed, (\d+) failed, \d+ skipped$/m.exec(out) ?? []

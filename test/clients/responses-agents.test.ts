@@ -22,8 +22,8 @@ async function startWithAgent(...args: Parameters<typeof startWithOpenai>) {
   return { ...world, runner, agent }
 }
 
-describe('a conversation of two turns', () => {
-  test('with its history', async () => {
+describe('the Agents SDK has a conversation of two turns', () => {
+  test('with its own history', async () => {
     await using world = await startWithAgent(whole(thoughtful))
     const first = await world.runner.run(world.agent, 'How high is it?')
     expect(first.finalOutput).toBe(text)
@@ -35,7 +35,7 @@ describe('a conversation of two turns', () => {
     expect(world.acme.requests[1]?.body.messages).toEqual(conversation)
   })
 
-  test('by the id of the response before', async () => {
+  test('with previous_response_id', async () => {
     await using world = await startWithAgent(whole(thoughtful))
     const first = await world.runner.run(world.agent, 'How high is it?')
     const previousResponseId = first.lastResponseId!
@@ -45,7 +45,7 @@ describe('a conversation of two turns', () => {
     expect(world.acme.requests[1]?.body.messages).toEqual([instructions!, ...rest])
   })
 
-  test('streamed', async () => {
+  test('with streams', async () => {
     await using world = await startWithAgent(streamed(thoughtful))
     const first = await world.runner.run(world.agent, 'How high is it?', { stream: true })
     const pieces = await Array.fromAsync(first.toTextStream())

@@ -26,7 +26,7 @@ async function startWithModel(...args: Parameters<typeof startScenario>) {
   return { ...scenario, sent, openai, model: openai('acme/river') }
 }
 
-test('a text', async () => {
+test('the AI SDK generates a text through the Responses API', async () => {
   await using world = await startWithModel(whole())
   const result = await generateText({ model: world.model, prompt: 'How high is it?' })
   expect(result.text).toBe(text)
@@ -35,7 +35,7 @@ test('a text', async () => {
   expect(result.response.id).toStartWith('resp_')
 })
 
-test('a streamed text with reasoning', async () => {
+test('the AI SDK streams a text with reasoning through the Responses API', async () => {
   await using world = await startWithModel(streamed(thoughtful))
   const result = streamText({ model: world.model, prompt: 'How high is it?' })
   expect(await Array.fromAsync(result.textStream)).toEqual(['It is ', 'four metres.'])
@@ -44,11 +44,11 @@ test('a streamed text with reasoning', async () => {
   expect(await result.usage).toMatchObject({ inputTokens: 12, outputTokens: 5 })
 })
 
-describe('three turns, with reasoning, by the settings that the SDK has of itself', () => {
+describe('the AI SDK has three turns with reasoning with its default settings', () => {
   const questions = ['How high is it?', 'And now?', 'Thanks.']
 
   test.each([
-    ['whole', whole(thoughtful)],
+    ['not streamed', whole(thoughtful)],
     ['streamed', streamed(thoughtful)],
   ])('%s', async (form, script) => {
     await using world = await startWithModel(script)
@@ -56,7 +56,7 @@ describe('three turns, with reasoning, by the settings that the SDK has of itsel
     for (const content of questions) {
       messages.push({ role: 'user', content })
       const result =
-        form === 'whole'
+        form === 'not streamed'
           ? await generateText({ model: world.model, messages })
           : streamText({ model: world.model, messages })
       expect(await result.text).toBe(text)
@@ -85,7 +85,7 @@ describe('three turns, with reasoning, by the settings that the SDK has of itsel
     expect(world.app.lines).toEqual([])
   })
 
-  test('where nothing is stored, what was said is sent again', async () => {
+  test('where nothing is stored, by sending the earlier output again', async () => {
     await using world = await startWithModel(whole(thoughtful))
     globalThis.AI_SDK_LOG_WARNINGS = false
     const providerOptions = { openai: { store: false } }
@@ -98,7 +98,7 @@ describe('three turns, with reasoning, by the settings that the SDK has of itsel
     expect(world.acme.requests.at(-1)?.body.messages).toHaveLength(5)
   })
 
-  test('by the id of the response before', async () => {
+  test('by previous_response_id', async () => {
     await using world = await startWithModel(whole(thoughtful))
     let previousResponseId: string | undefined
     for (const prompt of questions) {
@@ -110,14 +110,14 @@ describe('three turns, with reasoning, by the settings that the SDK has of itsel
   })
 })
 
-test('an answer that the output limit cut short says so', async () => {
+test('the AI SDK reports a text that the output limit cut short', async () => {
   await using world = await startWithModel(streamed(said({ finish: 'length' })))
   const result = streamText({ model: world.model, prompt: 'How high is it?' })
   expect(await result.text).toBe(text)
   expect(await result.finishReason).toBe('length')
 })
 
-test('a stream that breaks has an error behind what was said', async () => {
+test('the AI SDK reports an error after the text of a response stream that breaks', async () => {
   await using world = await startWithModel(chunks([delta({ content: 'It is ' })]))
   const result = streamText({ model: world.model, prompt: 'How high is it?', onError: () => {} })
   const parts = await Array.fromAsync(result.fullStream)
@@ -126,7 +126,7 @@ test('a stream that breaks has an error behind what was said', async () => {
   expect(parts.findLast(({ type }) => type === 'finish')).not.toMatchObject({ finishReason: 'stop' })
 })
 
-test('a refusal is an APICallError that is not to be repeated', async () => {
+test('the AI SDK throws a rejected response as an APICallError that is not retryable', async () => {
   await using world = await startWithModel(whole())
   const asking = generateText({ model: world.openai('acme/sea'), prompt: 'How high is it?' })
   const error: unknown = await asking.catch((error: unknown) => error)

@@ -9,8 +9,8 @@ const asked = { model: 'acme/river', input: 'How high is it?' }
 const text = 'It is four metres.'
 const thoughtful = said({ reasoning: ['A gauge ', 'would know.'] })
 
-describe('a response', () => {
-  test('has the answer as text, and its usage', async () => {
+describe('a response in the OpenAI client', () => {
+  test('has its output as text, and its usage', async () => {
     await using world = await startWithOpenai(whole(thoughtful))
     const response = await world.openai.responses.create(asked)
     expect(response).toMatchObject({ object: 'response', model: 'acme/river', status: 'completed' })
@@ -20,13 +20,13 @@ describe('a response', () => {
     expect(response._request_id).toStartWith('req_')
   })
 
-  test('with a schema is parsed', async () => {
+  test('is parsed by its schema', async () => {
     await using world = await startWithOpenai(whole(said({ text: ['{"metres"', ':4}'] })))
     const response = await world.openai.responses.parse({ ...asked, text: { format: heightFormat } })
     expect<unknown>(response.output_parsed).toEqual({ metres: 4 })
   })
 
-  test('follows another by its id, and tells its input', async () => {
+  test('continues another by its id, and lists its input', async () => {
     await using world = await startWithOpenai(whole())
     const first = await world.openai.responses.create(asked)
     const second = await world.openai.responses.create({
@@ -45,7 +45,7 @@ describe('a response', () => {
     ])
   })
 
-  test('takes back its own output as the next input', async () => {
+  test('takes its own output back as the next input', async () => {
     await using world = await startWithOpenai(whole(thoughtful))
     const first = await world.openai.responses.create(asked)
     // Its types take an echo for more than it can be.
@@ -85,8 +85,8 @@ test('the input items of a response are listed page by page, in both orders', as
   }
 })
 
-describe('a stream', () => {
-  test('can be read event by event', async () => {
+describe('a response stream in the OpenAI client', () => {
+  test('is read event by event', async () => {
     await using world = await startWithOpenai(streamed(thoughtful))
     const stream = await world.openai.responses.create({ ...asked, stream: true })
     const events = await Array.fromAsync(stream)
@@ -98,7 +98,7 @@ describe('a stream', () => {
     expect(events.at(-1)?.type).toBe('response.completed')
   })
 
-  test('is checked and put together by the helper', async () => {
+  test('is verified and joined by the stream helper', async () => {
     await using world = await startWithOpenai(streamed(thoughtful))
     const stream = world.openai.responses.stream(asked)
     let heard = ''
@@ -121,7 +121,7 @@ describe('a stream', () => {
     })
   })
 
-  test('that breaks is an APIError behind what was said', async () => {
+  test('that breaks throws an APIError after its text', async () => {
     await using world = await startWithOpenai(chunks([delta({ content: 'It is ' })]))
     const stream = await world.openai.responses.create({ ...asked, stream: true })
     let heard = ''
@@ -134,7 +134,7 @@ describe('a stream', () => {
     expect(heard).toBe('It is ')
   })
 
-  test('is told again from its start and from behind a number', async () => {
+  test('is replayed from its start and from any sequence number', async () => {
     await using world = await startWithOpenai(streamed(thoughtful))
     const { responses } = world.openai
     const events = await Array.fromAsync(await responses.create({ ...asked, stream: true }))
@@ -152,7 +152,7 @@ describe('a stream', () => {
   })
 })
 
-describe('a run in the background', () => {
+describe('a background run in the OpenAI client', () => {
   test('is polled to its end', async () => {
     await using world = await startWithOpenai(streamed())
     const { responses } = world.openai
@@ -166,7 +166,7 @@ describe('a run in the background', () => {
     expect([done.status, done.output_text]).toEqual(['completed', text])
   })
 
-  test('is cancelled, twice alike, and keeps what was said', async () => {
+  test('is cancelled, twice with the same result, and keeps its output so far', async () => {
     await using world = await startWithOpenai(chunks([delta({ content: 'It is ' })], hang))
     const { responses } = world.openai
     const { id } = await responses.create({ ...asked, background: true })
@@ -191,7 +191,7 @@ test.each<[string, object, new (...args: never[]) => APIError, object]>([
     BadRequestError,
     { code: 'previous_response_not_found' },
   ],
-])('%s is the error that it should be', async (_, body, kind, facts) => {
+])('%s throws the expected error', async (_, body, kind, facts) => {
   await using world = await startWithOpenai(whole())
   const error = await world.openai.responses.create({ ...asked, ...body }).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(kind)

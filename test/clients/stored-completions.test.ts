@@ -5,7 +5,7 @@ import { asked, startWithOpenai } from './support/openai-client.ts'
 
 const kept = { ...asked, store: true, metadata: { topic: 'rivers', 'a.b[c]': 'x & y' } }
 
-describe('a kept completion', () => {
+describe('a stored completion in the OpenAI client', () => {
   test('is retrieved, updated and deleted', async () => {
     await using world = await startWithOpenai(whole())
     const { completions } = world.openai.chat
@@ -40,7 +40,7 @@ describe('a kept completion', () => {
     expect(await idsOf({ model: 'acme/river' })).toHaveLength(2)
   })
 
-  test('has its messages, page by page', async () => {
+  test('lists its messages, page by page', async () => {
     await using world = await startWithOpenai(whole())
     const { completions } = world.openai.chat
     const messages = Array.from({ length: 45 }, (_, index) => ({
@@ -56,7 +56,7 @@ describe('a kept completion', () => {
   })
 })
 
-test('of 250 each is listed once, in both orders', async () => {
+test('of 250 is listed once, in both orders', async () => {
   await using world = await startWithOpenai(whole())
   const { completions } = world.openai.chat
   const made = Array.from({ length: 250 }, () => completions.create(kept))

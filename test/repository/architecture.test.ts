@@ -18,11 +18,11 @@ test.each([
   ['src/lib/a.ts', 'src/domain/b.ts', false],
   ['src/cli/a.ts', 'src/build/b.ts', false],
   ['src/lib/a.ts', 'src/unheard-of/b.ts', false],
-])('whether %s may import %s: %p', (importing, imported, allowed) => {
+])('the layers decide whether %s may import %s: %p', (importing, imported, allowed) => {
   expect(layerBreach(importing, imported) === null).toBe(allowed)
 })
 
-test('types, side effects and lazy imports are imports too', () => {
+test('types, side effects and lazy imports count as imports', () => {
   const text = [
     "import type { A } from './a.ts'",
     "import { type B,\n  c } from './b.ts'",
@@ -46,7 +46,7 @@ test('nothing in src imports a test', () => {
   expect(importing(source, (path) => resolved(path)?.startsWith('test/'))).toEqual([])
 })
 
-test('a relative import names the file with its ending', () => {
+test('a relative import names the file with its extension', () => {
   expect(
     importing(
       files,
@@ -55,7 +55,7 @@ test('a relative import names the file with its ending', () => {
   ).toEqual([])
 })
 
-test('only the storage and the stores of features know SQL', () => {
+test('only the storage and the feature stores use SQL', () => {
   const outside = source.filter(({ path }) => !/^src\/storage\/|\/store\.ts$/.test(path))
   expect(importing(outside, ({ specifier }) => /^drizzle-orm\b|^bun:sqlite$/.test(specifier))).toEqual([])
 })
@@ -95,7 +95,7 @@ test('only the command line, the log and the build write to the console', () => 
   expect(matching(outside, /\bconsole\s*\./)).toEqual([])
 })
 
-test('nothing is put off in a comment, and no path is that of one machine', () => {
+test('no comment postpones work, and no path is that of one machine', () => {
   // One letter of each stands in brackets, so that this file does not find itself.
   const putOff = /\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b/
   const oneMachine = /\/(wor[k]|roo[t])\//
@@ -103,7 +103,7 @@ test('nothing is put off in a comment, and no path is that of one machine', () =
   expect(matching(files, oneMachine)).toEqual([])
 })
 
-test('the lock file says what to install and not from where', async () => {
+test('the lock file names packages and not registries', async () => {
   expect(await Bun.file(join(projectFolder, 'bun.lock')).text()).not.toContain('://')
 })
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }))
 
-test('the executable answers from an empty folder with nothing set', async () => {
+test('the executable serves requests from an empty folder with nothing configured', async () => {
   const empty = await emptyFolder('empty')
   const { version } = await Bun.file(join(projectFolder, 'package.json')).json()
   expect(await run(executable, ['version'], empty)).toMatchObject({
@@ -36,7 +36,7 @@ test('the executable answers from an empty folder with nothing set', async () =>
   expect(await Array.fromAsync(new Bun.Glob('**/*').scan({ cwd: empty, dot: true }))).toEqual([])
 })
 
-test('the executable takes no settings from a .env or bunfig.toml that lies about', async () => {
+test('the executable reads no settings from a .env or bunfig.toml in its folder', async () => {
   const strange = await emptyFolder('strange')
   await Bun.write(join(strange, '.env'), 'FOUND_BY_CHANCE=yes\n')
   await Bun.write(join(strange, 'bunfig.toml'), 'preload = ["./found-by-chance.ts"]\n')
@@ -51,17 +51,17 @@ test('the executable takes no settings from a .env or bunfig.toml that lies abou
   expect(await run(probe, [], strange)).toEqual({ code: 0, out: 'nothing production\n', complaint: '' })
 })
 
-test('the executable stays within its size', () => {
+test('the executable stays within its size budget', () => {
   expect(Bun.file(executable).size).toBeLessThan(sizeBudget)
 })
 
-test('a program that cannot be built is an error that says why', async () => {
+test('a program that cannot be built is an error with the reason', async () => {
   await Bun.write(join(folder, 'broken.ts'), "import '../build/nowhere.ts'\n")
   await expect(compile(join(folder, 'broken.ts'), join(folder, 'broken'))).rejects.toThrow('nowhere.ts')
   expect(await Bun.file(join(folder, 'broken')).exists()).toBe(false)
 })
 
-test('checksums are lines that sha256sum reads', async () => {
+test('checksums are lines that sha256sum accepts', async () => {
   await Bun.write(join(folder, 'abc'), 'abc')
   const hash = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
   expect(await checksums([join(folder, 'abc')])).toBe(`${hash}  abc\n`)

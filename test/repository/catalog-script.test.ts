@@ -47,7 +47,7 @@ async function run(models: Record<string, Source[]>) {
 }
 
 describe('the catalog script', () => {
-  test('makes facts of what the source says', async () => {
+  test('converts the fields of the source', async () => {
     const tiers = [{ tier: { size: 500 }, input: 0.2, output: 0.6 }]
     const cost = { input: 0.1, output: 0.3, cache_read: 0.01, cache_write: 0, tiers }
     const { find, text } = await run({ openai: [source('gpt-x', { cost })] })
@@ -78,7 +78,7 @@ describe('the catalog script', () => {
     expect(text.split('\n').filter((line) => line.includes('"slug"')).length).toBe(10)
   })
 
-  test('leaves out what is given up or does not answer with text, and switches off what holds no chat', async () => {
+  test('omits deprecated models and models without text output, and disables those without chat', async () => {
     const picture = { modalities: { input: ['text'], output: ['image'] } }
     const { find } = await run({
       openai: [
@@ -94,7 +94,7 @@ describe('the catalog script', () => {
     expect(find('openai/new')).not.toHaveProperty('enabled')
   })
 
-  test('names a hosted model after its host and its maker', async () => {
+  test('names a hosted model after its host and its author', async () => {
     const { find } = await run({ togetherai: [source('Qwen/Qwen9')] })
     expect(find('together/Qwen/Qwen9')).toMatchObject({
       author: 'Qwen',
@@ -161,7 +161,7 @@ describe('the catalog script', () => {
     ],
     ['mistral', 'fixed', options(), { supported_efforts: [], ...always }],
   ]
-  test.each(cases)('tells how %s %s reasons', async (provider, id, fields, expected) => {
+  test.each(cases)('derives how %s %s reasons', async (provider, id, fields, expected) => {
     const { text } = await run({ [provider]: [source(id, fields)] })
     const written: { models: ModelFacts[] } = JSON.parse(text)
     const facts = written.models.find(({ routes }) => routes?.[0]?.model === id)
@@ -170,7 +170,7 @@ describe('the catalog script', () => {
     expect(facts?.supported_parameters?.includes('reasoning_effort')).toBe(reasons)
   })
 
-  test('a parameter that the model or its family refuses is not claimed', async () => {
+  test('omits a parameter that the model or its family rejects', async () => {
     const { find } = await run({
       openai: [source('o3', options(effort('low'))), source('quiet', { tool_call: false })],
       anthropic: [source('claude-9', { temperature: false })],
@@ -185,7 +185,7 @@ describe('the catalog script', () => {
     expect(find('xai/grok-9')?.supported_parameters).not.toContain('presence_penalty')
   })
 
-  test('a priority tier becomes the fast mode; a fast mode with a header of its own does not', async () => {
+  test('turns a priority tier into the fast mode, and not a fast mode with a header of its own', async () => {
     const mode = (body: Source) => ({
       experimental: { modes: { fast: { cost: { input: 1 }, provider: { body } } } },
     })
@@ -198,7 +198,7 @@ describe('the catalog script', () => {
     expect(find('anthropic/claude-x')).not.toHaveProperty('fast')
   })
 
-  test('a file that is not as expected is refused with the place', async () => {
+  test('rejects an unexpected file with the place of the error', async () => {
     const { complaint } = await run({ xai: [source('grok-x', { limit: { context: 'large', output: 1 } })] })
     expect(complaint).toContain('xai.models.grok-x/limit/context')
   })

@@ -13,12 +13,12 @@ const present = await Bun.file(`${shared}/direct-ids.json`).exists()
 if (!present) console.log('The data of models.dev is not here: the catalog is not compared with its source.')
 
 describe('the built-in catalog', () => {
-  test('every entry is what the settings could say of a model', () => {
+  test('has only entries that the settings could contain too', () => {
     const validator = Compile(ModelFacts)
     expect(catalog.models.filter((model) => !validator.Check(model))).toEqual([])
   })
 
-  test('has 170 models, each slug once, each by one route', () => {
+  test('has 170 models, each slug once, each with one route', () => {
     expect(catalog.models.length).toBe(170)
     expect(new Set(catalog.models.map(({ slug }) => slug)).size).toBe(170)
     const routes = catalog.models.map(({ routes }) =>
@@ -27,13 +27,13 @@ describe('the built-in catalog', () => {
     expect(new Set(routes.flat()).size).toBe(170)
   })
 
-  test('tells its day, its source and the licence', () => {
+  test('names its date, its source and the licence', () => {
     expect(catalog.snapshot).toMatch(/^\d{4}-\d{2}-\d{2}$/)
     expect(catalog.source).toContain('models.dev')
     expect(catalog.notice).toContain('Copyright (c) 2025 models.dev')
   })
 
-  test('has a price for each model that is on, but for the few whose source has none', () => {
+  test('has a price for each enabled model, except for the few whose source has none', () => {
     const unpriced = catalog.models.filter(({ enabled, pricing }) => enabled !== false && !pricing)
     expect(unpriced.map(({ slug }) => slug)).toEqual([
       'google/gemma-4-26b-a4b-it',
@@ -45,7 +45,7 @@ describe('the built-in catalog', () => {
     expect(free).toEqual([])
   })
 
-  test('embeddings, transcription and pictures are off', () => {
+  test('disables embeddings, transcription and images', () => {
     const off = catalog.models.filter(({ enabled }) => enabled === false).map(({ slug }) => slug)
     expect(off).toContain('openai/text-embedding-3-small')
     expect(off).toContain('groq/whisper-large-v3')
@@ -53,7 +53,7 @@ describe('the built-in catalog', () => {
     expect(off.length).toBe(10)
   })
 
-  test('claims no parameter that the wire of its provider cannot carry', () => {
+  test('claims no parameter that the protocol of its provider cannot carry', () => {
     const beyond = catalog.models.flatMap(({ slug, routes, supported_parameters }) => {
       const [route] = routes ?? []
       const kind = kinds[route?.provider ?? '']
@@ -67,35 +67,32 @@ describe('the built-in catalog', () => {
     expect(beyond).toEqual([])
   })
 
-  test.skipIf(!present)(
-    'holds of the listed ids all that answer with text and are not given up',
-    async () => {
-      const ids: Record<string, string[]> = await Bun.file(`${shared}/direct-ids.json`).json()
-      const listed = new Set(
-        Object.entries(ids).flatMap(([provider, list]) => list.map((id) => `${provider} ${id}`)),
-      )
-      const sourceNames: Record<string, string> = {
-        gemini: 'google',
-        together: 'togetherai',
-        fireworks: 'fireworks-ai',
-      }
-      const held = catalog.models.flatMap(({ routes }) =>
-        (routes ?? []).map(({ provider, model }) => `${sourceNames[provider] ?? provider} ${model}`),
-      )
-      expect(held.filter((id) => !listed.has(id))).toEqual([])
-      const left = [...listed].filter((id) => !held.includes(id))
-      const file = await Bun.file(`${shared}/models.dev/api.generated.json`).json()
-      const reasons = left.map((id) => {
-        const [provider, ...name] = id.split(' ')
-        const { status, modalities } = file[provider ?? ''].models[name.join(' ')]
-        return status === 'deprecated' || !modalities.output.includes('text')
-      })
-      expect(reasons.every(Boolean)).toBe(true)
-      expect(left.length).toBe(34)
-    },
-  )
+  test.skipIf(!present)('has all of the listed ids that produce text and are not deprecated', async () => {
+    const ids: Record<string, string[]> = await Bun.file(`${shared}/direct-ids.json`).json()
+    const listed = new Set(
+      Object.entries(ids).flatMap(([provider, list]) => list.map((id) => `${provider} ${id}`)),
+    )
+    const sourceNames: Record<string, string> = {
+      gemini: 'google',
+      together: 'togetherai',
+      fireworks: 'fireworks-ai',
+    }
+    const held = catalog.models.flatMap(({ routes }) =>
+      (routes ?? []).map(({ provider, model }) => `${sourceNames[provider] ?? provider} ${model}`),
+    )
+    expect(held.filter((id) => !listed.has(id))).toEqual([])
+    const left = [...listed].filter((id) => !held.includes(id))
+    const file = await Bun.file(`${shared}/models.dev/api.generated.json`).json()
+    const reasons = left.map((id) => {
+      const [provider, ...name] = id.split(' ')
+      const { status, modalities } = file[provider ?? ''].models[name.join(' ')]
+      return status === 'deprecated' || !modalities.output.includes('text')
+    })
+    expect(reasons.every(Boolean)).toBe(true)
+    expect(left.length).toBe(34)
+  })
 
-  test.skipIf(!present)('is what the script makes of its source', async () => {
+  test.skipIf(!present)('is what the script generates from its source', async () => {
     const file = await Bun.file(`${shared}/models.dev/api.generated.json`).json()
     const models = selectModels(file).map(toModelFacts)
     const commit = /commit (\w+)/.exec(catalog.source)?.[1]

@@ -10,7 +10,7 @@ const quietly = { folder, output: 'ignore' } as const
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('the counts are those of the real test run', async () => {
+test('the gate counts tests like the real test run', async () => {
   const verdict = await runGate([await testRun('pass(); pass(); skip()')], quietly)
   expect(verdict).toEqual({ passed: 2, failed: 0, skipped: 1, failedStages: [] })
   expect(summaryLine(verdict)).toBe('2 passed, 0 failed, 1 skipped')
@@ -21,7 +21,7 @@ test('a failed test is counted once and its stage is named', async () => {
   expect(verdict).toEqual({ passed: 1, failed: 1, skipped: 0, failedStages: ['tests'] })
 })
 
-test('a stage that fails counts as a failure, and the stages after it still run', async () => {
+test('a failed stage counts as a failure, and the stages after it still run', async () => {
   const verdict = await runGate([ending('types', 1), await testRun('pass()')], quietly)
   expect(verdict).toEqual({ passed: 1, failed: 1, skipped: 0, failedStages: ['types'] })
   expect(summaryLine(verdict)).toBe('1 passed, 1 failed')
@@ -33,7 +33,7 @@ test('a test run that ends before its report is a failure', async () => {
   expect(summaryLine(verdict)).toBe('0 passed, 1 failed')
 })
 
-test('a text that is no report has no counts', () => {
+test('a text that is not a report has no counts', () => {
   expect(countTests('')).toBeNull()
   expect(countTests('<html></html>')).toBeNull()
 })

@@ -11,12 +11,12 @@ const text = await Bun.file(join(projectFolder, 'README.md')).text()
 const { blocks, spans } = readPage(text)
 const typed = [...blocks.flat(), ...spans]
 
-test('the first block runs Weir in one command, the second checks it', () => {
+test('the first block of the README runs Weir in one command, and the second checks it', () => {
   expect(blocks[0]).toEqual([`npx -y ${manifest.packageManager} start`, 'bun start'])
   expect(blocks[1]).toEqual([`npx -y ${manifest.packageManager} run check`, 'bun run check'])
 })
 
-test('every script that it names exists', () => {
+test('every script that the README names exists', () => {
   const named = typed.flatMap((line) => /\bbun(?:@[\d.]+)? (?:run )?([a-z:]+)/.exec(line)?.[1] ?? [])
   expect(named.length).toBeGreaterThan(8)
   const unknown = named.filter((script) => !Object.keys(manifest.scripts).includes(script))
@@ -24,7 +24,7 @@ test('every script that it names exists', () => {
 })
 
 const commands = spans.filter((span) => /^weir( |$)/.test(span))
-test.each(commands)('%s is a command with these flags', async (command) => {
+test.each(commands)('the README command “%s” exists with these flags', async (command) => {
   const { words, flags } = partsOf(command.slice('weir'.length))
   const help = await weir(...(words.length > 0 ? words : ['serve']), '--help')
   expect(help.code).toBe(0)
@@ -32,18 +32,18 @@ test.each(commands)('%s is a command with these flags', async (command) => {
   for (const flag of flags) expect(help.out).toContain(flag)
 })
 
-test('a command that it does not name is refused', async () => {
+test('a command that the README does not name is rejected', async () => {
   expect((await weir('flood', '--help')).code).toBe(2)
 })
 
-test('the flags behind bun start are those of serve', async () => {
+test('the flags behind bun start in the README are those of serve', async () => {
   const flags = typed.filter((line) => line.includes('bun start ')).flatMap((line) => partsOf(line).flags)
   expect(flags).toContain('--port')
   const { out } = await weir('serve', '--help')
   for (const flag of flags) expect(out).toContain(flag)
 })
 
-test('the body of its request is one that the built-in model takes', () => {
+test('the request body in the README is accepted by the built-in model', () => {
   const request = blocks.flat().find((line) => line.startsWith('curl '))
   const body = /-d '(.*)'$/.exec(request ?? '')?.[1] ?? ''
   const defaults = toSettings({}, null)
@@ -51,13 +51,13 @@ test('the body of its request is one that the built-in model takes', () => {
   expect(JSON.parse(body)).toMatchObject({ model: 'weir/echo', messages: [{ role: 'user' }] })
 })
 
-test('the table of settings names every setting and no other', () => {
+test('the table of settings in the README names every setting and no other', () => {
   const table = text.slice(text.indexOf('| setting '), text.indexOf('## API'))
   const named = [...table.matchAll(/^\| `([a-z_]+)` +\|/gm)].map((match) => match[1] ?? '')
   expect(named).toEqual(Object.keys(SettingsFile.properties))
 })
 
-test('the settings that it shows are sound', () => {
+test('the settings that the README shows are valid', () => {
   const example = /^```yaml\n(.*?)^```$/ms.exec(text)?.[1] ?? ''
   const { providers } = Bun.YAML.parse(example) as { providers: Record<string, { kind?: string }> }
   const used = Object.entries(providers).map(([name, { kind }]) => kind ?? name)
@@ -65,7 +65,7 @@ test('the settings that it shows are sound', () => {
   expect(used.filter((kind) => !(kind in kinds))).toEqual([])
 })
 
-test('every variable that it names is read by the program', async () => {
+test('every variable that the README names is read by the program', async () => {
   const program = (await sourceFiles('src')).filter(({ path }) => !path.startsWith('src/build/'))
   const source = program.map((file) => file.text).join('\n')
   const variables = spans.filter((span) => /^WEIR_[A-Z_]+$/.test(span))

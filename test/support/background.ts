@@ -5,7 +5,7 @@ import { replayed, respond, responded, responsesPath } from './responses.ts'
 import type { Scenario } from './scenario.ts'
 import type { Script } from './script.ts'
 
-/** Asks for a background run, and gives what was told at once. */
+/** Creates a background run and returns the queued response. */
 export async function queueRun(
   app: App,
   body: object = {},
@@ -16,7 +16,7 @@ export async function queueRun(
   return told
 }
 
-/** The same, and the id of the request, which is that of its usage. */
+/** Creates a background run and returns its id and that of the request, which its usage row has. */
 export async function queueRequest(app: App, body: object = {}, options: RequestOptions = {}) {
   const reply = await respond(app, { background: true, ...body }, options)
   if (reply.status !== 200) throw new Error(`It was refused: ${await reply.text()}`)
@@ -28,7 +28,7 @@ export function cancelRun(app: App, id: string, options: RequestOptions = {}): P
   return app.request(`${responsesPath}/${id}/cancel`, { method: 'POST', ...options })
 }
 
-/** Cancels it, and gives what is left of it. */
+/** Cancels a run and returns the cancelled response. */
 export async function cancelled(app: App, id: string): Promise<ResponseObject> {
   const reply = await cancelRun(app, id)
   if (reply.status !== 200) throw new Error(`It was not cancelled: ${await reply.text()}`)
@@ -39,14 +39,14 @@ export function deleteRun(app: App, id: string, options: RequestOptions = {}): P
   return app.request(`${responsesPath}/${id}`, { method: 'DELETE', ...options })
 }
 
-/** Follows its events to their end, and gives the response that they end with. */
+/** Follows the events of a run to their end and returns the final response. */
 export async function runOver(app: App, id: string, options: RequestOptions = {}): Promise<ResponseObject> {
   const { last, text } = await replayed(app, id, '', options)
   if (last === undefined) throw new Error(`Its events have no end: ${text.slice(-300)}`)
   return last
 }
 
-/** Follows its events until this is in them, and leaves. */
+/** Follows the events of a run until they contain this text, and disconnects. */
 export async function runTells(app: App, id: string, part: string): Promise<void> {
   const reader = (await app.request(`${responsesPath}/${id}?stream=true`)).body!.getReader()
   const decoder = new TextDecoder()
@@ -58,12 +58,12 @@ export async function runTells(app: App, id: string, part: string): Promise<void
   await reader.cancel()
 }
 
-/** The usual answer, which waits for the gate in the middle. */
+/** The default output as a stream that waits for the gate in the middle. */
 export function gatedAnswer(gate: Promise<unknown>): Script {
   return chunks([...begun, gate, ...ended])
 }
 
-/** How the usual answer begins, and how it goes on. */
+/** The first chunks of the default output, and the rest. */
 export const begun = [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' })]
 export const ended = [
   delta({ content: 'four metres.' }),
@@ -72,7 +72,7 @@ export const ended = [
   doneFrame,
 ]
 
-/** A run that is under way, and has said its first words. */
+/** Starts a run and waits for its first output. */
 export async function startedRun({ app }: Pick<Scenario, 'app'>, body: object = {}): Promise<string> {
   const { id } = await queueRun(app, body)
   await runTells(app, id, 'It is ')

@@ -1,6 +1,6 @@
 import { type End, events, finish, json, type Piece, type Script } from './script.ts'
 
-/** What a provider of chat completions says, told once for both of its forms. */
+/** The output of a chat completions provider, from which both its complete reply and its stream are rendered. */
 export type Said = {
   readonly choices: readonly SaidChoice[]
   readonly usage?: object
@@ -8,34 +8,34 @@ export type Said = {
 }
 
 export type SaidChoice = {
-  /** Piece by piece, as it is streamed. */
+  /** One string for each delta of the stream. */
   readonly text?: readonly string[]
   readonly reasoning?: readonly string[]
   readonly calls?: readonly SaidCall[]
   readonly finish: string
 }
 
-/** `arguments` piece by piece. */
+/** A tool call; `arguments` has one string for each fragment. */
 export type SaidCall = { readonly id: string; readonly name: string; readonly arguments: readonly string[] }
 
 export const usage = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 }
 
-/** An answer of one choice. */
+/** The default output: one choice with the text `It is four metres.`, with these changes. */
 export function said(choice: Partial<SaidChoice> = {}, rest: Partial<Said> = {}): Said {
   return { choices: [{ text: ['It is ', 'four metres.'], finish: 'stop', ...choice }], usage, ...rest }
 }
 
-/** The answer in one piece. */
+/** A script that sends the output as one JSON reply. */
 export function whole(answer: Said = said()): Script {
   return json(completionOf(answer))
 }
 
-/** The answer as a stream. */
+/** A script that sends the output as a stream. */
 export function streamed(answer: Said = said()): Script {
   return events(framesOf(answer))
 }
 
-/** A stream of these chunks; anything but an object is a piece as it is. */
+/** A script that streams these chunks; a string, bytes or a promise is a raw piece. */
 export function chunks(pieces: readonly (object | Piece)[], end: End = finish): Script {
   const literal = (piece: object | Piece): piece is Piece =>
     typeof piece === 'string' || piece instanceof Uint8Array || piece instanceof Promise
@@ -45,14 +45,14 @@ export function chunks(pieces: readonly (object | Piece)[], end: End = finish): 
   )
 }
 
-/** A chunk of choice 0 that says this. */
+/** A chunk of choice 0 with this delta. */
 export function delta(fields: object, finish_reason: string | null = null): object {
   return choiceChunk(0, fields, finish_reason)
 }
 
 export const doneFrame = 'data: [DONE]\n\n'
 
-/** All frames of the stream, one string each. */
+/** All frames of the stream of an output, one string each. */
 export function framesOf(answer: Said): string[] {
   const opening = answer.choices.map((_, index) => choiceChunk(index, { role: 'assistant', content: '' }))
   const usage = answer.usage ? [{ ...common, choices: [], usage: answer.usage }] : []
@@ -86,7 +86,7 @@ function callPieces({ id, name, arguments: [first = '', ...rest] }: SaidCall, in
   return [begin, ...more].map((call) => ({ tool_calls: [call] }))
 }
 
-/** The whole answer as its provider would send it. */
+/** The complete reply of an output, as its provider would send it. */
 export function completionOf({ choices, usage, tier }: Said): object {
   return {
     ...common,

@@ -1,20 +1,20 @@
 import type { ChatCompletion, ChatCompletionChunk } from '../../src/api/chat-completions/reply-schema.ts'
 import type { ErrorBody } from '../../src/lib/errors/errors.ts'
 
-/** A streamed reply, taken apart. */
+/** A parsed stream of chat completion chunks. */
 export type StreamedReply = {
   readonly status: number
   readonly headers: Headers
   /** All of the body. */
   readonly text: string
-  /** What the frames hold, `[DONE]` left out. */
+  /** The data of the frames, without `[DONE]`. */
   readonly chunks: readonly ChatCompletionChunk[]
-  /** The error that the last frame tells, if it does. */
+  /** The error of the last frame, where it has one. */
   readonly error?: ErrorBody['error']
   readonly done: boolean
 }
 
-/** Reads the stream to its end; throws where a frame is not written as the interface has it. */
+/** Reads the stream to its end; throws where a frame is malformed. */
 export async function readStreamed(response: Response): Promise<StreamedReply> {
   const text = await response.text()
   const frames = text.split('\n\n')
@@ -37,12 +37,12 @@ function dataOf(frame: string): string {
   return frame.slice('data: '.length)
 }
 
-/** The reply that was not streamed. */
+/** Parses a complete reply. */
 export async function readCompletion(response: Response): Promise<ChatCompletion> {
   return (await response.json()) as ChatCompletion
 }
 
-/** The error of a reply, with its status. */
+/** Parses the error body of a reply, and adds its status. */
 export async function readError(
   response: Response,
 ): Promise<ErrorBody['error'] & { readonly status: number }> {
@@ -60,7 +60,7 @@ type FoldedChoice = {
   readonly finish: string | null
 }
 
-/** What a client puts together from the chunks, choice by choice. */
+/** Joins the chunks to choices, as a client does. */
 export function fold(chunks: readonly ChatCompletionChunk[]): FoldedChoice[] {
   const parts = chunks.flatMap(({ choices }) => choices)
   const count = Math.max(0, ...parts.map(({ index }) => index + 1))
@@ -76,7 +76,7 @@ export function fold(chunks: readonly ChatCompletionChunk[]): FoldedChoice[] {
   })
 }
 
-/** The same of a reply that was not streamed. */
+/** The choices of a complete reply in the same shape. */
 export function foldWhole({ choices }: ChatCompletion): FoldedChoice[] {
   return choices.map(({ message, finish_reason }) => ({
     text: message.content ?? '',

@@ -1,13 +1,13 @@
 import type { App } from './app.ts'
 import { openConnection } from './connection.ts'
 
-/** The bytes that the requests of the gateway hold at the moment, as it tells them. */
+/** The bytes that requests of the gateway hold, by its metrics. */
 export async function heldBytes(app: App): Promise<number> {
   const text = await (await app.request('/metrics')).text()
   return Number(/^weir_memory_in_flight_bytes (\d+)$/m.exec(text)?.[1])
 }
 
-/** Resolves once that is the case; each look is a request, which gives the gateway its turn. */
+/** Resolves once the held bytes meet the condition. Each check is a request, which lets the gateway run. */
 export async function untilHeld(app: App, right: (bytes: number) => boolean): Promise<void> {
   const deadline = performance.now() + 20_000
   for (let held = Number.NaN; !right(held);) {
@@ -16,12 +16,12 @@ export async function untilHeld(app: App, right: (bytes: number) => boolean): Pr
   }
 }
 
-/** Resolves once requests hold nothing any more. */
+/** Resolves once requests hold no bytes. */
 export function untilReleased(app: App): Promise<void> {
   return untilHeld(app, (bytes) => bytes === 0)
 }
 
-/** Begins a request whose body does not end. */
+/** Sends a request whose body never ends. */
 export async function unfinished(
   app: App,
   headers: string,

@@ -4,15 +4,15 @@ import type { App, RequestOptions } from './app.ts'
 
 export const responsesPath = '/v1/responses'
 
-/** A question that says no more than it must. */
+/** A minimal response request. */
 export const asked = { model: 'acme/river', input: 'How high is it?' }
 
-/** Asks for a response; `body` is laid over the plain question. */
+/** Posts a response request: the minimal one with the fields of `body`. */
 export function respond(app: App, body: object = {}, options: RequestOptions = {}): Promise<Response> {
   return app.request(responsesPath, { method: 'POST', body: { ...asked, ...body }, ...options })
 }
 
-/** The same, and the response that was told; throws where there is none. */
+/** Creates a response and parses it; throws where the status is not 200. */
 export async function responded(
   app: App,
   body: object = {},
@@ -21,7 +21,7 @@ export async function responded(
   return await bodyOf<ResponseObject>(await respond(app, body, options))
 }
 
-/** A streamed response, taken apart. */
+/** A parsed stream of response events. */
 export type StreamedEvents = {
   readonly status: number
   readonly headers: Headers
@@ -29,11 +29,11 @@ export type StreamedEvents = {
   readonly text: string
   readonly events: readonly ResponseStreamEvent[]
   readonly types: readonly string[]
-  /** The response that the last event tells; undefined where that tells none. */
+  /** The response of the last event; undefined where it has none. */
   readonly last: ResponseObject | undefined
 }
 
-/** Asks for a stream, and reads it to its end. */
+/** Creates a streamed response and reads it to its end. */
 export async function streamedResponse(
   app: App,
   body: object = {},
@@ -42,7 +42,7 @@ export async function streamedResponse(
   return await readEvents(await respond(app, { stream: true, ...body }, options))
 }
 
-/** The events of a stored response; `query` is what else stands behind the question mark. */
+/** Replays the events of a stored response; `query` is added to the query string. */
 export async function replayed(
   app: App,
   id: string,
@@ -52,12 +52,12 @@ export async function replayed(
   return await readEvents(await app.request(`${responsesPath}/${id}?stream=true&${query}`, options))
 }
 
-/** What one request says of a stored response. */
+/** Retrieves a stored response. */
 export async function retrieved(app: App, id: string, options: RequestOptions = {}): Promise<ResponseObject> {
   return await bodyOf<ResponseObject>(await app.request(`${responsesPath}/${id}`, options))
 }
 
-/** The input items of a stored response; `query` is what stands behind the question mark. */
+/** The input items of a stored response; `query` is the query string. */
 export async function inputOf(
   app: App,
   id: string,
@@ -69,7 +69,7 @@ export async function inputOf(
   )
 }
 
-/** Reads the stream to its end; throws where a frame is not written as the interface has it. */
+/** Reads the stream to its end; throws where a frame is malformed. */
 export async function readEvents(response: Response): Promise<StreamedEvents> {
   const text = await response.text()
   const type = response.headers.get('content-type')
@@ -95,7 +95,7 @@ function eventOf(frame: string): ResponseStreamEvent {
   return event
 }
 
-/** What its output says. */
+/** The text of the output. */
 export function textOf({ output }: Pick<ResponseObject, 'output'>): string {
   return output
     .flatMap((item) => (item.type === 'message' ? item.content : []))
@@ -103,7 +103,7 @@ export function textOf({ output }: Pick<ResponseObject, 'output'>): string {
     .join('')
 }
 
-/** What its reasoning says. */
+/** The text of the reasoning. */
 export function reasoningOf({ output }: Pick<ResponseObject, 'output'>): string {
   return output
     .flatMap((item) => (item.type === 'reasoning' ? item.summary : []))

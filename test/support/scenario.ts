@@ -4,7 +4,7 @@ import { type App, type AppOptions, startApp } from './app.ts'
 import type { Script } from './script.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
-/** A gateway with scripted providers behind it: `acme`, and `other` where the test gives that one scripts. */
+/** A gateway with scripted providers behind it: `acme`, and `other` where the test passes scripts for it. */
 export type Scenario = {
   readonly app: App
   readonly acme: Upstream
@@ -13,27 +13,27 @@ export type Scenario = {
 }
 
 export type ScenarioOptions = Omit<AppOptions, 'settings'> & {
-  /** What differs of the settings; no retries unless they say so. */
+  /** Changes of the settings. The default is no retries. */
   readonly settings?: SettingsFile
-  /** What differs of the model `acme/river`. */
+  /** Changes of the model `acme/river`. */
   readonly model?: Partial<ModelFacts>
   /** More models. */
   readonly models?: readonly ModelFacts[]
-  /** What differs of both providers. */
+  /** Changes of both providers. */
   readonly provider?: Partial<ProviderSettings>
-  /** What differs of the first one only. */
+  /** Changes of the provider `acme` only. */
   readonly acme?: Partial<ProviderSettings>
-  /** The answers of the second provider; the model has a route to it only where there are some. */
+  /** The scripts of the provider `other`; the model has a route to it only where there are some. */
   readonly other?: readonly Script[]
 }
 
-/** The key that the gateway has for its providers. */
+/** The API key that the gateway sends to its providers. */
 export const providerKey = 'sk-provider-0123456789abcdef'
 
-/** A question that says no more than it must. */
+/** A minimal chat completion request. */
 export const question = { model: 'acme/river', messages: [{ role: 'user', content: 'How high is it?' }] }
 
-/** Starts the gateway and its providers; the first one answers with these scripts. */
+/** Starts the gateway and its providers; `acme` plays these scripts, one for each request. */
 export async function startScenario(
   scripts: Script | readonly Script[],
   options: ScenarioOptions = {},

@@ -1,61 +1,61 @@
 import type { Socket } from 'node:net'
 
-/** How an upstream answers one request. */
+/** How the scripted provider replies to one request. */
 export type Script = {
-  /** Resolves with true where this side ended the connection, false where it leaves that to the other. */
+  /** Resolves with true where the provider ended the connection, false where it leaves that to the gateway. */
   play(socket: Socket, closed: Promise<void>): Promise<boolean>
 }
 
-/** Bytes of the body, or something to wait for before the next ones. */
+/** Bytes of the body, or a promise that is awaited before the next ones. */
 export type Piece = string | Uint8Array | Promise<unknown>
 
 type Head = { readonly status?: number; readonly headers?: Readonly<Record<string, string>> }
 
-/** A whole answer in JSON; a string is the body as it is. */
+/** A complete JSON reply; a string is the raw body. */
 export function json(body: unknown, head: Head = {}): Script {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   return sent(head, { 'content-type': 'application/json' }, [text], finish)
 }
 
-/** A streamed answer. `end` is what comes after the pieces. */
+/** An event stream of these pieces, ended by `end`. */
 export function events(pieces: readonly Piece[], end: End = finish): Script {
   return sent({}, { 'content-type': 'text/event-stream' }, pieces, end)
 }
 
-/** The pieces of a JSON answer and then its end: for an answer that breaks off. */
+/** A JSON reply in pieces, ended by `end`: for a reply that breaks off. */
 export function jsonPieces(pieces: readonly Piece[], end: End = finish): Script {
   return sent({}, { 'content-type': 'application/json' }, pieces, end)
 }
 
-/** Takes the request, and nothing more ever comes. */
+/** Accepts the request and never replies. */
 export const silence: Script = {
   play: async () => false,
 }
 
-/** Takes the request and breaks the connection. */
+/** Accepts the request and resets the connection. */
 export const reset: Script = {
   play: async (socket) => breakOff(socket),
 }
 
-/** What comes after the body; true where that ends the connection. */
+/** What follows the body; returns true where it ends the connection. */
 export type End = (socket: Socket) => boolean
 
-/** The body is whole. */
+/** Ends the body properly. */
 export const finish: End = (socket) => {
   socket.end('0\r\n\r\n')
   return true
 }
 
-/** The connection breaks in the middle of the body. */
+/** Breaks the connection in the middle of the body. */
 export const breakOff: End = (socket) => {
   socket.destroy()
   return true
 }
 
-/** Nothing more comes, and the connection stays. */
+/** Sends nothing more and keeps the connection open. */
 export const hang: End = () => false
 
-/** The same frames cut elsewhere: pieces that end at these places of the bytes. */
+/** Splits the bytes at these offsets. */
 export function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const ends = [...places, bytes.length]
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
@@ -82,7 +82,7 @@ function sent(
   }
 }
 
-/** One chunk of the transfer encoding. The turn of the loop after it keeps the next one out of the same packet. */
+/** One chunk of the transfer encoding. The turn of the event loop after it keeps the next chunk out of the same packet. */
 async function write(socket: Socket, bytes: Buffer): Promise<void> {
   const size = `${bytes.length.toString(16)}\r\n`
   socket.write(Buffer.concat([Buffer.from(size), bytes, Buffer.from('\r\n')]))

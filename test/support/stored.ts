@@ -2,7 +2,7 @@ import type { ChatCompletion } from '../../src/api/chat-completions/reply-schema
 import type { App, RequestOptions } from './app.ts'
 import { question } from './scenario.ts'
 
-/** A page as it comes. */
+/** A page of a list. */
 export type ListBody<Item> = {
   readonly object: string
   readonly data: readonly Item[]
@@ -13,7 +13,7 @@ export type ListBody<Item> = {
 
 export const storedPath = '/v1/chat/completions'
 
-/** Asks for a completion that is kept, and gives what was told of it. */
+/** Creates a stored completion and returns its reply. */
 export async function store(
   app: App,
   more: object = {},
@@ -24,7 +24,7 @@ export async function store(
   return (await reply.json()) as ChatCompletion
 }
 
-/** A list of completions; `query` is what stands behind the question mark. */
+/** Lists stored completions; `query` is the query string. */
 export async function listed(
   app: App,
   query = '',
@@ -35,12 +35,12 @@ export async function listed(
   return (await reply.json()) as ListBody<ChatCompletion>
 }
 
-/** The ids of such a list. */
+/** The ids of a list of stored completions. */
 export async function idsListed(app: App, query = '', options: RequestOptions = {}): Promise<string[]> {
   return (await listed(app, query, options)).data.map(({ id }) => id)
 }
 
-/** What one request says of a stored completion. */
+/** Retrieves a stored completion. */
 export async function readStored(app: App, id: string, options: RequestOptions = {}): Promise<unknown> {
   return await (await app.request(`${storedPath}/${id}`, options)).json()
 }

@@ -2,15 +2,15 @@ import { createServer, type Socket } from 'node:net'
 import { type ReceivedRequest, receiveRequest } from './received-request.ts'
 import type { Script } from './script.ts'
 
-/** A provider on loopback that says what a test wrote down for it, down to the bytes and the broken connections. */
+/** A provider on loopback that plays the scripts of a test, down to the bytes and the broken connections. */
 export type Upstream = {
   /** The address with `/v1` behind it, as a provider's `base_url`. */
   readonly url: string
-  /** Every request that has come in whole, in order. */
+  /** Every request that was received completely, in order. */
   readonly requests: readonly UpstreamRequest[]
-  /** From now on these are the answers, one for each request; the last one stays. */
+  /** Replaces the scripts: one for each request; the last one is repeated. */
   answer(...scripts: readonly Script[]): void
-  /** Resolves with the request of that number, from 0, once it is there. */
+  /** Resolves with the request of this index, once it has arrived. */
   request(number: number): Promise<UpstreamRequest>
   /** Resolves when no connection is open. */
   quiet(): Promise<void>
@@ -18,16 +18,16 @@ export type Upstream = {
 }
 
 export type UpstreamRequest = ReceivedRequest & {
-  /** Resolves when the connection is closed: true where the other side did it, before the answer was whole. */
+  /** Resolves when the connection is closed: true where the gateway closed it before the reply was complete. */
   readonly left: Promise<boolean>
 }
 
-/** Listens on a free port. Each connection carries one request: none is reused, so that closing has a meaning. */
+/** Listens on a free port. Each connection carries one request: none is reused, so that a closed connection means an aborted call. */
 export function createUpstream(...scripts: readonly Script[]): Promise<Upstream> {
   return createUpstreamAt(0, ...scripts)
 }
 
-/** Listens where another one has been before, by its address. */
+/** Listens on the port of an earlier one that was disposed. */
 export function createUpstreamAgain({ url }: Upstream, ...scripts: readonly Script[]): Promise<Upstream> {
   return createUpstreamAt(Number(new URL(url).port), ...scripts)
 }
@@ -59,7 +59,7 @@ async function createUpstreamAt(chosen: number, ...scripts: readonly Script[]): 
 
   function nextScript(): Script {
     const [next, ...rest] = queue
-    if (!next) throw new Error('The test has written no answer for this request.')
+    if (!next) throw new Error('The test has no script for this request.')
     if (rest.length > 0) queue = rest
     return next
   }

@@ -22,7 +22,7 @@ export const accepted: readonly Accepted[] = [
   ['usage in the stream', { stream: true, stream_options: { include_usage: true } }],
   ['null for usage in the stream', { stream_options: { include_usage: null } }],
   ['no tools', { tools: [] }],
-  ['a whole tool', called({ name: 'f', description: 'd', parameters: { type: 'object' } })],
+  ['a complete tool', called({ name: 'f', description: 'd', parameters: { type: 'object' } })],
   ['a tool with nulls', called({ name: 'f', description: null, parameters: null })],
   ['a tool with free properties', called({ name: 'f', strict: true })],
   ['a forced tool', forced({ type: 'function', function: { name: 'f' } })],
@@ -35,7 +35,10 @@ export const accepted: readonly Accepted[] = [
   ['32 tags', tags(32)],
   ['tags of 0 and 128 characters', { tags: ['', '😀'.repeat(128)] }],
   ['any metadata', { metadata: { a: 'b', c: [1, { d: null }], '': '' } }],
-  ['a whole trace', trace({ span_id: 's', parent_span_id: 'p', name: '', source: '', metadata: { a: [1] } })],
+  [
+    'a complete trace',
+    trace({ span_id: 's', parent_span_id: 'p', name: '', source: '', metadata: { a: [1] } }),
+  ],
   [
     'a trace with nulls',
     trace({ span_id: null, parent_span_id: null, name: null, source: null, metadata: null }),

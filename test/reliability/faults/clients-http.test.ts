@@ -103,7 +103,7 @@ const answers: readonly Case[] = [
   ['a path with two slashes', listing('GET //v1/models HTTP/1.1'), [404]],
 ]
 
-describe('the connection of a client that sends', () => {
+describe('a client connection that sends', () => {
   let trial: Paid
   beforeAll(async () => {
     trial = await startTrial(voice)
@@ -124,7 +124,7 @@ describe('the connection of a client that sends', () => {
     trial.books.expectSound()
   })
 
-  test('a thousand heads that never end does not keep others from their answers', async () => {
+  test('a thousand incomplete request heads do not delay the replies to others', async () => {
     const held = await Promise.all(Array.from({ length: 1000 }, () => openConnection(trial.app.url)))
     held.forEach((connection, number) => connection.write(`POST /v1/responses HTTP/1.1\r\nx-${number}: `))
     for (let round = 0; round < 20; round++) {

@@ -43,7 +43,7 @@ const stages: readonly (readonly [name: string, stage: Stage, forms: readonly Fo
   ['before the last frame', { sent: [1, 1], script: almost, read: 'four metres', row: left }, streamed],
 ]
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   let trial: Paid
   beforeAll(async () => {
     trial = await startTrial(voice)

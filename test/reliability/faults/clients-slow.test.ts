@@ -47,7 +47,7 @@ function countedFlood() {
   return { sent, script, stuck }
 }
 
-describe('a client that takes a byte at a time', () => {
+describe('a client that reads one byte at a time', () => {
   const asked = [
     ['chat', '/v1/chat/completions', { ...question, stream: true }],
     ['responses', '/v1/responses', { model: question.model, input: 'x', stream: true }],
@@ -74,7 +74,7 @@ describe('a client that takes a byte at a time', () => {
   })
 })
 
-test('a client that pauses for longer than a provider may is not told that the provider was slow', async () => {
+test('a client that pauses for longer than the idle timeout is not reported as a slow provider', async () => {
   const pieces = Array.from({ length: 600 }, (_, number) => voice.text(`${number} `.padEnd(20_000, 'x')))
   await using scenario = await startScenario(events([...voice.begun, ...pieces, ...voice.ended]), {
     provider: { timeouts: { idle: '100ms' } },
@@ -93,7 +93,7 @@ async function tellForEver(take: OnItem<string>): Promise<void> {
   for (;;) await take('x'.repeat(100_000))
 }
 
-describe('a client that takes nothing', () => {
+describe('a client that stops reading', () => {
   const closed = Promise.withResolvers<void>()
   let told: unknown
   const server = Bun.serve({
@@ -116,7 +116,7 @@ describe('a client that takes nothing', () => {
   })
   afterAll(() => server.stop(true))
 
-  test('for so long counts as gone, and reads no end', async () => {
+  test('for that long counts as disconnected, and receives no end of the stream', async () => {
     const client = await openSlowClient(server.url.href, '/', {})
     await closed.promise
     expect(told).toMatchObject({ status: 499, code: 'client_gone' })

@@ -4,7 +4,7 @@ import { dropStreams } from './support/drops.ts'
 /** In MiB. What one of these streams leaves behind would be seen from about 100 kB on. */
 const mostGrowth = 60
 
-test('five hundred streams that are dropped leave no call open and no memory behind', async () => {
+test('five hundred dropped streams leave no open call and no memory behind', async () => {
   const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
   const { memory, open, statuses } = await dropStreams(500, seed)
   console.log(JSON.stringify({ WEIR_TEST_SEED: seed, memory, statuses }))

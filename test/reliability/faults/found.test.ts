@@ -16,9 +16,9 @@ afterAll(() => app.stop())
 
 const key = `authorization: Bearer ${firstKey}\r\n`
 
-describe('a method that a path does not take', () => {
+describe('an unsupported method of a path', () => {
   test.each(['/v1/models', '/livez', '/v1/responses/resp_x', '/v1/chat/completions/chatcmpl-x/messages'])(
-    'is refused before its body, though that is a broken form: %s',
+    'is rejected before its body, even if that is a malformed form: %s',
     async (path) => {
       const headers = { 'content-type': 'multipart/form-data; boundary=x' }
       const reply = await app.request(path, { method: 'PUT', headers, body: 'no form' })
@@ -27,7 +27,7 @@ describe('a method that a path does not take', () => {
   )
 
   test.each(['/v1/models', '/livez', '/openapi.json'])(
-    'is refused before its body, of which nothing is waited for or kept: %s',
+    'is rejected before its body, of which nothing is awaited or stored: %s',
     async (path) => {
       const connection = await openConnection(app.url)
       const head = 'host: a\r\ncontent-type: application/json\r\ncontent-length: 1000000000000'
@@ -38,9 +38,9 @@ describe('a method that a path does not take', () => {
   )
 })
 
-describe('a host that is no host', () => {
+describe('an invalid host header', () => {
   test.each(['[::1', 'a b', '', ':', '%zz', 'a/b?c#d'])(
-    'does not keep an error from its reply: %s',
+    'does not prevent an error reply: %s',
     async (host) => {
       const connection = await openConnection(app.url)
       connection.write(`GET /v1/nothing HTTP/1.1\r\nhost: ${host}\r\n${key}connection: close\r\n\r\n`)
@@ -56,12 +56,12 @@ describe('a host that is no host', () => {
     ['http://[::1/v1/x#y', '/v1/x'],
     ['/v1/models?x', '/v1/models'],
     ['443', '/'],
-  ])('has no part in the path: %s', (url, path) => {
+  ])('is not part of the path: %s', (url, path) => {
     expect(requestPath({ url } as Request)).toBe(path)
   })
 })
 
-test('a client of HTTP/1.0 that names no host and leaves ends its call', async () => {
+test('an HTTP/1.0 client without a host header that disconnects ends its call', async () => {
   await using scenario = await startScenario(silence)
   const connection = await openConnection(scenario.app.url)
   const body = JSON.stringify(question)
@@ -72,7 +72,7 @@ test('a client of HTTP/1.0 that names no host and leaves ends its call', async (
   expect(await request.left).toBe(true)
 })
 
-test('a stream to a client of HTTP/1.0 is whole', async () => {
+test('a stream to an HTTP/1.0 client is complete', async () => {
   const connection = await openConnection(app.url)
   const body = JSON.stringify({ ...question, model: 'weir/echo', stream: true })
   connection.write(
@@ -81,7 +81,7 @@ test('a stream to a client of HTTP/1.0 is whole', async () => {
   expect(await connection.end()).toContain('data: [DONE]\n\n')
 })
 
-test('a line that comes in thousands of pieces is read once, not once for each of them', () => {
+test('a line that arrives in thousands of pieces is read once, not once for each of them', () => {
   const parser = new SseParser()
   const piece = new TextEncoder().encode('x'.repeat(1000))
   parser.push(new TextEncoder().encode('data: '))
@@ -95,13 +95,13 @@ test.each([
   [['data: a\r', 'data: b\r\r'], 'a\nb'],
   [['data: a\r', 'data', ': b', '\r\r'], 'a\nb'],
   [['da', 'ta: a', '\r\n\r\n'], 'a'],
-])('a CR at the end of a piece is not forgotten over pieces without a line end: %j', (pieces, data) => {
+])('a CR at the end of a chunk is remembered across chunks without a line end: %j', (pieces, data) => {
   const parser = new SseParser()
   const events = pieces.flatMap((piece) => parser.push(new TextEncoder().encode(piece)))
   expect([...events, ...parser.end()]).toEqual([{ event: '', data }])
 })
 
-test('counts that no call takes are not believed, and those before them neither', () => {
+test('impossible token counts are ignored, and so are the ones before them', () => {
   const meter = new Meter({ generation: plainGeneration, model: { routes: [] }, stream: true })
   meter.add([{ type: 'text', choice: 0, text: 'eight ch' }])
   meter.add([{ type: 'usage', usage: { promptTokens: 12, completionTokens: 1 } }])

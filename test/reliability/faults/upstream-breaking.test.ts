@@ -74,31 +74,34 @@ const forms: readonly Form[] = [
   { api: 'responses', stream: true },
 ]
 
-describe.each(voices.map((voice) => [voice.kind, voice] as const))('%s', (_, voice) => {
-  let trial: Paid
-  beforeAll(async () => {
-    trial = await startTrial(voice, { idle: '500ms' }, { other: [good(voice, true)] })
-  })
-  afterAll(() => trial[Symbol.asyncDispose]())
+describe.each(voices.map((voice) => [voice.kind, voice] as const))(
+  'the stream of a provider (%s)',
+  (_, voice) => {
+    let trial: Paid
+    beforeAll(async () => {
+      trial = await startTrial(voice, { idle: '500ms' }, { other: [good(voice, true)] })
+    })
+    afterAll(() => trial[Symbol.asyncDispose]())
 
-  test.each(faults.map(([name, script, code]) => [name, script, code ?? 'upstream_unavailable'] as const))(
-    'after the first words %s',
-    async (_, script, code) => {
-      const { length } = trial.acme.requests
-      const { promise: heard, resolve } = Promise.withResolvers<void>()
-      trial.acme.answer(script(voice, heard))
-      const replies = await Promise.all(forms.map((form) => ask(trial, form)))
-      await Promise.all(replies.map((reply) => readPieces(reply.clone()).until('It is ')))
-      const run = await queueRequest(trial.app)
-      await runTells(trial.app, run.id, 'It is ')
-      resolve()
-      for (const [index, form] of forms.entries()) await expectBroken(replies[index]!, form, code)
-      expect(await runOver(trial.app, run.id)).toMatchObject({ status: 'failed' })
-      const row = { status: 502, error: code, cost: voice.brokenCost, provider: 'acme', estimated: 1 }
-      const ids = [...replies.map(idOf), run.request]
-      for (const id of ids) expectBooked(trial, id, row)
-      expect([trial.acme.requests.length, trial.other.requests]).toEqual([length + 3, []])
-      await expectWell(trial, voice)
-    },
-  )
-})
+    test.each(faults.map(([name, script, code]) => [name, script, code ?? 'upstream_unavailable'] as const))(
+      'ends with an error when after the first tokens %s',
+      async (_, script, code) => {
+        const { length } = trial.acme.requests
+        const { promise: heard, resolve } = Promise.withResolvers<void>()
+        trial.acme.answer(script(voice, heard))
+        const replies = await Promise.all(forms.map((form) => ask(trial, form)))
+        await Promise.all(replies.map((reply) => readPieces(reply.clone()).until('It is ')))
+        const run = await queueRequest(trial.app)
+        await runTells(trial.app, run.id, 'It is ')
+        resolve()
+        for (const [index, form] of forms.entries()) await expectBroken(replies[index]!, form, code)
+        expect(await runOver(trial.app, run.id)).toMatchObject({ status: 'failed' })
+        const row = { status: 502, error: code, cost: voice.brokenCost, provider: 'acme', estimated: 1 }
+        const ids = [...replies.map(idOf), run.request]
+        for (const id of ids) expectBooked(trial, id, row)
+        expect([trial.acme.requests.length, trial.other.requests]).toEqual([length + 3, []])
+        await expectWell(trial, voice)
+      },
+    )
+  },
+)

@@ -49,9 +49,9 @@ const refused: readonly Flood[] = [
   ],
 ]
 
-describe.each(voices.map((voice) => [voice.kind, voice] as const))('%s', (_, voice) => {
+describe.each(voices.map((voice) => [voice.kind, voice] as const))('a provider (%s)', (_, voice) => {
   test.each(breaking.map(([name, script, form]) => [name, script, form ?? chat] as const))(
-    '%s that does not end is given up with an error, and its connection closed',
+    'that sends %s without an end is aborted with an error, and its connection closed',
     async (_, script, form) => {
       await using trial = await startTrial(voice)
       trial.acme.answer(script(voice))
@@ -63,11 +63,11 @@ describe.each(voices.map((voice) => [voice.kind, voice] as const))('%s', (_, voi
   )
 })
 
-describe('before the first word', () => {
+describe('a provider', () => {
   const [voice] = voices as readonly [Voice]
 
   test.each(refused.map(([name, script]) => [name, script] as const))(
-    '%s without an end is refused, and its connection closed',
+    'that sends %s without an end before its first token is aborted, and its connection closed',
     async (_, script) => {
       await using trial = await startTrial(voice)
       trial.acme.answer(script(voice))
@@ -77,7 +77,7 @@ describe('before the first word', () => {
     },
   )
 
-  test('comments without an end are no first word', async () => {
+  test('that sends endless comments before its first token times out', async () => {
     await using trial = await startTrial(voice, { first_byte: '300ms' })
     trial.acme.answer(endless(': wait\n\n', ': wait\n\n', stream))
     await expectRefused(await ask(trial, chat), { status: 502, code: 'upstream_timeout' })

@@ -67,59 +67,62 @@ const oddities: readonly Oddity[] = [
   ['its frames come a byte at a time', (voice) => events([...bodyOf(voice, true)])],
 ]
 
-describe.each(voices.map((voice) => [voice.kind, voice] as const))('an answer of %s', (_, voice) => {
-  let trial: Paid
-  beforeAll(async () => {
-    trial = await startTrial(voice)
-  })
-  afterAll(() => trial[Symbol.asyncDispose]())
+describe.each(voices.map((voice) => [voice.kind, voice] as const))(
+  'a reply of a provider (%s)',
+  (_, voice) => {
+    let trial: Paid
+    beforeAll(async () => {
+      trial = await startTrial(voice)
+    })
+    afterAll(() => trial[Symbol.asyncDispose]())
 
-  test.each(oddities.map(([name, script, text]) => [name, script, text ?? 'four metres.'] as const))(
-    'is whole though %s',
-    async (_, script, text) => {
-      for (const form of forms) {
-        trial.acme.answer(script(voice, form.stream))
-        const response = await ask(trial, form)
-        await expectWhole(response, form, text)
-        expectBooked(trial, idOf(response), { status: 200, cost: usualCost, estimated: 0 })
-      }
-      await expectWell(trial, voice)
-    },
-  )
+    test.each(oddities.map(([name, script, text]) => [name, script, text ?? 'four metres.'] as const))(
+      'is complete although %s',
+      async (_, script, text) => {
+        for (const form of forms) {
+          trial.acme.answer(script(voice, form.stream))
+          const response = await ask(trial, form)
+          await expectWhole(response, form, text)
+          expectBooked(trial, idOf(response), { status: 200, cost: usualCost, estimated: 0 })
+        }
+        await expectWell(trial, voice)
+      },
+    )
 
-  test.each([301, 302, 303, 307, 308])(
-    'that is a redirect %d is not followed, with the key or without',
-    async (status) => {
-      await using elsewhere = await createUpstream(good(voice, false))
-      const location = `${elsewhere.url}/chat/completions`
-      trial.acme.answer(raw([head(status, { location, 'content-length': '0' })]))
-      for (const form of forms) {
-        const response = await ask(trial, form)
-        await expectRefused(response, { status: 502, code: 'upstream_unavailable' })
-        expectBooked(trial, idOf(response), { status: 502, cost: 0 })
-      }
-      expect(elsewhere.requests).toEqual([])
-      await expectWell(trial, voice)
-    },
-  )
+    test.each([301, 302, 303, 307, 308])(
+      'that is a redirect %d is not followed, with the key or without',
+      async (status) => {
+        await using elsewhere = await createUpstream(good(voice, false))
+        const location = `${elsewhere.url}/chat/completions`
+        trial.acme.answer(raw([head(status, { location, 'content-length': '0' })]))
+        for (const form of forms) {
+          const response = await ask(trial, form)
+          await expectRefused(response, { status: 502, code: 'upstream_unavailable' })
+          expectBooked(trial, idOf(response), { status: 502, cost: 0 })
+        }
+        expect(elsewhere.requests).toEqual([])
+        await expectWell(trial, voice)
+      },
+    )
 
-  test.each([1e300, 9_007_199_254_740_991, 2_000_000_000])(
-    'that counts %d tokens is not believed',
-    async (count) => {
-      const counted = (text: string) =>
-        text.replaceAll(/"(completion_tokens|output_tokens)":5/g, `"$1":${count}`)
-      for (const form of forms) {
-        const body = counted(bodyOf(voice, form.stream))
-        expect(body).toContain(String(count))
-        trial.acme.answer(reply(200, typeOf(form.stream), body))
-        const response = await ask(trial, form)
-        await expectWhole(response, form, 'four metres.')
-        const { estimated, cost } = trial.books.row(idOf(response))!
-        expect(estimated).toBe(1)
-        expect(cost).toBeWithin(promptCost, 2 * usualCost)
-        expectBooked(trial, idOf(response), { status: 200 })
-      }
-      await expectWell(trial, voice)
-    },
-  )
-})
+    test.each([1e300, 9_007_199_254_740_991, 2_000_000_000])(
+      'that reports %d tokens is charged an estimate instead',
+      async (count) => {
+        const counted = (text: string) =>
+          text.replaceAll(/"(completion_tokens|output_tokens)":5/g, `"$1":${count}`)
+        for (const form of forms) {
+          const body = counted(bodyOf(voice, form.stream))
+          expect(body).toContain(String(count))
+          trial.acme.answer(reply(200, typeOf(form.stream), body))
+          const response = await ask(trial, form)
+          await expectWhole(response, form, 'four metres.')
+          const { estimated, cost } = trial.books.row(idOf(response))!
+          expect(estimated).toBe(1)
+          expect(cost).toBeWithin(promptCost, 2 * usualCost)
+          expectBooked(trial, idOf(response), { status: 200 })
+        }
+        await expectWell(trial, voice)
+      },
+    )
+  },
+)

@@ -100,47 +100,58 @@ const faults: readonly Fault[] = [
   ],
 ]
 
-describe.each(voices.map((voice) => [voice.kind, voice] as const))('%s', (_, voice) => {
-  let trial: Paid
-  beforeAll(async () => {
-    trial = await startTrial(voice)
-  })
-  afterAll(() => trial[Symbol.asyncDispose]())
+describe.each(voices.map((voice) => [voice.kind, voice] as const))(
+  'a call to a provider (%s) fails without a charge when',
+  (_, voice) => {
+    let trial: Paid
+    beforeAll(async () => {
+      trial = await startTrial(voice)
+    })
+    afterAll(() => trial[Symbol.asyncDispose]())
 
-  async function expectFailure(form: Form, failed: Failed): Promise<void> {
-    const response = await ask(trial, form)
-    await expectRefused(response, failed)
-    expectBooked(trial, idOf(response), { api: form.api, status: failed.status, error: failed.code, cost: 0 })
-  }
-
-  test.each(faults.map((fault) => [...fault] as const))('%s', async (_, script) => {
-    const { length } = trial.acme.requests
-    for (const stream of [false, true]) {
-      trial.acme.answer(script(voice, stream))
-      await expectFailure({ api: 'chat', stream }, unavailable)
-      await expectFailure({ api: 'responses', stream }, unavailable)
+    async function expectFailure(form: Form, failed: Failed): Promise<void> {
+      const response = await ask(trial, form)
+      await expectRefused(response, failed)
+      expectBooked(trial, idOf(response), {
+        api: form.api,
+        status: failed.status,
+        error: failed.code,
+        cost: 0,
+      })
     }
-    const run = await queueRequest(trial.app)
-    expect(await runOver(trial.app, run.id)).toMatchObject({ status: 'failed', output: [] })
-    expectBooked(trial, run.request, { status: 502, error: unavailable.code, cost: 0 })
-    expect(trial.acme.requests.length).toBe(length + 5)
-    await expectWell(trial, voice)
-  })
 
-  test('it falls silent before its first word, wherever that is', async () => {
-    await using impatient = await startTrial(voice, { first_byte: '500ms' })
-    impatient.acme.answer(...forms.flatMap(() => silences.map((silent) => silent(voice))))
-    const asking = forms.flatMap((form) => silences.map(() => ask(impatient, form)))
-    for (const response of await Promise.all(asking)) {
-      await expectRefused(response, timeout)
-      expectBooked(impatient, idOf(response), { status: timeout.status, error: timeout.code, cost: 0 })
-    }
-    expect(impatient.acme.requests.length).toBe(asking.length)
-    await expectWell(impatient, voice)
-  })
-})
+    test.each(faults.map((fault) => [...fault] as const))(
+      'a call to a provider (%s) fails without a charge when',
+      async (_, script) => {
+        const { length } = trial.acme.requests
+        for (const stream of [false, true]) {
+          trial.acme.answer(script(voice, stream))
+          await expectFailure({ api: 'chat', stream }, unavailable)
+          await expectFailure({ api: 'responses', stream }, unavailable)
+        }
+        const run = await queueRequest(trial.app)
+        expect(await runOver(trial.app, run.id)).toMatchObject({ status: 'failed', output: [] })
+        expectBooked(trial, run.request, { status: 502, error: unavailable.code, cost: 0 })
+        expect(trial.acme.requests.length).toBe(length + 5)
+        await expectWell(trial, voice)
+      },
+    )
 
-test('a provider that is not there is told as one that fails', async () => {
+    test('it is silent before its first token, at any stage', async () => {
+      await using impatient = await startTrial(voice, { first_byte: '500ms' })
+      impatient.acme.answer(...forms.flatMap(() => silences.map((silent) => silent(voice))))
+      const asking = forms.flatMap((form) => silences.map(() => ask(impatient, form)))
+      for (const response of await Promise.all(asking)) {
+        await expectRefused(response, timeout)
+        expectBooked(impatient, idOf(response), { status: timeout.status, error: timeout.code, cost: 0 })
+      }
+      expect(impatient.acme.requests.length).toBe(asking.length)
+      await expectWell(impatient, voice)
+    })
+  },
+)
+
+test('an unreachable provider is reported like one that fails', async () => {
   await using trial = await startPaid(whole(), {
     settings: { providers: { gone: { kind: 'vllm', base_url: 'http://127.0.0.1:1/v1' } } },
     models: [{ slug: 'acme/gone', pricing, routes: [{ provider: 'gone', model: 'x' }] }],

@@ -39,7 +39,7 @@ async function startRun(characters: number) {
   }
 }
 
-test('an answer of 5,000 pieces is stored in little more than its text, with few commits', async () => {
+test('an output of 5,000 deltas is stored in little more than its text, with few commits', async () => {
   await using run = await startRun(6)
   const before = await commitsOf(run.gateway)
   run.open()
@@ -54,7 +54,7 @@ test('an answer of 5,000 pieces is stored in little more than its text, with few
   expect(commits).toBeLessThan(20)
 }, 30_000)
 
-test('readers who take nothing do not pile up what they are told', async () => {
+test('readers who stop reading do not accumulate events in memory', async () => {
   const readers = 60
   // For each of them as much as no socket takes by itself: 12 MB.
   await using run = await startRun(2500)

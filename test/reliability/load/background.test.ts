@@ -31,7 +31,7 @@ function settingsFor(upstream: string): string {
   })
 }
 
-test('five hundred background runs at once tell all that they do to ten readers each', async () => {
+test('five hundred concurrent background runs send all of their events to ten readers each', async () => {
   const lifted = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' }
   // It is silent until all runs have asked: they are under way at the same moment.
   await using upstream = await startServing([

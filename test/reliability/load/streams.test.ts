@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
 import { startLoad } from './load.ts'
 
-test('two thousand streams at once each get all that is theirs, at their pace', async () => {
+test('two thousand concurrent streams are each complete, at their pace', async () => {
   const load = { streams: 2000, chunks: 10, interval: 200 }
   await using world = await startLoad(load)
   const { texts, whole, gaps, span } = await world.ask()
@@ -15,7 +15,7 @@ test('two thousand streams at once each get all that is theirs, at their pace', 
   expect(span).toBeLessThan(4 * load.chunks * load.interval)
 }, 30_000)
 
-test('more upstream calls than Bun allows by itself are open at once, in the process that was started', async () => {
+test('more upstream calls than Bun’s default limit are open at once, in the process that was started', async () => {
   await using world = await startLoad({ streams: 300, chunks: 1, interval: 0 })
   const { texts, whole } = await world.ask()
   expect({ texts, whole }).toEqual({ texts: { '0 ': 300 }, whole: 300 })
@@ -24,7 +24,7 @@ test('more upstream calls than Bun allows by itself are open at once, in the pro
 }, 30_000)
 
 test.skipIf(process.platform !== 'linux')(
-  'starting anew keeps the arguments and the environment',
+  'the restart that raises the limit keeps the arguments and the environment',
   async () => {
     await using world = await startLoad({ streams: 1, chunks: 1, interval: 0 })
     const told = async (name: string) =>

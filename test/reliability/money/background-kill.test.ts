@@ -35,7 +35,7 @@ async function runsOf(gateway: GatewayProcess) {
   }
 }
 
-test('background runs are polled and followed through a kill: what waited is done, what was under way has failed', async () => {
+test('background runs are polled and followed through a kill: queued runs complete, active ones fail', async () => {
   await using upstream = await createUpstream(streamed())
   await using gateway = await createGatewayProcess(upstream.url, pricing, { background: { concurrency: 1 } })
   await gateway.start()
@@ -94,7 +94,7 @@ test('background runs are polled and followed through a kill: what waited is don
   expect(upstream.requests.length).toBe(4)
 }, 20_000)
 
-test('a run that was told to have begun has begun after a kill, too', async () => {
+test('a run that was reported as started has started after a kill, too', async () => {
   await using upstream = await createUpstream(chunks(begun, hang))
   await using gateway = await createGatewayProcess(upstream.url, pricing)
   await gateway.start()

@@ -17,7 +17,7 @@ const longestLife = 300
 
 type Acknowledged = { readonly id: string; readonly request: string; last: ResponseObject }
 
-test('after kills at any moment no acknowledged run is lost, left under way, or paid for twice', async () => {
+test('after kills at any moment no acknowledged run is lost, left active, or charged twice', async () => {
   const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
   console.log(`WEIR_TEST_SEED=${seed}`)
   const random = randomFrom(seed)

@@ -21,7 +21,7 @@ async function ask({ url }: GatewayProcess, key: string) {
   return { id: response.headers.get('x-request-id') ?? '', response }
 }
 
-test('a kill in the middle of 100 paid streams leaves books that agree, and each is charged its prompt', async () => {
+test('a kill in the middle of 100 paid streams leaves a consistent ledger, and each is charged its prompt', async () => {
   await using upstream = await createUpstream(streamed())
   await using gateway = await createGatewayProcess(upstream.url, pricing)
   const { books } = gateway
@@ -61,7 +61,7 @@ test('a kill in the middle of 100 paid streams leaves books that agree, and each
   for (const { id } of whole) expect(books.row(id)).toMatchObject({ status: 200, cost: usualCost })
 })
 
-test('a second word to stop cuts the open streams off, and they are charged what was said', async () => {
+test('a second stop signal aborts the open streams, and they are charged their output so far', async () => {
   await using upstream = await createUpstream(chunks([delta({ content: 'eight ch' })], hang))
   await using gateway = await createGatewayProcess(upstream.url, pricing)
   const { books } = gateway

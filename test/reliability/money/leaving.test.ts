@@ -41,7 +41,7 @@ const strategies: readonly Strategy[] = [
   { name: 'a run behind its last word', plan: { behind: 'end', usageAfter: 120 }, background: true },
 ]
 
-test('no way to leave is charged less than 95 % of what the provider has counted, nor more than was reserved', async () => {
+test('a disconnected client is charged at least 95 % of what the provider counted, and never more than was reserved', async () => {
   // The seed repeats what is asked and answered; when each leaves is up to the machine.
   const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
   console.log(`WEIR_TEST_SEED=${seed}`)

@@ -22,7 +22,7 @@ const organizations: Readonly<Record<string, string | null>> = {
   free: null,
 }
 
-test('after thousands of random requests, faults, disconnects and kills the books agree to the nano-dollar', async () => {
+test('after thousands of random requests, faults, disconnects and kills the ledger is consistent to the nano-dollar', async () => {
   // The seed repeats what is asked and answered; when each comes is up to the machine.
   const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
   console.log(`WEIR_TEST_SEED=${seed}`)

@@ -32,7 +32,7 @@ async function storeStreamed(gateway: GatewayProcess, metadata: object): Promise
   return stream.chunks[0]!.id
 }
 
-test('what was told before a kill is kept, with its metadata, and nothing else is', async () => {
+test('completions that were acknowledged before a kill are stored, with their metadata, and no others', async () => {
   await using upstream = await createUpstream(whole())
   await using gateway = await createGatewayProcess(upstream.url, pricing)
   await gateway.start()

@@ -44,7 +44,7 @@ function storedIn(folder: string) {
   return { statuses, usage }
 }
 
-test('told to stop, it lets the run that is under way end, begins no other, and takes no new one', async () => {
+test('a gateway that shuts down lets an active run end, starts no queued run, and accepts no new one', async () => {
   const gate = Promise.withResolvers<void>()
   await using upstream = await createUpstream(gatedAnswer(gate.promise), streamed())
   const folder = temporaryFolder()
@@ -76,7 +76,7 @@ test('told to stop, it lets the run that is under way end, begins no other, and 
   expect(storedIn(folder).statuses).toEqual(ids.map((id) => [id, 'completed']))
 }, 15_000)
 
-test('a run that outlasts the drain fails, says so, and is stored so', async () => {
+test('a run that outlasts the drain fails with that reason, and is stored as failed', async () => {
   await using upstream = await createUpstream(chunks(begun, hang))
   const folder = temporaryFolder()
   const settings = settingsFor(upstream.url)
@@ -96,7 +96,7 @@ test('a run that outlasts the drain fails, says so, and is stored so', async () 
   expect(upstream.requests.length).toBe(1)
 }, 15_000)
 
-test('a cancel that comes while it stops is a cancel', async () => {
+test('a run can be cancelled during the shutdown', async () => {
   await using upstream = await createUpstream(chunks(begun, hang))
   const folder = temporaryFolder()
   await using weir = await startWeir({

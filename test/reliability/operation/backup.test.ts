@@ -16,7 +16,7 @@ function backup(folder: string, ...args: string[]) {
   return runWeir(['backup', ...args], folder, { WEIR_DATA: folder })
 }
 
-test('a copy that is made while requests are paid holds one moment of them, and serves in place of the database', async () => {
+test('a backup during paid requests is a consistent snapshot, and a gateway can serve from it', async () => {
   await using paid = await startPaid(whole())
   const folder = dirname(paid.file)
   const { key } = await addKey(paid.file)
@@ -69,7 +69,7 @@ function countIn(file: string, table: string): number {
   return Number(sqlite.query(`SELECT count(*) FROM ${table}`).values()[0]?.[0])
 }
 
-test('a stopped gateway is copied too, and a file that exists is replaced only where that is said', async () => {
+test('a stopped gateway can be backed up too, and an existing file is replaced only with the flag for it', async () => {
   const folder = temporaryFolder()
   const app = await startApp({ database: join(folder, 'weir.db') })
   await app.stop()
@@ -88,7 +88,7 @@ test('a stopped gateway is copied too, and a file that exists is replaced only w
   expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
 })
 
-test('what cannot be copied, or written, is one sentence and leaves nothing behind', async () => {
+test('a backup that cannot be read or written is one error message and leaves nothing behind', async () => {
   const folder = temporaryFolder()
   const nothing = await backup(folder, 'copy.db')
   expect(nothing).toEqual({ code: 1, out: '', err: `There is no database at ${join(folder, 'weir.db')}.\n` })

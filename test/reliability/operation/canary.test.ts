@@ -105,7 +105,7 @@ async function storedIn(folder: string): Promise<string> {
   return (await Promise.all(texts)).map((bytes) => Buffer.from(bytes).toString('latin1')).join('\n')
 }
 
-test('what people write and which keys they have is in no log, metric, trace or row that nobody asked for', async () => {
+test('the texts and keys of users appear in no log, metric, trace or unrelated row', async () => {
   const folder = temporaryFolder()
   await using collector = createCollector()
   await using scenario = await startScenario([], {

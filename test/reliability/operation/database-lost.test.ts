@@ -53,7 +53,7 @@ async function expectRecovered({ app, acme }: Scenario, file: string, refused: n
   expect(app.lines.filter((line) => line.includes('available again')).length).toBe(1)
 }
 
-test('a database that another process locks: 503 before any provider is asked, until the lock is gone', async () => {
+test('a database that another process locks is a 503 before any provider is called, until it is unlocked', async () => {
   await using gateway = await startOnFile()
   expect((await gateway.app.chat(question)).status).toBe(200)
   const other = new Sqlite(gateway.file)
@@ -64,7 +64,7 @@ test('a database that another process locks: 503 before any provider is asked, u
   await expectRecovered(gateway, gateway.file, 2)
 })
 
-test('a lock that lasts for a moment only is waited for, while all else goes on', async () => {
+test('a short database lock is waited for, while everything else continues', async () => {
   await using gateway = await startOnFile()
   const other = new Sqlite(gateway.file)
   other.run('BEGIN IMMEDIATE')
@@ -77,7 +77,7 @@ test('a lock that lasts for a moment only is waited for, while all else goes on'
 })
 
 test.skipIf(process.platform === 'win32')(
-  'a database that was moved away: 503 until it is back; another one in its place is not taken',
+  'a database file that was moved away is a 503 until it is back; another one in its place is rejected',
   async () => {
     await using gateway = await startOnFile()
     const { file, app } = gateway
@@ -92,12 +92,15 @@ test.skipIf(process.platform === 'win32')(
   },
 )
 
-test.skipIf(process.platform === 'win32')('a log of the database that was deleted is the same', async () => {
-  await using gateway = await startOnFile()
-  const { file, app } = gateway
-  renameSync(`${file}-wal`, `${file}-wal.away`)
-  await untilNoticed(app)
-  await expectRefused(gateway, 'was moved or replaced')
-  renameSync(`${file}-wal.away`, `${file}-wal`)
-  await expectRecovered(gateway, file, 2)
-})
+test.skipIf(process.platform === 'win32')(
+  'a deleted write-ahead log is treated like a missing database',
+  async () => {
+    await using gateway = await startOnFile()
+    const { file, app } = gateway
+    renameSync(`${file}-wal`, `${file}-wal.away`)
+    await untilNoticed(app)
+    await expectRefused(gateway, 'was moved or replaced')
+    renameSync(`${file}-wal.away`, `${file}-wal`)
+    await expectRecovered(gateway, file, 2)
+  },
+)

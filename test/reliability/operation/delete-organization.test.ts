@@ -47,7 +47,7 @@ test('an organization is unusable as soon as its deletion begins; its calls end,
   expect((await runOver(app, (await queueRun(app)).id)).status).toBe('completed')
 }, 30_000)
 
-test('a deletion that was killed in the middle is continued at the next start', async () => {
+test('a deletion that was killed in the middle continues at the next start', async () => {
   await using paid = await startLarge(3000, whole())
   await paid.app.stop()
   const folder = dirname(paid.file)
@@ -68,7 +68,7 @@ test('a deletion that was killed in the middle is continued at the next start', 
   expect(again.app.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
 }, 30_000)
 
-test('a deletion that takes long says how far it is', async () => {
+test('a long deletion reports its progress', async () => {
   const { data, say } = storageWorld()
   await say(orgs, 'create', 'acme')
   await say(orgs, 'create', 'other')

@@ -57,7 +57,7 @@ async function expectRecovered(weir: WeirProcess): Promise<void> {
 }
 
 test.skipIf(!canLimit)(
-  'a database that may not grow is refused before any provider, until it may',
+  'a database that cannot grow is a 503 before any provider is called, until it can',
   async () => {
     await using upstream = await createUpstream(whole())
     const folder = temporaryFolder()
@@ -73,35 +73,38 @@ test.skipIf(!canLimit)(
   },
 )
 
-test.skipIf(!canMount)('a full disk is refused before any provider, until there is room', async () => {
-  await using upstream = await createUpstream(whole())
-  const folder = temporaryFolder()
-  const gate = join(folder, 'gate')
-  mkdirSync(gate)
-  // The program sees a small disk that nobody else sees; files in the gate say what is to happen to it.
-  const script = `mount -t tmpfs -o size=3m disk "$HOME/data"
+test.skipIf(!canMount)(
+  'a full disk is a 503 before any provider is called, until there is space',
+  async () => {
+    await using upstream = await createUpstream(whole())
+    const folder = temporaryFolder()
+    const gate = join(folder, 'gate')
+    mkdirSync(gate)
+    // The program sees a small disk that nobody else sees; files in the gate say what is to happen to it.
+    const script = `mount -t tmpfs -o size=3m disk "$HOME/data"
 (while [ ! -e "$HOME/gate/fill" ]; do sleep 0.05; done
  dd if=/dev/zero of="$HOME/data/filler" bs=4k 2>/dev/null; touch "$HOME/gate/filled"
  while [ ! -e "$HOME/gate/free" ]; do sleep 0.05; done
  rm "$HOME/data/filler") &
 exec "$@"`
-  mkdirSync(join(folder, 'data'))
-  await using weir = await startWeir({
-    settings: settingsFor(upstream),
-    folder,
-    flags: ['--data', join(folder, 'data')],
-    wrapper: ['unshare', '-rm', 'sh', '-c', script, 'sh'],
-  })
-  expect((await weir.chat(question)).status).toBe(200)
-  writeFileSync(join(gate, 'fill'), '')
-  await until(() => existsSync(join(gate, 'filled')), 'a full disk')
-  await fill(weir)
-  await expectRefused(weir, upstream, 'has no room left')
-  writeFileSync(join(gate, 'free'), '')
-  await expectRecovered(weir)
-})
+    mkdirSync(join(folder, 'data'))
+    await using weir = await startWeir({
+      settings: settingsFor(upstream),
+      folder,
+      flags: ['--data', join(folder, 'data')],
+      wrapper: ['unshare', '-rm', 'sh', '-c', script, 'sh'],
+    })
+    expect((await weir.chat(question)).status).toBe(200)
+    writeFileSync(join(gate, 'fill'), '')
+    await until(() => existsSync(join(gate, 'filled')), 'a full disk')
+    await fill(weir)
+    await expectRefused(weir, upstream, 'has no room left')
+    writeFileSync(join(gate, 'free'), '')
+    await expectRecovered(weir)
+  },
+)
 
-test.skipIf(!canMount)('a start on a disk that may only be read is one line and exit code 1', async () => {
+test.skipIf(!canMount)('a start on a read-only disk is one error line and exit code 1', async () => {
   const folder = temporaryFolder()
   const script = `mount -t tmpfs disk "$HOME/data" && mount -o remount,ro "$HOME/data" && exec "$@"`
   mkdirSync(join(folder, 'data'))

@@ -22,7 +22,7 @@ function startOllama(...models: string[]) {
 const slugs = async (reply: Response) =>
   ((await reply.json()) as { data: { id: string }[] }).data.map(({ id }) => id)
 
-test('an Ollama that runs on this machine serves its models without any settings', async () => {
+test('the models of a local Ollama are served without any settings', async () => {
   const host = startOllama('llama3.2:latest', 'qwen3:8b')
   await using app = await startApp({ environment: { OLLAMA_HOST: host } })
   expect(await slugs(await app.request('/v1/models'))).toEqual([
@@ -36,7 +36,7 @@ test('an Ollama that runs on this machine serves its models without any settings
   expect(await readCompletion(reply)).toMatchObject({ provider: 'ollama', model: 'ollama/qwen3:8b' })
 })
 
-test('without one nothing is said of it, and the model inside answers', async () => {
+test('without an Ollama the log does not mention it, and the built-in model responds', async () => {
   const server = Bun.serve({ port: 0, fetch: () => new Response() })
   const host = `127.0.0.1:${server.port}`
   await server.stop(true)
@@ -45,7 +45,7 @@ test('without one nothing is said of it, and the model inside answers', async ()
   expect(app.lines).toEqual([])
 })
 
-test('one that the settings name is theirs, and is not asked where they say so', async () => {
+test('an Ollama in the settings takes their configuration, and is not called where discovery is disabled', async () => {
   const host = startOllama('llama3.2:latest')
   const settings = { providers: { ollama: { discover: false }, echo: {} } }
   await using app = await startApp({ settings, environment: { OLLAMA_HOST: host } })
@@ -64,7 +64,7 @@ test.each([
   ['http://10.0.0.5:11434', undefined],
   ['127.example.com', undefined],
   ['not a host', undefined],
-])('with OLLAMA_HOST %p it is looked for at %p', (host, address) => {
+])('with OLLAMA_HOST %p the Ollama is called at %p', (host, address) => {
   const engines = localEngines(toSettings({}, null), { OLLAMA_HOST: host })
   expect(engines.map(({ baseUrl }) => baseUrl)).toEqual(address === undefined ? [] : [address])
 })

@@ -7,7 +7,7 @@ import { question } from '../../support/scenario.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { startWeir } from './support/weir-process.ts'
 
-test('SIGHUP says what changed, and a live stream goes on as it began while new calls go by the new settings', async () => {
+test('SIGHUP logs the changed settings, and an open stream continues as it began while new calls use the new settings', async () => {
   const frames = framesOf(said())
   const gate = Promise.withResolvers<void>()
   const slow = chunks([...frames.slice(0, 2), gate.promise, ...frames.slice(2)])

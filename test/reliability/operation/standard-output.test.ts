@@ -42,7 +42,7 @@ async function startProgram() {
   }
 }
 
-test('the lines of requests follow the words of the start, and the last ones are there when it has ended', async () => {
+test('request lines follow the startup lines, and the last ones are written before the exit', async () => {
   await using program = await startProgram()
   const ids = await Promise.all(
     Array.from({ length: 20 }, async () => {
@@ -60,7 +60,7 @@ test('the lines of requests follow the words of the start, and the last ones are
   expect(await program.child.stderr.text()).not.toContain('req_')
 })
 
-test('a reader that has gone away holds nothing up', async () => {
+test('a closed standard output blocks nothing', async () => {
   await using program = await startProgram()
   await program.reader.cancel()
   for (let count = 0; count < 50; count++) {

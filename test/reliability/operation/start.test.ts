@@ -22,7 +22,7 @@ function expectOneLine({ code, out, err }: Outcome, line: RegExp): void {
   expect(err).not.toMatch(/Unexpected error|SQLITE|\bat\b.*\.ts/)
 }
 
-test('a port that is taken ends the start before it makes a database, whose first key nobody would see', async () => {
+test('a port in use ends the start before it creates a database, whose first key would be lost', async () => {
   const folder = temporaryFolder()
   using other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
   const port = String(other.port)
@@ -36,7 +36,7 @@ test('a port that is taken ends the start before it makes a database, whose firs
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'))
 
 test.each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
-  'a second weir with data of its own does not share the port of one that serves on 127.0.0.1: %s',
+  'a second weir with its own data does not share the port of one that serves on 127.0.0.1: %s',
   async (host) => {
     const folder = temporaryFolder()
     await using first = await startWeir({ settings: {}, folder })
@@ -51,7 +51,7 @@ test.each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
 )
 
 test.each(['203.0.113.7', 'no such host'])(
-  'so does the address %s, which this machine does not have',
+  'a start on the address %s, which this machine does not have, ends with an error',
   async (host) => {
     const folder = temporaryFolder()
     expectOneLine(
@@ -64,14 +64,14 @@ test.each(['203.0.113.7', 'no such host'])(
   },
 )
 
-test('a file that is no database', async () => {
+test('a start with a file that is not a database ends with an error', async () => {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'data'))
   writeFileSync(join(folder, 'data/weir.db'), 'a letter to a friend, of some length. '.repeat(40))
   expectOneLine(await serve(folder), /^The database .*weir\.db cannot be opened: file is not a database\.$/m)
 })
 
-test('a database that is damaged inside', async () => {
+test('a start with a corrupt database ends with an error', async () => {
   const folder = temporaryFolder()
   const file = join(folder, 'data/weir.db')
   expect((await runWeir(['orgs', 'create', 'acme'], folder, { WEIR_DATA: join(folder, 'data') })).code).toBe(
@@ -83,7 +83,7 @@ test('a database that is damaged inside', async () => {
   expectOneLine(await serve(folder), /^The database .*weir\.db cannot be opened: .*malformed\.$/m)
 })
 
-test('a database that another process keeps locked', async () => {
+test('a start with a database that another process locks ends with an error', async () => {
   const folder = temporaryFolder()
   expect((await runWeir(['orgs', 'create', 'acme'], folder, { WEIR_DATA: join(folder, 'data') })).code).toBe(
     0,
@@ -93,7 +93,7 @@ test('a database that another process keeps locked', async () => {
   expectOneLine(await serve(folder), /^The database is locked by another process\.$/m)
 })
 
-test('a data folder that is a file', async () => {
+test('a start with a file as its data folder ends with an error', async () => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'data'), '')
   expectOneLine(await serve(folder), /^The data folder .*data cannot be used: .*data is not a folder\./)
@@ -113,14 +113,14 @@ test.each([
     `tls: { cert: ${tls('key')}, key: ${tls('key')} }`,
     /tls\.cert: \S*key\.pem does not hold a certificate in PEM format\.$/m,
   ],
-])('weir.yaml with %s', async (_, yaml, line) => {
+])('a start with a weir.yaml with %s ends with an error', async (_, yaml, line) => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'weir.yaml'), yaml)
   expectOneLine(await serve(folder), line)
   expect(readdirSync(folder).filter((name) => name === 'data')).toEqual([])
 })
 
-test.each(['soon', '5', '25h', '-1s'])('--drain %s is wrong usage', async (drain) => {
+test.each(['soon', '5', '25h', '-1s'])('--drain %s is rejected as wrong usage', async (drain) => {
   const { code, err } = await serve(temporaryFolder(), `--drain=${drain}`)
   expect([code, err.startsWith('--drain needs a duration up to 24h')]).toEqual([2, true])
 })

@@ -24,7 +24,7 @@ function usageIn(folder: string) {
   return sqlite.query('SELECT status, error FROM usage ORDER BY id').values()
 }
 
-test('told to stop, it is not ready and takes no new call, and open streams come to their whole end', async () => {
+test('a gateway that shuts down is not ready and accepts no new call, and open streams complete', async () => {
   const frames = framesOf(said())
   const gate = Promise.withResolvers<void>()
   await using upstream = await createUpstream(
@@ -64,7 +64,7 @@ test('told to stop, it is not ready and takes no new call, and open streams come
   expect(weir.log()).not.toContain('cut off')
 })
 
-test('what is still open when the drain is over ends with an error that says so', async () => {
+test('streams that are open at the end of the drain end with an error that names the shutdown', async () => {
   await using upstream = await createUpstream(chunks([delta({ content: 'eight ch' })], hang), silence)
   const folder = temporaryFolder()
   await using weir = await startWeir({
@@ -91,7 +91,7 @@ test('what is still open when the drain is over ends with an error that says so'
   expect(weir.log()).toMatch(/Open calls were cut off.*"calls":2/)
 })
 
-test('a second signal ends it at once, with the same error', async () => {
+test('a second stop signal ends the gateway immediately, with the same error', async () => {
   await using upstream = await createUpstream(chunks([delta({ content: 'eight ch' })], hang))
   const folder = temporaryFolder()
   await using weir = await startWeir({
@@ -113,7 +113,7 @@ test('a second signal ends it at once, with the same error', async () => {
   expect(usageIn(folder)).toEqual([[503, 'interrupted']])
 })
 
-test('a client that reads nothing does not keep it from ending', async () => {
+test('a client that stops reading does not block the shutdown', async () => {
   const much = delta({ content: 'x'.repeat(100_000) })
   await using upstream = await createUpstream(
     chunks(
@@ -134,7 +134,7 @@ test('a client that reads nothing does not keep it from ending', async () => {
   expect(usageIn(folder)).toEqual([[503, 'interrupted']])
 })
 
-test('with nothing open it ends at once', async () => {
+test('a gateway without open calls shuts down immediately', async () => {
   await using upstream = await createUpstream(silence)
   await using weir = await startWeir({
     settings: settingsFor(upstream.url),

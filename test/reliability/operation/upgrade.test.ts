@@ -85,7 +85,7 @@ function valuesIn(file: string, query: string): unknown[][] {
 }
 
 describe.each([1, 2, 3, 4])('a database of schema %d', (schema) => {
-  test('is served by this version: its keys, limits and balances hold, and a copy lies beside it', async () => {
+  test('is served by this version: its keys, limits and balances are preserved, and a copy is put beside it', async () => {
     const file = databaseOf(schema)
     await using gateway = await startScenario(whole(), {
       database: file,
@@ -127,7 +127,7 @@ describe.each([1, 2, 3, 4])('a database of schema %d', (schema) => {
     expect(valuesIn(copy, 'SELECT count(*) FROM api_keys')).toEqual([[2]])
   })
 
-  test('is migrated by a command that changes it, once, and left as it is by one that reads it', async () => {
+  test('is migrated once by a command that writes, and left unchanged by one that reads', async () => {
     const file = databaseOf(schema)
     const folder = dirname(file)
     const weir = (...args: string[]) => runWeir([...args, '--json'], folder, { WEIR_DATA: folder })
@@ -150,7 +150,7 @@ describe.each([1, 2, 3, 4])('a database of schema %d', (schema) => {
   })
 })
 
-test('an older version refuses the database of a newer one, and leaves it as it is', async () => {
+test('an older version rejects the database of a newer one, and leaves it unchanged', async () => {
   const file = databaseOf(migrations.length)
   using sqlite = new Sqlite(file)
   sqlite.run(`PRAGMA user_version = ${migrations.length + 1}`)

@@ -8,7 +8,7 @@ import { breakOff, hang, json, reset, silence } from '../../support/script.ts'
 const failing = json({ error: { message: 'Out of order.' } }, { status: 503 })
 const stream = { ...question, stream: true }
 
-test('a failure before the first event is tried again, and then the next route is asked', async () => {
+test('a failure before the first event is retried, and then the next route is called', async () => {
   const options = { settings: { retries: { attempts: 1 } }, other: [streamed()] }
   await using gateway = await startScenario([failing, reset], options)
   const reply = await readStreamed(await gateway.app.chat(stream))
@@ -16,7 +16,7 @@ test('a failure before the first event is tried again, and then the next route i
   expect([gateway.acme.requests.length, gateway.other.requests.length]).toEqual([2, 1])
 })
 
-test('the pause that a provider names is kept before the next try', async () => {
+test('a retry waits for the retry-after of the provider', async () => {
   const limited = json({ error: { message: 'Slow.' } }, { status: 429, headers: { 'retry-after': '1' } })
   await using gateway = await startScenario([limited, whole()], { settings: { retries: { attempts: 2 } } })
   const asking = gateway.app.chat(question)
@@ -27,7 +27,7 @@ test('the pause that a provider names is kept before the next try', async () => 
   expect((await asking).status).toBe(200)
 })
 
-test('a pause that is too long for the caller is not waited for: the next route, or the failure with the pause', async () => {
+test('a retry-after that is too long is not awaited: the next route is called, or the failure is returned with it', async () => {
   const headers = { 'retry-after': '30' }
   const limited = json({ error: { message: 'Slow.' } }, { status: 503, headers })
   const settings = { retries: { attempts: 5 } }
@@ -41,7 +41,7 @@ test('a pause that is too long for the caller is not waited for: the next route,
 })
 
 test.each([401, 402, 403, 404])(
-  'after %d the next route is asked at once, and this one not again',
+  'a %d is followed by the next route immediately, without a retry',
   async (status) => {
     const refusal = json({ error: { message: 'No.' } }, { status })
     const options = { settings: { retries: { attempts: 5 } }, other: [whole()] }
@@ -54,7 +54,7 @@ test.each([401, 402, 403, 404])(
 test.each([
   ['breaks', breakOff],
   ['falls silent', hang],
-])('a stream that %s after its first event is never asked for again, there or elsewhere', async (_, end) => {
+])('a stream that %s after its first event is neither retried nor failed over', async (_, end) => {
   const gate = Promise.withResolvers<void>()
   const begun = chunks([delta({ role: 'assistant', content: 'It is ' }), gate.promise], end)
   await using gateway = await startScenario(begun, {
@@ -74,7 +74,7 @@ test.each([
   expect([gateway.acme.requests.length, gateway.other.requests.length]).toEqual([1, 0])
 })
 
-test('a stream that was handed over before its first event is not asked for elsewhere when it fails', async () => {
+test('a stream that was opened before its first event does not fail over when it fails', async () => {
   const gate = Promise.withResolvers<void>()
   await using gateway = await startScenario(chunks([': wait\n\n', gate.promise], breakOff), {
     settings: { retries: { attempts: 3 } },
@@ -88,7 +88,7 @@ test('a stream that was handed over before its first event is not asked for else
   expect([gateway.acme.requests.length, gateway.other.requests.length]).toEqual([1, 0])
 })
 
-test('a route that failed too often is left alone, one call probes it after a second, and a success brings it back', async () => {
+test('a route that failed repeatedly is skipped, one call probes it after a second, and a success restores it', async () => {
   const time = { now: 0 }
   await using gateway = await startScenario(failing, {
     settings: { breaker: { failures: 2 } },
@@ -108,7 +108,7 @@ test('a route that failed too often is left alone, one call probes it after a se
   expect([acme.requests.length, other.requests.length]).toEqual([5, 6])
 })
 
-test('routes with weights share the calls, and stand in for each other', async () => {
+test('weighted routes share the calls, and replace each other on failure', async () => {
   const routes = [
     { provider: 'acme', model: 'river-1', weight: 1 },
     { provider: 'other', model: 'river-2', weight: 1_000_000 },
@@ -118,7 +118,7 @@ test('routes with weights share the calls, and stand in for each other', async (
   expect((await readCompletion(await gateway.app.chat(question))).provider).toBe('acme')
 })
 
-test('no answer within the time until the first event: the next route, without another try', async () => {
+test('a first-event timeout is followed by the next route, without a retry', async () => {
   await using gateway = await startScenario(silence, {
     settings: { retries: { attempts: 3 } },
     other: [whole()],

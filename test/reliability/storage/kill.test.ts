@@ -16,7 +16,7 @@ test('a process that is killed while it writes loses nothing that it acknowledge
 
 /** The numbers that the process told before it was killed, soon after it had told `enough` of them. */
 async function acknowledgedBeforeKill(file: string, enough: number): Promise<number[]> {
-  const child = startScript('write-forever.ts', file)
+  const child = startScript('reliability/storage/support/write-forever.ts', file)
   const decoder = new TextDecoder()
   let text = ''
   for await (const bytes of child.stdout) {

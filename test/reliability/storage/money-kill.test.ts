@@ -7,7 +7,7 @@ import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { expectSoundBooks } from '../../unit/storage/support/money-world.ts'
 
-test('a process that is killed while requests run leaves books that agree, and every request is charged once', async () => {
+test('a process that is killed during requests leaves a consistent ledger, and every request is charged once', async () => {
   const file = join(temporaryFolder(), 'weir.db')
   const organizations = await fundedOrganizations(file)
   const acknowledged: string[] = []
@@ -37,7 +37,7 @@ async function acknowledgedBeforeKill(
   organizations: readonly string[],
   enough: number,
 ): Promise<string[]> {
-  const child = startScript('spend-forever.ts', file, ...organizations)
+  const child = startScript('reliability/storage/support/spend-forever.ts', file, ...organizations)
   const decoder = new TextDecoder()
   let text = ''
   for await (const bytes of child.stdout) {

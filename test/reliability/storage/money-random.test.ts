@@ -19,7 +19,7 @@ const rounds = 120
 const mostAtOnce = 60
 
 test.each(['spring', 'summer', 'autumn', 'winter'])(
-  'the books agree to the nano-dollar after thousands of random requests, faults and restarts (%s)',
+  'the ledger is consistent to the nano-dollar after thousands of random requests, faults and restarts (%s)',
   async (seed) => {
     const world = await randomWorld(randomFrom(seed))
     for (let round = 0; round < rounds; round++) {

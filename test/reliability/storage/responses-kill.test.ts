@@ -7,7 +7,7 @@ import { createResponses } from '../../../src/storage/sqlite/responses/responses
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 
-test('what was acknowledged of a run before its process was killed is there', async () => {
+test('the acknowledged events of a run survive a kill of its process', async () => {
   const file = join(temporaryFolder(), 'weir.db')
   const organization = await newOrganization(file)
   const seen = { piece: 0, finished: 0, removed: 0 }
@@ -55,7 +55,7 @@ async function newOrganization(file: string): Promise<string> {
 
 /** The lines that the process told before it was killed, soon after it had told `enough` of them. */
 async function acknowledgedBeforeKill(file: string, organization: string, enough: number): Promise<string[]> {
-  const child = startScript('append-forever.ts', file, organization)
+  const child = startScript('reliability/storage/support/append-forever.ts', file, organization)
   const decoder = new TextDecoder()
   let text = ''
   for await (const bytes of child.stdout) {

@@ -18,7 +18,7 @@ const outcomes: Readonly<Record<string, Readonly<Record<Action, unknown>>>> = {
   'remove,finish,start': { start: false, finish: true, remove: 'running' },
 }
 
-test.each(orders)('what happens to a queued run at once happens in turn: %s, %s, %s', async (...order) => {
+test.each(orders)('concurrent changes of a queued run are applied in turn: %s, %s, %s', async (...order) => {
   const { responses, acme, queued, rows, pieces, finish } = await responseStorage()
   const id = await queued()
   const end = { status: 'completed', log: '["all"]\n' } as const
@@ -41,7 +41,7 @@ test.each(orders)('what happens to a queued run at once happens in turn: %s, %s,
     expect(await responses.find(acme, id)).toMatchObject({ status: 'completed', log: '["all"]\n' })
 })
 
-test('of two removals at once one finds it, and a follower that comes between them keeps it', async () => {
+test('one of two concurrent removals succeeds, and a response that continues from it in between keeps it', async () => {
   const { responses, acme, answered, insert, rows } = await responseStorage()
   const id = await answered()
   const follower = finished(acme, id)

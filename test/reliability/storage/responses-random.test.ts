@@ -15,7 +15,7 @@ const rounds = 150
 const mostAtOnce = 40
 
 test.each(['spring', 'summer', 'autumn', 'winter'])(
-  'what is stored agrees with a simple model after thousands of random actions (%s)',
+  'the stored responses agree with a simple model after thousands of random actions (%s)',
   async (seed) => {
     const world = await randomWorld(randomFrom(seed))
     for (let round = 0; round < rounds; round++) {

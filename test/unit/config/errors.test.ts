@@ -74,14 +74,14 @@ const shape: readonly [yaml: string, ...problems: string[]][] = [
   ],
 ]
 
-describe('a setting that does not fit says where it is and how to mend it', () => {
+describe('an invalid setting is reported with its place and the way to fix it', () => {
   for (const [yaml, ...problems] of shape)
     test(yaml, () => {
       expect(complaintsOf(yaml).problems).toEqual(problems)
     })
 })
 
-test('all that is wrong is said at once, more than a handful too', () => {
+test('all errors of a file are reported at once, also more than a handful', () => {
   const names = Array.from({ length: 12 }, (_, index) => `unknown${index}`)
   const { problems, message } = complaintsOf(names.map((name) => `${name}: 1\n`).join(''))
   expect(problems).toHaveLength(12)
@@ -89,7 +89,7 @@ test('all that is wrong is said at once, more than a handful too', () => {
   expect(message.split('\n')).toHaveLength(13)
 })
 
-test('a model slug or alias that is taken is refused', () => {
+test('a duplicate model slug or alias is rejected', () => {
   const { problems } = complaintsOf(`
 models:
   - { slug: a/one, aliases: [one, uno] }
@@ -147,7 +147,7 @@ const files: readonly [name: string, yaml: string, problem: string | RegExp][] =
   ['an indent of tabs', 'limits:\n\trequests_per_minute: 1\n', /^line 2 \| .*[Tt]ab/],
 ]
 
-describe('a file that cannot be read as settings says so', () => {
+describe('a file that cannot be parsed as settings is reported', () => {
   for (const [name, yaml, problem] of files)
     test(name, () => {
       const { problems } = complaintsOf(yaml)
@@ -157,7 +157,7 @@ describe('a file that cannot be read as settings says so', () => {
     })
 })
 
-test('the same name in different places, in texts and in comments is not a repetition', () => {
+test('the same name in different places, in texts and in comments is not a duplicate', () => {
   const yaml = `
 # port: 1
 providers: &all
@@ -176,18 +176,18 @@ models:
   expect(complaintsOf(yaml).problems).toEqual([])
 })
 
-test('the example that each setting shows is one that it takes', () => {
+test('the example of each setting is a valid value of it', () => {
   for (const [name, schema] of Object.entries(SettingsFile.properties)) {
     const example = exampleYaml(fieldsOf(schema))
     expect([name, complaintsOf(`${name}: ${example}`).problems]).toEqual([name, []])
   }
 })
 
-test('a provider with nothing behind its name has the defaults', () => {
+test('a provider without a value has the defaults', () => {
   expect(complaintsOf('providers:\n  openai:\n').problems).toEqual([])
 })
 
-test('no error shows a key or a header', () => {
+test('no settings error shows a key or a header', () => {
   const yaml = `
 port: sk-canary-1
 providers:

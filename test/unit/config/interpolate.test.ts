@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { complaintsOf, temporaryHome } from './support/temporary-home.ts'
 
-test('a variable is taken from the environment in any string', () => {
+test('a variable is replaced from the environment in any string', () => {
   using home = temporaryHome({
     'work/weir.yaml': `
 host: '\${HOST}'
@@ -19,17 +19,17 @@ models:
   expect(settings.models[0]?.aliases).toEqual(['research'])
 })
 
-test('a value is put in as it is: what looks like a variable in it stays', () => {
+test('a value is inserted unchanged: a variable in it is not replaced', () => {
   using home = temporaryHome({ 'work/weir.yaml': "host: '${A}'" })
   expect(home.load({ environment: { A: '${B}$&', B: 'no' } }).settings.host).toBe('${B}$&')
 })
 
-test('a doubled dollar stands for itself before a brace, and a lone one anywhere', () => {
+test('a doubled dollar escapes a brace, and a single one is literal elsewhere', () => {
   using home = temporaryHome({ 'work/weir.yaml': "host: 'a$b $${NAME} $5'" })
   expect(home.load().settings.host).toBe('a$b ${NAME} $5')
 })
 
-test('a variable that is not set is an error that names the setting and the variable', () => {
+test('an unset variable is an error that names the setting and the variable', () => {
   const yaml = "providers: { azure: { base_url: '${URL}', api_key: 'x${AZURE_KEY}' } }"
   expect(complaintsOf(yaml, { AZURE_KEY: '' }).problems).toEqual([
     'providers.azure.base_url | takes its value from the environment variable URL, which is not set; set URL.',
@@ -37,13 +37,13 @@ test('a variable that is not set is an error that names the setting and the vari
   ])
 })
 
-test('what is no name of a variable is refused', () => {
+test('an invalid name of a variable is rejected', () => {
   const message = 'holds a ${…} that is no name of a variable; write ${NAME}, or $${ for a plain ${.'
   for (const text of ['${}', '${A:-b}', '${A B}', '${A', '${1A}'])
     expect(complaintsOf(`host: '${text}'`, { A: 'x' }).problems).toEqual([`host | ${message}`])
 })
 
-test('a variable without braces is taken as it is, with a warning that shows no part of a key', () => {
+test('a variable without braces is literal, with a warning that shows no part of a key', () => {
   using home = temporaryHome({
     'work/weir.yaml': `
 host: $HOST_NAME

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { SettingsError } from '../../../src/config/problem.ts'
 import { temporaryHome } from './support/temporary-home.ts'
 
-test('without a file and without variables the defaults hold', () => {
+test('without a file and without variables the defaults apply', () => {
   using home = temporaryHome()
   expect(home.load()).toEqual({
     file: null,
@@ -28,7 +28,7 @@ test('without a file and without variables the defaults hold', () => {
   })
 })
 
-test('every setting of the file replaces its default', () => {
+test('every setting of the file overrides its default', () => {
   using home = temporaryHome({
     'work/weir.yaml': `
 host: 0.0.0.0
@@ -66,7 +66,7 @@ tls: { cert: cert.pem, key: /etc/key.pem }
   })
 })
 
-test('a flag goes before a variable, a variable before the file, the file before the default', () => {
+test('a flag overrides a variable, a variable the file, and the file the default', () => {
   using home = temporaryHome({ 'work/weir.yaml': 'port: 1001\nhost: file.test\n' })
   const environment = { WEIR_PORT: '1002', WEIR_HOST: 'variable.test' }
   const flags = { port: '1003', host: 'flag.test' }
@@ -80,7 +80,7 @@ test('a flag goes before a variable, a variable before the file, the file before
   expect(address({ environment: { WEIR_PORT: '', WEIR_HOST: '' } })).toBe('file.test:1001')
 })
 
-test('the file is the named one, else that of the folder, else that of the user', () => {
+test('the settings file is the named one, else that of the folder, else that of the user', () => {
   using home = temporaryHome({
     'flag.yaml': 'port: 1',
     'work/variable.yaml': 'port: 2',
@@ -109,7 +109,7 @@ test('the data folder is the named one, else that of the user', () => {
   expect(folder({ environment: { XDG_DATA_HOME: home.place('xdg') } })).toBe(home.place('xdg/weir'))
 })
 
-test('on Windows the folders of the system are used', () => {
+test('on Windows the system folders are used', () => {
   using home = temporaryHome()
   const windows = { platform: 'win32', cwd: 'C:\\work', home: 'C:\\Users\\me' } as const
   const LOCALAPPDATA = 'C:\\Users\\me\\AppData\\Local'
@@ -119,14 +119,14 @@ test('on Windows the folders of the system are used', () => {
   expect(folder({})).toBe('C:\\Users\\me\\.local\\share\\weir')
 })
 
-test('a named file that is not there is an error, and the other places are not tried', () => {
+test('a named settings file that does not exist is an error, and no other place is tried', () => {
   using home = temporaryHome({ 'work/weir.yaml': 'port: 3' })
   const load = () => home.load({ flags: { config: 'gone.yaml' } })
   expect(load).toThrow(SettingsError)
   expect(load).toThrow(`In ${home.place('work/gone.yaml')}: The file cannot be read: there is no such file.`)
 })
 
-test('a port that is no port is refused and says where it came from', () => {
+test('an invalid port is rejected with its source', () => {
   using home = temporaryHome({ 'work/weir.yaml': 'port: 3' })
   const port = 'must be a whole number from 0 to 65535, not “.+”.'
   for (const text of ['x', '80a', '-1', '65536', '1.5', ' '])

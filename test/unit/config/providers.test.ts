@@ -11,7 +11,7 @@ function configure(providers: Entries, environment: Environment = {}) {
   return { configured, missing, problems: problems.map(({ path, message }) => `${path} | ${message}`) }
 }
 
-test('a key in the environment is enough, under the name of its kind', () => {
+test('a key in the environment configures a provider under the name of its kind', () => {
   const { configured, missing, problems } = configure({}, { OPENAI_API_KEY: ' sk-one\n', GROQ_API_KEY: '' })
   expect([...configured.keys()]).toEqual(['openai'])
   expect(configured.get('openai')).toMatchObject({
@@ -27,7 +27,7 @@ test('a key in the environment is enough, under the name of its kind', () => {
   expect(problems).toEqual([])
 })
 
-test('every kind is either configured or says what to set', () => {
+test('every provider kind is either configured or reports what to set', () => {
   const { configured, missing } = configure({}, { OPENAI_API_KEY: 'a' })
   for (const name of Object.keys(kinds)) expect(configured.has(name)).toBe(!missing.has(name))
   for (const sentence of missing.values()) expect(sentence).toMatch(/^(Set|Add) .*weir\.yaml\.$/)
@@ -35,7 +35,7 @@ test('every kind is either configured or says what to set', () => {
   expect(missing.get('azure')).toBe('Add providers.azure with its base_url and api_key to weir.yaml.')
 })
 
-test('the file goes before the environment, and an entry without a key takes it from there', () => {
+test('the file overrides the environment, and an entry without a key takes it from there', () => {
   const environment = { OPENAI_API_KEY: 'sk-variable' }
   const entries: Entries = {
     openai: { base_url: 'https://proxy.test/v1' },
@@ -52,7 +52,7 @@ test('the file goes before the environment, and an entry without a key takes it 
   ])
 })
 
-test('an entry without any key is missing, not wrong, and says what to set', () => {
+test('an entry without any key is unavailable, not invalid, and reports what to set', () => {
   const { configured, missing, problems } = configure({ mine: { kind: 'openai' }, box: { kind: 'vllm' } })
   expect([...configured.keys()]).toEqual(['box'])
   expect(configured.get('box')?.key).toBeUndefined()
@@ -60,14 +60,14 @@ test('an entry without any key is missing, not wrong, and says what to set', () 
   expect(problems).toEqual([])
 })
 
-test('a key variable of a kind without a usual address configures nothing and is no problem', () => {
+test('a key variable of a kind without a default base URL configures nothing and is not a problem', () => {
   const { configured, problems } = configure({}, { AZURE_OPENAI_API_KEY: 'a', AWS_BEARER_TOKEN_BEDROCK: 'b' })
   expect(configured.has('azure')).toBe(false)
   expect(configured.has('bedrock')).toBe(false)
   expect(problems).toEqual([])
 })
 
-test('slashes at the end of an address go, so that no path has two', () => {
+test('trailing slashes of a base URL are removed, so that no path has two', () => {
   const { configured } = configure({ box: { kind: 'vllm', base_url: 'http://box.test:8000/v1//' } })
   const box = configured.get('box')
   if (!box || !('protocol' in box.kind)) throw new Error('box is not configured')
@@ -75,7 +75,7 @@ test('slashes at the end of an address go, so that no path has two', () => {
   expect(url).toBe('http://box.test:8000/v1/chat/completions')
 })
 
-test('a header that carries the key stands for it; names are kept in lower case', () => {
+test('a header that carries the key replaces it; header names are in lower case', () => {
   const entries = { openai: { headers: { Authorization: 'Bearer own', 'X-Team': 'a' } } }
   const { configured, problems } = configure(entries, { OPENAI_API_KEY: 'sk-variable' })
   expect(configured.get('openai')?.headers).toEqual({ authorization: 'Bearer own', 'x-team': 'a' })
@@ -83,7 +83,7 @@ test('a header that carries the key stands for it; names are kept in lower case'
   expect(problems).toEqual([])
 })
 
-test('timeouts are read in milliseconds, each for itself', () => {
+test('timeouts are parsed to milliseconds, each separately', () => {
   const { configured } = configure({ vllm: { timeouts: { first_byte: '2m' }, discover: true } })
   expect(configured.get('vllm')?.timeouts).toEqual({ connect: 10_000, firstByte: 120_000, idle: 300_000 })
   expect(configured.get('vllm')?.discover).toBe(true)
@@ -165,7 +165,7 @@ const wrong: readonly [name: string, entries: Entries, problem: string | RegExp]
   ],
 ]
 
-describe('an entry that cannot work is a problem with its path', () => {
+describe('an invalid provider entry is a problem with its path', () => {
   for (const [name, entries, problem] of wrong)
     test(name, () => {
       const { configured, missing, problems } = configure(entries)
@@ -178,7 +178,7 @@ describe('an entry that cannot work is a problem with its path', () => {
     })
 })
 
-test('a key variable that cannot be a key is a problem of that variable', () => {
+test('an invalid key variable is a problem of that variable', () => {
   const { configured, problems } = configure({}, { OPENAI_API_KEY: 'two words' })
   expect(problems).toEqual([
     'OPENAI_API_KEY | must be one word of plain characters, as the provider gave it.',
@@ -186,8 +186,8 @@ test('a key variable that cannot be a key is a problem of that variable', () => 
   expect(configured.has('openai')).toBe(false)
 })
 
-describe.if(Object.hasOwn(kinds, 'echo'))('the provider inside', () => {
-  test('answers when no other can be asked, also where others are named in vain', () => {
+describe.if(Object.hasOwn(kinds, 'echo'))('the built-in provider', () => {
+  test('is enabled when no other can be called, also where others are named without a key', () => {
     const cases: readonly Entries[] = [{}, { groq: {} }]
     for (const entries of cases) {
       const { configured, missing } = configure(entries)
@@ -197,14 +197,14 @@ describe.if(Object.hasOwn(kinds, 'echo'))('the provider inside', () => {
     }
   })
 
-  test('stands back for others, unless the file names it', () => {
+  test('is disabled where others are configured, unless the file names it', () => {
     const environment = { GROQ_API_KEY: 'a' }
     expect(configure({}, environment).configured.has('echo')).toBe(false)
     expect(configure({}, environment).missing.get('echo')).toBe('Add providers.echo to weir.yaml.')
     expect([...configure({ echo: {} }, environment).configured.keys()]).toEqual(['echo', 'groq'])
   })
 
-  test('has no address and no key', () => {
+  test('has no base URL and no key', () => {
     const { problems } = configure({ echo: { base_url: 'http://a.test', api_key: 'a' } })
     expect(problems).toEqual([
       'providers.echo.base_url | has no meaning for kind echo; remove it.',

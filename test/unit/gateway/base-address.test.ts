@@ -16,12 +16,12 @@ test.each([
   ['http://gpu:8000/v1/chat/completions/chat/completions', vllm, 'http://gpu:8000/v1'],
   ['http://gpu:8000/chatcompletions', vllm, 'http://gpu:8000/chatcompletions'],
   ['https://api.anthropic.com/v1/messages', anthropic, 'https://api.anthropic.com'],
-])('%s holds the base that is meant', (baseUrl, kind, meant) => {
+])('the intended base URL is found within %s', (baseUrl, kind, meant) => {
   expect(withoutEndpoint(baseUrl, kind)).toBe(meant)
 })
 
 test.each(['http://gpu:8000', 'http://gpu:8000/v1/chat/completions', 'https://[::1]:9/a/v1'])(
-  'the other bases of %s are of the same host, and not the same',
+  'the alternative base URLs of %s have the same host and differ from it',
   (baseUrl) => {
     const others = alternativeBaseUrls(baseUrl, vllm)
     expect(others).not.toContain(baseUrl)
@@ -30,7 +30,7 @@ test.each(['http://gpu:8000', 'http://gpu:8000/v1/chat/completions', 'https://[:
   },
 )
 
-test('a server that is given such a base says so in its log, and the key is not in it', () => {
+test('a server with an unusual base URL warns of it in its log, without its key', () => {
   const lines: string[] = []
   const providers = {
     box: { kind: 'vllm', base_url: 'http://gpu:8000/v1/chat/completions', api_key: 'sk-canary' },

@@ -24,8 +24,8 @@ function timed(failures = 3, cooldown = 30_000) {
   return { breaker, clock, fail, isOut, allows }
 }
 
-describe('a route is out', () => {
-  test('once it has failed so often in a row, and a success in between starts the count again', () => {
+describe('the circuit of a route opens', () => {
+  test('after the configured number of failures in a row, and a success in between resets the count', () => {
     const { breaker, fail, isOut, allows } = timed()
     fail(2)
     expect([isOut(), allows()]).toEqual([false, true])
@@ -36,13 +36,13 @@ describe('a route is out', () => {
     expect([isOut(), allows()]).toEqual([true, false])
   })
 
-  test('for every organization after one connection that could not be made', () => {
+  test('for every organization after one failed connection', () => {
     const { fail, isOut } = timed(1000)
     fail(1, 'a', refused)
     expect([isOut('a'), isOut('b')]).toEqual([true, true])
   })
 
-  test('alone: each route has a count of its own', () => {
+  test('for that route alone: each has its own count', () => {
     const { breaker, fail } = timed()
     fail(3)
     expect(breaker.isOpen(sameModelElsewhere, 'a')).toBe(false)
@@ -52,7 +52,7 @@ describe('a route is out', () => {
 })
 
 describe('failures that one organization may have provoked', () => {
-  test('take the route out for that organization alone, however many they are', () => {
+  test('open the circuit for that organization alone, however many they are', () => {
     const { fail, isOut, allows } = timed()
     fail(1000, 'hostile')
     expect([isOut('hostile'), isOut('b')]).toEqual([true, false])
@@ -68,7 +68,7 @@ describe('failures that one organization may have provoked', () => {
     expect([isOut('b'), isOut('c')]).toEqual([true, true])
   })
 
-  test('are forgotten with a success of another organization', () => {
+  test('are reset by a success of another organization', () => {
     const { breaker, fail, isOut } = timed(5)
     fail(4, 'hostile')
     fail(1, 'b')
@@ -78,7 +78,7 @@ describe('failures that one organization may have provoked', () => {
     expect([isOut('hostile'), isOut('b')]).toEqual([false, false])
   })
 
-  test('take it out for everybody where several organizations fail in a row', () => {
+  test('open the circuit for all where several organizations fail in a row', () => {
     const { fail, isOut } = timed(3)
     for (const organization of ['a', 'b', 'c']) fail(1, organization)
     expect(isOut('d')).toBe(true)
@@ -93,7 +93,7 @@ describe('failures that one organization may have provoked', () => {
   })
 })
 
-describe('a route that is out is probed', () => {
+describe('a route whose circuit is open is probed', () => {
   test('by one call a second', () => {
     const { fail, clock, allows } = timed()
     fail(3)
@@ -108,7 +108,7 @@ describe('a route that is out is probed', () => {
     expect([allows(), allows()]).toEqual([true, false])
   })
 
-  test('by one call at a time, whose success brings it back for all', () => {
+  test('by one call at a time, whose success closes the circuit for all', () => {
     const { breaker, fail, clock, allows } = timed()
     fail(3)
     clock.now = 1000
@@ -128,7 +128,7 @@ describe('a route that is out is probed', () => {
     expect([allows(), allows()]).toEqual([true, false])
   })
 
-  test('by another call a second after a probe whose caller has left', () => {
+  test('by another call a second after a probe whose client disconnected', () => {
     const { breaker, fail, clock, allows } = timed()
     fail(3)
     clock.now = 1000
@@ -139,7 +139,7 @@ describe('a route that is out is probed', () => {
     expect(allows()).toBe(true)
   })
 
-  test('once in a cooldown after a timeout, because each probe may cost its caller another one', () => {
+  test('once in a cooldown after a timeout, because each probe may cost its client another one', () => {
     const { breaker, fail, clock, allows } = timed()
     fail(3, 'a', timeout)
     expect(breaker.isSlow(route)).toBe(true)
@@ -155,7 +155,7 @@ describe('a route that is out is probed', () => {
     expect(allows()).toBe(true)
   })
 
-  test('by a connection of the gateway first, where none could be made in time', async () => {
+  test('first by a connection of the gateway, where none could be made in time', async () => {
     const attempts: Promise<boolean>[] = []
     const clock = { now: 0 }
     const connects = ({ provider }: ModelRoute) => {
@@ -187,7 +187,7 @@ describe('a route that is out is probed', () => {
     expect(allows()).toBe(true)
   })
 
-  test('as often as the cooldown says where that is less than a second', () => {
+  test('as often as the cooldown where that is less than a second', () => {
     const { fail, clock, allows } = timed(3, 100)
     fail(3)
     clock.now = 99

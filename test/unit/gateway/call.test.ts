@@ -52,7 +52,7 @@ function world({ left = false, broken = false } = {}) {
   return { call, calls, leaving, ends, lines, rows }
 }
 
-test('only the first end counts, and later ones wait for it', async () => {
+test('only the first end of a call counts, and later ones wait for it', async () => {
   const { call, leaving, ends, rows } = world()
   const first = call.settle()
   expect(call.settle(new Error('late'))).toBe(first)
@@ -62,7 +62,7 @@ test('only the first end counts, and later ones wait for it', async () => {
   expect(rows()).toEqual([['req_1', 200, null]])
 })
 
-test('an error that ends the call is entered', async () => {
+test('an error that ends a call is recorded', async () => {
   const { call, ends, rows } = world()
   const error = upstreamBroken('upstream_model_not_found', 'It has no such model.')
   await call.settle(error)
@@ -70,7 +70,7 @@ test('an error that ends the call is entered', async () => {
   expect(rows()).toEqual([['req_1', 502, 'upstream_model_not_found']])
 })
 
-test.each([false, true])('a caller who leaves ends the call; before it began: %p', async (left) => {
+test.each([false, true])('a client that disconnects ends the call; before it began: %p', async (left) => {
   const { call, leaving, ends, lines, rows } = world({ left })
   leaving.abort()
   expect(call.abortSource.reason).toMatchObject({ code: 'client_gone', status: 499 })
@@ -80,7 +80,7 @@ test.each([false, true])('a caller who leaves ends the call; before it began: %p
   expect(lines).toEqual([])
 })
 
-test('a call is open until it is over, and one that is cut says why', async () => {
+test('a call is open until it has ended, and one that is aborted gives the reason', async () => {
   const { call, calls, rows } = world()
   calls.rejectNew()
   expect(calls.abort()).toBe(1)
@@ -91,7 +91,7 @@ test('a call is open until it is over, and one that is cut says why', async () =
   expect(rows()).toEqual([['req_1', 503, 'interrupted']])
 })
 
-test('an end that cannot be written is heard of, also where nobody waits for it', async () => {
+test('a settlement that cannot be written is reported, also where it is not awaited', async () => {
   const { call, leaving, lines, rows } = world({ broken: true })
   leaving.abort()
   await expect(call.settle()).rejects.toMatchObject({ status: 503 })

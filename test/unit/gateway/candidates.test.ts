@@ -36,11 +36,14 @@ test.each([
   [0.5, [0, 0], 'ab'],
   [0.5, [7], 'a'],
   [0.5, [], ''],
-])('with %d drawn, routes of the weights %j are tried as %s', (random, weights, expected) => {
-  expect(order(random, ...weights)).toBe(expected)
-})
+])(
+  'with the random number %d, routes of the weights %j are tried in the order %s',
+  (random, weights, expected) => {
+    expect(order(random, ...weights)).toBe(expected)
+  },
+)
 
-test('over many draws each route comes first as often as its weight says', () => {
+test('over many random numbers each route comes first in proportion to its weight', () => {
   const firsts = Array.from({ length: 1000 }, (_, draw) => order(draw / 1000, 1, 2, 5).charAt(0))
   const count = (model: string) => firsts.filter((first) => first === model).length
   expect([count('a'), count('b'), count('c')]).toEqual([125, 250, 625])
@@ -55,7 +58,7 @@ test.each([
   ['a', 0.4, [0, 1, 1], 'bac'],
   ['a', 0, [undefined, undefined], 'ab'],
 ])(
-  'while %s is out, with %d drawn, the weights %j give %s: what is out is probed, not drawn',
+  'while the circuit of %s is open, with the random number %d, the weights %j give %s: an open route is probed and not chosen',
   (out, random, weights, expected) => {
     expect(orderWithout(out, random, ...weights)).toBe(expected)
   },

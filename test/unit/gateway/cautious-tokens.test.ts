@@ -8,14 +8,14 @@ import { kindNamed, modelsWith, provider, providersOf } from './support/model-wo
 
 const texts = textsOf(randomFrom('cautious'), 4000)
 
-describe.each(Object.entries(texts))('the cautious count of %s', (_, text) => {
-  test('is hardly less than the tokens of the text, and no more than its bytes', () => {
+describe.each(Object.entries(texts))('the conservative token count of %s', (_, text) => {
+  test('is hardly less than the tokens of the text, and never more than its bytes', () => {
     const tokens = tokensIn(text)
     expect(conservativeTokens(text) / tokens).toBeGreaterThanOrEqual(0.95)
     expect(conservativeTokens(text)).toBeLessThanOrEqual(Buffer.byteLength(text))
   })
 
-  test('of its beginning is hardly less either, wherever it is cut', () => {
+  test('of a prefix is hardly less either, wherever it is cut', () => {
     for (const end of [40, 100, 333, 1000]) {
       const part = text.slice(0, end)
       expect(conservativeTokens(part) / tokensIn(part)).toBeGreaterThanOrEqual(0.93)
@@ -24,7 +24,7 @@ describe.each(Object.entries(texts))('the cautious count of %s', (_, text) => {
 })
 
 test.each(['English', 'code', 'Chinese', 'Japanese', 'Korean'])(
-  'the cautious count of %s is about twice its tokens at most',
+  'the conservative token count of %s is about twice its tokens at most',
   (kind) => {
     const text = texts[kind] ?? ''
     expect(conservativeTokens(text) / tokensIn(text)).toBeLessThan(2.25)
@@ -38,7 +38,7 @@ function asking(...parts: Part[]): Generation {
   return { messages: [{ role: 'user', parts }], tools: [], extras: {} }
 }
 
-describe('the most tokens of a prompt', () => {
+describe('the maximum tokens of a prompt', () => {
   test.each(Object.entries(texts))('are never less than those of %s', (_, text) => {
     expect(maxPromptTokens(asking({ type: 'text', text }), model)).toBeGreaterThan(tokensIn(text))
   })
@@ -75,7 +75,7 @@ describe('the most tokens of a prompt', () => {
     expect(maxPromptTokens(generation, model)).toBeWithin(1000, 3000)
   })
 
-  test('are those of the context window for a file, whose size nobody knows', () => {
+  test('are the context window for a file, whose size is unknown', () => {
     const file = asking({ type: 'foreign', value: { type: 'file', file: { file_id: 'f' } } })
     expect(maxPromptTokens(file, { ...model, contextWindow: 200_000 })).toBe(200_000)
     expect(maxPromptTokens(file, model)).toBeGreaterThanOrEqual(1_000_000)
@@ -94,7 +94,7 @@ describe('the most tokens of a prompt', () => {
     ['openai', 'gpt-5.4-mini', 24_600],
     ['openai-compatible', 'gpt-4o-mini', 48_169],
     ['openai-compatible', 'qwen3-vl', 16_384],
-  ])('are for an image on %s, %s, the documented %d', (kind, name, tokens) => {
+  ])('for an image on %s, %s, are the documented %d', (kind, name, tokens) => {
     const places = providersOf(provider('alpha', { kind: kindNamed(kind) }))
     const routes = [{ provider: 'alpha', model: name }]
     const found = modelsWith([{ slug: 'a/b', routes }], { providers: places }).find('a/b')

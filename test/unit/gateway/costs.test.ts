@@ -33,15 +33,15 @@ function wireFor({ kind, responses: other }: CostCase) {
 describe.each(cases.map((each) => [each.name, each] as const))('%s', (_, each) => {
   const { bodies, pricing, parts, cost } = each
 
-  test('is added up from its parts', () => {
+  test('is the sum of its parts', () => {
     expect(parts.reduce((sum, [tokens, nanos]) => sum + tokens * nanos, 0n)).toBe(cost)
   })
 
-  test('costs that as a whole answer', () => {
+  test('is charged for a complete reply', () => {
     expect(costBy(wireFor(each).parse(bodies.whole), pricing)).toBe(cost)
   })
 
-  test('costs the same as a stream', () => {
+  test('is charged alike for a stream', () => {
     const frames = bodies.stream.map((data) => `data: ${JSON.stringify(data)}\n\n`)
     const events = readStream(wireFor(each), Buffer.from(frames.join('')))
     expect(events.at(-1)?.type).toBe('finish')
@@ -49,7 +49,7 @@ describe.each(cases.map((each) => [each.name, each] as const))('%s', (_, each) =
   })
 })
 
-describe('counts that cannot be', () => {
+describe('inconsistent usage', () => {
   const prices: Pricing = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 }
   const usage = { promptTokens: 1000, completionTokens: 0 }
 
@@ -63,7 +63,7 @@ describe('counts that cannot be', () => {
       900n * 3000n + 100n * 6000n,
     ],
     ['written for an hour and not at all', { longCacheWriteTokens: 400 }, 1000n * 3000n],
-  ])('are held within the prompt: %s', (_, counts, cost) => {
+  ])('is limited to the prompt: %s', (_, counts, cost) => {
     expect(costOf({ ...usage, ...counts }, prices)).toBe(cost)
   })
 })

@@ -43,7 +43,7 @@ function discoveryOf(providers: readonly Provider[], interval = 60_000) {
   return { ...discovery, lines, changed: () => change.promise, changes: () => changes }
 }
 
-test('asks at start, with the key and the headers of the provider', async () => {
+test('discovery lists models at startup, with the key and the headers of the provider', async () => {
   const { url, requests } = engine(() => list('a', 'b/c', 'a'))
   const box = provider('box', {
     baseUrl: url,
@@ -61,7 +61,7 @@ test('asks at start, with the key and the headers of the provider', async () => 
   expect(lines.join()).not.toContain('Bearer')
 })
 
-test('does not ask a provider that is not to be asked', async () => {
+test('discovery does not call a provider with discovery disabled', async () => {
   const { url, requests } = engine(() => list('a'))
   const { start, discovered, changes } = discoveryOf([provider('box', { baseUrl: url })])
   await start()
@@ -70,7 +70,7 @@ test('does not ask a provider that is not to be asked', async () => {
   expect(changes()).toBe(0)
 })
 
-test('tells of a change, and not of an answer that says the same in another order', async () => {
+test('discovery reports a change, and ignores the same list in another order', async () => {
   const answers = [list('a', 'b'), list('b', 'a'), list('b')]
   const { url, requests } = engine(() => answers.shift() ?? list('b'))
   const { start, discovered, changed, changes } = discoveryOf(
@@ -84,7 +84,7 @@ test('tells of a change, and not of an answer that says the same in another orde
   expect(changes()).toBe(2)
 })
 
-test('a failure keeps the last good list and is logged once', async () => {
+test('a failed discovery keeps the last good list and is logged once', async () => {
   let asked = 0
   const fourth = Promise.withResolvers<void>()
   const { url } = engine(() => {
@@ -109,7 +109,7 @@ test.each([
   ['another list', body('{"models": []}')],
   ['a list without end', () => new Response('x'.repeat(9 * 1024 * 1024))],
   ['a redirect', () => Response.redirect('http://127.0.0.1:1/elsewhere')],
-])('%s is a failure, and other providers are listed all the same', async (_, answer) => {
+])('%s is a failed discovery, and the models of other providers are listed anyway', async (_, answer) => {
   const bad = engine(answer)
   const good = engine(() => list('a', 'with space'))
   const { start, discovered, lines } = discoveryOf([
@@ -122,7 +122,7 @@ test.each([
   expect(lines.join()).toContain('"provider":"bad"')
 })
 
-test('stopping ends a question that is under way', async () => {
+test('stopping discovery aborts an open request', async () => {
   const asked = Promise.withResolvers<void>()
   const { url } = engine(() => {
     asked.resolve()
@@ -137,12 +137,12 @@ test('stopping ends a question that is under way', async () => {
   expect(changes()).toBe(0)
 })
 
-test('after failures it asks again in 1, 2, 4 … 60 seconds, and every minute after an answer', () => {
+test('discovery retries a failure after 1, 2, 4 … 60 seconds, and refreshes every minute after a success', () => {
   const pauses = [0, 1, 2, 3, 4, 5, 6, 7, 8, 5000].map((failures) => retryPauseMs(failures, 60_000) / 1000)
   expect(pauses).toEqual([60, 1, 2, 4, 8, 16, 32, 60, 60, 60])
 })
 
-test('an engine that starts late is found without waiting for the next minute', async () => {
+test('an engine that starts late is discovered without waiting for the next minute', async () => {
   const probe = engine(() => list())
   const { port } = new URL(probe.url)
   await probe.server.stop(true)
@@ -156,7 +156,7 @@ test('an engine that starts late is found without waiting for the next minute', 
   expect(discovered().get('box')).toEqual(listed('a'))
 })
 
-test('one provider that fails does not make another one be asked more often', async () => {
+test('the failures of one provider do not make discovery call another one more often', async () => {
   const good = engine(() => list('a'))
   let asked = 0
   const third = Promise.withResolvers<void>()
@@ -182,14 +182,14 @@ const entries: readonly (readonly [engine: string, entry: object, contextWindow:
   ['nonsense', { max_model_len: -5, context_length: '4096', context_window: 1.5, meta: [] }, undefined],
 ]
 
-test.each([...entries])('the context window that %s says is known', async (_, entry, contextWindow) => {
+test.each([...entries])('discovery reads the context window of %s', async (_, entry, contextWindow) => {
   const { url } = engine(() => Response.json({ data: [{ id: 'm', ...entry }] }))
   const { start, discovered } = discoveryOf([provider('box', { baseUrl: url, discover: true })])
   await start()
   expect(discovered().get('box')).toEqual([{ id: 'm', contextWindow }])
 })
 
-test('a context window that changes is a change', async () => {
+test('a changed context window is a change', async () => {
   const answers = [4096, 4096, 8192].map((max_model_len) =>
     Response.json({ data: [{ id: 'm', max_model_len }] }),
   )
@@ -200,7 +200,7 @@ test('a context window that changes is a change', async () => {
   expect(discovered().get('box')).toEqual([{ id: 'm', contextWindow: 8192 }])
 })
 
-test('an Ollama is asked about each model once, by its own interface', async () => {
+test('each model of an Ollama is described once, through its native API', async () => {
   const shown: Record<string, object> = {
     big: { model_info: { 'general.architecture': 'llama', 'llama.context_length': 131_072 } },
     small: { model_info: { 'qwen3.context_length': 40_960 }, parameters: 'stop "a"\nnum_ctx    8192' },

@@ -27,7 +27,7 @@ async function echoed(content: string, response_format: object): Promise<string 
 test.each([
   ['an object', ' {"a": [1, 2],\n "b": null} ', asObject],
   ['an object of the asked shape', '{"name": "Ada",  "age": 36}', asPerson],
-])('the text of the caller is the answer where it is %s already', async (_, text, format) => {
+])('the echo model returns the text of the prompt where it is %s already', async (_, text, format) => {
   expect(await echoed(text, format)).toBe(text)
 })
 
@@ -43,7 +43,7 @@ test.each([
   ['lacks a field', '{"age":36}', asPerson, '{"name":"{\\"age\\":36}","age":0}'],
   ['has a field too many', '{"name":"Ada","x":1}', asPerson, expect.stringContaining('"age":0')],
   ['is out of bounds', '{"name":"Ada","age":-1}', asPerson, expect.stringContaining('"age":0')],
-])('a text that %s is answered with a sample', async (_, text, format, answer) => {
+])('the echo model returns a sample where the prompt %s', async (_, text, format, answer) => {
   expect(await echoed(text, format)).toEqual(answer)
 })
 
@@ -74,11 +74,11 @@ test.each([
   [tree, { next: { next: null } }, true],
   [tree, { next: { next: 5 } }, false],
   [{ $ref: '#' }, 5, false],
-])('whether %j fits %j: %p', (schema, value, fit) => {
+])('the schema %j accepts %j: %p', (schema, value, fit) => {
   expect(fitsSchema(schema, value)).toBe(fit)
 })
 
-test('a schema that multiplies its own branches has an answer at once', () => {
+test('a schema with exponential branches gets a sample immediately', () => {
   const branch = { $ref: '#/$defs/many' }
   const schema = {
     $defs: {

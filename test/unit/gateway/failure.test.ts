@@ -9,7 +9,7 @@ function codeOf(complaint: ProviderError): string | null {
   return toApiError(complaint, 'acme', 'acme.example').code
 }
 
-describe('the words of a 400 say what it is about', () => {
+describe('the message of a 400 determines its error code', () => {
   const words: readonly (readonly [message: string, code: string])[] = [
     [
       "This model's maximum context length is 128000 tokens. However, you requested 130000.",
@@ -69,7 +69,7 @@ describe('the words of a 400 say what it is about', () => {
     expect(codeOf({ message, status: 400 })).toBe(code)
   })
 
-  test.each([...words])('and of a 500 they say nothing: %s', (message) => {
+  test.each([...words])('the message of a 500 does not determine its error code: %s', (message) => {
     expect(codeOf({ message, status: 500 })).toBe('upstream_unavailable')
   })
 })
@@ -84,7 +84,7 @@ test.each([
   [{ code: 'invalid_api_key' }, 'provider_key_rejected'],
   [{ code: 'API_KEY_INVALID', type: 'INVALID_ARGUMENT' }, 'provider_key_rejected'],
   [{ type: 'invalid_request_error' }, 'upstream_rejected'],
-])('so do its code and its type: %j', (facts, code) => {
+])('the code and the type of a 400 determine its error code: %j', (facts, code) => {
   expect(codeOf({ message: 'No.', status: 400, ...facts })).toBe(code)
 })
 
@@ -98,11 +98,11 @@ test.each([
   ],
   [{ code: 'rate_limit_exceeded' }, 'upstream_rate_limited'],
   [{ message: 'Quota of requests per minute.' }, 'upstream_rate_limited'],
-])('a 429 is about the quota or about the rate: %j', (facts, code) => {
+])('a 429 is an exceeded quota or an exceeded rate limit: %j', (facts, code) => {
   expect(codeOf({ message: 'No.', status: 429, ...facts })).toBe(code)
 })
 
-test('a complaint without a status is one that may pass', () => {
+test('a provider error without a status is retryable', () => {
   const error = toApiError({ message: 'No.' }, 'acme', 'acme.example')
   expect([error.status, error.code, error.headers['x-should-retry']]).toEqual([
     502,
@@ -111,14 +111,11 @@ test('a complaint without a status is one that may pass', () => {
   ])
 })
 
-test.each([401, 402, 404, 429, 500])(
-  'only of a fault of the caller are the words handed on: %d',
-  (status) => {
-    const error = toApiError({ message: 'Secret words.', status }, 'acme', 'acme.example')
-    expect(JSON.stringify(error.toBody())).not.toContain('Secret')
-    expect(error.message).toContain('acme')
-  },
-)
+test.each([401, 402, 404, 429, 500])('only the message of a client error is passed on: %d', (status) => {
+  const error = toApiError({ message: 'Secret words.', status }, 'acme', 'acme.example')
+  expect(JSON.stringify(error.toBody())).not.toContain('Secret')
+  expect(error.message).toContain('acme')
+})
 
 test.each([
   ['ECONNREFUSED', true],
@@ -133,13 +130,13 @@ test.each([
   ['ECONNRESET', false],
   ['InvalidHTTPResponse', false],
   [undefined, false],
-])('of the code %s it is known that no request was sent: %p', (code, expected) => {
+])('a connection error with the code %s is known to have sent no request: %p', (code, expected) => {
   const error = connectionError(provider('acme'), Object.assign(new Error('At 10.0.0.5.'), { code }))
   expect([error.code, isUnreachable(error)]).toEqual(['upstream_unavailable', expected])
   expect(error.message).not.toContain('10.0.0.5')
 })
 
-test('a connection that nobody takes in time is both a timeout and known to be none', () => {
+test('a connection that times out is both a timeout and known to have sent no request', () => {
   const error = connectionTimedOut('acme')
   expect([error.code, isTimeout(error), isUnreachable(error)]).toEqual(['upstream_timeout', true, true])
 })

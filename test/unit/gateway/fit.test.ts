@@ -20,7 +20,7 @@ function fitted(generation: Partial<Generation>, unsupported: CapabilityOptions[
   return { generation: enforceCapabilities({ ...plain, ...generation }, model, options), warnings }
 }
 
-test('what the model takes stays as it is', () => {
+test('supported parameters stay unchanged', () => {
   const generation = {
     ...plain,
     temperature: 0.5,
@@ -31,7 +31,7 @@ test('what the model takes stays as it is', () => {
   expect(fitted(generation)).toEqual({ generation, warnings: [] })
 })
 
-test('the parameters that are dropped are named in one warning, as the caller called them', () => {
+test('ignored parameters are named in one warning, as the client named them', () => {
   const { generation, warnings } = fitted({ topP: 0.5, maxTokens: 5, seed: 0 })
   expect(generation).toEqual({ ...plain, topP: undefined, maxTokens: undefined, seed: undefined })
   expect(warnings).toEqual([
@@ -42,12 +42,12 @@ test('the parameters that are dropped are named in one warning, as the caller ca
   ])
 })
 
-test('with the tools goes what is said of them', () => {
+test('ignored tools take their tool_choice with them', () => {
   const { generation } = fitted({ tools, toolChoice: 'required', parallelToolCalls: false })
   expect(generation).toEqual({ ...plain, toolChoice: undefined, parallelToolCalls: undefined })
 })
 
-test('what would change nothing goes without a word', () => {
+test('a parameter without an effect is ignored without a warning', () => {
   const { generation, warnings } = fitted(
     { topP: 1, frequencyPenalty: 0, logitBias: {}, effort: 'none' },
     'reject',
@@ -56,7 +56,7 @@ test('what would change nothing goes without a word', () => {
   expect(generation.topP).toBeUndefined()
 })
 
-test('a refusal names the parameter as the caller did', () => {
+test('a rejection names the parameter as the client did', () => {
   let refusal: unknown
   try {
     fitted({ maxTokens: 5 }, 'reject')
@@ -67,7 +67,7 @@ test('a refusal names the parameter as the caller did', () => {
   expect(refusal).toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'max_output_tokens' })
 })
 
-test('what the caller sent is not changed', () => {
+test('the request of the client is not modified', () => {
   const given = Object.freeze({ ...plain, topP: 0.5, tools: Object.freeze([...tools]) })
   fitted(given)
   expect(given).toMatchObject({ topP: 0.5, tools })

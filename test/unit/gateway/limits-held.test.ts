@@ -38,9 +38,9 @@ const ways: readonly (readonly [string, Script, Way])[] = [
   ],
   ['was closed before it was read', endless, (answer) => answer.close()],
   ['was closed after a part', endless, (answer) => answer.forEach(() => answer.close())],
-  ['was left before it was read', endless, (_, leave) => leave()],
+  ['was aborted before it was read', endless, (_, leave) => leave()],
   [
-    'was left while it was awaited',
+    'was aborted while it was awaited',
     endless,
     async (answer, leave) => {
       const begun = Promise.withResolvers<void>()
@@ -53,7 +53,7 @@ const ways: readonly (readonly [string, Script, Way])[] = [
 ]
 
 test.each(ways)(
-  'an answer that %s holds no place any more, and its upstream call has ended',
+  'a stream that %s holds no concurrency slot, and its upstream call has ended',
   async (_, script, way) => {
     await using world = await startWorld(script)
     const leaving = new AbortController()
@@ -65,14 +65,14 @@ test.each(ways)(
   },
 )
 
-test('a call that no provider answers holds no place', async () => {
+test('a call that no provider serves holds no concurrency slot', async () => {
   await using world = await startWorld(reset)
   await expect(world.ask(new AbortController().signal)).rejects.toMatchObject({ status: 502 })
   await world.upstream.quiet()
   expect(world.opened()).toBe(true)
 })
 
-test('a caller who had left before the call began holds no place, and nobody is asked', async () => {
+test('a client that disconnected before its call began holds no concurrency slot, and no provider is called', async () => {
   await using world = await startWorld(streamed())
   await expect(world.ask(AbortSignal.abort())).rejects.toMatchObject({ code: 'client_gone' })
   expect(world.opened()).toBe(true)
@@ -122,7 +122,7 @@ async function startWorld(script: Script) {
   }
 }
 
-test('a call that is given up behind the last word of its response does not end as if it was whole', async () => {
+test('a call that is aborted after the last token of its output does not end as complete', async () => {
   await using world = await startWorld(streamed())
   const leaving = new AbortController()
   const answer = await world.ask(leaving.signal)

@@ -51,8 +51,8 @@ function passed(count: number, action: () => unknown): number {
   return attempts.reduce<number>((sum, one) => sum + one, 0)
 }
 
-describe('requests per minute', () => {
-  test('a burst passes exactly as many as there are, and the next at the moment that was told', () => {
+describe('the requests per minute', () => {
+  test('allow exactly the limit in a burst, and the next request at the announced time', () => {
     const { admit, clock } = gateway()
     expect(passed(50, admit)).toBe(10)
     const { status, type, code, param, message, headers } = refusal(admit)
@@ -73,7 +73,7 @@ describe('requests per minute', () => {
     expect(passed(50, () => admit(other))).toBe(10)
   })
 
-  test('what is left is told, also when refused', () => {
+  test('are reported as remaining, also on a rejection', () => {
     const { admit, latest } = gateway()
     const admission = admit()
     const tokens = { limit: 1000, remaining: 1000, resetMs: 0 }
@@ -84,8 +84,8 @@ describe('requests per minute', () => {
   })
 })
 
-describe('tokens per minute', () => {
-  test('are taken as estimated and corrected to what was used, up or down', () => {
+describe('the tokens per minute', () => {
+  test('are debited by the estimate and corrected to the usage, up or down', () => {
     const { admit, left } = gateway()
     const call = admit().open(300)
     expect(left()).toEqual([9, 700])
@@ -95,7 +95,7 @@ describe('tokens per minute', () => {
     expect(left()).toEqual([8, 450])
   })
 
-  test('that are not there refuse the call, which takes neither tokens nor a place', () => {
+  test('reject a call that exceeds them, which takes neither tokens nor a concurrency slot', () => {
     const { admit, left } = gateway()
     admit().open(900)
     const { status, type, code, headers, message } = refusal(() => admit().open(101))
@@ -107,7 +107,7 @@ describe('tokens per minute', () => {
     expect(left()).toEqual([7, 0])
   })
 
-  test('of a prompt beyond the limit are owed, also where it was a little smaller than estimated', () => {
+  test('are owed for a prompt beyond the limit, also where it was slightly underestimated', () => {
     const { admit, clock, left } = gateway()
     admit().open(1_000_000).release(900_000)
     expect(left()[1]).toBe(0)
@@ -117,7 +117,7 @@ describe('tokens per minute', () => {
     expect(left()[1]).toBe(700)
   })
 
-  test('used beyond the limit are owed, a minute of them at most: nothing passes until they are filled again', () => {
+  test('are owed for usage beyond the limit, one minute of them at most: nothing passes until they have refilled', () => {
     const { admit, clock, left } = gateway()
     admit().open(100).release(3000)
     expect(left()).toEqual([9, 0])
@@ -127,15 +127,15 @@ describe('tokens per minute', () => {
     expect(left()[1]).toBe(0)
   })
 
-  test('a call for more than the limit passes when nothing else was used', () => {
+  test('allow a call for more than the limit when nothing else was used', () => {
     const { admit } = gateway()
     admit().open(5000)
     expect(refusal(() => admit().open(1)).type).toBe('tokens')
   })
 })
 
-describe('requests at once', () => {
-  test('are bounded, and a call that ends makes room for one', () => {
+describe('concurrent requests', () => {
+  test('are limited, and a call that ends frees its slot', () => {
     const { admit, left } = gateway()
     const [first] = [admit().open(10), admit().open(10)]
     const { status, type, code, headers, message } = refusal(() => admit().open(10))
@@ -147,7 +147,7 @@ describe('requests at once', () => {
     expect(passed(5, () => admit().open(10))).toBe(1)
   })
 
-  test('a call that is closed twice frees one place and is corrected once', () => {
+  test('free one slot and are corrected once when a call is closed twice', () => {
     const { admit, left } = gateway()
     const [first] = [admit().open(10), admit().open(10)]
     first.release(20)
@@ -156,22 +156,22 @@ describe('requests at once', () => {
     expect(passed(5, () => admit().open(10))).toBe(1)
   })
 
-  test('a request that opens no call takes no place', () => {
+  test('take no slot where they open no call', () => {
     const { admit } = gateway()
     expect(passed(9, admit)).toBe(9)
     admit().open(1)
   })
 })
 
-describe('limits of its own', () => {
-  test('go before those of the settings, each for itself', () => {
+describe('the limits of an organization', () => {
+  test('override those of the settings, each separately', () => {
     const { admit } = gateway()
     const { requests, tokens } = admit(organization('org_own', { tokensPerMinute: 77 })).status()
     expect(requests.limit).toBe(10)
     expect(tokens.limit).toBe(77)
   })
 
-  test('are in force with the next request after a change, without a new burst', () => {
+  test('apply from the next request after a change, without a new burst', () => {
     const { admit, left, clock } = gateway()
     expect(passed(50, admit)).toBe(10)
     const raised = organization('org_acme', { requestsPerMinute: 6000, concurrentRequests: 1 })
@@ -185,7 +185,7 @@ describe('limits of its own', () => {
     held.release(1)
   })
 
-  test('a lowered one holds at once, for calls at once too', () => {
+  test('apply immediately when they are lowered, also for concurrency', () => {
     const { admit } = gateway()
     const open = [admit().open(1), admit().open(1)]
     const lowered = organization('org_acme', { requestsPerMinute: 5, concurrentRequests: 1 })
@@ -194,10 +194,10 @@ describe('limits of its own', () => {
   })
 })
 
-describe('the organizations that are remembered', () => {
+describe('the limiter’s memory of organizations', () => {
   const names = (count: number) => Array.from({ length: count }, (_, index) => organization(`org_${index}`))
 
-  test('are bounded: those that rest are forgotten', () => {
+  test('is bounded: idle ones are evicted', () => {
     const { admit, limits, clock } = gateway({ most: 20 })
     for (const who of names(1000)) {
       admit(who)
@@ -206,7 +206,7 @@ describe('the organizations that are remembered', () => {
     expect(limits.size()).toBeWithin(1, 21)
   })
 
-  test('a debt, a spent request and an open call are never forgotten', () => {
+  test('never loses a debt, a spent request or an open call', () => {
     const { admit, limits, clock } = gateway({ most: 3, open: 1 })
     admit(organization('org_debt')).open(1).release(1_000_000)
     const opened = organization('org_open')
@@ -221,7 +221,7 @@ describe('the organizations that are remembered', () => {
     expect(limits.size()).toBe(503)
   })
 
-  test('a call whose organization was forgotten while its body came counts where others count', () => {
+  test('counts a call whose organization was evicted while its body arrived like any other', () => {
     const { admit, clock } = gateway({ most: 1, open: 1 })
     const slow = admit()
     clock.now += 60_000

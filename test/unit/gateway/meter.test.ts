@@ -26,8 +26,8 @@ function metered(...batches: GenerationEvent[][]) {
   return meter.usage()
 }
 
-describe('what a request took', () => {
-  test('is what the provider counted', () => {
+describe('the usage of a request', () => {
+  test('is what the provider reported', () => {
     expect(metered([text('It is four.')], [usage(9, 7), finish])).toEqual({
       promptTokens: 9,
       completionTokens: 7,
@@ -35,14 +35,14 @@ describe('what a request took', () => {
     })
   })
 
-  test('is the last of its counts', () => {
+  test('is the last report of several', () => {
     expect(metered([usage(9, 1)], [text('It is four.'), finish], [usage(9, 7)])).toMatchObject({
       completionTokens: 7,
       estimated: false,
     })
   })
 
-  test('is estimated from the characters where it counted nothing', () => {
+  test('is estimated from the characters where the provider reported none', () => {
     expect(metered([text('abcd'), text('abcde')], [reasoning('abcd'), finish])).toMatchObject({
       promptTokens: 14,
       completionTokens: 4,
@@ -51,7 +51,7 @@ describe('what a request took', () => {
     })
   })
 
-  test('counts a tool call as it grows, and its end not again', () => {
+  test('includes a tool call as it grows, and its end not again', () => {
     const begin: GenerationEvent = { type: 'tool-call-begin', choice: 0, index: 0, id: 'c', name: 'read' }
     const fragment = (text: string): GenerationEvent => {
       return { type: 'tool-call-delta', choice: 0, index: 0, arguments: text }
@@ -63,12 +63,12 @@ describe('what a request took', () => {
     expect(metered([begin, fragment('{"a":"bc'), fragment('def"}'), end]).completionTokens).toBe(5)
   })
 
-  test('is the prompt alone before anything came', () => {
+  test('is the prompt alone before any output', () => {
     expect(metered()).toMatchObject({ promptTokens: 14, completionTokens: 0, estimated: true })
   })
 })
 
-describe('what a caller who leaves has taken', () => {
+describe('the usage of a client that disconnects', () => {
   const generation = asking({ type: 'text', text: 'a'.repeat(40) })
   const reasoning = { supported_efforts: [] }
 
@@ -82,7 +82,7 @@ describe('what a caller who leaves has taken', () => {
     return { clock, meter, taken, sent: () => meter.requestSent(asked) }
   }
 
-  test('is nothing before the provider has the request, and when it has refused it', () => {
+  test('is none before the provider has the request, and after it has rejected it', () => {
     const { meter, sent } = leaving()
     expect(meter.isBillable()).toBe(false)
     sent()
@@ -95,7 +95,7 @@ describe('what a caller who leaves has taken', () => {
     expect(meter.isBillable()).toBe(true)
   })
 
-  test('is a hundred tokens a second from the acceptance of a stream to its first word', () => {
+  test('is a hundred tokens a second between the acceptance of a stream and its first token', () => {
     const { clock, meter, taken, sent } = leaving()
     sent()
     clock.now = 2000
@@ -111,14 +111,14 @@ describe('what a caller who leaves has taken', () => {
   test.each([
     ['that reasons', { reasons: true }],
     ['for a whole answer', { stream: false }],
-  ])('counts from when the request was sent to a model %s', (_, options) => {
+  ])('includes the time since the request was sent to a model %s', (_, options) => {
     const { clock, taken, sent } = leaving(options)
     sent()
     clock.now = 2000
     expect(taken()).toBe(200)
   })
 
-  test('counts every silence of a model that reasons, and not the time in which its words flow', () => {
+  test('includes every pause of a reasoning model, and not the time in which its tokens flow', () => {
     const { clock, meter, taken, sent } = leaving({ reasons: true })
     sent()
     meter.accepted()
@@ -135,7 +135,7 @@ describe('what a caller who leaves has taken', () => {
     expect(taken()).toBeWithin(flowing + 400, flowing + 403)
   })
 
-  test('counts the time in which the caller did not read', () => {
+  test('includes the time in which the client did not read', () => {
     const { clock, meter, taken, sent } = leaving()
     sent()
     meter.accepted()
@@ -148,7 +148,7 @@ describe('what a caller who leaves has taken', () => {
     expect(taken()).toBe(502)
   })
 
-  test('counts the time in each of several answers, and is never more than they can be', () => {
+  test('includes the time for each of several choices, up to their maximum', () => {
     const { clock, taken, sent } = leaving({ stream: false, choices: 3, maxTokens: 200 })
     sent()
     clock.now = 1000
@@ -157,7 +157,7 @@ describe('what a caller who leaves has taken', () => {
     expect(taken()).toBe(600)
   })
 
-  test('is at least a token for each piece', () => {
+  test('is at least a token for each delta', () => {
     const { meter, taken, sent } = leaving()
     sent()
     meter.accepted()
@@ -165,7 +165,7 @@ describe('what a caller who leaves has taken', () => {
     expect(taken()).toBe(50)
   })
 
-  test('takes the prompt from a provider that has told it, and its answer so far with what came since', () => {
+  test('is the prompt that the provider reported, and its output so far with what followed', () => {
     const { meter, sent } = leaving()
     sent()
     meter.accepted()
@@ -174,7 +174,7 @@ describe('what a caller who leaves has taken', () => {
     expect(meter.usage(true)).toMatchObject({ promptTokens: 1234, completionTokens: 83, estimated: true })
   })
 
-  test('is what the provider counted at the end, and not before all answers are there', () => {
+  test('is what the provider reported at the end, and not before all choices have ended', () => {
     const { meter, sent } = leaving({ choices: 2 })
     const ending = (choice: number): GenerationEvent => ({ type: 'ending', choice })
     sent()
@@ -190,8 +190,8 @@ describe('what a caller who leaves has taken', () => {
   })
 })
 
-describe('the estimate of a prompt', () => {
-  test('grows with its text, its images, its tools and its calls', () => {
+describe('the estimated tokens of a prompt', () => {
+  test('grow with its text, its images, its tools and its calls', () => {
     const plain = asking({ type: 'text', text: 'abcd' })
     const more: readonly Generation[] = [
       asking({ type: 'text', text: 'abcdefgh' }),
@@ -203,13 +203,13 @@ describe('the estimate of a prompt', () => {
       expect(estimatePromptTokens(generation)).toBeGreaterThan(estimatePromptTokens(plain))
   })
 
-  test('does not grow with the bytes of an image', () => {
+  test('do not grow with the bytes of an image', () => {
     const small = asking({ type: 'image', url: 'data:image/png;base64,QUJD' })
     const large = asking({ type: 'image', url: `data:image/png;base64,${'QUJD'.repeat(100_000)}` })
     expect(estimatePromptTokens(large)).toBe(estimatePromptTokens(small))
   })
 
-  test('images are counted wherever they stand', () => {
+  test('include images wherever they are', () => {
     const image: Part = { type: 'image', url: 'data:,' }
     const { messages } = asking(image, { type: 'text', text: 'a' }, image)
     expect(countImages({ messages: [...messages, ...messages], tools: [], extras: {} })).toBe(4)

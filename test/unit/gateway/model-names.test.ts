@@ -6,7 +6,7 @@ import { listed, modelsWith, provider, providersOf } from './support/model-world
 const toAlpha = [{ provider: 'alpha', model: 'x' }]
 const found = (models: ReturnType<typeof modelsWith>, name: string) => models.find(name)?.slug
 
-test('a model is found by slug, by alias and by the name behind its author', () => {
+test('a model is found by its slug, its alias and its name without the author', () => {
   const models = modelsWith([{ slug: 'alpha/one', aliases: ['uno'] }])
   expect(['alpha/one', 'uno', 'one'].map((name) => found(models, name))).toEqual(Array(3).fill('alpha/one'))
   expect(found(models, 'one-id')).toBeUndefined()
@@ -14,17 +14,17 @@ test('a model is found by slug, by alias and by the name behind its author', () 
   expect(found(models, '')).toBeUndefined()
 })
 
-test('a bare name that two models share finds neither', () => {
+test('a bare name that two models share is ambiguous', () => {
   const models = modelsWith([{ slug: 'acme/one', routes: toAlpha }])
   expect(found(models, 'one')).toBeUndefined()
   expect(found(models, 'acme/one')).toBe('acme/one')
 })
 
-test('of two models with one bare name the one that is on is meant', () => {
+test('of two models with one bare name the enabled one is found', () => {
   expect(found(modelsWith([{ slug: 'acme/two', routes: toAlpha }]), 'two')).toBe('acme/two')
 })
 
-test('a bare name of an enabled model is not made ambiguous by one that a provider lists', () => {
+test('a bare name of an enabled model stays unambiguous when a provider lists another', () => {
   const providers = providersOf(provider('alpha'), provider('box', { discover: true }))
   const discovered = new Map([['box', listed('one', 'alpha/one', 'deep/only')]])
   const models = modelsWith([], { providers, discovered })
@@ -36,7 +36,7 @@ test('a bare name of an enabled model is not made ambiguous by one that a provid
   expect(found(models, 'only')).toBe('box/deep/only')
 })
 
-test('one that two providers list, and nothing else has, is ambiguous', () => {
+test('a bare name that only two providers list is ambiguous', () => {
   const providers = providersOf(provider('a'), provider('b'))
   const discovered = new Map([
     ['a', listed('same')],
@@ -48,7 +48,7 @@ test('one that two providers list, and nothing else has, is ambiguous', () => {
   expect(models.sharing('a/same')).toEqual([])
 })
 
-test('a listed model has the context window that its provider says', () => {
+test('a discovered model has the context window of its provider', () => {
   const discovered = new Map([['alpha', [{ id: 'listed', contextWindow: 8192 }]]])
   expect(modelsWith([], { discovered }).find('alpha/listed')?.contextWindow).toBe(8192)
   const entry = { slug: 'alpha/listed', context_window: 4096 }
@@ -72,7 +72,7 @@ test('a discovered model is named after its provider, and found by the last part
   expect(models.enabled.length).toBe(1)
 })
 
-test('the settings may describe a model that its provider has yet to list', () => {
+test('the settings may describe a model before its provider lists it', () => {
   const providers = providersOf(provider('gpu-box', { discover: true }))
   const entry = { slug: 'gpu-box/later', context_window: 5 }
   const before = modelsWith([entry], { providers })
@@ -117,7 +117,7 @@ test.each([
     'three',
     "The model name 'three' is ambiguous: it may mean acme/three or other/three, and all of them are disabled.",
   ],
-])('a model that is not found is %s', (what, name, message) => {
+])('a model that is not found is reported as %s', (what, name, message) => {
   const [kind] = what.split(/[ ,]/)
   expect(rejection(shared, name)).toMatchObject({
     status: 404,
@@ -147,18 +147,18 @@ test.each([
   ['llama3.2', 'ollama/llama3.2:latest'],
   ['qwen3-32b', 'box/deep/Qwen3-32B'],
   ['sonet', 'acme/river-9b'],
-])('the model that was likely meant by %s is suggested', (name, slug) => {
+])('the error for %s suggests the intended model', (name, slug) => {
   expect(rejection(near, name)).toMatchObject({ message: expect.stringContaining(`Did you mean ${slug}`) })
 })
 
 test.each(['beta/tow', 'two-', 'claude', '', ' ', 'x', '/', 'alpha/vectrs'])(
-  'nothing is suggested for %p: a disabled model is not, nor one that is too far away',
+  'the error for %p suggests neither a disabled model nor a distant name',
   (name) => {
     expect(rejection(near, name)).toMatchObject({ message: expect.not.stringContaining('Did you mean') })
   },
 )
 
-test('a name of any length, and any characters, has a short answer at once', () => {
+test('a name of any length and any characters gets a short error immediately', () => {
   const many = modelsWith(Array.from({ length: 5000 }, (_, index) => routed(`acme/model-${index}-instruct`)))
   const started = performance.now()
   for (const name of ['m'.repeat(1_000_000), `acme/model-${'x'.repeat(80)}`, 'acme/mdel-77x-instruct']) {

@@ -6,7 +6,7 @@ import { catalog, kindNamed, modelsWith, provider, providersOf } from './support
 const slugs = (models: readonly { readonly slug: string }[]) => models.map(({ slug }) => slug)
 
 describe('a model of the catalog', () => {
-  test('is on where its provider is configured, with all that the catalog says', () => {
+  test('is enabled where its provider is configured, with all properties of the catalog', () => {
     const models = modelsWith()
     expect(slugs(models.enabled)).toEqual(['alpha/one'])
     expect(models.find('alpha/one')).toMatchObject({
@@ -20,38 +20,38 @@ describe('a model of the catalog', () => {
     expect(models.find('alpha/one')?.disabled).toBeUndefined()
   })
 
-  test('is off without a key, and says what to set', () => {
+  test('is disabled without a key, and reports what to set', () => {
     const two = modelsWith().find('beta/two')
     expect(two?.disabled).toBe('Set BETA_API_KEY.')
     expect(two?.keyMissing).toBeUndefined()
     expect(two?.routes).toEqual([])
   })
 
-  test('that holds no chat is off until the settings switch it on', () => {
+  test('without chat is disabled until the settings enable it', () => {
     expect(modelsWith().find('alpha/vectors')?.disabled).toContain('enabled: true')
     expect(slugs(modelsWith([{ slug: 'alpha/vectors', enabled: true }]).enabled)).toContain('alpha/vectors')
   })
 
-  test('without a release date was created when it was first seen', () => {
+  test('without a release date has the date of its discovery', () => {
     expect(modelsWith().find('beta/two')?.created).toBe(77)
   })
 })
 
-describe('an entry of the settings', () => {
-  test('changes only what it names, prices one by one', () => {
+describe('a model entry of the settings', () => {
+  test('overrides only the properties that it names, prices one by one', () => {
     const one = modelsWith([{ slug: 'alpha/one', pricing: { input: 9 }, aliases: ['uno'] }]).find('uno')
     expect(one?.pricing).toEqual({ input: 9, output: 2, cache_read: 0.1, tiers: [{ above: 500, input: 3 }] })
     expect(one).toMatchObject({ slug: 'alpha/one', displayName: 'One', contextWindow: 1000 })
     expect(catalog[0]?.pricing?.input).toBe(1)
   })
 
-  test('switches a model off', () => {
+  test('disables a model', () => {
     const models = modelsWith([{ slug: 'alpha/one', enabled: false }])
     expect(models.enabled).toEqual([])
     expect(models.find('alpha/one')?.disabled).toBe('It has enabled: false in weir.yaml.')
   })
 
-  test('that switches on a model without a key has it listed, with the sentence for the caller', () => {
+  test('lists a model that is enabled without a key, with the error for the client', () => {
     const models = modelsWith([{ slug: 'beta/two', enabled: true }])
     expect(slugs(models.enabled)).toContain('beta/two')
     expect(models.find('beta/two')).toMatchObject({ keyMissing: 'Set BETA_API_KEY.', routes: [] })
@@ -74,7 +74,7 @@ describe('an entry of the settings', () => {
     expect(model?.disabled).toBeUndefined()
   })
 
-  test('without supported parameters gets those that the wire of its first route carries', () => {
+  test('without supported parameters has those of the protocol of its first route', () => {
     const mistral = kindNamed('mistral')
     const providers = providersOf(provider('alpha', { kind: mistral }))
     const routes = [{ provider: 'alpha', model: 'a' }]
@@ -84,7 +84,7 @@ describe('an entry of the settings', () => {
     expect([...(modelsWith().find('alpha/one')?.supportedParameters ?? [])]).toEqual(['temperature'])
   })
 
-  test('asks a route by its Responses API where that says so, and takes what that carries', () => {
+  test('selects the Responses API for a route, and supports the parameters of that', () => {
     const providers = providersOf(provider('alpha', { kind: kindNamed('openai') }))
     const route = { provider: 'alpha', model: 'a' } as const
     const listed = [
@@ -114,12 +114,12 @@ describe('an entry of the settings', () => {
     [{ slug: 'acme/x', routes, aliases: ['alpha/one'] }, 'models[0].aliases[0]', 'alpha/one'],
     [{ slug: 'acme/x', routes, variant_of: 'acme/none' }, 'models[0].variant_of', 'acme/none'],
     [{ slug: 'acme/x', routes, fast: variant }, 'models[0].fast.target_slug', 'acme/none'],
-  ])('that cannot be right is reported: %j', (entry, path, word) => {
+  ])('that is invalid is reported: %j', (entry, path, word) => {
     const { problems } = modelsWith([entry])
     expect(problems).toEqual([{ path, message: expect.stringContaining(word) }])
   })
 
-  test('that is right leaves nothing to report', () => {
+  test('that is valid reports nothing', () => {
     expect(modelsWith([{ slug: 'acme/x', routes, aliases: ['x'] }]).problems).toEqual([])
   })
 })
@@ -133,20 +133,20 @@ describe('the fast mode of a model', () => {
   } as const
   const base = { ...slow, routes: [...routes] }
 
-  test('that another model serves is there while that model is on', () => {
+  test('is present while the other model that serves it is enabled', () => {
     const models = modelsWith([base, { slug: 'acme/fast', routes, variant_of: 'acme/slow' }])
     expect(models.find('acme/slow')?.fast).toMatchObject({ target_slug: 'acme/fast' })
     expect(models.find('acme/fast')?.variantOf).toBe('acme/slow')
   })
 
-  test('goes with that model', () => {
+  test('is absent once the other model is disabled', () => {
     const models = modelsWith([base, { slug: 'acme/fast', routes, enabled: false }])
     expect(models.find('acme/slow')).not.toHaveProperty('fast')
     expect(models.find('acme/slow')?.disabled).toBeUndefined()
   })
 })
 
-describe('the built-in echo', () => {
+describe('the built-in echo model', () => {
   const kind: LocalKind = {
     name: 'echo',
     parameters: new Set(['stop']),
@@ -154,7 +154,7 @@ describe('the built-in echo', () => {
     generate: async function* () {},
   }
 
-  test('is a model where it is configured, free and with what it honours', () => {
+  test('is available where it is configured, free and with its supported parameters', () => {
     const models = modelsWith([], { providers: providersOf(provider('echo', { kind })) })
     expect(slugs(models.enabled)).toEqual(['weir/echo'])
     expect(models.find('weir/echo')).toMatchObject({ pricing: { input: 0, output: 0 }, author: 'weir' })
@@ -173,7 +173,7 @@ describe('the built-in echo', () => {
     )
   })
 
-  test('is unknown where its name is that of another provider', () => {
+  test('is unknown where its name belongs to another provider', () => {
     const models = modelsWith([], { providers: providersOf(provider('echo')) })
     expect(models.find('weir/echo')).toBeUndefined()
   })

@@ -82,8 +82,8 @@ const faulty: readonly (readonly [
   ['reads a stream', ({ stream }) => ({ stream: { ...stream, step: broken } }), streamed(), true, 1],
 ]
 
-describe.each(faulty)('a fault of the gateway where it %s', (_, faults, script, stream, asked) => {
-  test('is a 500 that is asked once, and blames no route', async () => {
+describe.each(faulty)('a bug of the gateway when it %s', (_, faults, script, stream, asked) => {
+  test('is a 500 without retries that does not count as a failure of the route', async () => {
     await using world = await startFaulty(faults, script)
     for (const number of [1, 2, 3]) {
       const failure = await world.ask(number, stream).catch((error: unknown) => error)
@@ -97,7 +97,7 @@ describe.each(faulty)('a fault of the gateway where it %s', (_, faults, script, 
   })
 })
 
-test('what a wire refuses stays what it is', async () => {
+test('an error that a protocol throws stays unchanged', async () => {
   const refused = badRequest('No.', 'invalid_value', 'messages')
   const render = () => {
     throw refused

@@ -40,11 +40,11 @@ const costs: readonly (readonly [name: string, usage: Usage, pricing: Pricing, n
   ],
 ]
 
-test.each([...costs])('%s', (_, used, pricing, nanos) => {
+test.each([...costs])('the price includes %s', (_, used, pricing, nanos) => {
   expect(costOf(used, pricing)).toBe(nanos)
 })
 
-describe('tiers', () => {
+describe('a price tier', () => {
   const tiered: Pricing = {
     ...prices,
     tiers: [
@@ -58,22 +58,22 @@ describe('tiers', () => {
     [1001, 6],
     [2000, 6],
     [2001, 9],
-  ])('a prompt of %d tokens costs %d a million, all of it', (tokens, price) => {
+  ])('applies to all tokens of the prompt: %d tokens cost %d a million', (tokens, price) => {
     expect(costOf(usage(tokens, 0), tiered)).toBe(BigInt(tokens) * BigInt(price) * 1000n)
   })
 
-  test('prices that the tier does not name stay, and so does the price of the answer', () => {
+  test('leaves the prices that it does not name, and those of the output', () => {
     const used = usage(1500, 10, { cachedTokens: 500 })
     expect(costOf(used, tiered)).toBe(1000n * 6000n + 500n * 600n + 10n * 15_000n)
   })
 })
 
-test('the prices of a request and of its images come on top, and the images are counted', () => {
+test('the prices per request and per image are added, and the images are counted', () => {
   expect(costOf(usage(0, 0), { request: 0.01, image: 0.005 }, 3)).toBe(25_000_000n)
   expect(costOf(usage(0, 0), { request: 0.01, image: 0.005 })).toBe(10_000_000n)
 })
 
-test('what the provider counts wrongly never makes a negative price', () => {
+test('wrong usage of a provider never makes a negative price', () => {
   expect(costOf(usage(10, 0, { cachedTokens: 50 }), prices)).toBe(3000n)
   expect(costOf(usage(10, 0, { cachedTokens: 10, cacheWriteTokens: 10 }), { input: 3, cache_write: 0 })).toBe(
     30_000n,
@@ -87,6 +87,6 @@ test.each([
   [1_000_000_000n, '1.000000000'],
   [12_345_678_901_234_567_890n, '12345678901.234567890'],
   [-1n, '-0.000000001'],
-])('%p nano-dollars are %s', (nanos, text) => {
+])('%p nano-dollars are formatted as %s', (nanos, text) => {
   expect(toDollars(nanos)).toBe(text)
 })

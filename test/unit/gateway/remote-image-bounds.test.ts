@@ -24,8 +24,8 @@ function endless(megabytes: number): ReadableStream<Uint8Array> {
 }
 const headers = { 'content-type': 'image/png' }
 
-describe('a fetched image is bounded', () => {
-  test('to twenty megabytes, whether its length is told or not', async () => {
+describe('fetching images is limited', () => {
+  test('to twenty megabytes each, with or without a content length', async () => {
     using server = imageServer((request) => {
       if (request.url.endsWith('/told')) return imageReply(new Uint8Array(21 * megabyte))
       return new Response(endless(100), { headers })
@@ -36,7 +36,7 @@ describe('a fetched image is bounded', () => {
     }
   })
 
-  test('to 64 megabytes for all the places where it is shown', async () => {
+  test('to 64 megabytes for all uses of one image', async () => {
     using server = imageServer(() => new Response(endless(18), { headers }))
     const url = server.url('/a')
     const shown = (times: number) =>
@@ -49,7 +49,7 @@ describe('a fetched image is bounded', () => {
     })
   })
 
-  test('to 64 megabytes together with the others', async () => {
+  test('to 64 megabytes for all images of a request', async () => {
     using server = imageServer(() => new Response(endless(18), { headers }))
     const urls = [1, 2, 3, 4].map((number) => server.url(`/${number}`))
     const few = await withInlineImages(showing(...urls.slice(0, 3)), patience, server.surroundings)
@@ -58,7 +58,7 @@ describe('a fetched image is bounded', () => {
     await expect(many).rejects.toMatchObject({ message: expect.stringContaining('too large together') })
   })
 
-  test('in time, also where its name is not found or its body does not end', async () => {
+  test('in time, also where the host is not resolved or the body does not end', async () => {
     using server = imageServer(
       () =>
         new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(png)) }), { headers }),
@@ -74,7 +74,7 @@ describe('a fetched image is bounded', () => {
     }
   })
 
-  test('by the caller, who leaves', async () => {
+  test('by the client, whose disconnect aborts it', async () => {
     const leaving = new AbortController()
     const left = Promise.withResolvers<void>()
     using server = imageServer((request) => {
@@ -87,7 +87,7 @@ describe('a fetched image is bounded', () => {
     await left.promise
   })
 
-  test('by the first that fails: the others are given up', async () => {
+  test('to the first failure, which aborts the others', async () => {
     const left = Promise.withResolvers<void>()
     using server = imageServer((request) => {
       if (request.url.endsWith('/bad')) return new Response('', { status: 500 })
@@ -101,7 +101,7 @@ describe('a fetched image is bounded', () => {
   })
 })
 
-describe('an address', () => {
+describe('an IP address', () => {
   const local =
     '10.1.2.3 127.0.0.1 127.255.255.254 169.254.169.254 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1'
   const special = '0.0.0.0 192.0.0.8 198.18.0.1 224.0.0.1 240.0.0.1 255.255.255.255 168.63.129.16'

@@ -26,8 +26,8 @@ async function refusal(url: string, surroundings: NetworkOverrides = {}): Promis
   return error
 }
 
-describe('an image at an address', () => {
-  test('is fetched and goes on as its bytes; everything else stays', async () => {
+describe('an image URL', () => {
+  test('is replaced by the bytes of the image, and the rest of the request stays unchanged', async () => {
     using server = imageServer(() => imageReply())
     const generation = asking(image(server.url('/a.png')), image('data:image/gif;base64,QUJD'))
     const result = await withInlineImages(generation, patience, server.surroundings)
@@ -42,7 +42,7 @@ describe('an image at an address', () => {
     expect(await withInlineImages(generation, patience)).toBe(generation)
   })
 
-  test('is fetched from the checked address under its own name', async () => {
+  test('is fetched from the verified IP address under its own host name', async () => {
     using server = imageServer(() => imageReply())
     let resolved = 0
     const resolve = async () => [['127.0.0.1'], ['10.0.0.1']][resolved++] ?? []
@@ -51,14 +51,14 @@ describe('an image at an address', () => {
     expect(resolved).toBe(1)
   })
 
-  test('may have a bare address for its host', async () => {
+  test('may have an IP address as its host', async () => {
     using server = imageServer(() => imageReply())
     const generation = asking(image(server.url('/a', '127.0.0.1')))
     const result = await withInlineImages(generation, patience, server.surroundings)
     expect(result.messages[1]?.parts[1]).toMatchObject({ url: inline })
   })
 
-  test('is fetched once however often it is shown, and at most eight at a time', async () => {
+  test('is fetched once however often it is used, and at most eight at a time', async () => {
     let [open, most] = [0, 0]
     const full = Promise.withResolvers<void>()
     using server = imageServer(async () => {
@@ -78,13 +78,13 @@ describe('an image at an address', () => {
     expect(result.messages[1]?.parts.slice(1)).toEqual(Array(40).fill(image(inline)))
   })
 
-  test('is of the type that its bytes say', async () => {
+  test('has the media type that its bytes indicate', async () => {
     using server = imageServer(() => imageReply(new Uint8Array([0xff, 0xd8, 0xff, 0xe0]), 'image/png'))
     const result = await withInlineImages(asking(image(server.url('/a'))), patience, server.surroundings)
     expect(result.messages[1]?.parts[1]).toMatchObject({ url: 'data:image/jpeg;base64,/9j/4A==' })
   })
 
-  test('is followed through three redirects, to another host too', async () => {
+  test('is followed through three redirects, also to another host', async () => {
     using server = imageServer((request) => {
       const { pathname } = new URL(request.url)
       if (pathname === '/3') return imageReply()
@@ -102,7 +102,7 @@ describe('an image at an address', () => {
   })
 })
 
-describe('an image is refused', () => {
+describe('an image URL is rejected', () => {
   test.each([
     'http://images.test/a.png',
     'ftp://images.test/a.png',
@@ -110,7 +110,7 @@ describe('an image is refused', () => {
     'a.png',
     'https://ada:secret@images.test/a.png',
     'https://',
-  ])('at %s', async (url) => {
+  ])('when it is %s', async (url) => {
     const error = await refusal(url)
     expect(error.message).not.toContain('secret')
   })
@@ -121,19 +121,19 @@ describe('an image is refused', () => {
     'https://0x7f.1/',
     'https://[::1]/',
     'https://localhost/',
-  ])('at %s, which is not on the public internet', async (url) => {
+  ])('when it is %s, which is not on the public internet', async (url) => {
     const { message } = await refusal(url)
     expect(message).toEndWith('the host of the image is not on the public internet.')
     expect(message).not.toContain('127.0.0.1')
   })
 
-  test('by the place where it is shown first', async () => {
+  test('with the path of its first use', async () => {
     const address = 'http://images.test/a'
     const answer = withInlineImages(asking(image(inline), image(address), image(address)), patience)
     await expect(answer).rejects.toMatchObject({ param: 'messages[1].content[2].image_url.url' })
   })
 
-  test('where one of the addresses of its host is not public, and the others are not asked', async () => {
+  test('when one of the addresses of its host is not public, and none is connected', async () => {
     using server = imageServer(() => imageReply())
     const resolve = async () => ['127.0.0.1', '10.0.0.1']
     const { message } = await refusal(server.url('/a'), { ...server.surroundings, resolve })
@@ -141,7 +141,7 @@ describe('an image is refused', () => {
     expect(server.asked).toEqual([])
   })
 
-  test('where its host is unknown, in the words for one that is inside', async () => {
+  test('when its host is unknown, with the same message as an internal one', async () => {
     const inside = await refusal('https://inside.test/a', { resolve: async () => ['10.0.0.1'] })
     const unknown = await refusal('https://unknown.test/a', {
       resolve: () => Promise.reject(new Error('ENOTFOUND')),
@@ -149,7 +149,7 @@ describe('an image is refused', () => {
     expect(unknown.message).toBe(inside.message)
   })
 
-  test('where a redirect leads inside, and nothing of that address is told', async () => {
+  test('when it redirects to an internal address, which is not revealed', async () => {
     using server = imageServer(() => Response.redirect('https://10.1.2.3/latest/meta-data', 302))
     const { message } = await refusal(server.url('/a'), server.surroundings)
     expect(message).toContain('not on the public internet')
@@ -159,14 +159,14 @@ describe('an image is refused', () => {
   test.each([
     ['http', 'http://images.test/a', 'must begin with https://'],
     ['itself', '/again', 'redirects too often'],
-  ])('where it redirects to %s', async (_name, location, words) => {
+  ])('when it redirects to %s', async (_name, location, words) => {
     using server = imageServer(() => Response.redirect(location, 307))
     const { message } = await refusal(server.url('/a'), server.surroundings)
     expect(message).toContain(words)
     expect(server.asked.length).toBeLessThanOrEqual(4)
   })
 
-  test('where the certificate is for another name, or of nobody who is trusted', async () => {
+  test('when its certificate is for another name, or is not trusted', async () => {
     using server = imageServer(() => imageReply())
     await refusal(server.url('/a', 'other.test'), server.surroundings)
     await refusal(server.url('/a'), { ...server.surroundings, ca: undefined })
@@ -186,7 +186,7 @@ describe('an image is refused', () => {
       'there is no image',
     ],
     ['it is empty', imageReply(new Uint8Array()), 'there is no image'],
-  ])('where %s', async (_name, reply, words) => {
+  ])('when %s', async (_name, reply, words) => {
     using server = imageServer(() => reply)
     expect((await refusal(server.url('/a'), server.surroundings)).message).toContain(words)
   })

@@ -43,17 +43,22 @@ const verdicts: readonly (readonly [name: string, error: unknown, verdict: Verdi
   ['bad request', badRequest('x', null, null), { again: false, others: false, blamed: false }],
   ['own outage', serviceUnavailable('x'), { again: false, others: false, blamed: false }],
   ['own fault', internalError('x'), { again: false, others: false, blamed: false }],
-  ['client gone', clientGone(), { again: false, others: false, blamed: false }],
-  ['no error of ours', new Error('x'), { again: false, others: false, blamed: false }],
+  ['client disconnected', clientGone(), { again: false, others: false, blamed: false }],
+  ['foreign error', new Error('x'), { again: false, others: false, blamed: false }],
 ]
 
-test.each([...verdicts])('whether to ask again, ask others, blame the route: %s', (_, error, verdict) => {
-  expect({ again: isRetryable(error), others: shouldFailover(error), blamed: isRouteFailure(error) }).toEqual(
-    verdict,
-  )
-})
+test.each([...verdicts])(
+  'retry, failover and the circuit breaker depend on the error: %s',
+  (_, error, verdict) => {
+    expect({
+      again: isRetryable(error),
+      others: shouldFailover(error),
+      blamed: isRouteFailure(error),
+    }).toEqual(verdict)
+  },
+)
 
-test('the pause doubles from 0.2 to 2 seconds, half of it drawn', () => {
+test('the retry delay doubles from 0.2 to 2 seconds, half of it random', () => {
   const error = upstreamFailed('upstream_unavailable', 'x')
   const longest = [0, 1, 2, 3, 4, 20].map((attempt) => retryDelayMs(attempt, error, () => 1))
   const shortest = [0, 1, 2, 3, 4, 20].map((attempt) => retryDelayMs(attempt, error, () => 0))
@@ -64,15 +69,18 @@ test('the pause doubles from 0.2 to 2 seconds, half of it drawn', () => {
 test.each([
   ['upstream_rate_limited', 1],
   ['upstream_unavailable', 2],
-] as const)('the pause is never shorter than the one that the provider names: %s, %d s', (code, seconds) => {
-  const error = upstreamFailed(code, 'x', seconds)
-  for (const attempt of [0, 1]) {
-    expect(retryDelayMs(attempt, error, () => 0)).toBe(seconds * 1000)
-    expect(retryDelayMs(attempt, error, () => 1)).toBe(seconds * 1000 + 100 * 2 ** attempt)
-  }
-})
+] as const)(
+  'the retry delay is never shorter than the retry-after of the provider: %s, %d s',
+  (code, seconds) => {
+    const error = upstreamFailed(code, 'x', seconds)
+    for (const attempt of [0, 1]) {
+      expect(retryDelayMs(attempt, error, () => 0)).toBe(seconds * 1000)
+      expect(retryDelayMs(attempt, error, () => 1)).toBe(seconds * 1000 + 100 * 2 ** attempt)
+    }
+  },
+)
 
-describe('the pause that a provider names', () => {
+describe('the retry-after of a provider', () => {
   const now = Date.parse('2026-01-01T00:00:00Z')
 
   test.each([
@@ -95,7 +103,7 @@ describe('the pause that a provider names', () => {
     [1.2, '2'],
     [60, '60'],
     [3600, '60'],
-  ])('is handed on in whole seconds from 1 to 60: %p', (seconds, header) => {
+  ])('is passed on in whole seconds from 1 to 60: %p', (seconds, header) => {
     const error: ApiError = upstreamFailed('upstream_rate_limited', 'x', seconds)
     expect(error.headers['retry-after']).toBe(header)
   })

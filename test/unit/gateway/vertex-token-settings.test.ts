@@ -25,12 +25,12 @@ function configure(entry: ProviderSettings, environment: Record<string, string> 
 
 const place = { project: 'my-project-1', location: 'europe-west4' }
 
-describe('a project of Google Cloud', () => {
+describe('a Google Cloud project', () => {
   test.each([
     ['europe-west4', 'europe-west4-aiplatform.googleapis.com'],
     ['global', 'aiplatform.googleapis.com'],
     ['eu', 'aiplatform.eu.rep.googleapis.com'],
-  ])('in %s is at %s', (location, host) => {
+  ])('in %s has the host %s', (location, host) => {
     const { provider, problems } = configure({ ...place, location, api_key: 'token' })
     expect(problems).toEqual([])
     expect(provider?.baseUrl).toBe(`https://${host}/v1/projects/my-project-1/locations/${location}`)
@@ -38,12 +38,12 @@ describe('a project of Google Cloud', () => {
     expect(provider?.credentials).toBeUndefined()
   })
 
-  test('is where base_url says, if it says so', () => {
+  test('has the base_url of the settings, if there is one', () => {
     const base_url = 'https://proxy.test/v1/projects/p/locations/l'
     expect(configure({ ...place, base_url, api_key: 'token' }).provider?.baseUrl).toBe(base_url)
   })
 
-  test('without a key says what to set, and without an address too', () => {
+  test('without a key reports what to set, also without a base URL', () => {
     expect(configure(place)).toMatchObject({
       missing: 'Set credentials or api_key of providers.vertex in weir.yaml.',
       problems: [],
@@ -83,7 +83,7 @@ describe('a project of Google Cloud', () => {
       { ...place, api_key: 'k', credentials: '/a.json' },
       /credentials \| is set together with api_key/,
     ],
-  ])('with %s is wrong', (_name, entry, problem) => {
+  ])('with %s is invalid', (_name, entry, problem) => {
     const { provider, problems } = configure({ api_key: entry.credentials ? undefined : 'k', ...entry })
     expect(provider).toBeUndefined()
     expect(problems[0]).toMatch(problem)
@@ -104,7 +104,7 @@ describe('a service account', () => {
     return response.text()
   }
 
-  test('in the settings or in the usual variable gives the bearer token of a call', async () => {
+  test('from the settings or the usual variable provides the bearer token of a call', async () => {
     using server = tokenServer(() => tokenReply('token-1'))
     const credentials = fileOf(keyFile(server.account))
     for (const [entry, environment] of [
@@ -118,7 +118,7 @@ describe('a service account', () => {
     expect(server.asked.every(({ genuine }) => genuine)).toBe(true)
   })
 
-  test('is not asked where the call has a key', async () => {
+  test('is not used where the call has a key', async () => {
     using server = tokenServer(() => tokenReply('token-1'))
     const environment = { GOOGLE_APPLICATION_CREDENTIALS: fileOf(keyFile(server.account)) }
     expect(await authorizationOf(configure({ ...place, api_key: 'own' }, environment).provider)).toBe(

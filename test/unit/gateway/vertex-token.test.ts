@@ -11,7 +11,7 @@ function clockAt(start: number) {
   return { now: () => time, pass: (milliseconds: number) => void (time += milliseconds) }
 }
 
-test('a service account signs what it is and gets a token for it', async () => {
+test('a service account signs its claims and receives a token', async () => {
   using server = tokenServer(() => tokenReply('token-1'))
   const clock = clockAt(1_790_000_000_000)
   const credentials = createCredentials(server.account, 'vertex', clock.now)
@@ -32,7 +32,7 @@ test('a service account signs what it is and gets a token for it', async () => {
   ])
 })
 
-test('one exchange serves everybody who waits, and a caller who leaves ends only the waiting', async () => {
+test('one token exchange serves all waiting calls, and a client that disconnects ends only its own wait', async () => {
   const release = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   using server = tokenServer(async () => {
@@ -52,7 +52,7 @@ test('one exchange serves everybody who waits, and a caller who leaves ends only
   expect(server.asked).toHaveLength(1)
 })
 
-test('a token is used until five minutes before its end, and then while its successor is on the way', async () => {
+test('a token is used until five minutes before its expiry, and then while its successor is requested', async () => {
   const second = Promise.withResolvers<void>()
   using server = tokenServer((count) => {
     if (count === 2) second.resolve()
@@ -72,7 +72,7 @@ test('a token is used until five minutes before its end, and then while its succ
   expect(server.asked).toHaveLength(2)
 })
 
-test('a renewal that fails is tried again, and the old token serves to its end', async () => {
+test('a failed renewal is retried, and the old token is used until its expiry', async () => {
   const failed = Promise.withResolvers<void>()
   using server = tokenServer((count) => {
     if (count !== 2) return tokenReply(`token-${count}`)
@@ -91,18 +91,18 @@ test('a renewal that fails is tried again, and the old token serves to its end',
 
 test.each<[string, () => Response, object]>([
   [
-    'refuses',
+    'rejects the request',
     () => Response.json({ error: 'invalid_grant', error_description: 'canary' }, { status: 400 }),
     { code: 'provider_key_rejected', headers: { 'x-should-retry': 'false' } },
   ],
   [
-    'answers without a token',
+    'responds without a token',
     () => Response.json({}),
     { code: 'provider_key_rejected', headers: { 'x-should-retry': 'false' } },
   ],
   ['fails', () => new Response('canary', { status: 500 }), { code: 'upstream_unavailable', headers: {} }],
 ])(
-  'where the server %s, the caller gets a 502, and the next one asks again',
+  'where the token server %s, the client gets a 502, and the next call tries again',
   async (_name, answer, facts) => {
     using server = tokenServer((count) => (count === 1 ? answer() : tokenReply('token-2')))
     const credentials = createCredentials(server.account, 'my-vertex')
@@ -114,7 +114,7 @@ test.each<[string, () => Response, object]>([
   },
 )
 
-test('a server that cannot be reached is a failure that may pass', async () => {
+test('a token server that cannot be reached is a retryable failure', async () => {
   const server = tokenServer(() => tokenReply('token-1'))
   server[Symbol.dispose]()
   const credentials = createCredentials(server.account, 'vertex')

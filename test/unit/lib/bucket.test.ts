@@ -3,7 +3,7 @@ import { TokenBucket } from '../../../src/gateway/rate-limits/token-bucket.ts'
 import { randomFrom } from '../protocols/support/random.ts'
 
 describe('a full bucket', () => {
-  test.each([1, 2, 7, 100, 6000, 20_000_000])('grants a burst of exactly %d', (limit) => {
+  test.each([1, 2, 7, 100, 6000, 20_000_000])('allows a burst of exactly %d', (limit) => {
     const bucket = new TokenBucket(limit, 0.7)
     const burst = Math.min(limit, 10_000)
     bucket.charge(limit - burst, 0.8)
@@ -13,7 +13,7 @@ describe('a full bucket', () => {
     expect(bucket.remaining(0.9)).toBe(0)
   })
 
-  test('grants more than it can hold, and is in debt until that is filled again, for a minute at most', () => {
+  test('allows more than its capacity, and is in debt until it has refilled, for a minute at most', () => {
     const bucket = new TokenBucket(100, 0)
     expect(bucket.take(250, 0)).toBe(0)
     expect([bucket.remaining(0), bucket.resetMs(0)]).toEqual([0, 120_000])
@@ -22,7 +22,7 @@ describe('a full bucket', () => {
     expect(bucket.take(1, 60_600)).toBe(0)
   })
 
-  test('gives nothing away to a long pause, or to a clock that stands', () => {
+  test('gains nothing from a long pause, or from a clock that stops', () => {
     const bucket = new TokenBucket(5, 0)
     const granted = () => Array.from({ length: 9 }, () => bucket.take(1, 1e12)).filter((wait) => wait === 0)
     expect(granted().length).toBe(5)
@@ -30,8 +30,8 @@ describe('a full bucket', () => {
   })
 })
 
-describe('a bucket that is not full', () => {
-  test('refuses what it can hold but does not, and takes nothing for it', () => {
+describe('a partly filled bucket', () => {
+  test('rejects an amount below its capacity that it does not hold, and takes nothing', () => {
     const bucket = new TokenBucket(60, 0)
     bucket.take(50, 0)
     expect(bucket.take(11, 0)).toBe(1000)
@@ -39,7 +39,7 @@ describe('a bucket that is not full', () => {
     expect(bucket.take(10, 0)).toBe(0)
   })
 
-  test('refuses more than it can hold until it is full', () => {
+  test('rejects an amount above its capacity until it is full', () => {
     const bucket = new TokenBucket(60, 0)
     bucket.take(1, 0)
     expect(bucket.take(100, 0)).toBe(1000)
@@ -47,7 +47,7 @@ describe('a bucket that is not full', () => {
     expect(bucket.take(100, 1000)).toBe(0)
   })
 
-  test('fills while the clock goes, and no further than its limit', () => {
+  test('refills with time, up to its capacity', () => {
     const bucket = new TokenBucket(60, 0)
     bucket.take(60, 0)
     const left = [0, 999, 1000, 59_999, 60_000, 3_600_000].map((now) => bucket.remaining(now))
@@ -56,7 +56,7 @@ describe('a bucket that is not full', () => {
   })
 })
 
-describe('a correction', () => {
+describe('a correction of a bucket', () => {
   test('may leave a debt', () => {
     const bucket = new TokenBucket(60, 0)
     bucket.take(10, 0)
@@ -64,7 +64,7 @@ describe('a correction', () => {
     expect([bucket.remaining(0), bucket.take(1, 0)]).toEqual([0, 61_000])
   })
 
-  test('gives back, but never more than the bucket holds', () => {
+  test('refunds tokens, but never above the capacity', () => {
     const bucket = new TokenBucket(60, 0)
     bucket.take(10, 0)
     bucket.charge(-9, 0)
@@ -75,13 +75,13 @@ describe('a correction', () => {
   })
 })
 
-describe('a new limit', () => {
+describe('a changed limit of a bucket', () => {
   test.each([
     [100, 10_000],
     [10_000, 100],
     [3, 7],
     [7, 3],
-  ])('from %d to %d keeps the time until the bucket is full', (from, to) => {
+  ])('from %d to %d preserves the time until the bucket is full', (from, to) => {
     const bucket = new TokenBucket(from, 0)
     bucket.take(from, 0)
     expect(bucket.resetMs(15_000)).toBe(45_000)
@@ -91,7 +91,7 @@ describe('a new limit', () => {
     expect(bucket.remaining(60_000)).toBe(to)
   })
 
-  test('never grants more than the old and the new one would, however often it changes', () => {
+  test('never allows more than the old and the new one would, however often it changes', () => {
     const bucket = new TokenBucket(1000, 0)
     let granted = 0
     for (let round = 0; round < 5000; round++) {
@@ -101,7 +101,7 @@ describe('a new limit', () => {
     expect(granted).toBeWithin(1, 1001)
   })
 
-  test('beyond what can be counted exactly is the largest that can', () => {
+  test('beyond exact counting is the largest exact one', () => {
     const bucket = new TokenBucket(Number.MAX_SAFE_INTEGER, 0)
     expect(bucket.take(1e12, 0)).toBe(0)
     bucket.charge(Number.MAX_SAFE_INTEGER, 0)
@@ -149,9 +149,9 @@ class Model {
   }
 }
 
-describe('at random times and amounts', () => {
+describe('a bucket at random times and amounts', () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
-    'an exact model agrees, for limits of up to %d digits',
+    'agrees with an exact model, for limits of up to %d digits',
     (digits) => {
       const random = randomFrom(`bucket ${digits}`)
       const below = (bound: number) => Math.floor(random() * bound)
@@ -173,7 +173,7 @@ describe('at random times and amounts', () => {
     },
   )
 
-  test('a wait that was told is the exact one: refused a millisecond before, granted then', () => {
+  test('reports the exact wait: rejected a millisecond before, allowed then', () => {
     const random = randomFrom('waits')
     let waits = 0
     for (let round = 0; round < 300; round++) {

@@ -98,13 +98,16 @@ const cases: Record<string, Case> = {
   ],
 }
 
-test.each(Object.entries(cases))('%s', (_, [schema, value, param, code, message]) => {
-  const error = validationError(schema, value)
-  expect(error.status).toBe(400)
-  expect(error.toBody()).toEqual({ error: { message, type: 'invalid_request_error', param, code } })
-})
+test.each(Object.entries(cases))(
+  'a validation error explains %s',
+  (_, [schema, value, param, code, message]) => {
+    const error = validationError(schema, value)
+    expect(error.status).toBe(400)
+    expect(error.toBody()).toEqual({ error: { message, type: 'invalid_request_error', param, code } })
+  },
+)
 
-test('a long foreign value is cut, a wrong type is named without its value', () => {
+test('a long value of the client is truncated, and a wrong type is named without its value', () => {
   const schema = Type.Object({ word: Type.Enum(['a']), number: Type.Optional(Type.Number()) })
   const cut = validationError(schema, { word: `${'x'.repeat(39)}😀${'x'.repeat(500)}` }).message
   expect(cut).toBe(`Invalid 'word': must be 'a', not '${'x'.repeat(39)}\ufffd…'.`)
@@ -112,7 +115,7 @@ test('a long foreign value is cut, a wrong type is named without its value', () 
   expect(named).not.toContain('secret')
 })
 
-test('a value is quoted where it is short and a word or a number, and never where it looks like a secret', () => {
+test('a value is quoted where it is a short word or a number, and never where it looks like a secret', () => {
   const schema = Type.Object({ number: Type.Number({ minimum: 0 }), word: Type.Enum(['a']) })
   const said = (value: object) => validationError(schema, { number: 1, word: 'a', ...value }).message
   expect(said({ number: -1 })).toBe("Invalid 'number': must be at least 0, not -1.")
@@ -123,14 +126,14 @@ test('a value is quoted where it is short and a word or a number, and never wher
   )
 })
 
-test('the model that was asked for is kept for the log, where there is one', () => {
+test('the requested model is included for the log, where there is one', () => {
   const schema = Type.Object({ model: Type.String(), number: Type.Number() })
   expect(validationError(schema, { model: 'acme/river', number: 'x' }).log).toEqual({ model: 'acme/river' })
   expect(validationError(schema, { model: 5, number: 1 }).log.model).toBeUndefined()
   expect(validationError(schema, null).log.model).toBeUndefined()
 })
 
-test('a foreign name is cut too, and brings no line end into the message', () => {
+test('a name of the client is truncated too, and brings no line break into the message', () => {
   const schema = Type.Object({}, { additionalProperties: false })
   expect(validationError(schema, { ['x'.repeat(500)]: 1 }).param).toBe(`${'x'.repeat(40)}…`)
   expect(validationError(schema, { 'a\nb': 1 }).message).toBe("'a\ufffdb' is not a known parameter.")

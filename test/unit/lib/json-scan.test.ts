@@ -11,7 +11,7 @@ test.each([
   '{"a":"{[","b":null}',
   '[[[]]]',
   '{"é 🌊":"\\u007d"}',
-])('the text %p is closed at its end and nowhere before, however it is cut', (text) => {
+])('the text %p is complete at its end and nowhere before, however it is split', (text) => {
   const end = text.trimEnd().length
   for (let length = 0; length <= text.length; length++) {
     expect(isClosed(scanOf(text.slice(0, length)))).toBe(length >= end)
@@ -21,7 +21,7 @@ test.each([
 })
 
 test.each(['', ' ', '{', '"{}"', 'null', '7', '{}{', '{} x', '[1', '{"a":"}', 'x{}', ']'])(
-  'the text %p is not closed',
+  'the text %p is not complete',
   (text) => {
     expect(isClosed(scanOf(text))).toBe(false)
   },

@@ -13,13 +13,13 @@ test.each([
   [{ a: 1 }],
   [[1, [2, 'three'], { four: [] }, null]],
   [{ topic: 'rivers', level: 4, deep: { 'a "b"': [1, null, { 水: '位' }] }, none: null }],
-])('%j takes as many bytes as it is written with', (value) => {
+])('the JSON size of %j is the number of its bytes', (value) => {
   const bytes = Buffer.byteLength(JSON.stringify(value))
   expect(jsonExceeds(value, bytes)).toBe(false)
   expect(jsonExceeds(value, bytes - 1)).toBe(true)
 })
 
-test('it reads no more than it has to', () => {
+test('the JSON size reads no more than necessary', () => {
   const read: string[] = []
   const value = {
     long: 'a'.repeat(1000),

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { fieldsOf, isObject, listOf, numberOf, parseJson, textOf } from '../../../src/lib/json/json.ts'
 
-test('only a plain object counts as one', () => {
+test('only a plain object is an object', () => {
   expect(isObject({})).toBe(true)
   for (const other of [null, undefined, [], 'a', 1, true]) expect(isObject(other)).toBe(false)
 })
 
-test('what is not there reads as empty', () => {
+test('a missing value reads as empty', () => {
   const fields = { a: 1 }
   expect(fieldsOf(fields)).toBe(fields)
   expect(listOf([1])).toEqual([1])
@@ -18,14 +18,14 @@ test('what is not there reads as empty', () => {
   expect(listOf({ length: 1 })).toEqual([])
 })
 
-test('a text says something, a number is finite', () => {
+test('a non-empty text is a text, and a finite number is a number', () => {
   expect(textOf('a')).toBe('a')
   for (const other of ['', null, 1, ['a']]) expect(textOf(other)).toBeUndefined()
   expect(numberOf(0)).toBe(0)
   for (const other of [Number.NaN, Infinity, '1', null]) expect(numberOf(other)).toBeUndefined()
 })
 
-test('a text that is not JSON parses to nothing, null to null', () => {
+test('a text that is not JSON parses to undefined, and null to null', () => {
   expect(parseJson('{"a":[1]}')).toEqual({ a: [1] })
   expect(parseJson('null')).toBeNull()
   for (const text of ['', '{', "{'a':1}", '[1,]', 'undefined', '\ufeff{}'])

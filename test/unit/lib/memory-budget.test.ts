@@ -7,7 +7,7 @@ function budget(maxBytes: number) {
   return { memory, acme: () => memory.lease('acme'), other: () => memory.lease('other') }
 }
 
-test('what is taken is given back once, however often the lease is released', () => {
+test('a lease returns its bytes once, however often it is released', () => {
   const { memory, acme } = budget(100)
   const lease = acme()
   lease.acquire(30)
@@ -20,7 +20,7 @@ test('what is taken is given back once, however often the lease is released', ()
   expect(memory.held).toBe(0)
 })
 
-test('beyond the budget it is refused with 503, and nothing of it is taken', () => {
+test('a lease beyond the budget is rejected with 503, and takes nothing', () => {
   const { memory, acme, other } = budget(100)
   acme().acquire(50)
   other().acquire(40)
@@ -31,7 +31,7 @@ test('beyond the budget it is refused with 503, and nothing of it is taken', () 
   expect(memory.held).toBe(100)
 })
 
-test('one organization holds at most half of it', () => {
+test('one organization holds at most half of the budget', () => {
   const { acme, other } = budget(100)
   acme().acquire(40)
   expect(acme().tryAcquire(11)).toBe(false)
@@ -39,7 +39,7 @@ test('one organization holds at most half of it', () => {
   expect(other().tryAcquire(50)).toBe(true)
 })
 
-test('a lease that is alone may exceed it, and grow', () => {
+test('the only lease may exceed the budget, and grow', () => {
   const { memory, acme } = budget(100)
   const lease = acme()
   expect(lease.tryAcquire(150)).toBe(true)
@@ -49,7 +49,7 @@ test('a lease that is alone may exceed it, and grow', () => {
   expect(memory.held).toBe(0)
 })
 
-test('a lease takes what it lacks of a size', () => {
+test('a lease takes the missing bytes up to a size', () => {
   const { memory, acme } = budget(100)
   const lease = acme()
   lease.acquire(30)
@@ -58,7 +58,7 @@ test('a lease takes what it lacks of a size', () => {
   expect(memory.held).toBe(50)
 })
 
-test('the sum of all leases is what is held, whatever is taken and given back', () => {
+test('the sum of all leases equals the bytes in use, after random operations', () => {
   const { memory } = budget(1000)
   const draw = randomFrom(process.env.WEIR_TEST_SEED ?? String(Date.now()))
   const open = [memory.lease('a')]

@@ -9,17 +9,17 @@ test.each<[string, unknown[]]>([
   ['elements beyond one slice', [long, { a: [long, ',]}"\\'] }, [[], {}], 1, true, null, '"\\"', '\\', long]],
   ['one element', [{ long }]],
   ['many elements', Array.from({ length: 100_000 }, (_, index) => ({ id: `msg_${index}`, content: '[{"' }))],
-])('a list is read like JSON.parse would: %s', async (_, list) => {
+])('a list is parsed as JSON.parse would: %s', async (_, list) => {
   expect(await parseList(JSON.stringify(list))).toEqual(list)
   const spaced = JSON.stringify(list, null, 1)
   expect(await parseList(spaced)).toEqual(list)
 })
 
-test('a list without elements in a long text has none', async () => {
+test('an empty list in a long text is empty', async () => {
   expect(await parseList(`[${' '.repeat(2_000_000)}]`)).toEqual([])
 })
 
-test('other work has its turn between the slices', async () => {
+test('other work runs between the slices of a long list', async () => {
   const text = JSON.stringify(Array.from({ length: 20 }, () => 'x'.repeat(200_000)))
   let turns = 0
   const count = () => {
@@ -32,7 +32,7 @@ test('other work has its turn between the slices', async () => {
   expect(turns).toBeGreaterThan(3)
 })
 
-test('what is not JSON rejects', async () => {
+test('a text that is not JSON rejects', async () => {
   expect(parseList(`["${long}", x]`)).rejects.toThrow()
   expect(parseList('[')).rejects.toThrow()
 })

@@ -38,20 +38,23 @@ const bodies: Record<string, readonly [string, readonly SseEvent[]]> = {
   'only blank lines': ['\n\r\n\n', []],
 }
 
-test.each(Object.entries(bodies))('%s: the same events wherever the bytes are cut', (_, [body, expected]) => {
-  const bytes = bytesOf(body)
-  expect(read(bytes)).toEqual([...expected])
-  for (let first = 0; first <= bytes.length; first++) {
-    expect(read(bytes.subarray(0, first), bytes.subarray(first))).toEqual([...expected])
-    for (let second = first; second <= bytes.length; second++)
-      expect(read(bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second))).toEqual([
-        ...expected,
-      ])
-  }
-  expect(read(...Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual([...expected])
-})
+test.each(Object.entries(bodies))(
+  '%s: the events are the same wherever the bytes are split',
+  (_, [body, expected]) => {
+    const bytes = bytesOf(body)
+    expect(read(bytes)).toEqual([...expected])
+    for (let first = 0; first <= bytes.length; first++) {
+      expect(read(bytes.subarray(0, first), bytes.subarray(first))).toEqual([...expected])
+      for (let second = first; second <= bytes.length; second++)
+        expect(read(bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second))).toEqual(
+          [...expected],
+        )
+    }
+    expect(read(...Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual([...expected])
+  },
+)
 
-test('an event comes with the bytes that complete it, not later', () => {
+test('an event is emitted with the bytes that complete it, not later', () => {
   const parser = new SseParser()
   expect(parser.push(bytesOf('data: a\n'))).toEqual([])
   expect(parser.push(bytesOf('\ndata: b'))).toEqual(data('a'))
@@ -59,11 +62,11 @@ test('an event comes with the bytes that complete it, not later', () => {
   expect(parser.end()).toEqual([])
 })
 
-test('bytes that are no UTF-8 do not stop the reading', () => {
+test('bytes that are not UTF-8 do not stop the parser', () => {
   expect(read(Uint8Array.of(100, 97, 116, 97, 58, 255, 10, 10), 'data: a\n\n')).toEqual(data('\ufffd', 'a'))
 })
 
-test('an event without end is given up before it fills the memory', () => {
+test('an event without an end is rejected before it fills the memory', () => {
   const mebibyte = 'x'.repeat(1024 * 1024)
   const oneLine = new SseParser()
   expect(oneLine.push(bytesOf('data: '))).toEqual([])
@@ -72,7 +75,7 @@ test('an event without end is given up before it fills the memory', () => {
   expect(() => pushTimes(manyLines, `data: ${mebibyte}\n`, 33)).toThrow('A server-sent event is too long.')
 })
 
-test('a long event within the bound is read whole, and so is a long body of short ones', () => {
+test('a long event below the limit is read completely, and so is a long body of short ones', () => {
   const long = 'x'.repeat(8 * 1024 * 1024)
   expect(read(`data: ${long}`, '\n\n')[0]?.data).toHaveLength(long.length)
   const parser = new SseParser()

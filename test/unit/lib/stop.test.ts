@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { AbortSource, onAbort } from '../../../src/lib/abort.ts'
 
-test('a stop is heard once, with the first reason', () => {
+test('an abort source notifies once, with the first reason', () => {
   const stop = new AbortSource()
   const heard: unknown[] = []
   stop.addEventListener('abort', () => heard.push(stop.reason))
@@ -12,7 +12,7 @@ test('a stop is heard once, with the first reason', () => {
   expect([stop.aborted, stop.reason]).toEqual([true, 'first'])
 })
 
-test('who lets go hears nothing, also while others hear', () => {
+test('a listener that unsubscribes is not called, also while others are being called', () => {
   const stop = new AbortSource()
   const heard: string[] = []
   const letGo = onAbort(stop, () => heard.push('gone'))
@@ -24,7 +24,7 @@ test('who lets go hears nothing, also while others hear', () => {
   expect(heard).toEqual(['first', 'second'])
 })
 
-test('who is let go by another who hears it does not hear it any more', () => {
+test('a listener that another one removes during the abort is not called any more', () => {
   const stop = new AbortSource()
   const heard: string[] = []
   onAbort(stop, () => {
@@ -47,7 +47,7 @@ describe.each([
     },
   ],
 ])('%s', (_, make) => {
-  test('is heard by who comes before it', () => {
+  test('notifies a listener that was added before the abort', () => {
     const stop = make()
     let heard = 0
     onAbort(stop, () => heard++)
@@ -56,7 +56,7 @@ describe.each([
     expect([heard, stop.reason]).toEqual([1, 'why'])
   })
 
-  test('is heard at once by who comes after it', () => {
+  test('notifies a listener that is added after the abort immediately', () => {
     const stop = make()
     stop.abort('why')
     let heard = 0

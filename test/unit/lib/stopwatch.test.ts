@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Stopwatch } from '../../../src/lib/stopwatch.ts'
 
-test('waits add up, and what lies between them does not count', () => {
+test('a stopwatch adds up its intervals, and not the time between them', () => {
   const times = [10, 25, 100, 101]
   const watch = new Stopwatch(() => times.shift() ?? Number.NaN)
   watch.start()
@@ -26,7 +26,7 @@ test('a second start or stop changes nothing', () => {
   expect(watch.endedMs()).toBe(5)
 })
 
-test('the wait that is under way counts only where that is asked for', () => {
+test('the running interval is included only on request', () => {
   let time = 10
   const watch = new Stopwatch(() => time)
   watch.start()

@@ -13,7 +13,7 @@ test.each([
   expect(formatUsd(amount)).toBe(text)
 })
 
-test('an amount has as many decimals as are asked for, and never loses one', () => {
+test('an amount has at least the requested decimals, and never loses one', () => {
   expect(formatUsd(4_500_000n, 9)).toBe('0.004500000')
   expect(formatUsd(1n, 2)).toBe('0.000000001')
 })
@@ -31,7 +31,7 @@ test.each([
 })
 
 test.each(['', '.', '5.', '.5', '1e3', '1,000', '$5', '5 ', '--5', '0x10', 'NaN', '1.0000000001', '1.2.3'])(
-  '%p is no amount',
+  '%p is not an amount',
   (text) => {
     expect(parseUsd(text)).toBeUndefined()
   },

@@ -107,7 +107,7 @@ const mistakes: readonly Mistake[] = [
     { status: 404, reason: 'disabled_model', requested_model: 'off', model: 'acme/off' },
   ],
   [
-    'the model inside, where providers are configured',
+    'the built-in model, where providers are configured',
     asks({ model: 'weir/echo' }),
     { status: 404, reason: 'disabled_model', model: 'weir/echo' },
   ],
@@ -150,7 +150,7 @@ const mistakes: readonly Mistake[] = [
     },
   ],
   ['a wrong query parameter', [`${chat}?limit=1000`], { status: 400, param: 'limit', ...owner }],
-  ['a body that is no JSON', [chat, { body: '{' }], { status: 400, reason: 'invalid_json', ...owner }],
+  ['a body that is not JSON', [chat, { body: '{' }], { status: 400, reason: 'invalid_json', ...owner }],
   [
     'a body that is too large',
     [chat, { body: 'x'.repeat(10_001) }],
@@ -163,16 +163,19 @@ const mistakes: readonly Mistake[] = [
   ],
 ]
 
-test.each([...mistakes])('%s is found from the log alone', async (_, [path, options = {}], line) => {
-  const { app } = scenario
-  const headers = { 'user-agent': agent, ...options.headers }
-  const reply = await app.request(path, { ...options, headers })
-  const told = await app.requestLines.of(reply)
-  expect(told).toMatchObject({ ...line, user_agent: agent, request: reply.headers.get('x-request-id') })
-  expect(reply.status).toBe(line.status as number)
-})
+test.each([...mistakes])(
+  'a client mistake can be diagnosed from the log alone: %s',
+  async (_, [path, options = {}], line) => {
+    const { app } = scenario
+    const headers = { 'user-agent': agent, ...options.headers }
+    const reply = await app.request(path, { ...options, headers })
+    const told = await app.requestLines.of(reply)
+    expect(told).toMatchObject({ ...line, user_agent: agent, request: reply.headers.get('x-request-id') })
+    expect(reply.status).toBe(line.status as number)
+  },
+)
 
-test('a request over the limit is found as well', async () => {
+test('a request over the limit can be diagnosed from the log alone', async () => {
   await using own = await startScenario(whole(), {
     settings: { limits: { requests_per_minute: 1 } },
     clock: () => 0,
@@ -188,14 +191,14 @@ test('a request over the limit is found as well', async () => {
   })
 })
 
-test('a call that succeeds by another name of its model has that name, too', async () => {
+test('the log line of a call by another name of its model has that name, too', async () => {
   const { app } = scenario
   const line = await app.requestLines.of(await app.chat({ ...question, model: 'river-alias' }))
   expect(line).toMatchObject({ status: 200, model: 'acme/river', requested_model: 'river-alias' })
   expect(line).not.toHaveProperty('user_agent')
 })
 
-test('what a client writes is short in a line, has no control characters and no secret', async () => {
+test('client values in a log line are short, without control characters and without secrets', async () => {
   const { app } = scenario
   const secret = 'sk-0123456789abcdef'
   const reply = await app.request(`/${'p'.repeat(500)}`, {
@@ -212,7 +215,7 @@ test('what a client writes is short in a line, has no control characters and no 
   expect(String((await app.requestLines.of(long)).requested_model).length).toBeLessThan(110)
 })
 
-test('a method that HTTP does not know is found as well', async () => {
+test('a method that HTTP does not know can be diagnosed from the log alone', async () => {
   const connection = await openConnection(scenario.app.url)
   connection.write('M-SEARCH /v1/models HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
   const reply = await connection.end()
@@ -221,7 +224,7 @@ test('a method that HTTP does not know is found as well', async () => {
   expect(lines.at(-1)).toMatchObject({ status: 501, method: 'M-SEARCH', error: 'method_not_implemented' })
 })
 
-test('the metrics say which mistakes are made, without a word of the client', async () => {
+test('the metrics count client mistakes by kind, without any text of the client', async () => {
   const { app } = scenario
   const samples = (await (await app.request('/metrics')).text()).split('\n')
   const rejected = samples.filter((line) => line.startsWith('weir_rejected_requests_total{'))

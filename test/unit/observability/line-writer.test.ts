@@ -30,7 +30,7 @@ test('the lines of one turn of the event loop are one write', async () => {
   expect(taken).toEqual(['one\ntwo\n'])
 })
 
-test('while a write is under way the lines wait, and go together then', async () => {
+test('while a write is in progress the lines wait, and are then written together', async () => {
   const { sink, taken, accept } = slowSink()
   const writer = createLineWriter(sink, missed)
   writer.write('one')
@@ -44,7 +44,7 @@ test('while a write is under way the lines wait, and go together then', async ()
   expect(taken).toEqual(['one\n', 'two\nthree\n'])
 })
 
-test('what a blocked reader leaves is bounded, and told when it reads again', async () => {
+test('the backlog of a blocked reader is bounded, and the loss is reported when it reads again', async () => {
   const { sink, taken, accept } = slowSink()
   const writer = createLineWriter(sink, missed, 10)
   writer.write('first')
@@ -60,7 +60,7 @@ test('what a blocked reader leaves is bounded, and told when it reads again', as
   expect(writer.dropped()).toBe(2)
 })
 
-test('a flush resolves when all is written', async () => {
+test('a flush resolves when everything is written', async () => {
   const { sink, taken, accept } = slowSink()
   const writer = createLineWriter(sink, missed)
   writer.write('one')
@@ -73,7 +73,7 @@ test('a flush resolves when all is written', async () => {
   await flush
 })
 
-test('a flush gives up on an output that takes nothing', async () => {
+test('a flush times out on an output that is never read', async () => {
   const writer = createLineWriter({ write: () => {} }, missed)
   writer.write('one')
   await writer.flush(1)

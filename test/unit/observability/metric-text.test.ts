@@ -6,7 +6,7 @@ import {
   formatSample,
 } from '../../../src/observability/metrics/prometheus.ts'
 
-test('a counter is told with its help, its type and a line for each series', () => {
+test('a counter is rendered with its help, its type and a line for each series', () => {
   const counters = createCounters({ name: 'things_total', help: 'Things.', labels: ['kind', 'size'] })
   counters.withLabels('a', 'big').value += 2
   counters.withLabels('b', '').value++
@@ -22,11 +22,11 @@ test('a counter is told with its help, its type and a line for each series', () 
   )
 })
 
-test('a metric without a series is not told', () => {
+test('a metric without a series is not rendered', () => {
   expect(createCounters({ name: 'things_total', help: 'Things.' }).render()).toBe('')
 })
 
-test('the buckets of a histogram count all that is not above their bound', () => {
+test('a histogram bucket counts all values up to its bound', () => {
   const sizes = createHistograms({ name: 'sizes', help: 'Sizes.' }, [1, 2, 5])
   for (const value of [0.5, 1, 1.5, 5, 100]) sizes.withLabels().observe(value)
   expect(sizes.render().split('\n').slice(2, -1)).toEqual([
@@ -39,13 +39,13 @@ test('the buckets of a histogram count all that is not above their bound', () =>
   ])
 })
 
-test('values of labels cannot break out of their quotes', () => {
+test('label values cannot escape their quotes', () => {
   const counters = createCounters({ name: 'things_total', help: 'Things.', labels: ['kind'] })
   counters.withLabels('a"} 1\\').value++
   expect(counters.render()).toContain('things_total{kind="a\\"} 1\\\\"} 1\n')
 })
 
-test('beyond the bound new series are counted as one', () => {
+test('new series beyond the limit are counted as one', () => {
   const family = createFamily(
     { name: 'things', help: 'Things.', labels: ['kind', 'size'] },
     {

@@ -20,14 +20,14 @@ function shown(
 }
 
 test.each(['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1'])(
-  'a program of this machine sees them: %s',
+  'the metrics are open to a program of this machine: %s',
   (address) => {
     expect(shown(address, {})).toBe('metrics')
   },
 )
 
 test.each(['10.0.0.7', '::ffff:10.0.0.7', '::12', '1127.0.0.1', null])(
-  'another one does not: %s',
+  'the metrics are closed to another machine: %s',
   (address) => {
     expect(shown(address, {})).toBe(403)
     expect(shown(address, {}, key)).toBe(403)
@@ -35,7 +35,7 @@ test.each(['10.0.0.7', '::ffff:10.0.0.7', '::12', '1127.0.0.1', null])(
 )
 
 test.each(['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'x-forwarded-host', 'origin'])(
-  'nor one that asks through a proxy or a browser of this machine, which says %s',
+  'the metrics are closed to a proxy or a browser of this machine, which sends %s',
   (name) => {
     expect(shown('127.0.0.1', { [name]: '127.0.0.1' })).toBe(403)
   },
@@ -50,7 +50,7 @@ test.each([
   '[::1]:9347',
   '[::1]',
   'gate.test:1',
-])('a program of this machine may ask for %s', (host) => {
+])('the metrics are open to a program of this machine that requests the host %s', (host) => {
   expect(shown('127.0.0.1', { host })).toBe('metrics')
 })
 
@@ -62,18 +62,18 @@ test.each([
   'gate.test.evil',
   '0',
   '::1',
-])('a page whose name leads to this machine does not see them: %s', (host) => {
+])('the metrics are closed to a page whose host name leads to this machine: %s', (host) => {
   expect(shown('127.0.0.1', { host })).toBe(403)
   expect(shown('::1', { host, authorization: `Bearer ${key}` }, key)).toBe('metrics')
 })
 
-test('a server looks at the name that was asked for', async () => {
+test('a server checks the requested host name before it serves metrics', async () => {
   await using app = await startApp()
   const statusOf = async (host: string) => (await app.request('/metrics', { headers: { host } })).status
   expect([await statusOf('evil.example'), await statusOf('localhost')]).toEqual([403, 200])
 })
 
-test('the key of the operator opens them from anywhere, and only the whole of it', () => {
+test('the metrics key opens the metrics from anywhere, and only the complete key', () => {
   const with_ = (given: string, adminKey?: string) => shown('10.0.0.7', { authorization: given }, adminKey)
   expect(with_(`Bearer ${key}`, key)).toBe('metrics')
   expect(with_(`bearer ${key}`, key)).toBe('metrics')
@@ -82,14 +82,14 @@ test('the key of the operator opens them from anywhere, and only the whole of it
   }
 })
 
-test('where none is set, no key opens them', () => {
+test('where no metrics key is set, no key opens the metrics', () => {
   for (const given of ['Bearer ', 'Bearer undefined']) {
     expect(shown('10.0.0.7', { authorization: given })).toBe(403)
     expect(shown('10.0.0.7', { authorization: given }, '')).toBe(403)
   }
 })
 
-test('a server knows who asks, before and after its settings are read anew', async () => {
+test('a server checks access to the metrics before and after a reload of its settings', async () => {
   await using app = await startApp({ environment: { WEIR_ADMIN_KEY: key } })
   const statusOf = async (headers: Readonly<Record<string, string | null>>) =>
     (await app.request('/metrics', { headers })).status

@@ -32,7 +32,7 @@ test('requests are counted by method, path and status', async () => {
   expect(samples.get('weir_requests_total{method="GET",status="404"}')).toBe(1)
 })
 
-test('a call is counted by the names of OpenTelemetry', async () => {
+test('a call is counted under the names of OpenTelemetry', async () => {
   await using scenario = await startScenario(whole(), { model: { pricing: { input: 1, output: 10 } } })
   await scenario.app.chat(question)
   const samples = await samplesOf(scenario.app)
@@ -47,7 +47,7 @@ test('a call is counted by the names of OpenTelemetry', async () => {
   expect([...samples.keys()].join()).not.toContain('time_to_first_token')
 })
 
-test('a stream tells its first token and its pace', async () => {
+test('a stream records its time to first token and its time per token', async () => {
   await using scenario = await startScenario(streamed())
   await (await scenario.app.chat({ ...question, stream: true })).text()
   const samples = await samplesOf(scenario.app)
@@ -57,7 +57,7 @@ test('a stream tells its first token and its pace', async () => {
   expect(samples.get(`gen_ai_server_time_per_output_token_seconds_count{${river}}`)).toBe(1)
 })
 
-test('what fails is counted by its code', async () => {
+test('failures are counted by their code', async () => {
   await using scenario = await startScenario(failure, { other: [whole()] })
   await scenario.app.chat(question)
   scenario.other.answer(failure)
@@ -69,7 +69,7 @@ test('what fails is counted by its code', async () => {
   expect(samples.get(failed)).toBe(1)
 })
 
-test('what is under way is counted, and only while it is', async () => {
+test('open requests are counted, and only while they are open', async () => {
   const gate = Promise.withResolvers<void>()
   await using scenario = await startScenario(
     chunks([delta({ content: 'four' }), gate.promise, 'data: [DONE]\n\n']),
@@ -88,7 +88,7 @@ test('what is under way is counted, and only while it is', async () => {
   expect(kinds.map((kind) => after.get(kind))).toEqual([1, 0, 0])
 })
 
-test('a route that is left alone is told until it is asked again', async () => {
+test('an open circuit of a route is reported until the route is called again', async () => {
   const settings = { retries: { attempts: 0 }, breaker: { failures: 1, cooldown: '10m' } }
   await using scenario = await startScenario(failure, { settings })
   const open = 'weir_breaker_open{provider="acme",model="river-1"}'
@@ -97,7 +97,7 @@ test('a route that is left alone is told until it is asked again', async () => {
   expect((await samplesOf(scenario.app)).get(open)).toBe(1)
 })
 
-test('the process and the database tell of themselves', async () => {
+test('the process and the database report their metrics', async () => {
   await using scenario = await startScenario(whole())
   await scenario.app.chat(question)
   const samples = await samplesOf(scenario.app)
@@ -110,7 +110,7 @@ test('the process and the database tell of themselves', async () => {
   expect([...samples.keys()].filter((name) => name.startsWith('weir_build_info'))).toHaveLength(1)
 })
 
-test('no label carries what callers choose, nor who they are', async () => {
+test('no label contains values that clients choose, nor their identity', async () => {
   await using scenario = await startScenario(whole())
   const { app } = scenario
   await app.chat({ ...question, model: 'chosen/by-caller' })
@@ -122,7 +122,7 @@ test('no label carries what callers choose, nor who they are', async () => {
   for (const word of ['chosen', 'CHOSEN', 'org_', 'Test00000000', 'req_']) expect(text).not.toContain(word)
 })
 
-test('what was counted stays when the settings are read anew', async () => {
+test('counters survive a reload of the settings', async () => {
   await using scenario = await startScenario(whole())
   const { app } = scenario
   await app.chat(question)

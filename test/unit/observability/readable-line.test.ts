@@ -20,7 +20,7 @@ const facts = {
   model: 'a/b',
 }
 
-test('a person reads what was asked, who answered, what it took, and the id', () => {
+test('a readable line shows the model, the provider, the duration and the id', () => {
   const record = recordOf()
   record.callStarted({ ...facts, stream: false })
   record.attemptStarted({ provider: provider('acme'), model: 'b' })
@@ -42,7 +42,7 @@ test('a person reads what was asked, who answered, what it took, and the id', ()
   ])
 })
 
-test('a request without a model has a short line', () => {
+test('a request without a model has a short readable line', () => {
   const record = recordOf()
   record.replied({ status: 404 })
   expect(readableLine(record, { now })).toMatch(
@@ -50,7 +50,7 @@ test('a request without a model has a short line', () => {
   )
 })
 
-test('an output that a person reads gets such lines', async () => {
+test('a terminal gets readable lines', async () => {
   const written: string[] = []
   const sink = { write: (text: string, done: () => void) => (written.push(text), done()) }
   const log = createRequestLog({ sink, readable: true }, () => 'requests')

@@ -21,19 +21,19 @@ test('a line of the readable log has the time, the level, the message and its fi
   ])
 })
 
-test('a readable log paints levels only where there are colours', () => {
+test('a readable log colours levels only where colours are supported', () => {
   const { lines, log } = logged(true)
   log.error('Broken.')
   expect(lines[0]).toBe('\u001b[2m10:11:12\u001b[0m  \u001b[31merror\u001b[0m  Broken.')
 })
 
-test('what comes from outside cannot steer the terminal or begin a line in a readable log', () => {
+test('foreign text can neither control the terminal nor begin a line in a readable log', () => {
   const { lines, log } = logged()
   log.warn('It said\n\u001b[2J', { cause: 'a\u001b]0;title\u0007\r\nb' })
   expect(lines).toEqual(['10:11:12  warn   It said [2J  cause="a ]0;title b"'])
 })
 
-test('a failure is kept for the line of its request, whichever of the two comes first', () => {
+test('a failure is merged into the line of its request, whichever of the two comes first', () => {
   const notes = createFailureNotes(() => true)
   const taken: (string | undefined)[] = []
   expect(notes.add('req_1', 'refused')).toBe(true)
@@ -46,7 +46,7 @@ test('a failure is kept for the line of its request, whichever of the two comes 
   expect(taken).toEqual(['refused', 'broken', undefined])
 })
 
-test('where requests have no lines, their failures are in the log', () => {
+test('where request lines are disabled, failures are in the log', () => {
   const lines: string[] = []
   const notes = createFailureNotes(() => false)
   const log = createReadableLog({ write: (line) => void lines.push(line), color: false, notes, now })
@@ -54,7 +54,7 @@ test('where requests have no lines, their failures are in the log', () => {
   expect(lines).toEqual(['10:11:12  error  A request failed.  request=req_1  status=502  cause="Error: x"'])
 })
 
-test('notes of failures whose requests have no line are bounded', () => {
+test('failures that wait for a request line are bounded', () => {
   const notes = createFailureNotes(() => true, 2)
   for (const id of ['a', 'b', 'c']) notes.add(id, id)
   const taken: (string | undefined)[] = []

@@ -10,7 +10,7 @@ const time = expect.stringMatching(/^\d{4}-.*Z$/)
 const chat = { method: 'POST', path: '/v1/chat/completions' }
 const failure = json({ error: { message: 'no' } }, { status: 500 })
 
-test('the line of a call says who asked what, what was tried, and what it took', async () => {
+test('the line of a call has its client, its model, its attempts and its usage', async () => {
   await using scenario = await startScenario(whole(), { model: { pricing: { input: 1, output: 10 } } })
   const reply = await scenario.app.chat(question)
   expect(await scenario.app.requestLines.of(reply)).toEqual({
@@ -34,7 +34,7 @@ test('the line of a call says who asked what, what was tried, and what it took',
   expect(scenario.app.requestLines.all.length).toBe(1)
 })
 
-test('that of a stream comes with its end, and says when its first token came', async () => {
+test('the line of a stream is written at its end, and has the time to first token', async () => {
   const gate = Promise.withResolvers<void>()
   const rest = [delta({ content: 'metres' }, 'stop'), 'data: [DONE]\n\n']
   await using scenario = await startScenario(chunks([delta({ content: 'four' }), gate.promise, ...rest]))
@@ -50,7 +50,7 @@ test('that of a stream comes with its end, and says when its first token came', 
   expect(Number(upstream_ms)).toBeGreaterThan(0)
 })
 
-test('what was tried in vain is in the line and in server-timing, in order and with the reason', async () => {
+test('failed attempts are in the line and in server-timing, in order and with the reason', async () => {
   await using scenario = await startScenario([failure, failure], {
     other: [whole()],
     settings: { retries: { attempts: 1 } },
@@ -67,7 +67,7 @@ test('what was tried in vain is in the line and in server-timing, in order and w
   expect(told).not.toContain('other')
 })
 
-test('a route that is left alone is told, too', async () => {
+test('a skipped route is in the line, too', async () => {
   const settings = { retries: { attempts: 0 }, breaker: { failures: 1, cooldown: '10m' } }
   await using scenario = await startScenario([failure], { settings, other: [whole()], clock: () => 0 })
   await scenario.app.chat(question)
@@ -81,7 +81,7 @@ test('a route that is left alone is told, too', async () => {
   expect(reply.headers.get('server-timing')).toContain('attempt;desc="acme left alone"')
 })
 
-test('a call that fails says why', async () => {
+test('the line of a failed call has the reason', async () => {
   await using scenario = await startScenario(json({ error: { message: 'no' } }, { status: 401 }))
   const reply = await scenario.app.chat(question)
   expect(await scenario.app.requestLines.of(reply)).toMatchObject({
@@ -92,7 +92,7 @@ test('a call that fails says why', async () => {
   })
 })
 
-test('a stream that breaks has the error, though its reply began well', async () => {
+test('the line of a stream that breaks has the error, although its reply began with 200', async () => {
   const begun = Promise.withResolvers<void>()
   await using scenario = await startScenario(chunks([delta({ content: 'It is ' }), begun.promise], breakOff))
   const reply = await scenario.app.chat({ ...question, stream: true })
@@ -103,7 +103,7 @@ test('a stream that breaks has the error, though its reply began well', async ()
   expect(line).toMatchObject({ status: 502, error: 'upstream_unavailable' })
 })
 
-test('so has one whose reader leaves', async () => {
+test('the line of a stream whose client disconnects has the error', async () => {
   await using scenario = await startScenario(chunks([delta({ content: 'It is ' }), new Promise(() => {})]))
   const leaving = new AbortController()
   const reply = await scenario.app.chat({ ...question, stream: true }, { signal: leaving.signal })
@@ -113,7 +113,7 @@ test('so has one whose reader leaves', async () => {
   expect(line).toMatchObject({ status: 499, error: 'client_gone', attempts: [{ outcome: 'client_gone' }] })
 })
 
-test('a caller who leaves before the answer has a line', async () => {
+test('a client that disconnects before the reply has a line', async () => {
   await using scenario = await startScenario(silence)
   const { app, acme } = scenario
   const leaving = new AbortController()
@@ -169,7 +169,7 @@ const refused: readonly [name: string, ask: Asked, line: object, absent: readonl
 type Asked = readonly [path: string, options?: object]
 
 test.each([...refused])(
-  'a request that is refused %s has a line',
+  'a request that is rejected %s has a line',
   async (_, [path, options], line, absent) => {
     await using scenario = await startScenario(whole())
     const reply = await scenario.app.request(path, options)
@@ -180,7 +180,7 @@ test.each([...refused])(
   },
 )
 
-test('a request over the limit has a line with who sent it', async () => {
+test('a request over the limit has a line with its organization', async () => {
   const settings = { limits: { requests_per_minute: 1 } }
   await using scenario = await startScenario(whole(completionAsked), { settings, clock: () => 0 })
   await scenario.app.chat(question)
@@ -191,7 +191,7 @@ test('a request over the limit has a line with who sent it', async () => {
 
 const completionAsked = said()
 
-test('probes that succeed have no line, and those that fail have one', async () => {
+test('health probes that succeed have no line, and those that fail have one', async () => {
   await using scenario = await startScenario(whole())
   const { app } = scenario
   for (const path of ['/livez', '/readyz', '/metrics']) expect((await app.request(path)).status).toBe(200)
@@ -204,7 +204,7 @@ test('probes that succeed have no line, and those that fail have one', async () 
 test.each([
   ['errors', 1],
   ['off', 0],
-] as const)('with log: %s there are fewer lines', async (log, count) => {
+] as const)('fewer lines are written with log: %s', async (log, count) => {
   await using scenario = await startScenario(streamed(), { settings: { log } })
   const { app } = scenario
   await (await app.chat({ ...question, stream: true })).text()
@@ -214,7 +214,7 @@ test.each([
   expect(app.requestLines.all.length).toBe(count)
 })
 
-test('a background run has a line of its own when it ends', async () => {
+test('a background run has its own line when it ends', async () => {
   await using scenario = await startScenario(json(completionOf(said())))
   const { app } = scenario
   const body = { model: 'acme/river', input: 'How high is it?', background: true }

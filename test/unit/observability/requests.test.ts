@@ -33,7 +33,7 @@ function startRequests(most?: number) {
   }
 }
 
-test('a request is over when its reply was made and its call has ended, in either order', () => {
+test('a request is finished when its reply was made and its call has ended, in either order', () => {
   const { requests, heard } = startRequests()
   const whole = requests.begin('whole', 'POST')
   requests.call(facts('whole'), false).callEnded({ status: 200 })
@@ -50,7 +50,7 @@ test('a request is over when its reply was made and its call has ended, in eithe
   expect(requests.open()).toEqual({ requests: 0, calls: 0, streams: 0 })
 })
 
-test('a booked call is no part of the request that booked it', () => {
+test('a background call is not part of the request that queued it', () => {
   const { requests, heard } = startRequests()
   const booking = requests.begin('one', 'POST')
   requests.requestReceived(facts('one'))
@@ -63,14 +63,14 @@ test('a booked call is no part of the request that booked it', () => {
   ])
 })
 
-test('a listener that fails keeps nobody else from hearing, and the log has it', () => {
+test('a listener that fails does not affect the others, and is logged', () => {
   const { requests, heard, lines } = startRequests()
   requests.begin('one', 'GET').replied({ status: 200 })
   expect(heard.length).toBe(1)
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ request: 'one', cause: 'Error: no room' }])
 })
 
-test('requests that never end are not remembered without bound', () => {
+test('requests that never end are remembered up to a limit', () => {
   const { requests } = startRequests(3)
   for (let count = 0; count < 10; count++) requests.begin(`req_${count}`, 'GET')
   expect(requests.open().requests).toBe(3)

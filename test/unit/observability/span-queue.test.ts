@@ -15,7 +15,7 @@ function slowExporter() {
   return { sending, exporter }
 }
 
-test('spans beyond the bound are let go and counted, also while others are being sent', async () => {
+test('spans beyond the limit are dropped and counted, also while others are being sent', async () => {
   const { sending, exporter } = slowExporter()
   const queue = createSpanQueue(
     exporter,
@@ -31,7 +31,7 @@ test('spans beyond the bound are let go and counted, also while others are being
   expect(queue.dropped()).toBe(2)
 })
 
-test('failures to send are told once, not each time', () => {
+test('consecutive failures to send spans are logged once', () => {
   const lines: string[] = []
   const { sending, exporter } = slowExporter()
   const queue = createSpanQueue(

@@ -26,7 +26,7 @@ async function tracesOf(
   return collector.spans
 }
 
-test('a request is a span, and each attempt is one below it', async () => {
+test('a request is a span, and each attempt is a child of it', async () => {
   await using collector = createCollector()
   const spans = await tracesOf(collector, failure, { options: { other: [whole()] } })
   const request = spans.find(({ kind }) => kind === server)
@@ -43,7 +43,7 @@ test('a request is a span, and each attempt is one below it', async () => {
   }
 })
 
-test('the spans tell what OpenTelemetry has names for, and how it ended', async () => {
+test('the spans have the attributes that OpenTelemetry names, and the outcome', async () => {
   await using collector = createCollector()
   const spans = await tracesOf(collector, failure, {
     options: { other: [streamed()] },
@@ -69,14 +69,14 @@ test('the spans tell what OpenTelemetry has names for, and how it ended', async 
   expect(answered?.attributes).not.toHaveProperty(['error.type'])
 })
 
-test('the header traceparent says where the span belongs', async () => {
+test('the header traceparent sets the parent of the span', async () => {
   await using collector = createCollector()
   const headers = { traceparent: `00-${traceId}-${spanId}-01` }
   const spans = await tracesOf(collector, whole(), { headers, body: { trace: { id: 'f'.repeat(32) } } })
   expect(spans.find(({ kind }) => kind === server)).toMatchObject({ traceId, parentSpanId: spanId })
 })
 
-test('a caller that does not keep its trace has no spans kept of it', async () => {
+test('a client that does not sample its trace has no spans sampled of it', async () => {
   await using collector = createCollector()
   const headers = { traceparent: `00-${traceId}-${spanId}-00` }
   expect(await tracesOf(collector, whole(), { headers })).toEqual([])
@@ -90,15 +90,18 @@ const named: readonly [name: string, trace: object, span: object][] = [
   ['a span that is no id', { id: traceId, span_id: 'step 1' }, { traceId }],
 ]
 
-test.each([...named])('the trace object does where there is no header: %s', async (_, trace, expected) => {
-  await using collector = createCollector()
-  const spans = await tracesOf(collector, whole(), { body: { trace } })
-  const request = spans.find(({ kind }) => kind === server)
-  expect(request).toMatchObject(expected)
-  if (!('parentSpanId' in expected)) expect(request?.parentSpanId).toBeUndefined()
-})
+test.each([...named])(
+  'the trace object sets the parent where there is no header: %s',
+  async (_, trace, expected) => {
+    await using collector = createCollector()
+    const spans = await tracesOf(collector, whole(), { body: { trace } })
+    const request = spans.find(({ kind }) => kind === server)
+    expect(request).toMatchObject(expected)
+    if (!('parentSpanId' in expected)) expect(request?.parentSpanId).toBeUndefined()
+  },
+)
 
-test('any other id names one trace, and is told as it is, but for the metadata beside it', async () => {
+test('any other id names one trace, and is exported unchanged, except for the metadata beside it', async () => {
   await using collector = createCollector()
   const trace = { id: 'order 66', name: 'an order', metadata: { note: 'for nobody' } }
   await tracesOf(collector, whole(), { body: { trace } })
@@ -122,7 +125,7 @@ test.each([
   expect(await tracesOf(collector, whole(), { options: { environment: { [name]: value } } })).toEqual([])
 })
 
-test('the address for traces alone is taken as it is', async () => {
+test('the endpoint for traces alone is used unchanged', async () => {
   await using collector = createCollector()
   const environment = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
@@ -133,14 +136,14 @@ test('the address for traces alone is taken as it is', async () => {
 })
 
 test.each(['localhost:4318', 'collector', 'grpc://127.0.0.1:4317'])(
-  'an address without http is refused at the start: %s',
+  'an endpoint without http is rejected at startup: %s',
   async (address) => {
     const starting = startApp({ environment: { OTEL_EXPORTER_OTLP_ENDPOINT: address } })
     expect(await starting.catch(String)).toContain('must begin with http')
   },
 )
 
-test('a provider is told nothing of the trace', async () => {
+test('the upstream request carries nothing of the trace', async () => {
   await using collector = createCollector()
   const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
   await using scenario = await startScenario(whole(), { environment })
@@ -149,7 +152,7 @@ test('a provider is told nothing of the trace', async () => {
   expect(JSON.stringify(scenario.acme.requests[0]?.headers)).not.toContain(traceId)
 })
 
-test('a collector that fails costs spans, which are counted, and no request', async () => {
+test('a collector that fails loses spans, which are counted, and no request', async () => {
   await using collector = createCollector(400)
   const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
   await using scenario = await startScenario(whole(), { environment })

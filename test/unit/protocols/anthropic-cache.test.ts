@@ -9,8 +9,8 @@ const text = (text: string, cache_control?: unknown): Part => {
 }
 const user = (...parts: Part[]): Message => ({ role: 'user', parts })
 
-describe('a wish to cache', () => {
-  test('goes with the text and the image that it was written to, as it is and without a warning', () => {
+describe('cache_control', () => {
+  test('is sent with the text and the image that it was set on, unchanged and without a warning', () => {
     const image: Part = { type: 'image', url: 'https://example.com/a.png', extras: { cache_control: usual } }
     const { messages, warnings } = render({ messages: [user(text('Long.', hour), image, text('Short.'))] })
     expect(messages[0]?.content).toEqual([
@@ -21,7 +21,7 @@ describe('a wish to cache', () => {
     expect(warnings).toEqual([])
   })
 
-  test('of a file goes with its document', () => {
+  test('of a file is sent with its document', () => {
     const file = { file_data: 'data:application/pdf;base64,QUJD' }
     const part: Part = { type: 'foreign', value: { type: 'file', file, cache_control: usual } }
     const { messages, warnings } = render({ messages: [user(part)] })
@@ -29,7 +29,7 @@ describe('a wish to cache', () => {
     expect(warnings).toEqual([])
   })
 
-  test('in the instructions makes parts of them, and their order stays', () => {
+  test('in the instructions makes parts of them, in their order', () => {
     const rules: Message = { role: 'system', parts: [text('Rules.', usual), text('Today.')] }
     const messages = [rules, says('developer', 'Be kind.'), says('user', 'Hi')]
     const { body, warnings } = render({ messages })
@@ -41,13 +41,13 @@ describe('a wish to cache', () => {
     expect(warnings).toEqual([])
   })
 
-  test('does not keep the words for a JSON answer from being said', () => {
+  test('does not prevent the instruction for a JSON response', () => {
     const messages = [{ role: 'system', parts: [text('Rules.', usual)] } as const, says('user', 'Hi')]
     const { body } = render({ messages, format: { type: 'json_object' } })
     expect(body.system).toMatchObject([{ text: 'Rules.' }, { text: expect.stringContaining('JSON') }])
   })
 
-  test('in what the model and a tool said goes on, with the result for its parts', () => {
+  test('in assistant and tool messages is sent, with the result for its parts', () => {
     const answer: Message = { role: 'assistant', parts: [text('I look.', usual)], toolCalls: [] }
     const done: Message = { role: 'tool', callId: 'a', parts: [text('4 m', usual)] }
     const plot: Part = { type: 'image', url: 'data:image/png;base64,QUJD' }
@@ -80,7 +80,7 @@ describe('a wish to cache', () => {
   })
 
   test.each(['ephemeral', true, {}, { type: 'persistent' }])(
-    'in another form is left out with a warning: %j',
+    'in another form is ignored with a warning: %j',
     (wish) => {
       const { body, warnings } = render({ messages: [user(text('Hi', wish))] })
       expect(JSON.stringify(body)).not.toContain('cache_control')
@@ -91,7 +91,7 @@ describe('a wish to cache', () => {
   )
 })
 
-test('nobody who caches by itself is told of the wish with a field that it refuses', () => {
+test('providers that cache by themselves get no field for it, which they would reject', () => {
   const { body } = render({ messages: [user(text('Hi', usual))] }, 'gemini-2.5-flash', {}, 'gemini')
   expect(JSON.stringify(body)).not.toContain('cache_control')
 })

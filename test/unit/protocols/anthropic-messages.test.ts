@@ -13,8 +13,8 @@ const partsOf = (...parts: Part[]) => {
   return { content: messages[0]?.content, warnings }
 }
 
-describe('the turns of a conversation with Claude', () => {
-  test('instructions go before it, wherever they stand', () => {
+describe('a conversation with Claude', () => {
+  test('has its instructions before it, wherever they are', () => {
     const messages = [says('system', 'Be brief.'), user, says('developer', 'Be kind.')]
     const { body, warnings } = render({ messages })
     expect(body.system).toBe('Be brief.\n\nBe kind.')
@@ -23,14 +23,14 @@ describe('the turns of a conversation with Claude', () => {
     expect(render({ messages: messages.slice(0, 2) }).warnings).toEqual([])
   })
 
-  test('alternate: what the same side says is one turn, and what says nothing is none', () => {
+  test('alternates turns: consecutive messages of one role are joined, and empty ones dropped', () => {
     const messages = [user, says('user', '  '), says('user', 'you'), answer(''), answer('Ho'), user]
     const rendered = render({ messages })
     expect(rendered.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     expect(rendered.messages[0]?.content).toHaveLength(2)
   })
 
-  test('begin with the user: with a word for it, or with instructions that are alone', () => {
+  test('begins with the user: with a placeholder, or with instructions that are alone', () => {
     const begun = render({ messages: [answer('Welcome!'), user] })
     expect(begun.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     expect(begun.warnings).toHaveLength(1)
@@ -40,13 +40,13 @@ describe('the turns of a conversation with Claude', () => {
     expect(render({ messages: [says('user', '')] }).messages).toHaveLength(1)
   })
 
-  test('a beginning of the answer ends without white space', () => {
+  test('has no trailing white space in a prefilled assistant message', () => {
     expect(render({ messages: [user, answer('Once \n')] }).messages[1]?.content).toEqual([
       { type: 'text', text: 'Once' },
     ])
   })
 
-  test('a refusal that the model gave is its text; an image that it gave is left out', () => {
+  test('has an earlier refusal as its text; an image of the assistant is ignored', () => {
     const refusal: Part = { type: 'foreign', value: { type: 'refusal', refusal: 'No.' } }
     const image: Part = { type: 'image', url: 'https://example.com/a.png' }
     const said: AssistantMessage = { role: 'assistant', parts: [refusal, image], toolCalls: [] }
@@ -57,7 +57,7 @@ describe('the turns of a conversation with Claude', () => {
     ])
   })
 
-  test('names and unnamed properties are left out with a warning, empty ones without', () => {
+  test('ignores names and unknown properties with a warning, and empty ones without', () => {
     const messages = [{ ...user, name: 'ada', extras: { mood: 'calm', audio: null, annotations: [] } }]
     const { body, warnings } = render({ messages })
     expect(warnings).toEqual([
@@ -67,8 +67,8 @@ describe('the turns of a conversation with Claude', () => {
   })
 })
 
-describe('tool calls and results', () => {
-  test('results of calls at once are one turn, before the text that follows', () => {
+describe('the tool calls and results of a conversation with Claude', () => {
+  test('are one turn for parallel results, before the text that follows', () => {
     const messages = [user, calls(['a', 'b']), result('a'), says('user', 'And now?'), result('b', '')]
     const rendered = render({ messages, tools: [tool] })
     expect(rendered.messages).toHaveLength(3)
@@ -79,13 +79,13 @@ describe('tool calls and results', () => {
     ])
   })
 
-  test('calls that come in messages of their own are one turn', () => {
+  test('are one turn for calls in separate messages', () => {
     const messages = [user, calls(['a']), calls(['b']), result('a'), result('b')]
     expect(render({ messages, tools: [tool] }).messages[1]?.content).toMatchObject([{ id: 'a' }, { id: 'b' }])
   })
 
   test.each(['functions.f:0', '', 'ünïcode', 'a b'])(
-    'the id %p becomes one that is taken, and the same again',
+    'replace the id %p by a valid one, and the same one each time',
     (id) => {
       const { messages } = render({ messages: [user, calls([id, 'call_ok-1']), result(id)], tools: [tool] })
       const [first, second] = (messages[1]?.content ?? []) as { id: string }[]
@@ -100,7 +100,7 @@ describe('tool calls and results', () => {
     ['{"x":1}', { x: 1 }, 0],
     ['[1]', { arguments: [1] }, 1],
     ['{"x', { arguments: '{"x' }, 1],
-  ])('the arguments %p go as an object', (text, input, warned) => {
+  ])('have the arguments %p as an object', (text, input, warned) => {
     const toolCalls = [{ id: 'a', name: 'f', arguments: text }]
     const messages = [user, { role: 'assistant', parts: [], toolCalls } as const, result('a')]
     const rendered = render({ messages, tools: [tool] })
@@ -108,7 +108,7 @@ describe('tool calls and results', () => {
     expect(rendered.warnings).toHaveLength(warned)
   })
 
-  test('a result may hold an image', () => {
+  test('may have an image in a result', () => {
     const parts: Part[] = [
       { type: 'text', text: 'A plot.' },
       { type: 'image', url: 'data:image/png;base64,QUJD' },
@@ -122,20 +122,20 @@ describe('tool calls and results', () => {
     ])
   })
 
-  test('without tools those of the past are named, and none may be called', () => {
+  test('are declared without tools in the request, and may not be called again', () => {
     const { body } = render({ messages: [user, calls(['a', 'b']), result('a'), result('b')] })
     expect(body.tools).toEqual([{ name: 'f', input_schema: { type: 'object', properties: {} } }])
     expect(body.tool_choice).toEqual({ type: 'none' })
   })
 })
 
-describe('images and files', () => {
+describe('an image or a file for Claude', () => {
   test.each([
     ['data:image/png;base64,QUJD', { type: 'base64', media_type: 'image/png', data: 'QUJD' }],
     ['data:image/JPG;charset=x;base64,QUJD', { type: 'base64', media_type: 'image/jpeg', data: 'QUJD' }],
     ['data:image/webp,A%20B', { type: 'base64', media_type: 'image/webp', data: 'QSBC' }],
     ['https://example.com/a.png', { type: 'url', url: 'https://example.com/a.png' }],
-  ])('the image %p goes as its source', (url, source) => {
+  ])('is sent as its source: %p', (url, source) => {
     const { content, warnings } = partsOf({ type: 'image', url, detail: 'auto' })
     expect(content).toEqual([{ type: 'image', source }])
     expect(warnings).toEqual([])
@@ -149,7 +149,7 @@ describe('images and files', () => {
     ],
     ['data:text/csv;base64,QUJD', 'document', { type: 'text', media_type: 'text/plain', data: 'ABC' }],
     ['data:image/gif;base64,QUJD', 'image', { type: 'base64', media_type: 'image/gif', data: 'QUJD' }],
-  ])('the file %p is read as what it is', (file_data, type, source) => {
+  ])('is sent as what it is: %p', (file_data, type, source) => {
     const { content } = partsOf({
       type: 'foreign',
       value: { type: 'file', file: { file_data, filename: 'a' } },
@@ -157,7 +157,7 @@ describe('images and files', () => {
     expect(content).toMatchObject([{ type, source }])
   })
 
-  test('a detail is ignored with a warning', () => {
+  test('ignores a detail with a warning', () => {
     expect(
       partsOf({ type: 'image', url: 'https://example.com/a.png', detail: 'high' }).warnings,
     ).toHaveLength(1)
@@ -167,7 +167,7 @@ describe('images and files', () => {
     [{ type: 'input_audio', input_audio: { data: 'QUJD', format: 'wav' } }],
     [{ type: 'file', file: { file_data: 'data:application/zip;base64,QUJD' } }],
     [{ type: 'file' }],
-  ])('%p is left out with a warning', (value) => {
+  ])('is ignored with a warning: %p', (value) => {
     const { content, warnings } = partsOf({ type: 'text', text: 'Hi' }, { type: 'foreign', value })
     expect(content).toEqual([{ type: 'text', text: 'Hi' }])
     expect(warnings).toHaveLength(1)

@@ -20,21 +20,21 @@ describe('the parameters of a request to Claude', () => {
     [{ serviceTier: 'flex' }, {}, 1],
     [{ seed: 7, choices: 2, logitBias: { 4: 1 }, presencePenalty: 1, extras: { top_k: 3, x: null } }, {}, 1],
     [{ choices: 1, logitBias: {}, frequencyPenalty: 0, presencePenalty: 0, topP: 1 }, {}, 0],
-  ])('%p go as Anthropic has them', (changes, expected, warned) => {
+  ])('are rendered as Anthropic defines them: %p', (changes, expected, warned) => {
     const { body, warnings } = render(changes)
     const { model: _model, max_tokens: _limit, messages: _messages, ...rest } = body
     expect(rest).toEqual(expected)
     expect(warnings).toHaveLength(warned)
   })
 
-  test('that it does not know are named in one sentence', () => {
+  test('are named in one warning where Anthropic does not support them', () => {
     const { warnings } = render({ seed: 7, extras: { top_k: 3, min_p: 0.1 } })
     expect(warnings).toEqual([
       'Parameters `seed`, `top_k` and `min_p` are not supported by anthropic and were ignored.',
     ])
   })
 
-  test('a temperature and top_p are left out for models that refuse them', () => {
+  test('omit temperature and top_p for models that reject them', () => {
     const { body, warnings } = render({ temperature: 0, topP: 0.5 }, newest)
     expect(body).not.toHaveProperty('temperature')
     expect(body).not.toHaveProperty('top_p')
@@ -52,18 +52,18 @@ describe('the parameters of a request to Claude', () => {
     ['claude-3-haiku-20240307', 9999, undefined, 4096],
     ['kimi-k9', undefined, undefined, 8192],
     ['kimi-k9', 100_000, undefined, 100_000],
-  ])('%s is asked for %p tokens of at most %p', (model, maxTokens, maxOutputTokens, expected) => {
+  ])('request %s for %p tokens of at most %p', (model, maxTokens, maxOutputTokens, expected) => {
     const { body, warnings } = render({ maxTokens }, model, { maxOutputTokens })
     expect(body.max_tokens).toBe(expected)
     expect(warnings).toHaveLength(maxTokens !== undefined && maxTokens > expected ? 1 : 0)
   })
 
-  test('a stream is asked for only where one is wanted', () => {
+  test('request a stream only where one is wanted', () => {
     expect(render({}, newest, { stream: true }).body.stream).toBe(true)
     expect(render({}, newest).body).not.toHaveProperty('stream')
   })
 
-  test('the wire offers those that it carries and no others', () => {
+  test('are exactly those that the protocol offers', () => {
     const { parameters } = wireOf('anthropic')
     expect(parameters.has('reasoning_effort')).toBe(true)
     for (const name of ['n', 'seed', 'logit_bias'] as const) expect(parameters.has(name)).toBe(false)
@@ -83,27 +83,27 @@ describe('the tools of a request to Claude', () => {
       { toolChoice: 'required', parallelToolCalls: false },
       { type: 'any', disable_parallel_tool_use: true },
     ],
-  ])('the choice %p goes in its words', (changes, expected) => {
+  ])('render the tool choice %p as Anthropic defines it', (changes, expected) => {
     expect(render({ tools: [tool], ...changes }, newest).body.tool_choice).toEqual(expected)
   })
 
-  test('a choice without tools is not sent', () => {
+  test('omit a choice without tools', () => {
     expect(render({ parallelToolCalls: false }).body).not.toHaveProperty('tool_choice')
   })
 
-  test('a call cannot be forced from the models that refuse that', () => {
+  test('cannot force a call of models that reject that', () => {
     const { body, warnings } = render({ tools: [tool], toolChoice: { name: 'f' } }, 'claude-fable-5')
     expect(body.tool_choice).toEqual({ type: 'auto' })
     expect(warnings).toHaveLength(1)
   })
 
-  test('a tool without parameters has an empty schema', () => {
+  test('have an empty schema for a tool without parameters', () => {
     expect(render({ tools: [{ name: 'f' }] }).body.tools).toEqual([
       { name: 'f', input_schema: { type: 'object', properties: {} } },
     ])
   })
 
-  test('a strict tool is closed, and only lenient for models without schemas', () => {
+  test('are closed where they are strict, and not strict for models without schemas', () => {
     const tools = [{ ...tool, strict: true }]
     expect(render({ tools }).body.tools).toMatchObject([
       { strict: true, input_schema: { additionalProperties: false } },
@@ -115,7 +115,7 @@ describe('the tools of a request to Claude', () => {
   })
 })
 
-describe('the form of an answer', () => {
+describe('the response format of a request to Claude', () => {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
@@ -135,7 +135,7 @@ describe('the form of an answer', () => {
   }
   const format: Format = { type: 'json_schema', name: 'person', description: 'One person.', schema }
 
-  test('is held to the schema in the subset that Anthropic takes', () => {
+  test('is a schema in the subset that Anthropic supports', () => {
     const before = structuredClone(schema)
     const { body, warnings } = render({ format, effort: 'low' }, newest)
     expect(body.output_config).toEqual({
@@ -184,7 +184,7 @@ describe('the form of an answer', () => {
     expect(warnings).toEqual([])
   })
 
-  test('leaves other tools in reach, and says nothing of calls that are forced', () => {
+  test('keeps other tools available, and adds nothing to forced calls', () => {
     const free = render({ format, tools: [tool] }, schemaless).body
     expect(free.tools).toMatchObject([{ name: 'f' }, { name: 'weir__give_answer' }])
     expect(free.tool_choice).toEqual({ type: 'any' })
@@ -193,7 +193,7 @@ describe('the form of an answer', () => {
     expect(forced.tools).toHaveLength(1)
   })
 
-  test('is asked for in words where nothing else will do', () => {
+  test('is an instruction in words where nothing else is supported', () => {
     const messages = [says('system', 'Be brief.'), says('user', 'Hi')]
     const object = render({ messages, format: { type: 'json_object' } }, newest)
     expect(object.body.system).toMatch(/^Be brief\.\n\nAnswer with one JSON object/)

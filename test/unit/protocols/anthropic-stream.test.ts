@@ -41,13 +41,13 @@ describe('the end of a streamed message', () => {
     ['model_context_window_exceeded', 'length'],
     ['refusal', 'content_filter'],
     ['a_new_word', 'stop'],
-  ])('at the word %p is %p, streamed and whole', (word, expected) => {
+  ])('with the stop reason %p is %p, streamed or not', (word, expected) => {
     expect(answerOf(read(start(), ...text('Hi'), end(word), stop)).choices[0]?.finish).toBe(expected)
     const whole = wire.parse({ type: 'message', content: [], stop_reason: word })
     expect(answerOf(whole).choices[0]?.finish).toBe(expected)
   })
 
-  test('with tool calls is tool_calls, unless a limit cut it off', () => {
+  test('with tool calls is tool_calls, unless a limit interrupted it', () => {
     expect(answerOf(read(start(), ...call('f'), end('end_turn'), stop)).choices[0]?.finish).toBe('tool_calls')
     expect(answerOf(read(start(), ...call('f'), end('max_tokens'), stop)).choices[0]?.finish).toBe('length')
   })
@@ -61,14 +61,14 @@ describe('the end of a streamed message', () => {
       [start(), ...text('Hi'), end('end_turn'), { type: 'error', error: {} }],
     ],
     ['with an event that was mutilated', [start(), ...text('Hi'), 'event: message_delta\ndata: {"type"\n\n']],
-  ])('%s is a failure after the text', (_name, events) => {
+  ])('is a failure after the text: %s', (_name, events) => {
     const answer = answerOf(read(...events))
     expect(answer.failures).toHaveLength(1)
     expect(answer.choices).toMatchObject([{ text: 'Hi' }])
     expect(answer.choices[0]?.finish).toBeUndefined()
   })
 
-  test('is nothing but a failure where the first event is an error, also behind message_start', () => {
+  test('is only a failure where the first event is an error, also after message_start', () => {
     const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
     for (const events of [read(error), read(start(), error)])
       expect(events).toMatchObject([{ type: 'failure', complaint: { status: 529, message: 'Overloaded' } }])
@@ -78,12 +78,12 @@ describe('the end of a streamed message', () => {
     [{ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } }, 429],
     [{ error: { code: 403, message: 'Not allowed here.', status: 'PERMISSION_DENIED' } }, 403],
     [[{ error: { code: 404, message: 'No such model.', status: 'NOT_FOUND' } }], 404],
-  ])('by an error has its own status, or that of the cloud before it: %p', (body, status) => {
+  ])('with an error has its own status, or that of the cloud before it: %p', (body, status) => {
     expect(wire.parseError(body)).toMatchObject({ status })
     expect(wire.parse(body)).toMatchObject([{ type: 'failure', complaint: { status } }])
   })
 
-  test('is the last that is read', () => {
+  test('is the last event that is read', () => {
     const events = read(start(), ...text('Hi'), end('end_turn'), stop, ...text('more'), stop)
     expect(answerOf(events).choices[0]?.text).toBe('Hi')
     expect(events.filter((event) => event.type === 'finish')).toHaveLength(1)
@@ -93,7 +93,7 @@ describe('the end of a streamed message', () => {
 describe('the tool calls of a streamed message', () => {
   const callsIn = (events: readonly GenerationEvent[]) => events.filter((event) => event.type === 'tool-call')
 
-  test('are told when their block ends', () => {
+  test('are emitted when their block ends', () => {
     const events = read(start(), ...call('f', '', '{"x"', ':1}'), ...call('g').slice(0, 1))
     expect(callsIn(events)).toEqual([
       {
@@ -105,7 +105,7 @@ describe('the tool calls of a streamed message', () => {
     ])
   })
 
-  test('begin with their block and grow with each piece of it', () => {
+  test('start with their block and grow with each delta of it', () => {
     const cut = call('f', '', '{"x"', ':1}').slice(0, -1)
     const events = read(start({}), ...cut, ...call('g'), end('tool_use', {}), stop)
     expect(events).toMatchObject([
@@ -121,25 +121,25 @@ describe('the tool calls of a streamed message', () => {
     ])
   })
 
-  test('end in their order, also where the first of them is no whole JSON', () => {
+  test('end in their order, also where the first of them is not complete JSON', () => {
     const events = read(start(), ...call('f', '{"x":'), ...call('g', '{}'), end('tool_use'), stop)
     expect(expectOrderlyCalls(events)).toEqual([])
     expect(callsIn(events).map((event) => event.call.arguments)).toEqual(['{"x":', '{}'])
   })
 
-  test('with the id of another get one of their own', () => {
+  test('with a duplicate id get a new one', () => {
     const events = read(start(), ...call('f'), ...call('f'), end('tool_use'), stop)
     expect(expectOrderlyCalls(events)).toEqual([])
     expect(callsIn(events)).toHaveLength(2)
   })
 
-  test('that a limit cut off are told with the finish, and never by a stream that broke', () => {
+  test('that a limit interrupted are emitted with the finish, and never by a stream that broke', () => {
     const cut = [start(), ...call('f', '{"x":'), end('max_tokens')]
     expect(callsIn(read(...cut, stop))).toMatchObject([{ call: { arguments: '{"x":' } }])
     expect(callsIn(read(...cut))).toEqual([])
   })
 
-  test('take with them what was thought before, each its own', () => {
+  test('carry the reasoning before them, each its own', () => {
     const thinking = (thinking: string, signature: string) => [
       open({ type: 'thinking', thinking: '', signature: '', extra: true }),
       delta({ type: 'thinking_delta', thinking }),
@@ -158,7 +158,7 @@ describe('the tool calls of a streamed message', () => {
     expect(answerOf(events).choices[0]).toMatchObject({ reasoning: 'Hm', text: 'So.' })
   })
 
-  test('in a whole message are the same', () => {
+  test('in a complete message are the same', () => {
     const thought = { type: 'thinking', thinking: 'Hm', signature: 'c2ln' }
     const content = [thought, { type: 'tool_use', id: 'toolu_01f9x7', name: 'f', input: { x: 1 } }]
     const events = wire.parse({ type: 'message', content, stop_reason: 'tool_use' })
@@ -173,7 +173,7 @@ describe('the tool calls of a streamed message', () => {
     ])
   })
 
-  test('of the tool that stands for the answer are its text', () => {
+  test('of the tool that stands for the response format are its text', () => {
     const name = 'weir__give_answer'
     const streamed = answerOf(
       read(start(), ...call(name, '{"x"', ':1}'), ...call(name, '{}'), end('tool_use'), stop),
@@ -196,7 +196,7 @@ describe('the usage of a message', () => {
     service_tier: 'standard',
   }
 
-  test('has the cache in the prompt, and later counts in place of earlier ones', () => {
+  test('includes the cache in the prompt, and later counts replace earlier ones', () => {
     const later = { input_tokens: 11, output_tokens: 7, cache_read_input_tokens: null }
     const { usage } = answerOf(read(start(counts), ...text('Hi'), end('end_turn', later), stop))
     expect(usage).toMatchObject({
@@ -208,7 +208,7 @@ describe('the usage of a message', () => {
     })
   })
 
-  test('is told with the first words already, for callers who leave', () => {
+  test('is emitted with the first tokens already, for clients that disconnect', () => {
     const events = read(start(counts), ...text('Hi').slice(0, 1))
     expect(events.slice(0, 2)).toMatchObject([
       { type: 'tier', tier: 'default' },
@@ -216,7 +216,7 @@ describe('the usage of a message', () => {
     ])
   })
 
-  test('is none where nothing was counted', () => {
+  test('is absent where nothing was counted', () => {
     expect(answerOf(read(start({}), ...text('Hi'), end('end_turn', {}), stop)).usage).toBeUndefined()
   })
 
@@ -224,7 +224,7 @@ describe('the usage of a message', () => {
     ['standard', 'default'],
     ['priority', 'priority'],
     ['batch', null],
-  ])('names the tier %p as %p', (word, tier) => {
+  ])('maps the tier %p to %p', (word, tier) => {
     const events = wire.parse({ type: 'message', content: [], usage: { service_tier: word } })
     expect(events[0]).toEqual({ type: 'tier', tier: tier as 'default' })
   })

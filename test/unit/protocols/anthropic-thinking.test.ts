@@ -16,7 +16,7 @@ function thinkingOf(effort: Effort | undefined, model: string, maxTokens?: numbe
   return { sent: JSON.parse(JSON.stringify({ thinking, output_config })), warnings }
 }
 
-describe('a reasoning effort', () => {
+describe('a reasoning effort for Claude', () => {
   test.each<[string, Effort | undefined, object]>([
     ['claude-opus-5', undefined, off],
     ['claude-opus-5', 'none', disabled],
@@ -32,13 +32,13 @@ describe('a reasoning effort', () => {
     ['claude-3-7-sonnet-20250219', 'max', budget(32_768)],
     ['claude-something-7', 'medium', adaptive('medium')],
     ['kimi-k9', 'low', budget(2048)],
-  ])('goes to %s as its generation takes it: %p', (model, effort, expected) => {
+  ])('is rendered for %s as its generation expects: %p', (model, effort, expected) => {
     const { sent, warnings } = thinkingOf(effort, model)
     expect(sent).toEqual(expected)
     expect(warnings).toEqual([])
   })
 
-  test('of none is low where a model always reasons, and nothing where it never does', () => {
+  test('of none is low where a model always reasons, and absent where it never does', () => {
     expect(thinkingOf('none', 'claude-fable-5').sent).toEqual(adaptive('low'))
     expect(thinkingOf('none', 'claude-fable-5').warnings).toHaveLength(1)
     expect(thinkingOf('none', 'claude-3-5-haiku-latest')).toEqual({ sent: off, warnings: [] })
@@ -54,14 +54,14 @@ describe('a reasoning effort', () => {
     expect(thinkingOf('medium', 'claude-haiku-4-5', maxTokens).sent).toEqual(budget(expected))
   })
 
-  test('is left out with a warning where max_tokens is too small for a budget', () => {
+  test('is ignored with a warning where max_tokens is too small for a budget', () => {
     const { sent, warnings } = thinkingOf('medium', 'claude-haiku-4-5', 1024)
     expect(sent).toEqual(off)
     expect(warnings).toHaveLength(1)
   })
 
   test.each(['required', { name: 'f' }] as const)(
-    'and a forced call exclude each other within a budget: %p',
+    'with a budget excludes a forced call: %p',
     (toolChoice) => {
       const changes = { effort: 'low', tools: [tool], toolChoice } as const
       const within = render(changes, 'claude-haiku-4-5')
@@ -83,7 +83,7 @@ describe('a reasoning effort', () => {
   })
 })
 
-describe('what Claude thought before its tool calls', () => {
+describe('the reasoning of Claude before its tool calls', () => {
   const thought = { type: 'thinking', thinking: 'Hm', signature: 'c2ln', extra: 1 }
   const hidden = { type: 'redacted_thinking', data: 'QUJD' }
   const state = { thinking_blocks: [thought, hidden] }
@@ -91,7 +91,7 @@ describe('what Claude thought before its tool calls', () => {
   const loop = (...messages: Message[]) => ({ messages: [ask, ...messages], tools: [tool] })
   const haiku = 'claude-haiku-4-5'
 
-  test('goes back unchanged, before all else of that turn', () => {
+  test('is sent back unchanged, before everything else of that turn', () => {
     const { body, messages } = render(
       { ...loop(calls(['a', 'b'], state, 'I do.'), result('a'), result('b')), effort: 'low' },
       haiku,
@@ -100,7 +100,7 @@ describe('what Claude thought before its tool calls', () => {
     expect(body.thinking).toEqual({ type: 'enabled', budget_tokens: 2048 })
   })
 
-  test('goes back with the call that came after it, where there are more', () => {
+  test('is sent back with the call that followed it, where there are several', () => {
     const later = { thinking_blocks: [{ ...thought, thinking: 'And' }] }
     const messages = [calls(['a'], state), calls(['b'], later), result('a'), result('b')]
     const rendered = render({ ...loop(...messages), effort: 'low' }, 'claude-opus-5')
@@ -120,7 +120,7 @@ describe('what Claude thought before its tool calls', () => {
     ).toEqual(rendered.messages)
   })
 
-  test('goes back to a model that thinks unasked', () => {
+  test('is sent back to a model that reasons by default', () => {
     const changes = loop(calls(['a'], state), result('a'))
     expect(render(changes, 'claude-sonnet-5').messages[1]?.content).toMatchObject([
       thought,
@@ -129,7 +129,7 @@ describe('what Claude thought before its tool calls', () => {
     ])
   })
 
-  test('does not go back where the model is not to think', () => {
+  test('is not sent back where reasoning is disabled', () => {
     const changes = loop(calls(['a'], state), result('a'))
     for (const { messages } of [
       render(changes, haiku),
@@ -138,7 +138,7 @@ describe('what Claude thought before its tool calls', () => {
       expect(messages[1]?.content).toMatchObject([{ type: 'tool_use' }])
   })
 
-  test('turns thinking within a budget off where the loop under way began without it', () => {
+  test('disables reasoning with a budget where the open tool loop began without it', () => {
     const lost = render(
       { ...loop(calls(['a']), result('a'), calls(['b'], state), result('b')), effort: 'low' },
       haiku,
@@ -148,7 +148,7 @@ describe('what Claude thought before its tool calls', () => {
     expect(lost.warnings).toHaveLength(1)
   })
 
-  test('may be missing from later turns of the loop and from a loop that is over', () => {
+  test('may be missing from later turns of the loop and from a finished loop', () => {
     const later = loop(calls(['a'], state), result('a'), calls(['b']), result('b'))
     const over = loop(calls(['a']), result('a'), calls([], undefined, 'Done.'), ask)
     for (const changes of [later, over]) {
@@ -158,14 +158,14 @@ describe('what Claude thought before its tool calls', () => {
     }
   })
 
-  test('may be missing where the model chooses when to think', () => {
+  test('may be missing where the model chooses when to reason', () => {
     const changes = loop(calls(['a']), result('a'))
     const { body, warnings } = render({ ...changes, effort: 'low' }, 'claude-opus-5')
     expect(body).toMatchObject(adaptive('low'))
     expect(warnings).toEqual([])
   })
 
-  test('is not taken from what another provider left', () => {
+  test('is not taken from the state of another provider', () => {
     const foreign = {
       reasoning_content: 'secret',
       extra_content: { google: { thought_signature: 'secret' } },

@@ -3,7 +3,7 @@ import type { ToolCallEvent } from '../../../src/domain/generation/events.ts'
 import { newCallId, isCounterId } from '../../../src/providers/protocols/tool-call.ts'
 import { delta, eventsOf, wireOf } from './support/chunks.ts'
 
-test('a new id is long, random and in the form that every provider takes', () => {
+test('a new call id is long, random and in the format that every provider accepts', () => {
   expect(newCallId()).toMatch(/^call_[A-Za-z0-9]{24}$/)
   expect(newCallId()).not.toBe(newCallId())
 })
@@ -19,7 +19,7 @@ test.each([
   'functions.search:12',
   'search-3',
   'chatcmpl-tool-999',
-])('the id %p only counts the calls of its answer', (id) => {
+])('the id %p is only a counter within its reply', (id) => {
   expect(isCounterId({ id, name: 'search' })).toBe(true)
 })
 
@@ -32,18 +32,18 @@ test.each([
   'chatcmpl-tool-0b2c3d4e5f60718293a4b5c6d7e8f901',
   'call-2287d3de-269c-416e-a172-6e4ecc95e9ec-0',
   'tool_0_search_x7Kp2mQ9',
-])('the id %p is one of its own', (id) => {
+])('the id %p is unique', (id) => {
   expect(isCounterId({ id, name: 'search' })).toBe(false)
 })
 
-test('a name with digits in it does not make a counted id one of its own', () => {
+test('a name with digits in it does not make a counter a unique id', () => {
   expect(isCounterId({ id: 'tool_1_sha256_of_2026x7', name: 'sha256_of_2026x7' })).toBe(true)
 })
 
-describe('a call with something to keep and an id that only counts', () => {
+describe('a call with state to store and a counter as its id', () => {
   const own = /^call_[A-Za-z0-9]{24}$/
 
-  test('gets an id of its own at OpenRouter, in its reasoning too; the others of the answer stay as they are', () => {
+  test('gets a unique id at OpenRouter, in its reasoning too; the other calls of the reply stay unchanged', () => {
     const piece = (index: number) => {
       return { index, id: `tool_${index}_f`, function: { name: 'f', arguments: '{}' } }
     }
@@ -64,7 +64,7 @@ describe('a call with something to keep and an id that only counts', () => {
     })
   })
 
-  test('begins under it where what belongs to it comes later', () => {
+  test('starts with its unique id where its state arrives later', () => {
     const call = { index: 0, id: 'tool_0_f', function: { name: 'f', arguments: '{}' } }
     const detail = { type: 'reasoning.encrypted', id: 'tool_0_f', index: 0 }
     const after = [delta({ reasoning_details: [detail] }), delta({}, 'tool_calls'), '[DONE]']
@@ -75,7 +75,7 @@ describe('a call with something to keep and an id that only counts', () => {
     expect(told?.state as unknown).toEqual({ reasoning_details: [{ ...detail, id: told?.call.id }] })
   })
 
-  test('keeps nothing where it has begun under that id and what belongs to it comes later', () => {
+  test('stores nothing where it has started with its counter and its state arrives later', () => {
     const call = { index: 0, id: 'call_0', function: { name: 'f', arguments: '' } }
     const later = { index: 0, extra_content: { google: 1 }, function: { arguments: '{}' } }
     const pieces = [call, later].map((piece) => delta({ tool_calls: [piece] }))
@@ -84,14 +84,14 @@ describe('a call with something to keep and an id that only counts', () => {
     expect(told).not.toHaveProperty('state')
   })
 
-  test("gets one where Google's signature came with it", () => {
+  test('gets a unique id where Google’s signature came with it', () => {
     const google = { google: { thought_signature: 'QUJD' } }
     const call = { index: 0, id: 'call_0', extra_content: google, function: { name: 'f', arguments: '{}' } }
     const [told] = callsIn(eventsOf('bedrock', delta({ tool_calls: [call] }, 'tool_calls'), '[DONE]'))
     expect(told).toMatchObject({ call: { id: expect.stringMatching(own) }, state: { extra_content: google } })
   })
 
-  test('gets one at Gemini and at who speaks as Anthropic does', () => {
+  test('gets a unique id at Gemini and at providers of the Anthropic protocol', () => {
     const part = { functionCall: { name: 'f', id: 'call_0' }, thoughtSignature: 'QUJD' }
     const candidates = [{ content: { parts: [part] }, finishReason: 'STOP' }]
     expect(callsIn(wireOf('gemini').parse({ candidates }))[0]?.call.id).toMatch(own)
@@ -100,7 +100,7 @@ describe('a call with something to keep and an id that only counts', () => {
     expect(callsIn(wireOf('anthropic').parse({ content }))[0]?.call.id).toMatch(own)
   })
 
-  test('keeps its id where there is nothing to keep', () => {
+  test('keeps its id where there is no state to store', () => {
     const call = { index: 0, id: 'call_0', function: { name: 'f', arguments: '{}' } }
     const calling = [delta({ tool_calls: [call] }, 'tool_calls'), '[DONE]']
     expect(callsIn(eventsOf('openai-compatible', ...calling))[0]?.call.id).toBe('call_0')

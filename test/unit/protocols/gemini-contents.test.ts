@@ -22,7 +22,7 @@ const call = (id: string, name: string, rest: Partial<PastToolCall> = {}): PastT
 }
 
 describe('the turns of a Gemini conversation', () => {
-  test('join messages of one side, and take the system out of them', () => {
+  test('join consecutive messages of one role, and exclude the system messages', () => {
     const { body, warnings } = render([
       { role: 'system', parts: [text('Be brief.')] },
       { role: 'developer', parts: [text('Be kind.')] },
@@ -41,19 +41,19 @@ describe('the turns of a Gemini conversation', () => {
     expect(warnings).toEqual([])
   })
 
-  test('move later words of the system to the beginning, which is said', () => {
+  test('move later system messages to the beginning, with a warning', () => {
     const { body, warnings } = render([user(text('Hi')), { role: 'system', parts: [text('Be brief.')] }])
     expect(body.systemInstruction).toEqual({ parts: [{ text: 'Be brief.' }] })
     expect(warnings).toHaveLength(1)
   })
 
-  test('begin with the user, also where the caller begins otherwise', () => {
+  test('begin with the user, also where the client begins otherwise', () => {
     expect(render([said('Hello'), user(text('Hi'))]).body.contents[0].role).toBe('user')
     const alone = render([{ role: 'system', parts: [text('Write a poem.')] }]).body
     expect(alone).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Write a poem.' }] }] })
   })
 
-  test('say once that names and fields of messages are left out', () => {
+  test('ignore names and fields of messages with one warning', () => {
     const message: Message = { ...user(text('Hi')), name: 'ada', extras: { mood: 'calm', refusal: null } }
     expect(render([message, message]).warnings).toEqual([
       'Properties `messages[].name` and `messages[].mood` are not supported by gemini and were ignored.',
@@ -68,7 +68,7 @@ describe('the parts of a Gemini message', () => {
   }
   const foreign = (value: { type: string } & Record<string, unknown>): Part => ({ type: 'foreign', value })
 
-  test('hold an image by its bytes, and without its detail', () => {
+  test('contain an image by its bytes, and without its detail', () => {
     const { parts, warnings } = partsOf({ type: 'image', url: 'data:image/png;base64,QUJD', detail: 'low' })
     expect(parts).toEqual([{ inlineData: { mimeType: 'image/png', data: 'QUJD' } }])
     expect(warnings).toEqual([
@@ -77,7 +77,7 @@ describe('the parts of a Gemini message', () => {
     expect(wireOf('gemini').inlineImages).toBe(true)
   })
 
-  test('take data URLs of every form', () => {
+  test('accept data URLs of every form', () => {
     const dataOf = (url: string) => partsOf({ type: 'image', url }).parts[0].inlineData
     expect(dataOf('DATA:image/svg+xml,%3Csvg%2F%3E')).toEqual({
       mimeType: 'image/svg+xml',
@@ -86,7 +86,7 @@ describe('the parts of a Gemini message', () => {
     expect(dataOf('data:image/png;name=a;base64,QUI%3D')).toEqual({ mimeType: 'image/png', data: 'QUI=' })
   })
 
-  test('hold files, sounds and refusals', () => {
+  test('contain files, audio and refusals', () => {
     const file = { file_data: 'data:application/pdf;base64,QUJD', filename: 'a.pdf' }
     const { parts, warnings } = partsOf(
       foreign({ type: 'file', file }),
@@ -101,7 +101,7 @@ describe('the parts of a Gemini message', () => {
     expect(warnings).toEqual([])
   })
 
-  test('lose what is none of these, which is said', () => {
+  test('ignore other parts with a warning', () => {
     const { parts, warnings } = partsOf(foreign({ type: 'hologram' }), foreign({ type: 'file', file: {} }))
     expect(parts).toEqual([])
     expect(warnings).toEqual([
@@ -119,7 +119,7 @@ describe('the tool loop of a Gemini conversation', () => {
   ]
   const stepsOf = (model?: string, kind?: string) => render(loop, model, kind).body.contents.slice(1)
 
-  test('answers a batch in one turn, by name and id, with objects', () => {
+  test('has parallel results in one turn, by name and id, as objects', () => {
     expect(stepsOf()).toEqual([
       {
         role: 'model',
@@ -142,7 +142,7 @@ describe('the tool loop of a Gemini conversation', () => {
     expect(JSON.stringify(stepsOf(undefined, 'vertex'))).not.toContain('"id"')
   })
 
-  test('puts results before what the user adds, and images of results after them', () => {
+  test('has results before the text of the user, and images of results after them', () => {
     const image: Part = { type: 'image', url: 'data:image/png;base64,QUJD' }
     const seen: Message = { role: 'tool', callId: 'a', parts: [text('seen'), image] }
     const messages = [
@@ -160,7 +160,7 @@ describe('the tool loop of a Gemini conversation', () => {
     ])
   })
 
-  test('gives the signature back with its call, and no state of another provider', () => {
+  test('sends the signature back with its call, and no state of another provider', () => {
     const signed = call('a', 'first', { state: { thoughtSignature: 'c2ln', reasoning_content: 'Hm' } })
     const foreign = call('b', 'second', { state: { reasoning_content: 'Hm' } })
     const [, model] = render([user(text('Go')), said('', signed, foreign)]).body.contents
@@ -168,7 +168,7 @@ describe('the tool loop of a Gemini conversation', () => {
     expect(JSON.stringify(model)).not.toContain('Hm')
   })
 
-  test('signs the first call of each step of the current turn for Gemini 3 only, which is said', () => {
+  test('signs the first call of each step of the current turn for Gemini 3 only, with a warning', () => {
     const messages = [
       ...loop,
       said('Done'),
@@ -187,7 +187,7 @@ describe('the tool loop of a Gemini conversation', () => {
     expect(render(loop).warnings).toEqual([])
   })
 
-  test('takes arguments and results that are no objects, or nested without end', () => {
+  test('accepts arguments and results that are not objects, or deeply nested', () => {
     const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
     const calls = [call('a', 'f', { arguments: '' }), call('b', 'f', { arguments: '[1]' })]
     const { body, warnings } = render([
@@ -206,7 +206,7 @@ describe('the tool loop of a Gemini conversation', () => {
     expect(warnings).toHaveLength(1)
   })
 
-  test('answers the last call of an id that comes again', () => {
+  test('matches a result to the last call of a repeated id', () => {
     const { body } = render([
       user(text('Go')),
       said('', call('call_0', 'first')),
@@ -220,7 +220,7 @@ describe('the tool loop of a Gemini conversation', () => {
     expect(names).toEqual(['first', 'second'])
   })
 
-  test('tells a result without its call as text, with a warning', () => {
+  test('sends a result without its call as text, with a warning', () => {
     const { body, warnings } = render([user(text('Go')), result('lost', 'wet')])
     expect(body.contents).toEqual([{ role: 'user', parts: [{ text: 'Go' }, { text: 'wet' }] }])
     expect(warnings).toHaveLength(1)

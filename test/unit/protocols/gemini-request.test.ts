@@ -18,7 +18,7 @@ const schema = { type: 'object', properties: { open: { type: 'integer' } }, addi
 const format = { type: 'json_schema', name: 'gate', schema } as const
 
 describe('a generateContent request', () => {
-  test('holds nothing but the contents for a plain question', () => {
+  test('has only the contents for a plain prompt', () => {
     const contents = [{ role: 'user', parts: [{ text: 'How high is the river?' }] }]
     expect(render({}, { stream: true })).toEqual({ body: { contents }, warnings: [] })
   })
@@ -49,7 +49,7 @@ describe('a generateContent request', () => {
     expect(warnings).toEqual([])
   })
 
-  test('says in a sentence for each kind what it has no place for', () => {
+  test('warns once for each kind of unsupported parameter', () => {
     const { body, warnings } = render({
       logitBias: { '1': 2 },
       user: 'ada',
@@ -64,7 +64,7 @@ describe('a generateContent request', () => {
     ])
   })
 
-  test('carries neither of these parameters', () => {
+  test('has neither of these parameters', () => {
     const { parameters } = wireOf('gemini')
     expect([parameters.has('logit_bias'), parameters.has('parallel_tool_calls')]).toEqual([false, false])
     expect(parameters.size).toBe(12)
@@ -76,15 +76,15 @@ describe('a generateContent request', () => {
     expect(warnings).toEqual(['Service tier `flex` is not supported by vertex and was ignored.'])
   })
 
-  test('lowers a limit above that of the model and drops a seed that is too long', () => {
+  test('lowers a limit above that of the model and drops a seed that is too large', () => {
     const { body, warnings } = render({ maxTokens: 99_999, seed: 2 ** 40 }, { maxOutputTokens: 65_536 })
     expect(body.generationConfig).toEqual({ maxOutputTokens: 65_536 })
     expect(warnings).toHaveLength(2)
   })
 })
 
-describe('the form of a Gemini answer', () => {
-  test('is a schema as it is', () => {
+describe('the response format of a Gemini request', () => {
+  test('has the schema unchanged', () => {
     expect(render({ format }).body.generationConfig).toEqual({
       responseMimeType: 'application/json',
       responseJsonSchema: schema,
@@ -94,13 +94,13 @@ describe('the form of a Gemini answer', () => {
     })
   })
 
-  test('is JSON alone, or nothing special', () => {
+  test('is JSON without a schema, or plain text', () => {
     const json = { responseMimeType: 'application/json' }
     expect(render({ format: { type: 'json_object' } }).body.generationConfig).toEqual(json)
     expect(render({ format: { type: 'text' } }).body.generationConfig).toBeUndefined()
   })
 
-  test('is asked for in words where a model takes no schema beside tools', () => {
+  test('is an instruction in words where a model supports no schema beside tools', () => {
     const { body, warnings } = render({ format, tools }, { model: 'gemini-2.5-flash' })
     expect(body.generationConfig).toBeUndefined()
     expect(JSON.stringify(body.systemInstruction)).toContain('additionalProperties')
@@ -109,7 +109,7 @@ describe('the form of a Gemini answer', () => {
   })
 })
 
-describe('a reasoning effort', () => {
+describe('a reasoning effort for Gemini', () => {
   const thinkingOf = (model: string, effort: Effort) =>
     render({ effort }, { model }).body.generationConfig?.thinkingConfig
 
@@ -133,7 +133,7 @@ describe('a reasoning effort', () => {
     expect(thinkingOf(model, effort)).toEqual(thinking)
   })
 
-  test('that a model does not know, or cannot leave out, is said', () => {
+  test('that a model does not support, or cannot omit, has a warning', () => {
     expect(render({ effort: 'low' }, { model: 'gemini-2.0-flash' }).warnings).toEqual([
       'Parameter `reasoning_effort` is not supported by gemini-2.0-flash and was ignored.',
     ])

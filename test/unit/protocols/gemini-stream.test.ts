@@ -13,7 +13,7 @@ const text = (words: string, rest?: Rest) => piece([{ text: words }], rest)
 const read = (...chunks: (object | string)[]) => answerOf(eventsOf('gemini', ...chunks))
 const stop = text('', { finish: 'STOP' })
 
-describe('the end of a Gemini answer', () => {
+describe('the end of a Gemini stream', () => {
   test.each([
     ['STOP', 'stop'],
     ['MAX_TOKENS', 'length'],
@@ -26,11 +26,11 @@ describe('the end of a Gemini answer', () => {
     ['MODEL_ARMOR', 'content_filter'],
     ['IMAGE_SAFETY', 'content_filter'],
     ['OTHER', 'content_filter'],
-  ])('%s is %s', (word, reason) => {
+  ])('at %s is %s', (word, reason) => {
     expect(read(text('Hi', { finish: word })).choices[0]?.finish).toBe(reason)
   })
 
-  test('is a failure where no finish reason came', () => {
+  test('is a failure where no finish reason arrived', () => {
     const answer = read(text('Hi'))
     expect(answer.failures).toHaveLength(1)
     expect(answer.choices).toMatchObject([{ text: 'Hi' }])
@@ -38,7 +38,7 @@ describe('the end of a Gemini answer', () => {
   })
 
   test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'])(
-    'is a failure that may pass at %s, after the text and the usage',
+    'is a retryable failure at %s, after the text and the usage',
     (word) => {
       const usage = { promptTokenCount: 4, candidatesTokenCount: 2 }
       const events = eventsOf('gemini', text('Hi'), piece([], { finish: word, usage }), stop)
@@ -47,13 +47,13 @@ describe('the end of a Gemini answer', () => {
     },
   )
 
-  test('keeps length for an answer with tool calls', () => {
+  test('stays length for a reply with tool calls', () => {
     const call = piece([{ functionCall: { name: 'f' } }])
     expect(read(call, text('', { finish: 'MAX_TOKENS' })).choices[0]?.finish).toBe('length')
     expect(read(call, stop).choices[0]?.finish).toBe('tool_calls')
   })
 
-  test('comes after all candidates, each with its own', () => {
+  test('follows all candidates, each with its own reason', () => {
     const second = text('Ho', { index: 1, finish: 'MAX_TOKENS' })
     const events = eventsOf('gemini', text('Hi', { index: 0 }), second, stop)
     expect(events.map((event) => event.type)).toEqual([
@@ -75,7 +75,7 @@ describe('the end of a Gemini answer', () => {
     expect(events.map((event) => event.type)).toEqual(['text', 'text', 'ending', 'failure'])
   })
 
-  test('is content_filter with nothing said where the prompt was not let through', () => {
+  test('is content_filter without output where the prompt was blocked', () => {
     const body = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 9 } }
     for (const events of [eventsOf('gemini', body), wireOf('gemini').parse(body)]) {
       expect(events.map((event) => event.type)).toEqual(['usage', 'finish'])
@@ -83,16 +83,16 @@ describe('the end of a Gemini answer', () => {
     }
   })
 
-  test('of a whole body needs no word', () => {
+  test('of a complete body needs no marker', () => {
     const events = wireOf('gemini').parse(text('Hi'))
     expect(answerOf(events).choices).toMatchObject([{ text: 'Hi', finish: 'stop' }])
   })
 })
 
-describe('the tool calls of a Gemini answer', () => {
+describe('the tool calls of a Gemini reply', () => {
   const call = (fields: object, rest: object = {}) => ({ functionCall: { name: 'f', ...fields }, ...rest })
 
-  test('get an id where they have none or one that is taken', () => {
+  test('get an id where they have none or a duplicate one', () => {
     const parts = [call({ id: 'a' }), call({ id: 'a' }), call({})]
     const ids = read(piece(parts, { finish: 'STOP' })).choices[0]?.ids ?? []
     expect(ids[0]).toBe('a')
@@ -100,7 +100,7 @@ describe('the tool calls of a Gemini answer', () => {
     expect(ids[2]).toMatch(/^call_\w{24}$/)
   })
 
-  test('carry the signature that stands beside them, and only those', () => {
+  test('carry the signature beside them, and only those', () => {
     const parts = [call({ args: { x: 1 } }, { thoughtSignature: 'c2ln' }), call({})]
     const calls = eventsOf('gemini', piece(parts), stop).filter((event) => event.type === 'tool-call')
     expect(calls.map((event) => event.state)).toEqual([{ thoughtSignature: 'c2ln' }, undefined])
@@ -108,10 +108,10 @@ describe('the tool calls of a Gemini answer', () => {
   })
 })
 
-describe('what a Gemini answer says of itself', () => {
+describe('the metadata of a Gemini reply', () => {
   const counts = { promptTokenCount: 10, candidatesTokenCount: 3, totalTokenCount: 13 }
 
-  test('the counts grow, and the last are told, never a sum', () => {
+  test('has the last token counts, never a sum', () => {
     const usage = { ...counts, candidatesTokenCount: 6, thoughtsTokenCount: 4, cachedContentTokenCount: 30 }
     const answer = read(text('a', { usage: counts }), text('b', { finish: 'STOP', usage }))
     expect(answer.usage).toEqual({
@@ -122,7 +122,7 @@ describe('what a Gemini answer says of itself', () => {
     })
   })
 
-  test('what tools of the provider added to the prompt is part of it, and sounds are counted apart', () => {
+  test('counts the prompt tokens of provider tools as prompt, and audio separately', () => {
     const promptTokensDetails = [
       { modality: 'TEXT', tokenCount: 4 },
       { modality: 'AUDIO', tokenCount: 6 },
@@ -138,7 +138,7 @@ describe('what a Gemini answer says of itself', () => {
     [{ trafficType: 'ON_DEMAND_FLEX' }, [null]],
     [{ trafficType: 'ON_DEMAND_PRIORITY' }, ['priority']],
     [{}, []],
-  ])('the tier in %p is told once', (usage, tiers) => {
+  ])('has the tier of %p once', (usage, tiers) => {
     const events = eventsOf('gemini', text('a', { usage }), text('b', { usage, finish: 'STOP' }))
     expect(events.flatMap((event) => (event.type === 'tier' ? [event.tier] : []))).toEqual(tiers)
   })
@@ -158,7 +158,7 @@ describe('an error of Gemini', () => {
     retryAfter: 12.5,
   }
 
-  test('says its reason and when to ask again, also from a list', () => {
+  test('has its reason and its retry delay, also from a list', () => {
     expect(wireOf('gemini').parseError({ error })).toEqual(complaint)
     expect(wireOf('gemini').parseError([{ error }])).toEqual(complaint)
   })

@@ -13,7 +13,7 @@ const parameters = { type: 'object', properties: { at: { $ref: '#/$defs/place' }
 const tools = [{ name: 'read_level', description: 'Reads.', parameters }, { name: 'ping' }]
 
 describe('the tools of a Gemini request', () => {
-  test('have their JSON Schema as it is, or none', () => {
+  test('have their JSON Schema unchanged, or none', () => {
     expect(render({ tools }).tools).toEqual([
       {
         functionDeclarations: [
@@ -29,16 +29,16 @@ describe('the tools of a Gemini request', () => {
     ['none', { mode: 'NONE' }],
     ['required', { mode: 'ANY' }],
     [{ name: 'ping' }, { mode: 'ANY', allowedFunctionNames: ['ping'] }],
-  ])('are called as %p says', (toolChoice, functionCallingConfig) => {
+  ])('are called as the tool choice %p demands', (toolChoice, functionCallingConfig) => {
     expect(render({ tools, toolChoice }).toolConfig).toEqual({ functionCallingConfig })
   })
 
-  test('are not mentioned where there are none', () => {
+  test('are absent where there are none', () => {
     expect(Object.keys(render({ toolChoice: 'required' }))).toEqual(['contents'])
   })
 })
 
-describe('where Google answers', () => {
+describe('the endpoint of a Google model', () => {
   const pathOf = (name: string, model: string, stream: boolean) => {
     const kind = kinds[name]
     if (!kind || !('protocol' in kind)) throw new Error(`${name} is no kind of a remote provider`)
@@ -52,11 +52,11 @@ describe('where Google answers', () => {
     ['vertex', 'gemini-2.5-pro', false, '/publishers/google/models/gemini-2.5-pro:generateContent'],
     ['vertex', 'endpoints/123', true, '/endpoints/123:streamGenerateContent?alt=sse'],
     ['gemini', 'a?b', false, '/models/a%3Fb:generateContent'],
-  ])('%s is asked for %s (stream: %p) at %s', (kind, model, stream, path) => {
+  ])('for %s is %s (stream: %p) at %s', (kind, model, stream, path) => {
     expect(pathOf(kind, model, stream)).toBe(path)
   })
 
-  test('the key goes in a header of its own at the Developer API and as a bearer token at Vertex', () => {
+  test('has its key in its own header at the Developer API and as a bearer token at Vertex', () => {
     const [developer, vertex] = [kinds.gemini, kinds.vertex]
     if (!developer || !vertex || !('protocol' in developer) || !('protocol' in vertex))
       throw new Error('no kinds')

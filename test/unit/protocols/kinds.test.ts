@@ -23,16 +23,16 @@ test.each([
     undefined,
     '/chat/completions?api-version=2024-05-01-preview',
   ],
-])('Azure at %s with api_version %p is asked at %s', (baseUrl, apiVersion, path) => {
+])('Azure at %s with api_version %p is called at %s', (baseUrl, apiVersion, path) => {
   expect(remote('azure').path({ model: 'my-model', stream: false }, { baseUrl, apiVersion })).toBe(path)
 })
 
-test('Azure takes its key as api-key and the others as a bearer token', () => {
+test('Azure receives its key as api-key and the others as a bearer token', () => {
   expect(remote('azure').authorize('k')).toEqual({ 'api-key': 'k' })
   expect(remote('groq').authorize('k')).toEqual({ authorization: 'Bearer k' })
 })
 
-test('every kind goes by its own name, and says where it is or leaves that to the operator', () => {
+test('every kind has its own name, and a base URL unless the operator must set it', () => {
   const given = ['azure', 'vertex', 'vertex-anthropic', 'snowflake', 'bedrock', 'openai-compatible']
   for (const [name, kind] of Object.entries(kinds)) {
     expect(kind.name).toBe(name)
@@ -40,7 +40,7 @@ test('every kind goes by its own name, and says where it is or leaves that to th
   }
 })
 
-test('engines of the operator need no key; services name the variable that holds theirs', () => {
+test('self-hosted engines need no key; services name the variable of their key', () => {
   for (const name of ['ollama', 'lmstudio', 'vllm', 'llamacpp', 'openai-compatible']) {
     expect(remote(name)).toMatchObject({ keyless: true, keyVariables: [] })
   }

@@ -72,7 +72,7 @@ const streams: [string, Protocol, readonly (object | string)[]][] = [
 ]
 
 test.each(streams)(
-  'a tool call of a megabyte %s is read in time that grows with its length',
+  'a tool call of a megabyte %s is parsed in time that grows with its length',
   (_, wire, given) => {
     const events: GenerationEvent[] = []
     let state = wire.stream.initial()

@@ -14,7 +14,7 @@ const callsIn = (events: readonly GenerationEvent[]) =>
   events.filter((event): event is ToolCallEvent => event.type === 'tool-call')
 
 describe('the tool calls of a stream', () => {
-  test('begin and grow with every piece, also those that interleave', () => {
+  test('start and grow with every delta, also when they interleave', () => {
     const given = pieces(
       { index: 3, id: 'a', name: 'f' },
       { index: 7, id: 'b', name: 'g', text: '[' },
@@ -36,7 +36,7 @@ describe('the tool calls of a stream', () => {
     ])
   })
 
-  test('begin when their name is there, with the arguments that came before it', () => {
+  test('start when their name has arrived, with the arguments before it', () => {
     const given = pieces({ index: 0, id: 'a', text: '{"x"' }, { index: 0, name: 'f', text: ':1}' })
     expect(eventsOf('openai', ...given)).toMatchObject([
       { type: 'tool-call-begin', id: 'a', name: 'f' },
@@ -45,7 +45,7 @@ describe('the tool calls of a stream', () => {
     ])
   })
 
-  test('without a name never begin, and leave no gap', () => {
+  test('without a name never start, and leave no gap', () => {
     const given = pieces({}, { index: 4, text: '{' }, { index: 0, id: 'a', name: 'f', text: '{}' })
     const events = eventsOf('openai', ...given, finished, '[DONE]')
     expect(expectOrderlyCalls(events)).toEqual([])
@@ -59,7 +59,7 @@ describe('the tool calls of a stream', () => {
     expect(expectOrderlyCalls(events)).toEqual([])
   })
 
-  test('that have ended take nothing more', () => {
+  test('that have ended ignore later fragments', () => {
     const given = pieces({ index: 0, id: 'a', name: 'f', text: '{}' }, { index: 1, id: 'b', name: 'g' })
     const late = pieces({ index: 0, text: ' ' }, { index: 1, text: '{}' })
     const events = eventsOf(
@@ -74,7 +74,7 @@ describe('the tool calls of a stream', () => {
     expect(callsIn(events).map((event) => event.call.arguments)).toEqual(['{}', '{}'])
   })
 
-  test('begin and grow at once also where what goes back with them comes at the end', () => {
+  test('start and grow immediately also where their provider state arrives at the end', () => {
     const given = pieces({ index: 0, id: 'a', name: 'f', text: '{}' }, { index: 1, id: 'b', name: 'g' })
     const types = (...chunks: (object | string)[]): string[] =>
       eventsOf('deepseek', ...chunks).map((event) => event.type)

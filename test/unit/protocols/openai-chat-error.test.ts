@@ -37,6 +37,6 @@ test.each<[string, unknown, Partial<ProviderError>]>([
   ['a list', [{ error: { message: 'Slow down.', details } }], { message: 'Slow down.', retryAfter: 21 }],
   ['text', 'upstream connect error', { message: 'upstream connect error' }],
   ['a page', '<html>Bad Gateway</html>', { message: 'The provider gave no reason.' }],
-])('the error body of %s is understood', (_name, body, expected) => {
+])('the error body of %s is parsed', (_name, body, expected) => {
   expect(parseError(body)).toMatchObject(expected)
 })

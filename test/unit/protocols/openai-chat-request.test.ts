@@ -18,24 +18,24 @@ function render(kind: string, generation: Partial<Generation>, target: Partial<T
 const messagesOf = (kind: string) => render(kind, exampleGeneration).body.messages
 
 describe('a chat completions request', () => {
-  test('holds nothing but the model and the messages for a plain question', () => {
+  test('has only the model and the messages for a plain prompt', () => {
     const messages = [{ role: 'user', content: 'How high is the river?' }]
     expect(render('vllm', {}).body).toEqual({ model: 'example-model', messages })
   })
 
-  test('asks for the usage of a stream, but at Mistral, which tells it unasked', () => {
+  test('requests the usage of a stream, except at Mistral, which always sends it', () => {
     const options = { stream: true, stream_options: { include_usage: true } }
     expect(render('vllm', {}, { stream: true }).body).toMatchObject(options)
     expect(render('mistral', {}, { stream: true }).body.stream_options).toBeUndefined()
     expect(render('vllm', {}).body.stream_options).toBeUndefined()
   })
 
-  test('has no word on tools without tools', () => {
+  test('has no tool parameters without tools', () => {
     const { body } = render('openai', { toolChoice: 'required', parallelToolCalls: false })
     expect(Object.keys(body)).toEqual(['model', 'messages'])
   })
 
-  test('sends unknown properties on, which replace nothing', () => {
+  test('passes unknown properties on, which replace nothing', () => {
     const extras = { top_k: 4, model: 'another', messages: [], stop: 'x' }
     const { body, warnings } = render('vllm', { extras, stop: ['END'] })
     expect(body).toMatchObject({ top_k: 4, model: 'example-model', stop: ['END'] })
@@ -45,7 +45,7 @@ describe('a chat completions request', () => {
     ])
   })
 
-  test('is an exact list of fields at Mistral, and each loss is said', () => {
+  test('is an exact list of fields at Mistral, with a warning for each ignored one', () => {
     const { body, warnings } = render('mistral', {
       extras: { top_k: 4, safe_prompt: true },
       user: 'u',
@@ -63,7 +63,7 @@ describe('a chat completions request', () => {
     ['azure', 'max_completion_tokens', 'max_tokens'],
     ['groq', 'max_tokens', 'max_completion_tokens'],
     ['mistral', 'max_tokens', 'max_completion_tokens'],
-  ])('to %s says %s', (kind, sent, missing) => {
+  ])('to %s has the limit as %s', (kind, sent, missing) => {
     const { body } = render(kind, { maxTokens: 9 })
     expect(body[sent]).toBe(9)
     expect(body[missing]).toBeUndefined()
@@ -73,7 +73,7 @@ describe('a chat completions request', () => {
     ['openai', 'developer'],
     ['mistral', 'system'],
     ['deepseek', 'system'],
-  ])('to %s calls the instructions %s', (kind, role) => {
+  ])('to %s has the instructions with the role %s', (kind, role) => {
     expect(messagesOf(kind)[0]?.role).toBe(role)
   })
 
@@ -85,7 +85,7 @@ describe('a chat completions request', () => {
     expect(messagesOf('openai')[1]?.name).toBe('ada')
   })
 
-  test('gives Mistral tool ids of nine letters, the same for the call and its result', () => {
+  test('has tool ids of nine letters at Mistral, the same for the call and its result', () => {
     const [, , said, result] = messagesOf('mistral') as {
       tool_calls?: { id: string }[]
       tool_call_id?: string
@@ -94,7 +94,7 @@ describe('a chat completions request', () => {
     expect(result?.tool_call_id).toBe(said?.tool_calls?.[0]?.id)
   })
 
-  test('keeps foreign parts and the fields of a part as they are', () => {
+  test('keeps foreign parts and the fields of a part unchanged', () => {
     const audio = { type: 'input_audio', input_audio: { data: 'QUJD', format: 'wav' } }
     const cached = { type: 'text', text: 'a', extras: { cache_control: { type: 'ephemeral' } } } as const
     const { body } = render('openai', {
@@ -104,7 +104,7 @@ describe('a chat completions request', () => {
     expect(body.messages[0]?.content).toEqual([text, audio])
   })
 
-  test('asks DeepSeek for a schema in words', () => {
+  test('describes a schema to DeepSeek in words', () => {
     const format = { type: 'json_schema', name: 'gate', schema: { type: 'object', title: 'Sluice' } } as const
     const { body, warnings } = render('deepseek', { format })
     expect(body.response_format).toEqual({ type: 'json_object' })
@@ -113,7 +113,7 @@ describe('a chat completions request', () => {
     expect(render('openai', { format }).body.response_format).toMatchObject({ json_schema: { name: 'gate' } })
   })
 
-  test('lowers a temperature above what Mistral takes and forces a tool with its word', () => {
+  test('lowers a temperature above the maximum of Mistral and forces a tool with its keyword', () => {
     const { body, warnings } = render('mistral', {
       temperature: 2,
       tools: exampleGeneration.tools,
@@ -145,7 +145,7 @@ describe('sampling parameters', () => {
     )
   })
 
-  test('stay away from reasoning models of xAI only where those refuse them', () => {
+  test('are omitted for reasoning models of xAI only where those reject them', () => {
     const { body } = render(
       'xai',
       { temperature: 0.5, stop: ['END'], frequencyPenalty: 1 },
@@ -157,7 +157,7 @@ describe('sampling parameters', () => {
     ])
   })
 
-  test('that a kind does not carry are not among its parameters', () => {
+  test('that a kind does not support are not among its parameters', () => {
     expect(wireOf('groq').parameters.has('logit_bias')).toBe(false)
     expect(wireOf('groq').parameters.has('seed')).toBe(true)
     expect(wireOf('mistral').parameters.has('seed')).toBe(true)
@@ -181,12 +181,12 @@ describe('a reasoning effort', () => {
     ['xai', 'grok-3-mini', 'medium', { reasoning_effort: 'high' }],
     ['xai', 'grok-4.3', 'none', { reasoning_effort: 'none' }],
     ['xai', 'grok-4.5', 'none', { reasoning_effort: 'low' }],
-  ])('of %s for %s, %s', (kind, model, effort, expected) => {
+  ])('is rendered for %s with the model %s at %s', (kind, model, effort, expected) => {
     const { messages: _, model: _model, ...rest } = render(kind, { effort }, { model }).body
     expect(rest).toEqual({ ...expected })
   })
 
-  test('is left out with a warning where the model has none', () => {
+  test('is ignored with a warning where the model has none', () => {
     const { body, warnings } = render('xai', { effort: 'low' }, { model: 'grok-4' })
     expect(body.reasoning_effort).toBeUndefined()
     expect(warnings).toEqual(['Parameter `reasoning_effort` is not supported by grok-4 and was ignored.'])

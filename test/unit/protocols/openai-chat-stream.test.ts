@@ -41,22 +41,25 @@ describe('the end of a streamed chat completion', () => {
     expect(events.map((event) => event.type)).toEqual(['text', 'text', 'ending', 'failure'])
   })
 
-  test.each(['error', 'insufficient_system_resource', 'abort'])('is a failure at the word "%s"', (word) => {
-    expect(read('deepseek', delta({ content: 'Hi' }), delta({}, word), done).failures).toHaveLength(1)
-  })
+  test.each(['error', 'insufficient_system_resource', 'abort'])(
+    'is a failure at the finish reason "%s"',
+    (word) => {
+      expect(read('deepseek', delta({ content: 'Hi' }), delta({}, word), done).failures).toHaveLength(1)
+    },
+  )
 
-  test('is told once where the provider repeats it', () => {
+  test('is emitted once where the provider repeats it', () => {
     const events = eventsOf('openrouter', delta({ content: 'Hi' }), stop, stop, done)
     expect(events.filter((event) => event.type === 'finish')).toHaveLength(1)
   })
 
-  test('keeps length and content_filter for an answer with tool calls', () => {
+  test('stays length or content_filter for a reply with tool calls', () => {
     const call = delta({ tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{}' } }] })
     expect(read('openai', call, delta({}, 'length'), done).choices[0]?.finish).toBe('length')
     expect(read('openai', call, delta({}, 'stop'), done).choices[0]?.finish).toBe('tool_calls')
   })
 
-  test('comes after both choices of an answer, each with its own', () => {
+  test('follows both choices of a reply, each with its own reason', () => {
     const two = { choices: [{ index: 1, delta: { content: 'Ho' }, finish_reason: 'length' }] }
     const answer = read('openai', delta({ content: 'Hi' }), two, stop, done)
     expect(answer.choices).toMatchObject([
@@ -66,23 +69,23 @@ describe('the end of a streamed chat completion', () => {
   })
 })
 
-describe('what a streamed chat completion says', () => {
-  test('a refusal is text', () => {
+describe('a streamed chat completion', () => {
+  test('has a refusal as text', () => {
     expect(read('openai', delta({ refusal: 'No.' }), stop, done).choices[0]?.text).toBe('No.')
   })
 
-  test('the thinking parts of Mistral are reasoning', () => {
+  test('has the thinking parts of Mistral as reasoning', () => {
     const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }], closed: true }
     const answer = read('mistral', delta({ content: [thinking, { type: 'text', text: '1' }] }), stop, done)
     expect(answer.choices[0]).toMatchObject({ reasoning: 'Hm', text: '1' })
   })
 
-  test('reasoning that comes under two names counts once', () => {
+  test('counts reasoning once that arrives under two names', () => {
     const both = delta({ reasoning: 'Hm', reasoning_content: 'Hm' })
     expect(read('vllm', both, stop, done).choices[0]?.reasoning).toBe('Hm')
   })
 
-  test('the message that Perplexity repeats at the end counts once', () => {
+  test('counts the message once that Perplexity repeats at the end', () => {
     const last = { index: 0, message: { content: '1 2' }, delta: { content: '' }, finish_reason: 'stop' }
     const answer = read('perplexity', delta({ content: '1 2' }), {
       object: 'chat.completion.done',
@@ -91,7 +94,7 @@ describe('what a streamed chat completion says', () => {
     expect(answer.choices[0]).toMatchObject({ text: '1 2', finish: 'stop' })
   })
 
-  test('the service tier is told when it is new, and unknown words are null', () => {
+  test('emits the service tier when it changes, and unknown names as null', () => {
     const tiers = (word: string) =>
       eventsOf(
         'openai',
@@ -110,7 +113,7 @@ describe('the usage of a streamed chat completion', () => {
   const usageOf = (usage: object, rest: object = {}) =>
     read('openai', stop, { choices: [], usage, ...rest }).usage
 
-  test('is the last one told, never a sum', () => {
+  test('is the last one reported, never a sum', () => {
     const first = { prompt_tokens: 8, completion_tokens: 1, total_tokens: 9 }
     const answer = read('perplexity', delta({ content: 'a' }, null, { usage: first }), {
       ...stop,
@@ -124,7 +127,7 @@ describe('the usage of a streamed chat completion', () => {
     expect(answer.usage).toMatchObject({ promptTokens: 4, completionTokens: 2 })
   })
 
-  test('counts reasoning that the provider left out of the completion', () => {
+  test('includes reasoning that the provider did not count as completion', () => {
     const usage = usageOf({ prompt_tokens: 10, completion_tokens: 2, total_tokens: 40 })
     expect(usage).toMatchObject({ promptTokens: 10, completionTokens: 30 })
   })
@@ -133,7 +136,7 @@ describe('the usage of a streamed chat completion', () => {
     ['prompt_tokens_details', { prompt_tokens_details: { cached_tokens: 6 } }],
     ['prompt_cache_hit_tokens', { prompt_cache_hit_tokens: 6 }],
     ['cached_tokens', { cached_tokens: 6 }],
-  ])('finds cached tokens in %s', (_name, fields) => {
+  ])('has the cached tokens of %s', (_name, fields) => {
     expect(usageOf({ prompt_tokens: 10, completion_tokens: 2, ...fields })?.cachedTokens).toBe(6)
   })
 
@@ -146,5 +149,5 @@ describe('the usage of a streamed chat completion', () => {
     [{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }],
     [{}],
     [{ prompt_tokens: 'many' }],
-  ])('of %p counts as none', (usage) => expect(usageOf(usage)).toBeUndefined())
+  ])('is absent for %p', (usage) => expect(usageOf(usage)).toBeUndefined())
 })

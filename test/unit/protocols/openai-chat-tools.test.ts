@@ -18,7 +18,7 @@ const finished = delta({}, 'tool_calls')
 const callsIn = (events: readonly GenerationEvent[]) =>
   events.filter((event): event is ToolCallEvent => event.type === 'tool-call')
 
-describe('tool calls in a stream', () => {
+describe('the tool calls of a chat completion stream', () => {
   test.each<[string, Piece[], string[]]>([
     [
       'no index, whole',
@@ -82,7 +82,7 @@ describe('tool calls in a stream', () => {
     ['an object', [{ index: 0, id: 'a', name: 'f', text: { x: 1 } }], ['{"x":1}']],
     ['nothing', [{ index: 0, id: 'a', name: 'f' }], ['{}']],
     ['no JSON', [{ index: 0, id: 'a', name: 'f', text: '{"x' }], ['{"x']],
-  ])('come out whole, each with its own id: %s', (_name, given, expected) => {
+  ])('are complete, each with its own id: %s', (_name, given, expected) => {
     const events = eventsOf('openai-compatible', ...pieces(...given), finished, '[DONE]')
     expect(expectOrderlyCalls(events)).toEqual([])
     const [choice] = answerOf(events).choices
@@ -92,17 +92,17 @@ describe('tool calls in a stream', () => {
     expect(choice?.finish).toBe('tool_calls')
   })
 
-  test('are told as soon as the next one begins', () => {
+  test('are emitted as soon as the next one starts', () => {
     const given = pieces({ index: 0, id: 'a', name: 'f', text: '{}' }, { index: 1, id: 'b', name: 'g' })
     expect(callsIn(eventsOf('openai', ...given)).map((event) => event.call.id)).toEqual(['a'])
   })
 
-  test('are not told unfinished when the stream breaks', () => {
+  test('are not emitted incomplete when the stream breaks', () => {
     const events = eventsOf('openai', ...pieces({ index: 0, id: 'a', name: 'f', text: '{"x":' }))
     expect(events.map((event) => event.type)).toEqual(['tool-call-begin', 'tool-call-delta', 'failure'])
   })
 
-  test('that Groq could not read are a failure', () => {
+  test('that Groq could not parse are a failure', () => {
     const error = {
       error: { message: 'Failed to call a function.', code: 'tool_use_failed', status_code: 400 },
     }
@@ -111,7 +111,7 @@ describe('tool calls in a stream', () => {
   })
 })
 
-describe('what belongs to the next turn of a tool loop', () => {
+describe('the provider state for the next turn of a tool loop', () => {
   const call = { index: 0, id: 'a', name: 'f', text: '{}' }
 
   test('is the reasoning text at DeepSeek, with the first call only', () => {
@@ -121,7 +121,7 @@ describe('what belongs to the next turn of a tool loop', () => {
     expect(told.map((event) => event.state)).toEqual([{ reasoning_content: 'Let me look.' }, undefined])
   })
 
-  test('are the reasoning details at OpenRouter, joined, also those that come after the call', () => {
+  test('is the reasoning details at OpenRouter, joined, also those after the call', () => {
     const text = (text: string) => ({ type: 'reasoning.text', text, index: 0, format: 'x' })
     const details = (...reasoning_details: object[]) => delta({ reasoning_details })
     const encrypted = { type: 'reasoning.encrypted', data: 'QUJD', index: 1 }
@@ -137,7 +137,7 @@ describe('what belongs to the next turn of a tool loop', () => {
     expect(told?.state).toEqual({ reasoning_details: [text('Let me'), encrypted] })
   })
 
-  test("is each call's extra_content at Google", () => {
+  test('is the extra_content of each call at Google', () => {
     const extra_content = { google: { thought_signature: 'QUJD' } }
     const given = pieces({ ...call, rest: { extra_content } }, { ...call, index: 1, id: 'b' })
     const told = callsIn(eventsOf('openai-compatible', ...given, finished))
@@ -148,11 +148,11 @@ describe('what belongs to the next turn of a tool loop', () => {
     ['deepseek', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
     ['openrouter', { reasoning_details: [1] }, { reasoning_details: [1] }],
     ['openai-compatible', { extra_content: 2 }, { tool_calls: [{ extra_content: 2 }] }],
-  ])('goes back to %s', (kind, state, expected) => {
+  ])('is sent back to %s', (kind, state, expected) => {
     expect(assistantOf(kind, state)).toMatchObject(expected)
   })
 
-  test('is said to be empty to DeepSeek where it was lost, with a warning, unless it is not to think', () => {
+  test('is empty for DeepSeek where it was lost, with a warning, unless reasoning is disabled', () => {
     const warnings: string[] = []
     expect(assistantOf('deepseek', undefined, { warnings })).toMatchObject({ reasoning_content: '' })
     expect(warnings).toEqual([
@@ -162,7 +162,7 @@ describe('what belongs to the next turn of a tool loop', () => {
     expect(silent).not.toHaveProperty('reasoning_content')
   })
 
-  test("is said to be lost to Google's newer models at OpenRouter, and to no others", () => {
+  test('is marked as lost for Google’s newer models at OpenRouter, and for no others', () => {
     const warnings: string[] = []
     const lost = assistantOf('openrouter', undefined, { warnings, model: 'google/gemini-3-pro' })
     expect(lost).toMatchObject({
@@ -172,7 +172,7 @@ describe('what belongs to the next turn of a tool loop', () => {
     expect(assistantOf('openrouter', undefined)).not.toHaveProperty('reasoning_details')
   })
 
-  test.each(['openai', 'mistral', 'groq'])('does not go to %s, which asked for nothing', (kind) => {
+  test.each(['openai', 'mistral', 'groq'])('is not sent to %s, which never asked for it', (kind) => {
     const text = JSON.stringify(assistantOf(kind, { reasoning_content: 'secret', extra_content: 'secret' }))
     expect(text).not.toContain('secret')
   })

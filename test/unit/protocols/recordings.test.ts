@@ -14,10 +14,10 @@ const folder = join(import.meta.dir, '../../../../shared/recordings')
 const kindOf: Record<string, string> = { 'openai-chat': 'openai', 'bedrock-mantle': 'bedrock' }
 
 if (!existsSync(folder)) {
-  test.skip('recordings of providers: there are none at ../shared/recordings', () => {})
+  test.skip('recordings of providers are parsed (skipped: there are none at ../shared/recordings)', () => {})
 } else {
   for (const recording of recordings()) {
-    test(`${recording.path} is read as its facts say`, () => check(recording))
+    test(`${recording.path} is parsed to its recorded facts`, () => check(recording))
   }
 }
 

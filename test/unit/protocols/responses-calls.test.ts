@@ -34,7 +34,7 @@ function eventsIn(given: readonly object[]): GenerationEvent[] {
 }
 
 describe('the tool calls of a streamed response', () => {
-  test('begin with their item and grow with each fragment, also those that interleave', () => {
+  test('start with their item and grow with each fragment, also when they interleave', () => {
     const [first, second] = [call('call_abc12345'), call('call_def67890', { name: 'read' })]
     const given = [
       added(0, first),
@@ -58,7 +58,7 @@ describe('the tool calls of a streamed response', () => {
     ])
   })
 
-  test('are found by the id of their item where its place is not told', () => {
+  test('are found by the id of their item where they have no index', () => {
     const item = call('call_abc12345', { id: 'fc_1' })
     const place = { output_index: undefined }
     const given = [added(0, item), fragment(0, '{"cm"', 'fc_1'), done(0, item)].map((event) => ({
@@ -72,7 +72,7 @@ describe('the tool calls of a streamed response', () => {
     ).toEqual(['{"cm"', ':4}'])
   })
 
-  test('that have begun end with the response where no event of their own ends them', () => {
+  test('that have started end with the response where no event of their own ends them', () => {
     const item = call('call_0')
     const events = eventsIn([added(0, item), fragment(0, '{"cm":'), completed(item)])
     expect(expectOrderlyCalls(events)).toEqual([])
@@ -84,14 +84,14 @@ describe('the tool calls of a streamed response', () => {
     ['{"cm":4}', '', '{"cm":4}'],
     ['{"cm":4}', undefined, '{"cm":4}'],
     ['{"c', '{"cm":4}', '{"cm":4}'],
-  ])('that were streamed as %p and then told as %p are %p', (streamed, told, expected) => {
+  ])('that were streamed as %p and then repeated as %p are %p', (streamed, told, expected) => {
     const item = call('call_abc12345', { arguments: told })
     const events = eventsIn([added(0, item), fragment(0, streamed), done(0, item), completed(item)])
     expect(expectOrderlyCalls(events)).toEqual([])
     expect(events.findLast((event) => event.type === 'tool-call')?.call.arguments).toBe(expected)
   })
 
-  test('that the limit cut off in a stream begin and never end', () => {
+  test('that the output limit interrupted start and never end', () => {
     const item = call('call_abc12345', { arguments: '{"c', status: 'incomplete' })
     const end = { type: 'response.incomplete', response: { status: 'incomplete', output: [item] } }
     const events = eventsIn([added(0, item), fragment(0, '{"c'), done(0, item), end])

@@ -33,23 +33,23 @@ test.each<[string, ProviderSettings, string]>([
   })
 })
 
-test('the key goes as the kind has it', () => {
+test('the Responses API receives the key as the kind defines it', () => {
   expect(configure({ kind: 'azure', api: 'responses', base_url: azure }).headers).toEqual({ 'api-key': 'k' })
   expect(configure({ kind: 'xai', api: 'responses' }).headers).toEqual({ authorization: 'Bearer k' })
 })
 
-test.each([undefined, 'chat'] as const)('with api %p it is chat completions', (api) => {
+test.each([undefined, 'chat'] as const)('with api %p a provider speaks chat completions', (api) => {
   const { url, wire } = configure({ kind: 'openai', api })
   expect(url).toBe('https://api.openai.com/v1/chat/completions')
   expect(wire).not.toBe(responses)
 })
 
-test('a kind without a Responses API does not take the setting', () => {
+test('a kind without a Responses API rejects the setting', () => {
   const { problems } = configure({ kind: 'mistral', api: 'responses' })
   expect(problems).toMatchObject([{ path: 'providers.mine.api' }])
 })
 
-test('the kinds that take the setting exist', () => {
+test('the kinds that accept the setting exist', () => {
   const names = Object.values(kinds).flatMap((kind) => (hasResponsesApi(kind) ? [kind.name] : []))
   expect(names.toSorted()).toEqual([
     'azure',

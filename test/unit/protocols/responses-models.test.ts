@@ -21,16 +21,16 @@ describe('a reasoning effort at the Responses API', () => {
     ['grok-4.5', 'none', { effort: 'low', summary: 'auto' }],
     ['grok-4.3', 'xhigh', { effort: 'high', summary: 'auto' }],
     ['grok-3-mini', 'medium', { effort: 'high', summary: 'auto' }],
-  ])('of %s for %s', (model, effort, reasoning) => {
+  ])('is rendered for %s at %s', (model, effort, reasoning) => {
     expect(render(model, { effort })).toMatchObject({ body: { reasoning }, warnings: [] })
   })
 
-  test('is the one that was asked for where the catalog knows the efforts of the model', () => {
+  test('is the requested one where the catalog knows the efforts of the model', () => {
     const { body } = render('grok-4.5', { effort: 'xhigh' }, { efforts: ['low', 'xhigh'] })
     expect(body.reasoning).toEqual({ effort: 'xhigh', summary: 'auto' })
   })
 
-  test('is left out with a warning where the model has none', () => {
+  test('is ignored with a warning where the model has none', () => {
     const { body, warnings } = render('grok-4-0709', { effort: 'low' })
     expect(body).not.toHaveProperty('reasoning')
     expect(warnings).toEqual([
@@ -38,7 +38,7 @@ describe('a reasoning effort at the Responses API', () => {
     ])
   })
 
-  test('that was not asked for sends no word on reasoning, not even for a summary', () => {
+  test('that was not requested sends no reasoning field, not even for a summary', () => {
     expect(render('gpt-5', {}).body).not.toHaveProperty('reasoning')
   })
 })
@@ -54,17 +54,17 @@ describe('encrypted reasoning', () => {
     ['grok-4-fast-non-reasoning', false],
     ['openai.gpt-oss-20b', false],
     ['my-deployment', false],
-  ])('is asked of %s in a tool loop: %p', (model, asked) => {
+  ])('is requested of %s in a tool loop: %p', (model, asked) => {
     const { body } = render(model, { tools: exampleGeneration.tools })
     expect(body.include).toEqual(asked ? ['reasoning.encrypted_content'] : undefined)
   })
 
-  test('is not asked for without tools', () => {
+  test('is not requested without tools', () => {
     expect(render('gpt-5', {}).body).not.toHaveProperty('include')
   })
 })
 
-describe('sampling at the Responses API', () => {
+describe('sampling parameters at the Responses API', () => {
   test.each<[string, Effort | undefined, boolean]>([
     ['gpt-5-mini', undefined, false],
     ['openai/gpt-5', undefined, false],

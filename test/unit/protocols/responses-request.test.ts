@@ -17,7 +17,7 @@ const text = (text: string): Part => ({ type: 'text', text })
 const inputOf = (...messages: Message[]) => render({ messages }).body.input
 
 describe('a Responses request', () => {
-  test('is stateless, and holds nothing but the question for a plain one', () => {
+  test('is stateless, and has only the input for a plain prompt', () => {
     const input = [{ role: 'user', content: 'How high is the river?' }]
     expect(render({})).toEqual({ body: { model: 'example-model', input, store: false }, warnings: [] })
     expect(render({}, { stream: true }).body).toEqual({
@@ -49,7 +49,7 @@ describe('a Responses request', () => {
     expect(warnings).toEqual([])
   })
 
-  test('has flat tools, which are strict only where the caller wants it', () => {
+  test('has flat tools, which are strict only where the client requests it', () => {
     const { body } = render({
       tools: [...exampleGeneration.tools, { name: 'ring', strict: true }],
       toolChoice: { name: 'ring' },
@@ -70,12 +70,12 @@ describe('a Responses request', () => {
     })
   })
 
-  test('has no word on tools without tools', () => {
+  test('has no tool parameters without tools', () => {
     const { body } = render({ toolChoice: 'required', parallelToolCalls: false }, { model: 'gpt-5' })
     expect(Object.keys(body)).toEqual(['model', 'input', 'store'])
   })
 
-  test('has a flat schema, strict only where the caller wants it', () => {
+  test('has a flat schema, strict only where the client requests it', () => {
     const format = { type: 'json_schema', name: 'gate', schema: { type: 'object' } } as const
     expect(render({ format }).body.text).toEqual({ format: { ...format, strict: false } })
     const strict = { ...format, strict: true }
@@ -83,7 +83,7 @@ describe('a Responses request', () => {
     expect(render({ format: { type: 'text' } }).body.text).toBeUndefined()
   })
 
-  test('sends on the properties that the API knows and names the others in one sentence', () => {
+  test('passes on the properties that the API knows and names the others in one warning', () => {
     const extras = {
       prompt_cache_key: 'k',
       safety_identifier: 's',
@@ -101,7 +101,7 @@ describe('a Responses request', () => {
     ])
   })
 
-  test('leaves out what the API has no place for, and says so', () => {
+  test('omits what the API does not support, with a warning', () => {
     const { body, warnings } = render({
       choices: 2,
       stop: ['END'],
@@ -118,12 +118,12 @@ describe('a Responses request', () => {
     for (const name of names) expect([...responses.parameters]).not.toContain(name)
   })
 
-  test('says nothing of values that ask for what happens anyway', () => {
+  test('has no warning for default values', () => {
     const neutral = { choices: 1, stop: [], frequencyPenalty: 0, presencePenalty: 0, logitBias: {} }
     expect(render(neutral).warnings).toEqual([])
   })
 
-  test('raises a limit that OpenAI would refuse', () => {
+  test('raises a limit that OpenAI would reject', () => {
     const { body, warnings } = render({ maxTokens: 1 })
     expect(body.max_output_tokens).toBe(16)
     expect(warnings).toHaveLength(1)
@@ -151,7 +151,7 @@ describe('the input of a Responses request', () => {
     ])
   })
 
-  test('has what the model said as output, refusals too', () => {
+  test('has assistant messages as output, refusals too', () => {
     const refusal: Part = { type: 'foreign', value: { type: 'refusal', refusal: 'No.' } }
     expect(inputOf({ role: 'assistant', parts: [text('Well,'), refusal], toolCalls: [] })).toEqual([
       {
@@ -164,7 +164,7 @@ describe('the input of a Responses request', () => {
     ])
   })
 
-  test('carries images and files by data and by address', () => {
+  test('has images and files by data and by URL', () => {
     const image: Part = { type: 'image', url: 'https://example.test/a.png', detail: 'low' }
     const file = (file: object): Part => ({ type: 'foreign', value: { type: 'file', file } })
     const data = 'data:application/pdf;base64,QUJD'
@@ -184,7 +184,7 @@ describe('the input of a Responses request', () => {
     ])
   })
 
-  test('loses other parts, names and unknown properties with a sentence for each kind', () => {
+  test('ignores other parts, names and unknown properties with a warning for each kind', () => {
     const audio: Part = { type: 'foreign', value: { type: 'input_audio', input_audio: {} } }
     const said = { ...text('Hi'), extras: { cache_control: {} } } as Part
     const messages: Message[] = [

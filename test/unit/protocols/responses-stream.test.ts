@@ -33,7 +33,7 @@ describe('the end of a streamed response', () => {
     ['a filter', cutOff('content_filter'), 'content_filter'],
     ['an engine that calls a limit completed', { ...cutOff(), type: 'response.completed' }, 'length'],
     ['the last event of a router', { ...completed, type: 'response.done' }, 'stop'],
-  ])('after %p', (_name, event, finish) => {
+  ])('follows %p', (_name, event, finish) => {
     const answer = read(said('Hi'), event)
     expect(answer.choices).toMatchObject([{ text: 'Hi', finish }])
     expect(answer.failures).toEqual([])
@@ -54,12 +54,12 @@ describe('the end of a streamed response', () => {
     expect(eventsOf(said('Hi')).map(({ type }) => type)).toEqual(['text', 'failure'])
   })
 
-  test('is told once, whatever follows it', () => {
+  test('is emitted once, whatever follows it', () => {
     const events = eventsOf(said('Hi'), completed, '[DONE]', completed)
     expect(events.map(({ type }) => type)).toEqual(['text', 'finish'])
   })
 
-  test('tells the usage and the tier before it', () => {
+  test('follows the usage and the tier', () => {
     const usage = {
       input_tokens: 30,
       input_tokens_details: { cached_tokens: 20, cache_write_tokens: 4 },
@@ -107,24 +107,24 @@ describe('an error in a streamed response', () => {
     ['server_error', 500],
     ['vector_store_timeout', 500],
     ['something_new', undefined],
-  ])('with the code %s means the status %p', (code, status) => {
+  ])('with the code %s has the status %p', (code, status) => {
     expect(responses.parseError({ error: { code, message: 'No.' } }).status).toBe(status)
   })
 
-  test('keeps the usage that a failed response tells', () => {
+  test('keeps the usage of a failed response', () => {
     const usage = { input_tokens: 3, output_tokens: 2 }
     const answer = read(ended('failed', { error: limited, usage }))
     expect(answer.usage).toMatchObject({ promptTokens: 3, completionTokens: 2 })
   })
 
-  test('of xAI has its sentence beside the code', () => {
+  test('of xAI has its message beside the code', () => {
     const complaint = responses.parseError({ code: 'invalid-argument', error: 'Incorrect API key provided.' })
     expect(complaint).toMatchObject({ message: 'Incorrect API key provided.', code: 'invalid-argument' })
   })
 })
 
-describe('what a response says', () => {
-  test('a refusal is text', () => {
+describe('the content of a streamed response', () => {
+  test('has a refusal as text', () => {
     const refusal = { type: 'message', content: [{ type: 'refusal', refusal: 'No.' }] }
     const streamed = eventsOf(
       { type: 'response.refusal.delta', delta: 'No.' },
@@ -139,14 +139,14 @@ describe('what a response says', () => {
   const summary = (delta: string) => ({ type: 'response.reasoning_summary_text.delta', delta })
   const thought = (delta: string) => ({ type: 'response.reasoning_text.delta', delta })
 
-  test('the parts of a summary are paragraphs', () => {
+  test('has the parts of a summary as paragraphs', () => {
     const output = [{ type: 'reasoning', summary: [{ text: 'One.' }, { text: 'Two.' }] }]
     const streamed = read(part, summary('One.'), part, summary('Two.'), ended('completed', { output }))
     expect(streamed.choices[0]?.reasoning).toBe('One.\n\nTwo.')
     expect(answerOf(responses.parse({ output })).choices[0]?.reasoning).toBe('One.\n\nTwo.')
   })
 
-  test('reasoning that comes with its summary counts once', () => {
+  test('counts reasoning once that arrives with its summary', () => {
     const output = [
       { type: 'reasoning', summary: [{ text: 'In short.' }], content: [{ text: 'At length.' }] },
     ]
@@ -156,19 +156,19 @@ describe('what a response says', () => {
     expect(answerOf(responses.parse({ output })).choices[0]?.reasoning).toBe('In short.')
   })
 
-  test('what came without deltas is told from the end of the answer', () => {
+  test('has the output of the terminal event where no deltas arrived', () => {
     const reasoning = { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'Hm.' }] }
     const answer = read(ended('completed', { output: [reasoning, message('Hi')] }))
     expect(answer.choices).toMatchObject([{ text: 'Hi', reasoning: 'Hm.', finish: 'stop' }])
   })
 
-  test('what the end repeats counts once', () => {
+  test('counts once what the terminal event repeats', () => {
     expect(read(said('H'), said('i'), ended('completed', { output: [message('Hi')] })).choices[0]?.text).toBe(
       'Hi',
     )
   })
 
-  test('the tier is told when it is new, and not what was only asked for', () => {
+  test('has the tier when it changes, and not the requested one', () => {
     const created = (service_tier: string) => ({ type: 'response.created', response: { service_tier } })
     const tiers = (first: string, last: string) =>
       eventsOf(created(first), ended('completed', { service_tier: last })).flatMap((event) =>
@@ -179,7 +179,7 @@ describe('what a response says', () => {
     expect(tiers('default', 'flex')).toEqual(['default', null])
   })
 
-  test.each(['queued', 'in_progress'])('a body that is still %s is a failure', (status) => {
+  test.each(['queued', 'in_progress'])('is a failure where a complete body is still %s', (status) => {
     expect(responses.parse({ status, output: [] }).map(({ type }) => type)).toEqual(['failure'])
   })
 })

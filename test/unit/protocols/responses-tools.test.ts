@@ -55,8 +55,8 @@ const result = (callId: string, ...texts: string[]): Message => ({
   parts: texts.map((text) => ({ type: 'text', text })),
 })
 
-describe('tool calls of a response', () => {
-  test('are told when they are whole and not again at the end', () => {
+describe('the tool calls of a response', () => {
+  test('are emitted when they are complete and not again at the end', () => {
     const calls = streamed(call('call_abc12345'), call('call_def67890'))
     expect(calls.map((event) => event.call)).toEqual([
       { id: 'call_abc12345', name: 'open_gate', arguments: '{"cm":4}' },
@@ -64,7 +64,7 @@ describe('tool calls of a response', () => {
     ])
   })
 
-  test('are told from the end where no event of their own came', () => {
+  test('are emitted at the end where no event of their own arrived', () => {
     const end = {
       type: 'response.completed',
       response: { status: 'completed', output: [call('call_abc12345')] },
@@ -80,7 +80,7 @@ describe('tool calls of a response', () => {
     expect(whole(call('call_abc12345', { arguments: given }))[0]?.call.arguments).toBe(expected)
   })
 
-  test('that the limit cut off are not told', () => {
+  test('that the output limit interrupted are not emitted', () => {
     const cut = call('call_abc12345', { arguments: '{"c', status: 'incomplete' })
     const response = {
       status: 'incomplete',
@@ -91,7 +91,7 @@ describe('tool calls of a response', () => {
   })
 
   test.each(['call_0', 'functions.open_gate:12', '', 'call_'])(
-    'do not keep the id %p, which may come again',
+    'do not keep the id %p, which may be repeated',
     (id) => {
       const [first, second] = streamed(call(id), call(id))
       expect(first?.call.id).toMatch(/^call_[A-Za-z0-9]{24}$/)
@@ -100,7 +100,7 @@ describe('tool calls of a response', () => {
     },
   )
 
-  test('keep an id of their own, also that of another call of the answer only once', () => {
+  test('keep a unique id, also where another call of the reply has it too', () => {
     const own = 'call-2287d3de-269c-416e-a172-6e4ecc95e9ec-0'
     const ids = streamed(call(own), call(own)).map((event) => event.call.id)
     expect(ids[0]).toBe(own)
@@ -108,7 +108,7 @@ describe('tool calls of a response', () => {
   })
 })
 
-describe('what goes back with the calls of a response', () => {
+describe('the provider state of the calls of a response', () => {
   test('is the encrypted reasoning before each, without its empty fields', () => {
     const second = { ...reasoning, id: 'rs_2' }
     const items = [reasoning, call('call_abc12345'), call('call_abc12346'), second, call('call_abc12347')]
@@ -117,7 +117,7 @@ describe('what goes back with the calls of a response', () => {
     expect(whole(...items).map((event) => event.state as unknown)).toEqual(states)
   })
 
-  test('is reasoning in the open, and none that only refers to what is stored', () => {
+  test('is plain reasoning, and none that only refers to stored items', () => {
     const open = {
       type: 'reasoning',
       id: 'r',
@@ -134,7 +134,7 @@ describe('what goes back with the calls of a response', () => {
     expect(whole(message, call('call_abc12345'))[0]?.state).toEqual({ phase: 'commentary' })
   })
 
-  test('stands before its call, and the first before the text of the turn', () => {
+  test('precedes its call, and the first one the text of the turn', () => {
     const first = past('call_a1234', {
       state: { reasoning: [{ type: 'reasoning', id: 'rs_1' }], phase: 'commentary' },
     })
@@ -153,14 +153,14 @@ describe('what goes back with the calls of a response', () => {
     ])
   })
 
-  test('is nothing of what another format left with the call', () => {
+  test('is none of the state of another format', () => {
     const state = { reasoning_details: ['secret'], reasoning_content: 'secret', extra_content: 'secret' }
     expect(JSON.stringify(inputOf(turn(past('call_a1234', { state }))))).not.toContain('secret')
   })
 })
 
 describe('a tool loop at the Responses API', () => {
-  test('is calls and results by their ids, without an empty message', () => {
+  test('has calls and results by their ids, without an empty message', () => {
     const second = past('toolu_2', { arguments: '' })
     const input = inputOf(turn(past('call_a1234'), second), result('toolu_2', 'Open.'), result('call_a1234'))
     expect(input).toEqual([
@@ -171,7 +171,7 @@ describe('a tool loop at the Responses API', () => {
     ])
   })
 
-  test('has texts of a result in one and an image beside its text in a list', () => {
+  test('has the texts of a result as one and an image beside its text as a list', () => {
     const image: Message = {
       role: 'tool',
       callId: 'call_b1234',

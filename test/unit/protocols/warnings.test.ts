@@ -11,7 +11,7 @@ function gathered(add: (warnings: Warnings) => void): readonly string[] {
 const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}`)
 
 describe('the warnings of a request', () => {
-  test('name one thing in a sentence of its own, and several of a kind in one together', () => {
+  test('name one thing in its own sentence, and several of a kind in one together', () => {
     expect(unsupportedSentence({ what: 'Parameter', by: 'mistral' }, ['n'])).toBe(
       'Parameter `n` is not supported by mistral and was ignored.',
     )
@@ -20,14 +20,14 @@ describe('the warnings of a request', () => {
     )
   })
 
-  test('name eight at most, and say how many others there are', () => {
+  test('name eight at most, and give the number of the others', () => {
     const sentence = (count: number) => unsupportedSentence({ what: 'Parameter' }, names(count))
     expect(sentence(8)).toContain('`n6` and `n7` are not')
     expect(sentence(9)).toContain('`n6`, `n7` and 1 other are not')
     expect(sentence(10_000)).toContain('`n7` and 9,992 others are not')
   })
 
-  test('name each thing once, and each kind by itself', () => {
+  test('name each thing once, and each kind separately', () => {
     const sentences = gathered(({ add }) => {
       for (const by of ['groq', 'mistral', 'groq']) add({ what: 'Parameter', name: 'n', by })
       add('A sentence.')
@@ -43,7 +43,7 @@ describe('the warnings of a request', () => {
     ])
   })
 
-  test('cut a long name, and write no control characters', () => {
+  test('truncate a long name, and contain no control characters', () => {
     const [sentence = ''] = gathered(({ add }) => {
       add({ what: 'Parameter', name: `a\n${'b'.repeat(1024 * 1024)}` })
     })
@@ -51,7 +51,7 @@ describe('the warnings of a request', () => {
     expect(sentence).toStartWith('Parameter `a\ufffdbbb')
   })
 
-  test('are so many, and of more it is said that they are there', () => {
+  test('are limited, and their number beyond that is given', () => {
     const all = names(maxWarnings)
     expect(gathered(({ add }) => all.forEach(add))).toEqual(all)
     const sentences = gathered(({ add }) => {
@@ -62,7 +62,7 @@ describe('the warnings of a request', () => {
     expect(sentences.at(-1)).toBe('Further warnings were omitted.')
   })
 
-  test('of a name that every object has are like any other', () => {
+  test('treat a name that every object has like any other', () => {
     const inherited = ['constructor', 'toString', '__proto__', 'hasOwnProperty']
     const sentences = gathered(({ add }) => inherited.forEach((name) => add({ what: 'Parameter', name })))
     expect(sentences[0]).toStartWith(
@@ -70,7 +70,7 @@ describe('the warnings of a request', () => {
     )
   })
 
-  test('of two lists are one list with the same bound', () => {
+  test('of two lists are one list with the same limit', () => {
     expect(joinWarnings(['a', 'b'], ['b', 'c'])).toEqual(['a', 'b', 'c'])
     const joined = joinWarnings(names(maxWarnings), ['another'])
     expect(joined).toHaveLength(maxWarnings)

@@ -47,7 +47,7 @@ async function collected(stream: ReturnType<typeof streamed>['stream']) {
 const unfailing = Object.entries(runs).filter(([name]) => !name.startsWith('failed'))
 const failing = Object.entries(runs).filter(([name]) => name.startsWith('failed'))
 
-describe('the stock client takes the stream', () => {
+describe('the OpenAI client accepts the stream:', () => {
   test.each(unfailing)('%s', async (name, run) => {
     const { stream, state, told } = streamed(name, run)
     const { text, numbers } = await collected(stream)
@@ -58,23 +58,26 @@ describe('the stock client takes the stream', () => {
   })
 })
 
-describe('the stock client throws what the failure is', () => {
+describe('the OpenAI client throws the failure of the stream:', () => {
   test.each(failing)('%s', async (name, run) => {
     const error: unknown = await collected(streamed(name, run).stream).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(APIError)
     expect(error).toMatchObject({ code: 'upstream_unavailable', type: 'server_error', param: null })
   })
 
-  test.each(failing)('a client that overlooks the error finds it in the response: %s', async (name, run) => {
-    const { stream, state } = streamed(`overlooked ${name}`, run, (type) => type === 'error')
-    const final = await stream.finalResponse()
-    expect(final.status).toBe('failed')
-    expect(final.error).toMatchObject({ code: 'server_error', message: 'The provider broke off.' })
-    expect(final.output).toMatchObject(JSON.parse(JSON.stringify(renderResponse(state, options).output)))
-  })
+  test.each(failing)(
+    'a client that ignores the error event finds the error in the response: %s',
+    async (name, run) => {
+      const { stream, state } = streamed(`overlooked ${name}`, run, (type) => type === 'error')
+      const final = await stream.finalResponse()
+      expect(final.status).toBe('failed')
+      expect(final.error).toMatchObject({ code: 'server_error', message: 'The provider broke off.' })
+      expect(final.output).toMatchObject(JSON.parse(JSON.stringify(renderResponse(state, options).output)))
+    },
+  )
 })
 
-test(`the stock client takes whatever a model may say (seed ${seed})`, async () => {
+test(`the OpenAI client accepts whatever a model may emit (seed ${seed})`, async () => {
   for (const index of Array.from({ length: 100 }).keys()) {
     const { stream, state } = streamed(`random ${index}`, randomRun(random), (type) => type === 'error')
     const final = await stream.finalResponse()

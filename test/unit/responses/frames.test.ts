@@ -14,7 +14,7 @@ import {
 
 const options = { openResponses: false }
 
-test.each(Object.keys(runs))('each event is one whole frame that is named for it: %s', (name) => {
+test.each(Object.keys(runs))('each event is one complete frame that carries its name: %s', (name) => {
   const { told } = runOf(...runs[name]!)
   const rendered = renderedRun(...runs[name]!)
   for (const [index, event] of told.entries()) {
@@ -25,7 +25,7 @@ test.each(Object.keys(runs))('each event is one whole frame that is named for it
   }
 })
 
-test('pieces of text and of reasoning are written like this', () => {
+test('text and reasoning deltas have this exact form', () => {
   const { told } = runOf(headOf(), [...begun, thought('H"m'), said('a\nb😀')])
   const deltas = told.filter(({ type }) => type === 'text_delta').map((event) => renderFrame(event, options))
   expect(deltas).toEqual([
@@ -38,14 +38,14 @@ test('pieces of text and of reasoning are written like this', () => {
   ])
 })
 
-test('half a character is escaped, for it has no UTF-8', () => {
+test('half a surrogate pair is escaped, because it has no UTF-8 encoding', () => {
   const event = runOf(headOf(), [...begun, said('\ud83d')]).told.at(-1)!
   const frame = renderFrame(event, options)
   expect(frame).toContain('"delta":"\\ud83d"')
   expect(new TextDecoder().decode(new TextEncoder().encode(frame))).toBe(frame)
 })
 
-test('what is not a failure has no error at its top, on which clients would throw', () => {
+test('an event that is not a failure has no error at its top level, on which clients would throw', () => {
   for (const [head, events] of Object.values(runs)) {
     for (const event of renderedRun(head, events)) {
       expect('error' in event).toBe(event.type === 'error')
@@ -53,7 +53,7 @@ test('what is not a failure has no error at its top, on which clients would thro
   }
 })
 
-test('the settings of the gateway reach the snapshots', () => {
+test('the settings of the gateway apply to the snapshots', () => {
   const [event] = runOf(...runs.plain!).told
   expect(renderFrame(event!, { openResponses: true })).toContain('"temperature":1,')
   expect(renderFrame(event!, options)).toContain('"temperature":null,')

@@ -9,7 +9,7 @@ import {
 const digits = '019a2b3c4d5e7f80a1b2c3d4e5f60718'
 const response = `resp_${digits}`
 
-test('text is one message of the user', () => {
+test('a text is one user message', () => {
   expect(inputItems('Hello', response)).toEqual([
     {
       id: `msg_${digits}i0`,
@@ -20,7 +20,7 @@ test('text is one message of the user', () => {
   ])
 })
 
-test('an item stays as it was written, with a type and an id beside it', () => {
+test('an item stays unchanged, with a type and an id added', () => {
   const message = { role: 'user', content: 'a', free: [1, { b: null }] } as const
   const foreign = { type: 'telegram', from: 'Ada', id: 7 }
   expect(inputItems([message, foreign], response)).toEqual([
@@ -30,7 +30,7 @@ test('an item stays as it was written, with a type and an id beside it', () => {
   expect(message).toEqual({ role: 'user', content: 'a', free: [1, { b: null }] })
 })
 
-test('an id of its own stays, an empty one does not', () => {
+test('an existing id stays, an empty one does not', () => {
   const said = { role: 'assistant', content: 'a' } as const
   const ids = inputItems(
     [
@@ -46,7 +46,7 @@ test.each([[{ id: 'msg_1' }], [{ type: null, id: 'msg_1' }]])('%p is a reference
   expect(inputItems([item], response)).toEqual([{ type: 'item_reference', id: 'msg_1' }])
 })
 
-test('null for a type is none', () => {
+test('an item whose type is null and that has a role is a message', () => {
   const [item] = inputItems([{ type: null, role: 'user', content: 'a' }], response)
   expect(item).toEqual({ type: 'message', id: `msg_${digits}i0`, role: 'user', content: 'a' })
 })
@@ -57,7 +57,7 @@ test('a key named __proto__ stays a key', () => {
   expect(JSON.stringify(item)).toContain('"__proto__":{"role":"system"}')
 })
 
-test('every id of ours leads back to its response', () => {
+test('every id of an item leads back to its response', () => {
   for (const type of ['message', 'reasoning', 'function_call', 'function_call_output', 'telegram', '']) {
     for (const index of [0, 9, 10, 99, 100, 123_456]) {
       const ids = [inputItemId(response, index, type), outputItemId(response, index, type)]
@@ -67,7 +67,7 @@ test('every id of ours leads back to its response', () => {
   }
 })
 
-test('ids tell the kind of their item', () => {
+test('an item id contains the kind of its item', () => {
   expect(outputItemId(response, 0, 'message')).toBe(`msg_${digits}00`)
   expect(outputItemId(response, 12, 'reasoning')).toBe(`rs_${digits}12`)
   expect(inputItemId(response, 3, 'function_call')).toBe(`fc_${digits}i3`)
@@ -84,6 +84,6 @@ test.each([
   `msg_${digits.toUpperCase()}00`,
   `resp${digits}00`,
   `${digits}00`,
-])('%p is no id of ours', (id) => {
+])('%p is not an item id of this gateway', (id) => {
   expect(responseIdOf(id)).toBeUndefined()
 })

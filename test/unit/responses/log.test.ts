@@ -20,14 +20,14 @@ function piecesOf<Item>(items: readonly Item[]): (readonly Item[])[] {
   return ends.map((end, index) => items.slice(ends[index - 1] ?? 0, end))
 }
 
-test(`what is read is what was written, however the log was cut (seed ${seed})`, () => {
+test(`the event log is read as it was written, however it was split (seed ${seed})`, () => {
   for (const [, events] of all) {
     const log = piecesOf(events).map((piece) => stored(encodeEvents(piece)))
     expect(decodeEvents(log.join(''))).toEqual([...events])
   }
 })
 
-test(`a response made at once is the one made step by step, its numbers too (seed ${seed})`, () => {
+test(`a response built at once equals the one built step by step, its numbers too (seed ${seed})`, () => {
   for (const [head, events] of all) {
     const { state } = runOf(head, events)
     const log = piecesOf(events).map((piece) => stored(encodeEvents(piece)))
@@ -35,13 +35,13 @@ test(`a response made at once is the one made step by step, its numbers too (see
   }
 })
 
-test('a log of nothing is nothing', () => {
+test('an empty event log is empty', () => {
   expect(encodeEvents([])).toBe('')
   expect(decodeEvents('')).toEqual([])
   expect(foldLog(headOf(), '').sequence).toBe(0)
 })
 
-test('a character whose halves came in two pieces is whole in the answer, and in two in the log', () => {
+test('a character that was split over two deltas is complete in the output, and split in the log', () => {
   const [high, low] = ['\ud83d', '\ude00']
   const events = [...begun, said(high), said(low), finish('stop'), ended]
   const torn = events.map((event) => stored(encodeEvents([event]))).join('')
@@ -51,7 +51,7 @@ test('a character whose halves came in two pieces is whole in the answer, and in
   }
 })
 
-test('each entry is a line, and only a stretch of pieces tells their lengths', () => {
+test('each entry is a line, and only a run of deltas has their lengths', () => {
   expect(encodeEvents([said('a'), thought('Hm'), thought('.'), ended])).toBe(
     '{"type":"text","text":"a"}\n' +
       '{"type":"reasoning","text":"Hm.","lengths":[2,1]}\n' +
@@ -59,7 +59,7 @@ test('each entry is a line, and only a stretch of pieces tells their lengths', (
   )
 })
 
-test('pieces that follow each other cost little more than their text', () => {
+test('consecutive deltas cost little more than their text', () => {
   const words = ['the ', 'river ', 'flows\n', 'on, ', 'qui', 'et', 'ly ', 'down ']
   const deltas = Array.from({ length: 5000 }, (_, index) => said(words[index % words.length]!))
   const text = deltas.reduce((length, event) => length + ('text' in event ? event.text.length : 0), 0)

@@ -16,7 +16,7 @@ const answer = (id: string) => ({ role: 'tool', callId: id, parts: [text('5 m')]
 const messagesOf = (input: readonly unknown[], context: readonly Item[] = []) =>
   lowered({ input }, context).generation.messages as unknown
 
-test('a call and its result are told as they were, and no tool is offered for them', () => {
+test('a call and its result are lowered unchanged, and no tool is offered for them', () => {
   const { generation, warnings } = lowered({ input: [question, call('a'), result('a')] })
   expect(generation.messages as unknown).toEqual([
     asked,
@@ -27,7 +27,7 @@ test('a call and its result are told as they were, and no tool is offered for th
   expect(warnings).toEqual([])
 })
 
-test('calls made at once are one turn, with the words before them', () => {
+test('parallel calls are one turn, with the text before them', () => {
   const said = { role: 'assistant', content: 'Let me see.' }
   expect(messagesOf([question, said, call('a'), call('b'), result('a'), result('b')])).toEqual([
     asked,
@@ -37,7 +37,7 @@ test('calls made at once are one turn, with the words before them', () => {
   ])
 })
 
-test('calls made one after the other are turns of their own', () => {
+test('consecutive calls are turns of their own', () => {
   const roles = lowered({ input: [question, call('a'), result('a'), call('b'), result('b')] })
   expect(roles.generation.messages.map(({ role }) => role)).toEqual([
     'user',
@@ -57,7 +57,7 @@ test('a result of parts keeps them', () => {
   expect(generation.messages[1]?.parts as unknown).toEqual([text('a'), { type: 'image', url: 'data:,' }])
 })
 
-test('a result may answer a call of an earlier response', () => {
+test('a result may belong to a call of an earlier response', () => {
   const context = [{ id: 'fc_1', ...call('a') }]
   expect(messagesOf([result('a'), question], context)).toEqual([
     { role: 'assistant', parts: [], toolCalls: [made('a')] },
@@ -74,7 +74,7 @@ test.each([
   ['a call without arguments, and its result', [call('a', { arguments: {} }), result('a')]],
   ['a call without an id', [call('', { call_id: undefined }), { type: 'function_call_output' }]],
   ['a call of an empty id', [call(''), result('')]],
-])('%s is ignored, as providers refuse it', (_, items) => {
+])('%s is ignored, because providers reject it', (_, items) => {
   const { generation, warnings } = lowered({ input: [question, ...items] })
   expect(generation.messages as unknown).toEqual([asked])
   expect(warnings).toEqual([

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
 import { lowered } from './support/lower-world.ts'
 
-test('unnamed properties that mean the same everywhere go on as they are', () => {
+test('unknown properties with the same meaning everywhere are passed on unchanged', () => {
   const extras = { top_k: 5, min_p: 0.1, prompt_cache_key: 'a', chat_template_kwargs: { a: [1] } }
   const { generation, warnings } = lowered(extras)
   expect(generation.extras).toEqual(extras)
   expect(warnings).toEqual([])
 })
 
-test('the verbosity of the text is that of the answer', () => {
+test('the verbosity of the text is that of the request', () => {
   expect(lowered({ text: { verbosity: 'low' }, top_k: 5 }).generation.extras).toEqual({
     top_k: 5,
     verbosity: 'low',
@@ -35,7 +35,7 @@ const ignored = {
   service_tier: 'scale',
 }
 
-test.each(Object.entries(ignored))('%s is ignored, and said to be', (name, value) => {
+test.each(Object.entries(ignored))('%s is ignored with a warning', (name, value) => {
   const { generation, warnings } = lowered({ [name]: value })
   expect(warnings).toEqual([`Parameter \`${name}\` is not supported and was ignored.`])
   expect(generation).toEqual(lowered({}).generation)
@@ -53,29 +53,29 @@ test.each([
   { truncation: 'disabled' },
   { include: [] },
   { store: true, metadata: { a: 1 }, tags: ['a'], trace: { id: 'a' } },
-])('%j changes nothing and needs no word', (patch) => {
+])('%j changes nothing and causes no warning', (patch) => {
   expect(lowered(patch)).toEqual(lowered({}))
 })
 
-test.each(['auto', 'default', 'flex', 'priority'])('the tier %s is asked for', (tier) => {
+test.each(['auto', 'default', 'flex', 'priority'])('the tier %s is requested', (tier) => {
   const { generation, warnings } = lowered({ service_tier: tier })
   expect([generation.serviceTier, warnings]).toEqual([tier as never, []])
 })
 
-test('a tier of a number is ignored like an unknown one', () => {
+test('a tier that is a number is ignored like an unknown one', () => {
   const { generation, warnings } = lowered({ service_tier: 5 })
   expect(generation.serviceTier).toBeUndefined()
   expect(generation.extras).toEqual({})
   expect(warnings).toHaveLength(1)
 })
 
-test('that nothing is cut is said to whom it may surprise', () => {
+test('truncation that does not happen has a warning', () => {
   expect(lowered({ truncation: 'auto' }).warnings).toEqual([
     'Parameter `truncation` is not supported and was ignored.',
   ])
 })
 
-test('what cannot be included is named, but not at any length', () => {
+test('an unknown include is named, up to a maximum length', () => {
   expect(lowered({ include: ['reasoning.encrypted_content', 'a', 'a'] }).warnings).toEqual([
     'Include values `reasoning.encrypted_content` and `a` are not supported and were ignored.',
   ])

@@ -13,12 +13,12 @@ test.each([
   ['developer', { role: 'developer', parts: [text('a')] }],
   ['user', { role: 'user', parts: [text('a')] }],
   ['assistant', { role: 'assistant', parts: [text('a')], toolCalls: [] }],
-])('a message by %s, with what else it says of itself left out', (role, expected) => {
+])('a message by %s is lowered, and its other properties are ignored', (role, expected) => {
   const item = { role, content: 'a', id: 'msg_1', status: 'completed', phase: 'final' }
   expect(messagesOf([item])).toEqual([expected])
 })
 
-test('what was said before comes first, in its order', () => {
+test('earlier messages come first, in their order', () => {
   const context = [
     { id: 'a', type: 'message', role: 'user', content: 'one' },
     { id: 'b', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'two' }] },
@@ -59,13 +59,13 @@ test.each([
     { type: 'input_audio', input_audio: { data: 'a', format: 'wav' } },
     { type: 'foreign', value: { type: 'input_audio', input_audio: { data: 'a', format: 'wav' } } },
   ],
-])('the part %j', (part, expected) => {
+])('the part %j is lowered', (part, expected) => {
   const { generation, warnings } = partsOf(part)
   expect(generation.messages[0]?.parts as unknown).toEqual([expected, text('.')])
   expect(warnings).toEqual([])
 })
 
-test('an image that is nowhere is left out, and said to be', () => {
+test('an image without a source is ignored with a warning', () => {
   const { generation, warnings } = partsOf({ type: 'input_image' })
   expect(generation.messages[0]?.parts).toEqual([text('.')])
   expect(warnings).toEqual(['An image without an image_url was ignored.'])
@@ -75,17 +75,17 @@ test.each([
   [{ type: 'input_image', file_id: 'file-1' }, 'input[0].content[0].file_id'],
   [{ type: 'input_file', file_id: 'file-1' }, 'input[0].content[0].file_id'],
   [{ type: 'file', file: { file_id: 'file-1' } }, 'input[0].content[0].file.file_id'],
-])('the file of %j is refused', (part, param) => {
+])('the file of %j is rejected', (part, param) => {
   const error = refusal({ input: says([part]) })
   expect([error.status, error.param, error.code]).toEqual([400, param, 'unsupported_parameter'])
 })
 
-test('reasoning that comes back is dropped without a word', () => {
+test('reasoning that is sent back is dropped without a warning', () => {
   const reasoning = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm.' }] }
   expect(lowered({ input: [reasoning, ...says('a')] })).toEqual(lowered({ input: says('a') }))
 })
 
-test('items of unknown types are left out, and their types are named once', () => {
+test('items of unknown types are ignored, and each type is named once', () => {
   const items = [{ type: 'telegram' }, { type: 'web_search_call' }, { type: 'telegram' }, ...says('a')]
   const { generation, warnings } = lowered({ input: items })
   expect(generation.messages).toHaveLength(1)
@@ -94,7 +94,7 @@ test('items of unknown types are left out, and their types are named once', () =
   ])
 })
 
-test('thousands of unknown types make one short warning', () => {
+test('thousands of unknown types are one short warning', () => {
   const types = Array.from({ length: 5000 }, (_, index) => ({ type: `${index} `.repeat(50) }))
   const { warnings } = lowered({ input: [...types, ...says('a')] })
   expect(warnings).toHaveLength(1)

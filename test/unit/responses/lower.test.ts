@@ -3,13 +3,13 @@ import { lowered, refusal, text } from './support/lower-world.ts'
 
 const hello = { role: 'user', parts: [text('Hello')] }
 
-test('a plain request is its text and nothing else', () => {
+test('a plain request is lowered to its text and nothing else', () => {
   const { generation, warnings } = lowered({})
   expect(generation).toEqual({ messages: [hello], tools: [], extras: {} } as never)
   expect(warnings).toEqual([])
 })
 
-test('every parameter has its place, and its own name in errors', () => {
+test('every parameter is lowered, and keeps its own name in errors', () => {
   const { generation, names, warnings } = lowered({
     max_output_tokens: 5,
     temperature: 0,
@@ -38,7 +38,7 @@ test('every parameter has its place, and its own name in errors', () => {
   expect(warnings).toEqual([])
 })
 
-test('null says nothing', () => {
+test('a parameter of null is ignored', () => {
   const names = [
     'instructions',
     'max_output_tokens',
@@ -61,7 +61,7 @@ test('null says nothing', () => {
   expect(lowered(patch)).toEqual(lowered({}))
 })
 
-test('instructions come before everything, and only those of this request', () => {
+test('instructions come first, and only those of this request', () => {
   const context = [{ id: 'a', type: 'message', role: 'user', content: 'Before.' }]
   const { generation } = lowered({ instructions: 'Be brief.' }, context)
   expect(generation.messages as unknown).toEqual([
@@ -85,7 +85,7 @@ test.each([
     { type: 'json_schema', name: 'n', schema, strict: null, description: null },
     { type: 'json_schema', name: 'n', schema },
   ],
-])('the format %j', (format, expected) => {
+])('the format %j is lowered', (format, expected) => {
   expect(lowered({ text: { format } }).generation.format as unknown).toEqual(expected)
 })
 
@@ -99,26 +99,26 @@ test.each([
     'text.format.name',
     'missing_required_parameter',
   ],
-])('the format %j is refused', (format, param, code) => {
+])('the format %j is rejected', (format, param, code) => {
   const error = refusal({ text: { format } })
   expect([error.status, error.param, error.code]).toEqual([400, param, code])
   expect(error.message).toContain(`'${param}'`)
 })
 
-test('tools are refused, an empty list of them is not', () => {
+test('tools are rejected, an empty list of them is not', () => {
   const error = refusal({ tools: [{ type: 'web_search' }] })
   expect([error.status, error.param, error.code]).toEqual([400, 'tools', 'unsupported_parameter'])
   expect(lowered({ tools: [], tool_choice: 'required', parallel_tool_calls: false })).toEqual(lowered({}))
 })
 
-test('a background run that is not stored is refused, no other one', () => {
+test('a background run that is not stored is rejected, and a stored one is not', () => {
   const error = refusal({ background: true, store: false })
   expect([error.status, error.param, error.code]).toEqual([400, 'background', 'unsupported_parameter'])
   for (const patch of [{ background: true }, { background: true, store: null }, { store: false }])
     expect(lowered(patch)).toEqual(lowered({}))
 })
 
-test('no items are enough where something was said before, and refused where nothing was', () => {
+test('an empty input is accepted after a previous response, and rejected without one', () => {
   const context = [{ id: 'a', type: 'message', role: 'user', content: 'Before.' }]
   expect(lowered({ input: [] }, context).generation.messages).toHaveLength(1)
   expect(lowered({ input: [], instructions: 'Say hello.' }).generation.messages).toHaveLength(1)

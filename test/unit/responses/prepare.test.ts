@@ -19,14 +19,14 @@ function prepared(patch: object, unsupported: 'reject' | 'drop' = 'drop') {
   return prepareRequest(request, conversation, modelsWith(), unsupported)
 }
 
-test('the model is found by any of its names', () => {
+test('the model of a response is found by any of its names', () => {
   const { slug, model, generation, warnings } = prepared({ temperature: 0.5 })
   expect([slug, model.slug]).toEqual(['alpha/one', 'alpha/one'])
   expect(generation.temperature).toBe(0.5)
   expect(warnings).toEqual([])
 })
 
-test('what the model does not take is dropped under the name that the caller gave it, after other warnings', () => {
+test('an unsupported parameter is ignored under the name that the client used, after other warnings', () => {
   const patch = { max_output_tokens: 5, text: { format: { type: 'json_object' } }, truncation: 'auto' }
   const { generation, warnings } = prepared(patch)
   expect([generation.maxTokens, generation.format]).toEqual([undefined, undefined])
@@ -42,7 +42,7 @@ test.each([
   [{ reasoning: { effort: 'high' } }, 400, 'reasoning.effort', 'unsupported_parameter'],
   [{ max_output_tokens: 5 }, 400, 'max_output_tokens', 'unsupported_parameter'],
   [{ tools: [{ type: 'a' }] }, 400, 'tools', 'unsupported_parameter'],
-])('%j is refused', (patch, status, param, code) => {
+])('a response with %j is rejected', (patch, status, param, code) => {
   let refusal: unknown
   try {
     prepared(patch, 'reject')
@@ -53,7 +53,7 @@ test.each([
   expect(refusal).toMatchObject({ status, param, code })
 })
 
-test('a response says of itself what was asked for, or the defaults', () => {
+test('a response echoes the requested parameters, or the defaults', () => {
   expect(headOf(requestOf({}), given)).toEqual({
     id: given.id,
     created_at: 77,
@@ -76,7 +76,7 @@ test('a response says of itself what was asked for, or the defaults', () => {
   })
 })
 
-test('a response repeats what was asked for', () => {
+test('a response echoes every requested parameter', () => {
   const asked = {
     background: true,
     store: false,
@@ -97,14 +97,14 @@ test('a response repeats what was asked for', () => {
   expect(headOf(requestOf(asked), given)).toMatchObject(asked)
 })
 
-test('a response has both words on reasoning, and a format in any case', () => {
+test('a response echoes both fields of reasoning, and a format in any case', () => {
   const request = requestOf({ reasoning: { effort: 'low' }, text: { verbosity: 'low', format: null } })
   const head = headOf(request, given)
   expect(head.reasoning).toEqual({ effort: 'low', summary: null })
   expect(head.text as unknown).toEqual({ verbosity: 'low', format: { type: 'text' } })
 })
 
-test('a head survives its storage as JSON', () => {
+test('the head of a response survives its storage as JSON', () => {
   const head = headOf(requestOf({ service_tier: 'unheard of', tool_choice: null }), given)
   expect(JSON.parse(JSON.stringify(head))).toEqual(head)
   expect(head).not.toHaveProperty('service_tier')

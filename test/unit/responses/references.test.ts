@@ -13,7 +13,7 @@ const question: Item = { id: 'a', type: 'message', role: 'user', content: 'Why?'
 const answer: Item = { id: 'b', type: 'message', role: 'assistant', content: 'Because.' }
 const reference = (id: string): Item => ({ type: 'item_reference', id })
 
-test('the ids that are referred to are found, with how often they are', () => {
+test('the ids of references are found, with the number of their occurrences', () => {
   expect([...countReferences([question, reference('b'), reference('c'), reference('b')])]).toEqual([
     ['b', 2],
     ['c', 1],
@@ -21,13 +21,13 @@ test('the ids that are referred to are found, with how often they are', () => {
   expect([...countReferences([question, answer])]).toEqual([])
 })
 
-test('each response of the ids is told once, and ids of no response are passed over', () => {
+test('each response of the ids is named once, and foreign ids are ignored', () => {
   const [one, two] = ['1', '2'].map((digit) => digit.repeat(32))
   const ids = new Set([`msg_${one}00`, `rs_${one}01`, `msg_${two}i3`, 'msg_1', 'a'])
   expect([...responseIdsOf(ids)]).toEqual([`resp_${one}`, `resp_${two}`])
 })
 
-test('references to so many responses are answered, and to one more refused', () => {
+test('references to the maximum of responses are resolved, and one more is rejected', () => {
   const ids = Array.from(
     { length: maxReferencedResponses + 1 },
     (_, index) => `msg_${String(index).padStart(32, '0')}00`,
@@ -38,7 +38,7 @@ test('references to so many responses are answered, and to one more refused', ()
   expect(error.message).toContain('1001 responses')
 })
 
-test('each occurrence of a reference counts, and one too many is refused', () => {
+test('each occurrence of a reference counts, and one too many is rejected', () => {
   const many = Array.from({ length: maxReferences }, () => reference('b'))
   expect(countReferences([question, ...many]).get('b')).toBe(maxReferences)
   const { error } = refusalOf(() => countReferences([...many, reference('b')])).toBody()
@@ -46,7 +46,7 @@ test('each occurrence of a reference counts, and one too many is refused', () =>
   expect(error.message).toContain('10001 references')
 })
 
-test('a reference gives way to the item in its place', () => {
+test('a reference is replaced by its item in place', () => {
   const found = new Map([['b', answer]])
   const items = [reference('b'), question, reference('b')]
   expect(resolveReferences(items, found)).toEqual([answer, question, answer])
@@ -57,7 +57,7 @@ test('an item is never replaced for having the id of another', () => {
   expect(resolveReferences([question], new Map([['a', answer]]))).toEqual([question])
 })
 
-test('a reference to nothing is a 404 that names it, without its whole length', () => {
+test('a reference to nothing is a 404 with its id, truncated', () => {
   const error = refusalOf(() => resolveReferences([reference('msg_1')], new Map()))
   expect(error.status).toBe(404)
   expect(error.toBody().error).toMatchObject({ type: 'invalid_request_error', param: 'input', code: null })

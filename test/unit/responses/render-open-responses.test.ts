@@ -3,13 +3,16 @@ import { renderResponse } from '../../../src/api/responses/render/render-respons
 import { openResponse } from './support/open-response.ts'
 import { headOf, renderedRun, runOf, runs } from './support/step-cases.ts'
 
-test.each(Object.keys(runs))('with the switch on, each snapshot is an Open Responses object: %s', (name) => {
-  for (const event of renderedRun(...runs[name]!, true)) {
-    if ('response' in event) expect(openResponse.Errors(event.response)).toEqual([])
-  }
-})
+test.each(Object.keys(runs))(
+  'with open_responses enabled, each snapshot is an Open Responses object: %s',
+  (name) => {
+    for (const event of renderedRun(...runs[name]!, true)) {
+      if ('response' in event) expect(openResponse.Errors(event.response)).toEqual([])
+    }
+  },
+)
 
-test('with the switch on, the effective values stand where none was given', () => {
+test('with open_responses enabled, the effective values replace missing ones', () => {
   const { state } = runOf(headOf(), [])
   const effective = { temperature: 1, top_p: 1, truncation: 'disabled' }
   const unsaid = { temperature: null, top_p: null, truncation: null }
@@ -17,7 +20,7 @@ test('with the switch on, the effective values stand where none was given', () =
   expect(renderResponse(state, { openResponses: false })).toMatchObject(unsaid)
 })
 
-test('without the switch it is none, by just these three fields', () => {
+test('without open_responses a snapshot is no Open Responses object, by just these three fields', () => {
   const unlike = openResponse.Errors(renderResponse(runOf(headOf(), []).state, { openResponses: false }))
   expect(new Set(unlike.map(({ instancePath }) => instancePath))).toEqual(
     new Set(['/temperature', '/top_p', '/truncation']),

@@ -10,7 +10,7 @@ import {
   ResponseObject,
 } from '../../../src/api/responses/render/reply-schema.ts'
 
-test('the schemas of responses stand in one document with those of chat, under names of their own', () => {
+test('the schemas of responses are in one document with those of chat completions, under their own names', () => {
   const components = createComponents()
   const schemas = [ChatCompletion, ChatCompletionChunk, ErrorBody, ResponseObject, ResponseStreamEvent]
   for (const schema of [...schemas, DeletedResponse, InputItemList]) {

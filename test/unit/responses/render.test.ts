@@ -23,7 +23,7 @@ const plain = { openResponses: false }
 
 const rendered = (...run: Parameters<typeof runOf>) => renderResponse(runOf(...run).state, plain)
 
-test('a whole response has every field, and no other', () => {
+test('a complete response has every field, and no other', () => {
   expect(rendered(...runs.reasoned!)).toStrictEqual({
     id: headOf().id,
     object: 'response',
@@ -76,7 +76,7 @@ test('a whole response has every field, and no other', () => {
   })
 })
 
-test('what was asked for is told as it was asked', () => {
+test('a response echoes the parameters as they were requested', () => {
   const asked = {
     background: true,
     store: false,
@@ -97,7 +97,7 @@ test('what was asked for is told as it was asked', () => {
   expect(renderResponse(initialState(headOf(asked)), { openResponses: true })).toMatchObject(asked)
 })
 
-test('an item that still grows is shown as far as it is', () => {
+test('a growing item is rendered in its current state', () => {
   expect(rendered(headOf(), [...begun, thought('Hm'), said('Hi'), said(' th')])).toMatchObject({
     status: 'in_progress',
     usage: null,
@@ -108,11 +108,11 @@ test('an item that still grows is shown as far as it is', () => {
   })
 })
 
-describe('the tier', () => {
+describe('the service tier of a response', () => {
   test.each([
     ['is auto until the end', undefined, [...begun], 'auto'],
-    ['is what was asked for until the end', 'flex', [...begun], 'flex'],
-    ['is default at the end where nobody told another', 'flex', [...begun, ended], 'default'],
+    ['is the requested one until the end', 'flex', [...begun], 'flex'],
+    ['is default at the end where no other was reported', 'flex', [...begun, ended], 'default'],
     ['is at the end the one that served', undefined, [...begun, tier('priority'), ended], 'priority'],
   ] as const)('%s', (_, asked, events, shown) => {
     expect(rendered(headOf({ service_tier: asked }), events).service_tier).toBe(shown)
@@ -123,7 +123,7 @@ describe('the tier', () => {
   }
 })
 
-describe('the usage', () => {
+describe('the usage of a response', () => {
   const counts = (input: number, output: number, cached = 0, reasoned = 0) => ({
     input_tokens: input,
     input_tokens_details: { cached_tokens: cached },
@@ -150,10 +150,10 @@ describe('the usage', () => {
   })
 })
 
-describe('warnings', () => {
+describe('the warnings of a response', () => {
   const guessed = 'The provider reported no usage; the token counts are estimated.'
 
-  test('are those of the question, of the way to the provider, and of the counts', () => {
+  test('are those of the request, of the upstream request, and of the usage', () => {
     const lossy = { ...answering, warnings: ['The top_k was dropped.'] }
     const estimated = { ...ended, usage: { ...usage, estimated: true } }
     const head = headOf({ warnings: ['The conversation was ignored.'] })
@@ -166,16 +166,16 @@ describe('warnings', () => {
     ])
   })
 
-  test('are left out where there are none', () => {
+  test('are omitted where there are none', () => {
     expect(rendered(...runs.plain!)).not.toHaveProperty('warnings')
   })
 })
 
-test('a response that nobody answers names no provider', () => {
+test('a response without a provider names none', () => {
   expect(rendered(...runs['failed before anything']!)).not.toHaveProperty('provider')
 })
 
-describe('what a failure is called', () => {
+describe('the error code of a failed response', () => {
   test.each([
     ['upstream_rate_limited', 'rate_limit_exceeded'],
     ['upstream_unavailable', 'server_error'],
@@ -183,7 +183,7 @@ describe('what a failure is called', () => {
     ['upstream_rejected', 'invalid_prompt'],
     ['context_length_exceeded', 'context_length_exceeded'],
     ['provider_key_rejected', 'provider_key_rejected'],
-  ])('%s is %s', (code, shown) => {
+  ])('for %s is %s', (code, shown) => {
     const failure = { type: 'failed', code, message: 'So it is.', param: null, usage: null } as const
     expect(rendered(headOf(), [created, failure]).error).toEqual({ code: shown, message: 'So it is.' })
   })

@@ -42,13 +42,13 @@ function takeAll(queue: RunQueue): string[] {
 }
 
 describe('the queue of runs', () => {
-  test('gives each organization one turn after the other, the oldest run of each first', () => {
+  test('gives each organization one turn after the other, its oldest run first', () => {
     const { queue } = queueOf('a1', 'a2', 'a3', 'b1', 'b2', 'c1')
     expect(takeAll(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
     expect([queue.size, queue.characters, queue.countsOf('a')]).toEqual([0, 0, { size: 0, characters: 0 }])
   })
 
-  test('does not look at the runs of an organization that rests until it is woken', () => {
+  test('skips the runs of a paused organization until that is resumed', () => {
     const { queue, live } = queueOf('a1', 'a2', 'b1')
     queue.park()
     expect([queue.first()?.live.id, queue.parked]).toEqual(['b1', 1])
@@ -61,7 +61,7 @@ describe('the queue of runs', () => {
     expect([queue.parked, ...takeAll(queue)]).toEqual([0, 'a2', 'a3'])
   })
 
-  test('forgets an organization with its last run', () => {
+  test('drops an organization with its last run', () => {
     const { queue, live } = queueOf('a1', 'b1')
     queue.park()
     expect(queue.remove(live('a1'))?.live.id).toBe('a1')

@@ -45,24 +45,24 @@ function expectRefusal(error: ApiError, param: string | null, code: string): voi
   expect(message).not.toMatch(/undefined|\[object|NaN/)
 }
 
-test('the plain request is accepted', () => {
+test('a minimal response request is valid', () => {
   expect(validate(plainRequest)).toEqual(plainRequest)
 })
 
-test.each([...accepted])('accepted as it is: %s', (_, patch) => {
+test.each([...accepted])('a response request is valid: %s', (_, patch) => {
   const body = laidOver(patch)
   expect(toJson(validate(body))).toBe(toJson(body))
 })
 
-test.each([...refused])('refused: %s', (_, patch, param, code) => {
+test.each([...refused])('a response request is invalid: %s', (_, patch, param, code) => {
   expectRefusal(refusalOf(laidOver(patch)), param, code)
 })
 
-test.each([...roots])('refused: %s', (_, body, param, code) => {
+test.each([...roots])('a response request is invalid: %s', (_, body, param, code) => {
   expectRefusal(refusalOf(body), param, code)
 })
 
-test('one wrong item among twenty thousand is named', () => {
+test('one invalid item among twenty thousand is named', () => {
   const item = { role: 'user', content: [{ type: 'input_text', text: 'a' }] }
   const body = { ...plainRequest, input: Array.from({ length: 20_000 }, () => item) }
   const wrong = { ...body, input: body.input.with(19_999, { role: 'user', content: 5 as never }) }
@@ -70,7 +70,7 @@ test('one wrong item among twenty thousand is named', () => {
   expectRefusal(refusalOf(wrong), 'input[19999].content', wrongType)
 })
 
-test('what a prompt says is not repeated in an error', () => {
+test('the text of a prompt is not repeated in an error', () => {
   const secret = 'my medical history'
   const patches = [
     { temperature: secret },

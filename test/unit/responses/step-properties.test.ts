@@ -17,21 +17,21 @@ const all = [...Object.values(runs), ...Array.from({ length: 400 }, () => random
 
 const options = { openResponses: false }
 
-test(`the numbers begin at 0 and leave none out (seed ${seed})`, () => {
+test(`the sequence numbers begin at 0 without a gap (seed ${seed})`, () => {
   for (const [head, events] of all) {
     const told = renderedRun(head, events)
     expect(told.map((event) => event.sequence_number)).toEqual([...told.keys()])
   }
 })
 
-test(`the pieces come in order and add up to the output that the end tells (seed ${seed})`, () => {
+test(`the deltas come in order and add up to the output of the terminal event (seed ${seed})`, () => {
   for (const [head, events] of all) {
     const { output, end } = assemble(renderedRun(head, events))
     if (end !== undefined) expect(output).toEqual(end.output)
   }
 })
 
-test(`the last event tells what a reader of the response finds later (seed ${seed})`, () => {
+test(`the terminal event has the response that is retrieved later (seed ${seed})`, () => {
   let ends = 0
   for (const [head, events] of all) {
     const { state, told } = runOf(head, events)
@@ -45,7 +45,7 @@ test(`the last event tells what a reader of the response finds later (seed ${see
   expect(ends).toBeGreaterThan(100)
 })
 
-test(`nothing that a step is given is changed, and the same gives the same (seed ${seed})`, () => {
+test(`a step never modifies its input, and equal inputs give equal results (seed ${seed})`, () => {
   for (const [head, events] of all) {
     let state = frozen(initialState(head))
     for (const event of events) {
@@ -57,7 +57,7 @@ test(`nothing that a step is given is changed, and the same gives the same (seed
   }
 })
 
-test(`every event, and the response after every event, is as the schemas say (seed ${seed})`, () => {
+test(`every event, and the response after every event, matches its schema (seed ${seed})`, () => {
   const eventCheck = Compile(ResponseStreamEvent)
   const responseCheck = Compile(ResponseObject)
   for (const [head, events] of all) {

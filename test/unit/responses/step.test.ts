@@ -83,7 +83,7 @@ function reasoningEvents(index: number, pieces: readonly string[], cut: object =
   ]
 }
 
-describe('the answer is told piece by piece', () => {
+describe('the output is emitted delta by delta:', () => {
   test.each<[name: string, events: object[]]>([
     ['plain', messageEvents(0, ['Hi', ' there'])],
     ['reasoned', [...reasoningEvents(0, ['Hm', '.']), ...messageEvents(1, ['Hi'])]],
@@ -108,7 +108,7 @@ describe('the answer is told piece by piece', () => {
   })
 })
 
-describe('the response itself is told at both ends', () => {
+describe('the response itself is emitted at its start and its end', () => {
   const beginning = ['response.created in_progress', 'response.in_progress in_progress']
   const queued = ['response.created queued', 'response.queued queued']
 
@@ -123,7 +123,7 @@ describe('the response itself is told at both ends', () => {
       [...queued, 'response.in_progress in_progress', 'response.incomplete incomplete'],
     ],
     ['failed before anything', [...beginning, 'response.failed failed']],
-  ])('%s', (name, expected) => {
+  ])('for a run that is %s', (name, expected) => {
     expect(snapshots(name)).toEqual(expected)
   })
 
@@ -133,15 +133,15 @@ describe('the response itself is told at both ends', () => {
     ['filtered', 'content_filter'],
     ['cancelled before the start', 'cancelled'],
     ['cancelled in the middle', 'cancelled'],
-  ])('%s: the reason is %p', (name, reason) => {
+  ])('for a run that is %s, with the reason %p', (name, reason) => {
     expect(last(name)).toMatchObject({ incomplete_details: { reason }, completed_at: null, error: null })
   })
 
-  test('what was said stays when the run is cancelled', () => {
+  test('with its output so far when the run is cancelled', () => {
     expect(last('cancelled in the middle').output).toMatchObject([{ content: [{ text: 'Hi' }] }])
   })
 
-  test('only a whole answer has a time of completion', () => {
+  test('with a completion time only for a complete output', () => {
     expect(last('plain')).toMatchObject({
       completed_at: 1_700_000_007,
       incomplete_details: null,
@@ -149,17 +149,17 @@ describe('the response itself is told at both ends', () => {
     })
   })
 
-  test('the first snapshots stay as they were when more is said', () => {
+  test('with first snapshots that stay unchanged as the output grows', () => {
     const [first] = renderedRun(...runs.plain!)
     expect(first).toMatchObject({ response: { output: [], usage: null, completed_at: null } })
     expect(first).not.toHaveProperty('response.provider')
   })
 })
 
-describe('a failure', () => {
+describe('a failed run', () => {
   const error = { code: 'upstream_unavailable', message: 'The provider broke off.', param: null }
 
-  test('is told nested and flat, and then by the response', () => {
+  test('emits its error nested and flat, and then in the response', () => {
     const [, , told, end] = renderedRun(...runs['failed before anything']!)
     expect(told).toStrictEqual({
       type: 'error',
@@ -173,7 +173,7 @@ describe('a failure', () => {
     })
   })
 
-  test('keeps what was said, and ends the item first', () => {
+  test('keeps its output, and ends the item first', () => {
     expect(between('failed in the middle')).toStrictEqual([
       ...reasoningEvents(0, ['Hm']),
       ...messageEvents(1, ['Hi'], 'incomplete'),
@@ -192,7 +192,7 @@ describe('a failure', () => {
     ['context_length_exceeded', null, 'invalid_request_error'],
     ['invalid_value', 'input', 'invalid_request_error'],
     ['insufficient_balance', null, 'insufficient_quota'],
-  ])('%s with param %p is of type %s', (code, param, type) => {
+  ])('of the code %s with param %p has the error type %s', (code, param, type) => {
     const failure = { type: 'failed', code, message: 'So it is.', param, usage: null } as const
     const told = renderedRun(headOf(), [created, started, failure])
     const facts = { code, message: 'So it is.', param }
@@ -200,7 +200,7 @@ describe('a failure', () => {
   })
 })
 
-test.each(Object.keys(runs))('after the end of a run (%s) nothing happens any more', (name) => {
+test.each(Object.keys(runs))('after the end of a run (%s) nothing is emitted', (name) => {
   const [head, events] = runs[name]!
   const { state, told } = runOf(head, events)
   const more = runOf(head, [...events, said('more'), ...begun, finish('length'), ended])
@@ -208,7 +208,7 @@ test.each(Object.keys(runs))('after the end of a run (%s) nothing happens any mo
   expect(more.told).toEqual(told)
 })
 
-test('the numbers begin at 0 and leave none out', () => {
+test('the sequence numbers begin at 0 without a gap', () => {
   const numbers = (events: readonly ResponseStreamEvent[]) => events.map((event) => event.sequence_number)
   for (const [head, events] of Object.values(runs)) {
     const told = renderedRun(head, events)

@@ -22,7 +22,7 @@ async function gateway() {
   return { database, organizations, acme, keys, made, clock, directory, ask, status, key: made.key.reveal() }
 }
 
-test('a valid key gives the caller, its organization and its own limits', async () => {
+test('a valid key identifies its organization and that one’s limits', async () => {
   const { ask, key, acme, made } = await gateway()
   const reply = await ask(`Bearer ${key}`)
   expect(reply.status).toBe(200)
@@ -37,13 +37,13 @@ test('a valid key gives the caller, its organization and its own limits', async 
   })
 })
 
-test('the scheme is taken in any case, and after it any number of spaces', async () => {
+test('the scheme is accepted in any case, followed by any number of spaces', async () => {
   const { status, key } = await gateway()
   for (const scheme of ['Bearer ', 'bearer ', 'BEARER ', 'bEaReR ', 'Bearer   ', 'bearer   '])
     expect([scheme, await status(scheme + key)]).toEqual([scheme, 200])
 })
 
-test('without a key in the header the answer is 401, which says how to send one', async () => {
+test('a request without a key in its header is a 401 that explains how to send one', async () => {
   const { ask, key } = await gateway()
   const none = [
     undefined,
@@ -65,7 +65,7 @@ test('without a key in the header the answer is 401, which says how to send one'
   }
 })
 
-test('a malformed, unknown or mistyped key is 401', async () => {
+test('a malformed, unknown or mistyped key is a 401', async () => {
   const { ask, key, made } = await gateway()
   const unknown = key.replace(made.record.id, 'aaaaaaaaaaaa')
   const mistyped = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`
@@ -77,7 +77,7 @@ test('a malformed, unknown or mistyped key is 401', async () => {
   }
 })
 
-test('a key in the address is not taken', async () => {
+test('a key in the query string is not accepted', async () => {
   const { status, key } = await gateway()
   for (const name of ['access_token', 'bearer', 'key', 'api_key', '']) {
     expect([name, await status(undefined, `/who?${name}=${key}`)]).toEqual([name, 401])
@@ -85,13 +85,13 @@ test('a key in the address is not taken', async () => {
   }
 })
 
-test('routes beside those that are protected need no key', async () => {
+test('unprotected routes require no key', async () => {
   const { ask } = await gateway()
   const reply = await ask(undefined, '/open')
   expect([reply.status, await reply.json()]).toEqual([200, { knowsCaller: false }])
 })
 
-test('a key ends at the moment of its expiry, also where it was just read', async () => {
+test('a key expires at its exact moment, also where it was just cached', async () => {
   const { keys, clock, status } = await gateway()
   const made = await keys.create({ organization: 'acme', name: 'short', expiresAt: clock.wall + 10 })
   expect(await status(`Bearer ${made.key.reveal()}`)).toBe(200)
@@ -99,15 +99,17 @@ test('a key ends at the moment of its expiry, also where it was just read', asyn
   expect(await status(`Bearer ${made.key.reveal()}`)).toBe(401)
 })
 
-test('a revocation by another process holds within half a second', async () => {
+test('a revocation by another process takes effect within half a second', async () => {
   const { database, made, clock, status, key } = await gateway()
   expect(await status(`Bearer ${key}`)).toBe(200)
-  expect(await startScript('revoke-once.ts', database.file, made.record.id).exited).toBe(0)
+  expect(await startScript('unit/storage/support/revoke-once.ts', database.file, made.record.id).exited).toBe(
+    0,
+  )
   clock.steady += 500
   expect(await status(`Bearer ${key}`)).toBe(401)
 })
 
-test('the key of a deleted organization is 403, and 401 once it is revoked too', async () => {
+test('the key of a deleted organization is a 403, and a 401 once it is revoked too', async () => {
   const { organizations, keys, made, ask, clock, status, key } = await gateway()
   await organizations.delete('acme')
   const reply = await ask(`Bearer ${key}`)
@@ -121,7 +123,7 @@ test('the key of a deleted organization is 403, and 401 once it is revoked too',
   expect(await status(`Bearer ${key}`)).toBe(401)
 })
 
-test('a database that cannot be read is 503, not 401', async () => {
+test('a database that cannot be read is a 503, not a 401', async () => {
   const { database, ask, key } = await gateway()
   database.sqlite.run('ALTER TABLE api_keys RENAME TO lost')
   const reply = await ask(`Bearer ${key}`)
@@ -131,7 +133,7 @@ test('a database that cannot be read is 503, not 401', async () => {
 })
 
 // Elysia reads the source text of its hooks to learn what they need, and minifying changes that text.
-test('the minified build answers the same', async () => {
+test('the minified build authenticates in the same way', async () => {
   const { ask, key, clock, directory } = await gateway()
   const [entry, outdir] = [join(import.meta.dir, 'support/authenticated-app.ts'), temporaryFolder()]
   const { outputs } = await Bun.build({ entrypoints: [entry], outdir, minify, target: 'bun' })

@@ -8,7 +8,7 @@ import { startScript, temporaryFolder, testDatabase, testStorage } from './suppo
 
 const chosen = `sk-weir-abcDEF012345-${'s'.repeat(32)}`
 
-test('an empty database gets an unmetered organization and one key, told once', async () => {
+test('an empty database gets an unmetered organization and one key, shown once', async () => {
   const { database, writer } = testStorage()
   const first = await bootstrap(database, writer)
   expect(parseApiKey(first?.key.reveal() ?? '')?.publicId).toBe(first?.record.id)
@@ -20,14 +20,14 @@ test('an empty database gets an unmetered organization and one key, told once', 
   expect(await createKeys(database, writer).list()).toHaveLength(1)
 })
 
-test('a key that the operator gave becomes the first key', async () => {
+test('a bootstrap key of the operator becomes the first key', async () => {
   const { database, writer } = testStorage()
   const first = await bootstrap(database, writer, chosen)
   expect(first?.key.reveal()).toBe(chosen)
   expect(first?.record.id).toBe('abcDEF012345')
 })
 
-test('a database that has an organization or a key gets nothing', async () => {
+test('a database with an organization or a key is not bootstrapped', async () => {
   const { database, writer } = testStorage()
   const organizations = createOrganizations(database, writer)
   await organizations.create('acme')
@@ -38,7 +38,7 @@ test('a database that has an organization or a key gets nothing', async () => {
   expect(await organizations.list()).toEqual([])
 })
 
-test('a given key without the form of a key is an error that does not repeat it', async () => {
+test('a malformed bootstrap key is an error that does not repeat it', async () => {
   const { database, writer } = testStorage()
   const wrong = [
     'hunter2',
@@ -55,9 +55,9 @@ test('a given key without the form of a key is an error that does not repeat it'
   expect(await createKeys(database, writer).list()).toEqual([])
 })
 
-test('processes that start at the same moment make one key together', async () => {
+test('processes that start at the same moment create one key together', async () => {
   const file = join(temporaryFolder(), 'weir.db')
-  const starters = [0, 1, 2].map(() => startScript('bootstrap-once.ts', file))
+  const starters = [0, 1, 2].map(() => startScript('unit/storage/support/bootstrap-once.ts', file))
   const printed = await Promise.all(starters.map(({ stdout }) => new Response(stdout).text()))
   expect(await Promise.all(starters.map(({ exited }) => exited))).toEqual([0, 0, 0])
   expect(printed.filter((text) => text !== '')).toHaveLength(1)

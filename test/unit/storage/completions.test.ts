@@ -45,7 +45,7 @@ async function startStorage() {
   return { database, writer, completions, organizations, acme: acme.id, globex: globex.id, keep, list, count }
 }
 
-test('every statement finds what it wants by an index', async () => {
+test('every statement of completions finds its rows by an index', async () => {
   const { database, writer } = await startStorage()
   const plans = plansOf(database, (recorded) => [
     createCompletions(recorded, writer),
@@ -63,7 +63,7 @@ test('every statement finds what it wants by an index', async () => {
   }
 })
 
-test('a list is in the order of its index, without sorting, and reads no messages', async () => {
+test('a list of completions is in the order of its index, without sorting, and reads no messages', async () => {
   const { database } = await startStorage()
   const lists = [...plansOf(database, prepareCompletionList)]
   expect(lists).toHaveLength(8)
@@ -81,8 +81,8 @@ test('a list is in the order of its index, without sorting, and reads no message
   ).toHaveLength(2)
 })
 
-describe('the place of a completion', () => {
-  test('follows from its id, for as long as numbers are exact', () => {
+describe('the position of a completion', () => {
+  test('follows from its id, as long as numbers are exact', () => {
     expect(sequenceOf(completionId(moment, 5))).toBe(sequenceAt(moment) + 5)
     expect(sequenceOf(completionId(moment, 4095))).toBe(sequenceAt(moment + 1) - 1)
     expect(sequenceOf(completionId(Date.UTC(2089, 0, 1)))).toBeLessThan(Number.MAX_SAFE_INTEGER)
@@ -96,7 +96,7 @@ describe('the place of a completion', () => {
       expect(sequenceOf(id)).toBeUndefined()
   })
 
-  test('is the next one where it is taken, and its own cursor knows that', async () => {
+  test('is the next one where it is taken, and its cursor has that one', async () => {
     const { keep, list } = await startStorage()
     const ids = [await keep(), await keep(), await keep()]
     const last = await keep({ id: completionId(moment, 3) })
@@ -106,7 +106,7 @@ describe('the place of a completion', () => {
     expect(await list({ metadata: [['kept', 'yes']], after: ids[0] })).toEqual([ids[1]!, ids[2]!, last])
   })
 
-  test('is told by a foreign id as by one that nobody has', async () => {
+  test('is derived for a foreign id as for one that does not exist', async () => {
     const { keep, list, globex } = await startStorage()
     const first = await keep()
     // Of the same moment: their rows stand further on.
@@ -119,7 +119,7 @@ describe('the place of a completion', () => {
   })
 })
 
-describe('what is not of the organization', () => {
+describe('a completion of another organization', () => {
   test('is neither found nor changed nor deleted', async () => {
     const { keep, list, completions, acme, globex } = await startStorage()
     const id = await keep()
@@ -133,7 +133,7 @@ describe('what is not of the organization', () => {
     expect(await completions.find(acme, id)).toMatchObject({ id, metadata: '{"kept":"yes"}' })
   })
 
-  test('goes with its organization, and so do its terms', async () => {
+  test('is deleted with its organization, and so are its terms', async () => {
     const { keep, list, count, organizations, globex } = await startStorage()
     const id = await keep()
     for (let number = 1; number < 150; number++)
@@ -147,7 +147,7 @@ describe('what is not of the organization', () => {
   })
 })
 
-test('what is kept of an organization while it is deleted goes by the row of its organization', async () => {
+test('a completion that is stored while its organization is deleted is deleted with the organization’s row', async () => {
   const { database, keep, list, count, globex } = await startStorage()
   const id = await keep()
   await keep({ organization: globex })
@@ -155,8 +155,8 @@ test('what is kept of an organization while it is deleted goes by the row of its
   expect([count('completions'), count('completion_terms'), await list()]).toEqual([1, 1, [id]])
 })
 
-describe('what is older than a moment', () => {
-  test('goes in steps of a bounded number of rows, the oldest first', async () => {
+describe('expired completions', () => {
+  test('are deleted in steps of a bounded number of rows, the oldest first', async () => {
     const { keep, list, count, completions } = await startStorage()
     for (let number = 0; number < 250; number++) await keep({ id: completionId(moment - 1, number) })
     const young = await keep()
@@ -168,7 +168,7 @@ describe('what is older than a moment', () => {
     expect(await list({ metadata: [['kept', 'yes']] })).toEqual([young])
   })
 
-  test('goes in steps of bounded size, one at least', async () => {
+  test('are deleted in steps of bounded size, one at least', async () => {
     const { keep, completions } = await startStorage()
     const messages = [{ role: 'user', content: 'x'.repeat(1_500_000) }]
     for (let number = 0; number < 5; number++) await keep({ id: completionId(moment, number), messages })

@@ -8,7 +8,7 @@ import { quietLog, startScript, temporaryFolder, testDatabase } from './support/
 
 const drizzleFolder = join(import.meta.dir, '../../../drizzle')
 
-test('the embedded migrations are the files that drizzle-kit made, in the order of its journal', () => {
+test('the embedded migrations are the files of drizzle-kit, in the order of its journal', () => {
   const journal = JSON.parse(readFileSync(join(drizzleFolder, 'meta/_journal.json'), 'utf8'))
   const tags: string[] = journal.entries.map(({ tag }: { tag: string }) => tag)
   const files = readdirSync(drizzleFolder).filter((name) => name.endsWith('.sql'))
@@ -16,7 +16,7 @@ test('the embedded migrations are the files that drizzle-kit made, in the order 
   expect([...migrations]).toEqual(tags.map((tag) => readFileSync(join(drizzleFolder, `${tag}.sql`), 'utf8')))
 })
 
-test('a new database writes ahead, syncs each commit, waits for locks and holds foreign keys', () => {
+test('a new database uses WAL, full sync, a busy timeout and foreign keys', () => {
   const { sqlite } = testDatabase()
   const pragma = (name: string) => sqlite.prepare<unknown[], []>(`PRAGMA ${name}`).values()[0]?.[0]
   expect(pragma('journal_mode')).toBe('wal')
@@ -26,7 +26,7 @@ test('a new database writes ahead, syncs each commit, waits for locks and holds 
   expect(pragma('user_version')).toBe(migrations.length)
 })
 
-test.skipIf(process.platform === 'win32')('only the owner may read the data folder and what is in it', () => {
+test.skipIf(process.platform === 'win32')('only the owner may read the data folder and its files', () => {
   const folder = join(temporaryFolder(), 'data')
   const { sqlite } = testDatabase(join(folder, 'weir.db'))
   sqlite.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_1', 'a', 1)")
@@ -36,7 +36,7 @@ test.skipIf(process.platform === 'win32')('only the owner may read the data fold
   for (const file of files) expect([file, statSync(join(folder, file)).mode & 0o777]).toEqual([file, 0o600])
 })
 
-test('a folder that existed keeps its permissions', () => {
+test('an existing folder keeps its permissions', () => {
   const folder = temporaryFolder()
   chmodSync(folder, 0o750)
   const before = statSync(folder).mode
@@ -44,7 +44,7 @@ test('a folder that existed keeps its permissions', () => {
   expect(statSync(folder).mode).toBe(before)
 })
 
-test('a second opening changes nothing and copies nothing', () => {
+test('opening a database again changes nothing and copies nothing', () => {
   const { file, sqlite } = testDatabase()
   sqlite.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_1', 'a', 1)")
   const again = testDatabase(file)
@@ -52,7 +52,7 @@ test('a second opening changes nothing and copies nothing', () => {
   expect(readdirSync(join(file, '..')).filter((name) => name.includes('schema'))).toEqual([])
 })
 
-test('a database of a newer version is refused in a sentence, and stays as it is', () => {
+test('a database of a newer version is rejected with a message, and stays unchanged', () => {
   const { file, sqlite } = testDatabase()
   sqlite.run('PRAGMA user_version = 999')
   expect(() => openDatabase(file, quietLog)).toThrow(
@@ -61,7 +61,7 @@ test('a database of a newer version is refused in a sentence, and stays as it is
   expect(sqlite.prepare('PRAGMA user_version').values()).toEqual([[999]])
 })
 
-test('the database of another program is refused and not touched', () => {
+test('the database of another program is rejected and not modified', () => {
   const file = join(temporaryFolder(), 'weir.db')
   const other = new Sqlite(file)
   other.run('CREATE TABLE songs (title TEXT)')
@@ -71,7 +71,7 @@ test('the database of another program is refused and not touched', () => {
   other.close()
 })
 
-test('a file that is no database is refused with its name', () => {
+test('a file that is not a database is rejected with its name', () => {
   const file = join(temporaryFolder(), 'weir.db')
   writeFileSync(
     file,
@@ -84,7 +84,7 @@ test('a file that is no database is refused with its name', () => {
 
 test('processes that open a new database at the same moment all succeed', async () => {
   const file = join(temporaryFolder(), 'data', 'weir.db')
-  const openers = Array.from({ length: 4 }, () => startScript('open-once.ts', file))
+  const openers = Array.from({ length: 4 }, () => startScript('unit/storage/support/open-once.ts', file))
   const ends = openers.map(async (opener) => [await opener.exited, await new Response(opener.stderr).text()])
   expect(await Promise.all(ends)).toEqual(openers.map(() => [0, '']))
   expect(existsSync(file)).toBe(true)

@@ -52,12 +52,12 @@ async function repeat(step: () => Promise<number>): Promise<number> {
   return sum
 }
 
-test('a new database can become smaller', () => {
+test('a new database can shrink', () => {
   expect(pragma(testDatabase(), 'auto_vacuum')).toBe(2)
   expect(pragma(testDatabase(inMemory), 'auto_vacuum')).toBe(2)
 })
 
-test('an older database that cannot become smaller is rewritten when it is migrated, once', () => {
+test('an older database that cannot shrink is rewritten when it is migrated, once', () => {
   const file = join(temporaryFolder(), 'weir.db')
   const older = new Sqlite(file)
   migrate(older, migrations.slice(0, 2), quietLog)
@@ -76,7 +76,7 @@ test('an older database that cannot become smaller is rewritten when it is migra
   expect(lines.filter((line) => line.includes('rewritten'))).toHaveLength(1)
 })
 
-test('the space of what has expired goes back to the disk, that of its terms too', async () => {
+test('the space of expired rows is returned to the disk, also that of their terms', async () => {
   const { database, completions, giveBack } = await startFilled(6000)
   const { sqlite } = database
   sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -98,7 +98,7 @@ test('the space of what has expired goes back to the disk, that of its terms too
   expect(sqlite.prepare('PRAGMA integrity_check').values()).toEqual([['ok']])
 })
 
-test('a little free space is kept for rows to come', async () => {
+test('a little free space is kept for new rows', async () => {
   const { database, completions, giveBack } = await startFilled(1000)
   await repeat(() => completions.expire(moment + 900))
   expect(pragma(database, 'freelist_count')).toBeGreaterThan(100)

@@ -39,7 +39,7 @@ function pagesOf({ sqlite }: ReturnType<typeof watched>): number {
   return Number(sqlite.query('PRAGMA page_count').values()[0]?.[0])
 }
 
-test('after one write has failed all are refused at once, and readiness says why, until one succeeds', async () => {
+test('after one failed write all are rejected immediately, and readiness reports why, until one succeeds', async () => {
   const one = watched()
   await one.add('before')
   one.sqlite.run('PRAGMA query_only = ON')
@@ -61,7 +61,7 @@ test('after one write has failed all are refused at once, and readiness says why
   ])
 })
 
-test('a full database has no room until it has more than a page', async () => {
+test('a full database has no space until more than a page is free', async () => {
   const one = watched()
   await one.add('before')
   const pages = pagesOf(one)
@@ -74,7 +74,7 @@ test('a full database has no room until it has more than a page', async () => {
   expect(one.titles()).toEqual(['before', 'after'])
 })
 
-test('a row that alone finds no room stops nothing else', async () => {
+test('a row that alone does not fit rejects nothing else', async () => {
   const one = watched()
   one.sqlite.run(`PRAGMA max_page_count = ${pagesOf(one) + 100}`)
   expect((await failure(one.add('x'.repeat(1_000_000))))?.status).toBe(503)
@@ -83,7 +83,7 @@ test('a row that alone finds no room stops nothing else', async () => {
   expect(one.titles()).toEqual(['small'])
 })
 
-test('a damaged database is refused, and taken again when it is whole', async () => {
+test('a corrupt database is rejected, and accepted again when it is repaired', async () => {
   const one = watched()
   await one.add('before')
   one.sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -103,7 +103,7 @@ test('a damaged database is refused, and taken again when it is whole', async ()
   expect(one.titles()).toEqual(['before', 'after'])
 })
 
-test('nothing is written to know that writes succeed, while they do', async () => {
+test('no write probe happens while writes succeed', async () => {
   const one = watched()
   await one.add('one')
   const size = () => Bun.file(`${one.file}-wal`).size
@@ -112,14 +112,14 @@ test('nothing is written to know that writes succeed, while they do', async () =
   expect(size()).toBe(before)
 })
 
-test('what proves that there is room leaves no row behind', async () => {
+test('the write probe leaves no row behind', async () => {
   const one = watched()
   await one.examine()
   one.health.retry()
   expect(one.sqlite.query('SELECT count(*) FROM api_keys').values()).toEqual([[0]])
 })
 
-test('whoever asks for readiness, and how often, it is written for at most once in 250 milliseconds', async () => {
+test('a readiness check writes at most once in 250 milliseconds, however often it is called', async () => {
   const one = watched()
   await one.add('one')
   const [begun, committed] = [performance.now(), one.commits()]
@@ -129,7 +129,7 @@ test('whoever asks for readiness, and how often, it is written for at most once 
   expect(one.commits() - committed).toBeLessThanOrEqual(1 + Math.floor(elapsed / probeTrustMs))
 })
 
-test('a readiness that was told before the database failed, or recovered, is not told again', async () => {
+test('a readiness result from before a failure, or a recovery, is not reused', async () => {
   const one = watched()
   await one.examine()
   one.sqlite.run('PRAGMA query_only = ON')

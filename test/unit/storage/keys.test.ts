@@ -24,7 +24,7 @@ async function refusal(promise: Promise<unknown>): Promise<string> {
   )
 }
 
-test('a text is a key only in the whole form', () => {
+test('a text is a key only in its complete format', () => {
   const [id, secret] = ['abcDEF012345', 's'.repeat(32)]
   expect(parseApiKey(`sk-weir-${id}-${secret}`)).toEqual({ publicId: id, secret })
   expect(parseApiKey(`sk-weir-${id}-${'s'.repeat(256)}`)).toBeDefined()
@@ -34,13 +34,13 @@ test('a text is a key only in the whole form', () => {
   for (const text of wrong) expect([text, parseApiKey(text)]).toEqual([text, undefined])
 })
 
-test('only the whole secret proves a key', () => {
+test('only the complete secret verifies a key', () => {
   const hash = hashSecret('secret')
   expect(provesKey('secret', hash)).toBe(true)
   for (const secret of ['', 'Secret', 'secre', 'secrets']) expect(provesKey(secret, hash)).toBe(false)
 })
 
-test('the secret of a key is nowhere in the data folder, and in no print of it', async () => {
+test('the secret of a key is nowhere in the data folder, and in no output about it', async () => {
   const { database, keys } = await storage()
   const made = await keys.create(wish)
   const { secret = '' } = parseApiKey(made.key.reveal()) ?? {}
@@ -50,7 +50,7 @@ test('the secret of a key is nowhere in the data folder, and in no print of it',
   expect(`${Bun.inspect(made)}${JSON.stringify(made)}${made.key}`).not.toContain(secret)
 })
 
-test('a key can only be made for an organization that exists', async () => {
+test('a key can only be created for an organization that exists', async () => {
   const { keys } = await storage()
   await expect(keys.create({ ...wish, organization: 'nobody' })).rejects.toThrow(
     'There is no organization with the name nobody.',
@@ -58,7 +58,7 @@ test('a key can only be made for an organization that exists', async () => {
   expect(await keys.list()).toEqual([])
 })
 
-test('a second revocation does not move the first', async () => {
+test('a second revocation keeps the time of the first', async () => {
   const { keys, clock } = await storage()
   const { record } = await keys.create(wish)
   clock.now = 2000
@@ -68,7 +68,7 @@ test('a second revocation does not move the first', async () => {
   expect(await refusal(keys.revoke('nosuchid'))).toContain('There is no key with the id nosuchid.')
 })
 
-test('a rotation gives a new key with the same name and organization, and the old one its grace', async () => {
+test('a rotation creates a key with the same name and organization, and gives the old one its grace period', async () => {
   const { keys, clock } = await storage()
   const old = await keys.create(wish)
   clock.now = 5000

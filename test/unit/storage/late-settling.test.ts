@@ -21,14 +21,14 @@ function keepLate(failures: readonly Error[], ...outcomes: readonly Outcome[]) {
   return { late, tried, settled: settled.promise }
 }
 
-test('what cannot be written is tried until it can be, and then never again', async () => {
+test('a settlement that cannot be written is retried until it succeeds, and then never again', async () => {
   const { tried, settled } = keepLate([locked, locked, locked], { status: 499, error: 'client_gone' })
   await settled
   await Bun.sleep(20)
   expect(tried).toHaveLength(4)
 })
 
-test('a reply that was not given for that has the status that was, and keeps its cost', async () => {
+test('a reply that was withheld for an unwritten settlement has its original status and cost in the usage row', async () => {
   const { tried, settled } = keepLate([], { status: 200, cost: 5n })
   await settled
   expect(tried).toEqual([{ status: 503, error: 'service_unavailable', cost: 5n }])
@@ -41,14 +41,14 @@ test('a request that failed anyway keeps its own status', async () => {
   expect(tried).toEqual([outcome])
 })
 
-test('what no repetition can mend is not tried again, and keeps nothing else from being', async () => {
+test('a permanent error is not retried, and does not block other settlements', async () => {
   const { tried, settled } = keepLate([new Error('A constraint.')], { status: 400 }, { status: 404 })
   await settled
   await Bun.sleep(20)
   expect(tried).toHaveLength(2)
 })
 
-test('at the end all is tried at once, and for the last time', async () => {
+test('at shutdown all settlements are tried immediately, for the last time', async () => {
   const { late, tried } = keepLate([locked, locked], { status: 499 }, { status: 499 })
   late.close()
   expect(tried).toHaveLength(2)

@@ -33,7 +33,7 @@ function copiesBeside(file: string): string[] {
   return readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(file)}.schema-`))
 }
 
-test('an older database is migrated after a copy of it was put aside', () => {
+test('an older database is migrated after a backup of it was made', () => {
   const { file, sqlite } = olderDatabase()
   const lines: string[] = []
   migrate(
@@ -56,7 +56,7 @@ test('an older database is migrated after a copy of it was put aside', () => {
   if (process.platform !== 'win32') expect(statSync(join(dirname(file), name)).mode & 0o777).toBe(0o600)
 })
 
-test('a migration that fails leaves the database as it was and no copy behind', () => {
+test('a failed migration leaves the database unchanged and no backup behind', () => {
   const { file, sqlite } = olderDatabase()
   expect(() => migrate(sqlite, [...migrations, broken], quietLog)).toThrow('NONSENSE')
   expect(sqlite.prepare('PRAGMA user_version').values()).toEqual([[migrations.length]])
@@ -65,13 +65,13 @@ test('a migration that fails leaves the database as it was and no copy behind', 
   expect(copiesBeside(file)).toEqual([])
 })
 
-test('a table that a migration rebuilds keeps the rows that name its rows', () => {
+test('a rebuilt table keeps the rows that reference its rows', () => {
   const { sqlite } = olderDatabase()
   migrate(sqlite, [...migrations, rebuilt], quietLog)
   expect(sqlite.prepare('SELECT call_id FROM provider_state').values()).toEqual([['call_1']])
 })
 
-test('of two that migrate one after the other only the first copies and changes', () => {
+test('of two successive migrations only the first makes a backup and changes the database', () => {
   const { file, sqlite } = olderDatabase()
   const other = testDatabase(file)
   migrate(sqlite, [...migrations, added], quietLog)

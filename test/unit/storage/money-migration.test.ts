@@ -26,7 +26,7 @@ function olderFile(): string {
   return file
 }
 
-test('a database from before the ledger keeps its rows, and begins with books that agree', async () => {
+test('a database from before the ledger keeps its rows, and begins with a consistent ledger', async () => {
   const { sqlite } = testDatabase(olderFile())
   expectSoundBooks(sqlite)
   expect(entriesOf(sqlite)).toEqual([['credit', 9007199254740991]])
@@ -53,7 +53,7 @@ test('a database from before the ledger keeps its rows, and begins with books th
   expect(sqlite.prepare('PRAGMA foreign_key_check').all()).toEqual([])
 })
 
-test('its organizations spend and are deleted like new ones', async () => {
+test('the organizations of a migrated database are charged and deleted like new ones', async () => {
   const database = testDatabase(olderFile())
   const writer = createWriter(database)
   const ledger = createLedger(database, writer)
@@ -100,7 +100,7 @@ function fileWithWriteOffs(): string {
   return file
 }
 
-test('the write-offs of a database go into the charges they belong to, and its books still agree', () => {
+test('the write-offs of an older database are merged into their charges, and its ledger stays consistent', () => {
   const { sqlite } = testDatabase(fileWithWriteOffs())
   expectSoundBooks(sqlite)
   expect(
@@ -119,7 +119,7 @@ test('the write-offs of a database go into the charges they belong to, and its b
   expect(sqlite.prepare('PRAGMA foreign_key_check').all()).toEqual([])
 })
 
-test('its organizations can go below zero, and what they own goes with them', async () => {
+test('the organizations of a migrated database can go below zero, and their rows are deleted with them', async () => {
   const database = testDatabase(fileWithWriteOffs())
   const writer = createWriter(database)
   const ledger = createLedger(database, writer)
@@ -142,7 +142,7 @@ test.each([
   "INSERT INTO ledger VALUES ('led_1', 'org_1', 1, 'write_off', 1, NULL, NULL)",
   "INSERT INTO ledger VALUES ('led_1', 'org_1', 1, 'credit', 0, NULL, NULL)",
   "INSERT INTO ledger VALUES ('led_1', 'org_1', 1, 'gift', 1, NULL, NULL)",
-])('the database itself refuses %s', (statement) => {
+])('the database itself rejects %s', (statement) => {
   const { sqlite } = testDatabase(olderFile())
   expect(() => sqlite.run(statement)).toThrow('CHECK constraint failed')
 })

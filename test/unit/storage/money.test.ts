@@ -6,7 +6,7 @@ import { countOf, entriesOf, expectSoundBooks, fundedStorage, requestOf } from '
 
 const nothing = { charged: 0n }
 
-test('of 500 reservations at once exactly those are made that the balance holds', async () => {
+test('of 500 concurrent reservations exactly those succeed that the balance covers', async () => {
   const { database, ledger, reservation, account } = await fundedStorage(1_000n)
   const made = await Promise.all(Array.from({ length: 500 }, () => ledger.reserve(reservation(7n))))
   expect(made.filter(Boolean)).toHaveLength(142)
@@ -16,7 +16,7 @@ test('of 500 reservations at once exactly those are made that the balance holds'
   expectSoundBooks(database.sqlite)
 })
 
-test('nothing can be reserved of an organization that is not there, and nothing is', async () => {
+test('nothing can be reserved for an organization that does not exist', async () => {
   const { database, ledger, reservation } = await fundedStorage(100n)
   expect(await ledger.reserve(reservation(0n, requestOf('org_nobody')))).toBe(false)
   expect(await ledger.reserve(reservation(10n ** 30n))).toBe(false)
@@ -37,18 +37,21 @@ test.each([
     balance: 100n - BigInt(Number.MAX_SAFE_INTEGER),
     entries: [['charge', -Number.MAX_SAFE_INTEGER]],
   },
-])('of 100, 40 reserved for it and 10 for another call, a request takes its cost: $cost', async (given) => {
-  const { database, ledger, reservation, account } = await fundedStorage(100n)
-  const { request } = reservation(40n)
-  await Promise.all([ledger.reserve(reservation(10n)), ledger.reserve(reservation(40n, request))])
-  const settled = await ledger.settle(request, { status: 200, cost: given.cost })
-  expect(settled).toEqual({ recorded: true, charged: 100n - given.balance })
-  expect(await account()).toEqual([given.balance, 10n])
-  expect(entriesOf(database.sqlite)).toEqual([['credit', 100], ...given.entries])
-  expectSoundBooks(database.sqlite)
-})
+])(
+  'a request with 40 of 100 reserved, and 10 for another call, is charged its cost: $cost',
+  async (given) => {
+    const { database, ledger, reservation, account } = await fundedStorage(100n)
+    const { request } = reservation(40n)
+    await Promise.all([ledger.reserve(reservation(10n)), ledger.reserve(reservation(40n, request))])
+    const settled = await ledger.settle(request, { status: 200, cost: given.cost })
+    expect(settled).toEqual({ recorded: true, charged: 100n - given.balance })
+    expect(await account()).toEqual([given.balance, 10n])
+    expect(entriesOf(database.sqlite)).toEqual([['credit', 100], ...given.entries])
+    expectSoundBooks(database.sqlite)
+  },
+)
 
-test('below zero nothing is reserved, not even nothing, until a credit lifts the balance again', async () => {
+test('below zero nothing can be reserved, not even zero, until a credit raises the balance', async () => {
   const { database, ledger, organizations, reservation, account } = await fundedStorage(100n)
   const { request } = reservation(40n)
   await Promise.all([ledger.reserve(reservation(10n)), ledger.reserve(reservation(40n, request))])
@@ -65,7 +68,7 @@ test('below zero nothing is reserved, not even nothing, until a credit lifts the
   expectSoundBooks(database.sqlite)
 })
 
-test('only the first settlement of a request counts, also of several at once', async () => {
+test('only the first settlement of a request counts, also of several concurrent ones', async () => {
   const { database, ledger, reservation, account } = await fundedStorage(100n)
   const { request } = reservation(50n)
   await ledger.reserve(reservation(50n, request))
@@ -79,7 +82,7 @@ test('only the first settlement of a request counts, also of several at once', a
   expectSoundBooks(database.sqlite)
 })
 
-test('a request for which nothing was reserved is counted and not charged', async () => {
+test('a request without a reservation is counted and not charged', async () => {
   const { database, ledger, request, account } = await fundedStorage(100n)
   expect(await ledger.settle(request(), { status: 200, cost: 30n })).toEqual({ recorded: true, ...nothing })
   expect(await account()).toEqual([100n, 0n])
@@ -102,7 +105,7 @@ test('a request whose organization was deleted meanwhile ends without a trace', 
     expect([table, countOf(database.sqlite, table)]).toEqual([table, 0])
 })
 
-test('what the reply promises is written with the settlement, or neither is', async () => {
+test('the writes of a settlement are committed with it, or neither is', async () => {
   const { database, ledger, reservation, account } = await fundedStorage(100n)
   const { sqlite } = database
   const { request } = reservation(50n)
@@ -127,7 +130,7 @@ test('what the reply promises is written with the settlement, or neither is', as
   expectSoundBooks(sqlite)
 })
 
-test('what was open when the process died is charged for its prompt at the next start, and says so', async () => {
+test('reservations that are open when the process dies are charged for their prompts at the next start, with a note', async () => {
   const { database, ledger, reservation, account } = await fundedStorage(10n ** 9n)
   const count = 2 * maxRecovered + 3
   await Promise.all(Array.from({ length: count }, () => ledger.reserve(reservation(1_000n))))
@@ -141,7 +144,7 @@ test('what was open when the process died is charged for its prompt at the next 
   expectSoundBooks(database.sqlite)
 })
 
-test('a recovery leaves the amounts and requests of what was reserved as they were', async () => {
+test('a recovery leaves the amounts and requests of reservations unchanged', async () => {
   const { database, ledger, reservation, request } = await fundedStorage(1_000n)
   const facts = { ...request(), model: 'a/b', stream: true, user: 'u', tags: ['x', 'y'], trace: { id: 't' } }
   await ledger.reserve(reservation(500n, { ...facts, performanceMode: 'fast', createdAt: 12345 }))

@@ -40,7 +40,7 @@ const none = ownedTables.map(() => 0)
 /** A completion has a row beside its own in the index, which counts as some. */
 const maxChanges = 5 * stepRows
 
-test('a large organization is deleted in small steps, and other writes come between them', async () => {
+test('a large organization is deleted in small steps, with other writes between them', async () => {
   const rows = 17_000
   const { sqlite, writer, organizations, acme, other, changes } = await filled(rows)
   const waits: number[] = []
@@ -71,7 +71,7 @@ test('a large organization is deleted in small steps, and other writes come betw
   expectSoundBooks(sqlite)
 }, 60_000)
 
-test('the pieces of the log of one run are deleted in steps, too, and so are rows of many bytes', async () => {
+test('the log pieces of one run are deleted in steps, too, and so are large rows', async () => {
   const { sqlite, deletions, acme, changes } = await filled(1)
   const [id] = sqlite.query('SELECT id FROM responses WHERE organization_id = ?').values(acme.id).flat()
   sqlite.run(
@@ -91,7 +91,7 @@ test('the pieces of the log of one run are deleted in steps, too, and so are row
   expect(sqlite.query('SELECT count(*) FROM response_log').values()).toEqual([[0]])
 })
 
-test('one that was ended in the middle is continued by the next one, or by a sweep', async () => {
+test('an interrupted deletion is continued by the next one, or by a sweep', async () => {
   const { sqlite, organizations, deletions, acme, other } = await filled(1000)
   for (const [organization, finish] of [
     [acme, () => organizations.delete(acme.name)],
@@ -113,7 +113,7 @@ test('one that was ended in the middle is continued by the next one, or by a swe
   expectSoundBooks(sqlite)
 })
 
-test('nobody finds an organization whose deletion has begun, and its name is free at the end', async () => {
+test('an organization is not found once its deletion has begun, and its name is free at the end', async () => {
   const { organizations, deletions, acme } = await filled(10)
   deletions.begin(acme.id)
   expect((await organizations.list()).map(({ name }) => name)).toEqual(['other'])
@@ -128,7 +128,7 @@ test('nobody finds an organization whose deletion has begun, and its name is fre
   expect((await organizations.create('acme')).id).not.toBe(acme.id)
 })
 
-test('every statement of a deletion finds its rows by an index, or reads a stretch of a table', async () => {
+test('every statement of a deletion finds its rows by an index, or reads a range of a table', async () => {
   const { database } = await filled(0)
   const prepare = [prepareIndexedRows, prepareScannedRows]
   for (const [text, plan] of prepare.flatMap((one) => [...plansOf(database, one)])) {

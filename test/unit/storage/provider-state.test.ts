@@ -20,7 +20,7 @@ async function storage() {
   return { organizations, acme, other, clock, state, kept, count }
 }
 
-test('what was kept is found by its call, in the shape it had', async () => {
+test('provider state is found by its call, unchanged', async () => {
   const { state, kept, acme } = await storage()
   const values = { call_1: { signature: 'é\u0000"', parts: [1, null] }, call_2: 'text', call_3: null }
   for (const [callId, value] of Object.entries(values)) await state.store({ ...kept, callId, value })
@@ -28,7 +28,7 @@ test('what was kept is found by its call, in the shape it had', async () => {
   expect(Object.fromEntries(found)).toEqual(values)
 })
 
-test('a later value replaces the earlier one of the same call', async () => {
+test('a later provider state replaces the earlier one of the same call', async () => {
   const { state, kept, acme, count } = await storage()
   await state.store(kept)
   await state.store({ ...kept, value: 'again', expiresAt: 3000 })
@@ -36,7 +36,7 @@ test('a later value replaces the earlier one of the same call', async () => {
   expect(count()).toEqual([1])
 })
 
-test('nobody finds what is of another organization, provider or call', async () => {
+test('provider state is not found for another organization, provider or call', async () => {
   const { state, kept, acme, other } = await storage()
   await state.store(kept)
   expect((await state.find(other.id, 'gemini', ['call_1'])).size).toBe(0)
@@ -45,14 +45,14 @@ test('nobody finds what is of another organization, provider or call', async () 
   expect((await state.find(acme.id, 'gemini', [])).size).toBe(0)
 })
 
-test('thousands of calls are found at once', async () => {
+test('the provider state of thousands of calls is found at once', async () => {
   const { state, kept, acme } = await storage()
   const callIds = Array.from({ length: 3000 }, (_, index) => `call_${index}`)
   await Promise.all(callIds.map((callId) => state.store({ ...kept, callId })))
   expect((await state.find(acme.id, 'gemini', callIds)).size).toBe(3000)
 })
 
-test('what has expired is not found, swept or not, and a sweep leaves the rest', async () => {
+test('expired provider state is not found, swept or not, and a sweep keeps the rest', async () => {
   const { state, kept, acme, clock, count } = await storage()
   await state.store(kept)
   await state.store({ ...kept, callId: 'call_2', expiresAt: 5000 })
@@ -63,7 +63,7 @@ test('what has expired is not found, swept or not, and a sweep leaves the rest',
   expect(count()).toEqual([1])
 })
 
-test('a sweep deletes a bounded number of rows', async () => {
+test('a sweep of provider state deletes a bounded number of rows', async () => {
   const { state, kept, clock } = await storage()
   const callIds = Array.from({ length: maxSwept + 3 }, (_, index) => `call_${index}`)
   await Promise.all(callIds.map((callId) => state.store({ ...kept, callId })))
@@ -75,7 +75,7 @@ test('a sweep deletes a bounded number of rows', async () => {
   ])
 })
 
-test('the state of a deleted organization is gone, and nothing is kept for it any more', async () => {
+test('the provider state of a deleted organization is gone, and no more is stored for it', async () => {
   const { state, kept, organizations, count } = await storage()
   await state.store(kept)
   await organizations.delete('acme')

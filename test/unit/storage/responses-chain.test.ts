@@ -5,7 +5,7 @@ import { finished, responseStorage } from './support/response-world.ts'
 
 const idsOf = (links: readonly { readonly id: string }[] | undefined) => links?.map(({ id }) => id)
 
-test('a chain tells what each response adds, oldest first', async () => {
+test('a chain has the items that each response adds, oldest first', async () => {
   const { responses, acme, insert, answered } = await responseStorage()
   const oldest = { ...finished(acme, undefined, 'failed'), log: '["oldest"]\n' }
   await insert(oldest)
@@ -19,7 +19,7 @@ test('a chain tells what each response adds, oldest first', async () => {
   expect(links?.[1]?.input).toEqual([{ type: 'item', é: '\u0000' }, { type: 'other' }])
 })
 
-test('only what is finished and in sight can be followed', async () => {
+test('only a finished and visible response can be continued', async () => {
   const { responses, acme, answered, queued, finish } = await responseStorage()
   const id = await queued(await answered())
   expect(await responses.chain(acme, id)).toBeUndefined()
@@ -33,7 +33,7 @@ test('only what is finished and in sight can be followed', async () => {
   expect(await responses.chain(acme, 'resp_unknown')).toBeUndefined()
 })
 
-test('a run has its context while it waits and while it runs, also when what it follows is deleted', async () => {
+test('a run has its context while it is queued and active, also when its previous response is deleted', async () => {
   const { responses, acme, answered, queued, finish } = await responseStorage()
   const first = await answered()
   const id = await queued(first)
@@ -45,7 +45,7 @@ test('a run has its context while it waits and while it runs, also when what it 
   expect(await responses.runContext(acme, id)).toBeUndefined()
 })
 
-test.each([100, 5000])('a chain of %d is whole, whichever of its responses are deleted', async (count) => {
+test.each([100, 5000])('a chain of %d is complete, whichever of its responses are deleted', async (count) => {
   const { responses, acme, answeredInTurn } = await responseStorage()
   const ids = await answeredInTurn(count)
   const last = ids[count - 1]!
@@ -58,7 +58,7 @@ test.each([100, 5000])('a chain of %d is whole, whichever of its responses are d
   expect(idsOf(await responses.chain(acme, ids[10]!))).toEqual(ids.slice(0, 11))
 })
 
-test('a chain that lost a response before its follower was stored is not told without it', async () => {
+test('a chain that lost a response before its next one was stored is an error', async () => {
   const { responses, acme, answered } = await responseStorage()
   const [first, other] = [await answered(), await answered()]
   const second = await answered(first)
@@ -69,7 +69,7 @@ test('a chain that lost a response before its follower was stored is not told wi
   expect(await responses.chain(acme, second)).toHaveLength(2)
 })
 
-test('the longest chain is told, and one beyond is refused', async () => {
+test('the longest chain is read, and a longer one is rejected', async () => {
   const { responses, acme, answeredInTurn } = await responseStorage()
   const ids = await answeredInTurn(maxChainLinks + 1)
   expect(await responses.chain(acme, ids[maxChainLinks - 1]!)).toHaveLength(maxChainLinks)
@@ -82,7 +82,7 @@ test('the longest chain is told, and one beyond is refused', async () => {
   })
 })
 
-test('a chain with more bytes than may be read is refused', async () => {
+test('a chain with more bytes than the limit is rejected', async () => {
   const { responses, acme, answered } = await responseStorage()
   const quarter = JSON.stringify('é'.repeat(maxChainBytes / 8 - 500))
   let id = await answered(undefined, { log: quarter })

@@ -7,7 +7,7 @@ async function settled({ writer }: Awaited<ReturnType<typeof responseStorage>>):
   for (let turn = 0; turn < 3; turn++) await writer.write(() => {})
 }
 
-test('what is held is hidden by a removal, and erased when it is let go', async () => {
+test('a held response is hidden by a removal, and erased when it is released', async () => {
   const world = await responseStorage()
   const { responses, acme, answered, rows } = world
   const [first, second] = [await answered(), await answered()]
@@ -22,7 +22,7 @@ test('what is held is hidden by a removal, and erased when it is let go', async 
   expect(rows()).toEqual([])
 })
 
-test('what is removed while it is held stays where another response follows it, and goes with that one', async () => {
+test('a response that is removed while it is held stays as long as another one continues it', async () => {
   const world = await responseStorage()
   const { responses, acme, answered, insert, rows } = world
   const [root] = [await answered()]
@@ -43,7 +43,7 @@ test('what is removed while it is held stays where another response follows it, 
   expect(rows()).toEqual([])
 })
 
-test('a removal that is written right before what follows does not erase what is let go behind it', async () => {
+test('a removal that is written just before a continuation does not erase a response that is released after it', async () => {
   const world = await responseStorage()
   const { responses, acme, answered, insert } = world
   const parent = await answered()
@@ -56,7 +56,7 @@ test('a removal that is written right before what follows does not erase what is
   expect(await responses.chain(acme, follower.id)).toHaveLength(2)
 })
 
-test('each of two holders has to let go, and each of them counts once', async () => {
+test('each of two holders must release a response, and each counts once', async () => {
   const world = await responseStorage()
   const { responses, acme, answered, rows } = world
   const id = await answered()
@@ -84,7 +84,7 @@ test('a deleted response that is held keeps those before it', async () => {
   expect(rows()).toEqual([])
 })
 
-test('retention comes to an end while something is held, and erases it later', async () => {
+test('retention finishes while a response is held, and erases it later', async () => {
   const world = await responseStorage()
   const { responses, answered, rows } = world
   const [held, free] = [await answered(), await answered()]
@@ -99,7 +99,7 @@ test('retention comes to an end while something is held, and erases it later', a
   expect(rows()).toEqual([])
 })
 
-test('what a killed process has held is erased at the next start', async () => {
+test('responses that a killed process held are erased at the next start', async () => {
   const world = await responseStorage()
   const { database, writer, responses, acme, answered, rows } = world
   const id = await answered()
@@ -112,7 +112,7 @@ test('what a killed process has held is erased at the next start', async () => {
   expect(rows()).toEqual([])
 })
 
-test('holding what is not there, or is not removed, changes nothing', async () => {
+test('holding a response that does not exist, or is not removed, changes nothing', async () => {
   const world = await responseStorage()
   const { responses, acme, answered, rows } = world
   const id = await answered()

@@ -5,7 +5,7 @@ import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { testDatabase } from './support/folder.ts'
 import { finished, responseStorage, unfinished } from './support/response-world.ts'
 
-test('another organization reads nothing and changes nothing', async () => {
+test('another organization reads no response and changes none', async () => {
   const { responses, acme, other, answered, queued, database, insert, finish } = await responseStorage()
   const first = await answered()
   const [over, waiting, running] = [await answered(first), await queued(first), await queued()]
@@ -55,7 +55,7 @@ test('the removal of a response does not erase a deleted one of another organiza
   expect(rows()).toEqual([theirs.id, follower.id])
 })
 
-test('no statement reads a table from end to end, or sorts it', () => {
+test('no statement of responses scans a table, or sorts it', () => {
   const database = testDatabase()
   const statements = statementsOf(database)
   expect(statements.length).toBeGreaterThan(12)
@@ -68,7 +68,7 @@ test('no statement reads a table from end to end, or sorts it', () => {
     expect(plans.join()).toContain(`INDEX responses_${index}`)
 })
 
-test('the responses and the log pieces of what is deleted are found by an index', () => {
+test('the responses and the log pieces of a deletion are found by an index', () => {
   const database = testDatabase()
   const owned = planOf(database, 'SELECT 1 FROM responses WHERE organization_id = ?')
   expect(owned).toEqual([

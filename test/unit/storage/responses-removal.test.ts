@@ -5,7 +5,7 @@ import { createResponses } from '../../../src/storage/sqlite/responses/responses
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { finished, idOf, responseStorage } from './support/response-world.ts'
 
-test('what is removed is gone for every reader at once, and can be removed once', async () => {
+test('a removed response is gone for every reader immediately, and can be removed once', async () => {
   const { responses, acme, answered, rows } = await responseStorage()
   const id = await answered()
   expect(await responses.remove(acme, id)).toBe('removed')
@@ -16,7 +16,7 @@ test('what is removed is gone for every reader at once, and can be removed once'
   expect(rows()).toEqual([])
 })
 
-test('what is followed is hidden, and erased with the last that follows it', async () => {
+test('a continued response is hidden, and erased with the last one that continues it', async () => {
   const { responses, acme, answered, rows } = await responseStorage()
   const first = await answered()
   const [left, right] = [await answered(first), await answered(first)]
@@ -32,7 +32,7 @@ test('what is followed is hidden, and erased with the last that follows it', asy
   expect(rows()).toEqual([])
 })
 
-test('erasing stops at a response that is still in sight', async () => {
+test('erasing stops at a response that is still visible', async () => {
   const { responses, acme, answeredInTurn, rows } = await responseStorage()
   const ids = await answeredInTurn(4)
   for (const index of [0, 2, 3]) await responses.remove(acme, ids[index]!)
@@ -40,7 +40,7 @@ test('erasing stops at a response that is still in sight', async () => {
   expect(await responses.chain(acme, ids[1]!)).toHaveLength(2)
 })
 
-test('what is not finished is not removed, and keeps what it follows', async () => {
+test('an unfinished response is not removed, and keeps what it continues', async () => {
   const { responses, acme, answered, queued, rows, finish } = await responseStorage()
   const first = await answered()
   const id = await queued(first)
@@ -55,7 +55,7 @@ test('what is not finished is not removed, and keeps what it follows', async () 
   expect(rows()).toEqual([])
 })
 
-test('a deleted chain of 10,000 is erased in steps when its last response goes', async () => {
+test('a deleted chain of 10,000 is erased in steps when its last response is deleted', async () => {
   const { database, responses, acme, answeredInTurn, writer, rows, erased } = await responseStorage()
   const ids = await answeredInTurn(10_000)
   hideAll(database, ids.slice(0, -1))
@@ -69,7 +69,7 @@ test('a deleted chain of 10,000 is erased in steps when its last response goes',
   expect(rows()).toEqual([])
 })
 
-test('what a killed process has not erased is erased after the next removal', async () => {
+test('responses that a killed process did not erase are erased after the next removal', async () => {
   const { database, responses, acme, answeredInTurn, writer, rows } = await responseStorage()
   const ids = await answeredInTurn(3 * stepRows)
   hideAll(database, ids.slice(1, -1))
@@ -83,7 +83,7 @@ test('what a killed process has not erased is erased after the next removal', as
   while (rows().length > 0) await nextWriter.write(() => {})
 })
 
-test('a response that follows what is about to be erased keeps it', async () => {
+test('a response that is about to be erased is kept by a new one that continues it', async () => {
   const { database, responses, acme, answeredInTurn, insert, rows, erased } = await responseStorage()
   const ids = await answeredInTurn(stepRows + 10)
   hideAll(database, ids.slice(0, -1))

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { finished, responseStorage, unfinished } from './support/response-world.ts'
 
-test('what was stored is found as it was', async () => {
+test('a response is found as it was stored', async () => {
   const { responses, acme, insert } = await responseStorage()
   const head = { id: 'é', list: [1, null, { deep: '\u0000"\ud800' }], metadata: {} }
   const input = [
@@ -15,7 +15,7 @@ test('what was stored is found as it was', async () => {
   expect(await responses.findInput(acme, response.id)).toEqual(input)
 })
 
-test('a run is told piece by piece, and then as a whole', async () => {
+test('a run is stored piece by piece, and then complete', async () => {
   const { responses, acme, queued, pieces, finish } = await responseStorage()
   const id = await queued()
   expect(await responses.findRun(acme, id)).toEqual({ model: 'weir/echo' })
@@ -46,7 +46,7 @@ test('a response starts once, and ends once', async () => {
   expect(await responses.start(acme, 'resp_unknown')).toBe(false)
 })
 
-test('a run that never began can end', async () => {
+test('a run that never started can end', async () => {
   const { responses, acme, queued, finish } = await responseStorage()
   const id = await queued()
   expect(await finish(acme, id, { status: 'incomplete', log: '' })).toBe(true)
@@ -54,14 +54,14 @@ test('a run that never began can end', async () => {
   expect(await responses.unfinished('', 10)).toEqual([])
 })
 
-test('nothing is added to the log of what is not in progress', async () => {
+test('nothing is appended to the log of a response that is not in progress', async () => {
   const { responses, acme, queued, answered, pieces } = await responseStorage()
   for (const id of [await queued(), await answered(), 'resp_unknown'])
     await responses.append(acme, id, 0, '[]\n')
   expect(pieces()).toEqual([])
 })
 
-test('two pieces for the same place are a fault that is heard of', async () => {
+test('two log pieces at the same position are an error that is reported', async () => {
   const { responses, acme, queued } = await responseStorage()
   const id = await queued()
   await responses.start(acme, id)
@@ -70,7 +70,7 @@ test('two pieces for the same place are a fault that is heard of', async () => {
   expect((await responses.find(acme, id))?.log).toBe('["created"]\n[1]\n')
 })
 
-test('after a restart the unfinished ones of all organizations are told in order, some at a time', async () => {
+test('after a restart the unfinished responses of all organizations are listed in order, page by page', async () => {
   const { responses, acme, other, insert, answered } = await responseStorage()
   const [first, second, third] = [
     unfinished(acme, 'queued'),
@@ -92,7 +92,7 @@ test('after a restart the unfinished ones of all organizations are told in order
   expect(await responses.unfinished(third.id, 2)).toEqual([])
 })
 
-test('a response that runs must say what its run needs, and one that is over must not', async () => {
+test('an unfinished response must have what its run needs, and a finished one must not', async () => {
   const { database, acme, answered } = await responseStorage()
   const id = await answered()
   const set = (status: string, run: string | null) => () =>
@@ -104,7 +104,7 @@ test('a response that runs must say what its run needs, and one that is over mus
   expect(set('queued', '{}')).not.toThrow()
 })
 
-test('a transaction that fails stores nothing of a response', async () => {
+test('a failed transaction stores nothing of a response', async () => {
   const { writes, acme, writer, rows } = await responseStorage()
   const work = writer.write(() => {
     writes.insert(finished(acme))
@@ -115,7 +115,7 @@ test('a transaction that fails stores nothing of a response', async () => {
   expect(rows()).toEqual([])
 })
 
-test('all of a deleted organization is gone, and nothing is stored for it any more', async () => {
+test('all responses of a deleted organization are gone, and no more are stored for it', async () => {
   const { responses, organizations, acme, other, insert, answered, queued, rows, pieces, finish } =
     await responseStorage()
   const running = await queued(await answered())
@@ -131,7 +131,7 @@ test('all of a deleted organization is gone, and nothing is stored for it any mo
   expect([rows(), pieces()]).toEqual([[theirs.id], []])
 })
 
-test('a database that is broken is 503 to each', async () => {
+test('a broken database is a 503 for every operation on responses', async () => {
   const { database, responses, acme, answered } = await responseStorage()
   const id = await answered()
   database.sqlite.run('PRAGMA query_only = ON')

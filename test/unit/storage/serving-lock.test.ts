@@ -5,7 +5,7 @@ import { createGatewayProcess } from '../../reliability/money/support/gateway-pr
 import { lockForServing } from '../../../src/storage/sqlite/connection/serving-lock.ts'
 import { temporaryFolder } from './support/folder.ts'
 
-test('a folder has one server at a time, and another one as soon as that lets go', () => {
+test('a data folder has one server at a time, and another one as soon as that releases it', () => {
   const file = join(temporaryFolder(), 'weir.db')
   const elsewhere = lockForServing(join(temporaryFolder(), 'weir.db'))
   for (let round = 0; round < 3; round++) {
@@ -16,7 +16,7 @@ test('a folder has one server at a time, and another one as soon as that lets go
   elsewhere.release()
 })
 
-test('a second weir serve on the folder ends with a sentence, and commands work; a killed one holds nothing', async () => {
+test('a second weir serve on the data folder ends with an error, and commands work; a killed one holds no lock', async () => {
   await using gateway = await createGatewayProcess('http://127.0.0.1:9/v1', {})
   await gateway.start()
   const { data } = gateway

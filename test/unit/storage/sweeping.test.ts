@@ -24,7 +24,7 @@ function recordingLog() {
 }
 
 describe('a sweep', () => {
-  test('runs each step until nothing is left for it', async () => {
+  test('runs each step until it has nothing left to delete', async () => {
     const { lines, log } = recordingLog()
     const steps = [stepOf('one', 3), stepOf('two', 0), stepOf('three', 1)]
     await sweep(steps, log, new AbortController().signal)
@@ -36,7 +36,7 @@ describe('a sweep', () => {
     expect(lines).toEqual([])
   })
 
-  test('goes on behind a step that fails, and says which one', async () => {
+  test('continues after a step that fails, and reports which one', async () => {
     const { lines, log } = recordingLog()
     const broken = { name: 'broken', run: () => Promise.reject(new Error('The disk is full.')) }
     const step = stepOf('one', 1)
@@ -46,7 +46,7 @@ describe('a sweep', () => {
     expect(lines.join()).toContain('"step":"broken"')
   })
 
-  test('ends when it is stopped, in silence', async () => {
+  test('ends silently when it is stopped', async () => {
     const { lines, log } = recordingLog()
     const stopping = new AbortController()
     const endless = { name: 'endless', run: async () => (stopping.abort(), 1) }
@@ -59,7 +59,7 @@ describe('a sweep', () => {
 
 const question = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }] }
 
-test('with a retention, completions go when they are older', async () => {
+test('with a retention, completions are deleted when they are older', async () => {
   await using app = await startApp({ settings: { retention: { completions: '1s' } }, sweepInterval: 10 })
   await store(app, question)
   await until(async () => (await idsListed(app)).length === 0, 'the completion is gone')
@@ -68,7 +68,7 @@ test('with a retention, completions go when they are older', async () => {
   expect(app.lines).toEqual([])
 })
 
-test('with a retention, usage goes when it is older, and the ledger and its balance stay', async () => {
+test('with a retention, usage is deleted when it is older, and the ledger and its balance stay', async () => {
   const retention = { usage: '100ms' }
   await using paid = await startPaid(whole(), { settings: { retention }, sweepInterval: 10 })
   for (let count = 0; count < 3; count++) expect((await paid.app.chat(river)).status).toBe(200)
@@ -79,7 +79,7 @@ test('with a retention, usage goes when it is older, and the ledger and its bala
   expect(paid.app.lines).toEqual([])
 })
 
-test('a step of retention of usage is bounded in rows and bytes, and takes the oldest rows first', () => {
+test('a step of usage retention is bounded in rows and bytes, and deletes the oldest rows first', () => {
   const { database } = testStorage()
   const { sqlite } = database
   sqlite.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_1', 'acme', 1)")
@@ -95,7 +95,7 @@ test('a step of retention of usage is bounded in rows and bytes, and takes the o
   expect([expire(1250), expire(1250), left()]).toEqual([51, 0, times.slice(250)])
 })
 
-test('usage that has expired is found and deleted by its time, without a walk through the rest', () => {
+test('expired usage is found and deleted by its time, without a scan of the rest', () => {
   const { database } = testStorage()
   const plans = [...plansOf(database, prepareUsageExpiry).values()]
   expect(plans).toHaveLength(2)

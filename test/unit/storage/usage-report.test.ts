@@ -3,7 +3,7 @@ import { usageStorage as storage } from './support/usage-world.ts'
 
 const day = 86_400_000
 
-test('a cost that is not known is null, unless others of the group are known', async () => {
+test('an unknown cost is null, unless others of the group are known', async () => {
   const { add, report } = await storage()
   await add({ model: 'a/own' }, { cost: undefined })
   await add({ model: 'a/mixed' }, { cost: undefined })
@@ -23,7 +23,7 @@ test('a cost that is not known is null, unless others of the group are known', a
   expect(total).toMatchObject({ cost: 50n, unpriced: 2 })
 })
 
-test('failures are counted by class and by code, and callers who left are in neither class', async () => {
+test('failures are counted by class and by code, and disconnected clients are in neither class', async () => {
   const { add, report, groups } = await storage()
   await add()
   await add({}, { status: 404, error: 'model_not_found' })
@@ -43,7 +43,7 @@ test('failures are counted by class and by code, and callers who left are in nei
   ])
 })
 
-test('the times of a group are those that half and 95 of 100 of its good requests stay within', async () => {
+test('the latencies of a group are the 50th and 95th percentiles of its successful requests', async () => {
   const { add, report } = await storage()
   for (let latency = 100; latency >= 1; latency--)
     await add({ model: 'a/many', tags: ['x', 'y'] }, { latency })
@@ -63,7 +63,7 @@ test('the times of a group are those that half and 95 of 100 of its good request
   ])
 })
 
-test('days are those of UTC, in order, and those without a request are there, too', async () => {
+test('days are those of UTC, in order, including those without a request', async () => {
   const { add, groups } = await storage()
   for (const createdAt of [7 * day, 5 * day, 6 * day - 1]) await add({ createdAt })
   expect(await groups('day', { since: 4 * day + 5, until: 8 * day + 1 })).toEqual([

@@ -3,7 +3,7 @@ import { usageStorage as storage } from './support/usage-world.ts'
 
 const day = 86_400_000
 
-test('the row of a request holds all that is known of it', async () => {
+test('the usage row of a request has every known field', async () => {
   const { database, add, acme } = await storage()
   const usage = {
     promptTokens: 1000,
@@ -55,7 +55,7 @@ test('the row of a request holds all that is known of it', async () => {
   ])
 })
 
-test('a request that failed before an answer has a row too, without what it did not come to', async () => {
+test('a request that failed before its output has a usage row too, without the fields it did not reach', async () => {
   const { database, ledger, request } = await storage()
   await ledger.settle(request(), { status: 404, error: 'model_not_found' })
   expect(database.sqlite.prepare('SELECT * FROM usage').get()).toMatchObject({
@@ -158,7 +158,7 @@ test('a request counts under each of its tags once, and once in the total', asyn
   expect((await report('tag')).total).toMatchObject({ requests: 4, cost: 200n })
 })
 
-test('a report is of the time that was asked for: from its first millisecond to before its last', async () => {
+test('a report covers the requested time: from its first millisecond to before its last', async () => {
   const { add, report } = await storage()
   for (const createdAt of [999, 1000, 1999, 2000]) await add({ createdAt })
   expect((await report('model', { since: 1000, until: 2000 })).total.requests).toBe(2)
@@ -182,7 +182,7 @@ test('a report is of the time that was asked for: from its first millisecond to 
   })
 })
 
-test('a report of one organization holds nothing of another', async () => {
+test('a report of one organization contains nothing of another', async () => {
   const { add, groups, report, other } = await storage()
   await add({ model: 'a/b', tags: ['mine'] })
   await add({ organization: other.id, model: 'c/d', tags: ['theirs'] })
@@ -194,7 +194,7 @@ test('a report of one organization holds nothing of another', async () => {
   await expect(report('model', { organization: 'nobody' })).rejects.toThrow('There is no organization')
 })
 
-test('costs that together are more than a number says exactly are summed to the nano-dollar', async () => {
+test('costs whose sum exceeds exact numbers are summed to the nano-dollar', async () => {
   const { add, report } = await storage()
   const most = BigInt(Number.MAX_SAFE_INTEGER)
   for (const cost of [most, most, 3n]) await add({}, { cost })

@@ -43,7 +43,7 @@ function watched(interval = 10) {
   }
 }
 
-test('the log that grew while a reader was open for long is empty again after it has gone', async () => {
+test('a write-ahead log that grew during a long read is empty again after it', async () => {
   const one = watched()
   const reader = one.read()
   for (let round = 0; round < rounds; round++) await one.add()
@@ -57,7 +57,7 @@ test('the log that grew while a reader was open for long is empty again after it
   expect([one.count(), one.lines]).toEqual([rounds + 1, []])
 })
 
-test('it is shortened, too, while others go on to write', async () => {
+test('a write-ahead log is truncated, too, while others continue to write', async () => {
   const one = watched()
   const reader = one.read()
   for (let round = 0; round < rounds; round++) await one.add()
@@ -68,7 +68,7 @@ test('it is shortened, too, while others go on to write', async () => {
   expect(one.lines).toEqual([])
 })
 
-test('a log that is not long is left to the commits', async () => {
+test('a short write-ahead log is not truncated', async () => {
   const one = watched()
   for (let round = 0; round < 5; round++) await one.add()
   const size = one.size()

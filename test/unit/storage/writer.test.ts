@@ -21,7 +21,7 @@ async function failure(promise: Promise<unknown>): Promise<ApiError> {
   return error as ApiError
 }
 
-test('a write that was acknowledged is seen by another connection', async () => {
+test('an acknowledged write is visible to another connection', async () => {
   const { database, add, titles } = songs()
   const other = new Sqlite(database.file, { readonly: true })
   const pending = add('one')
@@ -31,7 +31,7 @@ test('a write that was acknowledged is seen by another connection', async () => 
   other.close()
 })
 
-test('a write that comes alone is committed before the event loop turns', async () => {
+test('a single write is committed before the next turn of the event loop', async () => {
   const { writer, insert } = songs()
   let turned = false
   setImmediate(() => (turned = true))
@@ -41,7 +41,7 @@ test('a write that comes alone is committed before the event loop turns', async 
   expect(turned).toBe(false)
 })
 
-test('writes of one turn are one transaction, in the order in which they came', async () => {
+test('writes of one turn are one transaction, in their order', async () => {
   const { database, writer, insert, titles } = songs()
   const other = new Sqlite(database.file, { readonly: true })
   const seenBetween = await Promise.all([
@@ -53,7 +53,7 @@ test('writes of one turn are one transaction, in the order in which they came', 
   other.close()
 })
 
-test('work that throws undoes only itself and rejects with its own error', async () => {
+test('work that throws rolls back only itself and rejects with its own error', async () => {
   const { writer, insert, add, titles } = songs()
   const broken = writer.write(() => {
     insert.run('half')
@@ -66,7 +66,7 @@ test('work that throws undoes only itself and rejects with its own error', async
   expect(titles()).toEqual(['one', 'two'])
 })
 
-test('a database that another process has locked rejects all with 503, and works again afterwards', async () => {
+test('a database that another process has locked rejects all writes with 503, and works again afterwards', async () => {
   const { database, add, titles } = songs()
   database.sqlite.run('PRAGMA busy_timeout = 0')
   const other = new Sqlite(database.file)
@@ -98,7 +98,7 @@ test('a full disk rejects every write of the transaction with 503 and keeps none
   expect(titles()).toEqual(['before', 'after'])
 })
 
-test('more writes than may wait are refused, and those that wait are kept', async () => {
+test('writes beyond the queue limit are rejected, and queued ones are kept', async () => {
   const database = testDatabase()
   const { add, titles } = songs({ database, writer: createWriter(database, { maxWaiting: 2 }) })
   const accepted = [add('one'), add('two')]
@@ -108,7 +108,7 @@ test('more writes than may wait are refused, and those that wait are kept', asyn
   expect(titles()).toEqual(['one', 'two', 'four'])
 })
 
-test('closing commits what waits and refuses what comes after', async () => {
+test('closing commits the queued writes and rejects later ones', async () => {
   const { writer, add, titles } = songs()
   const pending = add('one')
   writer.close()
@@ -118,7 +118,7 @@ test('closing commits what waits and refuses what comes after', async () => {
   expect(titles()).toEqual(['one'])
 })
 
-test('a write that is asked for by another one comes after it', async () => {
+test('a write that another write schedules is executed after it', async () => {
   const { writer, add, titles } = songs()
   await writer.write(() => add('inner'))
   expect(titles()).toEqual(['inner'])

@@ -9,7 +9,7 @@ import { projectFolder } from '../../../support/source.ts'
 import { memoryOf } from './gateway-memory.ts'
 import { startShapesProvider } from './shapes-provider.ts'
 
-/** What requests of the shapes that hurt have left behind. */
+/** What requests of hostile shapes leave behind. */
 export type Shaped = {
   /** Of all replies, how many had each status; 0 for a connection that ended without one. */
   readonly statuses: Readonly<Record<string, number>>
@@ -17,20 +17,18 @@ export type Shaped = {
   readonly memory: Readonly<Record<string, number>>
   /** In milliseconds: the longest that another client waited for `/livez` during each shape. */
   readonly waits: Readonly<Record<string, number>>
-  /** Bytes that requests still hold at the end. */
+  /** At the end: the bytes that requests still hold, and the open calls. */
   readonly held: number
-  /** Calls that are open at the end. */
   readonly open: number
 }
 
-/** The replies that none of the shapes may have: a 5xx that is no 503. */
+/** The replies that no shape may get: a 5xx other than 503. */
 export function unwanted({ statuses }: Shaped): readonly string[] {
   return Object.keys(statuses).filter((name) => / 5\d\d$/.test(name) && !name.endsWith(' 503'))
 }
 
 type World = {
   readonly gateway: GatewayProcess
-  /** 1 for the long form. */
   readonly scale: number
   ask(path: string, body?: object | string): Promise<Response>
 }
@@ -38,7 +36,7 @@ type World = {
 const MB = 1_000_000
 const key = `authorization: Bearer ${firstKey}`
 
-/** Sends every shape, one after the other, to a gateway of its own. */
+/** Sends every shape, one after the other, to a gateway of its own; `scale` is 1 for the long form. */
 export async function sendShapes(scale: number): Promise<Shaped> {
   const provider = startShapesProvider()
   await using gateway = await createGatewayProcess(provider.url, pricing, { log: 'off' })

@@ -16,29 +16,29 @@ export type UsageRow = Readonly<Record<string, string | number | null>> & {
   readonly cost: number | null
 }
 
-/** What the database of a gateway says of money and requests, on a connection of its own. */
+/** The usage and the ledger in the database of a gateway, on a connection of its own. */
 export type Books = Disposable & {
   readonly sqlite: Sqlite
-  /** How an organization pays and what it has, in USD; it is made where it is missing. */
+  /** Sets the billing of an organization and credits it in USD; creates it where it is missing. */
   fund(name: string, usd: string, billing?: BillingMode): Promise<void>
-  /** A new key of the organization. */
+  /** Creates a key of the organization. */
   keyOf(name: string): Promise<string>
-  /** Its balance and what is reserved of it, in nano-dollars. */
+  /** The balance of the organization and its reserved part, in nano-dollars. */
   account(name?: string): readonly [balance: number, reserved: number]
-  /** The usage, oldest first. */
+  /** The usage rows, oldest first. */
   rows(): UsageRow[]
   row(id: string): UsageRow | null
   /** The ledger, oldest first: kind and amount. */
   entries(): unknown[]
-  /** What the ledger says of a request, by kind. */
+  /** The ledger amounts of a request, by kind. */
   entriesOf(request: string): Readonly<Record<string, number>>
   open(): number
-  /** Resolves with the usage when there are so many rows and no call is open. */
+  /** Resolves with the usage rows once there are this many and no call is open. */
   settled(rows: number): Promise<UsageRow[]>
   expectSound(): void
 }
 
-/** Opens the database in this file, which a gateway may use at the same time. */
+/** Opens the database of a gateway that may be running. */
 export function openBooks(file: string): Books {
   const database = openDatabase(file, quietLog)
   const { sqlite } = database
@@ -72,7 +72,7 @@ export function openBooks(file: string): Books {
   }
 }
 
-/** Resolves once the claim holds; throws where it still does not after so many milliseconds. */
+/** Resolves once the condition holds; throws after the timeout in milliseconds. */
 export async function until(
   claim: () => boolean | Promise<boolean>,
   what: string,

@@ -6,36 +6,36 @@ import { type Scenario, type ScenarioOptions, startScenario } from '../../../sup
 import type { Script } from '../../../support/script.ts'
 import { type Books, openBooks } from './books.ts'
 
-/** A gateway whose first organization pays from a balance, with scripted providers behind it. */
+/** A scenario whose organization is prepaid, with access to the usage rows and the ledger. */
 export type Paid = Scenario & { readonly books: Books; readonly file: string }
 
 /** 1,000 and 10,000 nano-dollars a token. */
 export const pricing: Pricing = { input: 1, output: 10 }
 
-/** In nano-dollars: what the usual answer of the provider costs, with its 12 and 5 tokens. */
+/** In nano-dollars: the cost of the default reply, with its 12 and 5 tokens. */
 export const usualCost = 12 * 1000 + 5 * 10_000
 
-/** In nano-dollars: the usual question alone, whose 15 characters and one message are estimated as 8 tokens. */
+/** In nano-dollars: the minimal request alone, whose 15 characters and one message are estimated as 8 tokens. */
 export const promptCost = 8 * 1000
 
-/** In nano-dollars: the most that the usual question alone can cost, whose 15 bytes come with 72 tokens of a template. */
+/** In nano-dollars: the maximum cost of the prompt of the minimal request: its 15 bytes and 72 tokens of a template. */
 export const mostPromptCost = 87 * 1000
 
-/** In nano-dollars: the most that the usual question can cost, with the 100 tokens that the model can answer. */
+/** In nano-dollars: the maximum cost of the minimal request, with the 100 tokens that the model can generate. */
 export const mostCost = mostPromptCost + 100 * 10_000
 
-/** In nano-dollars: the usual question alone, of a caller who leaves before a provider has counted it. */
+/** In nano-dollars: the prompt of a client that disconnects before the provider has reported usage. */
 export const leftPromptCost = 22 * 1000
 
-/** In nano-dollars: the same, and "eight ch" of an answer. The time in which nothing was seen comes on top. */
+/** In nano-dollars: the same, with the output "eight ch". The time without output is added to it. */
 export const leftBegunCost = leftPromptCost + 4 * 10_000
 
 export type PaidOptions = ScenarioOptions & {
-  /** Of the first organization, in USD. */
+  /** The balance of the organization, in USD. */
   readonly balance?: string
 }
 
-/** Starts it on a database in a file; `acme/river` has a price and answers with 100 tokens at most. */
+/** Starts the scenario on a database in a file; `acme/river` has a price and a limit of 100 output tokens. */
 export async function startPaid(
   scripts: Script | readonly Script[],
   { balance = '1', ...options }: PaidOptions = {},

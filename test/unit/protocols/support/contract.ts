@@ -34,7 +34,7 @@ const usage = { promptTokens: 20, completionTokens: 12, cachedTokens: 8, reasoni
  */
 export function testProtocolContract(name: string, wire: Protocol): void {
   const file = (path: string) => readFileSync(join(import.meta.dir, '../../../fixtures', name, path))
-  describe(`the ${name} wire`, () => {
+  describe(`the ${name} protocol`, () => {
     for (const fixture of Object.keys(said)) holdFixture(wire, fixture, file)
     holdFailures(wire, file)
     holdRequest(wire)
@@ -44,15 +44,15 @@ export function testProtocolContract(name: string, wire: Protocol): void {
 type ReadFixture = (path: string) => Buffer
 
 function holdFixture(wire: Protocol, fixture: string, file: ReadFixture): void {
-  test(`reads the streamed answer "${fixture}"`, () => {
+  test(`parses the streamed reply "${fixture}"`, () => {
     expectSaid(readStream(wire, file(`${fixture}.sse`)), fixture)
   })
 
-  test(`reads the whole answer "${fixture}"`, () => {
+  test(`parses the complete reply "${fixture}"`, () => {
     expectSaid(wire.parse(JSON.parse(file(`${fixture}.json`).toString())), fixture)
   })
 
-  test(`reads the streamed answer "${fixture}" alike however it is cut into pieces`, () => {
+  test(`parses the streamed reply "${fixture}" alike however it is split`, () => {
     const body = file(`${fixture}.sse`)
     const whole = readStream(wire, body)
     const random = randomFrom(fixture)
@@ -60,7 +60,7 @@ function holdFixture(wire: Protocol, fixture: string, file: ReadFixture): void {
       expect(readStream(wire, body, cutsOf(body, random))).toEqual(whole)
   })
 
-  test(`never takes a broken-off "${fixture}" for a whole one`, () => {
+  test(`never takes a truncated "${fixture}" for a complete one`, () => {
     const body = file(`${fixture}.sse`)
     const whole = readStream(wire, body)
     for (let length = 0; length < body.length; length++) {
@@ -104,7 +104,7 @@ function expectBeginning(cut: readonly CutCall[], rest: ReadChoice['calls']): vo
 }
 
 function holdFailures(wire: Protocol, file: ReadFixture): void {
-  test('tells an error inside a stream as a failure, after what had been said', () => {
+  test('reports an error inside a stream as a failure, after the output before it', () => {
     const events = readStream(wire, file('stream-error.sse'))
     expect(answerOf(events).choices[0]?.text).toBe('The gate')
     expect(answerOf(events).choices[0]?.finish).toBeUndefined()
@@ -112,27 +112,27 @@ function holdFailures(wire: Protocol, file: ReadFixture): void {
     expect(events.at(-1)?.type).toBe('failure')
   })
 
-  test('reads an error body', () => {
+  test('parses an error body', () => {
     const complaint = wire.parseError(JSON.parse(file('error.json').toString()))
     expect(complaint.message).toBe('The model `no-such-model` does not exist.')
   })
 
-  test('tells an error body with a good status as a failure', () => {
+  test('reports an error body with status 200 as a failure', () => {
     const events = wire.parse(JSON.parse(file('error.json').toString()))
     expect(events.map((event) => event.type)).toEqual(['failure'])
   })
 
-  test('skips what it does not know', () => {
+  test('skips unknown events', () => {
     const answer = answerOf(readStream(wire, file('unknown-events.sse')))
     expect(answer.failures).toEqual([])
     expect(answer.choices).toMatchObject([{ text: 'Still here.', finish: 'stop' }])
   })
 
-  test('makes a failure of a stream without any event', () => {
+  test('reports a stream without any event as a failure', () => {
     expect(readStream(wire, Buffer.from('')).map((event) => event.type)).toEqual(['failure'])
   })
 
-  test('throws at nothing', () => {
+  test('never throws', () => {
     for (const body of [
       null,
       undefined,
@@ -162,7 +162,7 @@ function holdRequest(wire: Protocol): void {
     return { text: JSON.stringify(body), warnings }
   }
 
-  test('carries the messages, the image, the tools and their calls', () => {
+  test('renders the messages, the image, the tools and their calls', () => {
     const { text } = render(true)
     for (const word of [
       'Read the gauge.',
@@ -177,7 +177,7 @@ function holdRequest(wire: Protocol): void {
     expect(text).not.toContain('undefined')
   })
 
-  test('warns in whole sentences and each only once', () => {
+  test('warns in complete sentences and once each', () => {
     const { warnings } = render(false)
     expect(warnings).toEqual([...new Set(warnings)])
     for (const warning of warnings) expect(warning).toEndWith('.')

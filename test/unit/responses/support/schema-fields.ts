@@ -44,7 +44,7 @@ export const accepted: readonly Accepted[] = [
   ['a format of any type', format({ type: 'grammar', syntax: 'lark', free: [1] })],
   ['a verbosity', { text: { verbosity: 'low' } }],
   ['no tools', { tools: [] }],
-  ['tools, which are refused later', { tools: [{ type: 'web_search', free: 1 }] }],
+  ['tools, which are rejected later', { tools: [{ type: 'web_search', free: 1 }] }],
   ['a tool choice of a string', { tool_choice: 'none' }],
   ['a tool choice of an object', { tool_choice: { type: 'function', name: 'f' } }],
   ['a tool choice of anything', { tool_choice: [5, { a: null }] }],
@@ -55,7 +55,10 @@ export const accepted: readonly Accepted[] = [
   ['no tags', { tags: [] }],
   ['32 tags', tags(32)],
   ['tags of 0 and 128 characters', { tags: ['', '😀'.repeat(128)] }],
-  ['a whole trace', trace({ span_id: 's', parent_span_id: 'p', name: '', source: '', metadata: { a: [1] } })],
+  [
+    'a complete trace',
+    trace({ span_id: 's', parent_span_id: 'p', name: '', source: '', metadata: { a: [1] } }),
+  ],
   [
     'a trace of nulls',
     trace({ span_id: null, parent_span_id: null, name: null, source: null, metadata: null }),

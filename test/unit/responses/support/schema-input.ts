@@ -19,7 +19,7 @@ export const accepted: readonly Accepted[] = [
   ['no parts', items({ role: 'user', content: [] })],
   ['a message with free properties', items({ ...user, id: 'msg_1', status: null, phase: 'commentary' })],
   [
-    'an echo of an answer',
+    'an earlier output',
     items({ role: 'assistant', id: 'a', content: [{ type: 'output_text', text: 'a', annotations: [] }] }),
   ],
   ['an echo of reasoning', items({ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: null })],
@@ -36,7 +36,7 @@ export const accepted: readonly Accepted[] = [
   ['an image', image({ image_url: 'data:,', detail: 'low', file_id: null })],
   ['an image of nulls', image({ image_url: null, detail: null, file_id: null })],
   ['an image in the form of chat completions', image({ image_url: { url: 'data:,' } })],
-  ['an image of a file, which is refused later', image({ file_id: 'file-1' })],
+  ['an image of a file, which is rejected later', image({ file_id: 'file-1' })],
   ['a part of another type', part({ type: 'input_file', file_data: 'data:,', free: 1 })],
   ['a part of an empty type', part({ type: '' })],
   ['a lone surrogate', { input: '\ud800' }],

@@ -6,7 +6,7 @@ import { createLog } from '../../../../src/lib/log.ts'
 import { type Database, openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createWriter, type Writer } from '../../../../src/storage/sqlite/writer/writer.ts'
 
-/** A folder that goes with the test. */
+/** A temporary folder, removed after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'weir-storage-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -30,11 +30,11 @@ export function testStorage(): { database: Database & { readonly file: string };
   return { database, writer }
 }
 
-/** A log that nobody reads. */
+/** A log that writes nowhere. */
 export const quietLog = createLog(() => {})
 
-/** Starts a script of test/reliability/storage/support as a process of its own. */
-export function startScript(name: string, ...args: string[]) {
-  const script = join(import.meta.dir, '../../../reliability/storage/support', name)
+/** Starts a script, named by its path in `test`, in a process of its own. */
+export function startScript(path: string, ...args: string[]) {
+  const script = join(import.meta.dir, '../../..', path)
   return Bun.spawn([process.execPath, script, ...args], { stdout: 'pipe', stderr: 'pipe' })
 }
