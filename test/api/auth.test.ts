@@ -12,7 +12,7 @@ import { readError } from '../support/chat-reply.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-auth-'))
 const file = join(folder, 'weir.db')
-const question = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }] }
+const request = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }] }
 
 let app: App
 let keys: Awaited<ReturnType<typeof prepareKeys>>
@@ -62,7 +62,7 @@ function ask(
   authorization: string | null,
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  const body = path.includes('completions') ? question : undefined
+  const body = path.includes('completions') ? request : undefined
   return app.request(path, { body, headers: { ...headers, authorization } })
 }
 
@@ -172,8 +172,8 @@ test.each([
 ] as const)('the log says which key was rejected, and why: %s', async (which, line) => {
   const key = keys[which]
   const reply = await ask('/v1/models', `Bearer ${key}`)
-  const told = await app.requestLines.of(reply)
-  expect(told).toMatchObject({ ...line, key: key.split('-')[2] })
-  expect(told).not.toHaveProperty('claimed_key')
-  expect(JSON.stringify(told)).not.toContain(key.split('-')[3])
+  const received = await app.requestLines.of(reply)
+  expect(received).toMatchObject({ ...line, key: key.split('-')[2] })
+  expect(received).not.toHaveProperty('claimed_key')
+  expect(JSON.stringify(received)).not.toContain(key.split('-')[3])
 })

@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test'
-import { startPaid } from '../reliability/money/support/paid.ts'
+import { startBillingScenario } from '../support/billing-scenario.ts'
 import {
-  begun,
-  cancelled,
+  firstChunks,
+  cancelledRun,
   deleteRun,
-  gatedAnswer,
+  gatedReply,
   queueRun,
-  runOver,
-  startedRun,
+  waitForRun,
+  startRun,
 } from '../support/background.ts'
-import { chunks, streamed } from '../support/chat-answers.ts'
+import { chunks, streamReply } from '../support/chat-fixtures.ts'
 import { readError } from '../support/chat-reply.ts'
-import { responsesPath, retrieved } from '../support/responses.ts'
+import { responsesPath, retrieveResponse } from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
 import { hang } from '../support/script.ts'
 
@@ -25,18 +25,18 @@ const inFlight = {
 
 test('a run that is queued or active cannot be deleted, and continues', async () => {
   const gate = Promise.withResolvers<void>()
-  await using scenario = await startScenario([gatedAnswer(gate.promise), streamed()], {
+  await using scenario = await startScenario([gatedReply(gate.promise), streamReply()], {
     settings: { background: { concurrency: 1 } },
   })
   const { app } = scenario
-  const running = await startedRun(scenario)
+  const running = await startRun(scenario)
   const queued = (await queueRun(app)).id
   for (const id of [running, queued]) expect(await readError(await deleteRun(app, id))).toEqual(inFlight)
-  expect((await retrieved(app, running)).status).toBe('in_progress')
-  expect((await retrieved(app, queued)).status).toBe('queued')
+  expect((await retrieveResponse(app, running)).status).toBe('in_progress')
+  expect((await retrieveResponse(app, queued)).status).toBe('queued')
   gate.resolve()
   for (const id of [running, queued]) {
-    expect((await runOver(app, id)).status).toBe('completed')
+    expect((await waitForRun(app, id)).status).toBe('completed')
     const reply = await deleteRun(app, id)
     expect([reply.status, await reply.json()]).toEqual([
       200,
@@ -46,10 +46,10 @@ test('a run that is queued or active cannot be deleted, and continues', async ()
 })
 
 test('a finished run is deleted once and is then not found anywhere; its charge stays', async () => {
-  await using paid = await startPaid(streamed())
+  await using paid = await startBillingScenario(streamReply())
   const { id } = await queueRun(paid.app)
-  await runOver(paid.app, id)
-  const before = paid.books.account()
+  await waitForRun(paid.app, id)
+  const before = paid.billing.account()
   expect((await deleteRun(paid.app, id)).status).toBe(200)
   for (const [path, method] of [
     ['', 'GET'],
@@ -59,61 +59,61 @@ test('a finished run is deleted once and is then not found anywhere; its charge 
     ['', 'DELETE'],
   ])
     expect((await paid.app.request(`${responsesPath}/${id}${path}`, { method })).status).toBe(404)
-  expect(paid.books.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
-  expect(paid.books.account()).toEqual(before)
-  expect(paid.books.rows()).toHaveLength(1)
+  expect(paid.billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
+  expect(paid.billing.account()).toEqual(before)
+  expect(paid.billing.rows()).toHaveLength(1)
 })
 
 test('a cancelled run can be deleted immediately', async () => {
-  await using scenario = await startScenario(chunks(begun, hang))
-  const id = await startedRun(scenario)
-  await cancelled(scenario.app, id)
+  await using scenario = await startScenario(chunks(firstChunks, hang))
+  const id = await startRun(scenario)
+  await cancelledRun(scenario.app, id)
   expect((await deleteRun(scenario.app, id)).status).toBe(200)
   expect((await deleteRun(scenario.app, id)).status).toBe(404)
 })
 
 test('one of two concurrent deletions succeeds, and the other finds nothing', async () => {
-  await using scenario = await startScenario(streamed())
+  await using scenario = await startScenario(streamReply())
   const { id } = await queueRun(scenario.app)
-  await runOver(scenario.app, id)
+  await waitForRun(scenario.app, id)
   const replies = await Promise.all([deleteRun(scenario.app, id), deleteRun(scenario.app, id)])
   expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 404])
 })
 
 test('a deletion by another organization deletes nothing', async () => {
-  await using paid = await startPaid([chunks(begun, hang), streamed()])
-  await paid.books.fund('other', '1')
-  const headers = { authorization: `Bearer ${await paid.books.keyOf('other')}` }
-  const running = await startedRun(paid)
+  await using paid = await startBillingScenario([chunks(firstChunks, hang), streamReply()])
+  await paid.billing.fund('other', '1')
+  const headers = { authorization: `Bearer ${await paid.billing.keyOf('other')}` }
+  const running = await startRun(paid)
   const { id } = await queueRun(paid.app)
-  await runOver(paid.app, id)
+  await waitForRun(paid.app, id)
   for (const run of [running, id]) expect((await deleteRun(paid.app, run, { headers })).status).toBe(404)
-  expect((await retrieved(paid.app, id)).status).toBe('completed')
-  expect((await retrieved(paid.app, running)).status).toBe('in_progress')
+  expect((await retrieveResponse(paid.app, id)).status).toBe('completed')
+  expect((await retrieveResponse(paid.app, running)).status).toBe('in_progress')
 })
 
 test('a reader of a finished run receives all of it, although the run is deleted meanwhile', async () => {
-  await using scenario = await startScenario(streamed())
+  await using scenario = await startScenario(streamReply())
   const { app } = scenario
   const { id } = await queueRun(app)
-  await runOver(app, id)
+  await waitForRun(app, id)
   const reply = await app.request(`${responsesPath}/${id}?stream=true`)
   expect((await deleteRun(app, id)).status).toBe(200)
   expect(await reply.text()).toContain('event: response.completed\n')
 })
 
 test('retention deletes finished runs, and no others', async () => {
-  await using paid = await startPaid([streamed(), chunks(begun, hang)], {
+  await using paid = await startBillingScenario([streamReply(), chunks(firstChunks, hang)], {
     settings: { retention: { responses: '1ms' }, background: { concurrency: 1 } },
     sweepInterval: 10,
   })
-  const over = await queueRun(paid.app)
+  const finished = await queueRun(paid.app)
   const [running, queued] = [await queueRun(paid.app), await queueRun(paid.app)]
   await paid.acme.request(1)
-  const rows = () => paid.books.sqlite.query('SELECT id FROM responses ORDER BY id').values().flat()
-  while (rows().includes(over.id)) await Bun.sleep(5)
+  const rows = () => paid.billing.sqlite.query('SELECT id FROM responses ORDER BY id').values().flat()
+  while (rows().includes(finished.id)) await Bun.sleep(5)
   expect(rows()).toEqual([running.id, queued.id])
-  expect((await retrieved(paid.app, running.id)).status).toBe('in_progress')
-  expect((await retrieved(paid.app, queued.id)).status).toBe('queued')
-  expect((await paid.app.request(`${responsesPath}/${over.id}`)).status).toBe(404)
+  expect((await retrieveResponse(paid.app, running.id)).status).toBe('in_progress')
+  expect((await retrieveResponse(paid.app, queued.id)).status).toBe('queued')
+  expect((await paid.app.request(`${responsesPath}/${finished.id}`)).status).toBe(404)
 })

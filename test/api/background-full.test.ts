@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { startPaid } from '../reliability/money/support/paid.ts'
-import { cancelRun, gatedAnswer, queueRun, runTells } from '../support/background.ts'
+import { startBillingScenario } from '../support/billing-scenario.ts'
+import { cancelRun, gatedReply, queueRun, waitForOutput } from '../support/background.ts'
 import { readError } from '../support/chat-reply.ts'
 import { startScenario } from '../support/scenario.ts'
 
@@ -8,11 +8,11 @@ const settings = { background: { concurrency: 1 }, limits: { tokens_per_minute: 
 
 test('the queued runs of all organizations share a memory budget, beyond which new runs are rejected', async () => {
   const gate = Promise.withResolvers<void>()
-  await using paid = await startPaid(gatedAnswer(gate.promise), { settings })
-  const { app, books } = paid
+  await using paid = await startBillingScenario(gatedReply(gate.promise), { settings })
+  const { app, billing } = paid
   const key = async (name: string) => {
-    await books.fund(name, '0', 'unmetered')
-    return { headers: { authorization: `Bearer ${await books.keyOf(name)}` } }
+    await billing.fund(name, '0', 'unmetered')
+    return { headers: { authorization: `Bearer ${await billing.keyOf(name)}` } }
   }
   const first = await queueRun(app, { input: 'first' }, await key('first'))
   await paid.acme.request(0)
@@ -35,10 +35,10 @@ test('the queued runs of all organizations share a memory budget, beyond which n
 
 test('the queued runs of one organization may hold a quarter of the memory budget, beyond which its new runs are rejected', async () => {
   const gate = Promise.withResolvers<void>()
-  await using scenario = await startScenario(gatedAnswer(gate.promise), { settings })
+  await using scenario = await startScenario(gatedReply(gate.promise), { settings })
   const { app } = scenario
   const first = await queueRun(app, { input: 'first' })
-  await runTells(app, first.id, 'It is ')
+  await waitForOutput(app, first.id, 'It is ')
 
   const large = { input: 'large', instructions: 'river '.repeat(5 * 1024 * 1024) }
   const waiting = await queueRun(app, large)

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import { Compile } from 'typebox/compile'
 import { ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
-import { startPaid, usualCost } from '../reliability/money/support/paid.ts'
+import { startBillingScenario, replyCost } from '../support/billing-scenario.ts'
 import {
-  begun,
-  gatedAnswer,
-  queueRequest,
+  firstChunks,
+  gatedReply,
+  queueRunRequest,
   queueRun,
-  runOver,
-  runTells,
-  startedRun,
+  waitForRun,
+  waitForOutput,
+  startRun,
 } from '../support/background.ts'
-import { chunks, delta, said, streamed } from '../support/chat-answers.ts'
+import { chunks, delta, chatOutput, streamReply } from '../support/chat-fixtures.ts'
 import { readError } from '../support/chat-reply.ts'
-import { replayed, respond, retrieved, textOf } from '../support/responses.ts'
+import { replayResponse, postResponse, retrieveResponse, textOf } from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
 import { breakOff, json } from '../support/script.ts'
 
@@ -22,37 +22,37 @@ const two = { settings: { background: { concurrency: 1 } } }
 
 test('a background run is queued, then in progress, then completed, for every reader', async () => {
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  await using scenario = await startScenario([gatedAnswer(first.promise), gatedAnswer(second.promise)], two)
+  await using scenario = await startScenario([gatedReply(first.promise), gatedReply(second.promise)], two)
   const { app, acme } = scenario
   const ahead = await queueRun(app)
   const run = await queueRun(app, { metadata: { lake: 'north' } })
   expect(form.Check(run)).toBe(true)
   expect(run).toMatchObject({ status: 'queued', background: true, output: [], usage: null, error: null })
   expect(run).not.toHaveProperty('provider')
-  await runTells(app, ahead.id, 'It is ')
-  expect(await retrieved(app, run.id)).toEqual(run)
+  await waitForOutput(app, ahead.id, 'It is ')
+  expect(await retrieveResponse(app, run.id)).toEqual(run)
   expect(acme.requests.length).toBe(1)
 
   first.resolve()
-  await runTells(app, run.id, 'It is ')
-  const underway = await retrieved(app, run.id)
+  await waitForOutput(app, run.id, 'It is ')
+  const underway = await retrieveResponse(app, run.id)
   expect(form.Check(underway)).toBe(true)
   expect(underway).toMatchObject({ id: run.id, status: 'in_progress', provider: 'acme', usage: null })
   expect([textOf(underway), underway.completed_at]).toEqual(['It is ', null])
 
   second.resolve()
-  const whole = await runOver(app, run.id)
-  expect(whole).toMatchObject({ status: 'completed', metadata: { lake: 'north' }, background: true })
-  expect(textOf(whole)).toBe('It is four metres.')
-  expect(whole.usage).toMatchObject({ input_tokens: 12, output_tokens: 5 })
-  expect(await retrieved(app, run.id)).toEqual(whole)
-  expect((await retrieved(app, ahead.id)).status).toBe('completed')
+  const complete = await waitForRun(app, run.id)
+  expect(complete).toMatchObject({ status: 'completed', metadata: { lake: 'north' }, background: true })
+  expect(textOf(complete)).toBe('It is four metres.')
+  expect(complete.usage).toMatchObject({ input_tokens: 12, output_tokens: 5 })
+  expect(await retrieveResponse(app, run.id)).toEqual(complete)
+  expect((await retrieveResponse(app, ahead.id)).status).toBe('completed')
 })
 
 test('the events of a background run are those of a stream, preceded by the queued event', async () => {
-  await using scenario = await startScenario(streamed())
+  await using scenario = await startScenario(streamReply())
   const { id } = await queueRun(scenario.app)
-  const { types, events } = await replayed(scenario.app, id)
+  const { types, events } = await replayResponse(scenario.app, id)
   expect(types).toEqual([
     'response.created',
     'response.queued',
@@ -71,38 +71,38 @@ test('the events of a background run are those of a stream, preceded by the queu
 })
 
 test('a finished run is the same after the gateway restarts', async () => {
-  await using paid = await startPaid(streamed())
+  await using paid = await startBillingScenario(streamReply())
   const { id } = await queueRun(paid.app)
-  const [told, found] = [await replayed(paid.app, id), await retrieved(paid.app, id)]
-  const rows = paid.books.sqlite.query('SELECT status, run, deletion FROM responses').values()
+  const [received, found] = [await replayResponse(paid.app, id), await retrieveResponse(paid.app, id)]
+  const rows = paid.billing.sqlite.query('SELECT status, run, deletion FROM responses').values()
   expect(rows).toEqual([['completed', null, null]])
-  expect(paid.books.sqlite.query('SELECT count(*) FROM response_log').values()).toEqual([[0]])
+  expect(paid.billing.sqlite.query('SELECT count(*) FROM response_log').values()).toEqual([[0]])
   await paid.app.stop()
-  await using again = await startScenario(streamed(), { database: paid.file })
-  expect((await replayed(again.app, id)).text).toBe(told.text)
-  expect(await retrieved(again.app, id)).toEqual(found)
+  await using again = await startScenario(streamReply(), { database: paid.file })
+  expect((await replayResponse(again.app, id)).text).toBe(received.text)
+  expect(await retrieveResponse(again.app, id)).toEqual(found)
   expect(again.acme.requests).toEqual([])
 })
 
 test('a background run has one usage row, one charge and one log line, under the id of its request', async () => {
-  await using paid = await startPaid(streamed())
-  const { id, request } = await queueRequest(paid.app, { tags: ['night'] })
-  await runOver(paid.app, id)
-  expect(await paid.books.settled(1)).toEqual([
+  await using paid = await startBillingScenario(streamReply())
+  const { id, request } = await queueRunRequest(paid.app, { tags: ['night'] })
+  await waitForRun(paid.app, id)
+  expect(await paid.billing.waitForUsage(1)).toEqual([
     expect.objectContaining({
       id: request,
       api: 'responses',
       status: 200,
       error: null,
-      cost: usualCost,
+      cost: replyCost,
       provider: 'acme',
       tags: '["night"]',
       prompt_tokens: 12,
       completion_tokens: 5,
     }),
   ])
-  expect(paid.books.entriesOf(request)).toEqual({ charge: -usualCost })
-  paid.books.expectSound()
+  expect(paid.billing.entriesOf(request)).toEqual({ charge: -replyCost })
+  paid.billing.expectConsistent()
   const lines = paid.app.requestLines.all.map((line) => JSON.parse(line))
   const ofRun = lines.filter((line) => line.request === request)
   expect(ofRun.map(({ status, background, cost_usd }) => [status, background, cost_usd])).toEqual([
@@ -114,18 +114,18 @@ test('a background run has one usage row, one charge and one log line, under the
 
 describe('a background run', () => {
   test('ends as incomplete where the output limit was reached', async () => {
-    await using scenario = await startScenario(streamed(said({ finish: 'length' })))
-    const run = await runOver(scenario.app, (await queueRun(scenario.app)).id)
+    await using scenario = await startScenario(streamReply(chatOutput({ finish: 'length' })))
+    const run = await waitForRun(scenario.app, (await queueRun(scenario.app)).id)
     expect(run).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } })
     expect(textOf(run)).toBe('It is four metres.')
   })
 
   test('ends as failed, without output or charge, where no provider responds', async () => {
-    await using paid = await startPaid(json({ error: { message: 'Down.' } }, { status: 503 }))
-    const { id, request } = await queueRequest(paid.app)
-    const run = await runOver(paid.app, id)
+    await using paid = await startBillingScenario(json({ error: { message: 'Down.' } }, { status: 503 }))
+    const { id, request } = await queueRunRequest(paid.app)
+    const run = await waitForRun(paid.app, id)
     expect(run).toMatchObject({ status: 'failed', output: [], error: { code: 'server_error' } })
-    const { types, text } = await replayed(paid.app, id)
+    const { types, text } = await replayResponse(paid.app, id)
     expect(text).toContain('"code":"upstream_unavailable"')
     expect(types).toEqual([
       'response.created',
@@ -134,37 +134,37 @@ describe('a background run', () => {
       'error',
       'response.failed',
     ])
-    const [row] = await paid.books.settled(1)
+    const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({ id: request, status: 502, error: 'upstream_unavailable', cost: 0 })
-    expect(paid.books.account()).toEqual([1e9, 0])
-    expect(await retrieved(paid.app, id)).toEqual(run)
+    expect(paid.billing.account()).toEqual([1e9, 0])
+    expect(await retrieveResponse(paid.app, id)).toEqual(run)
   })
 
   test('ends as failed, with its output so far and the price of that, where the stream breaks', async () => {
     const gate = Promise.withResolvers<void>()
-    await using paid = await startPaid(chunks([...begun, gate.promise], breakOff))
-    const id = await startedRun(paid)
+    await using paid = await startBillingScenario(chunks([...firstChunks, gate.promise], breakOff))
+    const id = await startRun(paid)
     gate.resolve()
-    const run = await runOver(paid.app, id)
+    const run = await waitForRun(paid.app, id)
     expect(run).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
     expect(textOf(run)).toBe('It is ')
     expect(run.output).toMatchObject([{ status: 'incomplete' }])
-    const [row] = await paid.books.settled(1)
+    const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({
       status: 502,
       error: 'upstream_unavailable',
       completion_tokens: 2,
       estimated: 1,
     })
-    expect(paid.books.account()).toEqual([1e9 - row!.cost!, 0])
-    paid.books.expectSound()
+    expect(paid.billing.account()).toEqual([1e9 - row!.cost!, 0])
+    paid.billing.expectConsistent()
   })
 
   test('completes by failover to the next route where the first one fails', async () => {
     await using scenario = await startScenario(json({ error: { message: 'Down.' } }, { status: 503 }), {
-      other: [streamed()],
+      other: [streamReply()],
     })
-    const run = await runOver(scenario.app, (await queueRun(scenario.app)).id)
+    const run = await waitForRun(scenario.app, (await queueRun(scenario.app)).id)
     expect(run).toMatchObject({ status: 'completed', provider: 'other' })
   })
 
@@ -172,18 +172,18 @@ describe('a background run', () => {
     await using scenario = await startScenario(
       chunks([delta({ role: 'assistant' }), delta({}, 'stop'), 'data: [DONE]\n\n']),
     )
-    const run = await runOver(scenario.app, (await queueRun(scenario.app)).id)
+    const run = await waitForRun(scenario.app, (await queueRun(scenario.app)).id)
     expect(run).toMatchObject({ status: 'completed', output: [] })
   })
 })
 
 test('a background run with store: false is rejected like an invalid request, and nothing is queued', async () => {
-  await using paid = await startPaid(streamed())
-  const refused = await readError(await respond(paid.app, { background: true, store: false }))
+  await using paid = await startBillingScenario(streamReply())
+  const refused = await readError(await postResponse(paid.app, { background: true, store: false }))
   expect(refused).toMatchObject({ status: 400, param: 'background' })
-  expect((await respond(paid.app, { background: true, temperature: 9 })).status).toBe(400)
-  expect((await respond(paid.app, { background: true, model: 'acme/sea' })).status).toBe(404)
-  expect(paid.books.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
-  expect((await paid.books.settled(3)).map(({ status }) => status)).toEqual([400, 400, 404])
+  expect((await postResponse(paid.app, { background: true, temperature: 9 })).status).toBe(400)
+  expect((await postResponse(paid.app, { background: true, model: 'acme/sea' })).status).toBe(404)
+  expect(paid.billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
+  expect((await paid.billing.waitForUsage(3)).map(({ status }) => status)).toEqual([400, 400, 404])
   expect(paid.acme.requests).toEqual([])
 })

@@ -1,10 +1,17 @@
 import { expect, test } from 'bun:test'
 import type { RequestOptions } from '../support/app.ts'
-import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
-import { begun, gatedAnswer, queueRun, runOver, runTells, startedRun } from '../support/background.ts'
-import { chunks, streamed } from '../support/chat-answers.ts'
-import { retrieved } from '../support/responses.ts'
-import { question, startScenario } from '../support/scenario.ts'
+import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
+import {
+  firstChunks,
+  gatedReply,
+  queueRun,
+  waitForRun,
+  waitForOutput,
+  startRun,
+} from '../support/background.ts'
+import { chunks, streamReply } from '../support/chat-fixtures.ts'
+import { retrieveResponse } from '../support/responses.ts'
+import { chatRequest, startScenario } from '../support/scenario.ts'
 import { hang, silence } from '../support/script.ts'
 
 function gates(count: number) {
@@ -12,47 +19,58 @@ function gates(count: number) {
 }
 
 /** What each upstream request so far has asked. */
-function questions({ acme }: Pick<Paid, 'acme'>): unknown[] {
+function questions({ acme }: Pick<BillingScenario, 'acme'>): unknown[] {
   return acme.requests.map(
     ({ body }) => (body as { messages: { content: unknown }[] }).messages.at(-1)?.content,
   )
 }
 
 /** The organization of this name may have so many calls open; the header of a key of it. */
-async function organizationOf(paid: Paid, name: string, concurrent: number): Promise<RequestOptions> {
-  await paid.books.fund(name, '0', 'unmetered')
-  paid.books.sqlite.run('UPDATE organizations SET concurrent_requests = ? WHERE name = ?', [concurrent, name])
-  return { headers: { authorization: `Bearer ${await paid.books.keyOf(name)}` } }
+async function organizationOf(
+  paid: BillingScenario,
+  name: string,
+  concurrent: number,
+): Promise<RequestOptions> {
+  await paid.billing.fund(name, '0', 'unmetered')
+  paid.billing.sqlite.run('UPDATE organizations SET concurrent_requests = ? WHERE name = ?', [
+    concurrent,
+    name,
+  ])
+  return { headers: { authorization: `Bearer ${await paid.billing.keyOf(name)}` } }
 }
 
 test('the configured number of runs is active at once, and the others start in the order of their creation', async () => {
   const [one, two, ...rest] = gates(6)
   await using scenario = await startScenario(
-    [one!, two!, ...rest].map(({ promise }) => gatedAnswer(promise)),
+    [one!, two!, ...rest].map(({ promise }) => gatedReply(promise)),
     { settings: { background: { concurrency: 2 } } },
   )
   const { app } = scenario
   const runs: string[] = []
   for (const input of ['0', '1', '2', '3', '4', '5']) runs.push((await queueRun(app, { input })).id)
-  await Promise.all([runTells(app, runs[0]!, 'It is '), runTells(app, runs[1]!, 'It is ')])
+  await Promise.all([waitForOutput(app, runs[0]!, 'It is '), waitForOutput(app, runs[1]!, 'It is ')])
   expect(questions(scenario).toSorted()).toEqual(['0', '1'])
-  for (const id of runs.slice(2)) expect((await retrieved(app, id)).status).toBe('queued')
+  for (const id of runs.slice(2)) expect((await retrieveResponse(app, id)).status).toBe('queued')
 
   // The younger one ends first, and the oldest that waits takes its place.
   two!.resolve()
-  await runTells(app, runs[2]!, 'It is ')
+  await waitForOutput(app, runs[2]!, 'It is ')
   expect(questions(scenario)).toHaveLength(3)
-  expect((await retrieved(app, runs[0]!)).status).toBe('in_progress')
-  expect((await retrieved(app, runs[3]!)).status).toBe('queued')
+  expect((await retrieveResponse(app, runs[0]!)).status).toBe('in_progress')
+  expect((await retrieveResponse(app, runs[3]!)).status).toBe('queued')
   one!.resolve()
   rest.forEach(({ resolve }) => resolve())
-  for (const id of runs) expect((await runOver(app, id)).status).toBe('completed')
+  for (const id of runs) expect((await waitForRun(app, id)).status).toBe('completed')
   expect(questions(scenario).slice(2)).toEqual(['2', '3', '4', '5'])
 })
 
 test('runs of an organization at its concurrency limit wait, and runs of other organizations overtake them', async () => {
   const [first, second] = gates(2)
-  await using paid = await startPaid([gatedAnswer(first!.promise), gatedAnswer(second!.promise), streamed()])
+  await using paid = await startBillingScenario([
+    gatedReply(first!.promise),
+    gatedReply(second!.promise),
+    streamReply(),
+  ])
   const [narrow, wide] = [await organizationOf(paid, 'narrow', 1), await organizationOf(paid, 'wide', 10)]
   const ahead = await queueRun(paid.app, { input: 'narrow 1' }, narrow)
   await paid.acme.request(0)
@@ -60,42 +78,42 @@ test('runs of an organization at its concurrency limit wait, and runs of other o
   const passing = await queueRun(paid.app, { input: 'wide' }, wide)
   await paid.acme.request(1)
   expect(questions(paid)).toEqual(['narrow 1', 'wide'])
-  expect((await retrieved(paid.app, waiting.id, narrow)).status).toBe('queued')
+  expect((await retrieveResponse(paid.app, waiting.id, narrow)).status).toBe('queued')
   first!.resolve()
-  expect((await runOver(paid.app, waiting.id, narrow)).status).toBe('completed')
-  expect((await runOver(paid.app, ahead.id, narrow)).status).toBe('completed')
+  expect((await waitForRun(paid.app, waiting.id, narrow)).status).toBe('completed')
+  expect((await waitForRun(paid.app, ahead.id, narrow)).status).toBe('completed')
   second!.resolve()
-  expect((await runOver(paid.app, passing.id, wide)).status).toBe('completed')
+  expect((await waitForRun(paid.app, passing.id, wide)).status).toBe('completed')
 })
 
 test('a run waits for the concurrency slot of a foreground call, and starts when that call ends', async () => {
-  await using paid = await startPaid([chunks(begun, hang), streamed()])
+  await using paid = await startBillingScenario([chunks(firstChunks, hang), streamReply()])
   const narrow = await organizationOf(paid, 'narrow', 1)
-  const leaving = new AbortController()
-  await paid.app.chat({ ...question, stream: true }, { ...narrow, signal: leaving.signal })
+  const aborting = new AbortController()
+  await paid.app.chat({ ...chatRequest, stream: true }, { ...narrow, signal: aborting.signal })
   const { id } = await queueRun(paid.app, {}, narrow)
-  expect((await retrieved(paid.app, id, narrow)).status).toBe('queued')
+  expect((await retrieveResponse(paid.app, id, narrow)).status).toBe('queued')
   expect(paid.acme.requests.length).toBe(1)
-  leaving.abort()
-  expect((await runOver(paid.app, id, narrow)).status).toBe('completed')
+  aborting.abort()
+  expect((await waitForRun(paid.app, id, narrow)).status).toBe('completed')
 })
 
 test('an active run counts as an open call; a queued run and its readers do not', async () => {
   const [gate] = gates(1)
-  await using paid = await startPaid([gatedAnswer(gate!.promise), streamed()])
+  await using paid = await startBillingScenario([gatedReply(gate!.promise), streamReply()])
   const narrow = await organizationOf(paid, 'narrow', 1)
   const { id } = await queueRun(paid.app, {}, narrow)
   await paid.acme.request(0)
   const queued = await queueRun(paid.app, {}, narrow)
   const metrics = await (await paid.app.request('/metrics')).text()
   expect(metrics).toContain('weir_background_runs{kind="queued"} 1\nweir_background_runs{kind="running"} 1\n')
-  const readers = [id, queued.id].map((id) => runOver(paid.app, id, narrow))
-  const refused = await paid.app.chat(question, narrow)
+  const readers = [id, queued.id].map((id) => waitForRun(paid.app, id, narrow))
+  const refused = await paid.app.chat(chatRequest, narrow)
   expect(refused.status).toBe(429)
   expect(await refused.text()).toContain('requests at once')
   gate!.resolve()
   for (const reader of readers) expect((await reader).status).toBe('completed')
-  expect((await paid.app.chat({ ...question, stream: true }, narrow)).status).toBe(200)
+  expect((await paid.app.chat({ ...chatRequest, stream: true }, narrow)).status).toBe(200)
 })
 
 test('queued runs start as soon as a reload raises the limit', async () => {
@@ -111,20 +129,20 @@ test('queued runs start as soon as a reload raises the limit', async () => {
     environment: {},
   })
   await acme.request(2)
-  for (const id of ids) expect((await retrieved(app, id)).status).toBe('in_progress')
+  for (const id of ids) expect((await retrieveResponse(app, id)).status).toBe('in_progress')
 })
 
 test('a run that fails or is cancelled makes room for the next one', async () => {
-  await using scenario = await startScenario([chunks(begun, hang), silence, streamed()], {
+  await using scenario = await startScenario([chunks(firstChunks, hang), silence, streamReply()], {
     settings: { background: { concurrency: 1 } },
   })
   const { app, acme } = scenario
-  const first = await startedRun(scenario)
+  const first = await startRun(scenario)
   const [second, third] = [(await queueRun(app)).id, (await queueRun(app)).id]
   for (const [index, id] of [first, second].entries()) {
     const request = await acme.request(index)
     expect((await app.request(`/v1/responses/${id}/cancel`, { method: 'POST' })).status).toBe(200)
-    expect(await request.left).toBe(true)
+    expect(await request.aborted).toBe(true)
   }
-  expect((await runOver(app, third)).status).toBe('completed')
+  expect((await waitForRun(app, third)).status).toBe('completed')
 })

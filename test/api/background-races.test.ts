@@ -1,51 +1,58 @@
 import { expect, test } from 'bun:test'
-import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
-import { cancelRun, deleteRun, gatedAnswer, queueRequest, runOver, runTells } from '../support/background.ts'
-import { streamed } from '../support/chat-answers.ts'
-import { replayed, responsesPath } from '../support/responses.ts'
+import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
+import {
+  cancelRun,
+  deleteRun,
+  gatedReply,
+  queueRunRequest,
+  waitForRun,
+  waitForOutput,
+} from '../support/background.ts'
+import { streamReply } from '../support/chat-fixtures.ts'
+import { replayResponse, responsesPath } from '../support/responses.ts'
 import { randomFrom } from '../unit/protocols/support/random.ts'
 
 /** Before the last words, behind the end, or somewhere between the words and the moment when the end is stored. */
 async function atMomentOf(
   round: number,
   open: () => void,
-  over: () => Promise<unknown>,
+  finished: () => Promise<unknown>,
   random: () => number,
 ): Promise<void> {
   if (round % 10 === 0) return
   open()
-  if (round % 10 === 1) await over()
+  if (round % 10 === 1) await finished()
   else for (let turn = Math.floor(random() * 16); turn > 0; turn--) await new Promise(setImmediate)
 }
 
 type Found = { readonly status: string; readonly error?: unknown }
 
 /** What is stored of a run agrees with what is told of it, with its usage and with its events. */
-async function expectConsistent(paid: Paid, id: string, request: string): Promise<string> {
-  const { last, events } = await replayed(paid.app, id)
+async function expectConsistent(paid: BillingScenario, id: string, request: string): Promise<string> {
+  const { last, events } = await replayResponse(paid.app, id)
   expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
   const found = (await (await paid.app.request(`${responsesPath}/${id}`)).json()) as Found
   expect<unknown>(last).toEqual(found)
-  const stored = paid.books.sqlite.query('SELECT status, run FROM responses WHERE id = ?').values(id)
+  const stored = paid.billing.sqlite.query('SELECT status, run FROM responses WHERE id = ?').values(id)
   expect(stored).toEqual([[found.status, null]])
-  const row = paid.books.row(request)
+  const row = paid.billing.row(request)
   expect([found.status, row?.error ?? null]).toEqual(
     found.status === 'completed' ? ['completed', null] : ['incomplete', 'cancelled'],
   )
-  expect(1 + (row?.cost ?? 0) + (paid.books.entriesOf(request).charge ?? 0)).toBe(1)
+  expect(1 + (row?.cost ?? 0) + (paid.billing.entriesOf(request).charge ?? 0)).toBe(1)
   return found.status
 }
 
 test('a cancellation that races with the end of a run leaves one of both outcomes, and reports which', async () => {
-  await using paid = await startPaid(streamed())
+  await using paid = await startBillingScenario(streamReply())
   const random = randomFrom('ends')
   const seen = { completed: 0, incomplete: 0 }
   for (let round = 0; round < 60; round++) {
     const gate = Promise.withResolvers<void>()
-    paid.acme.answer(gatedAnswer(gate.promise))
-    const { id, request } = await queueRequest(paid.app)
-    await runTells(paid.app, id, 'It is ')
-    await atMomentOf(round, gate.resolve, () => runOver(paid.app, id), random)
+    paid.acme.respondWith(gatedReply(gate.promise))
+    const { id, request } = await queueRunRequest(paid.app)
+    await waitForOutput(paid.app, id, 'It is ')
+    await atMomentOf(round, gate.resolve, () => waitForRun(paid.app, id), random)
     const replies = await Promise.all([cancelRun(paid.app, id), cancelRun(paid.app, id)])
     const status = await expectConsistent(paid, id, request)
     for (const reply of replies)
@@ -54,51 +61,53 @@ test('a cancellation that races with the end of a run leaves one of both outcome
   }
   expect(seen.completed + seen.incomplete).toBe(60)
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
-  expect(paid.books.account()[1]).toBe(0)
-  paid.books.expectSound()
+  expect(paid.billing.account()[1]).toBe(0)
+  paid.billing.expectConsistent()
 })
 
 test('a cancellation that races with the start of a run stops it, whether it had started or not', async () => {
-  await using paid = await startPaid(streamed(), { settings: { background: { concurrency: 1 } } })
+  await using paid = await startBillingScenario(streamReply(), {
+    settings: { background: { concurrency: 1 } },
+  })
   const random = randomFrom('begins')
   for (let round = 0; round < 40; round++) {
     const gate = Promise.withResolvers<void>()
-    paid.acme.answer(gatedAnswer(gate.promise), gatedAnswer(new Promise(() => {})))
-    const ahead = await queueRequest(paid.app)
-    const { id, request } = await queueRequest(paid.app)
-    await runTells(paid.app, ahead.id, 'It is ')
+    paid.acme.respondWith(gatedReply(gate.promise), gatedReply(new Promise(() => {})))
+    const ahead = await queueRunRequest(paid.app)
+    const { id, request } = await queueRunRequest(paid.app)
+    await waitForOutput(paid.app, ahead.id, 'It is ')
     gate.resolve()
     for (let turn = Math.floor(random() * 16); turn > 0; turn--) await new Promise(setImmediate)
     expect((await cancelRun(paid.app, id)).status).toBe(200)
     expect(await expectConsistent(paid, id, request)).toBe('incomplete')
     expect(await expectConsistent(paid, ahead.id, ahead.request)).toBe('completed')
   }
-  expect(paid.books.account()[1]).toBe(0)
-  paid.books.expectSound()
-  await paid.acme.quiet()
+  expect(paid.billing.account()[1]).toBe(0)
+  paid.billing.expectConsistent()
+  await paid.acme.idle()
 })
 
 test('a deletion that races with the end of a run deletes a finished run, or reports that it is not finished', async () => {
-  await using paid = await startPaid(streamed())
+  await using paid = await startBillingScenario(streamReply())
   const random = randomFrom('deletes')
   const seen = { 200: 0, 400: 0 }
   for (let round = 0; round < 40; round++) {
     const gate = Promise.withResolvers<void>()
-    paid.acme.answer(gatedAnswer(gate.promise))
-    const { id, request } = await queueRequest(paid.app)
-    await runTells(paid.app, id, 'It is ')
-    await atMomentOf(round, gate.resolve, () => runOver(paid.app, id), random)
+    paid.acme.respondWith(gatedReply(gate.promise))
+    const { id, request } = await queueRunRequest(paid.app)
+    await waitForOutput(paid.app, id, 'It is ')
+    await atMomentOf(round, gate.resolve, () => waitForRun(paid.app, id), random)
     const [removal, cancel] = await Promise.all([deleteRun(paid.app, id), cancelRun(paid.app, id)])
     seen[removal.status as keyof typeof seen]++
     if (removal.status === 400) await expectConsistent(paid, id, request)
     else {
       expect((await paid.app.request(`${responsesPath}/${id}`)).status).toBe(404)
       expect([400, 404, 200]).toContain(cancel.status)
-      expect(paid.books.sqlite.query('SELECT 1 FROM responses WHERE id = ?').values(id)).toEqual([])
+      expect(paid.billing.sqlite.query('SELECT 1 FROM responses WHERE id = ?').values(id)).toEqual([])
     }
   }
   expect(seen[200] + seen[400]).toBe(40)
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
-  paid.books.expectSound()
-  expect(paid.books.account()[1]).toBe(0)
+  paid.billing.expectConsistent()
+  expect(paid.billing.account()[1]).toBe(0)
 })

@@ -24,8 +24,8 @@ function padded(length: number): string {
 }
 
 /** As a body without a length, a few bytes at a time. */
-function inPieces(whole: string): ReadableStream {
-  const bytes = Buffer.from(whole)
+function inPieces(complete: string): ReadableStream {
+  const bytes = Buffer.from(complete)
   const pieces = Array.from({ length: Math.ceil(bytes.length / 100) }, (_, index) =>
     bytes.subarray(index * 100, index * 100 + 100),
   )

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { readPieces } from '../support/body-reader.ts'
-import { chunks, delta, doneFrame, said, streamed, whole } from '../support/chat-answers.ts'
-import { fold, readStreamed } from '../support/chat-reply.ts'
-import { question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { chunks, delta, doneFrame, chatOutput, streamReply, jsonReply } from '../support/chat-fixtures.ts'
+import { joinChunks, readStreamed } from '../support/chat-reply.ts'
+import { chatRequest, type ScenarioOptions, startScenario } from '../support/scenario.ts'
 import { abort } from '../reliability/faults/support/raw-script.ts'
 import { breakOff, type End, finish, hang, type Piece } from '../support/script.ts'
 
-const begun = [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' })]
+const opening = [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' })]
 const error = (rest: object = {}) => ({
   error: { message: 'Key sk-abcdefghij of org-ACME9 failed.', ...rest },
 })
@@ -61,15 +61,15 @@ async function replyTo(
   options: ScenarioOptions = {},
   body = {},
 ) {
-  const told = Promise.withResolvers<void>()
-  await using scenario = await startScenario(chunks([...begun, told.promise, ...rest], end), options)
-  const response = await scenario.app.chat({ ...question, stream: true, ...body })
+  const received = Promise.withResolvers<void>()
+  await using scenario = await startScenario(chunks([...opening, received.promise, ...rest], end), options)
+  const response = await scenario.app.chat({ ...chatRequest, stream: true, ...body })
   const copy = response.clone()
   await readPieces(copy).until('It is ')
-  told.resolve()
+  received.resolve()
   const reply = await readStreamed(response)
-  const asked = [scenario.acme.requests.length, scenario.other.requests.length]
-  return { ...reply, lines: scenario.app.lines, asked }
+  const requested = [scenario.acme.requests.length, scenario.other.requests.length]
+  return { ...reply, lines: scenario.app.lines, asked: requested }
 }
 
 describe('a stream that breaks after its first tokens', () => {
@@ -78,7 +78,7 @@ describe('a stream that breaks after its first tokens', () => {
     async (_, code, rest, end) => {
       const reply = await replyTo(rest, end)
       expect(reply.status).toBe(200)
-      expect(fold(reply.chunks)[0]).toMatchObject({ text: 'It is ', finish: null })
+      expect(joinChunks(reply.chunks)[0]).toMatchObject({ text: 'It is ', finish: null })
       expect(reply.error).toEqual({
         message: expect.stringMatching(/\S/),
         type: code === 'upstream_rejected' ? 'invalid_request_error' : 'server_error',
@@ -103,7 +103,7 @@ describe('a stream that breaks after its first tokens', () => {
   })
 
   test('is not retried at this or another provider', async () => {
-    const options = { settings: { retries: { attempts: 2 } }, other: [streamed()] }
+    const options = { settings: { retries: { attempts: 2 } }, other: [streamReply()] }
     expect((await replyTo([], breakOff, options)).asked).toEqual([1, 0])
   })
 
@@ -122,9 +122,9 @@ describe('a stream that breaks after its first tokens', () => {
 
 describe('a stream of the provider that is complete', () => {
   test('needs no [DONE] once every choice has its finish reason', async () => {
-    const { done, chunks: told } = await replyTo([delta({}, 'stop')])
+    const { done, chunks: received } = await replyTo([delta({}, 'stop')])
     expect(done).toBe(true)
-    expect(fold(told)[0]?.finish).toBe('stop')
+    expect(joinChunks(received)[0]?.finish).toBe('stop')
   })
 
   test('ends at [DONE], although the provider never closes the body', async () => {
@@ -150,13 +150,15 @@ describe('a stream of the provider that is complete', () => {
 
 test('[DONE] without a finish reason ends the stream of a provider known to omit finish reasons', async () => {
   const provider = { kind: 'snowflake' }
-  const { done, chunks: told } = await replyTo([doneFrame], finish, { provider })
-  expect(fold(told)[0]).toMatchObject({ text: 'It is ', finish: 'stop' })
+  const { done, chunks: received } = await replyTo([doneFrame], finish, { provider })
+  expect(joinChunks(received)[0]).toMatchObject({ text: 'It is ', finish: 'stop' })
   expect(done).toBe(true)
 })
 
 test('a complete reply without a finish reason has the finish reason stop', async () => {
-  await using scenario = await startScenario(whole(said({ finish: undefined })))
-  const reply = (await (await scenario.app.chat(question)).json()) as { choices: { finish_reason: string }[] }
+  await using scenario = await startScenario(jsonReply(chatOutput({ finish: undefined })))
+  const reply = (await (await scenario.app.chat(chatRequest)).json()) as {
+    choices: { finish_reason: string }[]
+  }
   expect(reply.choices[0]?.finish_reason).toBe('stop')
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { question, startScenario } from '../support/scenario.ts'
+import { chatRequest, startScenario } from '../support/scenario.ts'
 import { json } from '../support/script.ts'
 
-const answer = {
+const providerReply = {
   id: 'resp_1',
   object: 'response',
   status: 'completed',
@@ -20,9 +20,9 @@ const answer = {
 
 test('a model whose route uses the Responses API is served like any other', async () => {
   const routes = [{ provider: 'acme', model: 'river-pro', api: 'responses' as const }]
-  const scripts = [json(answer)]
+  const scripts = [json(providerReply)]
   await using scenario = await startScenario(scripts, { acme: { kind: 'openai' }, model: { routes } })
-  const reply = await scenario.app.chat(question)
+  const reply = await scenario.app.chat(chatRequest)
   expect(await reply.json()).toMatchObject({
     model: 'acme/river',
     provider: 'acme',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { streamed } from '../support/chat-answers.ts'
+import { streamReply } from '../support/chat-fixtures.ts'
 import { readError } from '../support/chat-reply.ts'
-import { question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { chatRequest, type ScenarioOptions, startScenario } from '../support/scenario.ts'
 import { breakOff, events, json, jsonPieces, reset, type Script } from '../support/script.ts'
 
 function errorOf(
@@ -118,7 +118,7 @@ const streamCases: readonly Case[] = [
 
 async function replyTo(script: Script, body: object, options: ScenarioOptions = {}): Promise<Response> {
   await using scenario = await startScenario(script, options)
-  const response = await scenario.app.chat({ ...question, ...body })
+  const response = await scenario.app.chat({ ...chatRequest, ...body })
   return new Response(await response.arrayBuffer(), response)
 }
 
@@ -170,8 +170,10 @@ describe('the error message of the provider', () => {
   test('reaches the client without keys, organizations and addresses', async () => {
     await using scenario = await startScenario([])
     const { host } = new URL(scenario.acme.url)
-    scenario.acme.answer(errorOf(400, `Key sk-proj-abcdefgh12 of org-ACME9 at ${host} sent a bad field.`))
-    const { message } = await readError(await scenario.app.chat(question))
+    scenario.acme.respondWith(
+      errorOf(400, `Key sk-proj-abcdefgh12 of org-ACME9 at ${host} sent a bad field.`),
+    )
+    const { message } = await readError(await scenario.app.chat(chatRequest))
     expect(message).toMatch(/^Key \S+ of \S+ at \S+ sent a bad field\.$/)
     expect(message).not.toMatch(/abcdefgh12|ACME9|127\.0\.0\.1/)
   })
@@ -198,10 +200,10 @@ describe('the error message of the gateway says that', () => {
 })
 
 test('an enabled model whose provider has no key fails with that reason and x-should-retry: false', async () => {
-  await using scenario = await startScenario(streamed(), {
+  await using scenario = await startScenario(streamReply(), {
     models: [{ slug: 'openai/keyless', enabled: true, routes: [{ provider: 'openai', model: 'x' }] }],
   })
-  const response = await scenario.app.chat({ ...question, model: 'openai/keyless' })
+  const response = await scenario.app.chat({ ...chatRequest, model: 'openai/keyless' })
   expect(response.headers.get('x-should-retry')).toBe('false')
   expect(await readError(response)).toMatchObject({
     status: 502,

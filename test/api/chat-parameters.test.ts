@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { said, whole } from '../support/chat-answers.ts'
+import { chatOutput, jsonReply } from '../support/chat-fixtures.ts'
 import { readCompletion, readError } from '../support/chat-reply.ts'
-import { question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { chatRequest, type ScenarioOptions, startScenario } from '../support/scenario.ts'
 
 const tools = [{ type: 'function', function: { name: 'read_level' } }]
 const schema = { type: 'json_schema', json_schema: { name: 'a', schema: {} } }
-const twoChoices = said({}, { choices: ['a', 'b'].map((text) => ({ text: [text], finish: 'stop' })) })
+const twoChoices = chatOutput({}, { choices: ['a', 'b'].map((text) => ({ text: [text], finish: 'stop' })) })
 
 /** A request that asks for the parameter, and how a refusal names it. */
-const asked: readonly (readonly [param: string, body: object])[] = [
+const requested: readonly (readonly [param: string, body: object])[] = [
   ['temperature', { temperature: 0.5 }],
   ['top_p', { top_p: 0.5 }],
   ['max_tokens', { max_tokens: 5 }],
@@ -48,8 +48,8 @@ const never: readonly object[] = [
 ]
 
 async function ask(body: object, options: ScenarioOptions) {
-  await using scenario = await startScenario(whole(twoChoices), options)
-  const response = await scenario.app.chat({ ...question, ...body })
+  await using scenario = await startScenario(jsonReply(twoChoices), options)
+  const response = await scenario.app.chat({ ...chatRequest, ...body })
   return { response, sent: scenario.acme.requests[0]?.body }
 }
 
@@ -57,7 +57,7 @@ describe('a parameter that the model does not support', () => {
   const model = { supported_parameters: [] }
   const drop: ScenarioOptions = { model, settings: { unsupported_parameters: 'drop' } }
 
-  test.each([...asked])('is rejected by the name that the client used: %s in %j', async (param, body) => {
+  test.each([...requested])('is rejected by the name that the client used: %s in %j', async (param, body) => {
     const { response, sent } = await ask(body, { model })
     expect(await readError(response)).toEqual({
       status: 400,
@@ -69,13 +69,13 @@ describe('a parameter that the model does not support', () => {
     expect(sent).toBeUndefined()
   })
 
-  test.each([...asked])(
+  test.each([...requested])(
     'is ignored with a warning where unsupported_parameters is drop: %s in %j',
     async (param, body) => {
       const { response, sent } = await ask(body, drop)
       const { warnings } = await readCompletion(response)
       expect(warnings).toEqual(expect.arrayContaining([expect.stringContaining(param)]))
-      expect(sent).toEqual({ model: 'river-1', messages: question.messages })
+      expect(sent).toEqual({ model: 'river-1', messages: chatRequest.messages })
     },
   )
 
@@ -83,7 +83,7 @@ describe('a parameter that the model does not support', () => {
     const { response, sent } = await ask(body, { model })
     expect(response.status).toBe(200)
     expect(await readCompletion(response)).not.toHaveProperty('warnings')
-    expect(sent).toEqual({ model: 'river-1', messages: question.messages })
+    expect(sent).toEqual({ model: 'river-1', messages: chatRequest.messages })
   })
 
   test.each([...never])('is not checked where it never reaches the model: %j', async (body) => {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import type { ModelFacts } from '../../src/config/model-facts.ts'
-import { said, streamed, whole } from '../support/chat-answers.ts'
+import { chatOutput, streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { readCompletion, readStreamed } from '../support/chat-reply.ts'
-import { question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { chatRequest, type ScenarioOptions, startScenario } from '../support/scenario.ts'
 
 describe('the metadata of a reply', () => {
   test('has the id, time, model and provider of the gateway', async () => {
-    await using scenario = await startScenario(whole())
-    const first = await readCompletion(await scenario.app.chat(question))
-    const second = await readCompletion(await scenario.app.chat(question))
+    await using scenario = await startScenario(jsonReply())
+    const first = await readCompletion(await scenario.app.chat(chatRequest))
+    const second = await readCompletion(await scenario.app.chat(chatRequest))
     expect(first).toMatchObject({
       id: expect.stringMatching(/^chatcmpl-[0-9A-Za-z]{20,}$/),
       object: 'chat.completion',
@@ -27,18 +27,22 @@ describe('the metadata of a reply', () => {
   test.each([['river'], ['my-river'], ['acme/river']])(
     'has the slug of the model, requested as %s',
     async (name) => {
-      await using scenario = await startScenario([whole(), streamed()], { model: { aliases: ['my-river'] } })
-      expect((await readCompletion(await scenario.app.chat({ ...question, model: name }))).model).toBe(
+      await using scenario = await startScenario([jsonReply(), streamReply()], {
+        model: { aliases: ['my-river'] },
+      })
+      expect((await readCompletion(await scenario.app.chat({ ...chatRequest, model: name }))).model).toBe(
         'acme/river',
       )
-      const stream = await readStreamed(await scenario.app.chat({ ...question, model: name, stream: true }))
+      const stream = await readStreamed(
+        await scenario.app.chat({ ...chatRequest, model: name, stream: true }),
+      )
       expect(new Set(stream.chunks.map(({ model }) => model))).toEqual(new Set(['acme/river']))
     },
   )
 
   test('a request for an unknown model is a 404 that names the parameter', async () => {
-    await using scenario = await startScenario(whole())
-    const response = await scenario.app.chat({ ...question, model: 'acme/lake' })
+    await using scenario = await startScenario(jsonReply())
+    const response = await scenario.app.chat({ ...chatRequest, model: 'acme/lake' })
     expect(response.status).toBe(404)
     expect(await response.json()).toEqual({
       error: {
@@ -53,11 +57,11 @@ describe('the metadata of a reply', () => {
 })
 
 describe('usage that the provider did not report', () => {
-  const silent = said({}, { usage: undefined })
+  const silent = chatOutput({}, { usage: undefined })
 
   test('is estimated in a complete reply, with a warning', async () => {
-    await using scenario = await startScenario(whole(silent))
-    const { usage, warnings } = await readCompletion(await scenario.app.chat(question))
+    await using scenario = await startScenario(jsonReply(silent))
+    const { usage, warnings } = await readCompletion(await scenario.app.chat(chatRequest))
     expect(usage.prompt_tokens).toBeGreaterThan(3)
     expect(usage.completion_tokens).toBe(5)
     expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
@@ -65,8 +69,8 @@ describe('usage that the provider did not report', () => {
   })
 
   test('is estimated in a stream, with a warning beside it', async () => {
-    await using scenario = await startScenario(streamed(silent))
-    const body = { ...question, stream: true, stream_options: { include_usage: true } }
+    await using scenario = await startScenario(streamReply(silent))
+    const body = { ...chatRequest, stream: true, stream_options: { include_usage: true } }
     const { chunks, text } = await readStreamed(await scenario.app.chat(body))
     expect(chunks.at(-1)).toMatchObject({
       choices: [],
@@ -77,8 +81,8 @@ describe('usage that the provider did not report', () => {
   })
 
   test('causes no warning where no usage was requested', async () => {
-    await using scenario = await startScenario(streamed(silent))
-    const { text } = await readStreamed(await scenario.app.chat({ ...question, stream: true }))
+    await using scenario = await startScenario(streamReply(silent))
+    const { text } = await readStreamed(await scenario.app.chat({ ...chatRequest, stream: true }))
     expect(text).not.toMatch(/estimated|usage/)
   })
 })
@@ -91,8 +95,8 @@ describe('the cost of a reply', () => {
     more: ScenarioOptions = {},
   ) {
     const options = { ...more, model: { pricing, ...more.model } }
-    await using scenario = await startScenario(whole(said({}, { usage })), options)
-    const response = await scenario.app.chat({ ...question, ...body })
+    await using scenario = await startScenario(jsonReply(chatOutput({}, { usage })), options)
+    const response = await scenario.app.chat({ ...chatRequest, ...body })
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
     return response.headers.get('x-weir-cost')
   }

@@ -6,13 +6,13 @@ import { ChatCompletionChunk, FragmentedChunk } from '../../src/api/chat-complet
 import type { ProviderSettings } from '../../src/config/settings.ts'
 import { startApp } from '../support/app.ts'
 import { readPieces } from '../support/body-reader.ts'
-import { chunks, delta, doneFrame, said, streamed } from '../support/chat-answers.ts'
-import { fold, foldWhole, readCompletion, readStreamed } from '../support/chat-reply.ts'
+import { chunks, delta, doneFrame, chatOutput, streamReply } from '../support/chat-fixtures.ts'
+import { joinChunks, joinedChoices, readCompletion, readStreamed } from '../support/chat-reply.ts'
 import { joinFragments } from '../support/fragments.ts'
-import { question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { chatRequest, type ScenarioOptions, startScenario } from '../support/scenario.ts'
 import { breakOff, events, hang, json } from '../support/script.ts'
 
-const streamQuestion = { ...question, stream: true }
+const streamRequest = { ...chatRequest, stream: true }
 const inFragments = { settings: { compatibility: { tool_call_fragments: true } } } as const
 const modes: [string, ScenarioOptions][] = [
   ['complete', {}],
@@ -50,13 +50,15 @@ describe('a streamed tool call', () => {
   test.each(slow)('starts the reply before its arguments are complete: %s', async (folder, acme) => {
     const gate = Promise.withResolvers<void>()
     await using scenario = await startScenario(cutBehindBegin(folder, gate.promise), { acme })
-    const response = await scenario.app.chat(streamQuestion)
+    const response = await scenario.app.chat(streamRequest)
     const copy = response.clone()
     await readPieces(copy).until('"role":"assistant"')
     gate.resolve()
     const { chunks, done } = await readStreamed(response)
     expect(done).toBe(true)
-    expect(fold(chunks)[0]?.calls).toMatchObject([{ function: { arguments: '{"gate":"north","cm":40}' } }])
+    expect(joinChunks(chunks)[0]?.calls).toMatchObject([
+      { function: { arguments: '{"gate":"north","cm":40}' } },
+    ])
     expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '' })
     expect(
       chunks.flatMap(({ choices }) => choices.flatMap(({ delta }) => delta.tool_calls ?? [])),
@@ -71,7 +73,7 @@ describe('a streamed tool call', () => {
         acme,
         ...inFragments,
       })
-      const response = await scenario.app.chat(streamQuestion)
+      const response = await scenario.app.chat(streamRequest)
       const copy = response.clone()
       await readPieces(copy).until('"function":{"name":"open_gate","arguments":""}')
       gate.resolve()
@@ -86,9 +88,9 @@ describe('a streamed tool call', () => {
 
   test('has only its index and its arguments in later fragments', async () => {
     const calls = [{ id: 'call_a1b2c3', name: 'read_level', arguments: ['{"at"', ':"dam"}'] }]
-    const script = streamed(said({ text: undefined, calls, finish: 'tool_calls' }))
+    const script = streamReply(chatOutput({ text: undefined, calls, finish: 'tool_calls' }))
     await using scenario = await startScenario(script, inFragments)
-    const { chunks } = await readStreamed(await scenario.app.chat(streamQuestion))
+    const { chunks } = await readStreamed(await scenario.app.chat(streamRequest))
     expect(chunks.map(({ choices }): unknown => choices[0]?.delta)).toEqual([
       { role: 'assistant', content: '' },
       {
@@ -105,7 +107,7 @@ describe('a streamed tool call', () => {
   test('of the built-in model is sent in fragments, too', async () => {
     await using app = await startApp(inFragments)
     const tools = [{ type: 'function', function: { name: 'read', parameters: { properties: { at: {} } } } }]
-    const body = { ...streamQuestion, model: 'weir/echo', tools, tool_choice: 'required' }
+    const body = { ...streamRequest, model: 'weir/echo', tools, tool_choice: 'required' }
     const { chunks, done } = await readStreamed(await app.chat(body))
     expect(joinFragments(chunks)).toMatchObject([{ function: { name: 'read' } }])
     expect(done).toBe(true)
@@ -119,15 +121,18 @@ describe.each(modes)('the tool calls of a stream (%s)', (mode, options) => {
     await using scenario = await startScenario([], { acme, ...options })
     const chunk = Compile(mode === 'complete' ? ChatCompletionChunk : FragmentedChunk)
     for (const name of names) {
-      scenario.acme.answer(json(fixture(folder, `${name}.json`)), events([fixture(folder, `${name}.sse`)]))
-      const [whole] = foldWhole(await readCompletion(await scenario.app.chat(question)))
-      const { chunks } = await readStreamed(await scenario.app.chat(streamQuestion))
+      scenario.acme.respondWith(
+        json(fixture(folder, `${name}.json`)),
+        events([fixture(folder, `${name}.sse`)]),
+      )
+      const [complete] = joinedChoices(await readCompletion(await scenario.app.chat(chatRequest)))
+      const { chunks } = await readStreamed(await scenario.app.chat(streamRequest))
       expect(chunks.filter((one) => !chunk.Check(one))).toEqual([])
-      const [told] = fold(chunks)
-      const calls = mode === 'complete' ? told?.calls : joinFragments(chunks)
-      expect({ ...told, calls: calls?.map(withoutId) }).toEqual({
-        ...whole!,
-        calls: whole!.calls.map(withoutId),
+      const [received] = joinChunks(chunks)
+      const calls = mode === 'complete' ? received?.calls : joinFragments(chunks)
+      expect({ ...received, calls: calls?.map(withoutId) }).toEqual({
+        ...complete!,
+        calls: complete!.calls.map(withoutId),
       })
     }
   })
@@ -137,14 +142,14 @@ describe.each(modes)('the tool calls of a stream (%s)', (mode, options) => {
     const second = piece(1, { name: 'read_level', arguments: '{"place":"at' }, { id: 'call_a1b2c3' })
     const gate = Promise.withResolvers<void>()
     await using scenario = await startScenario(chunks([first, second, gate.promise], breakOff), options)
-    const response = await scenario.app.chat(streamQuestion)
+    const response = await scenario.app.chat(streamRequest)
     const copy = response.clone()
     await readPieces(copy).until(mode === 'complete' ? 'read_flow' : 'place')
     gate.resolve()
-    const { chunks: told, done, error } = await readStreamed(response)
+    const { chunks: received, done, error } = await readStreamed(response)
     expect(done).toBe(false)
     expect(error?.code).toBe('upstream_unavailable')
-    const joined = mode === 'complete' ? fold(told)[0]?.calls : joinFragments(told)
+    const joined = mode === 'complete' ? joinChunks(received)[0]?.calls : joinFragments(received)
     const flow = { function: { name: 'read_flow', arguments: '{}' } }
     const cut = { function: { name: 'read_level', arguments: '{"place":"at' } }
     expect(joined).toMatchObject(mode === 'complete' ? [flow] : [flow, cut])
@@ -154,12 +159,12 @@ describe.each(modes)('the tool calls of a stream (%s)', (mode, options) => {
   test('are retried when the stream breaks before they start, and not afterwards', async () => {
     const again = { settings: { ...options.settings, retries: { attempts: 1 } } }
     const role = delta({ role: 'assistant', content: '' })
-    const answer = streamed(said())
-    await using early = await startScenario([chunks([role], breakOff), answer], again)
-    expect((await readStreamed(await early.app.chat(streamQuestion))).done).toBe(true)
+    const reply = streamReply(chatOutput())
+    await using early = await startScenario([chunks([role], breakOff), reply], again)
+    expect((await readStreamed(await early.app.chat(streamRequest))).done).toBe(true)
     const gate = Promise.withResolvers<void>()
-    await using late = await startScenario([chunks([role, begin, gate.promise], breakOff), answer], again)
-    const response = await late.app.chat(streamQuestion)
+    await using late = await startScenario([chunks([role, begin, gate.promise], breakOff), reply], again)
+    const response = await late.app.chat(streamRequest)
     const copy = response.clone()
     await readPieces(copy).until('"role":"assistant"')
     gate.resolve()
@@ -169,7 +174,7 @@ describe.each(modes)('the tool calls of a stream (%s)', (mode, options) => {
 
   test('are counted as far as they were received when the client disconnects', async () => {
     await using scenario = await startScenario(chunks(half, hang), options)
-    const response = await scenario.app.chat(streamQuestion)
+    const response = await scenario.app.chat(streamRequest)
     const reader = readPieces(response)
     await reader.until('"role":"assistant"')
     await reader.leave()
@@ -180,11 +185,11 @@ describe.each(modes)('the tool calls of a stream (%s)', (mode, options) => {
 
   test('are stored complete', async () => {
     const calls = [{ id: 'call_a1b2c3', name: 'read_level', arguments: ['{"at"', ':"dam"}'] }]
-    const script = streamed(said({ text: undefined, calls, finish: 'tool_calls' }))
+    const script = streamReply(chatOutput({ text: undefined, calls, finish: 'tool_calls' }))
     await using scenario = await startScenario(script, options)
-    const { chunks } = await readStreamed(await scenario.app.chat({ ...streamQuestion, store: true }))
+    const { chunks } = await readStreamed(await scenario.app.chat({ ...streamRequest, store: true }))
     const stored = await scenario.app.request(`/v1/chat/completions/${chunks[0]?.id}`)
-    expect(foldWhole(await readCompletion(stored))[0]?.calls).toEqual([
+    expect(joinedChoices(await readCompletion(stored))[0]?.calls).toEqual([
       { id: 'call_a1b2c3', type: 'function', function: { name: 'read_level', arguments: '{"at":"dam"}' } },
     ])
   })
@@ -201,9 +206,9 @@ test('a stream of tool calls and text with a final usage frame counts its tokens
   const rest = [piece(0, { arguments: ' the dam"}' }), delta({}, 'tool_calls'), doneFrame]
   await using scenario = await startScenario(chunks([...half, ...rest]))
   const options = { stream_options: { include_usage: true } }
-  const { chunks: told } = await readStreamed(await scenario.app.chat({ ...streamQuestion, ...options }))
+  const { chunks: received } = await readStreamed(await scenario.app.chat({ ...streamRequest, ...options }))
   const characters = 'read_level{"place":"at the dam"}'.length
-  expect(told.at(-1)?.usage?.completion_tokens).toBe(Math.ceil(characters / 4))
+  expect(received.at(-1)?.usage?.completion_tokens).toBe(Math.ceil(characters / 4))
 })
 
 function withoutId(call: object): object {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { firstKey } from '../support/app.ts'
-import { streamed, whole } from '../support/chat-answers.ts'
-import { providerKey, question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { streamReply, jsonReply } from '../support/chat-fixtures.ts'
+import { providerKey, chatRequest, type ScenarioOptions, startScenario } from '../support/scenario.ts'
 
 /** What the provider is sent for this request. */
 async function sentFor(body: object, options: ScenarioOptions = {}) {
-  await using scenario = await startScenario('stream' in body ? streamed() : whole(), options)
-  const response = await scenario.app.chat({ ...question, ...body })
+  await using scenario = await startScenario('stream' in body ? streamReply() : jsonReply(), options)
+  const response = await scenario.app.chat({ ...chatRequest, ...body })
   const reply = await response.text()
   const [request] = scenario.acme.requests
   if (!request) throw new Error(`Nothing went upstream: ${reply}`)
@@ -28,7 +28,7 @@ const tools = [
 describe('the upstream request', () => {
   test('of a plain prompt has the provider’s name for the model, and nothing else', async () => {
     const { body, method, path } = await sentFor({})
-    expect(body).toEqual({ model: 'river-1', messages: question.messages })
+    expect(body).toEqual({ model: 'river-1', messages: chatRequest.messages })
     expect([method, path]).toEqual(['POST', '/v1/chat/completions'])
   })
 
@@ -83,7 +83,7 @@ describe('the upstream request', () => {
   ]
 
   test.each([...carried])('has the value that the caller sent: %s', async (_, body) => {
-    expect((await sentFor(body)).body).toEqual({ model: 'river-1', messages: question.messages, ...body })
+    expect((await sentFor(body)).body).toEqual({ model: 'river-1', messages: chatRequest.messages, ...body })
   })
 
   test('has one stop sequence as a list, and max_completion_tokens under its common name', async () => {
@@ -129,23 +129,23 @@ describe('the upstream request', () => {
       stream_options: null,
       user: null,
     })
-    expect(body).toEqual({ model: 'river-1', messages: question.messages })
+    expect(body).toEqual({ model: 'river-1', messages: chatRequest.messages })
   })
 
   test('has the content of an earlier reply that is sent back, without the fields that only replies have', async () => {
-    const said = { role: 'assistant', content: 'It stands at 3 m.' }
+    const output = { role: 'assistant', content: 'It stands at 3 m.' }
     const reply = {
-      ...said,
+      ...output,
       reasoning: 'The gauge said so.',
       refusal: null,
       annotations: [],
       cache_control: { x: 1 },
     }
-    const { body } = await sentFor({ messages: [...question.messages, reply, ...question.messages] })
+    const { body } = await sentFor({ messages: [...chatRequest.messages, reply, ...chatRequest.messages] })
     expect(body.messages).toEqual([
-      ...question.messages,
-      { ...said, cache_control: { x: 1 } },
-      ...question.messages,
+      ...chatRequest.messages,
+      { ...output, cache_control: { x: 1 } },
+      ...chatRequest.messages,
     ])
   })
 
@@ -172,14 +172,14 @@ describe('the headers of the upstream request', () => {
   })
 
   test('have no header of the caller', async () => {
-    await using scenario = await startScenario(whole())
+    await using scenario = await startScenario(jsonReply())
     const headers = {
       'x-api-key': firstKey,
       'openai-organization': 'org-1',
       cookie: 'a=b',
       'x-forwarded-for': '1.2.3.4',
     }
-    await scenario.app.chat(question, { headers })
+    await scenario.app.chat(chatRequest, { headers })
     const sent = scenario.acme.requests[0]?.headers.toJSON() ?? {}
     expect(Object.keys(sent).toSorted()).toEqual([
       'accept',

@@ -3,7 +3,7 @@ import { chatRequest } from '../../src/api/chat-completions/schema.ts'
 import { ApiError } from '../../src/lib/errors/errors.ts'
 import { startApp } from '../support/app.ts'
 import { readError } from '../support/chat-reply.ts'
-import { type Refused, plainRequest, wrongType } from './support/chat-validation-case.ts'
+import { type InvalidCase, minimalRequest, invalidType } from './support/chat-validation-case.ts'
 import * as fields from './support/chat-validation-fields.ts'
 import * as messages from './support/chat-validation-messages.ts'
 import * as options from './support/chat-validation-options.ts'
@@ -11,8 +11,8 @@ import * as options from './support/chat-validation-options.ts'
 const accepted = [...fields.accepted, ...messages.accepted, ...options.accepted]
 const refused = [...fields.refused, ...messages.refused, ...options.refused]
 
-const roots: readonly Refused[] = [null, true, 5, 'text', [], [plainRequest]].map((root) => {
-  return [`a body ${JSON.stringify(root)}`, root as object, null, wrongType]
+const roots: readonly InvalidCase[] = [null, true, 5, 'text', [], [minimalRequest]].map((root) => {
+  return [`a body ${JSON.stringify(root)}`, root as object, null, invalidType]
 })
 
 /** What the contract says of a body as it comes off the wire. */
@@ -26,7 +26,7 @@ function toJson(body: unknown): string {
 }
 
 function laidOver(patch: object): object {
-  return { ...plainRequest, ...patch }
+  return { ...minimalRequest, ...patch }
 }
 
 function refusalOf(body: unknown): ApiError {
@@ -40,7 +40,7 @@ function refusalOf(body: unknown): ApiError {
 }
 
 test('a minimal request is accepted', () => {
-  expect(validate(plainRequest)).toEqual(plainRequest)
+  expect(validate(minimalRequest)).toEqual(minimalRequest)
 })
 
 test.each([...accepted])('a request is accepted unchanged: %s', (_, patch) => {
@@ -66,10 +66,13 @@ function expectRefusal(error: ApiError, param: string | null, code: string): voi
 }
 
 test('one invalid message among twenty thousand is named', () => {
-  const body = { ...plainRequest, messages: Array.from({ length: 20_000 }, () => plainRequest.messages[0]) }
+  const body = {
+    ...minimalRequest,
+    messages: Array.from({ length: 20_000 }, () => minimalRequest.messages[0]),
+  }
   const wrong = { ...body, messages: body.messages.with(19_999, { role: 'user', content: 5 as never }) }
   expect(validate(body)).toEqual(body)
-  expectRefusal(refusalOf(wrong), 'messages[19999].content', wrongType)
+  expectRefusal(refusalOf(wrong), 'messages[19999].content', invalidType)
 })
 
 test('the text of a prompt is not repeated in an error', () => {

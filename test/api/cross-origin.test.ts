@@ -17,11 +17,11 @@ const preflight = {
 }
 
 test('a browser may call from a configured origin', async () => {
-  const asked = await open.request('/v1/chat/completions', preflight)
-  expect(asked.status).toBe(204)
-  expect(asked.headers.get('access-control-allow-origin')).toBe(page)
-  expect(asked.headers.get('access-control-allow-methods')).toContain('POST')
-  expect(asked.headers.get('access-control-allow-headers')).toBe('authorization, x-stainless-os')
+  const requested = await open.request('/v1/chat/completions', preflight)
+  expect(requested.status).toBe(204)
+  expect(requested.headers.get('access-control-allow-origin')).toBe(page)
+  expect(requested.headers.get('access-control-allow-methods')).toContain('POST')
+  expect(requested.headers.get('access-control-allow-headers')).toBe('authorization, x-stainless-os')
 
   const called = await open.request('/v1/models', { headers: { origin: page } })
   expect(called.status).toBe(200)
@@ -45,6 +45,9 @@ test.each([
 ])('%s gets no CORS headers', async (_, app, origin) => {
   const called = await app.request('/v1/models', { headers: { origin } })
   expect([called.status, called.headers.get('access-control-allow-origin')]).toEqual([200, null])
-  const asked = await app.request('/v1/models', { ...preflight, headers: { ...preflight.headers, origin } })
-  expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([405, null])
+  const requested = await app.request('/v1/models', {
+    ...preflight,
+    headers: { ...preflight.headers, origin },
+  })
+  expect([requested.status, requested.headers.get('access-control-allow-origin')]).toEqual([405, null])
 })

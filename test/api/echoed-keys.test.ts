@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { question, startScenario } from '../support/scenario.ts'
+import { chatRequest, startScenario } from '../support/scenario.ts'
 import { json } from '../support/script.ts'
 
 const key = '0f9a1b2c3d4e5f60718293a4b5c6d7e8'
@@ -12,7 +12,7 @@ test.each([
   'a configured key of no known format, set %s, is redacted when the provider repeats it',
   async (_, acme) => {
     await using scenario = await startScenario([refusal], { acme })
-    const reply = await (await scenario.app.chat(question)).text()
+    const reply = await (await scenario.app.chat(chatRequest)).text()
     expect(scenario.acme.requests).toHaveLength(1)
     expect(reply).toContain('takes no images')
     expect(reply).not.toContain(key)

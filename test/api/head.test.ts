@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { begun, queueRun, runOver } from '../support/background.ts'
-import { chunks, streamed } from '../support/chat-answers.ts'
+import { firstChunks, queueRun, waitForRun } from '../support/background.ts'
+import { chunks, streamReply } from '../support/chat-fixtures.ts'
 import { responsesPath } from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
 import { hang } from '../support/script.ts'
 
 test('HEAD on the events of an active run is answered immediately, and the run continues', async () => {
-  await using scenario = await startScenario(chunks(begun, hang))
+  await using scenario = await startScenario(chunks(firstChunks, hang))
   const { app, acme } = scenario
   const { id } = await queueRun(app)
   await acme.request(0)
@@ -18,10 +18,10 @@ test('HEAD on the events of an active run is answered immediately, and the run c
 })
 
 test('HEAD is answered with the status of GET and without a body, on every path', async () => {
-  await using scenario = await startScenario(streamed())
+  await using scenario = await startScenario(streamReply())
   const { app } = scenario
   const { id } = await queueRun(app)
-  await runOver(app, id)
+  await waitForRun(app, id)
   const one = `${responsesPath}/${id}`
   const lists = ['/v1/models', '/v1/chat/completions', '/livez', '/readyz', '/metrics', '/openapi.json']
   for (const path of [...lists, one, `${one}?stream=true`, `${one}/input_items`, '/nope', responsesPath]) {

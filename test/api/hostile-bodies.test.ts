@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ChatCompletion } from '../../src/api/chat-completions/reply-schema.ts'
 import { readStreamed } from '../support/chat-reply.ts'
-import { question, type Scenario, startScenario } from '../support/scenario.ts'
+import { chatRequest, type Scenario, startScenario } from '../support/scenario.ts'
 import { events, json } from '../support/script.ts'
 
 /** What took minutes takes a fraction of a second; this is enough for a busy machine. */
@@ -75,19 +75,19 @@ const shapes: Readonly<Record<string, object>> = {
   'names of a megabyte': numbered(12, (index) => [`${index}`.padEnd(1024 * 1024, 'x'), 1]),
 }
 
-describe.each(providers)('a request to %s over the %s protocol', (kind, wire, settings) => {
+describe.each(providers)('a request to %s over the %s protocol', (kind, protocol, settings) => {
   let scenario: Scenario
   beforeAll(async () => {
-    const answer = json(await Bun.file(`test/fixtures/${wire}/text.json`).text())
+    const providerReply = json(await Bun.file(`test/fixtures/${protocol}/text.json`).text())
     const options = { acme: { kind, ...settings }, settings: { unsupported_parameters: 'drop' as const } }
-    scenario = await startScenario(answer, options)
+    scenario = await startScenario(providerReply, options)
   })
   afterAll(() => scenario[Symbol.asyncDispose]())
 
   test.each(Object.entries(shapes))(
     'with thousands of %s is answered immediately, with few and short warnings',
     async (_, body) => {
-      const reply = await scenario.app.chat({ ...question, ...body })
+      const reply = await scenario.app.chat({ ...chatRequest, ...body })
       const { warnings = [], choices } = (await reply.json()) as ChatCompletion
       expect(choices[0]?.message.content).toContain('weir')
       expectBounded(warnings)
@@ -105,31 +105,31 @@ function expectBounded(warnings: readonly string[]): void {
 }
 
 describe('many ignored properties', () => {
-  const sentence =
+  const message =
     'Properties `messages[].extra_0`, `messages[].extra_1`, `messages[].extra_2`, `messages[].extra_3`, ' +
     '`messages[].extra_4`, `messages[].extra_5`, `messages[].extra_6`, `messages[].extra_7` and 9,992 others ' +
     'are not supported by groq and were ignored.'
   const wide = { messages: [{ ...hello, ...extras }] }
-  const whole = Bun.file('test/fixtures/openai-chat/text.json').text()
+  const complete = Bun.file('test/fixtures/openai-chat/text.json').text()
   const streamed = Bun.file('test/fixtures/openai-chat/text.sse').text()
 
   test('are one warning in a reply, in a stream, and in a stored completion', async () => {
-    const scripts = [json(await whole), events([await streamed])]
+    const scripts = [json(await complete), events([await streamed])]
     await using scenario = await startScenario(scripts, { acme: { kind: 'groq' } })
-    const reply = await scenario.app.chat({ ...question, ...wide, store: true })
+    const reply = await scenario.app.chat({ ...chatRequest, ...wide, store: true })
     const { id, warnings } = (await reply.json()) as ChatCompletion
-    expect(warnings).toEqual([sentence])
-    const { chunks } = await readStreamed(await scenario.app.chat({ ...question, ...wide, stream: true }))
-    expect(chunks[0]).toMatchObject({ warnings: [sentence] })
+    expect(warnings).toEqual([message])
+    const { chunks } = await readStreamed(await scenario.app.chat({ ...chatRequest, ...wide, stream: true }))
+    expect(chunks[0]).toMatchObject({ warnings: [message] })
     const stored = await scenario.app.request(`/v1/chat/completions/${id}`)
-    expect(((await stored.json()) as ChatCompletion).warnings).toEqual([sentence])
+    expect(((await stored.json()) as ChatCompletion).warnings).toEqual([message])
   })
 
   test('are one warning in a response, streamed and stored too', async () => {
-    const scripts = [json(await whole), events([await streamed])]
+    const scripts = [json(await complete), events([await streamed])]
     await using scenario = await startScenario(scripts, { acme: { kind: 'mistral' } })
     const input = [...listed(count, (index) => ({ type: `type_${index}` })), hello]
-    const body = { model: question.model, input, include: listed(count, String), ...extras }
+    const body = { model: chatRequest.model, input, include: listed(count, String), ...extras }
     const reply = await scenario.app.request('/v1/responses', { body })
     const { id, warnings = [] } = (await reply.json()) as { id: string; warnings?: string[] }
     expect(warnings).toHaveLength(3)

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { randomText } from '../../src/lib/id.ts'
-import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
+import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
 import { readPieces } from '../support/body-reader.ts'
-import { chunks, delta, said, whole } from '../support/chat-answers.ts'
-import { question } from '../support/scenario.ts'
+import { chunks, delta, chatOutput, jsonReply } from '../support/chat-fixtures.ts'
+import { chatRequest } from '../support/scenario.ts'
 import { hang } from '../support/script.ts'
-import { respond, responded, responsesPath } from '../support/responses.ts'
-import { store, storedPath } from '../support/stored.ts'
+import { postResponse, createResponse, responsesPath } from '../support/responses.ts'
+import { storeCompletion, storedPath } from '../support/stored-completions.ts'
 
 type Headers = { readonly authorization: string }
 
@@ -17,7 +17,7 @@ type Seen = { readonly status: number; readonly text: string; readonly upstream:
 type Endpoint = {
   /** As the OpenAPI document has it. */
   readonly path: string
-  ask(paid: Paid, id: string, headers: Headers): Promise<Response>
+  ask(paid: BillingScenario, id: string, headers: Headers): Promise<Response>
   /** Whether an organization has ids of its own here, for which it gets something else than others do. */
   readonly owns: boolean
 }
@@ -63,12 +63,13 @@ const endpoints: readonly Endpoint[] = [
   {
     path: '/v1/responses',
     owns: true,
-    ask: ({ app }, id, headers) => respond(app, { previous_response_id: id }, { headers }),
+    ask: ({ app }, id, headers) => postResponse(app, { previous_response_id: id }, { headers }),
   },
   {
     path: '/v1/responses',
     owns: true,
-    ask: ({ app }, id, headers) => respond(app, { input: [{ type: 'item_reference', id }] }, { headers }),
+    ask: ({ app }, id, headers) =>
+      postResponse(app, { input: [{ type: 'item_reference', id }] }, { headers }),
   },
   {
     path: '/v1/responses/{id}',
@@ -101,39 +102,43 @@ const call = { name: 'height', arguments: ['{}'] }
 const secret = 'The gauge at the bridge says so.'
 
 /** The next turn of a tool loop, which brings back what is kept of the call with this id. */
-function afterCall({ app }: Paid, id: string, headers: Headers): Promise<Response> {
+function afterCall({ app }: BillingScenario, id: string, headers: Headers): Promise<Response> {
   const past = { id, type: 'function', function: { name: call.name, arguments: '{}' } }
   const messages = [
-    ...question.messages,
+    ...chatRequest.messages,
     { role: 'assistant', content: null, tool_calls: [past] },
     { role: 'tool', tool_call_id: id, content: '4' },
   ]
-  return app.chat({ ...question, messages }, { headers })
+  return app.chat({ ...chatRequest, messages }, { headers })
 }
 
-function get({ app }: Paid, path: string, headers: Headers): Promise<Response> {
+function get({ app }: BillingScenario, path: string, headers: Headers): Promise<Response> {
   return app.request(path, { headers })
 }
 
 /** A gateway in which `acme` has had a tool call with something to keep, which `globex` knows nothing of. */
 async function startShared() {
-  const answer = said({ text: [], reasoning: [secret], calls: [{ id: 'call_own_0001', ...call }] })
-  const paid = await startPaid(whole(answer), { acme: { kind: 'deepseek' } })
-  await paid.books.fund('acme', '1')
-  await paid.books.fund('globex', '1')
-  const [acme, globex] = [await paid.books.keyOf('acme'), await paid.books.keyOf('globex')].map(bearer)
+  const providerReply = chatOutput({
+    text: [],
+    reasoning: [secret],
+    calls: [{ id: 'call_own_0001', ...call }],
+  })
+  const paid = await startBillingScenario(jsonReply(providerReply), { acme: { kind: 'deepseek' } })
+  await paid.billing.fund('acme', '1')
+  await paid.billing.fund('globex', '1')
+  const [acme, globex] = [await paid.billing.keyOf('acme'), await paid.billing.keyOf('globex')].map(bearer)
   // Each has completions of its own, those of the one between those of the other.
   const foreign: string[] = []
   for (const headers of [acme!, globex!, acme!, globex!, acme!]) {
-    paid.acme.answer(headers === globex ? whole() : whole(answer))
-    const { id } = await store(paid.app, { metadata: { kept: 'yes' } }, { headers })
+    paid.acme.respondWith(headers === globex ? jsonReply() : jsonReply(providerReply))
+    const { id } = await storeCompletion(paid.app, { metadata: { kept: 'yes' } }, { headers })
     if (headers === globex) foreign.push(id)
   }
-  const reply = await paid.app.chat(question, { headers: acme })
+  const reply = await paid.app.chat(chatRequest, { headers: acme })
   const { id } = (await reply.json()) as { readonly id: string }
-  paid.acme.answer(whole(said({ text: [secret] })))
-  const items = (await responded(paid.app, {}, { headers: acme })).output.map((item) => item.id)
-  paid.acme.answer(whole())
+  paid.acme.respondWith(jsonReply(chatOutput({ text: [secret] })))
+  const items = (await createResponse(paid.app, {}, { headers: acme })).output.map((item) => item.id)
+  paid.acme.respondWith(jsonReply())
   const ids = [id, ...items, ...idsOf(paid)].filter((id) => !foreign.includes(id))
   return { paid, acme: acme!, globex: globex!, ids, [Symbol.asyncDispose]: paid[Symbol.asyncDispose] }
 }
@@ -143,7 +148,7 @@ function bearer(key: string): Headers {
 }
 
 /** Every id that the database holds. */
-function idsOf({ books: { sqlite } }: Paid): string[] {
+function idsOf({ billing: { sqlite } }: BillingScenario): string[] {
   const columns = {
     organizations: 'id',
     api_keys: 'public_id',
@@ -161,15 +166,15 @@ function idsOf({ books: { sqlite } }: Paid): string[] {
   )
 }
 
-async function see({ ask }: Endpoint, paid: Paid, id: string, headers: Headers): Promise<Seen> {
+async function see({ ask }: Endpoint, paid: BillingScenario, id: string, headers: Headers): Promise<Seen> {
   const before = paid.acme.requests.length
   const reply = await ask(paid, id, headers)
   const text = await reply.text()
   const upstream = paid.acme.requests.slice(before).map(({ body }) => JSON.stringify(body))
-  const told = [text, ...upstream].map((part) =>
+  const received = [text, ...upstream].map((part) =>
     part.replaceAll(id, 'ID').replace(/"(id|created)":("chat[^"]*"|\d+)/g, ''),
   )
-  return { status: reply.status, text: told[0]!, upstream: told.slice(1) }
+  return { status: reply.status, text: received[0]!, upstream: received.slice(1) }
 }
 
 /** An id of the same form, and of the same moment where it tells one, that nothing has. */
@@ -204,8 +209,8 @@ test.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))(
 test('a response that is being generated for one organization does not exist for another', async () => {
   await using shared = await startShared()
   const { paid, acme, globex } = shared
-  paid.acme.answer(chunks([delta({ content: secret })], hang))
-  const reader = readPieces(await respond(paid.app, { stream: true }, { headers: acme }))
+  paid.acme.respondWith(chunks([delta({ content: secret })], hang))
+  const reader = readPieces(await postResponse(paid.app, { stream: true }, { headers: acme }))
   let text = ''
   while (!text.includes(secret)) text += await reader.next()
   const [id] = /resp_[0-9a-f]{32}/.exec(text)!
@@ -219,7 +224,7 @@ test('a response that is being generated for one organization does not exist for
 })
 
 test('every path with a parameter or a cursor is covered by these tests', async () => {
-  await using paid = await startPaid(whole())
+  await using paid = await startBillingScenario(jsonReply())
   const document = (await (await paid.app.request('/openapi.json')).json()) as {
     readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: object[] }>>>>
   }

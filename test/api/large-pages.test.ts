@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type App, startApp } from '../support/app.ts'
-import { untilReleased } from '../support/memory.ts'
-import { inputOf, replayed, respond, responded, responsesPath, retrieved } from '../support/responses.ts'
-import { type ListBody, listed, store, storedPath } from '../support/stored.ts'
+import { waitForRelease } from '../support/memory.ts'
+import {
+  listInputItems,
+  replayResponse,
+  postResponse,
+  createResponse,
+  responsesPath,
+  retrieveResponse,
+} from '../support/responses.ts'
+import { type ListBody, listCompletions, storeCompletion, storedPath } from '../support/stored-completions.ts'
 
 /** In bytes: three of them are on a page, and no fourth. */
 const size = 5_000_000
@@ -43,51 +50,56 @@ async function expectPages(path: string, query: string, ids: readonly string[], 
 test('a page of stored completions ends before it is too large, and the next one continues', async () => {
   const ids: string[] = []
   for (const letter of 'abcde')
-    ids.push((await store(app, { ...echo, messages: [{ role: 'user', content: long(letter) }] })).id)
+    ids.push(
+      (await storeCompletion(app, { ...echo, messages: [{ role: 'user', content: long(letter) }] })).id,
+    )
   await expectPages(storedPath, 'order=asc', ids, [3, 2])
   await expectPages(storedPath, 'order=desc&limit=100', ids.toReversed(), [3, 2])
   await expectPages(storedPath, 'limit=2', ids, [2, 2, 1])
   const one = await app.request(`${storedPath}/${ids[0]}`)
   expect((await one.text()).length).toBeGreaterThan(size)
   for (const id of ids) await app.request(`${storedPath}/${id}`, { method: 'DELETE' })
-  await untilReleased(app)
+  await waitForRelease(app)
 }, 30_000)
 
 test('one item that is larger than a page is a page of its own', async () => {
   const messages = [{ role: 'user', content: long('a').repeat(3).concat(long('b').slice(0, 2_500_000)) }]
-  const { id } = await store(app, { ...echo, messages: [...messages, { role: 'user', content: 'b' }] })
+  const { id } = await storeCompletion(app, {
+    ...echo,
+    messages: [...messages, { role: 'user', content: 'b' }],
+  })
   const ids = [`${id}-0`, `${id}-1`]
   await expectPages(`${storedPath}/${id}/messages`, '', ids, [1, 1])
-  expect((await listed(app)).data.map(({ id }) => id)).toEqual([id])
+  expect((await listCompletions(app)).data.map(({ id }) => id)).toEqual([id])
   await app.request(`${storedPath}/${id}`, { method: 'DELETE' })
 }, 30_000)
 
 test('a page of messages or of input items ends before it is too large', async () => {
   const messages = [...'abcde'].map((letter) => ({ role: 'user', content: long(letter) }))
-  const { id } = await store(app, { ...echo, messages })
+  const { id } = await storeCompletion(app, { ...echo, messages })
   const ids = messages.map((_, index) => `${id}-${index}`)
   await expectPages(`${storedPath}/${id}/messages`, '', ids, [3, 2])
   await expectPages(`${storedPath}/${id}/messages`, 'order=desc', ids.toReversed(), [3, 2])
-  const { id: response } = await responded(app, { ...echo, input: messages })
-  const items = (await inputOf(app, response, 'order=asc&limit=1')).data.map(({ id }) => id)
+  const { id: response } = await createResponse(app, { ...echo, input: messages })
+  const items = (await listInputItems(app, response, 'order=asc&limit=1')).data.map(({ id }) => id)
   const path = `${responsesPath}/${response}/input_items`
   const found = (await pages(path, 'order=asc')).flatMap(({ ids }) => ids)
   expect(found).toHaveLength(5)
   expect(found.slice(0, 1)).toEqual(items)
   await expectPages(path, 'order=asc', found, [3, 2])
   await expectPages(path, '', found.toReversed(), [3, 2])
-  await untilReleased(app)
+  await waitForRelease(app)
 }, 30_000)
 
 test('a large response is retrieved, followed and replayed as it was sent', async () => {
   const instructions = `${long('é').slice(0, 999_999)}😀`.repeat(3)
-  const told = await responded(app, { ...echo, instructions, input: long('a') })
-  expect(Bun.deepEquals(await retrieved(app, told.id), told)).toBe(true)
-  const { types, last } = await replayed(app, told.id)
+  const received = await createResponse(app, { ...echo, instructions, input: long('a') })
+  expect(Bun.deepEquals(await retrieveResponse(app, received.id), received)).toBe(true)
+  const { types, last } = await replayResponse(app, received.id)
   expect(types.slice(0, 2)).toEqual(['response.created', 'response.in_progress'])
-  expect(Bun.deepEquals(last, told)).toBe(true)
-  const next = await respond(app, { ...echo, input: 'b', previous_response_id: told.id })
+  expect(Bun.deepEquals(last, received)).toBe(true)
+  const next = await postResponse(app, { ...echo, input: 'b', previous_response_id: received.id })
   expect(next.status).toBe(200)
   await next.text()
-  await untilReleased(app)
+  await waitForRelease(app)
 }, 30_000)

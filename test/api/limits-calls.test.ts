@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'bun:test'
 import type { App } from '../support/app.ts'
-import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { chunks, delta, chatOutput, streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { readError, readStreamed } from '../support/chat-reply.ts'
-import { question, type ScenarioOptions, startScenario } from '../support/scenario.ts'
+import { chatRequest, type ScenarioOptions, startScenario } from '../support/scenario.ts'
 import { breakOff, json, type Script, silence } from '../support/script.ts'
 
 /** The prompt of `question`, as it is estimated: 4 for the message and 4 for its 15 characters. */
@@ -22,41 +22,41 @@ function startLimited(scripts: Script | readonly Script[], options: ScenarioOpti
 
 /** What another request is told of the tokens that are left. */
 async function tokensLeft(app: App): Promise<number> {
-  return toldTokens(await app.request('/v1/models'))
+  return receivedTokens(await app.request('/v1/models'))
 }
 
-function toldTokens({ headers }: Response): number {
+function receivedTokens({ headers }: Response): number {
   return Number(headers.get('x-ratelimit-remaining-tokens'))
 }
 
 describe('the token limit', () => {
   test('is debited by a complete reply with its counted tokens, as its headers report', async () => {
-    await using scenario = await startLimited(whole(said({}, used)))
-    const reply = await scenario.app.chat(question)
-    expect(toldTokens(reply)).toBe(perMinute - 300)
+    await using scenario = await startLimited(jsonReply(chatOutput({}, used)))
+    const reply = await scenario.app.chat(chatRequest)
+    expect(receivedTokens(reply)).toBe(perMinute - 300)
     expect(reply.headers.get('x-ratelimit-reset-tokens')).toBe('18s')
     expect(await tokensLeft(scenario.app)).toBe(perMinute - 300)
   })
 
   test('is debited by a stream with its estimate at the start, and corrected at its end', async () => {
-    await using scenario = await startLimited(streamed(said({}, used)))
-    const reply = await scenario.app.chat({ ...question, stream: true })
-    expect(toldTokens(reply)).toBe(perMinute - prompt)
+    await using scenario = await startLimited(streamReply(chatOutput({}, used)))
+    const reply = await scenario.app.chat({ ...chatRequest, stream: true })
+    expect(receivedTokens(reply)).toBe(perMinute - prompt)
     expect((await readStreamed(reply)).done).toBe(true)
     expect(await tokensLeft(scenario.app)).toBe(perMinute - 300)
   })
 
   test('is not debited by requested but unused tokens', async () => {
-    await using scenario = await startLimited(whole(said({}, used)))
-    expect(toldTokens(await scenario.app.chat({ ...question, max_tokens: 900 }))).toBe(perMinute - 300)
+    await using scenario = await startLimited(jsonReply(chatOutput({}, used)))
+    expect(receivedTokens(await scenario.app.chat({ ...chatRequest, max_tokens: 900 }))).toBe(perMinute - 300)
   })
 
   test('rejects a call before the provider is called, once it is used up', async () => {
     await using scenario = await startLimited(
-      whole(said({}, { usage: { ...used.usage, completion_tokens: 900 } })),
+      jsonReply(chatOutput({}, { usage: { ...used.usage, completion_tokens: 900 } })),
     )
-    expect((await scenario.app.chat(question)).status).toBe(200)
-    const refused = await scenario.app.chat(question)
+    expect((await scenario.app.chat(chatRequest)).status).toBe(200)
+    const refused = await scenario.app.chat(chatRequest)
     expect(refused.headers.get('retry-after-ms')).toBe(String((prompt * 60_000) / perMinute))
     expect(await readError(refused)).toMatchObject({
       status: 429,
@@ -72,7 +72,7 @@ describe('the token limit', () => {
     ['is refunded for a stream that failed before it began', json('', { status: 500 }), true],
   ])('%s', async (_, script, stream) => {
     await using scenario = await startLimited(script)
-    await (await scenario.app.chat({ ...question, stream })).text()
+    await (await scenario.app.chat({ ...chatRequest, stream })).text()
     expect(await tokensLeft(scenario.app)).toBe(perMinute)
   })
 
@@ -81,7 +81,7 @@ describe('the token limit', () => {
     await using scenario = await startLimited(
       chunks([delta({ content: 'eight ch' }), gate.promise], breakOff),
     )
-    const reply = await scenario.app.chat({ ...question, stream: true })
+    const reply = await scenario.app.chat({ ...chatRequest, stream: true })
     // The reply is there once the first piece has come.
     gate.resolve()
     expect((await readStreamed(reply)).done).toBe(false)
@@ -89,9 +89,9 @@ describe('the token limit', () => {
   })
 
   test('is debited once by a call that failed over to another route', async () => {
-    const options = { other: [whole(said({}, used))] }
+    const options = { other: [jsonReply(chatOutput({}, used))] }
     await using scenario = await startLimited(json('', { status: 500 }), options)
-    expect(toldTokens(await scenario.app.chat(question))).toBe(perMinute - 300)
+    expect(receivedTokens(await scenario.app.chat(chatRequest))).toBe(perMinute - 300)
   })
 })
 
@@ -99,10 +99,10 @@ describe('the concurrency limit', () => {
   test('bounds open calls, and a call that ends frees its slot', async () => {
     const gate = Promise.withResolvers<void>()
     const held = chunks([delta({ content: 'It ' }), gate.promise, delta({}, 'stop'), 'data: [DONE]\n\n'])
-    await using scenario = await startLimited([held, held, whole(said())])
+    await using scenario = await startLimited([held, held, jsonReply(chatOutput())])
     const { app } = scenario
-    const streams = await Promise.all([1, 2].map(() => app.chat({ ...question, stream: true })))
-    const refused = await app.chat(question)
+    const streams = await Promise.all([1, 2].map(() => app.chat({ ...chatRequest, stream: true })))
+    const refused = await app.chat(chatRequest)
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(await readError(refused)).toMatchObject({
       status: 429,
@@ -112,7 +112,7 @@ describe('the concurrency limit', () => {
     expect((await app.request('/v1/models')).status).toBe(200)
     gate.resolve()
     for (const stream of streams) expect((await readStreamed(stream)).done).toBe(true)
-    expect((await app.chat(question)).status).toBe(200)
+    expect((await app.chat(chatRequest)).status).toBe(200)
   })
 
   test.each<[string, Script, object, number]>([
@@ -127,37 +127,37 @@ describe('the concurrency limit', () => {
   ])(
     'a client that disconnects %s frees its concurrency slot, and its tokens count',
     async (_, script, more, debited) => {
-      await using scenario = await startLimited([script, script, whole(said({}, used))])
+      await using scenario = await startLimited([script, script, jsonReply(chatOutput({}, used))])
       const { app, acme } = scenario
-      const leaving = new AbortController()
+      const aborting = new AbortController()
       for (const place of [0, 1]) {
-        const reply = app.chat({ ...question, ...more }, { signal: leaving.signal })
+        const reply = app.chat({ ...chatRequest, ...more }, { signal: aborting.signal })
         reply.catch(() => {})
         await acme.request(place)
         if (script !== silence) await (await reply).body?.getReader().read()
       }
-      expect((await app.chat(question)).status).toBe(429)
-      leaving.abort()
-      expect(await Promise.all(acme.requests.map(({ left }) => left))).toEqual([true, true])
+      expect((await app.chat(chatRequest)).status).toBe(429)
+      aborting.abort()
+      expect(await Promise.all(acme.requests.map(({ aborted: left }) => left))).toEqual([true, true])
       // The time in which nothing was seen comes on top.
       expect(await tokensLeft(app)).toBeWithin(perMinute - 2 * (debited + 300), perMinute - 2 * debited + 1)
-      expect((await app.chat(question)).status).toBe(200)
+      expect((await app.chat(chatRequest)).status).toBe(200)
     },
   )
 
   test('clients that disconnect at any moment free every concurrency slot', async () => {
     const limits = { concurrent_requests: 1, tokens_per_minute: 1e9, requests_per_minute: 1e6 }
-    await using scenario = await startScenario(streamed(), { settings: { limits }, clock: () => 0 })
+    await using scenario = await startScenario(streamReply(), { settings: { limits }, clock: () => 0 })
     const { app } = scenario
     for (let round = 0; round < 120; round++) await leaveAfter(round, app)
-    await scenario.acme.quiet()
-    expect((await app.chat({ ...question, stream: true })).status).toBe(200)
+    await scenario.acme.idle()
+    expect((await app.chat({ ...chatRequest, stream: true })).status).toBe(200)
   })
 })
 
 /** Sends a question and breaks the connection so many turns of the loop later. */
 async function leaveAfter(turns: number, app: App): Promise<void> {
-  const body = JSON.stringify({ ...question, stream: true })
+  const body = JSON.stringify({ ...chatRequest, stream: true })
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${app.key}\r\n`
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
   await new Promise((resolve) => socket.once('connect', resolve))

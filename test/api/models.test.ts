@@ -15,7 +15,7 @@ import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createKeyDirectory } from '../../src/storage/sqlite/keys/key-directory.ts'
 import { insertKey } from '../../src/storage/sqlite/keys/keys.ts'
 import { insertOrganization } from '../../src/storage/sqlite/organizations/organizations.ts'
-import { modelsWith, provider, providersOf } from '../unit/gateway/support/model-world.ts'
+import { modelsWith, provider, providersOf } from '../unit/gateway/support/model-fixtures.ts'
 
 type Models = ReturnType<typeof modelsWith>
 

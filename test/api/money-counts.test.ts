@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'bun:test'
-import { promptCost, startPaid, usualCost } from '../reliability/money/support/paid.ts'
-import { chunks, delta, doneFrame, said, streamed, usage, whole } from '../support/chat-answers.ts'
+import { promptCost, startBillingScenario, replyCost } from '../support/billing-scenario.ts'
+import {
+  chunks,
+  delta,
+  doneFrame,
+  chatOutput,
+  streamReply,
+  usage,
+  jsonReply,
+} from '../support/chat-fixtures.ts'
 import { readStreamed } from '../support/chat-reply.ts'
-import { question } from '../support/scenario.ts'
+import { chatRequest } from '../support/scenario.ts'
 
 /** What the provider counts, and what is charged for it: a model with a window of 1,000 that answers with 100 at most. */
 const cases = [
@@ -35,12 +43,12 @@ describe.each([true, false])(
         completion_tokens: completion,
         total_tokens: prompt + completion,
       }
-      const answer = stream ? streamed(said({}, { usage })) : whole(said({}, { usage }))
-      await using paid = await startPaid(answer, { model: { context_window: 1000 } })
-      await (await paid.app.chat({ ...question, ...body, stream })).text()
-      const [row] = await paid.books.settled(1)
+      const reply = stream ? streamReply(chatOutput({}, { usage })) : jsonReply(chatOutput({}, { usage }))
+      await using paid = await startBillingScenario(reply, { model: { context_window: 1000 } })
+      await (await paid.app.chat({ ...chatRequest, ...body, stream })).text()
+      const [row] = await paid.billing.waitForUsage(1)
       expect(row?.cost).toBe(cost)
-      paid.books.expectSound()
+      paid.billing.expectConsistent()
       const warnings = paid.app.lines.map((line) => JSON.parse(line))
       const exact = cost === prompt * 1000 + completion * 10_000
       expect(warnings.map(({ level }) => level)).toEqual(exact ? [] : ['warn'])
@@ -57,20 +65,23 @@ describe.each([true, false])(
 
 test('without a known context window, reported prompt tokens are limited to the bytes of the prompt and its overhead', async () => {
   const usage = { prompt_tokens: 900_000, completion_tokens: 5, total_tokens: 900_005 }
-  await using paid = await startPaid(whole(said({}, { usage })), { balance: '10' })
-  await paid.app.chat(question)
-  const long = { ...question, messages: [{ role: 'user', content: 'é'.repeat(20_000) }] }
+  await using paid = await startBillingScenario(jsonReply(chatOutput({}, { usage })), { balance: '10' })
+  await paid.app.chat(chatRequest)
+  const long = { ...chatRequest, messages: [{ role: 'user', content: 'é'.repeat(20_000) }] }
   await paid.app.chat(long)
-  const costs = paid.books.rows().map(({ cost }) => cost)
+  const costs = paid.billing.rows().map(({ cost }) => cost)
   expect(costs).toEqual([8192 * 1000 + 50_000, (64 + 8 + 40_000) * 1000 + 50_000])
 })
 
 test('reported usage without prompt tokens does not count as usage', async () => {
   const usage = { prompt_tokens: 0, completion_tokens: 5, total_tokens: 5 }
-  await using paid = await startPaid([whole(said({}, { usage })), streamed(said({}, { usage }))])
-  await paid.app.chat(question)
-  expect((await readStreamed(await paid.app.chat({ ...question, stream: true }))).done).toBe(true)
-  const rows = await paid.books.settled(2)
+  await using paid = await startBillingScenario([
+    jsonReply(chatOutput({}, { usage })),
+    streamReply(chatOutput({}, { usage })),
+  ])
+  await paid.app.chat(chatRequest)
+  expect((await readStreamed(await paid.app.chat({ ...chatRequest, stream: true }))).done).toBe(true)
+  const rows = await paid.billing.waitForUsage(2)
   for (const row of rows) expect(row).toMatchObject({ cost: promptCost + 5 * 10_000, estimated: 1 })
 })
 
@@ -83,9 +94,12 @@ test('usage before the output that is all zero is ignored', async () => {
     { choices: [], usage },
     doneFrame,
   ]
-  await using paid = await startPaid([chunks(frames), chunks([zero, ...frames.slice(1, 3), doneFrame])])
-  for (let round = 0; round < 2; round++) await (await paid.app.chat({ ...question, stream: true })).text()
-  const rows = await paid.books.settled(2)
-  expect(rows[0]).toMatchObject({ cost: usualCost, estimated: 0 })
+  await using paid = await startBillingScenario([
+    chunks(frames),
+    chunks([zero, ...frames.slice(1, 3), doneFrame]),
+  ])
+  for (let round = 0; round < 2; round++) await (await paid.app.chat({ ...chatRequest, stream: true })).text()
+  const rows = await paid.billing.waitForUsage(2)
+  expect(rows[0]).toMatchObject({ cost: replyCost, estimated: 0 })
   expect(rows[1]).toMatchObject({ prompt_tokens: 8, completion_tokens: 5, estimated: 1 })
 })

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import type { ModelFacts, Pricing } from '../../src/config/model-facts.ts'
-import { startPaid } from '../reliability/money/support/paid.ts'
-import { said, streamed, whole } from '../support/chat-answers.ts'
+import { startBillingScenario } from '../support/billing-scenario.ts'
+import { chatOutput, streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { readStreamed } from '../support/chat-reply.ts'
-import { question } from '../support/scenario.ts'
+import { chatRequest } from '../support/scenario.ts'
 
 const plain = { input: 2, output: 8 }
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
@@ -121,18 +121,18 @@ test.each(cases.map((item) => [item.of, item] as const))(
   'the price of %s is in the reply, in the usage row and deducted from the balance',
   async (_, { pricing, usage, model, body, cost }) => {
     const options = { model: { pricing, max_output_tokens: 1000, ...model }, models: [rapids] }
-    await using paid = await startPaid(whole(said({}, { usage })), options)
-    const reply = await paid.app.chat({ ...question, ...body })
+    await using paid = await startBillingScenario(jsonReply(chatOutput({}, { usage })), options)
+    const reply = await paid.app.chat({ ...chatRequest, ...body })
     expect([reply.status, reply.headers.get('x-weir-cost')]).toEqual([200, cost])
     const nanos = Math.round(Number(cost) * 1e9)
-    expect(paid.books.rows().map((row) => row.cost)).toEqual([nanos])
-    expect(paid.books.account()).toEqual([1e9 - nanos, 0])
+    expect(paid.billing.rows().map((row) => row.cost)).toEqual([nanos])
+    expect(paid.billing.account()).toEqual([1e9 - nanos, 0])
 
-    paid.acme.answer(streamed(said({}, { usage })))
-    const stream = await paid.app.chat({ ...question, ...body, stream: true })
+    paid.acme.respondWith(streamReply(chatOutput({}, { usage })))
+    const stream = await paid.app.chat({ ...chatRequest, ...body, stream: true })
     expect((await readStreamed(stream)).done).toBe(true)
-    expect(paid.books.account()).toEqual([1e9 - 2 * nanos, 0])
-    paid.books.expectSound()
+    expect(paid.billing.account()).toEqual([1e9 - 2 * nanos, 0])
+    paid.billing.expectConsistent()
   },
 )
 
@@ -144,9 +144,11 @@ test('the reservation for a prompt that may be written to a cache is sufficient'
   }
   // 87 × 5 + 1 × 8 = 443 millionths, where the plain prompt would be 182.
   const options = { model: { pricing: { ...plain, cache_write: 5 } }, balance: '0.000443' }
-  await using paid = await startPaid(whole(said({}, { usage })), options)
-  expect((await paid.app.chat({ ...question, max_tokens: 2 })).status).toBe(402)
-  expect((await paid.app.chat({ ...question, max_tokens: 1 })).headers.get('x-weir-cost')).toBe('0.000443000')
-  expect(paid.books.account()).toEqual([0, 0])
-  expect(paid.books.entries()).toHaveLength(2)
+  await using paid = await startBillingScenario(jsonReply(chatOutput({}, { usage })), options)
+  expect((await paid.app.chat({ ...chatRequest, max_tokens: 2 })).status).toBe(402)
+  expect((await paid.app.chat({ ...chatRequest, max_tokens: 1 })).headers.get('x-weir-cost')).toBe(
+    '0.000443000',
+  )
+  expect(paid.billing.account()).toEqual([0, 0])
+  expect(paid.billing.entries()).toHaveLength(2)
 })

@@ -9,8 +9,8 @@ import { ResponseStreamEvent } from '../../src/api/responses/render/event-schema
 import { ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
 import { responseRequest } from '../../src/api/responses/request/schema.ts'
 import { startApp } from '../support/app.ts'
-import { responded } from '../support/responses.ts'
-import { store } from '../support/stored.ts'
+import { createResponse } from '../support/responses.ts'
+import { storeCompletion } from '../support/stored-completions.ts'
 
 const app = await startApp()
 afterAll(app.stop)
@@ -54,11 +54,11 @@ test('the OpenAPI document requires no key and is JSON', () => {
 })
 
 test('the OpenAPI document has these operations with these statuses', () => {
-  const told = operations.map(({ name, operation }) => [
+  const received = operations.map(({ name, operation }) => [
     name,
     Object.keys(fieldsOf(operation.responses)).map(Number),
   ])
-  expect(Object.fromEntries(told)).toEqual(interfaceNow)
+  expect(Object.fromEntries(received)).toEqual(interfaceNow)
 })
 
 test('every route is in the OpenAPI document, and nothing else', () => {
@@ -154,9 +154,9 @@ test.each([
   ['GET /v1/responses/{id}', ResponseObject, ResponseStreamEvent, '`response.completed`'],
 ])(
   'the reply of %s has the schemas that it is checked with, and documents the end of its stream',
-  (name, whole, frame, end) => {
+  (name, complete, frame, end) => {
     const reply = fieldsOf(fieldsOf(operationOf(name).responses)['200'])
-    expect(resolved(jsonIn(reply))).toEqual(plain(whole))
+    expect(resolved(jsonIn(reply))).toEqual(plain(complete))
     const frames = fieldsOf(fieldsOf(reply.content)['text/event-stream'])
     expect(resolved(frames.schema)).toEqual(plain(frame))
     expect(reply.description).toContain(`event stream that ends with ${end}`)
@@ -177,18 +177,18 @@ test('every schema compiles, and only objects and unions of them are named', () 
 
 test('the replies of a real app match the OpenAPI document', async () => {
   const messages = [{ role: 'user', content: 'Hello' }]
-  const { id } = await store(app, { model: 'weir/echo', messages, metadata: { kept: 'yes' } })
-  const response = await responded(app, { model: 'weir/echo' })
+  const { id } = await storeCompletion(app, { model: 'weir/echo', messages, metadata: { kept: 'yes' } })
+  const response = await createResponse(app, { model: 'weir/echo' })
   const operationsNow = Object.entries(interfaceNow).filter(([name]) => name.startsWith('GET '))
   for (const [name] of operationsNow) {
     const own = name.includes('responses') ? response.id : 'weir/echo'
     const path = name.slice(4).replace('{id}', own).replace('{completion_id}', id)
-    const answer = await app.request(path)
-    const { content } = fieldsOf(fieldsOf(operationOf(name).responses)[String(answer.status)])
-    const [mediaType = '', told] = Object.entries(fieldsOf(content))[0] ?? []
-    expect(answer.headers.get('content-type')).toStartWith(mediaType)
-    const body = mediaType === 'application/json' ? await answer.json() : await answer.text()
-    expect(Compile(fieldsOf(resolved(fieldsOf(told).schema))).Check(body)).toBe(true)
+    const providerReply = await app.request(path)
+    const { content } = fieldsOf(fieldsOf(operationOf(name).responses)[String(providerReply.status)])
+    const [mediaType = '', received] = Object.entries(fieldsOf(content))[0] ?? []
+    expect(providerReply.headers.get('content-type')).toStartWith(mediaType)
+    const body = mediaType === 'application/json' ? await providerReply.json() : await providerReply.text()
+    expect(Compile(fieldsOf(resolved(fieldsOf(received).schema))).Check(body)).toBe(true)
   }
 })
 

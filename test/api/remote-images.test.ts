@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { imageReply, imageServer, png } from '../unit/gateway/support/image-server.ts'
-import { said, whole } from '../support/chat-answers.ts'
+import { chatOutput, jsonReply } from '../support/chat-fixtures.ts'
 import { readError } from '../support/chat-reply.ts'
-import { heldBytes, untilReleased } from '../support/memory.ts'
-import { question, startScenario } from '../support/scenario.ts'
+import { heldBytes, waitForRelease } from '../support/memory.ts'
+import { chatRequest, startScenario } from '../support/scenario.ts'
 import { json, silence } from '../support/script.ts'
 
 const bytes = png.toString('base64')
@@ -21,7 +21,7 @@ const gemini = { acme: { kind: 'gemini' } }
 function showing(...urls: readonly string[]) {
   const images = urls.map((url) => ({ type: 'image_url', image_url: { url } }))
   return {
-    ...question,
+    ...chatRequest,
     messages: [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, ...images] }],
   }
 }
@@ -34,15 +34,15 @@ describe('an image URL', () => {
     const options = { ...gemini, settings, images: server.surroundings }
     await using scenario = await startScenario([silence, geminiAnswer], options)
     const { app, acme } = scenario
-    const leaving = new AbortController()
-    const first = app.chat(showing(server.url('/a.png')), { signal: leaving.signal }).catch(() => {})
+    const aborting = new AbortController()
+    const first = app.chat(showing(server.url('/a.png')), { signal: aborting.signal }).catch(() => {})
     await acme.request(0)
     expect(await heldBytes(app)).toBeGreaterThan(600_000)
     expect(await readError(await app.chat(showing(server.url('/a.png'))))).toMatchObject({ status: 503 })
     expect(acme.requests).toHaveLength(1)
-    leaving.abort()
+    aborting.abort()
     await first
-    await untilReleased(app)
+    await waitForRelease(app)
     expect((await app.chat(showing(server.url('/a.png')))).status).toBe(200)
   })
 
@@ -60,11 +60,11 @@ describe('an image URL', () => {
   })
 
   test.each([
-    ['openai-compatible', whole(said())],
+    ['openai-compatible', jsonReply(chatOutput())],
     ['anthropic', claudeAnswer],
-  ])('is sent to %s as a URL, and is not fetched by the gateway', async (kind, answer) => {
+  ])('is sent to %s as a URL, and is not fetched by the gateway', async (kind, reply) => {
     using server = imageServer(() => imageReply())
-    await using scenario = await startScenario(answer, { acme: { kind }, images: server.surroundings })
+    await using scenario = await startScenario(reply, { acme: { kind }, images: server.surroundings })
     expect((await scenario.app.chat(showing(server.url('/a.png')))).status).toBe(200)
     expect(scenario.acme.requests[0]?.text).toContain(server.url('/a.png'))
     expect(scenario.acme.requests[0]?.text).not.toContain(bytes)
@@ -77,7 +77,12 @@ describe('an image URL', () => {
       { provider: 'other', model: 'river-2' },
       { provider: 'acme', model: 'river-1' },
     ]
-    const options = { ...gemini, other: [whole(), failed], model: { routes }, images: server.surroundings }
+    const options = {
+      ...gemini,
+      other: [jsonReply(), failed],
+      model: { routes },
+      images: server.surroundings,
+    }
     await using scenario = await startScenario(geminiAnswer, options)
     await scenario.app.chat(showing(server.url('/a.png')))
     expect(server.asked).toEqual([])
@@ -95,7 +100,7 @@ describe('an image that cannot be used', () => {
     ['is not encrypted', 'http://images.test/a.png'],
     ['is no address', 'a.png'],
   ])('is a 400 that names it, and no provider is called: it %s', async (_, url) => {
-    await using scenario = await startScenario(geminiAnswer, { ...gemini, other: [whole()] })
+    await using scenario = await startScenario(geminiAnswer, { ...gemini, other: [jsonReply()] })
     expect(await readError(await scenario.app.chat(showing(url)))).toMatchObject({
       status: 400,
       type: 'invalid_request_error',

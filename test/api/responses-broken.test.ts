@@ -2,21 +2,28 @@ import { describe, expect, test } from 'bun:test'
 import { assemble } from '../unit/responses/support/step-order.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { readError } from '../support/chat-reply.ts'
-import { chunks, delta, framesOf, said, whole } from '../support/chat-answers.ts'
-import { readEvents, replayed, respond, retrieved, streamedResponse, textOf } from '../support/responses.ts'
+import { chunks, delta, framesOf, chatOutput, jsonReply } from '../support/chat-fixtures.ts'
+import {
+  readEvents,
+  replayResponse,
+  postResponse,
+  retrieveResponse,
+  streamResponse,
+  textOf,
+} from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
 import { breakOff, events, json, jsonPieces, reset, type Script } from '../support/script.ts'
 import { sharedDatabase } from '../support/limits.ts'
-import { openBooks } from '../reliability/money/support/books.ts'
+import { openBillingDatabase } from '../support/billing-database.ts'
 
-const begun = delta({ role: 'assistant', content: 'It is ' })
+const opening = delta({ role: 'assistant', content: 'It is ' })
 const failure = { error: { message: 'Down.', type: 'server_error' } }
 const settings = { timeouts: { idle: '100ms' } } as const
 
 const deaths: Record<string, Script> = {
-  'the body ends without a finish': chunks([begun]),
-  'an error comes in the stream': chunks([begun, failure]),
-  'an event is not JSON': chunks([begun, 'data: {"cho\n\n']),
+  'the body ends without a finish': chunks([opening]),
+  'an error comes in the stream': chunks([opening, failure]),
+  'an event is not JSON': chunks([opening, 'data: {"cho\n\n']),
 }
 
 describe('a provider that fails in the middle of a response', () => {
@@ -24,7 +31,7 @@ describe('a provider that fails in the middle of a response', () => {
     'ends its stream with an error and response.failed: %s',
     async (_, script) => {
       await using scenario = await startScenario(script)
-      const { status, events, types, last, text } = await streamedResponse(scenario.app)
+      const { status, events, types, last, text } = await streamResponse(scenario.app)
       expect(status).toBe(200)
       expect(types.slice(-2)).toEqual(['error', 'response.failed'])
       expect(types.filter((type) => /error|failed|completed|incomplete/.test(type))).toHaveLength(2)
@@ -41,25 +48,25 @@ describe('a provider that fails in the middle of a response', () => {
       expect(text).not.toContain('[DONE]')
       expect(text).not.toContain(new URL(scenario.acme.url).host)
       const { id } = last!
-      expect(await retrieved(scenario.app, id)).toEqual(last!)
-      expect((await replayed(scenario.app, id)).text).toBe(text)
+      expect(await retrieveResponse(scenario.app, id)).toEqual(last!)
+      expect((await replayResponse(scenario.app, id)).text).toBe(text)
     },
   )
 
   test('by closing its connection ends it with an error', async () => {
-    const heard = Promise.withResolvers<void>()
-    await using scenario = await startScenario(chunks([begun, heard.promise], breakOff))
-    const reader = readPieces(await respond(scenario.app, { stream: true }))
+    const received = Promise.withResolvers<void>()
+    await using scenario = await startScenario(chunks([opening, received.promise], breakOff))
+    const reader = readPieces(await postResponse(scenario.app, { stream: true }))
     await reader.until('"delta":"It is "')
-    heard.resolve()
+    received.resolve()
     const rest = await reader.rest()
     expect(rest).toContain('event: error\n')
     expect(rest).toContain('"status":"failed"')
   })
 
   test('is reported in the log, without the output', async () => {
-    await using scenario = await startScenario(chunks([begun]))
-    const { headers } = await streamedResponse(scenario.app)
+    await using scenario = await startScenario(chunks([opening]))
+    const { headers } = await streamResponse(scenario.app)
     expect(scenario.app.lines).toHaveLength(1)
     expect(scenario.app.lines[0]).toContain(headers.get('x-request-id')!)
     expect(scenario.app.lines[0]).not.toContain('It is')
@@ -67,11 +74,11 @@ describe('a provider that fails in the middle of a response', () => {
 
   test('by exceeding its idle timeout ends it with an error', async () => {
     const forever = new Promise(() => {})
-    const script = chunks([begun, forever])
+    const script = chunks([opening, forever])
     await using scenario = await startScenario(script, { acme: settings })
-    const { last } = await streamedResponse(scenario.app)
+    const { last } = await streamResponse(scenario.app)
     expect(last).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
-    expect(await scenario.acme.requests[0]?.left).toBe(true)
+    expect(await scenario.acme.requests[0]?.aborted).toBe(true)
   })
 })
 
@@ -104,13 +111,13 @@ describe('a failure before the first event is a plain error, and nothing is stor
     const { file } = sharedDatabase()
     await using scenario = await startScenario(script, { database: file })
     for (const stream of [true, false]) {
-      const reply = await respond(scenario.app, { stream })
+      const reply = await postResponse(scenario.app, { stream })
       expect(reply.headers.get('content-type')).toStartWith('application/json')
       expect(await readError(reply)).toMatchObject({ status, code, param: null })
     }
-    using books = openBooks(file)
-    expect(books.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
-    expect(books.rows().map((row) => [row.api, row.status])).toEqual([
+    using billing = openBillingDatabase(file)
+    expect(billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
+    expect(billing.rows().map((row) => [row.api, row.status])).toEqual([
       ['responses', status],
       ['responses', status],
     ])
@@ -118,8 +125,8 @@ describe('a failure before the first event is a plain error, and nothing is stor
 
   test('the next route serves the response, which names it', async () => {
     const script = json({ error: { message: 'Down.' } }, { status: 500 })
-    await using scenario = await startScenario(script, { other: [events(framesOf(said()))] })
-    const { last } = await streamedResponse(scenario.app)
+    await using scenario = await startScenario(script, { other: [events(framesOf(chatOutput()))] })
+    const { last } = await streamResponse(scenario.app)
     expect(last).toMatchObject({ status: 'completed', provider: 'other' })
     expect(scenario.acme.requests).toHaveLength(1)
   })
@@ -128,8 +135,10 @@ describe('a failure before the first event is a plain error, and nothing is stor
 describe('a stream that is accepted and then silent', () => {
   test('is opened, and emits the events that follow', async () => {
     const gate = Promise.withResolvers<void>()
-    await using scenario = await startScenario(events([gate.promise, ...framesOf(said())]), { patience: 10 })
-    const reply = await respond(scenario.app, { stream: true })
+    await using scenario = await startScenario(events([gate.promise, ...framesOf(chatOutput())]), {
+      patience: 10,
+    })
+    const reply = await postResponse(scenario.app, { stream: true })
     expect(reply.status).toBe(200)
     gate.resolve()
     const { last, types } = await readEvents(reply)
@@ -140,14 +149,14 @@ describe('a stream that is accepted and then silent', () => {
   test('fails where the first event is an error, and is stored as failed', async () => {
     const gate = Promise.withResolvers<void>()
     const frames = ['data: {"error":{"message":"No.","code":503}}\n\n']
-    const options = { patience: 10, other: [whole()] }
+    const options = { patience: 10, other: [jsonReply()] }
     await using scenario = await startScenario(events([gate.promise, ...frames]), options)
-    const reply = await respond(scenario.app, { stream: true })
+    const reply = await postResponse(scenario.app, { stream: true })
     gate.resolve()
     const { last, types } = await readEvents(reply)
     expect(types).toEqual(['response.created', 'response.in_progress', 'error', 'response.failed'])
     expect(last).toMatchObject({ status: 'failed', output: [] })
-    expect(await retrieved(scenario.app, last!.id)).toEqual(last!)
+    expect(await retrieveResponse(scenario.app, last!.id)).toEqual(last!)
     expect(scenario.other.requests).toEqual([])
   })
 })

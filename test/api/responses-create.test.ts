@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Compile } from 'typebox/compile'
 import { ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
-import { said, whole } from '../support/chat-answers.ts'
-import { asked, respond, responded, textOf } from '../support/responses.ts'
+import { chatOutput, jsonReply } from '../support/chat-fixtures.ts'
+import { responseRequest, postResponse, createResponse, textOf } from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
 
 const form = Compile(ResponseObject)
@@ -10,8 +10,8 @@ const items = (text: string): object[] => [{ role: 'user', content: text }]
 
 /** The upstream request and the response, for a plain request with these fields. */
 async function answerTo(body: object, ...options: Parameters<typeof startScenario> | []) {
-  await using scenario = await startScenario(options[0] ?? whole(), options[1])
-  const response = await responded(scenario.app, body)
+  await using scenario = await startScenario(options[0] ?? jsonReply(), options[1])
+  const response = await createResponse(scenario.app, body)
   return { response, upstream: scenario.acme.requests[0]!.body, lines: scenario.app.lines }
 }
 
@@ -66,8 +66,8 @@ test('a response has every field of the API, and those that clients expect besid
 
 test('a response has the headers of every reply that is not a stream', async () => {
   const model = { pricing: { input: 1, output: 10 } }
-  await using scenario = await startScenario(whole(), { model })
-  const { status, headers } = await respond(scenario.app)
+  await using scenario = await startScenario(jsonReply(), { model })
+  const { status, headers } = await postResponse(scenario.app)
   expect(status).toBe(200)
   expect(headers.get('content-type')).toStartWith('application/json')
   expect(headers.get('x-request-id')).toMatch(/^req_/)
@@ -107,8 +107,8 @@ describe('a response echoes the parameters of its request:', () => {
     [{ text: {} }, { text: { format: { type: 'text' } } }],
     [{ tools: [] }, { tools: [] }],
     [{ service_tier: 'flex' }, { service_tier: 'default' }],
-  ])('with %j as %j', async (body, told) => {
-    expect((await answerTo(body)).response).toMatchObject(told)
+  ])('with %j as %j', async (body, received) => {
+    expect((await answerTo(body)).response).toMatchObject(received)
   })
 })
 
@@ -208,20 +208,23 @@ test('the parameters of a response reach the provider under its names, without t
 
 describe('a response has one warning', () => {
   test.each<[object, RegExp]>([
-    [{ input: [...items(asked.input), { type: 'telegram', text: 'a' }] }, /^Item type .telegram. is not/],
+    [
+      { input: [...items(responseRequest.input), { type: 'telegram', text: 'a' }] },
+      /^Item type .telegram. is not/,
+    ],
     [{ truncation: 'auto' }, /truncation/],
     [{ include: ['reasoning.encrypted_content'] }, /^Include value/],
     [{ conversation: 'conv_1' }, /conversation/],
     [{ stop: ['a'] }, /stop/],
-  ])('for each ignored field: %j', async (body, sentence) => {
+  ])('for each ignored field: %j', async (body, message) => {
     const { response, upstream } = await answerTo(body)
     expect(response.warnings).toHaveLength(1)
-    expect(response.warnings?.[0]).toMatch(sentence)
+    expect(response.warnings?.[0]).toMatch(message)
     expect(JSON.stringify(upstream)).not.toMatch(/telegram|truncation|include|conv_1|"stop"/)
   })
 
   test('for usage that no provider reported and that is estimated', async () => {
-    const { response } = await answerTo({}, whole(said({}, { usage: undefined })))
+    const { response } = await answerTo({}, jsonReply(chatOutput({}, { usage: undefined })))
     expect(response.warnings).toEqual([expect.stringContaining('estimated')])
     expect(response.usage?.input_tokens).toBeGreaterThan(0)
     expect(response.usage?.output_tokens).toBeGreaterThan(0)
@@ -232,7 +235,7 @@ test.each([
   ['the output limit', 'length', 'max_output_tokens'],
   ['a filter', 'content_filter', 'content_filter'],
 ])('an output that %s stopped is incomplete', async (_, finish, reason) => {
-  const { response } = await answerTo({}, whole(said({ finish })))
+  const { response } = await answerTo({}, jsonReply(chatOutput({ finish })))
   expect(response).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, completed_at: null })
   expect(response.output).toMatchObject([{ status: 'incomplete' }])
   expect(textOf(response)).toBe('It is four metres.')
@@ -240,6 +243,6 @@ test.each([
 })
 
 test('a model that is requested by an alias is reported by its slug', async () => {
-  const { response } = await answerTo({ model: 'stream' }, whole(), { model: { aliases: ['stream'] } })
+  const { response } = await answerTo({ model: 'stream' }, jsonReply(), { model: { aliases: ['stream'] } })
   expect(response.model).toBe('acme/river')
 })

@@ -1,18 +1,25 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { type Paid, startPaid, usualCost } from '../reliability/money/support/paid.ts'
+import { type BillingScenario, startBillingScenario, replyCost } from '../support/billing-scenario.ts'
 import { assemble } from '../unit/responses/support/step-order.ts'
 import { readPieces } from '../support/body-reader.ts'
-import { chunks, completionOf, delta, framesOf, said, whole } from '../support/chat-answers.ts'
+import { chunks, completionOf, delta, framesOf, chatOutput, jsonReply } from '../support/chat-fixtures.ts'
 import { readError } from '../support/chat-reply.ts'
-import { readEvents, respond, responded, responsesPath, retrieved, textOf } from '../support/responses.ts'
+import {
+  readEvents,
+  postResponse,
+  createResponse,
+  responsesPath,
+  retrieveResponse,
+  textOf,
+} from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
 import { hang, jsonPieces, type Script } from '../support/script.ts'
 
 const start = 1_000_000_000
 
 /** Another process, for the gateway, that keeps the database locked. */
-function lock({ file }: Paid) {
+function lock({ file }: BillingScenario) {
   const other = new Sqlite(file)
   other.run('BEGIN IMMEDIATE')
   return { release: () => other.close(), [Symbol.dispose]: () => other.close() }
@@ -20,50 +27,54 @@ function lock({ file }: Paid) {
 
 // Each waits a second for the lock: they wait together.
 test.concurrent('while the database is locked nothing is generated and nothing deleted', async () => {
-  await using paid = await startPaid(whole())
-  const { id } = await responded(paid.app)
+  await using paid = await startBillingScenario(jsonReply())
+  const { id } = await createResponse(paid.app)
   {
     using _lock = lock(paid)
     const removal = paid.app.request(`${responsesPath}/${id}`, { method: 'DELETE' })
-    for (const reply of [await respond(paid.app), await respond(paid.app, { stream: true }), await removal]) {
+    for (const reply of [
+      await postResponse(paid.app),
+      await postResponse(paid.app, { stream: true }),
+      await removal,
+    ]) {
       expect(reply.headers.get('retry-after')).toBe('1')
       expect(await readError(reply)).toMatchObject({ status: 503, code: 'service_unavailable' })
     }
   }
   expect(paid.acme.requests).toHaveLength(1)
-  expect((await retrieved(paid.app, id)).status).toBe('completed')
+  expect((await retrieveResponse(paid.app, id)).status).toBe('completed')
 })
 
 /** The usual answer, which waits before its end. */
 function waiting(stream: boolean, gate: Promise<void>): Script {
-  const frames = framesOf(said())
+  const frames = framesOf(chatOutput())
   return stream
     ? chunks([...frames.slice(0, 2), gate, ...frames.slice(2)])
-    : jsonPieces([gate, JSON.stringify(completionOf(said()))])
+    : jsonPieces([gate, JSON.stringify(completionOf(chatOutput()))])
 }
 
 describe('a response whose end cannot be stored is not reported as completed, and does not exist afterwards', () => {
-  const late = { api: 'responses', status: 503, error: 'service_unavailable', cost: usualCost }
+  const late = { api: 'responses', status: 503, error: 'service_unavailable', cost: replyCost }
 
   test.concurrent('without a stream', async () => {
     const gate = Promise.withResolvers<void>()
-    await using paid = await startPaid(waiting(false, gate.promise))
-    const asking = respond(paid.app)
+    await using paid = await startBillingScenario(waiting(false, gate.promise))
+    const requesting = postResponse(paid.app)
     await paid.acme.request(0)
     using locked = lock(paid)
     gate.resolve()
-    expect(await readError(await asking)).toMatchObject({ status: 503, code: 'service_unavailable' })
+    expect(await readError(await requesting)).toMatchObject({ status: 503, code: 'service_unavailable' })
     locked.release()
-    expect(await paid.books.settled(1)).toEqual([expect.objectContaining(late)])
-    expect(paid.books.account()).toEqual([start - usualCost, 0])
-    expect(paid.books.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
-    paid.books.expectSound()
+    expect(await paid.billing.waitForUsage(1)).toEqual([expect.objectContaining(late)])
+    expect(paid.billing.account()).toEqual([start - replyCost, 0])
+    expect(paid.billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
+    paid.billing.expectConsistent()
   })
 
   test.concurrent('with a stream', async () => {
     const gate = Promise.withResolvers<void>()
-    await using paid = await startPaid(waiting(true, gate.promise))
-    const reply = await respond(paid.app, { stream: true })
+    await using paid = await startBillingScenario(waiting(true, gate.promise))
+    const reply = await postResponse(paid.app, { stream: true })
     using locked = lock(paid)
     gate.resolve()
     const { types, events, last } = await readEvents(reply)
@@ -72,17 +83,17 @@ describe('a response whose end cannot be stored is not reported as completed, an
     expect(assemble(events).end).toEqual(last)
     expect(last).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
     locked.release()
-    expect(await paid.books.settled(1)).toEqual([expect.objectContaining(late)])
+    expect(await paid.billing.waitForUsage(1)).toEqual([expect.objectContaining(late)])
     expect((await paid.app.request(`${responsesPath}/${last!.id}`)).status).toBe(404)
-    const next = await respond(paid.app, { previous_response_id: last!.id })
+    const next = await postResponse(paid.app, { previous_response_id: last!.id })
     expect(await readError(next)).toMatchObject({ status: 400, code: 'previous_response_not_found' })
-    paid.books.expectSound()
+    paid.billing.expectConsistent()
   })
 })
 
 test('a stream that a shutdown aborts has failed, and is stored as failed', async () => {
   await using scenario = await startScenario(chunks([delta({ content: 'It is ' })], hang))
-  const reader = readPieces(await respond(scenario.app, { stream: true }))
+  const reader = readPieces(await postResponse(scenario.app, { stream: true }))
   let text = ''
   while (!text.includes('"delta":"It is "')) text += await reader.next()
   expect(scenario.app.runtime.abortCalls()).toBe(1)
@@ -91,8 +102,8 @@ test('a stream that a shutdown aborts has failed, and is stored as failed', asyn
   expect(events.at(-2)).toMatchObject({ code: 'interrupted', error: { type: 'server_error' } })
   expect(last).toMatchObject({ status: 'failed', output: [{ status: 'incomplete' }] })
   expect(textOf(last!)).toBe('It is ')
-  expect(await retrieved(scenario.app, last!.id)).toEqual(last!)
-  expect(await scenario.acme.requests[0]?.left).toBe(true)
+  expect(await retrieveResponse(scenario.app, last!.id)).toEqual(last!)
+  expect(await scenario.acme.requests[0]?.aborted).toBe(true)
 })
 
 const eventHeaders = { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }

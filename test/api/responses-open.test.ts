@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { efforts } from '../../src/domain/generation/request.ts'
 import { openResponse } from '../unit/responses/support/open-response.ts'
-import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
-import { replayed, responded, respond, retrieved, streamedResponse } from '../support/responses.ts'
+import { chunks, delta, chatOutput, streamReply, jsonReply } from '../support/chat-fixtures.ts'
+import {
+  replayResponse,
+  createResponse,
+  postResponse,
+  retrieveResponse,
+  streamResponse,
+} from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
 import type { Script } from '../support/script.ts'
 
@@ -14,14 +20,23 @@ function unlike(response: unknown): unknown[] {
 }
 
 const answers: Record<string, readonly [whole: Script, streamed: Script]> = {
-  'text with reasoning': [whole(said({ reasoning: ['Hm.'] })), streamed(said({ reasoning: ['Hm.'] }))],
-  'a cut answer': [whole(said({ finish: 'length' })), streamed(said({ finish: 'length' }))],
-  'no usage': [whole(said({}, { usage: undefined })), streamed(said({}, { usage: undefined }))],
-  'no output': [whole(said({ text: [] })), streamed(said({ text: [] }))],
-  'a broken stream': [whole(), chunks([delta({ content: 'It is ' })])],
+  'text with reasoning': [
+    jsonReply(chatOutput({ reasoning: ['Hm.'] })),
+    streamReply(chatOutput({ reasoning: ['Hm.'] })),
+  ],
+  'a cut answer': [
+    jsonReply(chatOutput({ finish: 'length' })),
+    streamReply(chatOutput({ finish: 'length' })),
+  ],
+  'no usage': [
+    jsonReply(chatOutput({}, { usage: undefined })),
+    streamReply(chatOutput({}, { usage: undefined })),
+  ],
+  'no output': [jsonReply(chatOutput({ text: [] })), streamReply(chatOutput({ text: [] }))],
+  'a broken stream': [jsonReply(), chunks([delta({ content: 'It is ' })])],
 }
 
-const asked: readonly object[] = [
+const requested: readonly object[] = [
   {},
   { reasoning: { summary: 'auto' }, max_output_tokens: 5, instructions: 'a', metadata: { a: 'b' } },
   { temperature: 0, top_p: 0.5, truncation: 'auto', tool_choice: { type: 'none' }, user: 'u', store: true },
@@ -29,13 +44,16 @@ const asked: readonly object[] = [
 
 describe('with open_responses enabled, every response is an Open Responses object:', () => {
   test.each(Object.entries(answers))('%s', async (_, [single, stream]) => {
-    for (const body of asked) {
+    for (const body of requested) {
       await using scenario = await startScenario([single, stream], { settings })
-      const response = await responded(scenario.app, body)
-      const { events, last, text } = await streamedResponse(scenario.app, body)
+      const response = await createResponse(scenario.app, body)
+      const { events, last, text } = await streamResponse(scenario.app, body)
       const snapshots = events.flatMap((event) => ('response' in event ? [event.response] : []))
-      const again = await replayed(scenario.app, last!.id)
-      const read = [await retrieved(scenario.app, response.id), await retrieved(scenario.app, last!.id)]
+      const again = await replayResponse(scenario.app, last!.id)
+      const read = [
+        await retrieveResponse(scenario.app, response.id),
+        await retrieveResponse(scenario.app, last!.id),
+      ]
       expect([response, ...snapshots, ...read].flatMap(unlike)).toEqual([])
       expect(snapshots.length).toBe(3)
       expect(again.text).toBe(text)
@@ -44,32 +62,35 @@ describe('with open_responses enabled, every response is an Open Responses objec
   })
 
   test.each([...efforts])('with the effort %s', async (effort) => {
-    await using scenario = await startScenario(whole(), { settings })
-    expect(unlike(await responded(scenario.app, { reasoning: { effort } }))).toEqual([])
+    await using scenario = await startScenario(jsonReply(), { settings })
+    expect(unlike(await createResponse(scenario.app, { reasoning: { effort } }))).toEqual([])
   })
 })
 
 test('open_responses shows the effective values, and changes nothing in the upstream request', async () => {
-  await using scenario = await startScenario(whole(), { settings })
-  const shown = await responded(scenario.app)
+  await using scenario = await startScenario(jsonReply(), { settings })
+  const shown = await createResponse(scenario.app)
   expect(shown).toMatchObject({ temperature: 1, top_p: 1, truncation: 'disabled' })
-  expect(await responded(scenario.app, { temperature: 0.5 })).toMatchObject({ temperature: 0.5, top_p: 1 })
+  expect(await createResponse(scenario.app, { temperature: 0.5 })).toMatchObject({
+    temperature: 0.5,
+    top_p: 1,
+  })
   expect(Object.keys(scenario.acme.requests[0]!.body).toSorted()).toEqual(['messages', 'model'])
 })
 
 test('open_responses applies to responses that were stored before it was enabled', async () => {
-  await using scenario = await startScenario(whole())
-  const { id } = await responded(scenario.app)
-  expect((await retrieved(scenario.app, id)).temperature).toBeNull()
+  await using scenario = await startScenario(jsonReply())
+  const { id } = await createResponse(scenario.app)
+  expect((await retrieveResponse(scenario.app, id)).temperature).toBeNull()
 })
 
 test('a queued run is an Open Responses object, too', async () => {
-  await using scenario = await startScenario(streamed(), { settings })
-  const reply = await respond(scenario.app, { background: true })
+  await using scenario = await startScenario(streamReply(), { settings })
+  const reply = await postResponse(scenario.app, { background: true })
   const queued = (await reply.json()) as { readonly id: string; readonly status: string }
   expect(queued.status).toBe('queued')
   expect(unlike(queued)).toEqual([])
-  const { events } = await replayed(scenario.app, queued.id)
+  const { events } = await replayResponse(scenario.app, queued.id)
   const snapshots = events.flatMap((event) => ('response' in event ? [event.response] : []))
   expect(snapshots.map(({ status }) => status)).toEqual(['queued', 'queued', 'in_progress', 'completed'])
   expect(snapshots.flatMap(unlike)).toEqual([])

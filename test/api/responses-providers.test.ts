@@ -3,9 +3,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ProviderSettings } from '../../src/config/settings.ts'
 import { assemble } from '../unit/responses/support/step-order.ts'
-import { foldWhole, readCompletion } from '../support/chat-reply.ts'
-import { reasoningOf, responded, retrieved, streamedResponse, textOf } from '../support/responses.ts'
-import { question, startScenario } from '../support/scenario.ts'
+import { joinedChoices, readCompletion } from '../support/chat-reply.ts'
+import {
+  reasoningOf,
+  createResponse,
+  retrieveResponse,
+  streamResponse,
+  textOf,
+} from '../support/responses.ts'
+import { chatRequest, startScenario } from '../support/scenario.ts'
 import { events, json } from '../support/script.ts'
 
 /** Who speaks which wire; the folder of its fixtures has the wire's name. */
@@ -19,7 +25,9 @@ const wires: Record<string, Partial<ProviderSettings>> = {
 /** Of a tool that a model calls though none was offered, a response tells nothing. */
 const unasked = ['tools', 'parallel-tools']
 const fixtures = ['text', 'reasoning', 'schema', 'limit', 'filter', 'empty', ...unasked]
-const cases = Object.keys(wires).flatMap((wire) => fixtures.map((fixture) => [wire, fixture] as const))
+const cases = Object.keys(wires).flatMap((protocol) =>
+  fixtures.map((fixture) => [protocol, fixture] as const),
+)
 
 const ends: Readonly<Record<string, readonly [status: string, reason: string | undefined]>> = {
   length: ['incomplete', 'max_output_tokens'],
@@ -29,23 +37,23 @@ const ends: Readonly<Record<string, readonly [status: string, reason: string | u
 }
 
 describe('the output of a response equals that of a chat completion:', () => {
-  test.each(cases)('%s: %s', async (wire, fixture) => {
+  test.each(cases)('%s: %s', async (protocol, fixture) => {
     const file = (form: string) =>
-      readFileSync(join(import.meta.dir, '../fixtures', wire, `${fixture}.${form}`)).toString()
+      readFileSync(join(import.meta.dir, '../fixtures', protocol, `${fixture}.${form}`)).toString()
     const [stream, single] = [events([file('sse')]), json(file('json'))]
-    await using scenario = await startScenario([single, single, stream], { acme: wires[wire]! })
-    const completion = await readCompletion(await scenario.app.chat(question))
-    const chat = foldWhole(completion)[0]!
-    const plain = await responded(scenario.app)
-    const { last, events: told } = await streamedResponse(scenario.app)
-    expect(assemble(told).end).toEqual(last)
+    await using scenario = await startScenario([single, single, stream], { acme: wires[protocol]! })
+    const completion = await readCompletion(await scenario.app.chat(chatRequest))
+    const chat = joinedChoices(completion)[0]!
+    const plain = await createResponse(scenario.app)
+    const { last, events: received } = await streamResponse(scenario.app)
+    expect(assemble(received).end).toEqual(last)
     for (const response of [plain, last!]) {
       expect(textOf(response)).toBe(chat.text)
       expect(reasoningOf(response)).toBe(chat.reasoning)
       expect([response.status, response.incomplete_details?.reason]).toEqual([...ends[chat.finish!]!])
       expect(response).toMatchObject({ provider: 'acme', model: 'acme/river', error: null })
       expect<object | null>(response.usage).toEqual(usageOf(completion))
-      expect(await retrieved(scenario.app, response.id)).toEqual(response)
+      expect(await retrieveResponse(scenario.app, response.id)).toEqual(response)
     }
   })
 
@@ -62,28 +70,28 @@ describe('the output of a response equals that of a chat completion:', () => {
 })
 
 describe('a response requests no storage from the provider:', () => {
-  test.each(Object.keys(wires))('%s', async (wire) => {
-    const file = readFileSync(join(import.meta.dir, '../fixtures', wire, 'text.json')).toString()
-    await using scenario = await startScenario(json(file), { acme: wires[wire]! })
-    const { id } = await responded(scenario.app)
-    await responded(scenario.app, { previous_response_id: id, input: 'And now?' })
-    const asked = JSON.stringify(scenario.acme.requests[1]?.body)
-    expect(asked).not.toContain('previous_response_id')
-    expect(asked).not.toContain('"store":true')
-    expect(asked).not.toContain(id)
+  test.each(Object.keys(wires))('%s', async (protocol) => {
+    const file = readFileSync(join(import.meta.dir, '../fixtures', protocol, 'text.json')).toString()
+    await using scenario = await startScenario(json(file), { acme: wires[protocol]! })
+    const { id } = await createResponse(scenario.app)
+    await createResponse(scenario.app, { previous_response_id: id, input: 'And now?' })
+    const requested = JSON.stringify(scenario.acme.requests[1]?.body)
+    expect(requested).not.toContain('previous_response_id')
+    expect(requested).not.toContain('"store":true')
+    expect(requested).not.toContain(id)
     for (const text of ['How high is it?', 'A weir measures the river', 'And now?'])
-      expect(asked).toContain(text)
+      expect(requested).toContain(text)
   })
 })
 
 describe('a provider that fails in the middle fails the response, whatever its kind:', () => {
-  test.each(Object.keys(wires))('%s', async (wire) => {
-    const file = readFileSync(join(import.meta.dir, '../fixtures', wire, 'stream-error.sse')).toString()
-    await using scenario = await startScenario(events([file]), { acme: wires[wire]! })
-    const { last, types } = await streamedResponse(scenario.app)
+  test.each(Object.keys(wires))('%s', async (protocol) => {
+    const file = readFileSync(join(import.meta.dir, '../fixtures', protocol, 'stream-error.sse')).toString()
+    await using scenario = await startScenario(events([file]), { acme: wires[protocol]! })
+    const { last, types } = await streamResponse(scenario.app)
     expect(types.slice(-2)).toEqual(['error', 'response.failed'])
     expect(textOf(last!)).toBe('The gate')
     expect(last).toMatchObject({ status: 'failed', output: [{ status: 'incomplete' }] })
-    expect(await retrieved(scenario.app, last!.id)).toEqual(last!)
+    expect(await retrieveResponse(scenario.app, last!.id)).toEqual(last!)
   })
 })

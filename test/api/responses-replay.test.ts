@@ -1,43 +1,43 @@
 import { describe, expect, test } from 'bun:test'
 import { readPieces } from '../support/body-reader.ts'
-import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { chunks, delta, chatOutput, streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { readError } from '../support/chat-reply.ts'
 import {
   readEvents,
-  replayed,
-  respond,
-  responded,
+  replayResponse,
+  postResponse,
+  createResponse,
   responsesPath,
-  retrieved,
-  streamedResponse,
+  retrieveResponse,
+  streamResponse,
 } from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
 import { hang, type Script } from '../support/script.ts'
 
-const thoughtful = said({ reasoning: ['A gauge ', 'would know.'] })
+const thoughtful = chatOutput({ reasoning: ['A gauge ', 'would know.'] })
 
 const streams: Record<string, Script> = {
-  'a complete output': streamed(thoughtful),
-  'an output that was cut short': streamed(said({ finish: 'length' })),
+  'a complete output': streamReply(thoughtful),
+  'an output that was cut short': streamReply(chatOutput({ finish: 'length' })),
   'an output that broke off': chunks([delta({ content: 'It is ' })]),
-  'an empty output': streamed(said({ text: [] })),
+  'an empty output': streamReply(chatOutput({ text: [] })),
 }
 
 describe('a streamed response is replayed byte for byte', () => {
   test.each(Object.entries(streams))('from the start: %s', async (_, script) => {
     await using scenario = await startScenario(script)
-    const { text, last } = await streamedResponse(scenario.app)
-    const again = await replayed(scenario.app, last!.id)
+    const { text, last } = await streamResponse(scenario.app)
+    const again = await replayResponse(scenario.app, last!.id)
     expect(again.text).toBe(text)
     expect(again.headers.get('server-timing')).toBeNull()
-    expect((await replayed(scenario.app, last!.id)).text).toBe(text)
+    expect((await replayResponse(scenario.app, last!.id)).text).toBe(text)
   })
 
   test.each(Object.entries(streams))('from any sequence number: %s', async (_, script) => {
     await using scenario = await startScenario(script)
-    const { events, last } = await streamedResponse(scenario.app)
+    const { events, last } = await streamResponse(scenario.app)
     for (const after of [-1, ...events.keys(), events.length, 9007199254740991]) {
-      const rest = await replayed(scenario.app, last!.id, `starting_after=${after}`)
+      const rest = await replayResponse(scenario.app, last!.id, `starting_after=${after}`)
       expect(rest.events).toEqual(events.slice(after + 1))
       expect(rest.status).toBe(200)
     }
@@ -45,9 +45,9 @@ describe('a streamed response is replayed byte for byte', () => {
 })
 
 test('a response that was not streamed is replayed as a stream of one delta', async () => {
-  await using scenario = await startScenario(whole(thoughtful))
-  const response = await responded(scenario.app)
-  const { events, types, last } = await replayed(scenario.app, response.id)
+  await using scenario = await startScenario(jsonReply(thoughtful))
+  const response = await createResponse(scenario.app)
+  const { events, types, last } = await replayResponse(scenario.app, response.id)
   expect(last).toEqual(response)
   expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
   expect(types.slice(0, 2)).toEqual(['response.created', 'response.in_progress'])
@@ -67,16 +67,16 @@ describe('a stored response is retrieved in the format of the query “stream”
     ['starting_after=3', false],
     ['include[]=reasoning.encrypted_content', false],
   ])('from the start: %s', async (query, events) => {
-    await using scenario = await startScenario(whole())
-    const { id } = await responded(scenario.app)
+    await using scenario = await startScenario(jsonReply())
+    const { id } = await createResponse(scenario.app)
     const reply = await scenario.app.request(`${responsesPath}/${id}?${query}`)
     const type = events ? 'text/event-stream; charset=utf-8' : 'application/json'
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, type])
   })
 
   test.each(['abc', '', '1.5', '1e99', 'null'])('it is rejected with starting_after=%s', async (after) => {
-    await using scenario = await startScenario(whole())
-    const { id } = await responded(scenario.app)
+    await using scenario = await startScenario(jsonReply())
+    const { id } = await createResponse(scenario.app)
     const reply = await scenario.app.request(`${responsesPath}/${id}?stream=true&starting_after=${after}`)
     expect(await readError(reply)).toMatchObject({ status: 400, param: 'starting_after' })
   })
@@ -98,7 +98,7 @@ describe('a response that is still being generated in the foreground', () => {
     const { gate, script } = gated()
     await using scenario = await startScenario(script)
     const { reader, id, text } = await begin(scenario)
-    expect(await retrieved(scenario.app, id)).toMatchObject({ status: 'in_progress', usage: null })
+    expect(await retrieveResponse(scenario.app, id)).toMatchObject({ status: 'in_progress', usage: null })
     const path = `${responsesPath}/${id}?stream=true`
     const [follower, late] = await Promise.all([
       scenario.app.request(path),
@@ -109,7 +109,7 @@ describe('a response that is still being generated in the foreground', () => {
     const followed = await readEvents(follower)
     expect(followed.text).toBe(original)
     expect((await readEvents(late)).events).toEqual(followed.events.slice(5))
-    expect((await replayed(scenario.app, id)).text).toBe(original)
+    expect((await replayResponse(scenario.app, id)).text).toBe(original)
   })
 
   test('sends its followers a cancellation when its client disconnects', async () => {
@@ -131,7 +131,7 @@ describe('a response that is still being generated in the foreground', () => {
     await follower.leave()
     gate.resolve()
     expect(await reader.rest()).toContain('event: response.completed')
-    expect((await retrieved(scenario.app, id)).status).toBe('completed')
+    expect((await retrieveResponse(scenario.app, id)).status).toBe('completed')
   })
 
   test('does not exist for other readers where it is not stored', async () => {
@@ -161,7 +161,7 @@ describe('a response that is still being generated in the foreground', () => {
 
   /** Asks for a stream and reads up to its first word. */
   async function begin({ app }: Awaited<ReturnType<typeof startScenario>>, more: object = {}) {
-    const reader = readPieces(await respond(app, { stream: true, ...more }))
+    const reader = readPieces(await postResponse(app, { stream: true, ...more }))
     let text = ''
     while (!text.includes('"delta":"It is "')) text += await reader.next()
     return { reader, text, id: /resp_[0-9a-f]{32}/.exec(text)![0] }

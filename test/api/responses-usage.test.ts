@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { startPaid } from '../reliability/money/support/paid.ts'
+import { startBillingScenario } from '../support/billing-scenario.ts'
 import { firstKey } from '../support/app.ts'
-import { said, streamed, whole } from '../support/chat-answers.ts'
+import { chatOutput, streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { readError } from '../support/chat-reply.ts'
 import {
-  asked,
-  respond,
-  responded,
+  responseRequest,
+  postResponse,
+  createResponse,
   responsesPath,
-  retrieved,
-  streamedResponse,
+  retrieveResponse,
+  streamResponse,
 } from '../support/responses.ts'
 
 const key = firstKey.split('-')[2] ?? ''
@@ -19,11 +19,11 @@ describe('a response has a usage row', () => {
     ['not streamed', false],
     ['streamed', true],
   ])('when it is %s', async (_, stream) => {
-    await using paid = await startPaid(stream ? streamed() : whole())
+    await using paid = await startBillingScenario(stream ? streamReply() : jsonReply())
     const labels = { user: 'u-1', tags: ['a', 'b'], trace: { id: 'trace-1', name: 'n' } }
-    const reply = await respond(paid.app, { stream, ...labels, service_tier: 'flex' })
+    const reply = await postResponse(paid.app, { stream, ...labels, service_tier: 'flex' })
     await reply.text()
-    const [row] = await paid.books.settled(1)
+    const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({
       id: reply.headers.get('x-request-id'),
       api: 'responses',
@@ -38,15 +38,15 @@ describe('a response has a usage row', () => {
     })
     expect(JSON.stringify(row)).toMatch(/u-1.*trace-1|trace-1.*u-1/)
     expect(JSON.parse(String(row!.tags))).toEqual(['a', 'b'])
-    expect(JSON.stringify(row)).not.toContain(asked.input)
+    expect(JSON.stringify(row)).not.toContain(responseRequest.input)
   })
 
   test('with the tokens of the complete conversation', async () => {
     const usage = { prompt_tokens: 40, completion_tokens: 7, total_tokens: 47 }
-    await using paid = await startPaid([whole(), whole(said({}, { usage }))])
-    const { id } = await responded(paid.app)
-    expect((await responded(paid.app, { previous_response_id: id })).usage?.input_tokens).toBe(40)
-    expect((await paid.books.settled(2)).map((row) => row.prompt_tokens)).toEqual([12, 40])
+    await using paid = await startBillingScenario([jsonReply(), jsonReply(chatOutput({}, { usage }))])
+    const { id } = await createResponse(paid.app)
+    expect((await createResponse(paid.app, { previous_response_id: id })).usage?.input_tokens).toBe(40)
+    expect((await paid.billing.waitForUsage(2)).map((row) => row.prompt_tokens)).toEqual([12, 40])
   })
 })
 
@@ -54,30 +54,36 @@ describe('a rejected response request also has a usage row', () => {
   const nothing = { api: 'responses', cost: null, provider: null, prompt_tokens: 0 }
 
   test.each([
-    ['of the wrong type', { ...asked, temperature: 'hot' }, 400, 'invalid_type', null],
+    ['of the wrong type', { ...responseRequest, temperature: 'hot' }, 400, 'invalid_type', null],
     ['that is no JSON', '{', 400, 'invalid_request_error', null],
     ['that is too large', 'x'.repeat(2000), 413, 'request_too_large', null],
-    ['with tools', { ...asked, tools: [{ type: 'function' }] }, 400, 'unsupported_parameter', 'acme/river'],
-    ['for no model', { ...asked, model: 'acme/sea' }, 404, 'model_not_found', null],
+    [
+      'with tools',
+      { ...responseRequest, tools: [{ type: 'function' }] },
+      400,
+      'unsupported_parameter',
+      'acme/river',
+    ],
+    ['for no model', { ...responseRequest, model: 'acme/sea' }, 404, 'model_not_found', null],
     [
       'that follows nothing',
-      { ...asked, previous_response_id: 'resp_1' },
+      { ...responseRequest, previous_response_id: 'resp_1' },
       400,
       'previous_response_not_found',
       'acme/river',
     ],
     [
       'that refers to nothing',
-      { ...asked, input: [{ type: 'item_reference', id: 'msg_1' }] },
+      { ...responseRequest, input: [{ type: 'item_reference', id: 'msg_1' }] },
       404,
       'invalid_request_error',
       'acme/river',
     ],
   ])('for a body %s', async (_, body, status, error, model) => {
-    await using paid = await startPaid(whole(), { settings: { max_body: 1000 } })
+    await using paid = await startBillingScenario(jsonReply(), { settings: { max_body: 1000 } })
     const reply = await paid.app.request(responsesPath, { method: 'POST', body })
     expect(reply.status).toBe(status)
-    const rows = await paid.books.settled(1)
+    const rows = await paid.billing.waitForUsage(1)
     const id = reply.headers.get('x-request-id')
     expect(rows).toEqual([expect.objectContaining({ ...nothing, id, status, error, model })])
     expect(paid.acme.requests).toEqual([])
@@ -87,17 +93,17 @@ describe('a rejected response request also has a usage row', () => {
 test.each([responsesPath, '/v1/chat/completions'])(
   'a rejected request to %s with a trailing slash has a usage row',
   async (path) => {
-    await using paid = await startPaid(whole())
+    await using paid = await startBillingScenario(jsonReply())
     const reply = await paid.app.request(`${path}/`, { method: 'POST', body: {} })
     expect(reply.status).toBe(400)
     const api = path === responsesPath ? 'responses' : 'chat'
-    expect(await paid.books.settled(1)).toEqual([expect.objectContaining({ api, status: 400 })])
+    expect(await paid.billing.waitForUsage(1)).toEqual([expect.objectContaining({ api, status: 400 })])
   },
 )
 
 test('reading or deleting stored responses has no usage row, whatever the outcome', async () => {
-  await using paid = await startPaid(whole())
-  const { id } = await responded(paid.app)
+  await using paid = await startBillingScenario(jsonReply())
+  const { id } = await createResponse(paid.app)
   const path = `${responsesPath}/${id}`
   const requests: readonly (readonly [string, string])[] = [
     ['GET', path],
@@ -117,17 +123,17 @@ test('reading or deleting stored responses has no usage row, whatever the outcom
     statuses.push(reply.status)
   }
   expect(statuses).toEqual([200, 200, 400, 200, 400, 405, 405, 200, 404])
-  expect(await paid.books.settled(1)).toHaveLength(1)
+  expect(await paid.billing.waitForUsage(1)).toHaveLength(1)
 })
 
 describe('for responses, the limit', () => {
   const limited = (limits: object) => ({ settings: { limits }, clock: () => 0 })
 
   test('of requests counts every request, and rejects with the time to wait', async () => {
-    await using paid = await startPaid(whole(), limited({ requests_per_minute: 2 }))
-    const { id } = await responded(paid.app)
-    await retrieved(paid.app, id)
-    for (const reply of [await respond(paid.app), await paid.app.request(`${responsesPath}/${id}`)]) {
+    await using paid = await startBillingScenario(jsonReply(), limited({ requests_per_minute: 2 }))
+    const { id } = await createResponse(paid.app)
+    await retrieveResponse(paid.app, id)
+    for (const reply of [await postResponse(paid.app), await paid.app.request(`${responsesPath}/${id}`)]) {
       expect(await readError(reply)).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
       expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
       expect(reply.headers.get('x-ratelimit-remaining-requests')).toBe('0')
@@ -138,23 +144,23 @@ describe('for responses, the limit', () => {
   test('of tokens is debited by the counted usage, and rejects before the provider is called', async () => {
     const usage = { prompt_tokens: 100, completion_tokens: 895, total_tokens: 995 }
     const options = { ...limited({ tokens_per_minute: 1000 }), model: { max_output_tokens: 1000 } }
-    await using paid = await startPaid(whole(said({}, { usage })), options)
-    const reply = await respond(paid.app)
+    await using paid = await startBillingScenario(jsonReply(chatOutput({}, { usage })), options)
+    const reply = await postResponse(paid.app)
     expect(reply.headers.get('x-ratelimit-remaining-tokens')).toBe('5')
     const { id } = (await reply.json()) as { readonly id: string }
-    const refused = await readError(await respond(paid.app, { previous_response_id: id }))
+    const refused = await readError(await postResponse(paid.app, { previous_response_id: id }))
     expect(refused).toMatchObject({ status: 429, type: 'tokens' })
     expect(paid.acme.requests).toHaveLength(1)
     // To read costs no tokens.
-    await retrieved(paid.app, id)
+    await retrieveResponse(paid.app, id)
   })
 
   test('of open calls does not count readers', async () => {
-    await using paid = await startPaid(streamed(), limited({ concurrent_requests: 1 }))
-    const { last } = await streamedResponse(paid.app)
+    await using paid = await startBillingScenario(streamReply(), limited({ concurrent_requests: 1 }))
+    const { last } = await streamResponse(paid.app)
     const path = `${responsesPath}/${last!.id}?stream=true`
     const readers = await Promise.all([1, 2, 3].map(() => paid.app.request(path)))
-    expect((await respond(paid.app, { stream: true })).status).toBe(200)
+    expect((await postResponse(paid.app, { stream: true })).status).toBe(200)
     expect(readers.map(({ status }) => status)).toEqual([200, 200, 200])
     await Promise.all(readers.map((reader) => reader.text()))
   })

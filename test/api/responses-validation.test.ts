@@ -1,7 +1,12 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import * as fields from '../unit/responses/support/schema-fields.ts'
 import * as input from '../unit/responses/support/schema-input.ts'
-import { type Refused, missing, plainRequest, wrongType } from '../unit/responses/support/schema-case.ts'
+import {
+  type InvalidCase,
+  missingParameter,
+  minimalRequest,
+  invalidType,
+} from '../unit/responses/support/schema-case.ts'
 import { startApp } from '../support/app.ts'
 import { readError } from '../support/chat-reply.ts'
 import { responsesPath } from '../support/responses.ts'
@@ -18,22 +23,32 @@ const call = { type: 'function', name: 'f', parameters: {} }
 const format = (value: object) => ({ text: { format: value } })
 
 /** What no single field has wrong. */
-const together: readonly Refused[] = [
+const together: readonly InvalidCase[] = [
   ['a tool', { tools: [call] }, 'tools', unsupported],
   ['a tool that providers run', { tools: [{ type: 'web_search' }] }, 'tools', unsupported],
   ['a tool for a stream', { tools: [call], stream: true }, 'tools', unsupported],
   ['a run that is not stored', { background: true, store: false }, 'background', unsupported],
   ['no items', { input: [] }, 'input', 'empty_array'],
   ['a format of no known type', format({ type: 'grammar' }), 'text.format.type', 'invalid_value'],
-  ['a schema without a name', format({ type: 'json_schema', schema: {} }), 'text.format.name', missing],
-  ['a schema without itself', format({ type: 'json_schema', name: 'a' }), 'text.format.schema', missing],
+  [
+    'a schema without a name',
+    format({ type: 'json_schema', schema: {} }),
+    'text.format.name',
+    missingParameter,
+  ],
+  [
+    'a schema without itself',
+    format({ type: 'json_schema', name: 'a' }),
+    'text.format.schema',
+    missingParameter,
+  ],
   [
     'a file',
     { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file-1' }] }] },
     'input[0].content[0].file_id',
     unsupported,
   ],
-  ...['', 'resp_1', unknownId].map((id): Refused => [
+  ...['', 'resp_1', unknownId].map((id): InvalidCase => [
     `the previous response “${id}”`,
     { previous_response_id: id },
     'previous_response_id',
@@ -41,8 +56,8 @@ const together: readonly Refused[] = [
   ]),
 ]
 
-const roots: readonly Refused[] = [null, true, 5, 'text', [], [plainRequest]].map((root) => {
-  return [`a body ${JSON.stringify(root)}`, root as object, null, wrongType]
+const roots: readonly InvalidCase[] = [null, true, 5, 'text', [], [minimalRequest]].map((root) => {
+  return [`a body ${JSON.stringify(root)}`, root as object, null, invalidType]
 })
 
 /** As a client may write it: an infinite number too. */
@@ -62,7 +77,7 @@ async function expectRefusal(body: unknown, param: string | null, code: string |
 
 describe('a response request is rejected for', () => {
   test.each([...refused, ...together])('%s', async (_, patch, param, code) => {
-    await expectRefusal({ ...plainRequest, ...patch }, param, code)
+    await expectRefusal({ ...minimalRequest, ...patch }, param, code)
   })
 
   test.each([...roots])('%s', async (_, body, param, code) => {
@@ -71,7 +86,7 @@ describe('a response request is rejected for', () => {
 
   test('an image without a source', async () => {
     const content = [{ type: 'input_image' }]
-    const reply = await post({ ...plainRequest, input: [{ role: 'user', content }] })
+    const reply = await post({ ...minimalRequest, input: [{ role: 'user', content }] })
     expect(reply.status).toBe(200)
     expect(await reply.json()).toHaveProperty('warnings', [expect.stringContaining('image')])
   })
@@ -87,7 +102,7 @@ test.each([
     null,
   ],
 ])('a response request is a 404 for %s', async (_, patch, param, code) => {
-  const { message, ...facts } = await readError(await post({ ...plainRequest, ...patch }))
+  const { message, ...facts } = await readError(await post({ ...minimalRequest, ...patch }))
   expect(facts).toEqual({ status: 404, type: 'invalid_request_error', param, code })
   expect(message).toEndWith('.')
 })
@@ -97,8 +112,8 @@ test('references to the items of more than a thousand responses are rejected', a
     type: 'item_reference',
     id: `msg_${String(index).padStart(32, '0')}00`,
   }))
-  await expectRefusal({ ...plainRequest, input: references }, 'input', 'array_above_max_length')
-  expect((await post({ ...plainRequest, input: references.slice(1) })).status).toBe(404)
+  await expectRefusal({ ...minimalRequest, input: references }, 'input', 'array_above_max_length')
+  expect((await post({ ...minimalRequest, input: references.slice(1) })).status).toBe(404)
 })
 
 /** What passes for a request, and asks for what is not there. */
@@ -115,7 +130,7 @@ const refusedLater: ReadonlyMap<string, number> = new Map([
 ])
 
 test.each([...accepted])('a response request is accepted: %s', async (name, patch) => {
-  const reply = await post({ ...plainRequest, ...patch })
+  const reply = await post({ ...minimalRequest, ...patch })
   const text = await reply.text()
   expect([reply.status, text]).toEqual([refusedLater.get(name) ?? 200, expect.any(String)])
   const streamed = reply.headers.get('content-type')?.startsWith('text/event-stream')

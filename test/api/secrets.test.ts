@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { firstKey } from '../support/app.ts'
-import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { chunks, delta, chatOutput, streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { type Scenario, startScenario } from '../support/scenario.ts'
 import { breakOff, events, json, reset, type Script, silence } from '../support/script.ts'
 
 const prompt = 'canary-of-the-prompt'
-const answer = 'canary-of-the-answer'
+const reply = 'canary-of-the-answer'
 const providerSecret = 'sk-canary-of-the-provider'
 const organization = 'org-canaryOfTheAccount'
 
@@ -14,13 +14,13 @@ const refusals = [400, 401, 403, 404, 413, 429, 500, 529].map((status) => json(c
 
 const scripts: readonly Script[] = [
   ...refusals,
-  whole(said({ text: [answer] })),
-  streamed(said({ text: [answer] })),
-  chunks([delta({ content: answer }), complaint]),
-  chunks([delta({ content: answer })], breakOff),
+  jsonReply(chatOutput({ text: [reply] })),
+  streamReply(chatOutput({ text: [reply] })),
+  chunks([delta({ content: reply }), complaint]),
+  chunks([delta({ content: reply })], breakOff),
   events([`data: ${JSON.stringify(complaint)}\n\n`]),
-  events([`data: ${answer} is not JSON\n\n`]),
-  json(`${answer} is not JSON`),
+  events([`data: ${reply} is not JSON\n\n`]),
+  json(`${reply} is not JSON`),
   json(complaint),
   reset,
   silence,
@@ -32,7 +32,7 @@ async function sayEverything({ app, acme }: Scenario) {
   const messages = [{ role: 'user', content: prompt }]
   for (const script of scripts) {
     for (const stream of [false, true]) {
-      acme.answer(script)
+      acme.respondWith(script)
       const response = await app.chat({ model: 'acme/river', messages, stream, user: prompt })
       replies.push(JSON.stringify(response.headers.toJSON()) + (await response.text()))
     }
@@ -55,9 +55,9 @@ test('keys, prompts and outputs never appear in the log, nor provider internals 
   })
   const { replies, log } = await sayEverything(scenario)
   expect(scenario.acme.requests[0]?.headers.get('authorization')).toBe(`Bearer ${providerSecret}`)
-  expect(replies).toContain(answer)
+  expect(replies).toContain(reply)
   expect(scenario.app.lines.length).toBeGreaterThan(20)
-  for (const secret of [prompt, answer, providerSecret, organization, firstKey, firstKey.slice(-20)])
+  for (const secret of [prompt, reply, providerSecret, organization, firstKey, firstKey.slice(-20)])
     expect([secret, log.includes(secret)]).toEqual([secret, false])
   for (const secret of [providerSecret, organization, firstKey, new URL(scenario.acme.url).host])
     expect([secret, replies.includes(secret)]).toEqual([secret, false])

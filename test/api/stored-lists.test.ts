@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readError } from '../support/chat-reply.ts'
 import { type App, startApp } from '../support/app.ts'
-import { idsListed, listed, store, storedPath } from '../support/stored.ts'
+import {
+  listCompletionIds,
+  listCompletions,
+  storeCompletion,
+  storedPath,
+} from '../support/stored-completions.ts'
 
 let app: App
 const names: string[] = []
@@ -29,7 +34,7 @@ beforeAll(async () => {
   const messages = [{ role: 'user', content: 'Hello' }]
   for (const [name, metadata] of Object.entries(stored)) {
     const model = name === 'river' ? 'acme/other' : 'weir/echo'
-    const { id } = await store(app, { model, messages, metadata })
+    const { id } = await storeCompletion(app, { model, messages, metadata })
     names.push(name)
     byName.set(id, name)
   }
@@ -37,11 +42,11 @@ beforeAll(async () => {
 afterAll(() => app.stop())
 
 async function namesListed(query: string): Promise<(string | undefined)[]> {
-  return (await idsListed(app, query)).map((id) => byName.get(id))
+  return (await listCompletionIds(app, query)).map((id) => byName.get(id))
 }
 
 test('a list has all completions in the order of creation, each as it is retrieved alone', async () => {
-  const { object, data, first_id, last_id, has_more } = await listed(app)
+  const { object, data, first_id, last_id, has_more } = await listCompletions(app)
   expect([object, has_more]).toEqual(['list', false])
   expect(data.map(({ id }) => byName.get(id))).toEqual(names)
   expect([first_id, last_id]).toEqual([data[0]?.id ?? null, data.at(-1)?.id ?? null])
@@ -52,8 +57,8 @@ test('a list has all completions in the order of creation, each as it is retriev
 
 test('an empty list has null first and last ids', async () => {
   const empty = { object: 'list', data: [], first_id: null, last_id: null, has_more: false }
-  expect(await listed(app, 'model=nobody/nothing')).toEqual(empty)
-  expect(await listed(app, 'metadata[a]=b')).toEqual(empty)
+  expect(await listCompletions(app, 'model=nobody/nothing')).toEqual(empty)
+  expect(await listCompletions(app, 'metadata[a]=b')).toEqual(empty)
 })
 
 describe('a list that is filtered by model has only its completions:', () => {
@@ -110,14 +115,14 @@ describe('a list that is filtered by metadata has only the completions with all 
 
   test('hundreds of pairs', async () => {
     const pairs = Array.from({ length: 300 }, (_, index) => [`k${index}`, `v${index}`] as const)
-    const { id } = await store(app, {
+    const { id } = await storeCompletion(app, {
       model: 'weir/echo',
       messages: [{ role: 'user', content: 'Hello' }],
       metadata: Object.fromEntries(pairs),
     })
     const query = pairs.map(([key, value]) => `metadata[${key}]=${value}`).join('&')
-    expect(await idsListed(app, query)).toEqual([id])
-    expect(await idsListed(app, `${query}&metadata[k0]=v1`)).toEqual([])
+    expect(await listCompletionIds(app, query)).toEqual([id])
+    expect(await listCompletionIds(app, `${query}&metadata[k0]=v1`)).toEqual([])
     await app.request(`${storedPath}/${id}`, { method: 'DELETE' })
   })
 })

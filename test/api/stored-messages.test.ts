@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { whole } from '../support/chat-answers.ts'
+import { jsonReply } from '../support/chat-fixtures.ts'
 import { readError } from '../support/chat-reply.ts'
 import { type Scenario, startScenario } from '../support/scenario.ts'
-import { type ListBody, store, storedPath } from '../support/stored.ts'
+import { type ListBody, storeCompletion, storedPath } from '../support/stored-completions.ts'
 
 type Message = { readonly id: string }
 
@@ -24,8 +24,8 @@ async function page({ app }: Scenario, id: string, query = ''): Promise<ListBody
 }
 
 test('the messages of a stored completion are those of its request, each with its position at the end of its id', async () => {
-  await using scenario = await startScenario(whole())
-  const { id } = await store(scenario.app, { messages, tools: [] })
+  await using scenario = await startScenario(jsonReply())
+  const { id } = await storeCompletion(scenario.app, { messages, tools: [] })
   expect<unknown>(await page(scenario, id)).toEqual({
     object: 'list',
     data: [
@@ -60,8 +60,8 @@ describe('a page of stored messages', () => {
     places('order=desc&after=ID-0', [], false),
     places('order=desc&limit=2&after=ID-99999999', [24, 23], true),
   ])('is selected by the query $query', async ({ query, expected, more }) => {
-    await using scenario = await startScenario(whole())
-    const { id } = await store(scenario.app, { messages: many })
+    await using scenario = await startScenario(jsonReply())
+    const { id } = await storeCompletion(scenario.app, { messages: many })
     const { data, first_id, last_id, has_more } = await page(scenario, id, query.replace('ID', id))
     const ids = expected.map((place) => `${id}-${place}`)
     expect(data.map((message) => message.id)).toEqual(ids)
@@ -81,8 +81,8 @@ describe('a page of stored messages', () => {
     ['limit=all', 'limit', 'invalid_type'],
     ['order=up', 'order', 'invalid_value'],
   ])('is rejected for %s', async (query, param, code) => {
-    await using scenario = await startScenario(whole())
-    const { id } = await store(scenario.app, { messages: many })
+    await using scenario = await startScenario(jsonReply())
+    const { id } = await storeCompletion(scenario.app, { messages: many })
     const reply = await scenario.app.request(`${storedPath}/${id}/messages?${query.replace('ID', id)}`)
     expect(await readError(reply)).toMatchObject({ status: 400, param, code })
   })

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { completionId } from '../support/completion-id.ts'
 import { startApp, type App } from '../support/app.ts'
-import { idsListed, listed, store, storedPath } from '../support/stored.ts'
+import {
+  listCompletionIds,
+  listCompletions,
+  storeCompletion,
+  storedPath,
+} from '../support/stored-completions.ts'
 
 const echo = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }], metadata: { kept: 'yes' } }
 
@@ -9,7 +14,7 @@ const echo = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }
 async function startWith(count: number) {
   const app = await startApp()
   const ids: string[] = []
-  for (let number = 0; number < count; number++) ids.push((await store(app, echo)).id)
+  for (let number = 0; number < count; number++) ids.push((await storeCompletion(app, echo)).id)
   return { app, ids, [Symbol.asyncDispose]: () => app.stop() }
 }
 
@@ -21,12 +26,12 @@ const filters = ['', 'model=weir/echo', 'metadata[kept]=yes', 'metadata[kept]=ye
 
 describe.each([['asc'], ['desc']])('paging through a list in the order %s', (order) => {
   test.each(filters)('with "%s" visits each completion once', async (filter) => {
-    await using world = await startWith(9)
-    const expected = order === 'asc' ? world.ids : world.ids.toReversed()
+    await using scenario = await startWith(9)
+    const expected = order === 'asc' ? scenario.ids : scenario.ids.toReversed()
     for (const limit of [1, 2, 3, 4, 9, 10]) {
       const seen: string[] = []
       for (let after = ''; ;) {
-        const page = await listed(world.app, `${filter}&order=${order}&limit=${limit}${after}`)
+        const page = await listCompletions(scenario.app, `${filter}&order=${order}&limit=${limit}${after}`)
         seen.push(...page.data.map(({ id }) => id))
         expect([page.first_id, page.last_id]).toEqual([
           page.data[0]?.id ?? null,
@@ -43,11 +48,12 @@ describe.each([['asc'], ['desc']])('paging through a list in the order %s', (ord
   test.each(filters)(
     'with "%s" skips nothing when completions are deleted between two pages',
     async (filter) => {
-      await using world = await startWith(8)
-      const { app } = world
-      const expected = order === 'asc' ? world.ids : world.ids.toReversed()
-      const page = (after: string) => idsListed(app, `${filter}&order=${order}&limit=3&after=${after}`)
-      const first = await idsListed(app, `${filter}&order=${order}&limit=3`)
+      await using scenario = await startWith(8)
+      const { app } = scenario
+      const expected = order === 'asc' ? scenario.ids : scenario.ids.toReversed()
+      const page = (after: string) =>
+        listCompletionIds(app, `${filter}&order=${order}&limit=3&after=${after}`)
+      const first = await listCompletionIds(app, `${filter}&order=${order}&limit=3`)
       expect(first).toEqual(expected.slice(0, 3))
       // The cursor itself, one before it and the next one.
       for (const place of [2, 0, 3]) await remove(app, expected[place]!)
@@ -57,19 +63,19 @@ describe.each([['asc'], ['desc']])('paging through a list in the order %s', (ord
   )
 
   test('finds a completion that is stored between two pages at the newest end and nowhere else', async () => {
-    await using world = await startWith(4)
-    const { app, ids } = world
-    const first = await idsListed(app, `order=${order}&limit=2`)
-    const { id } = await store(app, echo)
-    const rest = await idsListed(app, `order=${order}&after=${first.at(-1)}`)
+    await using scenario = await startWith(4)
+    const { app, ids } = scenario
+    const first = await listCompletionIds(app, `order=${order}&limit=2`)
+    const { id } = await storeCompletion(app, echo)
+    const rest = await listCompletionIds(app, `order=${order}&after=${first.at(-1)}`)
     expect([...first, ...rest]).toEqual(order === 'asc' ? [...ids, id] : ids.toReversed())
   })
 })
 
 test('the cursor of a completion that never existed stands for its creation time', async () => {
-  await using world = await startWith(4)
-  const { app, ids } = world
-  const after = (id: string, order: string) => idsListed(app, `order=${order}&after=${id}`)
+  await using scenario = await startWith(4)
+  const { app, ids } = scenario
+  const after = (id: string, order: string) => listCompletionIds(app, `order=${order}&after=${id}`)
   expect(await after(completionId(Date.now() - 3_600_000), 'asc')).toEqual(ids)
   expect(await after(completionId(Date.now() - 3_600_000), 'desc')).toEqual([])
   expect(await after(completionId(Date.now() + 3_600_000), 'asc')).toEqual([])
@@ -78,10 +84,10 @@ test('the cursor of a completion that never existed stands for its creation time
 
 test('completions of the same moment are ordered by their ids', async () => {
   await using app = await startApp()
-  const replies = await Promise.all(Array.from({ length: 100 }, () => store(app, echo)))
+  const replies = await Promise.all(Array.from({ length: 100 }, () => storeCompletion(app, echo)))
   const ids = replies.map(({ id }) => id).toSorted()
-  expect(await idsListed(app, 'limit=100')).toEqual(ids)
-  expect(await idsListed(app, 'limit=100&order=desc&metadata[kept]=yes')).toEqual(ids.toReversed())
-  const created = (await listed(app, 'limit=100')).data.map((completion) => completion.created)
+  expect(await listCompletionIds(app, 'limit=100')).toEqual(ids)
+  expect(await listCompletionIds(app, 'limit=100&order=desc&metadata[kept]=yes')).toEqual(ids.toReversed())
+  const created = (await listCompletions(app, 'limit=100')).data.map((completion) => completion.created)
   expect(created.toSorted((a, b) => a - b)).toEqual(created)
 })

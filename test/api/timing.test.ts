@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { completionOf, said, streamed, whole } from '../support/chat-answers.ts'
+import { completionOf, chatOutput, streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { breakOff, jsonPieces } from '../support/script.ts'
-import { question, startScenario } from '../support/scenario.ts'
+import { chatRequest, startScenario } from '../support/scenario.ts'
 import type { Upstream } from '../support/upstream.ts'
 
 /** How long a provider thinks, in milliseconds; timers may be a little early by another clock. */
@@ -10,10 +10,10 @@ const asLong = thinking - 5
 
 test('the time spent waiting for the provider is reported separately from that of the gateway', async () => {
   await using scenario = await startScenario([])
-  const text = JSON.stringify(completionOf(said()))
-  scenario.acme.answer(jsonPieces([text.slice(0, 9), thoughtOf(scenario.acme), text.slice(9)]))
+  const text = JSON.stringify(completionOf(chatOutput()))
+  scenario.acme.respondWith(jsonPieces([text.slice(0, 9), thoughtOf(scenario.acme), text.slice(9)]))
   const startedAt = performance.now()
-  const reply = await scenario.app.chat(question)
+  const reply = await scenario.app.chat(chatRequest)
   const elapsed = performance.now() - startedAt
   const { gateway, upstream } = timesOf(reply)
   expect(reply.status).toBe(200)
@@ -24,8 +24,8 @@ test('the time spent waiting for the provider is reported separately from that o
 
 test('an error reports how long the provider was awaited', async () => {
   await using scenario = await startScenario([])
-  scenario.acme.answer(jsonPieces([thoughtOf(scenario.acme)], breakOff))
-  const reply = await scenario.app.chat(question)
+  scenario.acme.respondWith(jsonPieces([thoughtOf(scenario.acme)], breakOff))
+  const reply = await scenario.app.chat(chatRequest)
   expect(reply.status).toBe(502)
   expect(timesOf(reply).upstream).toBeGreaterThan(asLong)
 })
@@ -33,14 +33,14 @@ test('an error reports how long the provider was awaited', async () => {
 test('the waiting times of all attempts add up', async () => {
   await using scenario = await startScenario([], { other: [] })
   const { app, acme, other } = scenario
-  acme.answer(jsonPieces([thoughtOf(acme)], breakOff))
-  other.answer(jsonPieces([thoughtOf(other), JSON.stringify(completionOf(said()))]))
-  const reply = await app.chat(question)
+  acme.respondWith(jsonPieces([thoughtOf(acme)], breakOff))
+  other.respondWith(jsonPieces([thoughtOf(other), JSON.stringify(completionOf(chatOutput()))]))
+  const reply = await app.chat(chatRequest)
   expect(reply.status).toBe(200)
   expect(timesOf(reply).upstream).toBeGreaterThan(2 * asLong)
 })
 
-const noProviderAsked: readonly [name: string, path: string, status: number, headers: Headers][] = [
+const noProviderRequested: readonly [name: string, path: string, status: number, headers: Headers][] = [
   ['a list', '/v1/models', 200, {}],
   ['a model', '/v1/models/acme/river', 200, {}],
   ['an unknown model', '/v1/models/acme/sea', 404, {}],
@@ -49,16 +49,16 @@ const noProviderAsked: readonly [name: string, path: string, status: number, hea
 ]
 type Headers = Readonly<Record<string, string>>
 
-test.each([...noProviderAsked])('%s has no waiting time', async (_, path, status, headers) => {
-  await using scenario = await startScenario(whole())
+test.each([...noProviderRequested])('%s has no waiting time', async (_, path, status, headers) => {
+  await using scenario = await startScenario(jsonReply())
   const reply = await scenario.app.request(path, { headers })
   expect(reply.status).toBe(status)
   expect(timesOf(reply).upstream).toBe(0)
 })
 
 test('a stream has no timing header', async () => {
-  await using scenario = await startScenario(streamed())
-  const reply = await scenario.app.chat({ ...question, stream: true })
+  await using scenario = await startScenario(streamReply())
+  const reply = await scenario.app.chat({ ...chatRequest, stream: true })
   expect(reply.headers.get('content-type')).toStartWith('text/event-stream')
   expect(reply.headers.has('server-timing')).toBe(false)
   expect(await reply.text()).toEndWith('data: [DONE]\n\n')

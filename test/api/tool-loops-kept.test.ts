@@ -4,33 +4,33 @@ import { sharedDatabase } from '../support/limits.ts'
 import { deepseek, openrouter } from './support/tool-loop-chat.ts'
 import { anthropic, gemini } from './support/tool-loop-native.ts'
 import { startLoopProvider } from './support/tool-loop-provider.ts'
-import { answered, askModel, begun, startLoopApp } from './support/tool-loop.ts'
+import { withReply, sendTurn, firstMessages, startLoopApp } from './support/tool-loop.ts'
 
 const wires = { anthropic, gemini, deepseek, openrouter }
 
-describe.each(Object.entries(wires))('the provider state of %s', (_, wire) => {
+describe.each(Object.entries(wires))('the provider state of %s', (_, protocol) => {
   test('survives a restart of the gateway', async () => {
-    using provider = startLoopProvider(wire)
+    using provider = startLoopProvider(protocol)
     const { file } = sharedDatabase()
-    let messages = begun()
+    let messages = firstMessages()
     for (let turn = 0; turn < 3; turn++) {
-      await using app = await startLoopApp({ acme: [wire, provider] }, file)
-      const reply = await askModel(app, messages)
-      messages = answered(messages, reply)
+      await using app = await startLoopApp({ acme: [protocol, provider] }, file)
+      const reply = await sendTurn(app, messages)
+      messages = withReply(messages, reply)
       expect(reply.warnings).toEqual([])
     }
     expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'The gate is open.' })
   })
 
   test('is omitted with a warning once it has expired, and the loop continues', async () => {
-    using provider = startLoopProvider(wire)
+    using provider = startLoopProvider(protocol)
     const { file } = sharedDatabase()
-    await using app = await startLoopApp({ acme: [wire, provider] }, file)
-    const first = await askModel(app, begun())
+    await using app = await startLoopApp({ acme: [protocol, provider] }, file)
+    const first = await sendTurn(app, firstMessages())
     expire(file)
-    const afterFirst = answered(begun(), first)
-    const second = await askModel(app, afterFirst)
-    const last = await askModel(app, answered(afterFirst, second), { stream: true })
+    const afterFirst = withReply(firstMessages(), first)
+    const second = await sendTurn(app, afterFirst)
+    const last = await sendTurn(app, withReply(afterFirst, second), { stream: true })
     for (const { warnings } of [second, last])
       expect(warnings).toEqual([expect.stringContaining('not known here')])
     expect(last.message.content).toBe('The gate is open.')
@@ -40,16 +40,16 @@ describe.each(Object.entries(wires))('the provider state of %s', (_, wire) => {
   })
 
   test('is never sent for another organization', async () => {
-    using provider = startLoopProvider(wire)
+    using provider = startLoopProvider(protocol)
     const shared = sharedDatabase()
-    await using app = await startLoopApp({ acme: [wire, provider] }, shared.file)
+    await using app = await startLoopApp({ acme: [protocol, provider] }, shared.file)
     const key = (await shared.keyOf('other')).authorization.replace('Bearer ', '')
-    const messages = answered(begun(), await askModel(app, begun()))
-    const foreign = await askModel(app, messages, { key })
+    const messages = withReply(firstMessages(), await sendTurn(app, firstMessages()))
+    const foreign = await sendTurn(app, messages, { key })
     expect(foreign.warnings).toEqual([expect.stringContaining('not known here')])
     const [ours = ''] = provider.issued
     expect(JSON.stringify(provider.requests[1])).not.toContain(ours)
-    await askModel(app, messages)
+    await sendTurn(app, messages)
     expect(JSON.stringify(provider.requests[2])).toContain(ours)
   })
 })
@@ -59,12 +59,12 @@ test('two organizations whose calls have the same id each get their own reasonin
   const shared = sharedDatabase()
   await using app = await startLoopApp({ acme: [anthropic, provider] }, shared.file)
   const key = (await shared.keyOf('other')).authorization.replace('Bearer ', '')
-  const first = await askModel(app, begun())
-  const second = await askModel(app, begun(), { key })
+  const first = await sendTurn(app, firstMessages())
+  const second = await sendTurn(app, firstMessages(), { key })
   expect(second.message.tool_calls).toEqual(first.message.tool_calls ?? [])
   const [ours = '', theirs = ''] = provider.issued
-  await askModel(app, answered(begun(), first))
-  await askModel(app, answered(begun(), second), { key })
+  await sendTurn(app, withReply(firstMessages(), first))
+  await sendTurn(app, withReply(firstMessages(), second), { key })
   const [, , ofOurs = {}, ofTheirs = {}] = provider.requests
   expect(textsIn(ofOurs, ours, theirs)).toEqual([true, false])
   expect(textsIn(ofTheirs, ours, theirs)).toEqual([false, true])
@@ -77,14 +77,14 @@ describe('a tool loop that continues at another provider', () => {
     ['that wants reasoning back', gemini, deepseek],
     ['that wants details back', deepseek, openrouter],
     ['that signs', openrouter, anthropic],
-  ])('%s sends none of the stored state, and completes', async (_, wire, otherWire) => {
-    using provider = startLoopProvider(wire)
-    using another = startLoopProvider(otherWire)
-    await using app = await startLoopApp({ acme: [wire, provider], other: [otherWire, another] })
-    let messages = answered(begun(), await askModel(app, begun()))
-    const second = await askModel(app, messages, { model: 'other/river' })
-    messages = answered(messages, second)
-    const last = await askModel(app, messages, { model: 'other/river' })
+  ])('%s sends none of the stored state, and completes', async (_, protocol, otherProtocol) => {
+    using provider = startLoopProvider(protocol)
+    using another = startLoopProvider(otherProtocol)
+    await using app = await startLoopApp({ acme: [protocol, provider], other: [otherProtocol, another] })
+    let messages = withReply(firstMessages(), await sendTurn(app, firstMessages()))
+    const second = await sendTurn(app, messages, { model: 'other/river' })
+    messages = withReply(messages, second)
+    const last = await sendTurn(app, messages, { model: 'other/river' })
     expect(second.warnings).toEqual([expect.stringContaining('not known here')])
     expect(last.message.content).toBe('The gate is open.')
     for (const signature of provider.issued) expect(JSON.stringify(another.requests)).not.toContain(signature)

@@ -3,23 +3,23 @@ import type { Fields } from '../../src/lib/json/json.ts'
 import { deepseek, openrouter } from './support/tool-loop-chat.ts'
 import { anthropic, gemini } from './support/tool-loop-native.ts'
 import { startLoopProvider } from './support/tool-loop-provider.ts'
-import { answered, askModel, begun, type Reply, startLoopApp } from './support/tool-loop.ts'
+import { withReply, sendTurn, firstMessages, type Reply, startLoopApp } from './support/tool-loop.ts'
 
 const wires = { anthropic, gemini, deepseek, openrouter }
-const ways = Object.entries(wires).flatMap(([name, wire]) => [
-  [name, 'not streamed', wire, false] as const,
-  [name, 'streamed', wire, true] as const,
+const ways = Object.entries(wires).flatMap(([name, protocol]) => [
+  [name, 'not streamed', protocol, false] as const,
+  [name, 'streamed', protocol, true] as const,
 ])
 
-describe.each(ways)('a tool loop of three turns at %s (%s)', (_name, _way, wire, stream) => {
+describe.each(ways)('a tool loop of three turns at %s (%s)', (_name, _way, protocol, stream) => {
   test('completes with a plain client, and each turn sends all earlier reasoning back', async () => {
-    using provider = startLoopProvider(wire)
-    await using app = await startLoopApp({ acme: [wire, provider] })
-    let messages = begun()
+    using provider = startLoopProvider(protocol)
+    await using app = await startLoopApp({ acme: [protocol, provider] })
+    let messages = firstMessages()
     const replies: Reply[] = []
     for (let turn = 0; turn < 3; turn++) {
-      const reply = await askModel(app, messages, { stream })
-      messages = answered(messages, reply)
+      const reply = await sendTurn(app, messages, { stream })
+      messages = withReply(messages, reply)
       replies.push(reply)
     }
     expect(replies.map(({ message }) => message.tool_calls?.length ?? 0)).toEqual([2, 1, 0])
@@ -33,29 +33,29 @@ describe.each(ways)('a tool loop of three turns at %s (%s)', (_name, _way, wire,
   })
 
   test('gives each call a unique id and shows the client none of the stored state', async () => {
-    using provider = startLoopProvider(wire)
-    await using app = await startLoopApp({ acme: [wire, provider] })
-    const first = await askModel(app, begun(), { stream })
-    const later = await askModel(app, begun(), { stream })
+    using provider = startLoopProvider(protocol)
+    await using app = await startLoopApp({ acme: [protocol, provider] })
+    const first = await sendTurn(app, firstMessages(), { stream })
+    const later = await sendTurn(app, firstMessages(), { stream })
     const stateful = [first, later].map(({ message }) => message.tool_calls?.[0]?.id)
-    if (wire !== anthropic) expect(new Set(stateful).size).toBe(2)
+    if (protocol !== anthropic) expect(new Set(stateful).size).toBe(2)
     expect(new Set(first.message.tool_calls?.map(({ id }) => id)).size).toBe(2)
     // What DeepSeek wants back is the reasoning that the caller may read.
-    for (const text of wire === deepseek ? [] : [first.text, later.text]) {
+    for (const text of protocol === deepseek ? [] : [first.text, later.text]) {
       for (const signature of provider.issued) expect(text).not.toContain(signature)
     }
   })
 })
 
-describe.each(Object.entries(wires))('the test provider of the %s protocol', (_, wire) => {
+describe.each(Object.entries(wires))('the test provider of the %s protocol', (_, protocol) => {
   test.each([
     ['altered', (body: Fields, signature: string) => JSON.stringify(body).replaceAll(signature, 'Zm9yZ2Vk')],
     ['left out', (body: Fields) => JSON.stringify(withoutThoughts(body))],
   ])('rejects a conversation whose reasoning was %s', async (_way, change) => {
-    using provider = startLoopProvider(wire)
-    await using app = await startLoopApp({ acme: [wire, provider] })
-    const messages = begun()
-    await askModel(app, answered(messages, await askModel(app, messages)))
+    using provider = startLoopProvider(protocol)
+    await using app = await startLoopApp({ acme: [protocol, provider] })
+    const messages = firstMessages()
+    await sendTurn(app, withReply(messages, await sendTurn(app, messages)))
     const [signature = ''] = provider.issued
     const [, good = {}] = provider.requests
     expect(await statusOf(provider.url, JSON.stringify(good))).toBe(200)

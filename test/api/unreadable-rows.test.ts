@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
-import { gatedAnswer, queueRequest, queueRun, runOver, runTells } from '../support/background.ts'
-import { streamed, whole } from '../support/chat-answers.ts'
+import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
+import { gatedReply, queueRunRequest, queueRun, waitForRun, waitForOutput } from '../support/background.ts'
+import { streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { readError } from '../support/chat-reply.ts'
-import { replayed, responded, responsesPath, retrieved } from '../support/responses.ts'
-import { question, startScenario } from '../support/scenario.ts'
-import { store } from '../support/stored.ts'
+import { replayResponse, createResponse, responsesPath, retrieveResponse } from '../support/responses.ts'
+import { chatRequest, startScenario } from '../support/scenario.ts'
+import { storeCompletion } from '../support/stored-completions.ts'
 
 const secret = 'swordfish'
 const damaged = `{"${secret}`
@@ -14,12 +14,12 @@ const one = { settings: { background: { concurrency: 1 } } }
 
 /** Runs of a gateway that was ended in the middle of the first one; the others wait. */
 async function leftRuns() {
-  const paid = await startPaid(gatedAnswer(new Promise(() => {})), one)
-  const running = await queueRequest(paid.app, { input: secret })
-  await runTells(paid.app, running.id, 'It is ')
-  const queued = [await queueRequest(paid.app), await queueRequest(paid.app)] as const
+  const paid = await startBillingScenario(gatedReply(new Promise(() => {})), one)
+  const running = await queueRunRequest(paid.app, { input: secret })
+  await waitForOutput(paid.app, running.id, 'It is ')
+  const queued = [await queueRunRequest(paid.app), await queueRunRequest(paid.app)] as const
   const runs = [running, ...queued] as const
-  const { sqlite } = paid.books
+  const { sqlite } = paid.billing
   // As a kill would leave them: what is stored when the process ends is put back.
   const tables = ['organizations', 'reservations', 'responses', 'response_log', 'usage', 'ledger']
   for (const table of tables) sqlite.run(`CREATE TEMP TABLE kept_${table} AS SELECT * FROM ${table}`)
@@ -40,8 +40,8 @@ async function leftRuns() {
   return { paid, runs, damage, promptCost }
 }
 
-function startAgain({ file }: Paid) {
-  return startScenario(streamed(), {
+function startAgain({ file }: BillingScenario) {
+  return startScenario(streamReply(), {
     database: file,
     model: { pricing: { input: 1, output: 10 }, max_output_tokens: 100 },
   })
@@ -68,14 +68,14 @@ describe.each(damages)('a run whose %s is stored as %s', (column, value) => {
     damage(column, value, broken.id)
     await using again = await startAgain(paid)
 
-    expect((await runOver(again.app, waiting.id)).status).toBe('completed')
-    const rows = paid.books.sqlite.query('SELECT id, status, run FROM responses ORDER BY id').values()
+    expect((await waitForRun(again.app, waiting.id)).status).toBe('completed')
+    const rows = paid.billing.sqlite.query('SELECT id, status, run FROM responses ORDER BY id').values()
     expect(rows).toEqual([
       [running.id, 'failed', null],
       [broken.id, 'failed', null],
       [waiting.id, 'completed', null],
     ])
-    const usage = await paid.books.settled(3)
+    const usage = await paid.billing.waitForUsage(3)
     expect(usage.find(({ id }) => id === running.request)).toMatchObject({
       status: 0,
       error: 'interrupted',
@@ -83,7 +83,7 @@ describe.each(damages)('a run whose %s is stored as %s', (column, value) => {
     })
     const cost = usage.find(({ id }) => id === broken.request)?.cost ?? 0
     expect(cost).toBe(column === 'run' ? promptCost(broken.request) : 0)
-    paid.books.expectSound()
+    paid.billing.expectConsistent()
 
     for (const { id } of [running, broken]) {
       const reply = await again.app.request(`${responsesPath}/${id}`)
@@ -98,7 +98,7 @@ describe.each(damages)('a run whose %s is stored as %s', (column, value) => {
 test('a reservation that cannot be read is settled at the next start, like the others', async () => {
   const { paid, runs, promptCost } = await leftRuns()
   await using _ = paid
-  const { sqlite } = paid.books
+  const { sqlite } = paid.billing
   sqlite.run('DELETE FROM responses')
   const changed = [damaged, '{}', '{"id":"req_other"}'].map((request, index) => [
     request,
@@ -107,12 +107,12 @@ test('a reservation that cannot be read is settled at the next start, like the o
   for (const values of changed)
     sqlite.run('UPDATE reservations SET request = ? WHERE request_id = ?', values as [])
   await using again = await startAgain(paid)
-  const usage = await paid.books.settled(3)
+  const usage = await paid.billing.waitForUsage(3)
   expect(usage.map(({ id, status, cost }) => [id, status, cost])).toEqual(
     runs.map(({ request }) => [request, 0, promptCost(request)]),
   )
-  paid.books.expectSound()
-  expect((await again.app.chat(question)).status).toBe(200)
+  paid.billing.expectConsistent()
+  expect((await again.app.chat(chatRequest)).status).toBe(200)
 })
 
 test.each([
@@ -122,10 +122,13 @@ test.each([
 ])(
   'a finished response whose %s is damaged is a 500 by itself, wherever it is read',
   async (column, value) => {
-    await using paid = await startPaid([whole(), whole(), whole()])
-    const { app, books } = paid
-    const [broken, sound] = [await responded(app, { input: secret }), await responded(app, { input: secret })]
-    books.sqlite.run(`UPDATE responses SET ${column} = ? WHERE id = ?`, [value, broken.id])
+    await using paid = await startBillingScenario([jsonReply(), jsonReply(), jsonReply()])
+    const { app, billing } = paid
+    const [broken, sound] = [
+      await createResponse(app, { input: secret }),
+      await createResponse(app, { input: secret }),
+    ]
+    billing.sqlite.run(`UPDATE responses SET ${column} = ? WHERE id = ?`, [value, broken.id])
     const one = `${responsesPath}/${broken.id}`
     const body = { model: 'acme/river', input: 'And now?', previous_response_id: broken.id }
     const replies = {
@@ -141,8 +144,8 @@ test.each([
     ).toBeGreaterThan(0)
     expect(app.lines.join()).not.toContain(secret)
 
-    expect((await retrieved(app, sound.id)).status).toBe('completed')
-    expect((await replayed(app, sound.id)).types.at(-1)).toBe('response.completed')
+    expect((await retrieveResponse(app, sound.id)).status).toBe('completed')
+    expect((await replayResponse(app, sound.id)).types.at(-1)).toBe('response.completed')
     expect(
       (await app.request(responsesPath, { body: { ...body, previous_response_id: sound.id } })).status,
     ).toBe(200)
@@ -153,11 +156,14 @@ test.each([
 test.each(['completion', 'metadata', 'messages'])(
   'a stored completion whose %s is damaged is a 500 by itself, and a list omits it',
   async (column) => {
-    await using paid = await startPaid([whole(), whole()])
-    const { app, books } = paid
-    const kept = { ...question, metadata: { lake: 'north' } }
-    const [{ id: broken }, { id: sound }] = [await store(app, kept), await store(app, kept)]
-    books.sqlite.run(`UPDATE completions SET ${column} = ? WHERE id = ?`, [damaged, broken])
+    await using paid = await startBillingScenario([jsonReply(), jsonReply()])
+    const { app, billing } = paid
+    const kept = { ...chatRequest, metadata: { lake: 'north' } }
+    const [{ id: broken }, { id: sound }] = [
+      await storeCompletion(app, kept),
+      await storeCompletion(app, kept),
+    ]
+    billing.sqlite.run(`UPDATE completions SET ${column} = ? WHERE id = ?`, [damaged, broken])
     const path = `/v1/chat/completions/${broken}`
     const reply = await app.request(column === 'messages' ? `${path}/messages` : path)
     expect(await readError(reply)).toMatchObject({ status: 500, code: 'internal_error' })
@@ -175,16 +181,19 @@ test.each(['completion', 'metadata', 'messages'])(
 
 test('a run whose request is damaged while it is queued fails when its turn comes', async () => {
   const gate = Promise.withResolvers<void>()
-  await using paid = await startPaid([gatedAnswer(gate.promise), streamed()], one)
-  const { app, books } = paid
+  await using paid = await startBillingScenario([gatedReply(gate.promise), streamReply()], one)
+  const { app, billing } = paid
   const ahead = await queueRun(app)
   const [broken, sound] = [await queueRun(app), await queueRun(app)]
-  books.sqlite.run('UPDATE responses SET run = ? WHERE id = ?', [damaged, broken.id])
+  billing.sqlite.run('UPDATE responses SET run = ? WHERE id = ?', [damaged, broken.id])
   gate.resolve()
-  expect((await runOver(app, ahead.id)).status).toBe('completed')
-  expect(await runOver(app, broken.id)).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
-  expect((await runOver(app, sound.id)).status).toBe('completed')
+  expect((await waitForRun(app, ahead.id)).status).toBe('completed')
+  expect(await waitForRun(app, broken.id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'server_error' },
+  })
+  expect((await waitForRun(app, sound.id)).status).toBe('completed')
   expect(app.lines.join()).not.toContain(secret)
-  await books.settled(3)
-  books.expectSound()
+  await billing.waitForUsage(3)
+  billing.expectConsistent()
 })

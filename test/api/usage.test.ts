@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'bun:test'
 import { timeOf } from '../../src/lib/id.ts'
-import type { UsageRow } from '../reliability/money/support/books.ts'
+import type { UsageRow } from '../support/billing-database.ts'
 import {
-  type Paid,
-  type PaidOptions,
+  type BillingScenario,
+  type BillingScenarioOptions,
   promptCost,
-  startPaid,
-  usualCost,
-} from '../reliability/money/support/paid.ts'
+  startBillingScenario,
+  replyCost,
+} from '../support/billing-scenario.ts'
 import { readPieces } from '../support/body-reader.ts'
-import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { chunks, delta, chatOutput, streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { firstKey, type RequestOptions } from '../support/app.ts'
-import { question } from '../support/scenario.ts'
+import { chatRequest } from '../support/scenario.ts'
 import { breakOff, hang, json, type Script, silence } from '../support/script.ts'
 
 const labels = { user: 'ada', tags: ['spring', 'flood'], trace: { id: 't1', name: 'é' } }
-const labelled = { ...question, ...labels }
+const labelled = { ...chatRequest, ...labels }
 const keptLabels = {
   user: 'ada',
   tags: '["spring","flood"]',
@@ -31,18 +31,22 @@ const noTokens = {
 }
 
 /** Asks and gives the row of the request, which must be there as soon as the reply is. */
-async function rowOf({ app, books }: Paid, body: object, options?: RequestOptions): Promise<UsageRow> {
+async function rowOf(
+  { app, billing }: BillingScenario,
+  body: object,
+  options?: RequestOptions,
+): Promise<UsageRow> {
   const reply = await app.chat(body, options)
   await reply.text()
-  const row = books.row(reply.headers.get('x-request-id') ?? '')
+  const row = billing.row(reply.headers.get('x-request-id') ?? '')
   if (row === null) throw new Error(`There is no row of this ${reply.status}.`)
-  expect(books.rows().filter(({ id }) => id === row.id)).toHaveLength(1)
+  expect(billing.rows().filter(({ id }) => id === row.id)).toHaveLength(1)
   // Two that enter the same request must agree on it: it is part of the key of the row.
   expect(row.created_at).toBe(timeOf(row.id))
   return row
 }
 
-const asked = { api: 'chat', model: 'acme/river', key_id: firstKey.split('-')[2] ?? '', ...keptLabels }
+const requested = { api: 'chat', model: 'acme/river', key_id: firstKey.split('-')[2] ?? '', ...keptLabels }
 
 describe.each([
   ['not streamed', false],
@@ -55,11 +59,13 @@ describe.each([
       prompt_tokens_details: { cached_tokens: 30 },
       completion_tokens_details: { reasoning_tokens: 7 },
     }
-    await using paid = await startPaid(stream ? streamed(said({}, { usage })) : whole(said({}, { usage })))
+    await using paid = await startBillingScenario(
+      stream ? streamReply(chatOutput({}, { usage })) : jsonReply(chatOutput({}, { usage })),
+    )
     const before = Date.now()
     const row = await rowOf(paid, { ...labelled, stream })
     expect(row).toMatchObject({
-      ...asked,
+      ...requested,
       ...noTokens,
       prompt_tokens: 50,
       completion_tokens: 20,
@@ -81,8 +87,8 @@ describe.each([
   test('has the requested performance mode', async () => {
     const price = { input: 1, output: 10 }
     const fast = { strategy: 'service_tier', service_tier: 'priority', pricing: price } as const
-    await using paid = await startPaid(stream ? streamed() : whole(), { model: { fast } })
-    expect(await rowOf(paid, { ...question, performance_mode: 'fast', stream })).toMatchObject({
+    await using paid = await startBillingScenario(stream ? streamReply() : jsonReply(), { model: { fast } })
+    expect(await rowOf(paid, { ...chatRequest, performance_mode: 'fast', stream })).toMatchObject({
       performance_mode: 'fast',
       user: null,
       tags: null,
@@ -94,7 +100,7 @@ describe.each([
 type Refusal = {
   readonly of: string
   readonly script?: Script
-  readonly options?: PaidOptions
+  readonly options?: BillingScenarioOptions
   readonly body?: object
   readonly row: object
 }
@@ -144,24 +150,26 @@ const refusals: readonly Refusal[] = [
 
 describe('a usage row is written with the reply to a request', () => {
   test.each(refusals.map((refusal) => [refusal.of, refusal] as const))('%s', async (_, refusal) => {
-    await using paid = await startPaid(refusal.script ?? whole(), refusal.options)
+    await using paid = await startBillingScenario(refusal.script ?? jsonReply(), refusal.options)
     // The first takes what there is of the limits; no other refusal minds it.
-    if (refusal.options?.clock) await (await paid.app.chat(question)).text()
+    if (refusal.options?.clock) await (await paid.app.chat(chatRequest)).text()
     const row = await rowOf(paid, { ...labelled, ...refusal.body })
-    expect(row).toMatchObject({ ...asked, ...noTokens, first_token_ms: null, ...refusal.row })
+    expect(row).toMatchObject({ ...requested, ...noTokens, first_token_ms: null, ...refusal.row })
     expect(row.cost ?? 0).toBe(0)
   })
 })
 
 test('a stream that breaks has a usage row with its last frame', async () => {
-  const heard = Promise.withResolvers<void>()
-  await using paid = await startPaid(chunks([delta({ content: 'eight ch' }), heard.promise], breakOff))
+  const received = Promise.withResolvers<void>()
+  await using paid = await startBillingScenario(
+    chunks([delta({ content: 'eight ch' }), received.promise], breakOff),
+  )
   const reply = await paid.app.chat({ ...labelled, stream: true })
-  heard.resolve()
+  received.resolve()
   expect(await reply.text()).toContain('"upstream_unavailable"')
-  expect(paid.books.rows()).toEqual([
+  expect(paid.billing.rows()).toEqual([
     expect.objectContaining({
-      ...asked,
+      ...requested,
       ...noTokens,
       ...provided,
       prompt_tokens: 8,
@@ -184,42 +192,49 @@ test.each([
     { completion_tokens: expect.any(Number), first_token_ms: expect.any(Number) },
   ],
 ])('a client that disconnects %s has a usage row', async (_, script, more) => {
-  await using paid = await startPaid(script)
-  const leaving = new AbortController()
-  const asking = paid.app.chat({ ...labelled, stream: true }, { signal: leaving.signal })
-  asking.catch(() => {})
+  await using paid = await startBillingScenario(script)
+  const aborting = new AbortController()
+  const requesting = paid.app.chat({ ...labelled, stream: true }, { signal: aborting.signal })
+  requesting.catch(() => {})
   await paid.acme.request(0)
-  if (script !== silence) await readPieces(await asking).until('eight ch')
-  leaving.abort()
-  expect(await paid.books.settled(1)).toEqual([
-    expect.objectContaining({ ...asked, ...provided, prompt_tokens: 22, estimated: 1, status: 499, ...more }),
+  if (script !== silence) await readPieces(await requesting).until('eight ch')
+  aborting.abort()
+  expect(await paid.billing.waitForUsage(1)).toEqual([
+    expect.objectContaining({
+      ...requested,
+      ...provided,
+      prompt_tokens: 22,
+      estimated: 1,
+      status: 499,
+      ...more,
+    }),
   ])
 })
 
 test('the provider of the usage row is the one that was called last', async () => {
   const down = json({ error: { message: 'Down.' } }, { status: 503 })
-  await using paid = await startPaid(down, { other: [whole()] })
-  expect(await rowOf(paid, question)).toMatchObject({ provider: 'other', upstream_model: 'river-2' })
+  await using paid = await startBillingScenario(down, { other: [jsonReply()] })
+  expect(await rowOf(paid, chatRequest)).toMatchObject({ provider: 'other', upstream_model: 'river-2' })
 })
 
 test('every request has its own usage row, also when many run concurrently', async () => {
-  await using paid = await startPaid(whole(), { balance: '100' })
+  await using paid = await startBillingScenario(jsonReply(), { balance: '100' })
   const ids = await Promise.all(
     Array.from({ length: 200 }, async () => {
-      const reply = await paid.app.chat(question)
+      const reply = await paid.app.chat(chatRequest)
       const id = reply.headers.get('x-request-id') ?? ''
-      expect(paid.books.row(id)).toMatchObject({ status: 200, cost: usualCost })
+      expect(paid.billing.row(id)).toMatchObject({ status: 200, cost: replyCost })
       return id
     }),
   )
-  expect(paid.books.rows().map(({ id }) => id)).toEqual(ids.toSorted())
-  expect(paid.books.account()).toEqual([100e9 - 200 * usualCost, 0])
+  expect(paid.billing.rows().map(({ id }) => id)).toEqual(ids.toSorted())
+  expect(paid.billing.account()).toEqual([100e9 - 200 * replyCost, 0])
 })
 
 test('the model list and unauthenticated requests have no usage row', async () => {
-  await using paid = await startPaid(whole())
+  await using paid = await startBillingScenario(jsonReply())
   await paid.app.request('/v1/models')
-  await paid.app.chat(question, { headers: { authorization: null } })
+  await paid.app.chat(chatRequest, { headers: { authorization: null } })
   await paid.app.request('/v1/nowhere')
-  expect(paid.books.rows()).toEqual([])
+  expect(paid.billing.rows()).toEqual([])
 })

@@ -1,16 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ChatCompletion } from '../../src/api/chat-completions/reply-schema.ts'
-import { whole } from '../support/chat-answers.ts'
+import { jsonReply } from '../support/chat-fixtures.ts'
 import { readError } from '../support/chat-reply.ts'
-import { respond, responded } from '../support/responses.ts'
-import { question, type Scenario, startScenario } from '../support/scenario.ts'
-import { idsListed, readStored, store, storedPath } from '../support/stored.ts'
+import { postResponse, createResponse } from '../support/responses.ts'
+import { chatRequest, type Scenario, startScenario } from '../support/scenario.ts'
+import {
+  listCompletionIds,
+  retrieveCompletion,
+  storeCompletion,
+  storedPath,
+} from '../support/stored-completions.ts'
 
 const deadline = 20_000
 
 let scenario: Scenario
 beforeAll(async () => {
-  scenario = await startScenario(whole(), { settings: { max_body: 64 * 1024 * 1024 } })
+  scenario = await startScenario(jsonReply(), { settings: { max_body: 64 * 1024 * 1024 } })
 })
 afterAll(() => scenario[Symbol.asyncDispose]())
 
@@ -19,7 +24,7 @@ function wide(count: number, value: unknown = 1): object {
 }
 
 const path = '/v1/chat/completions'
-const [hello] = question.messages
+const [hello] = chatRequest.messages
 
 describe('a body with an object of a million keys is a 400 that names', () => {
   const million = wide(1_000_000)
@@ -39,7 +44,7 @@ describe('a body with an object of a million keys is a 400 that names', () => {
   ])(
     '%s',
     async (param, body) => {
-      const error = await readError(await scenario.app.chat({ ...question, ...body }))
+      const error = await readError(await scenario.app.chat({ ...chatRequest, ...body }))
       expect(error).toMatchObject({ status: 400, param, code: 'object_above_max_properties' })
       expect(error.message).toContain('At most 16384 are allowed')
       expect(scenario.acme.requests).toHaveLength(0)
@@ -50,7 +55,7 @@ describe('a body with an object of a million keys is a 400 that names', () => {
   test(
     'the item of a response input',
     async () => {
-      const response = await respond(scenario.app, { input: [{ ...hello, ...million }] })
+      const response = await postResponse(scenario.app, { input: [{ ...hello, ...million }] })
       expect(await readError(response)).toMatchObject({ status: 400, param: 'input[0]' })
     },
     deadline,
@@ -60,23 +65,23 @@ describe('a body with an object of a million keys is a 400 that names', () => {
 describe('an object of thousands of keys', () => {
   test('that violates its schema is rejected immediately for the offending key', async () => {
     const logit_bias = { ...wide(10_000), last: 'much' }
-    const error = await readError(await scenario.app.chat({ ...question, logit_bias }))
+    const error = await readError(await scenario.app.chat({ ...chatRequest, logit_bias }))
     expect(error).toMatchObject({ status: 400, param: 'logit_bias.last', code: 'invalid_type' })
   })
 
   test('is forwarded where the provider has a field for it', async () => {
-    await using scenario = await startScenario(whole())
+    await using scenario = await startScenario(jsonReply())
     const logit_bias = JSON.parse(
       JSON.stringify(wide(10_000)).replace('{', '{"__proto__":5,"constructor":6,'),
     )
-    expect((await scenario.app.chat({ ...question, logit_bias })).status).toBe(200)
+    expect((await scenario.app.chat({ ...chatRequest, logit_bias })).status).toBe(200)
     const { body } = await scenario.acme.request(0)
     expect(JSON.stringify(body)).toContain('"__proto__":5,"constructor":6,"key_0":1')
   })
 })
 
 describe('metadata', () => {
-  const most = wide(512)
+  const max = wide(512)
   const long = { note: 'a'.repeat(64 * 1024 - '{"note":""}'.length) }
   const broken: readonly (readonly [object, string])[] = [
     [wide(513), 'object_above_max_properties'],
@@ -88,17 +93,20 @@ describe('metadata', () => {
   test.each(broken)('that is too large is a 400 that names it, wherever it is', async (metadata, code) => {
     const { app } = scenario
     const refused = { status: 400, code }
-    expect(await readError(await app.chat({ ...question, metadata }))).toMatchObject({
+    expect(await readError(await app.chat({ ...chatRequest, metadata }))).toMatchObject({
       ...refused,
       param: 'metadata',
     })
     const trace = { id: 'a', metadata }
-    expect(await readError(await app.chat({ ...question, trace }))).toMatchObject({
+    expect(await readError(await app.chat({ ...chatRequest, trace }))).toMatchObject({
       ...refused,
       param: 'trace.metadata',
     })
-    expect(await readError(await respond(app, { metadata }))).toMatchObject({ ...refused, param: 'metadata' })
-    expect(await readError(await respond(app, { trace }))).toMatchObject({
+    expect(await readError(await postResponse(app, { metadata }))).toMatchObject({
+      ...refused,
+      param: 'metadata',
+    })
+    expect(await readError(await postResponse(app, { trace }))).toMatchObject({
       ...refused,
       param: 'trace.metadata',
     })
@@ -107,26 +115,28 @@ describe('metadata', () => {
     expect(scenario.acme.requests).toHaveLength(0)
   })
 
-  test.each([[most], [long]])('of the maximum size is stored', async (metadata) => {
-    await using scenario = await startScenario(whole())
-    const { id } = await store(scenario.app, { metadata })
-    expect(await readStored(scenario.app, id)).toMatchObject({ metadata })
+  test.each([[max], [long]])('of the maximum size is stored', async (metadata) => {
+    await using scenario = await startScenario(jsonReply())
+    const { id } = await storeCompletion(scenario.app, { metadata })
+    expect(await retrieveCompletion(scenario.app, id)).toMatchObject({ metadata })
     const update = await scenario.app.request(`${storedPath}/${id}`, { body: { metadata } })
     expect(((await update.json()) as ChatCompletion).metadata).toEqual({ ...metadata })
-    expect((await responded(scenario.app, { metadata, trace: { id: 'a', metadata } })).metadata).toEqual({
-      ...metadata,
-    })
+    expect((await createResponse(scenario.app, { metadata, trace: { id: 'a', metadata } })).metadata).toEqual(
+      {
+        ...metadata,
+      },
+    )
   })
 
   test('with keys that every object has is stored and found like any other', async () => {
-    await using scenario = await startScenario(whole())
+    await using scenario = await startScenario(jsonReply())
     const metadata = JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}')
-    const { id } = await store(scenario.app, { metadata })
+    const { id } = await storeCompletion(scenario.app, { metadata })
     const stored = await scenario.app.request(`${storedPath}/${id}`)
     expect(await stored.text()).toContain('"metadata":{"__proto__":"a","constructor":"b","toString":"c"}')
     for (const pair of ['metadata[__proto__]=a', 'metadata[constructor]=b', 'metadata[toString]=c'])
-      expect(await idsListed(scenario.app, pair)).toEqual([id])
-    expect(await idsListed(scenario.app, 'metadata[valueOf]=a')).toEqual([])
+      expect(await listCompletionIds(scenario.app, pair)).toEqual([id])
+    expect(await listCompletionIds(scenario.app, 'metadata[valueOf]=a')).toEqual([])
   })
 })
 
@@ -134,20 +144,20 @@ describe('an item reference', () => {
   test(
     'counts as often as it occurs',
     async () => {
-      await using scenario = await startScenario(whole(), { settings: { max_body: 64 * 1024 * 1024 } })
+      await using scenario = await startScenario(jsonReply(), { settings: { max_body: 64 * 1024 * 1024 } })
       const { app, acme } = scenario
       const long = { role: 'user', content: 'a'.repeat(1024 * 1024) }
-      const { id } = await responded(app, { input: [long] })
+      const { id } = await createResponse(app, { input: [long] })
       const listed = await app.request(`/v1/responses/${id}/input_items`)
       const [item] = ((await listed.json()) as { data: { id: string }[] }).data
       const times = (count: number) =>
         Array.from({ length: count }, () => ({ type: 'item_reference', id: item?.id }))
-      const tooLong = await readError(await respond(app, { input: times(64) }))
+      const tooLong = await readError(await postResponse(app, { input: times(64) }))
       expect(tooLong).toMatchObject({ status: 400, code: 'context_length_exceeded', param: 'input' })
-      const tooMany = await readError(await respond(app, { input: times(10_001) }))
+      const tooMany = await readError(await postResponse(app, { input: times(10_001) }))
       expect(tooMany).toMatchObject({ status: 400, code: 'array_above_max_length', param: 'input' })
       expect(acme.requests).toHaveLength(1)
-      expect((await respond(app, { input: times(3) })).status).toBe(200)
+      expect((await postResponse(app, { input: times(3) })).status).toBe(200)
     },
     deadline,
   )
@@ -156,7 +166,7 @@ describe('an item reference', () => {
 test(
   'a schema that is recursive everywhere gets a short answer from the built-in model',
   async () => {
-    await using scenario = await startScenario(whole(), {
+    await using scenario = await startScenario(jsonReply(), {
       settings: { providers: { inside: { kind: 'echo' } } },
       models: [{ slug: 'inside/echo', routes: [{ provider: 'inside', model: 'echo' }] }],
     })
@@ -165,7 +175,7 @@ test(
     )
     const schema = { type: 'object', properties: { text: { type: 'string' }, ...properties } }
     const response_format = { type: 'json_schema', json_schema: { name: 'tree', schema } }
-    const reply = await scenario.app.chat({ ...question, model: 'inside/echo', response_format })
+    const reply = await scenario.app.chat({ ...chatRequest, model: 'inside/echo', response_format })
     const { choices } = (await reply.json()) as ChatCompletion
     expect(JSON.parse(choices[0]?.message.content ?? '')).toMatchObject({ text: hello?.content })
   },

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startPaid } from '../reliability/money/support/paid.ts'
-import { streamed, whole } from '../support/chat-answers.ts'
-import { question, type Scenario, startScenario } from '../support/scenario.ts'
+import { startBillingScenario } from '../support/billing-scenario.ts'
+import { streamReply, jsonReply } from '../support/chat-fixtures.ts'
+import { chatRequest, type Scenario, startScenario } from '../support/scenario.ts'
 import { type CountedStatements, countStatements } from './counted-statements.ts'
 
 const forms = [
-  ['complete', question, whole()],
-  ['streamed', { ...question, stream: true }, streamed()],
+  ['complete', chatRequest, jsonReply()],
+  ['streamed', { ...chatRequest, stream: true }, streamReply()],
 ] as const
 
 let counted: CountedStatements
@@ -15,8 +15,8 @@ let prepaid: Scenario
 
 beforeAll(async () => {
   counted = countStatements()
-  unmetered = await startScenario(whole())
-  prepaid = await startPaid(whole(), { balance: '1000' })
+  unmetered = await startScenario(jsonReply())
+  prepaid = await startBillingScenario(jsonReply(), { balance: '1000' })
 })
 
 afterAll(async () => {
@@ -27,14 +27,14 @@ afterAll(async () => {
 
 describe('the database budget of a request', () => {
   test.each(forms)('is one commit for a %s reply, with its usage row', async (_, body, script) => {
-    unmetered.acme.answer(script)
+    unmetered.acme.respondWith(script)
     const counts = await counted.during(() => ask(unmetered, body))
     expectWithin(counts, { commits: 1, writes: 2 })
     expect(allOf(counts)).toBeLessThanOrEqual(10)
   })
 
   test.each(forms)('is two commits for a paid %s reply, with the balance', async (_, body, script) => {
-    prepaid.acme.answer(script)
+    prepaid.acme.respondWith(script)
     const counts = await counted.during(() => ask(prepaid, body))
     expectWithin(counts, { commits: 2, writes: 6 })
     expect(allOf(counts)).toBeLessThanOrEqual(19)
@@ -42,8 +42,8 @@ describe('the database budget of a request', () => {
 
   test('is shared by replies that end at the same moment', async () => {
     const together = 48
-    unmetered.acme.answer(whole())
-    const work = () => Promise.all(Array.from({ length: together }, () => ask(unmetered, question)))
+    unmetered.acme.respondWith(jsonReply())
+    const work = () => Promise.all(Array.from({ length: together }, () => ask(unmetered, chatRequest)))
     const { commits, writes } = costsOf(await counted.during(work))
     expect(writes).toBeGreaterThanOrEqual(together)
     expect(writes).toBeLessThanOrEqual(2 * together)

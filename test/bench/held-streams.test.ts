@@ -1,8 +1,8 @@
 import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
 import { type Connection, openConnection, requestBytes } from '../../src/cli/bench/connection.ts'
-import { chunks, delta } from '../support/chat-answers.ts'
-import { question, startScenario } from '../support/scenario.ts'
+import { chunks, delta } from '../support/chat-fixtures.ts'
+import { chatRequest, startScenario } from '../support/scenario.ts'
 import { hang } from '../support/script.ts'
 
 /** Fewer than the 256 upstream calls that Bun allows a process which was not started for more. */
@@ -14,15 +14,15 @@ test('an open stream holds no more of the heap than its budget, and releases it'
   await using world = await startScenario(chunks([delta({ role: 'assistant', content: 'It is ' })], hang))
   const url = new URL('/v1/chat/completions', world.app.url)
   const headers = { authorization: `Bearer ${world.app.key}` }
-  const request = requestBytes(url, headers, JSON.stringify({ ...question, stream: true }))
+  const request = requestBytes(url, headers, JSON.stringify({ ...chatRequest, stream: true }))
 
-  await letGo(await hold(url, request, 20), world.acme.quiet)
+  await letGo(await hold(url, request, 20), world.acme.idle)
   const before = heapSize()
   const held = await hold(url, request, streams)
   const each = (heapSize() - before) / streams
   expect(each).toBeGreaterThan(1000)
   expect(each).toBeLessThan(budget)
-  await letGo(held, world.acme.quiet)
+  await letGo(held, world.acme.idle)
   expect((heapSize() - before) / streams).toBeLessThan((2 / 3) * each)
 }, 30_000)
 

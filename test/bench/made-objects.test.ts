@@ -1,8 +1,8 @@
 import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
 import { median } from '../../src/cli/bench/statistics.ts'
-import { streamed, whole } from '../support/chat-answers.ts'
-import { question, startScenario } from '../support/scenario.ts'
+import { streamReply, jsonReply } from '../support/chat-fixtures.ts'
+import { chatRequest, startScenario } from '../support/scenario.ts'
 import type { Script } from '../support/script.ts'
 
 const requests = 30
@@ -12,8 +12,8 @@ type Made = { readonly frames: number; readonly promises: number }
 
 /** How many for each request; the client and the provider are in this process, and what they make counts, too. */
 const budgets: readonly (readonly [string, object, Script, Made])[] = [
-  ['complete', question, whole(), { frames: 17, promises: 44 }],
-  ['streamed', { ...question, stream: true }, streamed(), { frames: 24, promises: 73 }],
+  ['complete', chatRequest, jsonReply(), { frames: 17, promises: 44 }],
+  ['streamed', { ...chatRequest, stream: true }, streamReply(), { frames: 24, promises: 73 }],
 ]
 
 // Of what a request leaves on the heap the most is what waits for something, and the heap is what makes it slow.

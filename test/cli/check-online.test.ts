@@ -4,19 +4,19 @@ import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { runWeir } from './support/run-weir.ts'
 
 /** A provider that answers every request so, and tells what it was asked. */
-function startProvider(answer: () => Response | Promise<Response>) {
-  const asked: { path: string; headers: Headers }[] = []
+function startProvider(reply: () => Response | Promise<Response>) {
+  const requested: { path: string; headers: Headers }[] = []
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch: ({ url, headers }) => {
       const { pathname, search } = new URL(url)
-      asked.push({ path: pathname + search, headers: new Headers(headers) })
-      return answer()
+      requested.push({ path: pathname + search, headers: new Headers(headers) })
+      return reply()
     },
   })
   onTestFinished(() => void server.stop(true))
-  return { url: `http://127.0.0.1:${server.port}`, asked }
+  return { url: `http://127.0.0.1:${server.port}`, asked: requested }
 }
 
 const openai = (...ids: string[]) => Response.json({ object: 'list', data: ids.map((id) => ({ id })) })
@@ -56,13 +56,13 @@ test('weir check --online lists the models of every provider with its key, and r
   expect({ code, err }).toEqual({ code: 0, err: '' })
   const { ok, online } = JSON.parse(out) as CheckReport
   expect(ok).toBe(true)
-  const answer = { ok: true, error: null, unknown: [] }
+  const reply = { ok: true, error: null, unknown: [] }
   expect(online?.toSorted((a, b) => (a.provider < b.provider ? -1 : 1))).toEqual([
-    { ...answer, provider: 'box', models: 2, unknown: ['unheard'] },
-    { ...answer, provider: 'claude', models: 1 },
-    { ...answer, provider: 'google', models: 1 },
-    { ...answer, provider: 'plain', models: 1 },
-    { ...answer, provider: 'quiet', ok: null, models: null },
+    { ...reply, provider: 'box', models: 2, unknown: ['unheard'] },
+    { ...reply, provider: 'claude', models: 1 },
+    { ...reply, provider: 'google', models: 1 },
+    { ...reply, provider: 'plain', models: 1 },
+    { ...reply, provider: 'quiet', ok: null, models: null },
   ])
   expect(box.asked.map(({ path }) => path)).toEqual(['/v1/models'])
   expect(box.asked[0]?.headers.get('authorization')).toBe('Bearer sk-canary-box')
@@ -79,8 +79,8 @@ test('weir check --online lists the models of every provider with its key, and r
 test.each([
   ['rejects the key', () => new Response('no', { status: 401 }), 'It answered with status 401.'],
   ['responds with something else', () => new Response('<html>'), 'It answered with no list of models.'],
-])('a provider that %s is a failure, reported with its reason', async (_, answer, reason) => {
-  const bad = startProvider(answer)
+])('a provider that %s is a failure, reported with its reason', async (_, reply, reason) => {
+  const bad = startProvider(reply)
   const good = startProvider(() => openai('known'))
   const providers = {
     bad: { kind: 'vllm', base_url: bad.url, api_key: 'sk-canary' },
@@ -125,19 +125,19 @@ function startProviderAt(path: string) {
   )
 }
 
-function startRouted(answer: (pathname: string) => Response) {
-  const asked: string[] = []
+function startRouted(reply: (pathname: string) => Response) {
+  const requested: string[] = []
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch: ({ url }) => {
       const { pathname } = new URL(url)
-      asked.push(pathname)
-      return answer(pathname)
+      requested.push(pathname)
+      return reply(pathname)
     },
   })
   onTestFinished(() => void server.stop(true))
-  return { url: `http://127.0.0.1:${server.port}`, asked }
+  return { url: `http://127.0.0.1:${server.port}`, asked: requested }
 }
 
 test.each([

@@ -30,9 +30,9 @@ describe('every command', () => {
       expect(command.usage).toStartWith(`Usage\n  weir `)
       expect(command.usage).toContain('--config FILE')
       for (const line of command.usage.split('\n')) expect(line.length).toBeLessThanOrEqual(110)
-      const asked = await runWeir([entry.name, '--help'], home.place('work'))
-      expect(asked).toEqual({ code: 0, out: `${command.usage}\n`, err: '' })
-      expect((await runWeir(['help', entry.name], home.place('work'))).out).toBe(asked.out)
+      const requested = await runWeir([entry.name, '--help'], home.place('work'))
+      expect(requested).toEqual({ code: 0, out: `${command.usage}\n`, err: '' })
+      expect((await runWeir(['help', entry.name], home.place('work'))).out).toBe(requested.out)
     })
 })
 

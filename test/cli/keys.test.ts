@@ -5,38 +5,38 @@ import { orgs } from '../../src/cli/commands/orgs.ts'
 import { bootstrap } from '../../src/storage/sqlite/keys/bootstrap.ts'
 import { databaseName, openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
-import { storageWorld } from './support/storage-world.ts'
+import { storageFixture } from './support/storage-fixture.ts'
 
 const keyForm = /^sk-weir-[0-9A-Za-z]{12}-[0-9A-Za-z]{32}$/
 const day = 86_400_000
 
 /** A data folder as a first start leaves it, with the organization acme besides. */
-async function startedWorld() {
-  const world = storageWorld()
-  const database = openDatabase(join(world.data, databaseName))
+async function startedScenario() {
+  const scenario = storageFixture()
+  const database = openDatabase(join(scenario.data, databaseName))
   await bootstrap(database, createWriter(database))
   database.close()
-  await world.say(orgs, 'create', 'acme')
-  const list = async () => JSON.parse((await world.say(keys, 'list', '--json')).out)
-  return { ...world, list }
+  await scenario.say(orgs, 'create', 'acme')
+  const list = async () => JSON.parse((await scenario.say(keys, 'list', '--json')).out)
+  return { ...scenario, list }
 }
 
 test('weir keys create prints the new key alone on standard output, and it is never shown again', async () => {
-  const { say } = await startedWorld()
-  const { code, out, err } = await say(keys, 'create', '--name', 'laptop')
+  const { say: run } = await startedScenario()
+  const { code, out, err } = await run(keys, 'create', '--name', 'laptop')
   expect(code).toBe(0)
   expect(out).toMatch(keyForm)
   expect(err).toContain('only time')
   expect(err).not.toContain(out)
-  for (const listing of [await say(keys, 'list'), await say(keys, 'list', '--json')]) {
+  for (const listing of [await run(keys, 'list'), await run(keys, 'list', '--json')]) {
     expect(listing.out).toContain('laptop')
     expect(listing.out + listing.err).not.toContain(out.slice(21))
   }
 })
 
 test('weir keys create --json prints its id, key, name, organization and expiry', async () => {
-  const { say } = await startedWorld()
-  const plain = JSON.parse((await say(keys, 'create', '--json')).out)
+  const { say: run } = await startedScenario()
+  const plain = JSON.parse((await run(keys, 'create', '--json')).out)
   const { id } = plain
   expect(plain).toEqual({
     id,
@@ -47,29 +47,29 @@ test('weir keys create --json prints its id, key, name, organization and expiry'
   })
   expect(plain.key).toStartWith(`sk-weir-${id}-`)
   const args = ['--org', 'acme', '--name', 'ci', '--expires', '90d', '--json']
-  const limited = JSON.parse((await say(keys, 'create', ...args)).out)
+  const limited = JSON.parse((await run(keys, 'create', ...args)).out)
   expect(limited).toMatchObject({ name: 'ci', organization: 'acme' })
   expect(Math.abs(Date.parse(limited.expires_at) - Date.now() - 90 * day)).toBeLessThan(day)
 })
 
 test('a revoked key is listed as revoked', async () => {
-  const { say, list } = await startedWorld()
-  const { id } = JSON.parse((await say(keys, 'create', '--json')).out)
-  expect((await say(keys, 'revoke', id)).out).toBe(`Revoked the key ${id} (unnamed).`)
+  const { say: run, list } = await startedScenario()
+  const { id } = JSON.parse((await run(keys, 'create', '--json')).out)
+  expect((await run(keys, 'revoke', id)).out).toBe(`Revoked the key ${id} (unnamed).`)
   const revoked = (await list()).find((key: { id: string }) => key.id === id)
   expect(revoked.revoked_at).toStartWith('20')
-  expect((await say(keys, 'list')).out).toMatch(new RegExp(`${id} .*revoked`))
+  expect((await run(keys, 'list')).out).toMatch(new RegExp(`${id} .*revoked`))
 })
 
 test('a rotated key works for one more day, or for the grace period', async () => {
-  const { say, list } = await startedWorld()
+  const { say: run, list } = await startedScenario()
   for (const [grace, milliseconds] of [
     [[], day],
     [['--grace', '2h'], 7_200_000],
     [['--grace', '0s'], 0],
   ] as const) {
-    const { id } = JSON.parse((await say(keys, 'create', '--org', 'acme', '--name', 'ci', '--json')).out)
-    const made = JSON.parse((await say(keys, 'rotate', id, ...grace, '--json')).out)
+    const { id } = JSON.parse((await run(keys, 'create', '--org', 'acme', '--name', 'ci', '--json')).out)
+    const made = JSON.parse((await run(keys, 'rotate', id, ...grace, '--json')).out)
     expect(made).toMatchObject({ name: 'ci', organization: 'acme', expires_at: null })
     expect(made.key).toMatch(keyForm)
     const old = (await list()).find((key: { id: string }) => key.id === id)
@@ -89,9 +89,9 @@ test.each([
   { args: ['revoke', 'nosuchid'], code: 1, says: 'There is no key with the id nosuchid.' },
   { args: ['rotate', 'nosuchid'], code: 1, says: 'There is no key with the id nosuchid.' },
 ])('weir keys $args ends with $code and creates no key', async ({ args, code, says }) => {
-  const { say, list } = await startedWorld()
-  const said = await say(keys, ...args)
-  expect([said.code, said.out]).toEqual([code, ''])
-  expect(said.err).toContain(says)
+  const { say: run, list } = await startedScenario()
+  const output = await run(keys, ...args)
+  expect([output.code, output.out]).toEqual([code, ''])
+  expect(output.err).toContain(says)
   expect(await list()).toHaveLength(1)
 })

@@ -134,7 +134,7 @@ function throwing(error: Error, environment: CliContext['environment'] = {}): Cl
   })
 }
 
-async function inProcess(args: readonly string[], world: Partial<CliContext> = {}) {
+async function inProcess(args: readonly string[], scenario: Partial<CliContext> = {}) {
   let out = ''
   let err = ''
   const code = await run(args, {
@@ -143,7 +143,7 @@ async function inProcess(args: readonly string[], world: Partial<CliContext> = {
     home: '/nowhere',
     out: (text) => void (out += `${text}\n`),
     err: (text) => void (err += `${text}\n`),
-    ...world,
+    ...scenario,
   })
   return { code, out, err }
 }

@@ -9,27 +9,27 @@ import { databaseName, openDatabase } from '../../src/storage/sqlite/connection/
 import { migrations } from '../../src/storage/sqlite/connection/migrations.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
-import { expectSoundBooks, requestOf } from '../unit/storage/support/money-world.ts'
+import { expectConsistentLedger, requestOf } from '../unit/storage/support/ledger-fixture.ts'
 import { runWeir } from './support/run-weir.ts'
-import { storageWorld } from './support/storage-world.ts'
+import { storageFixture } from './support/storage-fixture.ts'
 
 test('an organization is created, listed and deleted', async () => {
-  const { say } = storageWorld()
-  const created = await say(orgs, 'create', 'acme')
+  const { say: run } = storageFixture()
+  const created = await run(orgs, 'create', 'acme')
   expect(created).toMatchObject({ code: 0, err: '' })
   expect(created.out).toMatch(/^Created the organization acme \(org_\w+\)\.$/)
-  expect((await say(orgs, 'list')).out).toContain('acme')
-  expect(await say(orgs, 'delete', 'acme', '--yes')).toEqual({
+  expect((await run(orgs, 'list')).out).toContain('acme')
+  expect(await run(orgs, 'delete', 'acme', '--yes')).toEqual({
     code: 0,
     out: 'Deleted the organization acme.',
     err: '',
   })
-  expect((await say(orgs, 'list')).out).toStartWith('There are no organizations in ')
+  expect((await run(orgs, 'list')).out).toStartWith('There are no organizations in ')
 })
 
 test('weir orgs list --json prints the billing, the balance in USD and the limits', async () => {
-  const { say } = storageWorld()
-  const created = JSON.parse((await say(orgs, 'create', 'acme', '--json')).out)
+  const { say: run } = storageFixture()
+  const created = JSON.parse((await run(orgs, 'create', 'acme', '--json')).out)
   expect(created).toEqual({
     id: expect.stringMatching(/^org_/),
     name: 'acme',
@@ -41,17 +41,17 @@ test('weir orgs list --json prints the billing, the balance in USD and the limit
     concurrent_requests: null,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
   })
-  expect(JSON.parse((await say(orgs, 'list', '--json')).out)).toEqual([created])
-  const deleted = await say(orgs, 'delete', 'acme', '--yes', '--json')
+  expect(JSON.parse((await run(orgs, 'list', '--json')).out)).toEqual([created])
+  const deleted = await run(orgs, 'delete', 'acme', '--yes', '--json')
   expect(JSON.parse(deleted.out)).toEqual({ ...created, deleted: true })
-  expect(JSON.parse((await say(orgs, 'list', '--json')).out)).toEqual([])
+  expect(JSON.parse((await run(orgs, 'list', '--json')).out)).toEqual([])
 })
 
 test('a negative balance is shown as such, and a credit counts from there', async () => {
-  const { data, say } = storageWorld()
-  const { id } = JSON.parse((await say(orgs, 'create', 'acme', '--json')).out)
-  await say(orgs, 'set', 'acme', '--billing', 'prepaid')
-  await say(orgs, 'credit', 'acme', '1')
+  const { data, say: run } = storageFixture()
+  const { id } = JSON.parse((await run(orgs, 'create', 'acme', '--json')).out)
+  await run(orgs, 'set', 'acme', '--billing', 'prepaid')
+  await run(orgs, 'credit', 'acme', '1')
   const database = openDatabase(
     join(data, databaseName),
     createLog(() => {}),
@@ -60,42 +60,42 @@ test('a negative balance is shown as such, and a credit counts from there', asyn
   const request = requestOf(id)
   await ledger.reserve({ request, amount: 1n, promptCost: 1n, promptTokens: 1 })
   await ledger.settle(request, { status: 200, cost: 13_500_000_000n })
-  expectSoundBooks(database.sqlite)
+  expectConsistentLedger(database.sqlite)
   database.close()
-  expect((await say(orgs, 'list')).out).toMatch(/^acme +org_\w+ +prepaid +-12\.50 /m)
-  expect(JSON.parse((await say(orgs, 'list', '--json')).out)).toMatchObject([{ balance_usd: '-12.50' }])
-  expect((await say(orgs, 'credit', 'acme', '2.25')).out).toBe('The balance of acme is -10.25 USD.')
-  expect((await say(orgs, 'credit', '--', 'acme', '-1')).err).toContain('The balance of acme is -10.25 USD')
+  expect((await run(orgs, 'list')).out).toMatch(/^acme +org_\w+ +prepaid +-12\.50 /m)
+  expect(JSON.parse((await run(orgs, 'list', '--json')).out)).toMatchObject([{ balance_usd: '-12.50' }])
+  expect((await run(orgs, 'credit', 'acme', '2.25')).out).toBe('The balance of acme is -10.25 USD.')
+  expect((await run(orgs, 'credit', '--', 'acme', '-1')).err).toContain('The balance of acme is -10.25 USD')
 })
 
 test('a credit is exact, a correction deducts, and the list shows the balance', async () => {
-  const { say } = storageWorld()
-  await say(orgs, 'create', 'acme')
-  expect(await say(orgs, 'credit', 'acme', '12.50', '--note', 'invoice 7')).toEqual({
+  const { say: run } = storageFixture()
+  await run(orgs, 'create', 'acme')
+  expect(await run(orgs, 'credit', 'acme', '12.50', '--note', 'invoice 7')).toEqual({
     code: 0,
     out: 'The balance of acme is 12.50 USD.',
     err: 'The billing of acme is unmetered. To pay requests from the balance, run: weir orgs set acme --billing prepaid',
   })
-  await say(orgs, 'set', 'acme', '--billing', 'prepaid')
-  const credited = await say(orgs, 'credit', '--json', '--', 'acme', '-0.000000001')
+  await run(orgs, 'set', 'acme', '--billing', 'prepaid')
+  const credited = await run(orgs, 'credit', '--json', '--', 'acme', '-0.000000001')
   expect(credited.err).toBe('')
   expect(JSON.parse(credited.out)).toMatchObject({
     name: 'acme',
     billing: 'prepaid',
     balance_usd: '12.499999999',
   })
-  expect((await say(orgs, 'list')).out).toMatch(/^acme +org_\w+ +prepaid +12\.499999999 /m)
-  expect((await say(orgs, 'credit', 'acme', '-0.4999', '--json')).out).toContain('"12.000099999"')
-  expect((await say(orgs, 'credit', 'acme', '+0.4999')).code).toBe(0)
-  const refused = await say(orgs, 'credit', '--', 'acme', '-20')
+  expect((await run(orgs, 'list')).out).toMatch(/^acme +org_\w+ +prepaid +12\.499999999 /m)
+  expect((await run(orgs, 'credit', 'acme', '-0.4999', '--json')).out).toContain('"12.000099999"')
+  expect((await run(orgs, 'credit', 'acme', '+0.4999')).code).toBe(0)
+  const refused = await run(orgs, 'credit', '--', 'acme', '-20')
   expect([refused.code, refused.out]).toEqual([1, ''])
   expect(refused.err).toContain('The balance of acme is 12.499999999 USD')
 })
 
 test('billing and limits are set one by one, and default restores a limit to the settings', async () => {
-  const { say } = storageWorld()
-  await say(orgs, 'create', 'acme')
-  const set = async (...args: string[]) => JSON.parse((await say(orgs, 'set', 'acme', ...args, '--json')).out)
+  const { say: run } = storageFixture()
+  await run(orgs, 'create', 'acme')
+  const set = async (...args: string[]) => JSON.parse((await run(orgs, 'set', 'acme', ...args, '--json')).out)
   const limited = await set('--requests-per-minute', '600', '--tokens-per-minute', '1000000')
   expect(limited).toMatchObject({
     billing: 'unmetered',
@@ -113,15 +113,15 @@ test('billing and limits are set one by one, and default restores a limit to the
   )
   expect(changed).toMatchObject({ billing: 'none', requests_per_minute: null, tokens_per_minute: 1_000_000 })
   expect(changed.concurrent_requests).toBe(3)
-  expect(JSON.parse((await say(orgs, 'list', '--json')).out)).toEqual([changed])
-  expect((await say(orgs, 'list')).out).toMatch(/^acme .* default +1,000,000 +3 /m)
+  expect(JSON.parse((await run(orgs, 'list', '--json')).out)).toEqual([changed])
+  expect((await run(orgs, 'list')).out).toMatch(/^acme .* default +1,000,000 +3 /m)
 })
 
 test.each(['list', 'set acme --billing none', 'credit acme 1', 'delete acme --yes'])(
   'weir orgs %s creates nothing where there is no data, and suggests what to do',
   async (line) => {
-    const { say, data } = storageWorld()
-    expect(await say(orgs, ...line.split(' '))).toEqual({
+    const { say: run, data } = storageFixture()
+    expect(await run(orgs, ...line.split(' '))).toEqual({
       code: 1,
       out: '',
       err: `There is no data in ${data}. Start weir serve first, or name another folder with --data.`,
@@ -146,21 +146,21 @@ test('weir orgs list leaves no file beside the database and does not migrate an 
 })
 
 test('weir orgs delete deletes nothing without --yes', async () => {
-  const { say } = storageWorld()
-  await say(orgs, 'create', 'acme')
-  const refused = await say(orgs, 'delete', 'acme')
+  const { say: run } = storageFixture()
+  await run(orgs, 'create', 'acme')
+  const refused = await run(orgs, 'delete', 'acme')
   expect([refused.code, refused.out]).toEqual([2, ''])
   expect(refused.err).toContain('--yes')
-  expect((await say(orgs, 'list')).out).toContain('acme')
+  expect((await run(orgs, 'list')).out).toContain('acme')
 })
 
 test('the keys of a deleted organization stay in the list, without an owner', async () => {
-  const { say } = storageWorld()
-  await say(orgs, 'create', 'acme')
-  const { id } = JSON.parse((await say(keys, 'create', '--org', 'acme', '--json')).out)
-  await say(orgs, 'delete', 'acme', '--yes')
-  expect(JSON.parse((await say(keys, 'list', '--json')).out)).toMatchObject([{ id, organization: null }])
-  expect((await say(keys, 'list')).out).toContain('(deleted)')
+  const { say: run } = storageFixture()
+  await run(orgs, 'create', 'acme')
+  const { id } = JSON.parse((await run(keys, 'create', '--org', 'acme', '--json')).out)
+  await run(orgs, 'delete', 'acme', '--yes')
+  expect(JSON.parse((await run(keys, 'list', '--json')).out)).toMatchObject([{ id, organization: null }])
+  expect((await run(keys, 'list')).out).toContain('(deleted)')
 })
 
 test.each([
@@ -185,25 +185,25 @@ test.each([
   { args: ['create', 'a/b'], code: 1, says: 'has 1 to 64 letters' },
   { args: ['delete', 'nobody', '--yes'], code: 1, says: 'There is no organization with the name nobody.' },
 ])('weir orgs $args ends with $code and an error message', async ({ args, code, says }) => {
-  const { say } = storageWorld()
-  await say(orgs, 'create', 'other')
-  const said = await say(orgs, ...args)
-  expect([said.code, said.out]).toEqual([code, ''])
-  expect(said.err).toContain(says)
+  const { say: run } = storageFixture()
+  await run(orgs, 'create', 'other')
+  const output = await run(orgs, ...args)
+  expect([output.code, output.out]).toEqual([code, ''])
+  expect(output.err).toContain(says)
 })
 
 test('a mistake in weir.yaml does not prevent the commands', async () => {
-  const { say, data } = storageWorld()
+  const { say: run, data } = storageFixture()
   writeFileSync(join(data, '..', 'weir.yaml'), 'no such setting: true')
-  expect((await say(orgs, 'create', 'acme')).code).toBe(0)
+  expect((await run(orgs, 'create', 'acme')).code).toBe(0)
 })
 
 test('a change made while another process has the database open takes effect there immediately', async () => {
-  const { say, data } = storageWorld()
-  await say(orgs, 'create', 'acme')
+  const { say: run, data } = storageFixture()
+  await run(orgs, 'create', 'acme')
   const database = openDatabase(join(data, databaseName))
   const writer = createWriter(database)
-  const { id } = JSON.parse((await say(orgs, 'list', '--json')).out)[0]
+  const { id } = JSON.parse((await run(orgs, 'list', '--json')).out)[0]
   const ledger = createLedger(database, writer)
   const reservation = { request: requestOf(id), amount: 2_000_000_000n, promptCost: 0n, promptTokens: 1 }
   expect(await ledger.reserve(reservation)).toBe(false)
@@ -213,6 +213,6 @@ test('a change made while another process has the database open takes effect the
   const refused = await runWeir(['orgs', 'credit', '--', 'acme', '-1'], data, { WEIR_DATA: data })
   expect([refused.code, refused.out]).toEqual([1, ''])
   expect(refused.err).toContain('of which open requests hold 2.00')
-  expectSoundBooks(database.sqlite)
+  expectConsistentLedger(database.sqlite)
   database.close()
 })

@@ -45,11 +45,11 @@ test('the commands in the startup output work when they are pasted into a shell'
   }
   const commands = [...text.matchAll(/“(.*?)”/g)].map((match) => match[1] ?? '')
   expect(commands).toHaveLength(2)
-  const said = await Promise.all(
+  const output = await Promise.all(
     commands.map((command) =>
       Bun.spawn(['sh', '-c', command], { cwd: '/', env, stderr: 'ignore' }).stdout.text(),
     ),
   )
-  expect(said[0]).toContain('weir/echo')
-  expect(said[1]).toMatch(/^sk-weir-/)
+  expect(output[0]).toContain('weir/echo')
+  expect(output[1]).toMatch(/^sk-weir-/)
 })

@@ -6,8 +6,8 @@ import { createProgress, withProgress } from '../../src/cli/progress.ts'
 function worldOf(errTerminal?: Terminal) {
   const lines: string[] = []
   const err = (text: string) => void lines.push(text)
-  const world: CliContext = { environment: {}, cwd: '/', home: '/', out: err, err, errTerminal }
-  return { world, lines }
+  const scenario: CliContext = { environment: {}, cwd: '/', home: '/', out: err, err, errTerminal }
+  return { world: scenario, lines }
 }
 
 /** A terminal whose writes are heard of. */
@@ -30,19 +30,19 @@ function terminal(columns: number) {
 
 test('progress on a terminal is redrawn in one line, which is cleared at the end', async () => {
   const { screen, written, drawn } = terminal(12)
-  const { world, lines } = worldOf(screen)
+  const { world: scenario, lines } = worldOf(screen)
   let count = 0
-  await withProgress(drawn(2), world, false, () => `Copying ${++count} of many`)
+  await withProgress(drawn(2), scenario, false, () => `Copying ${++count} of many`)
   expect(written).toEqual(['\rCopying 1 o\u001b[K', '\rCopying 2 o\u001b[K', '\r\u001b[K'])
   expect(lines).toEqual([])
 })
 
 test('progress is hidden with --json', async () => {
   const { screen, written } = terminal(80)
-  const { world, lines } = worldOf(screen)
-  const progress = createProgress(world, true)
+  const { world: scenario, lines } = worldOf(screen)
+  const progress = createProgress(scenario, true)
   progress.show(() => 'Copying')
-  await withProgress(Bun.sleep(1), world, true, () => 'Copying')
+  await withProgress(Bun.sleep(1), scenario, true, () => 'Copying')
   progress.end()
   expect([written, lines]).toEqual([[], []])
 })

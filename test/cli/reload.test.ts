@@ -67,11 +67,11 @@ async function* textOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<strin
 
 /** Reads on until the pattern is there, and gives its first group. */
 async function whatMatches(text: AsyncGenerator<string>, pattern: RegExp): Promise<string> {
-  let said = ''
+  let output = ''
   for (let next = await text.next(); !next.done; next = await text.next()) {
-    said += next.value
-    const [, found] = pattern.exec(said) ?? []
+    output += next.value
+    const [, found] = pattern.exec(output) ?? []
     if (found !== undefined) return found
   }
-  throw new Error(`The program ended without saying ${pattern}. It said: ${said}`)
+  throw new Error(`The program ended without saying ${pattern}. It said: ${output}`)
 }

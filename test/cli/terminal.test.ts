@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { supportsColor } from '../../src/cli/context.ts'
 import { firstKey } from '../support/app.ts'
-import { chunks, delta } from '../support/chat-answers.ts'
-import { question } from '../support/scenario.ts'
+import { chunks, delta } from '../support/chat-fixtures.ts'
+import { chatRequest } from '../support/scenario.ts'
 import { breakOff, json } from '../support/script.ts'
 import { createUpstream } from '../support/upstream.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
@@ -28,16 +28,16 @@ const line = /^\d\d:\d\d:\d\d  \S+ +\S.*$/
 
 describe.skipIf(process.platform === 'win32')('weir serve on a terminal', () => {
   test('writes every line in one style, and each failure once, with its cause', async () => {
-    const begun = Promise.withResolvers<void>()
+    const opening = Promise.withResolvers<void>()
     await using upstream = await createUpstream(
       json({ error: { message: 'no' } }, { status: 500 }),
-      chunks([delta({ content: 'It is ' }), begun.promise], breakOff),
+      chunks([delta({ content: 'It is ' }), opening.promise], breakOff),
     )
     await using run = serve({ api_key: '$TOKEN', base_url: upstream.url }, { FORCE_COLOR: '1' })
     const [, url = ''] = await run.until(/listens on (\S+)\r?\n/)
     await (await ask(url, 'acme/river')).text()
     const stream = await ask(url, 'acme/river', true)
-    begun.resolve()
+    opening.resolve()
     await stream.text()
     await (await ask(url, 'acme/sea')).text()
     await run.until(/model_not_found.*req_/)
@@ -83,6 +83,6 @@ function serve(provider: object, environment: Record<string, string>, ...flags: 
 
 function ask(url: string, model: string, stream = false): Promise<Response> {
   const headers = { authorization: `Bearer ${firstKey}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ ...question, model, stream })
+  const body = JSON.stringify({ ...chatRequest, model, stream })
   return fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
 }

@@ -8,10 +8,10 @@ import { createLedger } from '../../src/storage/sqlite/billing/ledger.ts'
 import { databaseName, openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { projectFolder } from '../support/source.ts'
-import { requestOf } from '../unit/storage/support/money-world.ts'
+import { requestOf } from '../unit/storage/support/ledger-fixture.ts'
 import { runOnTerminal, withoutEscapes } from './support/run-terminal.ts'
 import { runWeir } from './support/run-weir.ts'
-import { storageWorld } from './support/storage-world.ts'
+import { storageFixture } from './support/storage-fixture.ts'
 
 const day = 86_400_000
 const tokens = {
@@ -25,25 +25,25 @@ const tokens = {
 const times = { latency: 1500, firstToken: 90 }
 
 /** A data folder with two organizations and three requests, of which one is ten days old and one failed. */
-async function usedWorld() {
-  const world = storageWorld()
-  const { id } = JSON.parse((await world.say(orgs, 'create', 'acme', '--json')).out)
-  await world.say(orgs, 'create', 'other')
-  const database = openDatabase(join(world.data, databaseName))
+async function usedScenario() {
+  const scenario = storageFixture()
+  const { id } = JSON.parse((await scenario.say(orgs, 'create', 'acme', '--json')).out)
+  await scenario.say(orgs, 'create', 'other')
+  const database = openDatabase(join(scenario.data, databaseName))
   const ledger = createLedger(database, createWriter(database))
   const facts = (more: Partial<RequestMetadata>) => ({ ...requestOf(id), ...more })
   const old = facts({ model: 'a/old', createdAt: Date.now() - 10 * day })
-  const answered = { provider: 'openai', usage: tokens, cost: 1_234_567_890n, status: 200, ...times }
-  await ledger.settle(facts({ model: 'a/new', tags: ['x', 'y'] }), answered)
+  const replied = { provider: 'openai', usage: tokens, cost: 1_234_567_890n, status: 200, ...times }
+  await ledger.settle(facts({ model: 'a/new', tags: ['x', 'y'] }), replied)
   await ledger.settle(facts({ model: 'a/new', tags: ['y'] }), { status: 502, error: 'upstream_timeout' })
-  await ledger.settle(old, answered)
-  return { ...world, database }
+  await ledger.settle(old, replied)
+  return { ...scenario, database }
 }
 
 test('weir usage prints an aligned table, with titles above and the total below', async () => {
-  const { say, database } = await usedWorld()
+  const { say: runCommand, database } = await usedScenario()
   database.close()
-  expect(await say(usage)).toEqual({
+  expect(await runCommand(usage)).toEqual({
     code: 0,
     err: '',
     out: [
@@ -52,14 +52,14 @@ test('weir usage prints an aligned table, with titles above and the total below'
       'total         2       1    0    1   1,500       3          20          4    1.2346  1.5 s  1.5 s      90 ms      90 ms',
     ].join('\n'),
   })
-  expect((await say(usage, '--since', '20d')).out).toMatch(/^a\/old .*\ntotal +3 .* 2\.4691 .*$/m)
-  expect((await say(usage, '--by', 'key')).out).toMatch(/^KEY +NAME +REQUESTS .*\nabcdefghijkl +- +2 /)
-  expect((await say(usage, '--by', 'tag')).out).toMatch(/\ny +2 .*\ntotal +2 |\nx +1 .*\ntotal +2 /)
-  expect((await say(usage, '--org', 'other')).out).toMatch(/^MODEL .*\ntotal +0 .* 0\.0000( +-){4}$/)
+  expect((await runCommand(usage, '--since', '20d')).out).toMatch(/^a\/old .*\ntotal +3 .* 2\.4691 .*$/m)
+  expect((await runCommand(usage, '--by', 'key')).out).toMatch(/^KEY +NAME +REQUESTS .*\nabcdefghijkl +- +2 /)
+  expect((await runCommand(usage, '--by', 'tag')).out).toMatch(/\ny +2 .*\ntotal +2 |\nx +1 .*\ntotal +2 /)
+  expect((await runCommand(usage, '--org', 'other')).out).toMatch(/^MODEL .*\ntotal +0 .* 0\.0000( +-){4}$/)
 })
 
 test('weir usage --json prints the query, the groups and the total, with costs as decimal strings', async () => {
-  const { say, database } = await usedWorld()
+  const { say: runCommand, database } = await usedScenario()
   database.close()
   const sums = {
     requests: 2,
@@ -74,7 +74,7 @@ test('weir usage --json prints the query, the groups and the total, with costs a
     latency_ms: { p50: 1500, p95: 1500 },
     first_token_ms: { p50: 90, p95: 90 },
   }
-  const json = async (...args: string[]) => JSON.parse((await say(usage, '--json', ...args)).out)
+  const json = async (...args: string[]) => JSON.parse((await runCommand(usage, '--json', ...args)).out)
   expect(await json('--org', 'acme')).toEqual({
     organization: 'acme',
     by: 'model',
@@ -99,29 +99,29 @@ test('weir usage --json prints the query, the groups and the total, with costs a
 })
 
 test('an unknown cost is not shown as zero', async () => {
-  const { say, database } = await usedWorld()
-  const { id } = JSON.parse((await say(orgs, 'list', '--json')).out)[0]
+  const { say: runCommand, database } = await usedScenario()
+  const { id } = JSON.parse((await runCommand(orgs, 'list', '--json')).out)[0]
   const ledger = createLedger(database, createWriter(database))
   await ledger.settle({ ...requestOf(id), model: 'a/own' }, { provider: 'box', usage: tokens, status: 200 })
   database.close()
-  const { out } = await say(usage)
+  const { out } = await runCommand(usage)
   expect(out).toMatch(/^a\/own +1 +0 .* 4 +- /m)
   expect(out).toEndWith('\n\nThe cost of 1 of the requests is unknown: their models have no prices.')
-  const { groups } = JSON.parse((await say(usage, '--json')).out)
+  const { groups } = JSON.parse((await runCommand(usage, '--json')).out)
   expect(groups[1]).toMatchObject({ model: 'a/own', cost_usd: null, unpriced_requests: 1 })
 })
 
 test('weir usage without data says so and creates nothing', async () => {
-  const { say, data } = storageWorld()
-  const { code, err } = await say(usage)
+  const { say: runCommand, data } = storageFixture()
+  const { code, err } = await runCommand(usage)
   expect([code, err]).toEqual([1, expect.stringMatching(/^There is no data in .*\. Start weir serve first/)])
   expect(existsSync(data)).toBe(false)
 })
 
 test('weir usage --watch prints again until it is interrupted, as JSON one object a line', async () => {
-  const { say, data, database } = await usedWorld()
+  const { say: runCommand, data, database } = await usedScenario()
   database.close()
-  const refused = await say(usage, '--watch')
+  const refused = await runCommand(usage, '--watch')
   expect([refused.code, refused.err]).toEqual([
     2,
     '--watch needs a terminal, or --json. See weir usage --help.',
@@ -141,7 +141,7 @@ test('weir usage --watch prints again until it is interrupted, as JSON one objec
 test.skipIf(process.platform === 'win32')(
   'weir usage --watch on a terminal redraws a table that fits, and Ctrl-C stops it',
   async () => {
-    const { data, database } = await usedWorld()
+    const { data, database } = await usedScenario()
     database.close()
     await using run = runOnTerminal(['usage', '--watch'], data, { WEIR_DATA: data }, 70)
     await run.until(/Ctrl-C stops\.[^]*Ctrl-C stops\.[^]*total/)
@@ -154,7 +154,7 @@ test.skipIf(process.platform === 'win32')(
 )
 
 test('weir usage reads while another process has the database open', async () => {
-  const { data, database } = await usedWorld()
+  const { data, database } = await usedScenario()
   const { code, out, err } = await runWeir(['usage', '--by', 'day', '--json'], data, { WEIR_DATA: data })
   expect({ code, err }).toEqual({ code: 0, err: '' })
   expect(JSON.parse(out).total.requests).toBe(2)
@@ -169,9 +169,9 @@ test.each([
   { args: ['acme'], code: 2, says: '“acme”' },
   { args: ['--org', 'nobody'], code: 1, says: 'There is no organization with the name nobody.' },
 ])('weir usage $args ends with $code and an error message', async ({ args, code, says }) => {
-  const { say } = storageWorld()
-  await say(orgs, 'create', 'acme')
-  const said = await say(usage, ...args)
-  expect([said.code, said.out]).toEqual([code, ''])
-  expect(said.err).toContain(says)
+  const { say: runCommand } = storageFixture()
+  await runCommand(orgs, 'create', 'acme')
+  const output = await runCommand(usage, ...args)
+  expect([output.code, output.out]).toEqual([code, ''])
+  expect(output.err).toContain(says)
 })

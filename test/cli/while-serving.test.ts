@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { dirname } from 'node:path'
-import { until } from '../reliability/money/support/books.ts'
-import { type Paid, startPaid } from '../reliability/money/support/paid.ts'
-import { whole } from '../support/chat-answers.ts'
-import { question } from '../support/scenario.ts'
+import { waitUntil } from '../support/billing-database.ts'
+import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
+import { jsonReply } from '../support/chat-fixtures.ts'
+import { chatRequest } from '../support/scenario.ts'
 import { runWeir } from './support/run-weir.ts'
 
 /** Runs a command as another process on the data of this gateway, and gives what it prints with `--json`. */
-async function weir({ file }: Paid, ...args: string[]) {
+async function weir({ file }: BillingScenario, ...args: string[]) {
   const folder = dirname(file)
   const { code, out, err } = await runWeir([...args, '--json'], folder, { WEIR_DATA: folder })
   if (code !== 0) throw new Error(`weir ${args.join(' ')} ended with ${code}: ${err}`)
@@ -17,15 +17,15 @@ async function weir({ file }: Paid, ...args: string[]) {
 /** How long it may take until a running server minds what a command has changed. */
 const soon = 1000
 
-async function statusOf({ app }: Paid, key: string): Promise<number> {
-  const reply = await app.chat(question, { headers: { authorization: `Bearer ${key}` } })
+async function statusOf({ app }: BillingScenario, key: string): Promise<number> {
+  const reply = await app.chat(chatRequest, { headers: { authorization: `Bearer ${key}` } })
   await reply.text()
   return reply.status
 }
 
 /** A gateway in use: its caches know the organization `acme` and its key. */
 async function startServed() {
-  const paid = await startPaid(whole())
+  const paid = await startBillingScenario(jsonReply())
   const created = await weir(paid, 'orgs', 'create', 'acme')
   expect(created).toMatchObject({ name: 'acme', billing: 'unmetered', balance_usd: '0.00' })
   const { id, key } = await weir(paid, 'keys', 'create', '--org', 'acme')
@@ -37,17 +37,17 @@ test('a change of the billing and balance of an organization takes effect within
   await using paid = await startServed()
   const { key } = paid
   expect(await weir(paid, 'orgs', 'set', 'acme', '--billing', 'none')).toMatchObject({ billing: 'none' })
-  await until(async () => (await statusOf(paid, key)) === 402, 'no billing', soon)
-  const refusal = await paid.app.chat(question, { headers: { authorization: `Bearer ${key}` } })
+  await waitUntil(async () => (await statusOf(paid, key)) === 402, 'no billing', soon)
+  const refusal = await paid.app.chat(chatRequest, { headers: { authorization: `Bearer ${key}` } })
   expect(await refusal.json()).toMatchObject({ error: { code: 'billing_not_configured' } })
 
   await weir(paid, 'orgs', 'set', 'acme', '--billing', 'prepaid')
   expect(await statusOf(paid, key)).toBe(402)
   expect(await weir(paid, 'orgs', 'credit', 'acme', '0.002')).toMatchObject({ balance_usd: '0.002' })
-  await until(async () => (await statusOf(paid, key)) === 200, 'a balance', soon)
+  await waitUntil(async () => (await statusOf(paid, key)) === 200, 'a balance', soon)
   const [acme] = (await weir(paid, 'orgs', 'list')).filter((org: { name: string }) => org.name === 'acme')
   expect(acme).toMatchObject({ billing: 'prepaid', balance_usd: '0.001938', reserved_usd: '0.00' })
-  paid.books.expectSound()
+  paid.billing.expectConsistent()
 })
 
 test('a limit takes effect within a second, and so does its removal', async () => {
@@ -58,18 +58,18 @@ test('a limit takes effect within a second, and so does its removal', async () =
     return reply.headers.get('x-ratelimit-limit-requests')
   }
   await weir(paid, 'orgs', 'set', 'acme', '--requests-per-minute', '77')
-  await until(async () => (await limit()) === '77', 'the limit', soon)
+  await waitUntil(async () => (await limit()) === '77', 'the limit', soon)
   await weir(paid, 'orgs', 'set', 'acme', '--requests-per-minute', 'default')
-  await until(async () => (await limit()) === '6000', 'no limit of its own', soon)
+  await waitUntil(async () => (await limit()) === '6000', 'no limit of its own', soon)
 })
 
 test('a new key works when it is printed, and no longer than a second after it was revoked', async () => {
   await using paid = await startServed()
   const rotated = await weir(paid, 'keys', 'rotate', paid.id, '--grace', '0s')
   expect(await statusOf(paid, rotated.key)).toBe(200)
-  await until(async () => (await statusOf(paid, paid.key)) === 401, 'the end of the old key', soon)
+  await waitUntil(async () => (await statusOf(paid, paid.key)) === 401, 'the end of the old key', soon)
   await weir(paid, 'keys', 'revoke', rotated.id)
-  await until(async () => (await statusOf(paid, rotated.key)) === 401, 'the end of the new key', soon)
+  await waitUntil(async () => (await statusOf(paid, rotated.key)) === 401, 'the end of the new key', soon)
 })
 
 test('the keys of a deleted organization get 403, and its open calls complete', async () => {
@@ -78,16 +78,16 @@ test('the keys of a deleted organization get 403, and its open calls complete', 
   await weir(paid, 'orgs', 'credit', 'acme', '1')
   const deleted = await weir(paid, 'orgs', 'delete', 'acme', '--yes')
   expect(deleted).toMatchObject({ name: 'acme', deleted: true })
-  await until(async () => (await statusOf(paid, paid.key)) === 403, 'the end of the organization', soon)
-  expect(paid.books.rows()).toEqual([])
-  paid.books.expectSound()
+  await waitUntil(async () => (await statusOf(paid, paid.key)) === 403, 'the end of the organization', soon)
+  expect(paid.billing.rows()).toEqual([])
+  paid.billing.expectConsistent()
 })
 
 test('usage is counted while requests are served, and is the same after the server has stopped', async () => {
   await using paid = await startServed()
   for (const tags of [['spring'], ['spring', 'flood'], undefined])
-    await (await paid.app.chat({ ...question, tags })).text()
-  await (await paid.app.chat({ ...question, model: 'acme/sea' })).text()
+    await (await paid.app.chat({ ...chatRequest, tags })).text()
+  await (await paid.app.chat({ ...chatRequest, model: 'acme/sea' })).text()
   const ask = async (by: string) => {
     const { groups, total } = await weir(paid, 'usage', '--by', by)
     return { groups, total }

@@ -1,7 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { APICallError, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai'
 import { describe, expect, test } from 'bun:test'
-import { chunks, delta, said, streamed, whole } from '../support/chat-answers.ts'
+import { chunks, delta, chatOutput, streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { breakOff } from '../support/script.ts'
 import { startScenario } from '../support/scenario.ts'
 
@@ -9,34 +9,34 @@ const prompt = 'How high is it?'
 const text = 'It is four metres.'
 
 test('the AI SDK generates a text', async () => {
-  await using world = await startWithModel(whole())
-  const result = await generateText({ model: world.model, prompt })
+  await using context = await startWithModel(jsonReply())
+  const result = await generateText({ model: context.model, prompt })
   expect(result.text).toBe(text)
   expect(result.finishReason).toBe('stop')
   expect(result.usage).toMatchObject({ inputTokens: 12, outputTokens: 5, totalTokens: 17 })
 })
 
 test('the AI SDK streams a text', async () => {
-  await using world = await startWithModel(streamed())
-  const result = streamText({ model: world.model, prompt })
+  await using context = await startWithModel(streamReply())
+  const result = streamText({ model: context.model, prompt })
   expect(await Array.fromAsync(result.textStream)).toEqual(['It is ', 'four metres.'])
   expect(await result.finishReason).toBe('stop')
   expect(await result.usage).toMatchObject({ inputTokens: 12, outputTokens: 5 })
 })
 
 describe('the AI SDK separates reasoning from the text', () => {
-  const thoughtful = said({ reasoning: ['A gauge ', 'would know.'] })
+  const thoughtful = chatOutput({ reasoning: ['A gauge ', 'would know.'] })
 
   test('without a stream', async () => {
-    await using world = await startWithModel(whole(thoughtful))
-    const result = await generateText({ model: world.model, prompt })
+    await using context = await startWithModel(jsonReply(thoughtful))
+    const result = await generateText({ model: context.model, prompt })
     expect(result.reasoningText).toBe('A gauge would know.')
     expect(result.text).toBe(text)
   })
 
   test('with a stream', async () => {
-    await using world = await startWithModel(streamed(thoughtful))
-    const result = streamText({ model: world.model, prompt })
+    await using context = await startWithModel(streamReply(thoughtful))
+    const result = streamText({ model: context.model, prompt })
     expect(await result.reasoningText).toBe('A gauge would know.')
     expect(await result.text).toBe(text)
   })
@@ -44,7 +44,7 @@ describe('the AI SDK separates reasoning from the text', () => {
 
 describe('the AI SDK calls a tool and sends its result back', () => {
   const calls = [{ id: 'call_a', name: 'measure', arguments: ['{"river"', ':"Elbe"}'] }]
-  const calling = said({ text: undefined, calls, finish: 'tool_calls' })
+  const calling = chatOutput({ text: undefined, calls, finish: 'tool_calls' })
   const measured: unknown[] = []
   const measure = tool({
     description: 'Measures a river.',
@@ -57,18 +57,18 @@ describe('the AI SDK calls a tool and sends its result back', () => {
   const params = { prompt, tools: { measure }, stopWhen: stepCountIs(2) }
 
   test.each([
-    ['not streamed', whole, {}],
-    ['streamed', streamed, {}],
-    ['streamed in fragments', streamed, { compatibility: { tool_call_fragments: true } }],
+    ['not streamed', jsonReply, {}],
+    ['streamed', streamReply, {}],
+    ['streamed in fragments', streamReply, { compatibility: { tool_call_fragments: true } }],
   ])('%s', async (form, answerOf, settings) => {
     measured.length = 0
-    await using world = await startWithModel([answerOf(calling), answerOf(said())], { settings })
-    const { model } = world
+    await using context = await startWithModel([answerOf(calling), answerOf(chatOutput())], { settings })
+    const { model } = context
     const result =
       form === 'not streamed' ? generateText({ model, ...params }) : streamText({ model, ...params })
     expect(await (await result).text).toBe(text)
     expect(measured).toEqual([{ river: 'Elbe' }])
-    expect(world.acme.requests[1]?.body.messages).toMatchObject([
+    expect(context.acme.requests[1]?.body.messages).toMatchObject([
       { role: 'user' },
       { role: 'assistant', tool_calls: [{ id: 'call_a', function: { arguments: '{"river":"Elbe"}' } }] },
       { role: 'tool', tool_call_id: 'call_a', content: '4.0' },
@@ -77,18 +77,18 @@ describe('the AI SDK calls a tool and sends its result back', () => {
 })
 
 test('the AI SDK reports an error after the text of a stream that breaks', async () => {
-  const heard = Promise.withResolvers<void>()
-  await using world = await startWithModel(
+  const received = Promise.withResolvers<void>()
+  await using context = await startWithModel(
     chunks(
-      [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' }), heard.promise],
+      [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' }), received.promise],
       breakOff,
     ),
   )
-  const result = streamText({ model: world.model, prompt, onError: () => {} })
+  const result = streamText({ model: context.model, prompt, onError: () => {} })
   const parts: { readonly type: string; readonly error?: unknown; readonly text?: string }[] = []
   for await (const part of result.fullStream) {
     parts.push(part)
-    if (part.type === 'text-delta') heard.resolve()
+    if (part.type === 'text-delta') received.resolve()
   }
   expect(parts.flatMap((part) => (part.type === 'text-delta' ? [part.text] : []))).toEqual(['It is '])
   const errors = parts.filter((part) => part.type === 'error')
@@ -98,14 +98,14 @@ test('the AI SDK reports an error after the text of a stream that breaks', async
 })
 
 test('the AI SDK throws a rejection as an APICallError with its message that is not retryable', async () => {
-  await using world = await startWithModel(whole())
-  const error = await generateText({ model: world.river('acme/sea'), prompt }).catch(
+  await using context = await startWithModel(jsonReply())
+  const error = await generateText({ model: context.river('acme/sea'), prompt }).catch(
     (error: unknown) => error,
   )
   expect(APICallError.isInstance(error)).toBe(true)
   expect(error).toMatchObject({ statusCode: 404, isRetryable: false })
   expect(error).toHaveProperty('data.error.code', 'model_not_found')
-  expect(world.acme.requests).toEqual([])
+  expect(context.acme.requests).toEqual([])
 })
 
 /** A gateway with a scripted provider behind it, and its model as the SDK has it. */

@@ -2,28 +2,28 @@ import { expect, test } from 'bun:test'
 import { APIError, RateLimitError } from 'openai'
 import { parseUsd } from '../../src/lib/usd.ts'
 import {
-  mostCost,
-  type Paid,
-  type PaidOptions,
-  startPaid,
-  usualCost,
-} from '../reliability/money/support/paid.ts'
-import { streamed, whole } from '../support/chat-answers.ts'
+  maxCost,
+  type BillingScenario,
+  type BillingScenarioOptions,
+  startBillingScenario,
+  replyCost,
+} from '../support/billing-scenario.ts'
+import { streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import type { Script } from '../support/script.ts'
-import { asked, countingOpenaiOf } from './support/openai-client.ts'
+import { openaiRequest, countingOpenaiClient } from './support/openai-client.ts'
 
 /** A gateway with two organizations that pay, and a stock client of each. */
-async function startTwo(script: Script, options: PaidOptions = {}) {
-  const paid = await startPaid(script, options)
+async function startTwo(script: Script, options: BillingScenarioOptions = {}) {
+  const paid = await startBillingScenario(script, options)
   const clientOf = async (name: string, usd: string, retries = 0) => {
-    await paid.books.fund(name, usd)
-    return countingOpenaiOf(paid.app, { key: await paid.books.keyOf(name), retries })
+    await paid.billing.fund(name, usd)
+    return countingOpenaiClient(paid.app, { key: await paid.billing.keyOf(name), retries })
   }
   return { ...paid, clientOf }
 }
 
-function limitRequests({ books }: Paid, name: string, limit: number): void {
-  books.sqlite.run('UPDATE organizations SET requests_per_minute = ? WHERE name = ?', [limit, name])
+function limitRequests({ billing }: BillingScenario, name: string, limit: number): void {
+  billing.sqlite.run('UPDATE organizations SET requests_per_minute = ? WHERE name = ?', [limit, name])
 }
 
 async function errorOf(promise: PromiseLike<unknown>): Promise<APIError> {
@@ -35,38 +35,41 @@ async function errorOf(promise: PromiseLike<unknown>): Promise<APIError> {
 test.each([false, true])(
   'the OpenAI client throws a RateLimitError with the headers of its organization for too many requests, and serves another organization; streamed: %p',
   async (stream) => {
-    await using world = await startTwo(stream ? streamed() : whole(), { clock: () => 0 })
-    const acme = await world.clientOf('acme', '1')
-    const globex = await world.clientOf('globex', '1')
-    limitRequests(world, 'acme', 3)
-    for (let count = 0; count < 3; count++) await acme.openai.chat.completions.create({ ...asked, stream })
-    const error = await errorOf(acme.openai.chat.completions.create({ ...asked, stream }))
+    await using scenario = await startTwo(stream ? streamReply() : jsonReply(), { clock: () => 0 })
+    const acme = await scenario.clientOf('acme', '1')
+    const globex = await scenario.clientOf('globex', '1')
+    limitRequests(scenario, 'acme', 3)
+    for (let count = 0; count < 3; count++)
+      await acme.openai.chat.completions.create({ ...openaiRequest, stream })
+    const error = await errorOf(acme.openai.chat.completions.create({ ...openaiRequest, stream }))
     expect(error).toBeInstanceOf(RateLimitError)
     expect(error).toMatchObject({ status: 429, type: 'requests', code: 'rate_limit_exceeded', param: null })
     expect(error.requestID).toStartWith('req_')
-    const told = [
+    const received = [
       'retry-after',
       'retry-after-ms',
       'x-ratelimit-limit-requests',
       'x-ratelimit-remaining-requests',
     ]
-    expect(told.map((name) => error.headers?.get(name))).toEqual(['20', '20000', '3', '0'])
-    expect(world.acme.requests).toHaveLength(3)
+    expect(received.map((name) => error.headers?.get(name))).toEqual(['20', '20000', '3', '0'])
+    expect(scenario.acme.requests).toHaveLength(3)
 
-    const { response } = await globex.openai.chat.completions.create({ ...asked, stream }).withResponse()
+    const { response } = await globex.openai.chat.completions
+      .create({ ...openaiRequest, stream })
+      .withResponse()
     expect(response.headers.get('x-ratelimit-limit-requests')).toBe('6000')
     expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('5999')
   },
 )
 
 test('the OpenAI client retries at the announced time, and is served', async () => {
-  await using world = await startTwo(whole())
-  const acme = await world.clientOf('acme', '1', 1)
-  limitRequests(world, 'acme', 120)
+  await using scenario = await startTwo(jsonReply())
+  const acme = await scenario.clientOf('acme', '1', 1)
+  limitRequests(scenario, 'acme', 120)
   // The bucket fills while it is emptied, so that the number of the first refusal is not known.
   const sentBefore = async () => {
     const before = acme.sent()
-    await acme.openai.chat.completions.create({ ...asked, max_tokens: 1 })
+    await acme.openai.chat.completions.create({ ...openaiRequest, max_tokens: 1 })
     return acme.sent() - before
   }
   const begunAt = performance.now()
@@ -75,17 +78,17 @@ test('the OpenAI client retries at the announced time, and is served', async () 
   )
   expect(burst.filter(Boolean).length).toBeGreaterThan(100)
   while ((await sentBefore()) === 1) expect(performance.now() - begunAt).toBeLessThan(5000)
-  expect(world.books.rows().every(({ status }) => status === 200)).toBe(true)
+  expect(scenario.billing.rows().every(({ status }) => status === 200)).toBe(true)
 })
 
 test('the OpenAI client throws a RateLimitError that names an exceeded token limit', async () => {
-  await using world = await startTwo(whole(), {
+  await using scenario = await startTwo(jsonReply(), {
     clock: () => 0,
     settings: { limits: { tokens_per_minute: 20 } },
   })
-  const acme = await world.clientOf('acme', '1')
-  await acme.openai.chat.completions.create(asked)
-  const error = await errorOf(acme.openai.chat.completions.create(asked))
+  const acme = await scenario.clientOf('acme', '1')
+  await acme.openai.chat.completions.create(openaiRequest)
+  const error = await errorOf(acme.openai.chat.completions.create(openaiRequest))
   expect(error).toBeInstanceOf(RateLimitError)
   expect(error).toMatchObject({ status: 429, type: 'tokens', code: 'rate_limit_exceeded' })
   expect(Number(error.headers?.get('retry-after'))).toBeGreaterThan(1)
@@ -94,28 +97,28 @@ test('the OpenAI client throws a RateLimitError that names an exceeded token lim
 test.each([false, true])(
   'the OpenAI client does not retry an empty balance, streamed: %p',
   async (stream) => {
-    await using world = await startTwo(stream ? streamed() : whole())
-    const poor = await world.clientOf('poor', ((mostCost - 1) / 1e9).toFixed(9), 5)
-    const error = await errorOf(poor.openai.chat.completions.create({ ...asked, stream }))
+    await using scenario = await startTwo(stream ? streamReply() : jsonReply())
+    const poor = await scenario.clientOf('poor', ((maxCost - 1) / 1e9).toFixed(9), 5)
+    const error = await errorOf(poor.openai.chat.completions.create({ ...openaiRequest, stream }))
     expect(error).not.toBeInstanceOf(RateLimitError)
     expect(error).toMatchObject({ status: 402, type: 'insufficient_quota', code: 'insufficient_balance' })
     expect(error.headers?.get('retry-after')).toBeNull()
     expect(poor.sent()).toBe(1)
-    expect(world.acme.requests).toEqual([])
+    expect(scenario.acme.requests).toEqual([])
   },
 )
 
 test('the balance decreases by exactly the costs that the replies report', async () => {
-  await using world = await startTwo(whole())
-  const acme = await world.clientOf('acme', '1')
-  await world.clientOf('globex', '1')
+  await using scenario = await startTwo(jsonReply())
+  const acme = await scenario.clientOf('acme', '1')
+  await scenario.clientOf('globex', '1')
   let left = 1_000_000_000n
   for (let count = 0; count < 5; count++) {
-    const { response } = await acme.openai.chat.completions.create(asked).withResponse()
+    const { response } = await acme.openai.chat.completions.create(openaiRequest).withResponse()
     left -= parseUsd(response.headers.get('x-weir-cost') ?? '') ?? 0n
-    expect(world.books.account('acme')).toEqual([Number(left), 0])
+    expect(scenario.billing.account('acme')).toEqual([Number(left), 0])
   }
-  expect(left).toBe(BigInt(1e9 - 5 * usualCost))
-  expect(world.books.account('globex')).toEqual([1e9, 0])
-  world.books.expectSound()
+  expect(left).toBe(BigInt(1e9 - 5 * replyCost))
+  expect(scenario.billing.account('globex')).toEqual([1e9, 0])
+  scenario.billing.expectConsistent()
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { type Said, said, streamed, whole } from '../support/chat-answers.ts'
+import { type ChatOutput, chatOutput, streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import type { ScenarioOptions } from '../support/scenario.ts'
-import { asked, startWithOpenai } from './support/openai-client.ts'
+import { openaiRequest, startOpenaiScenario } from './support/openai-client.ts'
 
 const measure = {
   type: 'function' as const,
@@ -13,7 +13,7 @@ const measure = {
 }
 const forced = { type: 'function' as const, function: { name: 'measure' } }
 
-const twoCalls = said({
+const twoCalls = chatOutput({
   text: undefined,
   calls: [
     { id: 'call_a', name: 'measure', arguments: ['{"riv', 'er":"Elbe"}'] },
@@ -27,7 +27,7 @@ const expectedCalls = [
   { id: 'call_b', type: 'function', function: { name: 'measure', arguments: '{"river":"Rhine"}' } },
 ]
 
-const oneCall = said({
+const oneCall = chatOutput({
   text: undefined,
   calls: [{ id: 'call_a', name: 'measure', arguments: ['{"river"', ':"Elbe"}'] }],
   finish: 'tool_calls',
@@ -41,16 +41,16 @@ const modes: [string, ScenarioOptions][] = [
 
 describe.each(modes)('the OpenAI client reads parallel tool calls (%s)', (_, options) => {
   test('complete', async () => {
-    await using world = await startWithOpenai(whole(twoCalls), options)
-    const { choices } = await world.openai.chat.completions.create({ ...asked, tools: [measure] })
+    await using scenario = await startOpenaiScenario(jsonReply(twoCalls), options)
+    const { choices } = await scenario.openai.chat.completions.create({ ...openaiRequest, tools: [measure] })
     expect(choices[0]?.message.tool_calls).toMatchObject(expectedCalls)
     expect(choices[0]?.message.content).toBeNull()
     expect(choices[0]?.finish_reason).toBe('tool_calls')
   })
 
   test('of a stream with the stream helper', async () => {
-    await using world = await startWithOpenai(streamed(twoCalls), options)
-    const stream = world.openai.chat.completions.stream({ ...asked, tools: [measure] })
+    await using scenario = await startOpenaiScenario(streamReply(twoCalls), options)
+    const stream = scenario.openai.chat.completions.stream({ ...openaiRequest, tools: [measure] })
     const { choices } = await stream.finalChatCompletion()
     expect(choices[0]?.message.tool_calls).toMatchObject(expectedCalls)
     expect(choices[0]?.message.tool_calls).toHaveLength(2)
@@ -58,9 +58,13 @@ describe.each(modes)('the OpenAI client reads parallel tool calls (%s)', (_, opt
   })
 
   test('of a stream by joining their fragments', async () => {
-    await using world = await startWithOpenai(streamed(twoCalls), options)
+    await using scenario = await startOpenaiScenario(streamReply(twoCalls), options)
     const calls: { id: string; type: string; function: { name: string; arguments: string } }[] = []
-    const stream = await world.openai.chat.completions.create({ ...asked, tools: [measure], stream: true })
+    const stream = await scenario.openai.chat.completions.create({
+      ...openaiRequest,
+      tools: [measure],
+      stream: true,
+    })
     for await (const { choices } of stream) {
       for (const { index, id = '', type = '', function: called } of choices[0]?.delta.tool_calls ?? []) {
         const call = (calls[index] ??= { id: '', type: '', function: { name: '', arguments: '' } })
@@ -75,24 +79,24 @@ describe.each(modes)('the OpenAI client reads parallel tool calls (%s)', (_, opt
 })
 
 describe.each([
-  ['not streamed', whole, false, {}],
-  ['streamed', streamed, true, {}],
-  ['streamed in fragments', streamed, true, inFragments],
+  ['not streamed', jsonReply, false, {}],
+  ['streamed', streamReply, true, {}],
+  ['streamed in fragments', streamReply, true, inFragments],
 ] as const)(
   'a forced tool in the OpenAI client (%s)',
-  (_, answerOf: (said: Said) => ReturnType<typeof whole>, stream, options) => {
+  (_, answerOf: (said: ChatOutput) => ReturnType<typeof jsonReply>, stream, options) => {
     test('is called, and the provider received the tool choice', async () => {
-      await using world = await startWithOpenai(answerOf(oneCall), options)
-      const params = { ...asked, tools: [measure], tool_choice: forced }
+      await using scenario = await startOpenaiScenario(answerOf(oneCall), options)
+      const params = { ...openaiRequest, tools: [measure], tool_choice: forced }
       const message = stream
-        ? await world.openai.chat.completions.stream(params).finalMessage()
-        : (await world.openai.chat.completions.create(params)).choices[0]?.message
+        ? await scenario.openai.chat.completions.stream(params).finalMessage()
+        : (await scenario.openai.chat.completions.create(params)).choices[0]?.message
       expect(message?.tool_calls).toMatchObject([expectedCalls[0]])
-      expect(world.acme.requests[0]?.body.tool_choice).toEqual(forced)
+      expect(scenario.acme.requests[0]?.body.tool_choice).toEqual(forced)
     })
 
     test('is run by the client, which receives the final text of the model', async () => {
-      await using world = await startWithOpenai([answerOf(oneCall), answerOf(said())], options)
+      await using scenario = await startOpenaiScenario([answerOf(oneCall), answerOf(chatOutput())], options)
       const measured: unknown[] = []
       const tool = {
         ...measure,
@@ -106,12 +110,12 @@ describe.each([
         },
       }
       const runner = stream
-        ? world.openai.chat.completions.runTools({ ...asked, tools: [tool], stream })
-        : world.openai.chat.completions.runTools({ ...asked, tools: [tool] })
+        ? scenario.openai.chat.completions.runTools({ ...openaiRequest, tools: [tool], stream })
+        : scenario.openai.chat.completions.runTools({ ...openaiRequest, tools: [tool] })
       expect(await runner.finalContent()).toBe('It is four metres.')
       expect(measured).toEqual([{ river: 'Elbe' }])
-      expect(world.acme.requests[1]?.body.messages).toMatchObject([
-        ...asked.messages,
+      expect(scenario.acme.requests[1]?.body.messages).toMatchObject([
+        ...openaiRequest.messages,
         { role: 'assistant', tool_calls: [expectedCalls[0]] },
         { role: 'tool', tool_call_id: 'call_a', content: '4.0' },
       ])

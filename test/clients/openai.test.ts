@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { said, streamed, usage, whole } from '../support/chat-answers.ts'
-import { asked, startWithOpenai } from './support/openai-client.ts'
+import { chatOutput, streamReply, usage, jsonReply } from '../support/chat-fixtures.ts'
+import { openaiRequest, startOpenaiScenario } from './support/openai-client.ts'
 
 const text = 'It is four metres.'
 
 describe('a completion in the OpenAI client', () => {
   test('has the text, the requested model and the usage', async () => {
-    await using world = await startWithOpenai(whole())
-    const completion = await world.openai.chat.completions.create(asked)
+    await using scenario = await startOpenaiScenario(jsonReply())
+    const completion = await scenario.openai.chat.completions.create(openaiRequest)
     expect(completion).toMatchObject({ object: 'chat.completion', model: 'acme/river', usage })
     expect(completion.id).toStartWith('chatcmpl-')
     expect(completion.choices.map(({ message }) => message.content)).toEqual([text])
@@ -15,18 +15,18 @@ describe('a completion in the OpenAI client', () => {
   })
 
   test('has its request id', async () => {
-    await using world = await startWithOpenai(whole())
-    const completion = await world.openai.chat.completions.create(asked)
+    await using scenario = await startOpenaiScenario(jsonReply())
+    const completion = await scenario.openai.chat.completions.create(openaiRequest)
     expect(completion._request_id).toStartWith('req_')
-    const { request_id } = await world.openai.chat.completions.create(asked).withResponse()
+    const { request_id } = await scenario.openai.chat.completions.create(openaiRequest).withResponse()
     expect(request_id).toStartWith('req_')
     expect(request_id).not.toBe(completion._request_id ?? null)
   })
 
   test('has all of several choices', async () => {
     const choices = ['Four.', 'Five.'].map((piece) => ({ text: [piece], finish: 'stop' }))
-    await using world = await startWithOpenai(whole({ choices, usage }))
-    const completion = await world.openai.chat.completions.create({ ...asked, n: 2 })
+    await using scenario = await startOpenaiScenario(jsonReply({ choices, usage }))
+    const completion = await scenario.openai.chat.completions.create({ ...openaiRequest, n: 2 })
     expect(completion.choices.map(({ index, message }) => [index, message.content])).toEqual([
       [0, 'Four.'],
       [1, 'Five.'],
@@ -34,28 +34,31 @@ describe('a completion in the OpenAI client', () => {
   })
 
   test('sends an image to the provider', async () => {
-    await using world = await startWithOpenai(whole())
+    await using scenario = await startOpenaiScenario(jsonReply())
     const url = 'data:image/png;base64,iVBORw0KGgo='
     const content = [
       { type: 'text' as const, text: 'What is this?' },
       { type: 'image_url' as const, image_url: { url, detail: 'low' as const } },
     ]
-    await world.openai.chat.completions.create({ ...asked, messages: [{ role: 'user', content }] })
-    expect(world.acme.requests[0]?.body.messages).toEqual([{ role: 'user', content }])
+    await scenario.openai.chat.completions.create({ ...openaiRequest, messages: [{ role: 'user', content }] })
+    expect(scenario.acme.requests[0]?.body.messages).toEqual([{ role: 'user', content }])
   })
 
   test('is parsed by its schema', async () => {
-    await using world = await startWithOpenai(whole(said({ text: ['{"metres"', ':4}'] })))
-    const completion = await world.openai.chat.completions.parse({ ...asked, response_format: heightFormat })
+    await using scenario = await startOpenaiScenario(jsonReply(chatOutput({ text: ['{"metres"', ':4}'] })))
+    const completion = await scenario.openai.chat.completions.parse({
+      ...openaiRequest,
+      response_format: heightFormat,
+    })
     expect<unknown>(completion.choices[0]?.message.parsed).toEqual({ metres: 4 })
-    expect(world.acme.requests[0]?.body.response_format).toEqual(heightFormat)
+    expect(scenario.acme.requests[0]?.body.response_format).toEqual(heightFormat)
   })
 })
 
 describe('a streamed completion in the OpenAI client', () => {
   test('is read chunk by chunk', async () => {
-    await using world = await startWithOpenai(streamed())
-    const stream = await world.openai.chat.completions.create({ ...asked, stream: true })
+    await using scenario = await startOpenaiScenario(streamReply())
+    const stream = await scenario.openai.chat.completions.create({ ...openaiRequest, stream: true })
     const chunks = await Array.fromAsync(stream)
     const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta.content ?? ''))
     expect(deltas.filter((piece) => piece !== '')).toEqual(['It is ', 'four metres.'])
@@ -65,30 +68,37 @@ describe('a streamed completion in the OpenAI client', () => {
   })
 
   test('has its usage last where that is requested', async () => {
-    await using world = await startWithOpenai(streamed())
+    await using scenario = await startOpenaiScenario(streamReply())
     const stream_options = { include_usage: true }
-    const stream = await world.openai.chat.completions.create({ ...asked, stream: true, stream_options })
+    const stream = await scenario.openai.chat.completions.create({
+      ...openaiRequest,
+      stream: true,
+      stream_options,
+    })
     const chunks = await Array.fromAsync(stream)
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage })
     expect(chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true)
   })
 
   test('is joined by the stream helper', async () => {
-    await using world = await startWithOpenai(streamed())
+    await using scenario = await startOpenaiScenario(streamReply())
     const stream_options = { include_usage: true }
-    const stream = world.openai.chat.completions.stream({ ...asked, stream_options })
-    let heard = ''
-    stream.on('content', (piece) => void (heard += piece))
+    const stream = scenario.openai.chat.completions.stream({ ...openaiRequest, stream_options })
+    let received = ''
+    stream.on('content', (piece) => void (received += piece))
     const completion = await stream.finalChatCompletion()
-    expect(heard).toBe(text)
+    expect(received).toBe(text)
     expect(completion.choices[0]?.message).toMatchObject({ role: 'assistant', content: text })
     expect(completion.choices[0]?.finish_reason).toBe('stop')
     expect(completion).toMatchObject({ model: 'acme/river', usage })
   })
 
   test('is parsed by its schema in the stream helper', async () => {
-    await using world = await startWithOpenai(streamed(said({ text: ['{"metres"', ':4}'] })))
-    const stream = world.openai.chat.completions.stream({ ...asked, response_format: heightFormat })
+    await using scenario = await startOpenaiScenario(streamReply(chatOutput({ text: ['{"metres"', ':4}'] })))
+    const stream = scenario.openai.chat.completions.stream({
+      ...openaiRequest,
+      response_format: heightFormat,
+    })
     const completion = await stream.finalChatCompletion()
     expect<unknown>(completion.choices[0]?.message.parsed).toEqual({ metres: 4 })
   })
@@ -96,15 +106,15 @@ describe('a streamed completion in the OpenAI client', () => {
 
 describe('the models in the OpenAI client', () => {
   test('are listed', async () => {
-    await using world = await startWithOpenai(whole(), { models: [{ slug: 'acme/lake', routes }] })
-    const models = await Array.fromAsync(world.openai.models.list())
+    await using scenario = await startOpenaiScenario(jsonReply(), { models: [{ slug: 'acme/lake', routes }] })
+    const models = await Array.fromAsync(scenario.openai.models.list())
     expect(models.map(({ id }) => id).toSorted()).toEqual(['acme/lake', 'acme/river'])
     expect(models[0]).toMatchObject({ object: 'model', owned_by: 'acme' })
   })
 
   test('are retrieved, although their ids have a slash', async () => {
-    await using world = await startWithOpenai(whole())
-    const model = await world.openai.models.retrieve('acme/river')
+    await using scenario = await startOpenaiScenario(jsonReply())
+    const model = await scenario.openai.models.retrieve('acme/river')
     expect(model).toMatchObject({ id: 'acme/river', object: 'model' })
     expect(model._request_id).toStartWith('req_')
   })

@@ -58,8 +58,8 @@ describe('the built-in catalog', () => {
       const [route] = routes ?? []
       const kind = kinds[route?.provider ?? '']
       if (!kind || !('protocol' in kind)) throw new Error(`There is no kind for ${slug}.`)
-      const { protocol: wire } = route?.api ? withResponsesApi(kind) : kind
-      const carried: ReadonlySet<string> = wire.parameters
+      const { protocol } = route?.api ? withResponsesApi(kind) : kind
+      const carried: ReadonlySet<string> = protocol.parameters
       return (supported_parameters ?? [])
         .filter((word) => !carried.has(word))
         .map((word) => `${slug} ${word}`)

@@ -96,8 +96,8 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
 }
 
 /** As they come out of a file, which cannot say undefined. */
-function checkedSettings(given: SettingsFile): Settings {
-  const written: unknown = JSON.parse(JSON.stringify(given))
+function checkedSettings(input: SettingsFile): Settings {
+  const written: unknown = JSON.parse(JSON.stringify(input))
   const problems: SettingsProblem[] = []
   const shapely = checkSchema(SettingsFile, written, problems)
   if (shapely) problems.push(...duplicateModelNames(written.models ?? []))

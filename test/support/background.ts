@@ -1,7 +1,7 @@
 import type { ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
 import type { App, RequestOptions } from './app.ts'
-import { chunks, delta, doneFrame, usage } from './chat-answers.ts'
-import { replayed, respond, responded, responsesPath } from './responses.ts'
+import { chunks, delta, doneFrame, usage } from './chat-fixtures.ts'
+import { replayResponse, postResponse, createResponse, responsesPath } from './responses.ts'
 import type { Scenario } from './scenario.ts'
 import type { Script } from './script.ts'
 
@@ -11,14 +11,14 @@ export async function queueRun(
   body: object = {},
   options: RequestOptions = {},
 ): Promise<ResponseObject> {
-  const told = await responded(app, { background: true, ...body }, options)
-  if (told.status !== 'queued') throw new Error(`It is ${told.status} at once.`)
-  return told
+  const received = await createResponse(app, { background: true, ...body }, options)
+  if (received.status !== 'queued') throw new Error(`It is ${received.status} at once.`)
+  return received
 }
 
 /** Creates a background run and returns its id and that of the request, which its usage row has. */
-export async function queueRequest(app: App, body: object = {}, options: RequestOptions = {}) {
-  const reply = await respond(app, { background: true, ...body }, options)
+export async function queueRunRequest(app: App, body: object = {}, options: RequestOptions = {}) {
+  const reply = await postResponse(app, { background: true, ...body }, options)
   if (reply.status !== 200) throw new Error(`It was refused: ${await reply.text()}`)
   const { id } = (await reply.json()) as ResponseObject
   return { id, request: reply.headers.get('x-request-id') ?? '' }
@@ -29,7 +29,7 @@ export function cancelRun(app: App, id: string, options: RequestOptions = {}): P
 }
 
 /** Cancels a run and returns the cancelled response. */
-export async function cancelled(app: App, id: string): Promise<ResponseObject> {
+export async function cancelledRun(app: App, id: string): Promise<ResponseObject> {
   const reply = await cancelRun(app, id)
   if (reply.status !== 200) throw new Error(`It was not cancelled: ${await reply.text()}`)
   return (await reply.json()) as ResponseObject
@@ -40,14 +40,18 @@ export function deleteRun(app: App, id: string, options: RequestOptions = {}): P
 }
 
 /** Follows the events of a run to their end and returns the final response. */
-export async function runOver(app: App, id: string, options: RequestOptions = {}): Promise<ResponseObject> {
-  const { last, text } = await replayed(app, id, '', options)
+export async function waitForRun(
+  app: App,
+  id: string,
+  options: RequestOptions = {},
+): Promise<ResponseObject> {
+  const { last, text } = await replayResponse(app, id, '', options)
   if (last === undefined) throw new Error(`Its events have no end: ${text.slice(-300)}`)
   return last
 }
 
 /** Follows the events of a run until they contain this text, and disconnects. */
-export async function runTells(app: App, id: string, part: string): Promise<void> {
+export async function waitForOutput(app: App, id: string, part: string): Promise<void> {
   const reader = (await app.request(`${responsesPath}/${id}?stream=true`)).body!.getReader()
   const decoder = new TextDecoder()
   for (let text = ''; !text.includes(part);) {
@@ -59,13 +63,13 @@ export async function runTells(app: App, id: string, part: string): Promise<void
 }
 
 /** The default output as a stream that waits for the gate in the middle. */
-export function gatedAnswer(gate: Promise<unknown>): Script {
-  return chunks([...begun, gate, ...ended])
+export function gatedReply(gate: Promise<unknown>): Script {
+  return chunks([...firstChunks, gate, ...lastChunks])
 }
 
 /** The first chunks of the default output, and the rest. */
-export const begun = [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' })]
-export const ended = [
+export const firstChunks = [delta({ role: 'assistant', content: '' }), delta({ content: 'It is ' })]
+export const lastChunks = [
   delta({ content: 'four metres.' }),
   delta({}, 'stop'),
   { choices: [], usage },
@@ -73,8 +77,8 @@ export const ended = [
 ]
 
 /** Starts a run and waits for its first output. */
-export async function startedRun({ app }: Pick<Scenario, 'app'>, body: object = {}): Promise<string> {
+export async function startRun({ app }: Pick<Scenario, 'app'>, body: object = {}): Promise<string> {
   const { id } = await queueRun(app, body)
-  await runTells(app, id, 'It is ')
+  await waitForOutput(app, id, 'It is ')
   return id
 }

@@ -53,7 +53,7 @@ export async function readError(
   return { status: response.status, ...body.error }
 }
 
-type FoldedChoice = {
+type JoinedChoice = {
   readonly text: string
   readonly reasoning: string
   readonly calls: readonly object[]
@@ -61,7 +61,7 @@ type FoldedChoice = {
 }
 
 /** Joins the chunks to choices, as a client does. */
-export function fold(chunks: readonly ChatCompletionChunk[]): FoldedChoice[] {
+export function joinChunks(chunks: readonly ChatCompletionChunk[]): JoinedChoice[] {
   const parts = chunks.flatMap(({ choices }) => choices)
   const count = Math.max(0, ...parts.map(({ index }) => index + 1))
   return Array.from({ length: count }, (_, number) => {
@@ -77,7 +77,7 @@ export function fold(chunks: readonly ChatCompletionChunk[]): FoldedChoice[] {
 }
 
 /** The choices of a complete reply in the same shape. */
-export function foldWhole({ choices }: ChatCompletion): FoldedChoice[] {
+export function joinedChoices({ choices }: ChatCompletion): JoinedChoice[] {
   return choices.map(({ message, finish_reason }) => ({
     text: message.content ?? '',
     reasoning: message.reasoning ?? '',

@@ -8,7 +8,7 @@ export async function heldBytes(app: App): Promise<number> {
 }
 
 /** Resolves once the held bytes meet the condition. Each check is a request, which lets the gateway run. */
-export async function untilHeld(app: App, right: (bytes: number) => boolean): Promise<void> {
+export async function waitForHeldBytes(app: App, right: (bytes: number) => boolean): Promise<void> {
   const deadline = performance.now() + 20_000
   for (let held = Number.NaN; !right(held);) {
     held = await heldBytes(app)
@@ -17,19 +17,19 @@ export async function untilHeld(app: App, right: (bytes: number) => boolean): Pr
 }
 
 /** Resolves once requests hold no bytes. */
-export function untilReleased(app: App): Promise<void> {
-  return untilHeld(app, (bytes) => bytes === 0)
+export function waitForRelease(app: App): Promise<void> {
+  return waitForHeldBytes(app, (bytes) => bytes === 0)
 }
 
 /** Sends a request whose body never ends. */
-export async function unfinished(
+export async function openUnfinishedRequest(
   app: App,
   headers: string,
-  begun = '{"model":',
+  opening = '{"model":',
   { authorization } = { authorization: `Bearer ${app.key}` },
 ) {
   const connection = await openConnection(app.url)
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: ${authorization}\r\n`
-  connection.write(`${head}${headers}\r\n\r\n${begun}`)
+  connection.write(`${head}${headers}\r\n\r\n${opening}`)
   return connection
 }

@@ -14,6 +14,6 @@ export function readPage(markdown: string): Page {
 }
 
 function commandsOf(block: string): string[] {
-  const whole = block.replaceAll('\\\n', ' ').split('\n')
-  return whole.map((line) => line.replace(/(^|\s)#.*$/, '').trim()).filter((line) => line !== '')
+  const complete = block.replaceAll('\\\n', ' ').split('\n')
+  return complete.map((line) => line.replace(/(^|\s)#.*$/, '').trim()).filter((line) => line !== '')
 }

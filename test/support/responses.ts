@@ -5,20 +5,20 @@ import type { App, RequestOptions } from './app.ts'
 export const responsesPath = '/v1/responses'
 
 /** A minimal response request. */
-export const asked = { model: 'acme/river', input: 'How high is it?' }
+export const responseRequest = { model: 'acme/river', input: 'How high is it?' }
 
 /** Posts a response request: the minimal one with the fields of `body`. */
-export function respond(app: App, body: object = {}, options: RequestOptions = {}): Promise<Response> {
-  return app.request(responsesPath, { method: 'POST', body: { ...asked, ...body }, ...options })
+export function postResponse(app: App, body: object = {}, options: RequestOptions = {}): Promise<Response> {
+  return app.request(responsesPath, { method: 'POST', body: { ...responseRequest, ...body }, ...options })
 }
 
 /** Creates a response and parses it; throws where the status is not 200. */
-export async function responded(
+export async function createResponse(
   app: App,
   body: object = {},
   options: RequestOptions = {},
 ): Promise<ResponseObject> {
-  return await bodyOf<ResponseObject>(await respond(app, body, options))
+  return await bodyOf<ResponseObject>(await postResponse(app, body, options))
 }
 
 /** A parsed stream of response events. */
@@ -34,16 +34,16 @@ export type StreamedEvents = {
 }
 
 /** Creates a streamed response and reads it to its end. */
-export async function streamedResponse(
+export async function streamResponse(
   app: App,
   body: object = {},
   options: RequestOptions = {},
 ): Promise<StreamedEvents> {
-  return await readEvents(await respond(app, { stream: true, ...body }, options))
+  return await readEvents(await postResponse(app, { stream: true, ...body }, options))
 }
 
 /** Replays the events of a stored response; `query` is added to the query string. */
-export async function replayed(
+export async function replayResponse(
   app: App,
   id: string,
   query = '',
@@ -53,12 +53,16 @@ export async function replayed(
 }
 
 /** Retrieves a stored response. */
-export async function retrieved(app: App, id: string, options: RequestOptions = {}): Promise<ResponseObject> {
+export async function retrieveResponse(
+  app: App,
+  id: string,
+  options: RequestOptions = {},
+): Promise<ResponseObject> {
   return await bodyOf<ResponseObject>(await app.request(`${responsesPath}/${id}`, options))
 }
 
 /** The input items of a stored response; `query` is the query string. */
-export async function inputOf(
+export async function listInputItems(
   app: App,
   id: string,
   query = '',

@@ -31,7 +31,7 @@ export type ScenarioOptions = Omit<AppOptions, 'settings'> & {
 export const providerKey = 'sk-provider-0123456789abcdef'
 
 /** A minimal chat completion request. */
-export const question = { model: 'acme/river', messages: [{ role: 'user', content: 'How high is it?' }] }
+export const chatRequest = { model: 'acme/river', messages: [{ role: 'user', content: 'How high is it?' }] }
 
 /** Starts the gateway and its providers; `acme` plays these scripts, one for each request. */
 export async function startScenario(

@@ -9,17 +9,17 @@ export type Upstream = {
   /** Every request that was received completely, in order. */
   readonly requests: readonly UpstreamRequest[]
   /** Replaces the scripts: one for each request; the last one is repeated. */
-  answer(...scripts: readonly Script[]): void
+  respondWith(...scripts: readonly Script[]): void
   /** Resolves with the request of this index, once it has arrived. */
   request(number: number): Promise<UpstreamRequest>
   /** Resolves when no connection is open. */
-  quiet(): Promise<void>
+  idle(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export type UpstreamRequest = ReceivedRequest & {
   /** Resolves when the connection is closed: true where the gateway closed it before the reply was complete. */
-  readonly left: Promise<boolean>
+  readonly aborted: Promise<boolean>
 }
 
 /** Listens on a free port. Each connection carries one request: none is reused, so that a closed connection means an aborted call. */
@@ -28,7 +28,7 @@ export function createUpstream(...scripts: readonly Script[]): Promise<Upstream>
 }
 
 /** Listens on the port of an earlier one that was disposed. */
-export function createUpstreamAgain({ url }: Upstream, ...scripts: readonly Script[]): Promise<Upstream> {
+export function restartUpstream({ url }: Upstream, ...scripts: readonly Script[]): Promise<Upstream> {
   return createUpstreamAt(Number(new URL(url).port), ...scripts)
 }
 
@@ -51,10 +51,10 @@ async function createUpstreamAt(chosen: number, ...scripts: readonly Script[]): 
 
   function take(socket: Socket, received: ReceivedRequest, closed: Promise<void>): void {
     const script = nextScript()
-    const answer = { ended: false }
-    requests.push({ ...received, left: closed.then(() => !answer.ended) })
+    const reply = { ended: false }
+    requests.push({ ...received, aborted: closed.then(() => !reply.ended) })
     awaited.forEach((wake) => wake())
-    void script.play(socket, closed).then((ended) => (answer.ended = ended))
+    void script.play(socket, closed).then((ended) => (reply.ended = ended))
   }
 
   function nextScript(): Script {
@@ -78,9 +78,9 @@ async function createUpstreamAt(chosen: number, ...scripts: readonly Script[]): 
   return {
     url: `http://127.0.0.1:${port}/v1`,
     requests,
-    answer: (...scripts) => void (queue = scripts),
+    respondWith: (...scripts) => void (queue = scripts),
     request,
-    quiet: async () => void (await Promise.all(open.values())),
+    idle: async () => void (await Promise.all(open.values())),
     async [Symbol.asyncDispose]() {
       for (const socket of open.keys()) socket.destroy()
       await new Promise((resolve) => server.close(resolve))

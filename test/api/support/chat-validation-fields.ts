@@ -1,4 +1,10 @@
-import { type Accepted, type Refused, missing, wrongType, wrongWord } from './chat-validation-case.ts'
+import {
+  type ValidCase,
+  type InvalidCase,
+  missingParameter,
+  invalidType,
+  invalidValue,
+} from './chat-validation-case.ts'
 
 const largest = Number.MAX_SAFE_INTEGER
 
@@ -34,8 +40,8 @@ const optional = [
 ]
 
 /** The fields of one value, at the edge of what they may be. */
-export const accepted: readonly Accepted[] = [
-  ...ranges.flatMap(({ name, least, most }) => [allowed(name, least), allowed(name, most)]),
+export const accepted: readonly ValidCase[] = [
+  ...ranges.flatMap(({ name, least, most: max }) => [allowed(name, least), allowed(name, max)]),
   ...Object.entries(choices).flatMap(([name, words]) => words.map((word) => allowed(name, word))),
   ...booleans.flatMap((name) => [allowed(name, true), allowed(name, false)]),
   ...[...optional, 'stop', 'user'].map((name) => allowed(name, null)),
@@ -46,30 +52,38 @@ export const accepted: readonly Accepted[] = [
 ]
 
 /** The same just beyond the edge. */
-export const refused: readonly Refused[] = [
+export const refused: readonly InvalidCase[] = [
   ...ranges.flatMap(({ name, kind, beyond }) => [
     wrong(name, beyond[0], `${kind}_below_min_value`),
     wrong(name, beyond[1], `${kind}_above_max_value`),
     wrong(name, Infinity, `${kind}_above_max_value`),
-    wrong(name, '1', wrongType),
-    wrong(name, [1], wrongType),
+    wrong(name, '1', invalidType),
+    wrong(name, [1], invalidType),
   ]),
-  ...ranges.filter(({ kind }) => kind === 'integer').map(({ name }) => wrong(name, 1.5, wrongType)),
-  ...Object.keys(choices).flatMap((name) => [wrong(name, 'Auto', wrongWord), wrong(name, 1, wrongType)]),
-  ...booleans.flatMap((name) => [wrong(name, 'true', wrongType), wrong(name, 1, wrongType)]),
-  ...objects.flatMap((name) => [wrong(name, 'text', wrongType), wrong(name, [], wrongType)]),
-  ...[...lists, 'messages'].flatMap((name) => [wrong(name, 'text', wrongType), wrong(name, {}, wrongType)]),
-  ...['model', 'user'].map((name) => wrong(name, 5, wrongType)),
-  ...['model', 'messages'].map((name) => wrong(name, null, wrongType)),
-  ...['model', 'messages'].map((name): Refused => [`no ${name}`, { [name]: undefined }, name, missing]),
+  ...ranges.filter(({ kind }) => kind === 'integer').map(({ name }) => wrong(name, 1.5, invalidType)),
+  ...Object.keys(choices).flatMap((name) => [wrong(name, 'Auto', invalidValue), wrong(name, 1, invalidType)]),
+  ...booleans.flatMap((name) => [wrong(name, 'true', invalidType), wrong(name, 1, invalidType)]),
+  ...objects.flatMap((name) => [wrong(name, 'text', invalidType), wrong(name, [], invalidType)]),
+  ...[...lists, 'messages'].flatMap((name) => [
+    wrong(name, 'text', invalidType),
+    wrong(name, {}, invalidType),
+  ]),
+  ...['model', 'user'].map((name) => wrong(name, 5, invalidType)),
+  ...['model', 'messages'].map((name) => wrong(name, null, invalidType)),
+  ...['model', 'messages'].map((name): InvalidCase => [
+    `no ${name}`,
+    { [name]: undefined },
+    name,
+    missingParameter,
+  ]),
   wrong('messages', [], 'empty_array'),
 ]
 
-function allowed(name: string, value: unknown): Accepted {
+function allowed(name: string, value: unknown): ValidCase {
   return [`${name} ${JSON.stringify(value)}`, { [name]: value }]
 }
 
-function wrong(name: string, value: unknown, code: string): Refused {
+function wrong(name: string, value: unknown, code: string): InvalidCase {
   const shown = value === Infinity ? '1e999' : JSON.stringify(value)
   return [`${name} ${shown}`, { [name]: value }, name, code]
 }

@@ -1,4 +1,10 @@
-import { type Accepted, type Refused, missing, wrongType, wrongWord } from './chat-validation-case.ts'
+import {
+  type ValidCase,
+  type InvalidCase,
+  missingParameter,
+  invalidType,
+  invalidValue,
+} from './chat-validation-case.ts'
 
 const format = (value: unknown) => ({ response_format: value })
 const schema = (value: unknown) => format({ type: 'json_schema', json_schema: value })
@@ -14,7 +20,7 @@ const tooMany = 'array_above_max_length'
 const unknown = 'unknown_parameter'
 
 /** The fields of several values, at the edge of what they may be. */
-export const accepted: readonly Accepted[] = [
+export const accepted: readonly ValidCase[] = [
   ['one stop', { stop: 'a' }],
   ['no stops', { stop: [] }],
   ['four stops', { stop: ['a', 'b', 'c', 'd'] }],
@@ -51,78 +57,88 @@ export const accepted: readonly Accepted[] = [
 ]
 
 /** The same just beyond the edge. */
-export const refused: readonly Refused[] = [
+export const refused: readonly InvalidCase[] = [
   ['five stops', { stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop', tooMany],
-  ['a stop of a number', { stop: 5 }, 'stop', wrongType],
-  ['a number among the stops', { stop: ['a', 5] }, 'stop[1]', wrongType],
+  ['a stop of a number', { stop: 5 }, 'stop', invalidType],
+  ['a number among the stops', { stop: ['a', 5] }, 'stop[1]', invalidType],
   ['an unknown stream option', { stream_options: { chunks: 1 } }, 'stream_options.chunks', unknown],
   [
     'a word for usage',
     { stream_options: { include_usage: 'yes' } },
     'stream_options.include_usage',
-    wrongType,
+    invalidType,
   ],
-  ['a tool of a string', tool('f'), 'tools[1]', wrongType],
-  ['a tool of another type', tool({ type: 'web_search' }), 'tools[1].type', wrongWord],
-  ['a tool without a type', tool({ function: { name: 'f' } }), 'tools[1].type', missing],
-  ['a tool without a function', tool({ type: 'function' }), 'tools[1].function', missing],
-  ['a tool without a name', called({ description: 'd' }), 'tools[1].function.name', missing],
+  ['a tool of a string', tool('f'), 'tools[1]', invalidType],
+  ['a tool of another type', tool({ type: 'web_search' }), 'tools[1].type', invalidValue],
+  ['a tool without a type', tool({ function: { name: 'f' } }), 'tools[1].type', missingParameter],
+  ['a tool without a function', tool({ type: 'function' }), 'tools[1].function', missingParameter],
+  ['a tool without a name', called({ description: 'd' }), 'tools[1].function.name', missingParameter],
   [
     'a tool that a number describes',
     called({ name: 'f', description: 5 }),
     'tools[1].function.description',
-    wrongType,
+    invalidType,
   ],
-  ['parameters of a list', called({ name: 'f', parameters: [] }), 'tools[1].function.parameters', wrongType],
-  ['an empty tool choice', forced({}), 'tool_choice.type', missing],
-  ['a tool choice of another type', forced({ type: 'mcp' }), 'tool_choice.type', wrongWord],
-  ['a choice of no function', forced({ type: 'function' }), 'tool_choice.function', missing],
+  [
+    'parameters of a list',
+    called({ name: 'f', parameters: [] }),
+    'tools[1].function.parameters',
+    invalidType,
+  ],
+  ['an empty tool choice', forced({}), 'tool_choice.type', missingParameter],
+  ['a tool choice of another type', forced({ type: 'mcp' }), 'tool_choice.type', invalidValue],
+  ['a choice of no function', forced({ type: 'function' }), 'tool_choice.function', missingParameter],
   [
     'a choice without a name',
     forced({ type: 'function', function: {} }),
     'tool_choice.function.name',
-    missing,
+    missingParameter,
   ],
-  ['an empty format', format({}), 'response_format.type', missing],
-  ['an unknown format', format({ type: 'yaml' }), 'response_format.type', wrongWord],
-  ['a format of null for a type', format({ type: null }), 'response_format.type', wrongType],
+  ['an empty format', format({}), 'response_format.type', missingParameter],
+  ['an unknown format', format({ type: 'yaml' }), 'response_format.type', invalidValue],
+  ['a format of null for a type', format({ type: null }), 'response_format.type', invalidType],
   [
     'a schema format without a schema',
     format({ type: 'json_schema' }),
     'response_format.json_schema',
-    missing,
+    missingParameter,
   ],
-  ['a schema without a name', schema({ schema: {} }), 'response_format.json_schema.name', missing],
-  ['a name without a schema', schema({ name: 'n' }), 'response_format.json_schema.schema', missing],
-  ['a schema of true', schema({ name: 'n', schema: true }), 'response_format.json_schema.schema', wrongType],
+  ['a schema without a name', schema({ schema: {} }), 'response_format.json_schema.name', missingParameter],
+  ['a name without a schema', schema({ name: 'n' }), 'response_format.json_schema.schema', missingParameter],
+  [
+    'a schema of true',
+    schema({ name: 'n', schema: true }),
+    'response_format.json_schema.schema',
+    invalidType,
+  ],
   [
     'a strict word',
     schema({ name: 'n', schema: {}, strict: 'yes' }),
     'response_format.json_schema.strict',
-    wrongType,
+    invalidType,
   ],
-  ['a bias of a string', { logit_bias: { '1': '5' } }, 'logit_bias.1', wrongType],
-  ['a bias under an odd name', { logit_bias: { 'a\nb': null } }, 'logit_bias.a\ufffdb', wrongType],
+  ['a bias of a string', { logit_bias: { '1': '5' } }, 'logit_bias.1', invalidType],
+  ['a bias under an odd name', { logit_bias: { 'a\nb': null } }, 'logit_bias.a\ufffdb', invalidType],
   ['33 tags', tags(33), 'tags', tooMany],
   ['a tag of 129 characters', { tags: ['a', '😀'.repeat(129)] }, 'tags[1]', above],
-  ['a tag of a number', { tags: [5] }, 'tags[0]', wrongType],
-  ['a trace without an id', { trace: {} }, 'trace.id', missing],
-  ['a null trace id', { trace: { id: null } }, 'trace.id', wrongType],
+  ['a tag of a number', { tags: [5] }, 'tags[0]', invalidType],
+  ['a trace without an id', { trace: {} }, 'trace.id', missingParameter],
+  ['a null trace id', { trace: { id: null } }, 'trace.id', invalidType],
   ['an empty trace id', { trace: { id: '' } }, 'trace.id', below],
   ['a trace id of 257 characters', { trace: { id: 'a'.repeat(257) } }, 'trace.id', above],
-  ...['span_id', 'parent_span_id'].map((name): Refused => [
+  ...['span_id', 'parent_span_id'].map((name): InvalidCase => [
     `an empty ${name}`,
     trace({ [name]: '' }),
     `trace.${name}`,
     below,
   ]),
-  ...['span_id', 'parent_span_id', 'name', 'source'].map((name): Refused => [
+  ...['span_id', 'parent_span_id', 'name', 'source'].map((name): InvalidCase => [
     `${name} of 257 characters`,
     trace({ [name]: 'a'.repeat(257) }),
     `trace.${name}`,
     above,
   ]),
-  ['trace metadata of a string', trace({ metadata: 'a' }), 'trace.metadata', wrongType],
+  ['trace metadata of a string', trace({ metadata: 'a' }), 'trace.metadata', invalidType],
   ['an unknown trace property', trace({ parent: 'a' }), 'trace.parent', unknown],
   ['__proto__ in a trace', { trace: JSON.parse('{"id":"a","__proto__":{}}') }, 'trace.__proto__', unknown],
 ]

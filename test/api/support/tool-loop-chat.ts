@@ -1,16 +1,16 @@
 import { randomText } from '../../../src/lib/id.ts'
 import { type Fields, fieldsOf } from '../../../src/lib/json/json.ts'
-import { type LoopWire, objectsIn, type Step } from './tool-loop-provider.ts'
+import { type LoopProtocol, objectsIn, type Step } from './tool-loop-provider.ts'
 
 /** DeepSeek while it thinks: a tool turn has to come back with its reasoning, which may be empty. */
-export const deepseek: LoopWire = {
-  ...chatWire({
+export const deepseek: LoopProtocol = {
+  ...chatProtocol({
     fieldsFor: (signature) => ({ reasoning_content: signature }),
     idOf: (_, index) => `call_0${index}_x7Kp2mQ9${randomText(8)}`,
   }),
   kind: 'deepseek',
   model: 'deepseek-v4-pro',
-  refusal(body, issued) {
+  rejection(body, issued) {
     const foreign = toolTurns(body).some(({ reasoning_content: reasoning }) => {
       return typeof reasoning !== 'string' || (reasoning !== '' && !issued.has(reasoning))
     })
@@ -21,8 +21,8 @@ export const deepseek: LoopWire = {
 }
 
 /** Gemini 3 behind OpenRouter, which counts the calls of each answer from 0 and names them in its details. */
-export const openrouter: LoopWire = {
-  ...chatWire({
+export const openrouter: LoopProtocol = {
+  ...chatProtocol({
     fieldsFor: (data, { calls: [first] }) => ({
       reasoning: 'The gauge comes first.',
       reasoning_details: first && [
@@ -33,7 +33,7 @@ export const openrouter: LoopWire = {
   }),
   kind: 'openrouter',
   model: 'google/gemini-3-pro-preview',
-  refusal(body, issued) {
+  rejection(body, issued) {
     const foreign = toolTurns(body).some(({ reasoning_details, tool_calls }) => {
       const [detail] = objectsIn(reasoning_details)
       const own = detail?.data === 'skip_thought_signature_validator' || issued.has(String(detail?.data))
@@ -56,7 +56,7 @@ type ChatParts = {
   idOf(name: string, index: number): string
 }
 
-function chatWire({ fieldsFor, idOf }: ChatParts): Pick<LoopWire, 'steps' | 'whole' | 'frames'> {
+function chatProtocol({ fieldsFor, idOf }: ChatParts): Pick<LoopProtocol, 'steps' | 'whole' | 'frames'> {
   const messageOf = (step: Step, signature: string) => ({
     role: 'assistant',
     content: step.text,

@@ -1,14 +1,14 @@
 import { type Fields, fieldsOf } from '../../../src/lib/json/json.ts'
-import { type LoopWire, objectsIn, type Step } from './tool-loop-provider.ts'
+import { type LoopProtocol, objectsIn, type Step } from './tool-loop-provider.ts'
 
 const thought = 'The gauge comes first.'
 
 /** Claude with a budget for its thoughts: a tool turn has to begin with them as long as thinking is on. */
-export const anthropic: LoopWire = {
+export const anthropic: LoopProtocol = {
   kind: 'anthropic',
   model: 'claude-sonnet-4-5',
   steps: (body) => objectsIn(body.messages).filter(({ role }) => role === 'assistant').length,
-  refusal: refuseMessages,
+  rejection: refuseMessages,
   whole: (step, signature) => ({
     type: 'message',
     role: 'assistant',
@@ -40,11 +40,11 @@ function invalid(message: string): Fields {
 
 function blocksOf({ calls, text }: Step, signature: string): Fields[] {
   const thinking = { type: 'thinking', thinking: thought, signature }
-  const said = text === '' ? [] : [{ type: 'text', text }]
+  const output = text === '' ? [] : [{ type: 'text', text }]
   const uses = calls.map(({ name, arguments: input }, index) => {
     return { type: 'tool_use', id: `toolu_01St3pX${calls.length}y${index}k7`, name, input }
   })
-  return [thinking, ...said, ...uses]
+  return [thinking, ...output, ...uses]
 }
 
 function messageFrames(step: Step, signature: string): object[] {
@@ -82,11 +82,11 @@ function deltasOf({ type, thinking, signature, text, input }: Fields): object[] 
 }
 
 /** Gemini 3: the first call of every step has to come back signed. */
-export const gemini: LoopWire = {
+export const gemini: LoopProtocol = {
   kind: 'gemini',
   model: 'gemini-3-pro-preview',
   steps: (body) => objectsIn(body.contents).filter(({ role }) => role === 'model').length,
-  refusal: refuseContents,
+  rejection: refuseContents,
   whole: (step, signature) => chunkOf(partsOf(step, signature), true),
   frames(step, signature) {
     const parts = partsOf(step, signature)
@@ -114,10 +114,10 @@ function notValid(message: string): Fields {
 
 /** Only the first of calls at once is signed, and they have no ids. */
 function partsOf({ calls, text }: Step, thoughtSignature: string): object[] {
-  const said = text === '' ? [] : [{ text }]
+  const output = text === '' ? [] : [{ text }]
   return [
     { text: thought, thought: true },
-    ...said,
+    ...output,
     ...calls.map(({ name, arguments: args }, index) => {
       return { functionCall: { name, args }, ...(index === 0 ? { thoughtSignature } : {}) }
     }),

@@ -2,13 +2,13 @@ import { randomText } from '../../../src/lib/id.ts'
 import { type Fields, listOf } from '../../../src/lib/json/json.ts'
 
 /** How a provider speaks that thinks before every step and wants its thoughts back. */
-export type LoopWire = {
+export type LoopProtocol = {
   readonly kind: string
   readonly model: string
   /** How many steps of the model the conversation holds. */
   steps(body: Fields): number
   /** What it says to a conversation whose thoughts are missing or not its own, and how; undefined to a good one. */
-  refusal(body: Fields, issued: ReadonlySet<string>): Fields | undefined
+  rejection(body: Fields, issued: ReadonlySet<string>): Fields | undefined
   /** The answer of this step, with this signature. */
   whole(step: Step, signature: string): object
   /** The same as the data of a stream. */
@@ -37,7 +37,7 @@ export type LoopProvider = {
 }
 
 /** Starts one. */
-export function startLoopProvider(wire: LoopWire): LoopProvider {
+export function startLoopProvider(protocol: LoopProtocol): LoopProvider {
   const requests: Fields[] = []
   const issued = new Set<string>()
   const server = Bun.serve({
@@ -46,14 +46,16 @@ export function startLoopProvider(wire: LoopWire): LoopProvider {
     async fetch(request) {
       const body = (await request.json()) as Fields
       requests.push(body)
-      const refusal = wire.refusal(body, issued)
+      const refusal = protocol.rejection(body, issued)
       if (refusal) return Response.json(refusal, { status: 400 })
-      const step = steps[wire.steps(body)] ?? steps[2]
+      const step = steps[protocol.steps(body)] ?? steps[2]
       if (!step) throw new Error('There is no such step.')
       const signature = `c2ln${randomText(20)}`
       issued.add(signature)
       const streams = body.stream === true || request.url.includes(':streamGenerateContent')
-      return streams ? stream(wire.frames(step, signature)) : Response.json(wire.whole(step, signature))
+      return streams
+        ? stream(protocol.frames(step, signature))
+        : Response.json(protocol.whole(step, signature))
     },
   })
   const url = `http://127.0.0.1:${server.port}`

@@ -1,8 +1,8 @@
 import type OpenAI from 'openai'
 import type { ProviderSettings } from '../../../src/config/settings.ts'
-import { openaiOf } from '../../clients/support/openai-client.ts'
+import { openaiClient } from '../../clients/support/openai-client.ts'
 import { type App, startApp } from '../../support/app.ts'
-import type { LoopProvider, LoopWire } from './tool-loop-provider.ts'
+import type { LoopProvider, LoopProtocol } from './tool-loop-provider.ts'
 
 export type ChatMessages = OpenAI.ChatCompletionMessageParam[]
 
@@ -16,7 +16,7 @@ export type Reply = {
 
 /** A gateway with the model `NAME/river` on each of these providers. */
 export function startLoopApp(
-  providers: Readonly<Record<string, readonly [LoopWire, LoopProvider]>>,
+  providers: Readonly<Record<string, readonly [LoopProtocol, LoopProvider]>>,
   database?: string,
 ): Promise<App> {
   const names = Object.entries(providers)
@@ -31,12 +31,12 @@ export function startLoopApp(
 }
 
 /** Asks the model by the stock client, with tools. */
-export async function askModel(
+export async function sendTurn(
   app: App,
   messages: ChatMessages,
   { model = 'acme/river', key, stream = false }: { model?: string; key?: string; stream?: boolean } = {},
 ): Promise<Reply> {
-  const { completions } = openaiOf(app, key === undefined ? {} : { key }).chat
+  const { completions } = openaiClient(app, key === undefined ? {} : { key }).chat
   const params = { model, messages, tools, reasoning_effort: 'medium' } as const
   if (!stream) {
     const completion = await completions.create(params)
@@ -51,7 +51,7 @@ export async function askModel(
 }
 
 /** The conversation with this answer and the results of its calls, as a program writes them that knows no more. */
-export function answered(messages: ChatMessages, { message }: Reply): ChatMessages {
+export function withReply(messages: ChatMessages, { message }: Reply): ChatMessages {
   const { content, tool_calls = [] } = message
   const calls = tool_calls.filter((call) => call.type === 'function')
   const results = calls.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: 'Done: 4 m.' }))
@@ -59,7 +59,7 @@ export function answered(messages: ChatMessages, { message }: Reply): ChatMessag
 }
 
 /** Begins the conversation anew. */
-export function begun(): ChatMessages {
+export function firstMessages(): ChatMessages {
   return [{ role: 'user', content: 'Open the gate where the water is high.' }]
 }
 

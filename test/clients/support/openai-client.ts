@@ -5,12 +5,12 @@ import { startScenario } from '../../support/scenario.ts'
 export type ClientOptions = { readonly key?: string; readonly retries?: number }
 
 /** The stock client of an app, made as anyone would make it. It repeats nothing unless told to. */
-export function openaiOf(app: App, options: ClientOptions = {}): OpenAI {
-  return countingOpenaiOf(app, options).openai
+export function openaiClient(app: App, options: ClientOptions = {}): OpenAI {
+  return countingOpenaiClient(app, options).openai
 }
 
 /** The same, and how many requests it has sent. */
-export function countingOpenaiOf(app: App, { key = app.key, retries = 0 }: ClientOptions = {}) {
+export function countingOpenaiClient(app: App, { key = app.key, retries = 0 }: ClientOptions = {}) {
   let sent = 0
   const openai = new OpenAI({
     baseURL: `${app.url}/v1`,
@@ -25,13 +25,13 @@ export function countingOpenaiOf(app: App, { key = app.key, retries = 0 }: Clien
 }
 
 /** A gateway with a scripted provider behind it and the stock client in front of it. */
-export async function startWithOpenai(...args: Parameters<typeof startScenario>) {
+export async function startOpenaiScenario(...args: Parameters<typeof startScenario>) {
   const scenario = await startScenario(...args)
-  return { ...scenario, openai: openaiOf(scenario.app) }
+  return { ...scenario, openai: openaiClient(scenario.app) }
 }
 
 /** The question of these tests, for parameters that want it mutable. */
-export const asked = {
+export const openaiRequest = {
   model: 'acme/river',
   messages: [{ role: 'user' as const, content: 'How high is it?' }],
 }

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Paid } from '../money/support/paid.ts'
+import type { BillingScenario } from '../../support/billing-scenario.ts'
 import { firstKey } from '../../support/app.ts'
 import { openConnection } from '../../support/connection.ts'
-import { question } from '../../support/scenario.ts'
-import { expectWell, startTrial } from './support/trial.ts'
-import { type Voice, voices } from './support/voice.ts'
+import { chatRequest } from '../../support/scenario.ts'
+import { expectHealthy, startFaultScenario } from './support/fault-scenario.ts'
+import { type ProtocolFixture, protocolFixtures } from './support/protocol-fixtures.ts'
 
-const [voice] = voices as readonly [Voice]
-const body = JSON.stringify(question)
+const [fixture] = protocolFixtures as readonly [ProtocolFixture]
+const body = JSON.stringify(chatRequest)
 const key = `authorization: Bearer ${firstKey}\r\n`
 const length = `content-length: ${body.length}\r\n`
 const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
@@ -18,7 +18,7 @@ function listing(line: string, more = ''): string {
 }
 
 /** A question, with these headers and this for its body. */
-function asking(headers: string, sent = body): string {
+function requesting(headers: string, sent = body): string {
   return `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\n${key}${headers}connection: close\r\n\r\n${sent}`
 }
 
@@ -41,22 +41,30 @@ const refusals: readonly Case[] = [
   ['five thousand headers', listing('GET /v1/models HTTP/1.1', 'x: y\r\n'.repeat(5000)), [431]],
   ['headers of which one is folded', listing('GET /v1/models HTTP/1.1', 'x: y\r\n z\r\n'), [400]],
   ['a zero in a header', listing('GET /v1/models HTTP/1.1', 'x: y\0z\r\n'), [400]],
-  ['chunks of no size', asking('transfer-encoding: chunked\r\n', `zz\r\n${body}\r\n0\r\n\r\n`), [400]],
-  ['a chunk of a huge size', asking('transfer-encoding: chunked\r\n', `${'f'.repeat(20)}\r\n${body}`), [400]],
-  ['a chunk below zero', asking('transfer-encoding: chunked\r\n', `-5\r\n${body}\r\n0\r\n\r\n`), [400]],
+  ['chunks of no size', requesting('transfer-encoding: chunked\r\n', `zz\r\n${body}\r\n0\r\n\r\n`), [400]],
   [
-    'a chunk longer than it says',
-    asking('transfer-encoding: chunked\r\n', `5\r\n${body}\r\n0\r\n\r\n`),
+    'a chunk of a huge size',
+    requesting('transfer-encoding: chunked\r\n', `${'f'.repeat(20)}\r\n${body}`),
     [400],
   ],
-  ['chunks and a length', asking(`${length}transfer-encoding: chunked\r\n`, `${chunk}0\r\n\r\n`), [400]],
-  ['two lengths', asking(`${length}content-length: 3\r\n`), [400]],
-  ['a length below zero', asking('content-length: -1\r\n'), [400]],
-  ['a length that is no number', asking('content-length: many\r\n'), [400]],
-  ['a length beyond all numbers', asking(`content-length: ${'9'.repeat(20)}\r\n`), [400]],
-  ['a body of 100 GB', asking('content-length: 100000000000\r\n'), [413]],
-  ['an encoding nobody knows', asking('transfer-encoding: rot13\r\n'), [400]],
-  ['a second question before the answer', asking(length).replace('connection: close\r\n', '').repeat(2), []],
+  ['a chunk below zero', requesting('transfer-encoding: chunked\r\n', `-5\r\n${body}\r\n0\r\n\r\n`), [400]],
+  [
+    'a chunk longer than it says',
+    requesting('transfer-encoding: chunked\r\n', `5\r\n${body}\r\n0\r\n\r\n`),
+    [400],
+  ],
+  ['chunks and a length', requesting(`${length}transfer-encoding: chunked\r\n`, `${chunk}0\r\n\r\n`), [400]],
+  ['two lengths', requesting(`${length}content-length: 3\r\n`), [400]],
+  ['a length below zero', requesting('content-length: -1\r\n'), [400]],
+  ['a length that is no number', requesting('content-length: many\r\n'), [400]],
+  ['a length beyond all numbers', requesting(`content-length: ${'9'.repeat(20)}\r\n`), [400]],
+  ['a body of 100 GB', requesting('content-length: 100000000000\r\n'), [413]],
+  ['an encoding nobody knows', requesting('transfer-encoding: rot13\r\n'), [400]],
+  [
+    'a second question before the answer',
+    requesting(length).replace('connection: close\r\n', '').repeat(2),
+    [],
+  ],
 ]
 
 const answers: readonly Case[] = [
@@ -89,49 +97,49 @@ const answers: readonly Case[] = [
     ),
     [200],
   ],
-  ['a question that is announced', asking(`${length}expect: 100-continue\r\n`), [100, 200]],
-  ['a question in chunks', asking('transfer-encoding: chunked\r\n', `${chunk}0\r\n\r\n`), [200]],
+  ['a question that is announced', requesting(`${length}expect: 100-continue\r\n`), [100, 200]],
+  ['a question in chunks', requesting('transfer-encoding: chunked\r\n', `${chunk}0\r\n\r\n`), [200]],
   [
     'a question in chunks with notes',
-    asking('transfer-encoding: chunked\r\n', `${chunk.replace('\r\n', ';a=b\r\n')}0\r\n\r\n`),
+    requesting('transfer-encoding: chunked\r\n', `${chunk.replace('\r\n', ';a=b\r\n')}0\r\n\r\n`),
     [200],
   ],
   ['a body where none belongs', listing('GET /v1/models HTTP/1.1', length) + body, [200]],
-  ['less than the whole body', asking('content-length: 10\r\n', body.slice(0, 10)), [400]],
+  ['less than the whole body', requesting('content-length: 10\r\n', body.slice(0, 10)), [400]],
   ['a path that is no text', listing('GET /v1/models/%ff%fe HTTP/1.1'), [404]],
   ['a path of bytes', listing('GET /v1/models/\xff\xfe HTTP/1.1'), [404]],
   ['a path with two slashes', listing('GET //v1/models HTTP/1.1'), [404]],
 ]
 
 describe('a client connection that sends', () => {
-  let trial: Paid
+  let scenario: BillingScenario
   beforeAll(async () => {
-    trial = await startTrial(voice)
+    scenario = await startFaultScenario(fixture)
   })
-  afterAll(() => trial[Symbol.asyncDispose]())
+  afterAll(() => scenario[Symbol.asyncDispose]())
 
   test.each([...refusals, ...answers].map((row) => [...row] as const))('%s', async (_, bytes, statuses) => {
-    const connection = await openConnection(trial.app.url)
+    const connection = await openConnection(scenario.app.url)
     connection.write(Buffer.from(bytes, 'latin1'))
-    const heard = await connection.end()
-    expect([...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual([
+    const received = await connection.end()
+    expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual([
       ...statuses,
     ])
-    expect(heard).not.toMatch(/<html|node_modules|\/src\//)
-    await expectWell(trial, voice)
-    expect(trial.app.lines).toEqual([])
-    expect(trial.books.open()).toBe(0)
-    trial.books.expectSound()
+    expect(received).not.toMatch(/<html|node_modules|\/src\//)
+    await expectHealthy(scenario, fixture)
+    expect(scenario.app.lines).toEqual([])
+    expect(scenario.billing.openReservations()).toBe(0)
+    scenario.billing.expectConsistent()
   })
 
   test('a thousand incomplete request heads do not delay the replies to others', async () => {
-    const held = await Promise.all(Array.from({ length: 1000 }, () => openConnection(trial.app.url)))
+    const held = await Promise.all(Array.from({ length: 1000 }, () => openConnection(scenario.app.url)))
     held.forEach((connection, number) => connection.write(`POST /v1/responses HTTP/1.1\r\nx-${number}: `))
     for (let round = 0; round < 20; round++) {
       held.forEach((connection) => connection.write('y'))
-      await expectWell(trial, voice)
+      await expectHealthy(scenario, fixture)
     }
     held.forEach((connection) => connection.reset())
-    await expectWell(trial, voice)
+    await expectHealthy(scenario, fixture)
   })
 })

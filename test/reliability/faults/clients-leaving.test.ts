@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { until } from '../money/support/books.ts'
-import { leftPromptCost, mostCost, type Paid } from '../money/support/paid.ts'
+import { waitUntil } from '../../support/billing-database.ts'
+import { abortedPromptCost, maxCost, type BillingScenario } from '../../support/billing-scenario.ts'
 import { firstKey } from '../../support/app.ts'
 import { type Connection, openConnection } from '../../support/connection.ts'
-import { question } from '../../support/scenario.ts'
+import { chatRequest } from '../../support/scenario.ts'
 import { events, hang, type Script, silence } from '../../support/script.ts'
-import { expectWell, type Form, forms, startTrial } from './support/trial.ts'
-import { type Voice, voices } from './support/voice.ts'
+import { expectHealthy, type RequestForm, forms, startFaultScenario } from './support/fault-scenario.ts'
+import { type ProtocolFixture, protocolFixtures } from './support/protocol-fixtures.ts'
 
-const [voice] = voices as readonly [Voice]
+const [fixture] = protocolFixtures as readonly [ProtocolFixture]
 
 /** Where a client leaves: how much of its request it sends, what the provider says, and what it waits for. */
 type Stage = {
@@ -25,10 +25,10 @@ const streamed = forms.filter(({ stream }) => stream)
 /** Time in which nothing was seen may come on top. */
 const left = { status: 499, error: 'client_gone', cost: expect.any(Number) }
 const unread = { status: 400, error: 'invalid_request_error', cost: null }
-const begun = events(voice.begun, hang)
-const almost = events([...voice.begun, ...voice.ended.slice(0, 3)], hang)
+const opening = events(fixture.firstFrames, hang)
+const almost = events([...fixture.firstFrames, ...fixture.lastFrames.slice(0, 3)], hang)
 
-const stages: readonly (readonly [name: string, stage: Stage, forms: readonly Form[]])[] = [
+const stages: readonly (readonly [name: string, stage: Stage, forms: readonly RequestForm[]])[] = [
   ['before it has said anything', { sent: [0, 0], script: silence }, forms],
   ['in the middle of its headers', { sent: [0.6, 0], script: silence }, forms],
   ['before its body', { sent: [1, 0], script: silence, row: unread }, forms],
@@ -39,49 +39,51 @@ const stages: readonly (readonly [name: string, stage: Stage, forms: readonly Fo
     { sent: [1, 1], script: events([], hang), row: left },
     forms,
   ],
-  ['after the first words', { sent: [1, 1], script: begun, read: 'It is ', row: left }, streamed],
+  ['after the first words', { sent: [1, 1], script: opening, read: 'It is ', row: left }, streamed],
   ['before the last frame', { sent: [1, 1], script: almost, read: 'four metres', row: left }, streamed],
 ]
 
 describe('a client that disconnects', () => {
-  let trial: Paid
+  let scenario: BillingScenario
   beforeAll(async () => {
-    trial = await startTrial(voice)
+    scenario = await startFaultScenario(fixture)
   })
-  afterAll(() => trial[Symbol.asyncDispose]())
+  afterAll(() => scenario[Symbol.asyncDispose]())
 
   test.each(stages.map((stage) => [...stage] as const))('%s', async (_, stage, forms) => {
-    const { acme, books, app } = trial
+    const { acme, billing, app } = scenario
     for (const form of forms) {
       const asks = stage.row?.status === 499
-      const [asked, rows] = [acme.requests.length, books.rows().length]
-      acme.answer(stage.script)
+      const [requested, rows] = [acme.requests.length, billing.rows().length]
+      acme.respondWith(stage.script)
       const connection = await openConnection(app.url)
       send(connection, form, stage.sent)
       if (stage.read) await connection.until(stage.read)
-      else if (asks) await acme.request(asked)
+      else if (asks) await acme.request(requested)
       connection.reset()
-      if (asks) expect(await acme.requests[asked]!.left).toBe(true)
-      await expectWell(trial, voice)
+      if (asks) expect(await acme.requests[requested]!.aborted).toBe(true)
+      await expectHealthy(scenario, fixture)
       // That answer has a row of its own.
-      await until(() => books.rows().length >= rows + (stage.row ? 2 : 1), 'the row of the call')
-      const added = books.rows().slice(rows)
+      await waitUntil(() => billing.rows().length >= rows + (stage.row ? 2 : 1), 'the row of the call')
+      const added = billing.rows().slice(rows)
       if (stage.row) expect(added).toContainEqual(expect.objectContaining({ api: form.api, ...stage.row }))
-      if (asks) expect(added[0]?.cost).toBeWithin(leftPromptCost, mostCost + 1)
+      if (asks) expect(added[0]?.cost).toBeWithin(abortedPromptCost, maxCost + 1)
       expect(added).toHaveLength(stage.row ? 2 : 1)
-      expect(acme.requests.length).toBe(asked + (asks ? 2 : 1))
-      expect([books.open(), books.account()[1]]).toEqual([0, 0])
-      books.expectSound()
+      expect(acme.requests.length).toBe(requested + (asks ? 2 : 1))
+      expect([billing.openReservations(), billing.account()[1]]).toEqual([0, 0])
+      billing.expectConsistent()
     }
     expect(app.lines).toEqual([])
   })
 })
 
-function send(connection: Connection, { api, stream }: Form, [head, body]: Stage['sent']): void {
-  const { model, messages } = question
-  const text = JSON.stringify(api === 'chat' ? { ...question, stream } : { model, input: messages, stream })
+function send(connection: Connection, { api, stream }: RequestForm, [head, body]: Stage['sent']): void {
+  const { model, messages } = chatRequest
+  const text = JSON.stringify(
+    api === 'chat' ? { ...chatRequest, stream } : { model, input: messages, stream },
+  )
   const path = api === 'chat' ? '/v1/chat/completions' : '/v1/responses'
   const lines = `host: a\r\nauthorization: Bearer ${firstKey}\r\ncontent-length: ${text.length}`
-  const whole = `POST ${path} HTTP/1.1\r\n${lines}\r\n\r\n`
-  connection.write(whole.slice(0, whole.length * head) + text.slice(0, text.length * body))
+  const complete = `POST ${path} HTTP/1.1\r\n${lines}\r\n\r\n`
+  connection.write(complete.slice(0, complete.length * head) + text.slice(0, text.length * body))
 }

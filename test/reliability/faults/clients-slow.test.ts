@@ -1,35 +1,36 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { until } from '../money/support/books.ts'
+import { waitUntil } from '../../support/billing-database.ts'
 import { createGatewayProcess } from '../money/support/gateway-process.ts'
-import { pricing } from '../money/support/paid.ts'
+import { pricing } from '../../support/billing-scenario.ts'
 import { eventStream } from '../../../src/http/event-stream.ts'
 import type { OnItem } from '../../../src/lib/push-stream.ts'
-import { question, startScenario } from '../../support/scenario.ts'
+import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { events, type Script } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { memoryOf } from './support/gateway-memory.ts'
 import { head } from './support/raw-script.ts'
 import { openSlowClient } from './support/slow-client.ts'
-import { type Voice, voices } from './support/voice.ts'
+import { type ProtocolFixture, protocolFixtures } from './support/protocol-fixtures.ts'
 
-const [voice] = voices as readonly [Voice]
+const [fixture] = protocolFixtures as readonly [ProtocolFixture]
 
 /** In bytes: what a provider would send to each client, and what may get stuck on the way to one that takes nothing. */
 const wholeFlood = 200_000_000
-const mostOnTheWay = 40_000_000
+const maxOnTheWay = 40_000_000
 
 /** In MiB. */
-const mostGrowth = 100
+const maxGrowth = 100
 
 /** A stream of text that counts what it could send, and resolves `stuck` when nobody has taken any for a while. */
 function countedFlood() {
   const sent = { bytes: 0 }
-  const piece = Buffer.from(voice.text('x'.repeat(16_384)))
+  const piece = Buffer.from(fixture.text('x'.repeat(16_384)))
   let last = performance.now()
   const script: Script = {
     async play(socket) {
       socket.write(
-        head(200, { 'content-type': 'text/event-stream', connection: 'close' }) + voice.begun.join(''),
+        head(200, { 'content-type': 'text/event-stream', connection: 'close' }) +
+          fixture.firstFrames.join(''),
       )
       while (!socket.destroyed && sent.bytes < wholeFlood) {
         sent.bytes += piece.length
@@ -43,17 +44,18 @@ function countedFlood() {
       return false
     },
   }
-  const stuck = () => until(() => performance.now() - last > 200, 'a provider that is not taken from', 20_000)
+  const stuck = () =>
+    waitUntil(() => performance.now() - last > 200, 'a provider that is not taken from', 20_000)
   return { sent, script, stuck }
 }
 
 describe('a client that reads one byte at a time', () => {
-  const asked = [
-    ['chat', '/v1/chat/completions', { ...question, stream: true }],
-    ['responses', '/v1/responses', { model: question.model, input: 'x', stream: true }],
+  const requested = [
+    ['chat', '/v1/chat/completions', { ...chatRequest, stream: true }],
+    ['responses', '/v1/responses', { model: chatRequest.model, input: 'x', stream: true }],
   ] as const
 
-  test.each([...asked])('slows its provider down, and costs no memory: %s', async (_, path, body) => {
+  test.each([...requested])('slows its provider down, and costs no memory: %s', async (_, path, body) => {
     const flood = countedFlood()
     await using upstream = await createUpstream(flood.script)
     await using gateway = await createGatewayProcess(upstream.url, pricing)
@@ -64,23 +66,26 @@ describe('a client that reads one byte at a time', () => {
     await flood.stuck()
     for (let byte = 0; byte < 5; byte++) expect(await client.take(1)).toHaveLength(1)
     await flood.stuck()
-    expect(flood.sent.bytes).toBeLessThan(mostOnTheWay)
+    expect(flood.sent.bytes).toBeLessThan(maxOnTheWay)
     const growth = (await memoryOf(gateway.pid())) - before
-    if (!Number.isNaN(growth)) expect(growth).toBeLessThan(mostGrowth)
+    if (!Number.isNaN(growth)) expect(growth).toBeLessThan(maxGrowth)
     client.leave()
-    expect(await upstream.requests[0]!.left).toBe(true)
-    const [row] = await gateway.books.settled(1)
+    expect(await upstream.requests[0]!.aborted).toBe(true)
+    const [row] = await gateway.books.waitForUsage(1)
     expect(row).toMatchObject({ status: 499, error: 'client_gone' })
   })
 })
 
 test('a client that pauses for longer than the idle timeout is not reported as a slow provider', async () => {
-  const pieces = Array.from({ length: 600 }, (_, number) => voice.text(`${number} `.padEnd(20_000, 'x')))
-  await using scenario = await startScenario(events([...voice.begun, ...pieces, ...voice.ended]), {
-    provider: { timeouts: { idle: '100ms' } },
-  })
+  const pieces = Array.from({ length: 600 }, (_, number) => fixture.text(`${number} `.padEnd(20_000, 'x')))
+  await using scenario = await startScenario(
+    events([...fixture.firstFrames, ...pieces, ...fixture.lastFrames]),
+    {
+      provider: { timeouts: { idle: '100ms' } },
+    },
+  )
   const { app, acme } = scenario
-  const client = await openSlowClient(app.url, '/v1/chat/completions', { ...question, stream: true })
+  const client = await openSlowClient(app.url, '/v1/chat/completions', { ...chatRequest, stream: true })
   await acme.request(0)
   // Nothing tells that nobody has taken anything for longer than the provider may be silent.
   await Bun.sleep(500)
@@ -95,7 +100,7 @@ async function tellForEver(take: OnItem<string>): Promise<void> {
 
 describe('a client that stops reading', () => {
   const closed = Promise.withResolvers<void>()
-  let told: unknown
+  let received: unknown
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -107,7 +112,7 @@ describe('a client that stops reading', () => {
           frames: (item) => `data: ${item}\n\n`,
           end: () => 'data: [DONE]\n\n',
           failed: (error) => {
-            told = error
+            received = error
             return 'data: broken\n\n'
           },
         },
@@ -119,7 +124,7 @@ describe('a client that stops reading', () => {
   test('for that long counts as disconnected, and receives no end of the stream', async () => {
     const client = await openSlowClient(server.url.href, '/', {})
     await closed.promise
-    expect(told).toMatchObject({ status: 499, code: 'client_gone' })
+    expect(received).toMatchObject({ status: 499, code: 'client_gone' })
     expect(await client.until('data: broken\n\n')).not.toContain('[DONE]')
     client.leave()
   })

@@ -4,7 +4,7 @@ import { Meter } from '../../../src/gateway/billing/meter.ts'
 import { requestPath } from '../../../src/http/request-path.ts'
 import { type App, firstKey, startApp } from '../../support/app.ts'
 import { openConnection } from '../../support/connection.ts'
-import { question, startScenario } from '../../support/scenario.ts'
+import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { silence } from '../../support/script.ts'
 import { plainGeneration } from '../../unit/protocols/support/generations.ts'
 
@@ -64,17 +64,17 @@ describe('an invalid host header', () => {
 test('an HTTP/1.0 client without a host header that disconnects ends its call', async () => {
   await using scenario = await startScenario(silence)
   const connection = await openConnection(scenario.app.url)
-  const body = JSON.stringify(question)
+  const body = JSON.stringify(chatRequest)
   const head = `POST /v1/chat/completions HTTP/1.0\r\n${key}content-length: ${body.length}\r\n\r\n`
   connection.write(head + body)
   const request = await scenario.acme.request(0)
   connection.reset()
-  expect(await request.left).toBe(true)
+  expect(await request.aborted).toBe(true)
 })
 
 test('a stream to an HTTP/1.0 client is complete', async () => {
   const connection = await openConnection(app.url)
-  const body = JSON.stringify({ ...question, model: 'weir/echo', stream: true })
+  const body = JSON.stringify({ ...chatRequest, model: 'weir/echo', stream: true })
   connection.write(
     `POST /v1/chat/completions HTTP/1.0\r\n${key}content-length: ${body.length}\r\n\r\n${body}`,
   )

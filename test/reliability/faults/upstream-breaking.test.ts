@@ -1,24 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { constants, gzipSync } from 'node:zlib'
-import type { Paid } from '../money/support/paid.ts'
-import { queueRequest, runOver, runTells } from '../../support/background.ts'
+import type { BillingScenario } from '../../support/billing-scenario.ts'
+import { queueRunRequest, waitForRun, waitForOutput } from '../../support/background.ts'
 import { readPieces } from '../../support/body-reader.ts'
 import { breakOff, type End, events, finish, hang, type Script } from '../../support/script.ts'
 import { abort, head, raw } from './support/raw-script.ts'
 import {
-  ask,
-  expectBooked,
-  expectBroken,
-  expectWell,
-  type Form,
-  good,
+  sendRequest,
+  expectSettled,
+  expectBrokenStream,
+  expectHealthy,
+  type RequestForm,
+  normalReply,
   idOf,
-  startTrial,
-} from './support/trial.ts'
-import { type Voice, voices } from './support/voice.ts'
+  startFaultScenario,
+} from './support/fault-scenario.ts'
+import { type ProtocolFixture, protocolFixtures } from './support/protocol-fixtures.ts'
 
 /** What comes once the first words have been heard; none of it lets the answer look whole. */
-type Fault = readonly [name: string, script: (voice: Voice, heard: Promise<void>) => Script, code?: string]
+type Fault = readonly [
+  name: string,
+  script: (voice: ProtocolFixture, heard: Promise<void>) => Script,
+  code?: string,
+]
 
 /** Four times as deep, nobody could write it any more. */
 const deep = `${'{"a":'.repeat(15_000)}1${'}'.repeat(15_000)}`
@@ -26,8 +30,8 @@ const deep = `${'{"a":'.repeat(15_000)}1${'}'.repeat(15_000)}`
 const stream = { 'content-type': 'text/event-stream' }
 
 /** The stream goes on like this. */
-function then(pieces: (voice: Voice) => readonly string[], end: End = finish): Fault[1] {
-  return (voice, heard) => events([...voice.begun, heard, ...pieces(voice)], end)
+function then(pieces: (voice: ProtocolFixture) => readonly string[], end: End = finish): Fault[1] {
+  return (fixture, received) => events([...fixture.firstFrames, received, ...pieces(fixture)], end)
 }
 
 const faults: readonly Fault[] = [
@@ -35,32 +39,36 @@ const faults: readonly Fault[] = [
   ['it ends the connection', then(() => [], breakOff)],
   ['it ends the body', then(() => [])],
   ['it says nothing more', then(() => [], hang), 'upstream_timeout'],
-  ['it breaks off in a frame', then(({ ended }) => [ended[0]!.slice(0, 30)], breakOff)],
-  ['it ends the body in a frame', then(({ ended }) => [ended[0]!.slice(0, 30)])],
+  ['it breaks off in a frame', then(({ lastFrames: ended }) => [ended[0]!.slice(0, 30)], breakOff)],
+  ['it ends the body in a frame', then(({ lastFrames: ended }) => [ended[0]!.slice(0, 30)])],
   ['it goes on with garbage', then(() => ['data: \0\x01garbage\n\n'])],
   ['it goes on with a page', then(() => ['data: <html>\n\n<body>\n\n</html>\n\n'])],
   ['it goes on with a line of 5 MB that is no JSON', then(() => [`data: ${'x'.repeat(5e6)}\n\n`], hang)],
-  ['it nests a call without an end', then((voice) => [voice.called(deep)[1], ...voice.ended], hang)],
+  [
+    'it nests a call without an end',
+    then((fixture) => [fixture.callReply(deep)[1], ...fixture.lastFrames], hang),
+  ],
   ['it tells an error', then(({ error }) => [error])],
-  ['it tells an error and goes on', then(({ error, ended }) => [error, ...ended])],
+  ['it tells an error and goes on', then(({ error, lastFrames: ended }) => [error, ...ended])],
   ['it tells an error and waits', then(({ error }) => [error], hang)],
   [
     'it sends no chunk of the size it says',
-    ({ begun }, heard) => {
+    ({ firstFrames: opening }, received) => {
       const head200 = head(200, { ...stream, 'transfer-encoding': 'chunked' })
-      return raw([head200, chunkOf(Buffer.from(begun.join(''))), heard, 'zz\r\nhello\r\n'])
+      return raw([head200, chunkOf(Buffer.from(opening.join(''))), received, 'zz\r\nhello\r\n'])
     },
   ],
   [
     'it promises more than it sends',
-    ({ begun }, heard) => raw([head(200, { ...stream, 'content-length': '100000' }), begun.join(''), heard]),
+    ({ firstFrames: opening }, received) =>
+      raw([head(200, { ...stream, 'content-length': '100000' }), opening.join(''), received]),
   ],
   [
     'what it has compressed is cut off',
-    ({ begun }, heard) => {
-      const bytes = gzipSync(begun.join(''), { finishFlush: constants.Z_SYNC_FLUSH })
+    ({ firstFrames: opening }, received) => {
+      const bytes = gzipSync(opening.join(''), { finishFlush: constants.Z_SYNC_FLUSH })
       const headers = { ...stream, 'content-encoding': 'gzip', 'transfer-encoding': 'chunked' }
-      return raw([head(200, headers), chunkOf(bytes), heard, '0\r\n\r\n'])
+      return raw([head(200, headers), chunkOf(bytes), received, '0\r\n\r\n'])
     },
   ],
 ]
@@ -69,38 +77,38 @@ function chunkOf(bytes: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 }
 
-const forms: readonly Form[] = [
+const forms: readonly RequestForm[] = [
   { api: 'chat', stream: true },
   { api: 'responses', stream: true },
 ]
 
-describe.each(voices.map((voice) => [voice.kind, voice] as const))(
+describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const))(
   'the stream of a provider (%s)',
-  (_, voice) => {
-    let trial: Paid
+  (_, fixture) => {
+    let scenario: BillingScenario
     beforeAll(async () => {
-      trial = await startTrial(voice, { idle: '500ms' }, { other: [good(voice, true)] })
+      scenario = await startFaultScenario(fixture, { idle: '500ms' }, { other: [normalReply(fixture, true)] })
     })
-    afterAll(() => trial[Symbol.asyncDispose]())
+    afterAll(() => scenario[Symbol.asyncDispose]())
 
     test.each(faults.map(([name, script, code]) => [name, script, code ?? 'upstream_unavailable'] as const))(
       'ends with an error when after the first tokens %s',
       async (_, script, code) => {
-        const { length } = trial.acme.requests
-        const { promise: heard, resolve } = Promise.withResolvers<void>()
-        trial.acme.answer(script(voice, heard))
-        const replies = await Promise.all(forms.map((form) => ask(trial, form)))
+        const { length } = scenario.acme.requests
+        const { promise: received, resolve } = Promise.withResolvers<void>()
+        scenario.acme.respondWith(script(fixture, received))
+        const replies = await Promise.all(forms.map((form) => sendRequest(scenario, form)))
         await Promise.all(replies.map((reply) => readPieces(reply.clone()).until('It is ')))
-        const run = await queueRequest(trial.app)
-        await runTells(trial.app, run.id, 'It is ')
+        const run = await queueRunRequest(scenario.app)
+        await waitForOutput(scenario.app, run.id, 'It is ')
         resolve()
-        for (const [index, form] of forms.entries()) await expectBroken(replies[index]!, form, code)
-        expect(await runOver(trial.app, run.id)).toMatchObject({ status: 'failed' })
-        const row = { status: 502, error: code, cost: voice.brokenCost, provider: 'acme', estimated: 1 }
+        for (const [index, form] of forms.entries()) await expectBrokenStream(replies[index]!, form, code)
+        expect(await waitForRun(scenario.app, run.id)).toMatchObject({ status: 'failed' })
+        const row = { status: 502, error: code, cost: fixture.brokenCost, provider: 'acme', estimated: 1 }
         const ids = [...replies.map(idOf), run.request]
-        for (const id of ids) expectBooked(trial, id, row)
-        expect([trial.acme.requests.length, trial.other.requests]).toEqual([length + 3, []])
-        await expectWell(trial, voice)
+        for (const id of ids) expectSettled(scenario, id, row)
+        expect([scenario.acme.requests.length, scenario.other.requests]).toEqual([length + 3, []])
+        await expectHealthy(scenario, fixture)
       },
     )
   },

@@ -2,8 +2,15 @@ import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import type { Script } from '../../support/script.ts'
 import { endless, reply } from './support/raw-script.ts'
-import { ask, expectBroken, expectRefused, expectWell, type Form, startTrial } from './support/trial.ts'
-import { type Voice, voices } from './support/voice.ts'
+import {
+  sendRequest,
+  expectBrokenStream,
+  expectError,
+  expectHealthy,
+  type RequestForm,
+  startFaultScenario,
+} from './support/fault-scenario.ts'
+import { type ProtocolFixture, protocolFixtures } from './support/protocol-fixtures.ts'
 
 const stream = { 'content-type': 'text/event-stream' }
 const piece = 'x'.repeat(1024 * 1024)
@@ -11,20 +18,28 @@ const unavailable = { status: 502, code: 'upstream_unavailable' }
 const chat = { api: 'chat', stream: true } as const
 
 /** What a provider goes on with for as long as it is listened to. */
-type Flood = readonly [name: string, script: (voice: Voice) => Script, form?: Form]
+type Flood = readonly [name: string, script: (voice: ProtocolFixture) => Script, form?: RequestForm]
 
 /** The first words are there before it is too much. */
 const breaking: readonly Flood[] = [
-  ['a line', ({ begun }) => endless(`${begun.join('')}data: `, piece, stream)],
-  ['an event of many lines', ({ begun }) => endless(begun.join(''), `data: ${piece}\n`, stream)],
+  ['a line', ({ firstFrames: opening }) => endless(`${opening.join('')}data: `, piece, stream)],
+  [
+    'an event of many lines',
+    ({ firstFrames: opening }) => endless(opening.join(''), `data: ${piece}\n`, stream),
+  ],
   [
     'the arguments of a tool call',
-    (voice) => endless([...voice.begun, voice.callBegun].join(''), voice.argumentsPiece(piece), stream),
+    (fixture) =>
+      endless(
+        [...fixture.firstFrames, fixture.firstCallFrame].join(''),
+        fixture.argumentsFrame(piece),
+        stream,
+      ),
   ],
-  ['an answer', ({ begun, text }) => endless(begun.join(''), text(piece), stream)],
+  ['an answer', ({ firstFrames: opening, text }) => endless(opening.join(''), text(piece), stream)],
   [
     'an answer that is kept',
-    ({ begun, text }) => endless(begun.join(''), text(piece), stream),
+    ({ firstFrames: opening, text }) => endless(opening.join(''), text(piece), stream),
     { ...chat, api: 'responses' },
   ],
 ]
@@ -49,38 +64,41 @@ const refused: readonly Flood[] = [
   ],
 ]
 
-describe.each(voices.map((voice) => [voice.kind, voice] as const))('a provider (%s)', (_, voice) => {
-  test.each(breaking.map(([name, script, form]) => [name, script, form ?? chat] as const))(
-    'that sends %s without an end is aborted with an error, and its connection closed',
-    async (_, script, form) => {
-      await using trial = await startTrial(voice)
-      trial.acme.answer(script(voice))
-      const response = await ask(trial, form)
-      await expectBroken(response, form, 'upstream_unavailable')
-      expect(await trial.acme.requests[0]!.left).toBe(true)
-      await expectWell(trial, voice)
-    },
-  )
-})
+describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const))(
+  'a provider (%s)',
+  (_, fixture) => {
+    test.each(breaking.map(([name, script, form]) => [name, script, form ?? chat] as const))(
+      'that sends %s without an end is aborted with an error, and its connection closed',
+      async (_, script, form) => {
+        await using scenario = await startFaultScenario(fixture)
+        scenario.acme.respondWith(script(fixture))
+        const response = await sendRequest(scenario, form)
+        await expectBrokenStream(response, form, 'upstream_unavailable')
+        expect(await scenario.acme.requests[0]!.aborted).toBe(true)
+        await expectHealthy(scenario, fixture)
+      },
+    )
+  },
+)
 
 describe('a provider', () => {
-  const [voice] = voices as readonly [Voice]
+  const [fixture] = protocolFixtures as readonly [ProtocolFixture]
 
   test.each(refused.map(([name, script]) => [name, script] as const))(
     'that sends %s without an end before its first token is aborted, and its connection closed',
     async (_, script) => {
-      await using trial = await startTrial(voice)
-      trial.acme.answer(script(voice))
-      const response = await ask(trial, chat)
-      await expectRefused(response, unavailable)
-      await expectWell(trial, voice)
+      await using scenario = await startFaultScenario(fixture)
+      scenario.acme.respondWith(script(fixture))
+      const response = await sendRequest(scenario, chat)
+      await expectError(response, unavailable)
+      await expectHealthy(scenario, fixture)
     },
   )
 
   test('that sends endless comments before its first token times out', async () => {
-    await using trial = await startTrial(voice, { first_byte: '300ms' })
-    trial.acme.answer(endless(': wait\n\n', ': wait\n\n', stream))
-    await expectRefused(await ask(trial, chat), { status: 502, code: 'upstream_timeout' })
-    expect(await trial.acme.requests[0]!.left).toBe(true)
+    await using scenario = await startFaultScenario(fixture, { first_byte: '300ms' })
+    scenario.acme.respondWith(endless(': wait\n\n', ': wait\n\n', stream))
+    await expectError(await sendRequest(scenario, chat), { status: 502, code: 'upstream_timeout' })
+    expect(await scenario.acme.requests[0]!.aborted).toBe(true)
   })
 })

@@ -1,39 +1,39 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { type Paid, pricing, startPaid } from '../money/support/paid.ts'
-import { queueRequest, runOver } from '../../support/background.ts'
-import { whole } from '../../support/chat-answers.ts'
+import { type BillingScenario, pricing, startBillingScenario } from '../../support/billing-scenario.ts'
+import { queueRunRequest, waitForRun } from '../../support/background.ts'
+import { jsonReply } from '../../support/chat-fixtures.ts'
 import { hang, jsonPieces, type Script, silence } from '../../support/script.ts'
 import { abort, head, raw, reply } from './support/raw-script.ts'
 import {
-  ask,
-  expectBooked,
-  expectRefused,
-  expectWell,
-  type Failed,
-  type Form,
+  sendRequest,
+  expectSettled,
+  expectError,
+  expectHealthy,
+  type ExpectedError,
+  type RequestForm,
   forms,
   idOf,
-  startTrial,
-} from './support/trial.ts'
-import { type Voice, voices } from './support/voice.ts'
+  startFaultScenario,
+} from './support/fault-scenario.ts'
+import { type ProtocolFixture, protocolFixtures } from './support/protocol-fixtures.ts'
 
 /** What goes wrong before the first word; whoever asks gets an error with its status, and pays nothing. */
-type Fault = readonly [name: string, script: (voice: Voice, stream: boolean) => Script]
+type Fault = readonly [name: string, script: (voice: ProtocolFixture, stream: boolean) => Script]
 
 const unavailable = { status: 502, code: 'upstream_unavailable' }
 const timeout = { status: 502, code: 'upstream_timeout' }
 
-const silences: readonly ((voice: Voice) => Script)[] = [
+const silences: readonly ((voice: ProtocolFixture) => Script)[] = [
   () => silence,
   () => raw(['HTTP/1.1 200 OK\r\nconte'], hang),
-  (voice) => jsonPieces([voice.whole.slice(0, 60)], hang),
+  (fixture) => jsonPieces([fixture.complete.slice(0, 60)], hang),
   () => raw([head(500, { 'content-length': '900' }), '{"err'], hang),
 ]
 
 const typeOf = (stream: boolean) => (stream ? 'text/event-stream' : 'application/json')
-const bodyOf = (voice: Voice, stream: boolean) =>
-  stream ? [...voice.begun, ...voice.ended].join('') : voice.whole
+const bodyOf = (fixture: ProtocolFixture, stream: boolean) =>
+  stream ? [...fixture.firstFrames, ...fixture.lastFrames].join('') : fixture.complete
 const page = `<!doctype html><html><body>${'<p>Bad gateway</p>'.repeat(100)}</body></html>`
 /** Four times as deep, nobody could write it any more. */
 const deep = `${'{"a":'.repeat(15_000)}1${'}'.repeat(15_000)}`
@@ -51,24 +51,24 @@ const faults: readonly Fault[] = [
   ['it sends a page as what was asked for', (_, stream) => reply(200, typeOf(stream), page)],
   ['it sends a page with its error', () => reply(503, 'text/html', page)],
   ['it sends nothing', (_, stream) => reply(200, typeOf(stream), '')],
-  ['it calls a stream something else', (voice) => reply(200, 'text/plain', bodyOf(voice, true))],
-  ['it calls JSON a stream', (voice) => reply(200, 'text/event-stream', voice.whole)],
+  ['it calls a stream something else', (fixture) => reply(200, 'text/plain', bodyOf(fixture, true))],
+  ['it calls JSON a stream', (fixture) => reply(200, 'text/event-stream', fixture.complete)],
   [
     'it says that what it sends is compressed, and it is not',
-    (voice, stream) => reply(200, typeOf(stream), bodyOf(voice, stream), { 'content-encoding': 'gzip' }),
+    (fixture, stream) => reply(200, typeOf(stream), bodyOf(fixture, stream), { 'content-encoding': 'gzip' }),
   ],
   [
     'what it has compressed is cut off',
-    (voice, stream) => {
-      const bytes = gzipSync(bodyOf(voice, stream))
+    (fixture, stream) => {
+      const bytes = gzipSync(bodyOf(fixture, stream))
       return reply(200, typeOf(stream), bytes.subarray(0, 20), { 'content-encoding': 'gzip' })
     },
   ],
   [
     'it promises more than it sends',
-    (voice) => reply(200, 'application/json', voice.whole, { 'content-length': '100000' }),
+    (fixture) => reply(200, 'application/json', fixture.complete, { 'content-length': '100000' }),
   ],
-  ['it breaks off in its JSON', (voice) => jsonPieces([voice.whole.slice(0, 60)], abort)],
+  ['it breaks off in its JSON', (fixture) => jsonPieces([fixture.complete.slice(0, 60)], abort)],
   [
     'it sends no chunk of the size it says',
     (_, stream) =>
@@ -84,15 +84,18 @@ const faults: readonly Fault[] = [
   ],
   [
     'it nests a call without an end',
-    (voice, stream) => {
-      const [whole, frame] = voice.called(deep)
-      return reply(200, typeOf(stream), stream ? frame + voice.ended.join('') : whole)
+    (fixture, stream) => {
+      const [complete, frame] = fixture.callReply(deep)
+      return reply(200, typeOf(stream), stream ? frame + fixture.lastFrames.join('') : complete)
     },
   ],
-  ['it begins with an error', (voice) => reply(200, 'text/event-stream', voice.error + voice.ended.join(''))],
+  [
+    'it begins with an error',
+    (fixture) => reply(200, 'text/event-stream', fixture.error + fixture.lastFrames.join('')),
+  ],
   [
     'it waits after its error',
-    (voice) => raw([head(200, { 'content-type': 'text/event-stream' }), voice.error], hang),
+    (fixture) => raw([head(200, { 'content-type': 'text/event-stream' }), fixture.error], hang),
   ],
   [
     'it goes on after the body of its error',
@@ -100,19 +103,19 @@ const faults: readonly Fault[] = [
   ],
 ]
 
-describe.each(voices.map((voice) => [voice.kind, voice] as const))(
+describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const))(
   'a call to a provider (%s) fails without a charge when',
-  (_, voice) => {
-    let trial: Paid
+  (_, fixture) => {
+    let scenario: BillingScenario
     beforeAll(async () => {
-      trial = await startTrial(voice)
+      scenario = await startFaultScenario(fixture)
     })
-    afterAll(() => trial[Symbol.asyncDispose]())
+    afterAll(() => scenario[Symbol.asyncDispose]())
 
-    async function expectFailure(form: Form, failed: Failed): Promise<void> {
-      const response = await ask(trial, form)
-      await expectRefused(response, failed)
-      expectBooked(trial, idOf(response), {
+    async function expectFailure(form: RequestForm, failed: ExpectedError): Promise<void> {
+      const response = await sendRequest(scenario, form)
+      await expectError(response, failed)
+      expectSettled(scenario, idOf(response), {
         api: form.api,
         status: failed.status,
         error: failed.code,
@@ -123,43 +126,43 @@ describe.each(voices.map((voice) => [voice.kind, voice] as const))(
     test.each(faults.map((fault) => [...fault] as const))(
       'a call to a provider (%s) fails without a charge when',
       async (_, script) => {
-        const { length } = trial.acme.requests
+        const { length } = scenario.acme.requests
         for (const stream of [false, true]) {
-          trial.acme.answer(script(voice, stream))
+          scenario.acme.respondWith(script(fixture, stream))
           await expectFailure({ api: 'chat', stream }, unavailable)
           await expectFailure({ api: 'responses', stream }, unavailable)
         }
-        const run = await queueRequest(trial.app)
-        expect(await runOver(trial.app, run.id)).toMatchObject({ status: 'failed', output: [] })
-        expectBooked(trial, run.request, { status: 502, error: unavailable.code, cost: 0 })
-        expect(trial.acme.requests.length).toBe(length + 5)
-        await expectWell(trial, voice)
+        const run = await queueRunRequest(scenario.app)
+        expect(await waitForRun(scenario.app, run.id)).toMatchObject({ status: 'failed', output: [] })
+        expectSettled(scenario, run.request, { status: 502, error: unavailable.code, cost: 0 })
+        expect(scenario.acme.requests.length).toBe(length + 5)
+        await expectHealthy(scenario, fixture)
       },
     )
 
     test('it is silent before its first token, at any stage', async () => {
-      await using impatient = await startTrial(voice, { first_byte: '500ms' })
-      impatient.acme.answer(...forms.flatMap(() => silences.map((silent) => silent(voice))))
-      const asking = forms.flatMap((form) => silences.map(() => ask(impatient, form)))
-      for (const response of await Promise.all(asking)) {
-        await expectRefused(response, timeout)
-        expectBooked(impatient, idOf(response), { status: timeout.status, error: timeout.code, cost: 0 })
+      await using impatient = await startFaultScenario(fixture, { first_byte: '500ms' })
+      impatient.acme.respondWith(...forms.flatMap(() => silences.map((silent) => silent(fixture))))
+      const requesting = forms.flatMap((form) => silences.map(() => sendRequest(impatient, form)))
+      for (const response of await Promise.all(requesting)) {
+        await expectError(response, timeout)
+        expectSettled(impatient, idOf(response), { status: timeout.status, error: timeout.code, cost: 0 })
       }
-      expect(impatient.acme.requests.length).toBe(asking.length)
-      await expectWell(impatient, voice)
+      expect(impatient.acme.requests.length).toBe(requesting.length)
+      await expectHealthy(impatient, fixture)
     })
   },
 )
 
 test('an unreachable provider is reported like one that fails', async () => {
-  await using trial = await startPaid(whole(), {
+  await using scenario = await startBillingScenario(jsonReply(), {
     settings: { providers: { gone: { kind: 'vllm', base_url: 'http://127.0.0.1:1/v1' } } },
     models: [{ slug: 'acme/gone', pricing, routes: [{ provider: 'gone', model: 'x' }] }],
   })
   for (const form of forms) {
-    const response = await ask(trial, form, { model: 'acme/gone' })
-    await expectRefused(response, unavailable)
-    expectBooked(trial, idOf(response), { status: 502, error: 'upstream_unavailable', cost: 0 })
+    const response = await sendRequest(scenario, form, { model: 'acme/gone' })
+    await expectError(response, unavailable)
+    expectSettled(scenario, idOf(response), { status: 502, error: 'upstream_unavailable', cost: 0 })
   }
-  expect(trial.acme.requests).toEqual([])
+  expect(scenario.acme.requests).toEqual([])
 })

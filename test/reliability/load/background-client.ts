@@ -4,9 +4,9 @@ export type Followed = {
   /** How many replies to a create said that the run is queued. */
   readonly queued: number
   /** How many readers had all events, under numbers without a gap, with the end as the last one. */
-  readonly whole: number
+  readonly complete: number
   /** How many runs told all of their readers the same bytes. */
-  readonly alike: number
+  readonly identical: number
   /** How many runs told each text. */
   readonly texts: Readonly<Record<string, number>>
 }
@@ -15,7 +15,7 @@ export type Followed = {
 const deadline = 40_000
 
 /** Where more than 512 connections wait to be taken, which is what Bun asks of the kernel, some are reset. */
-const mostConnecting = 400
+const maxConnecting = 400
 let connecting = 0
 const waiting: (() => void)[] = []
 
@@ -25,12 +25,12 @@ const signal = AbortSignal.timeout(deadline)
 
 if (import.meta.main) {
   const ids = await Promise.all(Array.from({ length: Number(runs) }, queue))
-  const told = await Promise.all(ids.map(({ id }) => followAll(id)))
+  const received = await Promise.all(ids.map(({ id }) => followAll(id)))
   const followed: Followed = {
     queued: ids.filter(({ status }) => status === 'queued').length,
-    whole: told.flat().filter(isWhole).length,
-    alike: told.filter((texts) => new Set(texts).size === 1).length,
-    texts: tally(told.map(([text = '']) => wordsIn(text))),
+    complete: received.flat().filter(isComplete).length,
+    identical: received.filter((texts) => new Set(texts).size === 1).length,
+    texts: tally(received.map(([text = '']) => wordsIn(text))),
   }
   console.log(JSON.stringify(followed))
 }
@@ -54,7 +54,7 @@ async function follow(id: string): Promise<string> {
 
 /** All readers read at the same time, but so many at most connect. */
 async function connected<Reply>(connect: () => Promise<Reply>): Promise<Reply> {
-  if (connecting < mostConnecting) connecting += 1
+  if (connecting < maxConnecting) connecting += 1
   else await new Promise<void>((resolve) => waiting.push(resolve))
   try {
     return await connect()
@@ -65,7 +65,7 @@ async function connected<Reply>(connect: () => Promise<Reply>): Promise<Reply> {
   }
 }
 
-function isWhole(text: string): boolean {
+function isComplete(text: string): boolean {
   const numbers = [...text.matchAll(/"sequence_number":(\d+)/g)].map((match) => Number(match[1]))
   const last = text.lastIndexOf('event: ')
   return (

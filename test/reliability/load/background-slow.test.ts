@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { createGatewayProcess, type GatewayProcess } from '../money/support/gateway-process.ts'
-import { pricing } from '../money/support/paid.ts'
+import { pricing } from '../../support/billing-scenario.ts'
 import { firstKey } from '../../support/app.ts'
-import { chunks, delta, doneFrame } from '../../support/chat-answers.ts'
+import { chunks, delta, doneFrame } from '../../support/chat-fixtures.ts'
 import { readEvents } from '../../support/responses.ts'
 import { createUpstream } from '../../support/upstream.ts'
 
@@ -68,10 +68,10 @@ test('readers who stop reading do not accumulate events in memory', async () => 
 }, 30_000)
 
 /** All that the run has left, in bytes. */
-function storedOf({ books }: GatewayProcess): number {
+function storedOf({ books: billing }: GatewayProcess): number {
   const pieces = 'SELECT coalesce(sum(octet_length(entries)), 0) FROM response_log'
   const sum = `SELECT sum(octet_length(log)) + (${pieces}) FROM responses`
-  return Number(books.sqlite.query(sum).values()[0]?.[0])
+  return Number(billing.sqlite.query(sum).values()[0]?.[0])
 }
 
 async function commitsOf({ url }: GatewayProcess): Promise<number> {
@@ -91,7 +91,7 @@ async function openSlowReaders(url: string, path: string, count: number): Promis
   const { hostname, port } = new URL(url)
   const request = `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\n\r\n`
   const sockets = Array.from({ length: count }, () => connect(Number(port), hostname))
-  const begun = sockets.map((socket) => {
+  const opening = sockets.map((socket) => {
     socket.write(request)
     return new Promise<void>((resolve) =>
       socket.once('data', () => {
@@ -100,6 +100,6 @@ async function openSlowReaders(url: string, path: string, count: number): Promis
       }),
     )
   })
-  await Promise.all(begun)
+  await Promise.all(opening)
   return { [Symbol.dispose]: () => sockets.forEach((socket) => socket.destroy()) }
 }

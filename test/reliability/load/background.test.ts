@@ -10,7 +10,7 @@ const readers = 10
 const words = 20
 
 /** In MiB; a gateway at rest has about 100, and each open stream takes some dozens of KiB. */
-const mostMemory = 600
+const maxMemory = 600
 
 /** The most memory that a process ever had, in MiB; undefined where the system does not tell. */
 async function peakOf(pid: number): Promise<number | undefined> {
@@ -64,9 +64,14 @@ test('five hundred concurrent background runs send all of their events to ten re
     `${runs} runs, ${readers} readers each: ${seconds.toFixed(1)} s, ${peak?.toFixed(0)} MiB at most`,
   )
   const text = Array.from({ length: words }, (_, index) => `${index} `).join('')
-  expect(followed).toEqual({ queued: runs, whole: runs * readers, alike: runs, texts: { [text]: runs } })
+  expect(followed).toEqual({
+    queued: runs,
+    complete: runs * readers,
+    identical: runs,
+    texts: { [text]: runs },
+  })
   const state = (await (await fetch(upstream.url)).json()) as { readonly most: number }
   expect(state.most).toBe(runs)
-  if (peak !== undefined) expect(peak).toBeLessThan(mostMemory)
+  if (peak !== undefined) expect(peak).toBeLessThan(maxMemory)
   expect(await weir.stop()).toBe(0)
 }, 60_000)

@@ -1,28 +1,28 @@
 // Many clients in one process: bun test/reliability/load/client.ts URL KEY STREAMS. All ask at once for a stream; what they
 // heard is told as JSON, of the type Heard.
-export type Heard = {
+export type ReceivedStreams = {
   /** How many streams had each text. */
   readonly texts: Readonly<Record<string, number>>
   /** How many ended with `[DONE]`. */
-  readonly whole: number
+  readonly complete: number
   /** Milliseconds between two chunks of a stream. */
   readonly gaps: { readonly median: number; readonly p99: number }
   /** Milliseconds between the first chunk of any stream and the last one. */
   readonly span: number
 }
 
-type Told = { readonly text: string; readonly whole: boolean; readonly times: readonly number[] }
+type ReceivedStream = { readonly text: string; readonly complete: boolean; readonly times: readonly number[] }
 
 /** Milliseconds. */
 const deadline = 25_000
 
 if (import.meta.main) {
   const [url = '', key = '', streams = '1'] = process.argv.slice(2)
-  const told = await Promise.all(Array.from({ length: Number(streams) }, () => listen(url, key)))
-  console.log(JSON.stringify(summary(told)))
+  const received = await Promise.all(Array.from({ length: Number(streams) }, () => listen(url, key)))
+  console.log(JSON.stringify(summary(received)))
 }
 
-async function listen(url: string, key: string): Promise<Told> {
+async function listen(url: string, key: string): Promise<ReceivedStream> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -36,28 +36,30 @@ async function listen(url: string, key: string): Promise<Told> {
   if (!response.ok || !response.body) throw new Error(`${response.status}: ${await response.text()}`)
   const decoder = new TextDecoder()
   const times: number[] = []
-  let said = ''
+  let output = ''
   for await (const bytes of response.body) {
-    said += decoder.decode(bytes, { stream: true })
+    output += decoder.decode(bytes, { stream: true })
     const now = performance.now()
-    const count = said.split('"content":"').length - 2
+    const count = output.split('"content":"').length - 2
     while (times.length < count) times.push(now)
   }
-  const text = [...said.matchAll(/"content":"([^"]*)"/g)].map((match) => match[1]).join('')
-  return { text, whole: said.endsWith('data: [DONE]\n\n'), times }
+  const text = [...output.matchAll(/"content":"([^"]*)"/g)].map((match) => match[1]).join('')
+  return { text, complete: output.endsWith('data: [DONE]\n\n'), times }
 }
 
-function summary(told: readonly Told[]): Heard {
+function summary(received: readonly ReceivedStream[]): ReceivedStreams {
   const texts: Record<string, number> = {}
-  for (const { text } of told) texts[text] = (texts[text] ?? 0) + 1
-  const gaps = told.flatMap(({ times }) => times.slice(1).map((time, index) => time - (times[index] ?? time)))
+  for (const { text } of received) texts[text] = (texts[text] ?? 0) + 1
+  const gaps = received.flatMap(({ times }) =>
+    times.slice(1).map((time, index) => time - (times[index] ?? time)),
+  )
   const sorted = gaps.toSorted((a, b) => a - b)
   const at = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0)
-  const starts = told.map(({ times }) => times[0] ?? 0)
-  const ends = told.map(({ times }) => times.at(-1) ?? 0)
+  const starts = received.map(({ times }) => times[0] ?? 0)
+  const ends = received.map(({ times }) => times.at(-1) ?? 0)
   return {
     texts,
-    whole: told.filter(({ whole }) => whole).length,
+    complete: received.filter(({ complete }) => complete).length,
     gaps: { median: at(0.5), p99: at(0.99) },
     span: Math.round(Math.max(...ends) - Math.min(...starts)),
   }

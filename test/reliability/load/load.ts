@@ -1,13 +1,13 @@
 import { temporaryHome } from '../../unit/config/support/temporary-home.ts'
 import { firstKey } from '../../support/app.ts'
-import type { Heard } from './client.ts'
+import type { ReceivedStreams } from './client.ts'
 import { outputOf, type Serving, startServing } from './program.ts'
 
 /** The program, a provider and clients, each in a process of its own. */
 export type Load = AsyncDisposable & {
   readonly weir: Serving
   /** All clients ask at once; resolves when all have their answers. */
-  ask(): Promise<Heard>
+  ask(): Promise<ReceivedStreams>
   /** How many calls the provider had open at the same moment. */
   mostOpen(): Promise<number>
 }
@@ -39,7 +39,7 @@ export async function startLoad({ streams, chunks, interval }: LoadOptions): Pro
     weir,
     async ask() {
       const client = ['test/reliability/load/client.ts', weir.url, firstKey, String(streams)]
-      return JSON.parse(await outputOf(client, liftedLimit)) as Heard
+      return JSON.parse(await outputOf(client, liftedLimit)) as ReceivedStreams
     },
     async mostOpen() {
       const state = (await (await fetch(upstream.url)).json()) as { readonly most: number }

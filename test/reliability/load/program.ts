@@ -55,11 +55,11 @@ async function end(child: Bun.Subprocess): Promise<void> {
 
 async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
-  let said = ''
+  let outputText = ''
   for await (const bytes of output) {
-    said += decoder.decode(bytes, { stream: true })
-    const [, url] = /listens on (\S+)\n/.exec(said) ?? []
+    outputText += decoder.decode(bytes, { stream: true })
+    const [, url] = /listens on (\S+)\n/.exec(outputText) ?? []
     if (url !== undefined) return url
   }
-  throw new Error(`The program ended without an address. It said: ${said}`)
+  throw new Error(`The program ended without an address. It said: ${outputText}`)
 }

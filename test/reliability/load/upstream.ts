@@ -5,14 +5,14 @@ const [streams = 1, chunks = 1, interval = 0] = process.argv.slice(2).map(Number
 type Stream = { readonly controller: ReadableStreamDefaultController<string>; told: number; dueAt: number }
 
 const open = new Set<Stream>()
-let most = 0
+let max = 0
 
 const server = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   idleTimeout: 0,
   async fetch(request) {
-    if (request.method === 'GET') return Response.json({ most })
+    if (request.method === 'GET') return Response.json({ most: max })
     await request.text()
     return new Response(takeCall(), { headers: { 'content-type': 'text/event-stream' } })
   },
@@ -25,7 +25,7 @@ function takeCall(): ReadableStream<string> {
     start(controller) {
       stream = { controller, told: 0, dueAt: Number.POSITIVE_INFINITY }
       open.add(stream)
-      most = Math.max(most, open.size)
+      max = Math.max(max, open.size)
       controller.enqueue(frame({ role: 'assistant', content: '' }))
       if (open.size === streams) begin()
     },

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
 import type { ResponseObject } from '../../../src/api/responses/render/reply-schema.ts'
 import { readPieces } from '../../support/body-reader.ts'
-import { begun } from '../../support/background.ts'
-import { chunks, streamed } from '../../support/chat-answers.ts'
+import { firstChunks } from '../../support/background.ts'
+import { chunks, streamReply } from '../../support/chat-fixtures.ts'
 import { readEvents, textOf } from '../../support/responses.ts'
 import { hang } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
-import { until } from './support/books.ts'
+import { waitUntil } from '../../support/billing-database.ts'
 import { createGatewayProcess, type GatewayProcess } from './support/gateway-process.ts'
-import { pricing, promptCost, usualCost } from './support/paid.ts'
+import { pricing, promptCost, replyCost } from '../../support/billing-scenario.ts'
 
 const start = 1e9
 
@@ -36,14 +36,14 @@ async function runsOf(gateway: GatewayProcess) {
 }
 
 test('background runs are polled and followed through a kill: queued runs complete, active ones fail', async () => {
-  await using upstream = await createUpstream(streamed())
+  await using upstream = await createUpstream(streamReply())
   await using gateway = await createGatewayProcess(upstream.url, pricing, { background: { concurrency: 1 } })
   await gateway.start()
-  const { books } = gateway
+  const { books: billing } = gateway
   const runs = await runsOf(gateway)
-  const whole = await runs.queue()
-  const wholeText = (await runs.events(whole.id)).text
-  upstream.answer(chunks(begun, hang))
+  const complete = await runs.queue()
+  const wholeText = (await runs.events(complete.id)).text
+  upstream.respondWith(chunks(firstChunks, hang))
   const cut = await runs.queue()
   await (await runs.tail(cut.id)).until('It is ')
   const cancelled = await runs.queue()
@@ -51,13 +51,13 @@ test('background runs are polled and followed through a kill: queued runs comple
   const waiting = [await runs.queue(), await runs.queue()]
   const readers = await Promise.all([cut, ...waiting].map(({ id }) => runs.tail(id)))
   await Promise.all(readers.map((reader) => reader.until('response.queued')))
-  await until(() => count(gateway, 'response_log') > 0, 'a piece of the log')
+  await waitUntil(() => count(gateway, 'response_log') > 0, 'a piece of the log')
 
   await gateway.kill()
   for (const reader of readers)
     expect(await reader.rest().catch(() => 'broken')).not.toContain('response.completed')
-  expect(books.open()).toBe(3)
-  upstream.answer(streamed())
+  expect(billing.openReservations()).toBe(3)
+  upstream.respondWith(streamReply())
   await gateway.start()
 
   const failed = await runs.find(cut.id)
@@ -80,22 +80,22 @@ test('background runs are polled and followed through a kill: queued runs comple
     expect(textOf(done.last!)).toBe('It is four metres.')
     expect(await runs.find(id)).toEqual(done.last!)
   }
-  expect((await runs.events(whole.id)).text).toBe(wholeText)
+  expect((await runs.events(complete.id)).text).toBe(wholeText)
   expect(await runs.find(cancelled.id)).toEqual(cancelledNow)
 
-  await books.settled(5)
+  await billing.waitForUsage(5)
   const cost = promptCost + 2 * 10_000
-  expect(books.row(cut.request)).toMatchObject({ status: 0, error: 'interrupted', cost, estimated: 1 })
+  expect(billing.row(cut.request)).toMatchObject({ status: 0, error: 'interrupted', cost, estimated: 1 })
   for (const { request } of waiting)
-    expect(books.row(request)).toMatchObject({ status: 200, cost: usualCost })
-  expect(books.account('acme')).toEqual([start - 3 * usualCost - cost, 0])
+    expect(billing.row(request)).toMatchObject({ status: 200, cost: replyCost })
+  expect(billing.account('acme')).toEqual([start - 3 * replyCost - cost, 0])
   expect(count(gateway, 'response_log')).toBe(0)
-  books.expectSound()
+  billing.expectConsistent()
   expect(upstream.requests.length).toBe(4)
 }, 20_000)
 
 test('a run that was reported as started has started after a kill, too', async () => {
-  await using upstream = await createUpstream(chunks(begun, hang))
+  await using upstream = await createUpstream(chunks(firstChunks, hang))
   await using gateway = await createGatewayProcess(upstream.url, pricing)
   await gateway.start()
   const runs = await runsOf(gateway)
@@ -111,9 +111,9 @@ test('a run that was reported as started has started after a kill, too', async (
   await gateway.start()
   expect((await runs.events(id)).types).toEqual(types)
   expect(gateway.books.rows()).toHaveLength(1)
-  gateway.books.expectSound()
+  gateway.books.expectConsistent()
 }, 20_000)
 
-function count({ books }: GatewayProcess, table: 'response_log'): number {
-  return Number(books.sqlite.query(`SELECT count(*) FROM ${table}`).values()[0]?.[0])
+function count({ books: billing }: GatewayProcess, table: 'response_log'): number {
+  return Number(billing.sqlite.query(`SELECT count(*) FROM ${table}`).values()[0]?.[0])
 }

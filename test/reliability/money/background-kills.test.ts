@@ -1,19 +1,19 @@
 import { expect, test } from 'bun:test'
 import type { ResponseObject } from '../../../src/api/responses/render/reply-schema.ts'
-import { begun, ended } from '../../support/background.ts'
-import { chunks, streamed } from '../../support/chat-answers.ts'
+import { firstChunks, lastChunks } from '../../support/background.ts'
+import { chunks, streamReply } from '../../support/chat-fixtures.ts'
 import { readEvents } from '../../support/responses.ts'
 import { hang, json, type Script, silence } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { randomFrom } from '../../unit/protocols/support/random.ts'
-import { until } from './support/books.ts'
+import { waitUntil } from '../../support/billing-database.ts'
 import { createGatewayProcess, type GatewayProcess } from './support/gateway-process.ts'
-import { pricing } from './support/paid.ts'
+import { pricing } from '../../support/billing-scenario.ts'
 
 const lives = 4
 const clients = 12
 /** The gateway is killed within so many milliseconds of a life. */
-const longestLife = 300
+const maxLife = 300
 
 type Acknowledged = { readonly id: string; readonly request: string; last: ResponseObject }
 
@@ -24,27 +24,27 @@ test('after kills at any moment no acknowledged run is lost, left active, or cha
   await using upstream = await createUpstream(randomProvider(random))
   await using gateway = await createGatewayProcess(upstream.url, pricing, { background: { concurrency: 16 } })
   await gateway.books.fund('acme', '5')
-  const asking = asker(gateway, await gateway.books.keyOf('acme'))
+  const requesting = asker(gateway, await gateway.books.keyOf('acme'))
   const runs: Acknowledged[] = []
   for (let life = 0; life < lives; life++) {
     await gateway.start()
     const dying = new AbortController()
-    const all = Array.from({ length: clients }, () => live(asking, runs, random, dying.signal))
-    await Bun.sleep(50 + random() * longestLife)
+    const all = Array.from({ length: clients }, () => live(requesting, runs, random, dying.signal))
+    await Bun.sleep(50 + random() * maxLife)
     await gateway.kill()
     dying.abort()
     await Promise.all(all)
-    gateway.books.expectSound()
+    gateway.books.expectConsistent()
   }
-  upstream.answer(streamed())
+  upstream.respondWith(streamReply())
   await gateway.start()
   const { sqlite } = gateway.books
   const unfinished = sqlite.query("SELECT count(*) FROM responses WHERE status IN ('queued', 'in_progress')")
-  await until(() => unfinished.values()[0]?.[0] === 0, 'the end of every run', 15_000)
-  await gateway.books.settled(0)
+  await waitUntil(() => unfinished.values()[0]?.[0] === 0, 'the end of every run', 15_000)
+  await gateway.books.waitForUsage(0)
   const statuses: Record<string, number> = {}
   for (const run of runs) {
-    const { status } = await expectKept(asking, run)
+    const { status } = await expectKept(requesting, run)
     statuses[status] = (statuses[status] ?? 0) + 1
     expectPaid(gateway, run, status)
   }
@@ -53,14 +53,14 @@ test('after kills at any moment no acknowledged run is lost, left active, or cha
   expect(runs.length).toBeGreaterThan(lives * clients)
   expect(sqlite.query('SELECT count(*) FROM response_log').values()).toEqual([[0]])
   expect(gateway.books.account('acme')[1]).toBe(0)
-  gateway.books.expectSound()
+  gateway.books.expectConsistent()
 }, 60_000)
 
 /** It is there and over, its events are whole, and one that a client was told to be over has not changed. */
 async function expectKept({ get }: Asking, { id, last }: Acknowledged): Promise<ResponseObject> {
   const found = (await (await get(`/${id}`)).json()) as ResponseObject
-  const { events, types, last: told } = await readEvents(await get(`/${id}?stream=true`))
-  expect([id, told]).toEqual([id, found])
+  const { events, types, last: received } = await readEvents(await get(`/${id}?stream=true`))
+  expect([id, received]).toEqual([id, found])
   expect([id, ...events.map(({ sequence_number }) => sequence_number)]).toEqual([id, ...events.keys()])
   expect(types.slice(0, 2)).toEqual(['response.created', 'response.queued'])
   expect<string | undefined>(types.at(-1)).toBe(`response.${found.status}`)
@@ -71,9 +71,9 @@ async function expectKept({ get }: Asking, { id, last }: Acknowledged): Promise<
 }
 
 /** One row and at most one charge, which agree with each other and with how the run ended. */
-function expectPaid({ books }: GatewayProcess, { id, request }: Acknowledged, status: string): void {
-  const row = books.row(request)
-  const { charge = 0 } = books.entriesOf(request)
+function expectPaid({ books: billing }: GatewayProcess, { id, request }: Acknowledged, status: string): void {
+  const row = billing.row(request)
+  const { charge = 0 } = billing.entriesOf(request)
   expect([id, 1 + charge]).toEqual([id, 1 - (row?.cost ?? 0)])
   if (status === 'completed') expect([id, row?.status, row?.error]).toEqual([id, 200, null])
   if (status === 'incomplete') expect([id, row?.error]).toEqual([id, 'cancelled'])
@@ -95,21 +95,21 @@ function asker({ url }: GatewayProcess, key: string) {
 }
 
 /** Queues, polls, follows and cancels at random until the gateway is gone. */
-async function live(asking: Asking, runs: Acknowledged[], random: () => number, dying: AbortSignal) {
+async function live(requesting: Asking, runs: Acknowledged[], random: () => number, dying: AbortSignal) {
   try {
     while (!dying.aborted) {
       const draw = random()
       if (draw < 0.5) {
-        const reply = await asking.queue()
+        const reply = await requesting.queue()
         const last = (await reply.json()) as ResponseObject
         if (reply.ok) runs.push({ id: last.id, request: reply.headers.get('x-request-id') ?? '', last })
         continue
       }
       const run = runs[runs.length - 1 - Math.floor(random() * Math.min(30, runs.length))]
       if (run === undefined) continue
-      const reply = await (draw < 0.8 ? asking.get(`/${run.id}`) : asking.cancel(run.id))
-      const told = (await reply.json()) as ResponseObject
-      if (reply.ok) run.last = laterOf(run.last, told)
+      const reply = await (draw < 0.8 ? requesting.get(`/${run.id}`) : requesting.cancel(run.id))
+      const received = (await reply.json()) as ResponseObject
+      if (reply.ok) run.last = laterOf(run.last, received)
     }
   } catch {
     // The connection broke with the gateway.
@@ -130,9 +130,9 @@ function randomProvider(random: () => number): Script {
 
 function answerOf(random: () => number): Script {
   const draw = random()
-  if (draw < 0.4) return streamed()
-  if (draw < 0.7) return chunks([...begun, Bun.sleep(random() * 150), ...ended])
+  if (draw < 0.4) return streamReply()
+  if (draw < 0.7) return chunks([...firstChunks, Bun.sleep(random() * 150), ...lastChunks])
   if (draw < 0.8) return json({ error: { message: 'Down.' } }, { status: 503 })
-  if (draw < 0.95) return chunks([...begun, Bun.sleep(random() * 400)], hang)
+  if (draw < 0.95) return chunks([...firstChunks, Bun.sleep(random() * 400)], hang)
   return silence
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { readPieces } from '../../support/body-reader.ts'
-import { chunks, delta, streamed } from '../../support/chat-answers.ts'
-import { question } from '../../support/scenario.ts'
+import { chunks, delta, streamReply } from '../../support/chat-fixtures.ts'
+import { chatRequest } from '../../support/scenario.ts'
 import { hang } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { createGatewayProcess, type GatewayProcess } from './support/gateway-process.ts'
-import { mostCost, pricing, promptCost, usualCost } from './support/paid.ts'
+import { maxCost, pricing, promptCost, replyCost } from '../../support/billing-scenario.ts'
 
 const finished = 20
 const cut = 100
@@ -16,38 +16,38 @@ async function ask({ url }: GatewayProcess, key: string) {
   const response = await fetch(`${url()}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...question, stream: true, tags: ['cut'] }),
+    body: JSON.stringify({ ...chatRequest, stream: true, tags: ['cut'] }),
   })
   return { id: response.headers.get('x-request-id') ?? '', response }
 }
 
 test('a kill in the middle of 100 paid streams leaves a consistent ledger, and each is charged its prompt', async () => {
-  await using upstream = await createUpstream(streamed())
+  await using upstream = await createUpstream(streamReply())
   await using gateway = await createGatewayProcess(upstream.url, pricing)
-  const { books } = gateway
-  await books.fund('acme', '1')
-  const key = await books.keyOf('acme')
+  const { books: billing } = gateway
+  await billing.fund('acme', '1')
+  const key = await billing.keyOf('acme')
   await gateway.start()
-  const whole = await Promise.all(Array.from({ length: finished }, () => ask(gateway, key)))
-  for (const { response } of whole) expect(await response.text()).toEndWith('[DONE]\n\n')
+  const complete = await Promise.all(Array.from({ length: finished }, () => ask(gateway, key)))
+  for (const { response } of complete) expect(await response.text()).toEndWith('[DONE]\n\n')
 
-  upstream.answer(chunks([delta({ role: 'assistant', content: 'It is ' })], hang))
+  upstream.respondWith(chunks([delta({ role: 'assistant', content: 'It is ' })], hang))
   const streams = await Promise.all(Array.from({ length: cut }, () => ask(gateway, key)))
   const readers = streams.map(({ response }) => readPieces(response))
   await Promise.all(readers.map((reader) => reader.until('It is ')))
-  expect(books.account('acme')).toEqual([start - finished * usualCost, cut * mostCost])
+  expect(billing.account('acme')).toEqual([start - finished * replyCost, cut * maxCost])
   await gateway.kill()
   for (const reader of readers) expect(await reader.rest().catch(() => 'broken')).not.toContain('[DONE]')
-  expect(books.open()).toBe(cut)
-  books.expectSound()
+  expect(billing.openReservations()).toBe(cut)
+  billing.expectConsistent()
 
   await gateway.start()
-  books.expectSound()
-  expect(books.open()).toBe(0)
-  expect(books.account('acme')).toEqual([start - finished * usualCost - cut * promptCost, 0])
-  expect(books.rows()).toHaveLength(finished + cut)
+  billing.expectConsistent()
+  expect(billing.openReservations()).toBe(0)
+  expect(billing.account('acme')).toEqual([start - finished * replyCost - cut * promptCost, 0])
+  expect(billing.rows()).toHaveLength(finished + cut)
   for (const { id } of streams) {
-    expect(books.row(id)).toMatchObject({
+    expect(billing.row(id)).toMatchObject({
       status: 0,
       error: 'interrupted',
       cost: promptCost,
@@ -56,30 +56,30 @@ test('a kill in the middle of 100 paid streams leaves a consistent ledger, and e
       estimated: 1,
       tags: '["cut"]',
     })
-    expect(books.entriesOf(id)).toEqual({ charge: -promptCost })
+    expect(billing.entriesOf(id)).toEqual({ charge: -promptCost })
   }
-  for (const { id } of whole) expect(books.row(id)).toMatchObject({ status: 200, cost: usualCost })
+  for (const { id } of complete) expect(billing.row(id)).toMatchObject({ status: 200, cost: replyCost })
 })
 
 test('a second stop signal aborts the open streams, and they are charged their output so far', async () => {
   await using upstream = await createUpstream(chunks([delta({ content: 'eight ch' })], hang))
   await using gateway = await createGatewayProcess(upstream.url, pricing)
-  const { books } = gateway
-  await books.fund('acme', '1')
-  const key = await books.keyOf('acme')
+  const { books: billing } = gateway
+  await billing.fund('acme', '1')
+  const key = await billing.keyOf('acme')
   await gateway.start()
   const streams = await Promise.all(Array.from({ length: 10 }, () => ask(gateway, key)))
   const readers = streams.map(({ response }) => readPieces(response))
   await Promise.all(readers.map((reader) => reader.until('eight ch')))
-  const toldAt = performance.now()
+  const receivedAt = performance.now()
   // The second one at once is the first one again.
   const stopped = Promise.all([gateway.stop(), gateway.stop()])
   await Bun.sleep(500)
-  expect(books.rows()).toEqual([])
+  expect(billing.rows()).toEqual([])
   void gateway.stop()
   expect(await stopped).toEqual([0, 0])
-  expect(performance.now() - toldAt).toBeLessThan(5000)
-  expect(books.rows().map(({ status, cost }) => [status, cost])).toEqual(
+  expect(performance.now() - receivedAt).toBeLessThan(5000)
+  expect(billing.rows().map(({ status, cost }) => [status, cost])).toEqual(
     streams.map(() => [503, promptCost + 2 * 10_000]),
   )
   for (const reader of readers) {
@@ -87,6 +87,6 @@ test('a second stop signal aborts the open streams, and they are charged their o
     expect(rest).toContain('"code":"interrupted"')
     expect(rest).not.toContain('[DONE]')
   }
-  expect(books.account('acme')).toEqual([start - 10 * (promptCost + 2 * 10_000), 0])
-  books.expectSound()
+  expect(billing.account('acme')).toEqual([start - 10 * (promptCost + 2 * 10_000), 0])
+  billing.expectConsistent()
 })

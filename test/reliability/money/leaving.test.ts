@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { cancelRun, queueRequest } from '../../support/background.ts'
+import { cancelRun, queueRunRequest } from '../../support/background.ts'
 import { responsesPath } from '../../support/responses.ts'
-import { question } from '../../support/scenario.ts'
+import { chatRequest } from '../../support/scenario.ts'
 import { randomFrom } from '../../unit/protocols/support/random.ts'
 import { type CountedPlan, countingProvider } from './support/counting-provider.ts'
-import { type Paid, startPaid } from './support/paid.ts'
+import { type BillingScenario, startBillingScenario } from '../../support/billing-scenario.ts'
 import { piecesOf, textsOf, tokensIn } from './support/texts.ts'
 
 const lanes = 4
@@ -52,12 +52,16 @@ test('a disconnected client is charged at least 95 % of what the provider counte
   const charges: number[] = []
   await Promise.all(
     Array.from({ length: lanes }, async (_, lane) => {
-      await using paid = await startPaid([], { model: { max_output_tokens: 5000 }, models, balance: '100' })
+      await using paid = await startBillingScenario([], {
+        model: { max_output_tokens: 5000 },
+        models,
+        balance: '100',
+      })
       for (let round = 0; round < rounds; round++) {
         const strategy = strategies[(lane + round) % strategies.length]!
         charges.push(await leaveOnce(paid, strategy, random))
       }
-      paid.books.expectSound()
+      paid.billing.expectConsistent()
     }),
   )
   const mean = charges.reduce((sum, charge) => sum + charge, 0) / charges.length
@@ -65,7 +69,7 @@ test('a disconnected client is charged at least 95 % of what the provider counte
 }, 60_000)
 
 /** Gives what was charged as a multiple of what the provider counted. */
-async function leaveOnce(paid: Paid, strategy: Strategy, random: () => number): Promise<number> {
+async function leaveOnce(paid: BillingScenario, strategy: Strategy, random: () => number): Promise<number> {
   const texts = Object.values(textsOf(random, 200 + Math.floor(random() * 400)))
   const pick = () => texts[Math.floor(random() * texts.length)]!
   const prompt = pick()
@@ -80,50 +84,50 @@ async function leaveOnce(paid: Paid, strategy: Strategy, random: () => number): 
     ...strategy.plan,
   }
   const provider = countingProvider(plan)
-  paid.acme.answer(provider.script)
-  const before = paid.books.rows().length
+  paid.acme.respondWith(provider.script)
+  const before = paid.billing.rows().length
   const reserved = await askAndLeave(paid, strategy, plan, prompt, random)
   const counted = plan.promptTokens * inputPrice + (await provider.counted) * outputPrice
-  const rows = await paid.books.settled(before + 1)
+  const rows = await paid.billing.waitForUsage(before + 1)
   const cost = rows.at(-1)?.cost ?? 0
-  const told = { strategy: strategy.name, counted, cost, reserved, prompt, answer: plan.pieces.join('') }
-  expect(cost >= 0.95 * counted, JSON.stringify(told)).toBe(true)
-  expect(cost <= reserved, JSON.stringify(told)).toBe(true)
+  const received = { strategy: strategy.name, counted, cost, reserved, prompt, answer: plan.pieces.join('') }
+  expect(cost >= 0.95 * counted, JSON.stringify(received)).toBe(true)
+  expect(cost <= reserved, JSON.stringify(received)).toBe(true)
   return cost / counted
 }
 
 /** Asks, leaves where the strategy says, and gives what was reserved. */
 async function askAndLeave(
-  paid: Paid,
-  { reasons, whole, background }: Strategy,
+  paid: BillingScenario,
+  { reasons, whole: complete, background }: Strategy,
   plan: CountedPlan,
   prompt: string,
   random: () => number,
 ): Promise<number> {
-  const { app, acme, books } = paid
-  const asked = acme.requests.length
-  const model = reasons ? 'acme/mind' : question.model
-  const leaving = new AbortController()
+  const { app, acme, billing } = paid
+  const requested = acme.requests.length
+  const model = reasons ? 'acme/mind' : chatRequest.model
+  const aborting = new AbortController()
   let id = ''
   let reply: Promise<Response> | undefined
-  if (background) ({ id } = await queueRequest(app, { model, input: prompt }))
+  if (background) ({ id } = await queueRunRequest(app, { model, input: prompt }))
   else {
-    const body = { model, messages: [{ role: 'user', content: prompt }], stream: !whole }
-    reply = app.chat(body, { signal: leaving.signal })
+    const body = { model, messages: [{ role: 'user', content: prompt }], stream: !complete }
+    reply = app.chat(body, { signal: aborting.signal })
     reply.catch(() => {})
   }
-  await acme.request(asked)
-  const reserved = books.account()[1]
+  await acme.request(requested)
+  const reserved = billing.account()[1]
   if (plan.accepts && plan.pieces.length > 0) {
     const stream = background
-      ? app.request(`${responsesPath}/${id}?stream=true`, { signal: leaving.signal })
+      ? app.request(`${responsesPath}/${id}?stream=true`, { signal: aborting.signal })
       : reply!
     await readText(await stream, plan.pieces.join('').length)
   }
   // When somebody leaves is the strategy itself.
   await Bun.sleep(random() * (plan.behind === 'end' ? 40 : 150))
   if (background) await cancelRun(app, id)
-  leaving.abort()
+  aborting.abort()
   return reserved
 }
 
@@ -140,8 +144,8 @@ async function readText(reply: Response, length: number): Promise<void> {
 
 /** How many characters of text the whole frames among these say. */
 function textIn(frames: string): number {
-  const said = frames.split('\n\n').slice(0, -1).map(deltaOf)
-  return said.reduce((sum, delta) => sum + delta.length, 0)
+  const output = frames.split('\n\n').slice(0, -1).map(deltaOf)
+  return output.reduce((sum, delta) => sum + delta.length, 0)
 }
 
 function deltaOf(frame: string): string {

@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import { parseUsd } from '../../../src/lib/usd.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { randomFrom } from '../../unit/protocols/support/random.ts'
-import { type Books, until } from './support/books.ts'
+import { type BillingDatabase, waitUntil } from '../../support/billing-database.ts'
 import { faultyProvider } from './support/faulty-provider.ts'
 import { createGatewayProcess, type GatewayProcess } from './support/gateway-process.ts'
-import { pricing } from './support/paid.ts'
-import { askAtRandom, type Told } from './support/random-client.ts'
+import { pricing } from '../../support/billing-scenario.ts'
+import { sendRandomRequest, type SentRequest } from './support/random-client.ts'
 
 /** After so many requests each life of the gateway ends, all but the last one with a kill. */
 const lives = [350, 700, 30, 800, 450, 800]
@@ -30,100 +30,105 @@ test('after thousands of random requests, faults, disconnects and kills the ledg
   await using upstream = await createUpstream(faultyProvider(random))
   await using gateway = await createGatewayProcess(upstream.url, pricing)
   const keys = await fundAll(gateway.books)
-  const told: Told[] = []
+  const received: SentRequest[] = []
   for (const [life, requests] of lives.entries()) {
     await gateway.start()
     expectNothingOpen(gateway.books)
-    const asking = askMany(gateway.url(), keys, random)
-    await asking.after(requests)
+    const requesting = askMany(gateway.url(), keys, random)
+    await requesting.after(requests)
     if (life < lives.length - 1) {
       await gateway.kill()
-      gateway.books.expectSound()
+      gateway.books.expectConsistent()
     }
-    told.push(...(await asking.end()))
+    received.push(...(await requesting.end()))
   }
-  await gateway.books.settled(0)
+  await gateway.books.waitForUsage(0)
   expectNothingOpen(gateway.books)
-  expectAllAgree(gateway.books, told)
-  console.log(JSON.stringify(tally(gateway, told)))
+  expectAllAgree(gateway.books, received)
+  console.log(JSON.stringify(tally(gateway, received)))
 }, 60_000)
 
-async function fundAll(books: Books): Promise<(readonly [string, string])[]> {
+async function fundAll(billing: BillingDatabase): Promise<(readonly [string, string])[]> {
   const keys: (readonly [string, string])[] = []
   for (const [name, usd] of Object.entries(organizations)) {
-    await books.fund(name, usd ?? '0', usd === null ? 'unmetered' : 'prepaid')
-    keys.push([name, await books.keyOf(name)])
+    await billing.fund(name, usd ?? '0', usd === null ? 'unmetered' : 'prepaid')
+    keys.push([name, await billing.keyOf(name)])
   }
   return keys
 }
 
 /** Clients that ask, each for a random organization, until they are told to end. */
 function askMany(url: string, keys: readonly (readonly [string, string])[], random: () => number) {
-  const told: Told[] = []
+  const received: SentRequest[] = []
   const ending = new AbortController()
   const askInTurn = async () => {
     while (!ending.signal.aborted)
-      told.push(await askAtRandom(url, keys[Math.floor(random() * keys.length)]!, random))
+      received.push(await sendRandomRequest(url, keys[Math.floor(random() * keys.length)]!, random))
   }
   const all = Promise.all(Array.from({ length: clients }, askInTurn))
   return {
     async end() {
       ending.abort()
       await all
-      return told
+      return received
     },
-    after: (count: number) => until(() => told.length >= count, `${count} requests`, 20_000),
+    after: (count: number) => waitUntil(() => received.length >= count, `${count} requests`, 20_000),
   }
 }
 
-function expectNothingOpen(books: Books): void {
-  books.expectSound()
-  expect(books.open()).toBe(0)
-  for (const name of Object.keys(organizations)) expect([name, books.account(name)[1]]).toEqual([name, 0])
+function expectNothingOpen(billing: BillingDatabase): void {
+  billing.expectConsistent()
+  expect(billing.openReservations()).toBe(0)
+  for (const name of Object.keys(organizations)) expect([name, billing.account(name)[1]]).toEqual([name, 0])
 }
 
-function expectAllAgree(books: Books, told: readonly Told[]): void {
-  for (const request of told) {
-    if (request.whole) expectAsTold(books, request)
+function expectAllAgree(billing: BillingDatabase, received: readonly SentRequest[]): void {
+  for (const request of received) {
+    if (request.whole) expectAsReceived(billing, request)
     // Who pays has left a trace in every case; of a call that is free, a kill leaves none.
     else if (request.id !== undefined && request.organization !== 'free')
-      expect([request.id, books.row(request.id)?.id]).toEqual([request.id, request.id])
+      expect([request.id, billing.row(request.id)?.id]).toEqual([request.id, request.id])
   }
-  for (const row of books.rows()) {
-    const { charge = 0 } = books.entriesOf(row.id)
+  for (const row of billing.rows()) {
+    const { charge = 0 } = billing.entriesOf(row.id)
     // Added to something, so that there is no zero below zero.
-    expect([row.id, 1 - charge]).toEqual([row.id, 1 + (payer(books, row) ? (row.cost ?? 0) : 0)])
+    expect([row.id, 1 - charge]).toEqual([row.id, 1 + (payer(billing, row) ? (row.cost ?? 0) : 0)])
   }
-  const orphans = books.sqlite.query(
+  const orphans = billing.sqlite.query(
     "SELECT count(*) FROM ledger WHERE kind <> 'credit' AND request_id NOT IN (SELECT id FROM usage)",
   )
   expect(orphans.values()).toEqual([[0]])
 }
 
 /** What a client was told is what the row says, also where the gateway was killed right after. */
-function expectAsTold(books: Books, { id = '', status = 0, cost, organization }: Told): void {
-  const row = books.row(id)
+function expectAsReceived(
+  billing: BillingDatabase,
+  { id = '', status = 0, cost, organization }: SentRequest,
+): void {
+  const row = billing.row(id)
   expect([id, row?.status]).toEqual([id, status])
-  expect(nameOf(books, row!)).toBe(organization)
+  expect(nameOf(billing, row!)).toBe(organization)
   if (typeof cost === 'string') expect([id, row?.cost]).toEqual([id, Number(parseUsd(cost))])
 }
 
-function nameOf(books: Books, row: { readonly organization_id: string }): unknown {
-  return books.sqlite.query('SELECT name FROM organizations WHERE id = ?').values(row.organization_id)[0]?.[0]
+function nameOf(billing: BillingDatabase, row: { readonly organization_id: string }): unknown {
+  return billing.sqlite
+    .query('SELECT name FROM organizations WHERE id = ?')
+    .values(row.organization_id)[0]?.[0]
 }
 
-function payer(books: Books, row: { readonly organization_id: string }): boolean {
-  return nameOf(books, row) !== 'free'
+function payer(billing: BillingDatabase, row: { readonly organization_id: string }): boolean {
+  return nameOf(billing, row) !== 'free'
 }
 
 /** What happened, so that a run in which little did is seen; each of these must have. */
-function tally({ books }: GatewayProcess, told: readonly Told[]) {
-  const rows = books.rows()
+function tally({ books: billing }: GatewayProcess, received: readonly SentRequest[]) {
+  const rows = billing.rows()
   const having = (status: number) => rows.filter((row) => row.status === status).length
-  const inDebt = Object.keys(organizations).filter((name) => books.account(name)[0] < 0).length
+  const inDebt = Object.keys(organizations).filter((name) => billing.account(name)[0] < 0).length
   const counts = {
-    asked: told.length,
-    told: told.filter(({ whole }) => whole).length,
+    asked: received.length,
+    told: received.filter(({ whole: complete }) => complete).length,
     rows: rows.length,
     answered: having(200),
     refused: having(402),

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import type { ChatCompletion } from '../../../src/api/chat-completions/reply-schema.ts'
 import { firstKey } from '../../support/app.ts'
-import { chunks, delta, streamed, whole } from '../../support/chat-answers.ts'
+import { chunks, delta, streamReply, jsonReply } from '../../support/chat-fixtures.ts'
 import { readStreamed } from '../../support/chat-reply.ts'
-import { question } from '../../support/scenario.ts'
+import { chatRequest } from '../../support/scenario.ts'
 import { hang } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { createGatewayProcess, type GatewayProcess } from './support/gateway-process.ts'
-import { pricing } from './support/paid.ts'
+import { pricing } from '../../support/billing-scenario.ts'
 
 const path = '/v1/chat/completions'
 
@@ -19,32 +19,32 @@ function ask({ url }: GatewayProcess, rest: string, body?: object): Promise<Resp
   })
 }
 
-async function storeWhole(gateway: GatewayProcess, metadata: object): Promise<string> {
-  const reply = await ask(gateway, '', { ...question, store: true, metadata })
+async function storeComplete(gateway: GatewayProcess, metadata: object): Promise<string> {
+  const reply = await ask(gateway, '', { ...chatRequest, store: true, metadata })
   return ((await reply.json()) as ChatCompletion).id
 }
 
 async function storeStreamed(gateway: GatewayProcess, metadata: object): Promise<string> {
   const stream = await readStreamed(
-    await ask(gateway, '', { ...question, store: true, metadata, stream: true }),
+    await ask(gateway, '', { ...chatRequest, store: true, metadata, stream: true }),
   )
   expect(stream.done).toBe(true)
   return stream.chunks[0]!.id
 }
 
 test('completions that were acknowledged before a kill are stored, with their metadata, and no others', async () => {
-  await using upstream = await createUpstream(whole())
+  await using upstream = await createUpstream(jsonReply())
   await using gateway = await createGatewayProcess(upstream.url, pricing)
   await gateway.start()
   const ids: string[] = []
   for (let round = 0; round < 2; round++) {
     const metadata = { round }
-    upstream.answer(whole())
-    ids.push(...(await Promise.all(Array.from({ length: 20 }, () => storeWhole(gateway, metadata)))))
-    upstream.answer(streamed())
+    upstream.respondWith(jsonReply())
+    ids.push(...(await Promise.all(Array.from({ length: 20 }, () => storeComplete(gateway, metadata)))))
+    upstream.respondWith(streamReply())
     ids.push(...(await Promise.all(Array.from({ length: 20 }, () => storeStreamed(gateway, metadata)))))
-    upstream.answer(chunks([delta({ role: 'assistant', content: 'It is ' })], hang))
-    const cut = await ask(gateway, '', { ...question, store: true, metadata, stream: true })
+    upstream.respondWith(chunks([delta({ role: 'assistant', content: 'It is ' })], hang))
+    const cut = await ask(gateway, '', { ...chatRequest, store: true, metadata, stream: true })
     const last = await storeUpdated(gateway, upstream, metadata)
     ids.push(last)
     await gateway.kill()
@@ -60,7 +60,7 @@ test('completions that were acknowledged before a kill are stored, with their me
     expect(found.data).toHaveLength(41)
   }
   expect(gateway.books.sqlite.query('SELECT count(*) FROM completions').values()).toEqual([[ids.length]])
-  gateway.books.expectSound()
+  gateway.books.expectConsistent()
 }, 30_000)
 
 /** One whose metadata was changed just now. */
@@ -69,8 +69,8 @@ async function storeUpdated(
   upstream: Awaited<ReturnType<typeof createUpstream>>,
   metadata: object,
 ): Promise<string> {
-  upstream.answer(whole())
-  const id = await storeWhole(gateway, {})
+  upstream.respondWith(jsonReply())
+  const id = await storeComplete(gateway, {})
   const reply = await ask(gateway, `/${id}`, { metadata: { ...metadata, last: 'yes' } })
   expect(reply.status).toBe(200)
   return id

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { readPieces } from '../../support/body-reader.ts'
-import { begun, gatedAnswer } from '../../support/background.ts'
-import { chunks, streamed } from '../../support/chat-answers.ts'
+import { firstChunks, gatedReply } from '../../support/background.ts'
+import { chunks, streamReply } from '../../support/chat-fixtures.ts'
 import { firstKey } from '../../support/app.ts'
 import { readError } from '../../support/chat-reply.ts'
 import { hang } from '../../support/script.ts'
@@ -46,7 +46,7 @@ function storedIn(folder: string) {
 
 test('a gateway that shuts down lets an active run end, starts no queued run, and accepts no new one', async () => {
   const gate = Promise.withResolvers<void>()
-  await using upstream = await createUpstream(gatedAnswer(gate.promise), streamed())
+  await using upstream = await createUpstream(gatedReply(gate.promise), streamReply())
   const folder = temporaryFolder()
   const settings = settingsFor(upstream.url)
   const ids: [string, string] = ['', '']
@@ -77,7 +77,7 @@ test('a gateway that shuts down lets an active run end, starts no queued run, an
 }, 15_000)
 
 test('a run that outlasts the drain fails with that reason, and is stored as failed', async () => {
-  await using upstream = await createUpstream(chunks(begun, hang))
+  await using upstream = await createUpstream(chunks(firstChunks, hang))
   const folder = temporaryFolder()
   const settings = settingsFor(upstream.url)
   await using weir = await startWeir({ settings, folder, flags: ['--drain', '200ms'] })
@@ -88,7 +88,7 @@ test('a run that outlasts the drain fails with that reason, and is stored as fai
   const rest = await reader.rest()
   expect(rest).toContain('"code":"interrupted"')
   expect(rest).toContain('event: response.failed\n')
-  expect(await upstream.requests[0]!.left).toBe(true)
+  expect(await upstream.requests[0]!.aborted).toBe(true)
   expect(await weir.exited).toBe(0)
   expect(storedIn(folder)).toEqual({ statuses: [[id, 'failed']], usage: [[503, 'interrupted']] })
   await using again = await startWeir({ settings, folder })
@@ -97,7 +97,7 @@ test('a run that outlasts the drain fails with that reason, and is stored as fai
 }, 15_000)
 
 test('a run can be cancelled during the shutdown', async () => {
-  await using upstream = await createUpstream(chunks(begun, hang))
+  await using upstream = await createUpstream(chunks(firstChunks, hang))
   const folder = temporaryFolder()
   await using weir = await startWeir({
     settings: settingsFor(upstream.url),

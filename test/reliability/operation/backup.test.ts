@@ -5,22 +5,22 @@ import { dirname, join } from 'node:path'
 import { runWeir } from '../../cli/support/run-weir.ts'
 import { createKeys } from '../../../src/storage/sqlite/keys/keys.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
-import { pricing, startPaid } from '../money/support/paid.ts'
-import { expectSoundBooks } from '../../unit/storage/support/money-world.ts'
+import { pricing, startBillingScenario } from '../../support/billing-scenario.ts'
+import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
 import { temporaryFolder, testDatabase } from '../../unit/storage/support/folder.ts'
-import { whole } from '../../support/chat-answers.ts'
+import { jsonReply } from '../../support/chat-fixtures.ts'
 import { startApp } from '../../support/app.ts'
-import { question, startScenario } from '../../support/scenario.ts'
+import { chatRequest, startScenario } from '../../support/scenario.ts'
 
 function backup(folder: string, ...args: string[]) {
   return runWeir(['backup', ...args], folder, { WEIR_DATA: folder })
 }
 
 test('a backup during paid requests is a consistent snapshot, and a gateway can serve from it', async () => {
-  await using paid = await startPaid(whole())
+  await using paid = await startBillingScenario(jsonReply())
   const folder = dirname(paid.file)
   const { key } = await addKey(paid.file)
-  const ask = async () => (await paid.app.chat(question)).status
+  const ask = async () => (await paid.app.chat(chatRequest)).status
   for (let count = 0; count < 5; count++) expect(await ask()).toBe(200)
   const load = new AbortController()
   const clients = Array.from({ length: 4 }, async () => {
@@ -44,13 +44,13 @@ test('a backup during paid requests is a consistent snapshot, and a gateway can 
   const rows = countIn(restored, 'usage') + countIn(restored, 'reservations')
   expect(rows).toBeGreaterThanOrEqual(5)
   expect(rows).toBeLessThanOrEqual(served)
-  await using again = await startScenario(whole(), { database: restored, model: { pricing } })
+  await using again = await startScenario(jsonReply(), { database: restored, model: { pricing } })
   const headers = { authorization: `Bearer ${key}` }
-  expect((await again.app.chat(question, { headers })).status).toBe(200)
-  expect((await again.app.chat(question)).status).toBe(200)
+  expect((await again.app.chat(chatRequest, { headers })).status).toBe(200)
+  expect((await again.app.chat(chatRequest)).status).toBe(200)
   expect(countIn(restored, 'usage')).toBe(rows + 2)
   using sqlite = new Sqlite(restored, { readonly: true })
-  expectSoundBooks(sqlite)
+  expectConsistentLedger(sqlite)
   expect(sqlite.query('PRAGMA integrity_check').values()).toEqual([['ok']])
 })
 

@@ -3,7 +3,7 @@ import { Glob } from 'bun'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { firstKey } from '../../support/app.ts'
-import { chunks, delta, said, streamed, whole } from '../../support/chat-answers.ts'
+import { chunks, delta, chatOutput, streamReply, jsonReply } from '../../support/chat-fixtures.ts'
 import { type Scenario, startScenario } from '../../support/scenario.ts'
 import { breakOff, events, json, reset, type Script, silence } from '../../support/script.ts'
 import { createCollector } from '../../unit/observability/support/collector.ts'
@@ -30,15 +30,15 @@ const mistakes = { path: 'canary-of-the-path', model: 'canary-of-the-model' } as
 
 const complaint = { error: { message: `${keys.provider} failed at ${words.prompt}: ${words.answer}` } }
 const call = { id: 'call_1', name: words.tool, arguments: [`{"a":"${words.arguments}"}`] }
-const answer = said({ text: [words.answer], reasoning: [words.reasoning] })
-const calling = said({ text: [words.answer], calls: [call], finish: 'tool_calls' })
+const providerReply = chatOutput({ text: [words.answer], reasoning: [words.reasoning] })
+const calling = chatOutput({ text: [words.answer], calls: [call], finish: 'tool_calls' })
 
 const scripts: readonly Script[] = [
   ...[400, 401, 404, 429, 500, 529].map((status) => json(complaint, { status })),
-  whole(answer),
-  streamed(answer),
-  whole(calling),
-  streamed(calling),
+  jsonReply(providerReply),
+  streamReply(providerReply),
+  jsonReply(calling),
+  streamReply(calling),
   chunks([delta({ content: words.answer }), complaint]),
   chunks([delta({ content: words.answer })], breakOff),
   events([`data: ${words.answer} is not JSON\n\n`]),
@@ -57,7 +57,7 @@ const messages = [
   },
   { role: 'tool', tool_call_id: 'c', content: words.result },
 ]
-const question = {
+const request = {
   model: 'acme/river',
   messages,
   tools: [tool],
@@ -74,27 +74,27 @@ const response = {
 
 /** Everything that goes right and wrong; says how many answers held what the provider said. */
 async function askEverything({ app, acme }: Scenario): Promise<number> {
-  let told = 0
+  let received = 0
   const ask = async (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => {
     const reply = await app.request(path, { method: 'POST', body, headers })
-    if ((await reply.text()).includes(words.answer)) told++
+    if ((await reply.text()).includes(words.answer)) received++
   }
   for (const script of scripts) {
-    acme.answer(script)
+    acme.respondWith(script)
     for (const stream of [false, true]) {
-      await ask('/v1/chat/completions', { ...question, stream })
+      await ask('/v1/chat/completions', { ...request, stream })
       await ask('/v1/responses', { ...response, stream })
     }
   }
   for (const path of ['/v1/chat/completions', '/v1/responses']) {
     await ask(path, `{"${words.prompt}`)
-    await ask(path, { ...question, ...response, model: words.prompt })
-    await ask(path, { ...question, ...response, temperature: words.prompt })
-    await ask(path, question, { authorization: `Bearer ${keys.unknown}` })
+    await ask(path, { ...request, ...response, model: words.prompt })
+    await ask(path, { ...request, ...response, temperature: words.prompt })
+    await ask(path, request, { authorization: `Bearer ${keys.unknown}` })
   }
   await app.request(`/v1/${mistakes.path}/${firstKey}?key=${firstKey}`)
   await app.request(`/v1/models/${mistakes.model}`, { headers: { traceparent: mistakes.model } })
-  return told
+  return received
 }
 
 /** The bytes of the database and of what lies beside it. */

@@ -1,29 +1,29 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
-import { until } from '../money/support/books.ts'
+import { waitUntil } from '../../support/billing-database.ts'
 import { temporaryFolder } from '../../unit/storage/support/folder.ts'
 import type { App } from '../../support/app.ts'
-import { whole } from '../../support/chat-answers.ts'
+import { jsonReply } from '../../support/chat-fixtures.ts'
 import { readError } from '../../support/chat-reply.ts'
-import { question, type Scenario, startScenario } from '../../support/scenario.ts'
+import { chatRequest, type Scenario, startScenario } from '../../support/scenario.ts'
 
 /** A gateway whose callers pay nothing, so that nothing is written before a provider is asked. */
 async function startOnFile() {
   const file = `${temporaryFolder()}/weir.db`
-  return { file, ...(await startScenario(whole(), { database: file })) }
+  return { file, ...(await startScenario(jsonReply(), { database: file })) }
 }
 
 /** Whether the files lie where they lay, and are free, is looked at many times in a second, and not for each call. */
 async function untilNoticed(app: App): Promise<void> {
-  await until(async () => (await app.request('/readyz')).status === 503, 'a look at the files')
+  await waitUntil(async () => (await app.request('/readyz')).status === 503, 'a look at the files')
 }
 
 /** Asks, and sees that the answer is a 503 that no provider heard of, and that readiness says why. */
 async function expectRefused({ app, acme }: Scenario, why: string): Promise<void> {
-  const asked = acme.requests.length
+  const requested = acme.requests.length
   for (const stream of [false, true]) {
-    const reply = await app.chat({ ...question, stream })
+    const reply = await app.chat({ ...chatRequest, stream })
     expect(reply.headers.get('retry-after')).toBe('1')
     expect(await readError(reply)).toEqual({
       status: 503,
@@ -33,7 +33,7 @@ async function expectRefused({ app, acme }: Scenario, why: string): Promise<void
       message: 'The database of the gateway is not available at the moment.',
     })
   }
-  expect(acme.requests.length).toBe(asked)
+  expect(acme.requests.length).toBe(requested)
   const { status, message } = await readError(await app.request('/readyz'))
   expect([status, message]).toEqual([503, `The gateway is not ready. The database ${why}.`])
   expect((await app.request('/livez')).status).toBe(200)
@@ -41,21 +41,21 @@ async function expectRefused({ app, acme }: Scenario, why: string): Promise<void
 
 /** Serves again without a start, and each refused request has its row. */
 async function expectRecovered({ app, acme }: Scenario, file: string, refused: number): Promise<void> {
-  await until(async () => (await app.request('/readyz')).status === 200, 'a recovery')
-  const asked = acme.requests.length
-  expect((await app.chat(question)).status).toBe(200)
-  expect(acme.requests.length).toBe(asked + 1)
+  await waitUntil(async () => (await app.request('/readyz')).status === 200, 'a recovery')
+  const requested = acme.requests.length
+  expect((await app.chat(chatRequest)).status).toBe(200)
+  expect(acme.requests.length).toBe(requested + 1)
   using sqlite = new Sqlite(file, { readonly: true })
   const count = sqlite.query<{ count: number }, [number]>(
     'SELECT count(*) AS count FROM usage WHERE status = ?',
   )
-  await until(() => count.get(503)?.count === refused, `${refused} rows of refused requests`)
+  await waitUntil(() => count.get(503)?.count === refused, `${refused} rows of refused requests`)
   expect(app.lines.filter((line) => line.includes('available again')).length).toBe(1)
 }
 
 test('a database that another process locks is a 503 before any provider is called, until it is unlocked', async () => {
   await using gateway = await startOnFile()
-  expect((await gateway.app.chat(question)).status).toBe(200)
+  expect((await gateway.app.chat(chatRequest)).status).toBe(200)
   const other = new Sqlite(gateway.file)
   other.run('BEGIN EXCLUSIVE')
   await untilNoticed(gateway.app)
@@ -68,7 +68,7 @@ test('a short database lock is waited for, while everything else continues', asy
   await using gateway = await startOnFile()
   const other = new Sqlite(gateway.file)
   other.run('BEGIN IMMEDIATE')
-  const reply = gateway.app.chat(question)
+  const reply = gateway.app.chat(chatRequest)
   for (let round = 0; round < 5; round++) expect((await gateway.app.request('/livez')).status).toBe(200)
   expect(gateway.acme.requests).toEqual([])
   other.close()
@@ -81,7 +81,7 @@ test.skipIf(process.platform === 'win32')(
   async () => {
     await using gateway = await startOnFile()
     const { file, app } = gateway
-    expect((await app.chat(question)).status).toBe(200)
+    expect((await app.chat(chatRequest)).status).toBe(200)
     renameSync(file, `${file}.away`)
     await untilNoticed(app)
     await expectRefused(gateway, 'was moved or replaced')

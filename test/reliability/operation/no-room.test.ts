@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { until } from '../money/support/books.ts'
+import { waitUntil } from '../../support/billing-database.ts'
 import { temporaryFolder } from '../../unit/storage/support/folder.ts'
-import { whole } from '../../support/chat-answers.ts'
+import { jsonReply } from '../../support/chat-fixtures.ts'
 import { readError } from '../../support/chat-reply.ts'
-import { question } from '../../support/scenario.ts'
+import { chatRequest } from '../../support/scenario.ts'
 import { createUpstream, type Upstream } from '../../support/upstream.ts'
 import { startWeir, type WeirProcess } from './support/weir-process.ts'
 
@@ -27,7 +27,10 @@ function settingsFor({ url }: Upstream) {
 }
 
 /** A question that leaves something behind: the usage of a request with many tags. */
-const wide = { ...question, tags: Array.from({ length: 16 }, (_, index) => `tag-${index}-${'x'.repeat(40)}`) }
+const wide = {
+  ...chatRequest,
+  tags: Array.from({ length: 16 }, (_, index) => `tag-${index}-${'x'.repeat(40)}`),
+}
 
 /** Asks until a write has failed; from then on nobody is asked any more. */
 async function fill(weir: WeirProcess): Promise<void> {
@@ -40,29 +43,29 @@ async function fill(weir: WeirProcess): Promise<void> {
 }
 
 async function expectRefused(weir: WeirProcess, upstream: Upstream, why: string): Promise<void> {
-  const asked = upstream.requests.length
+  const requested = upstream.requests.length
   for (let count = 0; count < 3; count++)
-    expect(await readError(await weir.chat(question))).toMatchObject({
+    expect(await readError(await weir.chat(chatRequest))).toMatchObject({
       status: 503,
       code: 'service_unavailable',
     })
-  expect(upstream.requests.length).toBe(asked)
+  expect(upstream.requests.length).toBe(requested)
   const { status, message } = await readError(await weir.fetch('/readyz'))
   expect([status, message]).toEqual([503, `The gateway is not ready. The database ${why}.`])
 }
 
 async function expectRecovered(weir: WeirProcess): Promise<void> {
-  await until(async () => (await weir.fetch('/readyz')).status === 200, 'a recovery')
-  expect((await weir.chat(question)).status).toBe(200)
+  await waitUntil(async () => (await weir.fetch('/readyz')).status === 200, 'a recovery')
+  expect((await weir.chat(chatRequest)).status).toBe(200)
 }
 
 test.skipIf(!canLimit)(
   'a database that cannot grow is a 503 before any provider is called, until it can',
   async () => {
-    await using upstream = await createUpstream(whole())
+    await using upstream = await createUpstream(jsonReply())
     const folder = temporaryFolder()
     await using weir = await startWeir({ settings: settingsFor(upstream), folder })
-    expect((await weir.chat(question)).status).toBe(200)
+    expect((await weir.chat(chatRequest)).status).toBe(200)
     const { size } = Bun.file(join(folder, 'weir.db-wal'))
     const limit = (bytes: string) => run('prlimit', '--pid', String(weir.pid), `--fsize=${bytes}:unlimited`)
     expect(limit(String(size + 20_000))).toBe(true)
@@ -76,7 +79,7 @@ test.skipIf(!canLimit)(
 test.skipIf(!canMount)(
   'a full disk is a 503 before any provider is called, until there is space',
   async () => {
-    await using upstream = await createUpstream(whole())
+    await using upstream = await createUpstream(jsonReply())
     const folder = temporaryFolder()
     const gate = join(folder, 'gate')
     mkdirSync(gate)
@@ -94,9 +97,9 @@ exec "$@"`
       flags: ['--data', join(folder, 'data')],
       wrapper: ['unshare', '-rm', 'sh', '-c', script, 'sh'],
     })
-    expect((await weir.chat(question)).status).toBe(200)
+    expect((await weir.chat(chatRequest)).status).toBe(200)
     writeFileSync(join(gate, 'fill'), '')
-    await until(() => existsSync(join(gate, 'filled')), 'a full disk')
+    await waitUntil(() => existsSync(join(gate, 'filled')), 'a full disk')
     await fill(weir)
     await expectRefused(weir, upstream, 'has no room left')
     writeFileSync(join(gate, 'free'), '')
@@ -114,10 +117,10 @@ test.skipIf(!canMount)('a start on a read-only disk is one error line and exit c
     flags: ['--data', join(folder, 'data')],
     wrapper: ['unshare', '-rm', 'sh', '-c', script, 'sh'],
   })
-  const said = await starting.then(
+  const output = await starting.then(
     () => 'It started.',
     (error: Error) => error.message,
   )
-  expect(said).toMatch(/^The program ended\. It said: [^\n]*data[^\n]*read-only[^\n]*\n$/)
+  expect(output).toMatch(/^The program ended\. It said: [^\n]*data[^\n]*read-only[^\n]*\n$/)
   rmSync(join(folder, 'data'), { recursive: true, force: true })
 })

@@ -3,7 +3,7 @@ import { toSettings } from '../../../src/config/defaults.ts'
 import { localEngines } from '../../../src/providers/config/local-engines.ts'
 import { startApp } from '../../support/app.ts'
 import { readCompletion } from '../../support/chat-reply.ts'
-import { completionOf, said } from '../../support/chat-answers.ts'
+import { completionOf, chatOutput } from '../../support/chat-fixtures.ts'
 
 /** What answers at the port of Ollama. */
 function startOllama(...models: string[]) {
@@ -13,7 +13,7 @@ function startOllama(...models: string[]) {
     fetch: ({ url }) =>
       new URL(url).pathname === '/v1/models'
         ? Response.json({ object: 'list', data: models.map((id) => ({ id })) })
-        : Response.json(completionOf(said())),
+        : Response.json(completionOf(chatOutput())),
   })
   onTestFinished(() => void server.stop(true))
   return `127.0.0.1:${server.port}`

@@ -17,13 +17,13 @@ async function startProgram() {
     stderr: 'pipe',
   })
   const reader = child.stdout.getReader()
-  let said = ''
+  let output = ''
   const read = async () => {
     const { value, done } = await reader.read()
-    said += new TextDecoder().decode(value)
+    output += new TextDecoder().decode(value)
     return !done
   }
-  const address = () => /listens on (\S+)\n/.exec(said)?.[1]
+  const address = () => /listens on (\S+)\n/.exec(output)?.[1]
   while (address() === undefined && (await read())) {}
   return {
     child,
@@ -32,7 +32,7 @@ async function startProgram() {
     /** All that it writes until it ends. */
     async rest() {
       while (await read()) {}
-      return said
+      return output
     },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
@@ -51,10 +51,10 @@ test('request lines follow the startup lines, and the last ones are written befo
     }),
   )
   program.child.kill('SIGTERM')
-  const said = await program.rest()
+  const output = await program.rest()
   expect(await program.child.exited).toBe(0)
-  expect(said).toStartWith('weir ')
-  const lines = said.split('\n').filter((line) => line.startsWith('{'))
+  expect(output).toStartWith('weir ')
+  const lines = output.split('\n').filter((line) => line.startsWith('{'))
   const requests = lines.map((line) => JSON.parse(line).request)
   expect(requests.toSorted()).toEqual(ids.toSorted())
   expect(await program.child.stderr.text()).not.toContain('req_')

@@ -3,14 +3,14 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { readPieces } from '../../support/body-reader.ts'
-import { chunks, delta, doneFrame, framesOf, said } from '../../support/chat-answers.ts'
+import { chunks, delta, doneFrame, framesOf, chatOutput } from '../../support/chat-fixtures.ts'
 import { readError } from '../../support/chat-reply.ts'
-import { question } from '../../support/scenario.ts'
+import { chatRequest } from '../../support/scenario.ts'
 import { hang, silence } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { startWeir } from './support/weir-process.ts'
 
-const stream = { ...question, stream: true }
+const stream = { ...chatRequest, stream: true }
 
 function settingsFor(provider: string) {
   return {
@@ -25,7 +25,7 @@ function usageIn(folder: string) {
 }
 
 test('a gateway that shuts down is not ready and accepts no new call, and open streams complete', async () => {
-  const frames = framesOf(said())
+  const frames = framesOf(chatOutput())
   const gate = Promise.withResolvers<void>()
   await using upstream = await createUpstream(
     chunks([...frames.slice(0, 2), gate.promise, ...frames.slice(2)]),
@@ -74,15 +74,15 @@ test('streams that are open at the end of the drain end with an error that names
   })
   const reader = readPieces(await weir.chat(stream))
   await reader.until('eight ch')
-  const whole = weir.chat(question)
+  const complete = weir.chat(chatRequest)
   const [streamed, waiting] = [await upstream.request(0), await upstream.request(1)]
   weir.signal('SIGTERM')
   const rest = await reader.rest()
   const frame = JSON.parse(rest.trim().split('\n\n').at(-1)?.replace('data: ', '') ?? '')
   expect(frame.error).toMatchObject({ type: 'server_error', code: 'interrupted' })
   expect(rest).not.toContain('[DONE]')
-  expect(await readError(await whole)).toMatchObject({ status: 503, code: 'interrupted' })
-  expect(await Promise.all([streamed.left, waiting.left])).toEqual([true, true])
+  expect(await readError(await complete)).toMatchObject({ status: 503, code: 'interrupted' })
+  expect(await Promise.all([streamed.aborted, waiting.aborted])).toEqual([true, true])
   expect(await weir.exited).toBe(0)
   expect(usageIn(folder)).toEqual([
     [503, 'interrupted'],

@@ -7,9 +7,9 @@ import { hashSecret } from '../../../src/domain/accounting/api-key.ts'
 import { migrate } from '../../../src/storage/sqlite/connection/migrate.ts'
 import { migrations } from '../../../src/storage/sqlite/connection/migrations.ts'
 import { quietLog, temporaryFolder } from '../../unit/storage/support/folder.ts'
-import { expectSoundBooks } from '../../unit/storage/support/money-world.ts'
-import { whole } from '../../support/chat-answers.ts'
-import { question, startScenario } from '../../support/scenario.ts'
+import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
+import { jsonReply } from '../../support/chat-fixtures.ts'
+import { chatRequest, startScenario } from '../../support/scenario.ts'
 
 const secret = 'a'.repeat(32)
 const paying = `sk-weir-Paying000000-${secret}`
@@ -87,13 +87,13 @@ function valuesIn(file: string, query: string): unknown[][] {
 describe.each([1, 2, 3, 4])('a database of schema %d', (schema) => {
   test('is served by this version: its keys, limits and balances are preserved, and a copy is put beside it', async () => {
     const file = databaseOf(schema)
-    await using gateway = await startScenario(whole(), {
+    await using gateway = await startScenario(jsonReply(), {
       database: file,
       model: { pricing: { input: 1, output: 10 } },
     })
     const { app } = gateway
     const ask = (key: string) =>
-      app.chat({ ...question, max_tokens: 10 }, { headers: { authorization: `Bearer ${key}` } })
+      app.chat({ ...chatRequest, max_tokens: 10 }, { headers: { authorization: `Bearer ${key}` } })
     const free = await ask(plain)
     expect([free.status, free.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '77'])
     expect((await ask(paying)).headers.get('x-weir-cost')).toBe('0.000062000')
@@ -118,7 +118,7 @@ describe.each([1, 2, 3, 4])('a database of schema %d', (schema) => {
           ]
     expect(usage).toEqual([...before, [200, 62_000]])
     using sqlite = new Sqlite(file, { readonly: true })
-    expectSoundBooks(sqlite)
+    expectConsistentLedger(sqlite)
 
     const copies = readdirSync(dirname(file)).filter((name) => name.startsWith(`weir.db.schema-${schema}-`))
     expect(copies.length).toBe(1)

@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
 import { readPieces } from '../../support/body-reader.ts'
-import { chunks, delta, streamed, whole } from '../../support/chat-answers.ts'
+import { chunks, delta, streamReply, jsonReply } from '../../support/chat-fixtures.ts'
 import { readCompletion, readError, readStreamed } from '../../support/chat-reply.ts'
-import { question, startScenario } from '../../support/scenario.ts'
+import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { breakOff, hang, json, reset, silence } from '../../support/script.ts'
 
 const failing = json({ error: { message: 'Out of order.' } }, { status: 503 })
-const stream = { ...question, stream: true }
+const stream = { ...chatRequest, stream: true }
 
 test('a failure before the first event is retried, and then the next route is called', async () => {
-  const options = { settings: { retries: { attempts: 1 } }, other: [streamed()] }
+  const options = { settings: { retries: { attempts: 1 } }, other: [streamReply()] }
   await using gateway = await startScenario([failing, reset], options)
   const reply = await readStreamed(await gateway.app.chat(stream))
   expect([reply.status, reply.done, reply.error]).toEqual([200, true, undefined])
@@ -18,23 +18,25 @@ test('a failure before the first event is retried, and then the next route is ca
 
 test('a retry waits for the retry-after of the provider', async () => {
   const limited = json({ error: { message: 'Slow.' } }, { status: 429, headers: { 'retry-after': '1' } })
-  await using gateway = await startScenario([limited, whole()], { settings: { retries: { attempts: 2 } } })
-  const asking = gateway.app.chat(question)
+  await using gateway = await startScenario([limited, jsonReply()], {
+    settings: { retries: { attempts: 2 } },
+  })
+  const requesting = gateway.app.chat(chatRequest)
   await gateway.acme.request(0)
   const refusedAt = performance.now()
   await gateway.acme.request(1)
   expect(performance.now() - refusedAt).toBeGreaterThan(950)
-  expect((await asking).status).toBe(200)
+  expect((await requesting).status).toBe(200)
 })
 
 test('a retry-after that is too long is not awaited: the next route is called, or the failure is returned with it', async () => {
   const headers = { 'retry-after': '30' }
   const limited = json({ error: { message: 'Slow.' } }, { status: 503, headers })
   const settings = { retries: { attempts: 5 } }
-  await using both = await startScenario(limited, { settings, other: [whole()] })
-  expect((await both.app.chat(question)).status).toBe(200)
+  await using both = await startScenario(limited, { settings, other: [jsonReply()] })
+  expect((await both.app.chat(chatRequest)).status).toBe(200)
   await using alone = await startScenario(limited, { settings })
-  const reply = await alone.app.chat(question)
+  const reply = await alone.app.chat(chatRequest)
   expect(reply.headers.get('retry-after')).toBe('30')
   expect(await readError(reply)).toMatchObject({ status: 502, code: 'upstream_unavailable' })
   expect([both.acme.requests.length, alone.acme.requests.length]).toEqual([1, 1])
@@ -44,9 +46,9 @@ test.each([401, 402, 403, 404])(
   'a %d is followed by the next route immediately, without a retry',
   async (status) => {
     const refusal = json({ error: { message: 'No.' } }, { status })
-    const options = { settings: { retries: { attempts: 5 } }, other: [whole()] }
+    const options = { settings: { retries: { attempts: 5 } }, other: [jsonReply()] }
     await using gateway = await startScenario(refusal, options)
-    expect((await gateway.app.chat(question)).status).toBe(200)
+    expect((await gateway.app.chat(chatRequest)).status).toBe(200)
     expect([gateway.acme.requests.length, gateway.other.requests.length]).toEqual([1, 1])
   },
 )
@@ -56,10 +58,10 @@ test.each([
   ['falls silent', hang],
 ])('a stream that %s after its first event is neither retried nor failed over', async (_, end) => {
   const gate = Promise.withResolvers<void>()
-  const begun = chunks([delta({ role: 'assistant', content: 'It is ' }), gate.promise], end)
-  await using gateway = await startScenario(begun, {
+  const opening = chunks([delta({ role: 'assistant', content: 'It is ' }), gate.promise], end)
+  await using gateway = await startScenario(opening, {
     settings: { retries: { attempts: 3 } },
-    other: [streamed()],
+    other: [streamReply()],
     provider: { timeouts: { idle: '100ms' } },
   })
   const response = await gateway.app.chat(stream)
@@ -78,7 +80,7 @@ test('a stream that was opened before its first event does not fail over when it
   const gate = Promise.withResolvers<void>()
   await using gateway = await startScenario(chunks([': wait\n\n', gate.promise], breakOff), {
     settings: { retries: { attempts: 3 } },
-    other: [streamed()],
+    other: [streamReply()],
     patience: 20,
   })
   const reply = await gateway.app.chat(stream)
@@ -92,14 +94,14 @@ test('a route that failed repeatedly is skipped, one call probes it after a seco
   const time = { now: 0 }
   await using gateway = await startScenario(failing, {
     settings: { breaker: { failures: 2 } },
-    other: [whole()],
+    other: [jsonReply()],
     clock: () => time.now,
   })
   const { app, acme, other } = gateway
-  const servedBy = async () => (await readCompletion(await app.chat(question))).provider
+  const servedBy = async () => (await readCompletion(await app.chat(chatRequest))).provider
   expect([await servedBy(), await servedBy(), await servedBy()]).toEqual(['other', 'other', 'other'])
   expect(acme.requests.length).toBe(2)
-  acme.answer(failing, whole())
+  acme.respondWith(failing, jsonReply())
   time.now += 1000
   await Promise.all([servedBy(), servedBy(), servedBy()])
   expect(acme.requests.length).toBe(3)
@@ -113,17 +115,17 @@ test('weighted routes share the calls, and replace each other on failure', async
     { provider: 'acme', model: 'river-1', weight: 1 },
     { provider: 'other', model: 'river-2', weight: 1_000_000 },
   ]
-  await using gateway = await startScenario(whole(), { model: { routes }, other: [whole(), failing] })
-  expect((await readCompletion(await gateway.app.chat(question))).provider).toBe('other')
-  expect((await readCompletion(await gateway.app.chat(question))).provider).toBe('acme')
+  await using gateway = await startScenario(jsonReply(), { model: { routes }, other: [jsonReply(), failing] })
+  expect((await readCompletion(await gateway.app.chat(chatRequest))).provider).toBe('other')
+  expect((await readCompletion(await gateway.app.chat(chatRequest))).provider).toBe('acme')
 })
 
 test('a first-event timeout is followed by the next route, without a retry', async () => {
   await using gateway = await startScenario(silence, {
     settings: { retries: { attempts: 3 } },
-    other: [whole()],
+    other: [jsonReply()],
     provider: { timeouts: { first_byte: '100ms' } },
   })
-  expect((await gateway.app.chat(question)).status).toBe(200)
+  expect((await gateway.app.chat(chatRequest)).status).toBe(200)
   expect(gateway.acme.requests.length).toBe(1)
 })

@@ -5,7 +5,7 @@ import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
-import { expectSoundBooks } from '../../unit/storage/support/money-world.ts'
+import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
 
 test('a process that is killed during requests leaves a consistent ledger, and every request is charged once', async () => {
   const file = join(temporaryFolder(), 'weir.db')
@@ -53,9 +53,9 @@ type UsageRow = { readonly cost: number; readonly status: number }
 
 async function checkAndRecover(file: string, acknowledged: readonly string[]): Promise<void> {
   const database = openDatabase(file, quietLog)
-  expectSoundBooks(database.sqlite)
+  expectConsistentLedger(database.sqlite)
   await createLedger(database, createWriter(database)).recover()
-  expectSoundBooks(database.sqlite)
+  expectConsistentLedger(database.sqlite)
   expect(database.sqlite.prepare('SELECT count(*) FROM reservations').values()).toEqual([[0]])
   const find = database.sqlite.prepare<UsageRow, [string]>('SELECT cost, status FROM usage WHERE id = ?')
   const charged = database.sqlite.prepare('SELECT sum(-amount) FROM ledger WHERE request_id = ? AND kind = ?')

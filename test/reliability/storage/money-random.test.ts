@@ -12,39 +12,39 @@ import {
   reserved,
   reservedOf,
   settled,
-} from '../../unit/storage/support/money-model.ts'
-import { countOf, expectSoundBooks, requestOf } from '../../unit/storage/support/money-world.ts'
+} from '../../unit/storage/support/ledger-model.ts'
+import { countOf, expectConsistentLedger, requestOf } from '../../unit/storage/support/ledger-fixture.ts'
 
 const rounds = 120
-const mostAtOnce = 60
+const maxAtOnce = 60
 
 test.each(['spring', 'summer', 'autumn', 'winter'])(
   'the ledger is consistent to the nano-dollar after thousands of random requests, faults and restarts (%s)',
   async (seed) => {
-    const world = await randomWorld(randomFrom(seed))
+    const scenario = await randomScenario(randomFrom(seed))
     for (let round = 0; round < rounds; round++) {
-      const actions = Array.from({ length: 1 + Math.floor(world.random() * mostAtOnce) }, world.act)
+      const actions = Array.from({ length: 1 + Math.floor(scenario.random() * maxAtOnce) }, scenario.act)
       await Promise.all(actions)
-      if (world.random() < 0.05) await world.restart()
-      await world.compare()
+      if (scenario.random() < 0.05) await scenario.restart()
+      await scenario.compare()
     }
-    expect(world.tally.refused).toBeGreaterThan(50)
-    expect(world.tally.doubled).toBeGreaterThan(50)
-    expect(world.tally.inDebt).toBeGreaterThan(5)
-    expect(world.tally.actions).toBeGreaterThan(2000)
+    expect(scenario.tally.refused).toBeGreaterThan(50)
+    expect(scenario.tally.doubled).toBeGreaterThan(50)
+    expect(scenario.tally.inDebt).toBeGreaterThan(5)
+    expect(scenario.tally.actions).toBeGreaterThan(2000)
   },
 )
 
 type Request = { readonly facts: RequestMetadata; readonly owner: string }
 
 /** Acts on the real ledger and on a model of it; those of one round are in flight together. */
-async function randomWorld(random: () => number) {
+async function randomScenario(random: () => number) {
   const { database, writer } = testStorage()
   const organizations = createOrganizations(database, writer)
   let ledger = createLedger(database, writer)
   const model = new Map<string, AccountModel>()
   const ids = new Map<string, string>()
-  const begun: Request[] = []
+  const opening: Request[] = []
   const ended: Request[] = []
   const tally = { actions: 0, refused: 0, doubled: 0, inDebt: 0, rows: 0 }
   for (const name of ['acme', 'globex', 'initech', 'hooli', 'umbrella']) {
@@ -72,13 +72,13 @@ async function randomWorld(random: () => number) {
     const after = reserved(before, request.facts.id, reservation)
     model.set(request.owner, after)
     if (after === before) tally.refused++
-    else begun.push(request)
+    else opening.push(request)
     const made = await ledger.reserve({ request: request.facts, promptTokens: 1, ...reservation })
     expect(made).toBe(after !== before)
   }
 
   async function end(): Promise<void> {
-    const [request] = begun.splice(Math.floor(random() * begun.length), 1)
+    const [request] = opening.splice(Math.floor(random() * opening.length), 1)
     if (request === undefined) return
     const cost = amount()
     const before = stateOf(request.owner)
@@ -124,14 +124,14 @@ async function randomWorld(random: () => number) {
   /** As after a kill: nobody remembers what is open but the database. */
   async function restart(): Promise<void> {
     ledger = createLedger(database, writer)
-    expect(await ledger.recover()).toBe(begun.length)
+    expect(await ledger.recover()).toBe(opening.length)
     for (const [name, account] of model) model.set(name, recovered(account))
-    tally.rows += begun.length
-    ended.push(...begun.splice(0))
+    tally.rows += opening.length
+    ended.push(...opening.splice(0))
   }
 
   async function compare(): Promise<void> {
-    expectSoundBooks(database.sqlite)
+    expectConsistentLedger(database.sqlite)
     expect(countOf(database.sqlite, 'usage')).toBe(tally.rows)
     const accounts = await organizations.list()
     for (const { name, balance, reserved } of accounts)

@@ -15,9 +15,9 @@ test('the acknowledged events of a run survive a kill of its process', async () 
     const lines = await acknowledgedBeforeKill(file, organization, enough)
     const database = openDatabase(file, quietLog)
     const responses = createResponses(database, createWriter(database))
-    for (const [id, told] of lastOf(lines)) {
-      expectKept(told, await responses.find(organization, id))
-      if (told.word !== 'queued') seen[told.word]++
+    for (const [id, received] of lastOf(lines)) {
+      expectKept(received, await responses.find(organization, id))
+      if (received.word !== 'queued') seen[received.word]++
     }
     database.close()
   }

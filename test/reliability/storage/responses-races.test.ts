@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { finished, responseStorage } from '../../unit/storage/support/response-world.ts'
+import { finished, responseStorage } from '../../unit/storage/support/response-fixture.ts'
 
 const actions = ['start', 'finish', 'remove'] as const
 type Action = (typeof actions)[number]
@@ -42,8 +42,8 @@ test.each(orders)('concurrent changes of a queued run are applied in turn: %s, %
 })
 
 test('one of two concurrent removals succeeds, and a response that continues from it in between keeps it', async () => {
-  const { responses, acme, answered, insert, rows } = await responseStorage()
-  const id = await answered()
+  const { responses, acme, answered: replied, insert, rows } = await responseStorage()
+  const id = await replied()
   const follower = finished(acme, id)
   const removals = [insert(follower), responses.remove(acme, id), responses.remove(acme, id)]
   expect(await Promise.all(removals)).toEqual([undefined, 'removed', 'missing'])
@@ -51,8 +51,8 @@ test('one of two concurrent removals succeeds, and a response that continues fro
 })
 
 test('retention and a removal of the same response remove it once', async () => {
-  const { responses, acme, answered, rows } = await responseStorage()
-  const id = await answered()
+  const { responses, acme, answered: replied, rows } = await responseStorage()
+  const id = await replied()
   const later = Date.now() + 1000
   expect(await Promise.all([responses.expire(later), responses.remove(acme, id)])).toEqual([1, 'missing'])
   expect(rows()).toEqual([])

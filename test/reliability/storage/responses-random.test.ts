@@ -3,33 +3,33 @@ import { createResponses } from '../../../src/storage/sqlite/responses/responses
 import { randomFrom } from '../../unit/protocols/support/random.ts'
 import {
   chainOf,
-  kept,
+  storedIds,
   type ModelResponse,
-  over,
+  isFinished,
   type ResponseModel,
-  seen,
+  visibleResponse,
 } from '../../unit/storage/support/response-model.ts'
-import { finished, idOf, responseStorage, unfinished } from '../../unit/storage/support/response-world.ts'
+import { finished, idOf, responseStorage, unfinished } from '../../unit/storage/support/response-fixture.ts'
 
 const rounds = 150
-const mostAtOnce = 40
+const maxAtOnce = 40
 
 test.each(['spring', 'summer', 'autumn', 'winter'])(
   'the stored responses agree with a simple model after thousands of random actions (%s)',
   async (seed) => {
-    const world = await randomWorld(randomFrom(seed))
+    const scenario = await randomScenario(randomFrom(seed))
     for (let round = 0; round < rounds; round++) {
-      await Promise.all(Array.from({ length: 1 + Math.floor(world.random() * mostAtOnce) }, world.act))
-      if (world.random() < 0.2) await world.expire()
-      if (world.random() < 0.1) world.restart()
-      await world.compare()
+      await Promise.all(Array.from({ length: 1 + Math.floor(scenario.random() * maxAtOnce) }, scenario.act))
+      if (scenario.random() < 0.2) await scenario.expire()
+      if (scenario.random() < 0.1) scenario.restart()
+      await scenario.compare()
     }
-    for (const count of Object.values(world.tally)) expect(count).toBeGreaterThan(20)
+    for (const count of Object.values(scenario.tally)) expect(count).toBeGreaterThan(20)
   },
 )
 
 /** Acts on the real responses and on a model of them; those of one round are in flight together. */
-async function randomWorld(random: () => number) {
+async function randomScenario(random: () => number) {
   const { database, writer, acme, other, rows, pieces, erased, writes, ...storage } = await responseStorage()
   let { responses } = storage
   const model: ResponseModel = new Map()
@@ -44,7 +44,7 @@ async function randomWorld(random: () => number) {
 
   async function insert(): Promise<void> {
     const owner = random() < 0.2 ? other : acme
-    const before = [...model.values()].filter((one) => one.owner === owner && !one.deleted && over(one))
+    const before = [...model.values()].filter((one) => one.owner === owner && !one.deleted && isFinished(one))
     const previousId = random() < 0.8 ? pick(before)?.id : undefined
     const id = idOf(clock, model.size)
     const made = random() < 0.7 ? finished(owner, previousId) : unfinished(owner, 'queued', previousId)
@@ -56,7 +56,7 @@ async function randomWorld(random: () => number) {
   async function start(): Promise<void> {
     const id = pickId()
     const reader = pickReader(id)
-    const expected = seen(model, reader, id)?.status === 'queued'
+    const expected = visibleResponse(model, reader, id)?.status === 'queued'
     if (expected) change(id, { status: 'in_progress' })
     expect(await responses.start(reader, id)).toBe(expected)
   }
@@ -64,7 +64,7 @@ async function randomWorld(random: () => number) {
   async function append(): Promise<void> {
     const id = pickId()
     const reader = pickReader(id)
-    const response = seen(model, reader, id)
+    const response = visibleResponse(model, reader, id)
     const position = tally.appended
     if (response?.status === 'in_progress') {
       change(id, { log: `${response.log}[${position}]\n` })
@@ -76,9 +76,9 @@ async function randomWorld(random: () => number) {
   async function finish(): Promise<void> {
     const id = pickId()
     const reader = pickReader(id)
-    const response = seen(model, reader, id)
+    const response = visibleResponse(model, reader, id)
     const end = { status: pick(['completed', 'failed', 'incomplete'] as const), log: `[${random()}]` }
-    const expected = response !== undefined && !over(response)
+    const expected = response !== undefined && !isFinished(response)
     if (expected) change(id, end)
     expect(await writer.write(() => writes.finish(reader, id, end))).toBe(expected)
   }
@@ -86,7 +86,7 @@ async function randomWorld(random: () => number) {
   async function remove(): Promise<void> {
     const id = pickId()
     const reader = pickReader(id)
-    const response = seen(model, reader, id)
+    const response = visibleResponse(model, reader, id)
     const expected = response === undefined ? 'missing' : removalOf(response)
     tally[expected]++
     if (expected === 'removed') change(id, { deleted: true })
@@ -94,7 +94,7 @@ async function randomWorld(random: () => number) {
   }
 
   function removalOf(response: ModelResponse) {
-    return over(response) ? 'removed' : 'running'
+    return isFinished(response) ? 'removed' : 'running'
   }
 
   function act(): Promise<void> {
@@ -104,7 +104,7 @@ async function randomWorld(random: () => number) {
 
   async function expire(): Promise<void> {
     const before = clock - Math.floor(random() * 60)
-    const due = [...model.values()].filter((one) => !one.deleted && over(one) && one.createdAt < before)
+    const due = [...model.values()].filter((one) => !one.deleted && isFinished(one) && one.createdAt < before)
     for (const { id } of due) change(id, { deleted: true })
     tally.expired += due.length
     const steps: number[] = []
@@ -118,10 +118,10 @@ async function randomWorld(random: () => number) {
 
   async function compare(): Promise<void> {
     await erased()
-    const needed = kept(model)
+    const needed = storedIds(model)
     expect(rows()).toEqual(needed)
     tally.hidden += needed.filter((id) => model.get(id)!.deleted).length
-    const running = [...model.values()].filter((one) => !one.deleted && !over(one))
+    const running = [...model.values()].filter((one) => !one.deleted && !isFinished(one))
     const ids = running.map(({ id }) => id)
     expect((await responses.unfinished('', 10_000)).map(({ id }) => id)).toEqual(ids.toSorted())
     expect(new Set(pieces()).difference(new Set(ids)).size).toBe(0)
@@ -132,7 +132,7 @@ async function randomWorld(random: () => number) {
     const found = await responses.find(owner, id)
     expect(found && [found.status, found.log]).toEqual(deleted ? undefined : [status, log])
     expect(await responses.find(owner === acme ? other : acme, id)).toBeUndefined()
-    const chain = over(model.get(id)!)
+    const chain = isFinished(model.get(id)!)
       ? await responses.chain(owner, id)
       : await responses.runContext(owner, id)
     expect(chain?.map((link) => link.id)).toEqual(deleted ? undefined : chainOf(model, model.get(id)!))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { exampleYaml } from '../../../src/config/check-schema.ts'
 import { SettingsFile } from '../../../src/config/settings.ts'
 import { fieldsOf } from '../../../src/lib/json/json.ts'
-import { complaintsOf } from './support/temporary-home.ts'
+import { problemsOf } from './support/temporary-home.ts'
 
 const shape: readonly [yaml: string, ...problems: string[]][] = [
   ['hots: x', 'hots | unknown setting; did you mean host?'],
@@ -77,20 +77,20 @@ const shape: readonly [yaml: string, ...problems: string[]][] = [
 describe('an invalid setting is reported with its place and the way to fix it', () => {
   for (const [yaml, ...problems] of shape)
     test(yaml, () => {
-      expect(complaintsOf(yaml).problems).toEqual(problems)
+      expect(problemsOf(yaml).problems).toEqual(problems)
     })
 })
 
 test('all errors of a file are reported at once, also more than a handful', () => {
   const names = Array.from({ length: 12 }, (_, index) => `unknown${index}`)
-  const { problems, message } = complaintsOf(names.map((name) => `${name}: 1\n`).join(''))
+  const { problems, message } = problemsOf(names.map((name) => `${name}: 1\n`).join(''))
   expect(problems).toHaveLength(12)
   expect(message).toStartWith('There are 12 problems in ')
   expect(message.split('\n')).toHaveLength(13)
 })
 
 test('a duplicate model slug or alias is rejected', () => {
-  const { problems } = complaintsOf(`
+  const { problems } = problemsOf(`
 models:
   - { slug: a/one, aliases: [one, uno] }
   - { slug: a/two, aliases: [one, a/one, two, two] }
@@ -150,7 +150,7 @@ const files: readonly [name: string, yaml: string, problem: string | RegExp][] =
 describe('a file that cannot be parsed as settings is reported', () => {
   for (const [name, yaml, problem] of files)
     test(name, () => {
-      const { problems } = complaintsOf(yaml)
+      const { problems } = problemsOf(yaml)
       expect(problems).toHaveLength(1)
       if (typeof problem === 'string') expect(problems[0]).toBe(problem)
       else expect(problems[0]).toMatch(problem)
@@ -173,18 +173,18 @@ models:
   - slug: a/b
     routes: [{ provider: one, model: 'm: m' }, { provider: two, model: m }]
 `
-  expect(complaintsOf(yaml).problems).toEqual([])
+  expect(problemsOf(yaml).problems).toEqual([])
 })
 
 test('the example of each setting is a valid value of it', () => {
   for (const [name, schema] of Object.entries(SettingsFile.properties)) {
     const example = exampleYaml(fieldsOf(schema))
-    expect([name, complaintsOf(`${name}: ${example}`).problems]).toEqual([name, []])
+    expect([name, problemsOf(`${name}: ${example}`).problems]).toEqual([name, []])
   }
 })
 
 test('a provider without a value has the defaults', () => {
-  expect(complaintsOf('providers:\n  openai:\n').problems).toEqual([])
+  expect(problemsOf('providers:\n  openai:\n').problems).toEqual([])
 })
 
 test('no settings error shows a key or a header', () => {
@@ -195,7 +195,7 @@ providers:
   groq: { api_key: 'sk-canary-5\${', headers: { x: '\${GONE}sk-canary-6' }, kind: { sk: sk-canary-7 } }
   xai: { api_key: '\${KEY}', base_url: '\${KEY}', discover: '\${KEY}' }
 `
-  const { problems, message } = complaintsOf(yaml, { KEY: 'sk-canary-8' })
+  const { problems, message } = problemsOf(yaml, { KEY: 'sk-canary-8' })
   expect(problems.length).toBeGreaterThanOrEqual(8)
   expect(message).not.toContain('canary')
 })

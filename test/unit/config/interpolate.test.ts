@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { complaintsOf, temporaryHome } from './support/temporary-home.ts'
+import { problemsOf, temporaryHome } from './support/temporary-home.ts'
 
 test('a variable is replaced from the environment in any string', () => {
   using home = temporaryHome({
@@ -31,7 +31,7 @@ test('a doubled dollar escapes a brace, and a single one is literal elsewhere', 
 
 test('an unset variable is an error that names the setting and the variable', () => {
   const yaml = "providers: { azure: { base_url: '${URL}', api_key: 'x${AZURE_KEY}' } }"
-  expect(complaintsOf(yaml, { AZURE_KEY: '' }).problems).toEqual([
+  expect(problemsOf(yaml, { AZURE_KEY: '' }).problems).toEqual([
     'providers.azure.base_url | takes its value from the environment variable URL, which is not set; set URL.',
     'providers.azure.api_key | takes its value from the environment variable AZURE_KEY, which is not set; set AZURE_KEY.',
   ])
@@ -40,7 +40,7 @@ test('an unset variable is an error that names the setting and the variable', ()
 test('an invalid name of a variable is rejected', () => {
   const message = 'holds a ${…} that is no name of a variable; write ${NAME}, or $${ for a plain ${.'
   for (const text of ['${}', '${A:-b}', '${A B}', '${A', '${1A}'])
-    expect(complaintsOf(`host: '${text}'`, { A: 'x' }).problems).toEqual([`host | ${message}`])
+    expect(problemsOf(`host: '${text}'`, { A: 'x' }).problems).toEqual([`host | ${message}`])
 })
 
 test('a variable without braces is literal, with a warning that shows no part of a key', () => {

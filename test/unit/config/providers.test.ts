@@ -30,7 +30,7 @@ test('a key in the environment configures a provider under the name of its kind'
 test('every provider kind is either configured or reports what to set', () => {
   const { configured, missing } = configure({}, { OPENAI_API_KEY: 'a' })
   for (const name of Object.keys(kinds)) expect(configured.has(name)).toBe(!missing.has(name))
-  for (const sentence of missing.values()) expect(sentence).toMatch(/^(Set|Add) .*weir\.yaml\.$/)
+  for (const warning of missing.values()) expect(warning).toMatch(/^(Set|Add) .*weir\.yaml\.$/)
   expect(missing.get('ollama')).toBe('Add providers.ollama to weir.yaml.')
   expect(missing.get('azure')).toBe('Add providers.azure with its base_url and api_key to weir.yaml.')
 })

@@ -4,7 +4,7 @@ import { configure } from '../../../src/gateway/configuration.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { alternativeBaseUrls, withoutEndpoint } from '../../../src/providers/config/base-url.ts'
 import type { RemoteKind } from '../../../src/providers/provider.ts'
-import { kindNamed } from './support/model-world.ts'
+import { kindNamed } from './support/model-fixtures.ts'
 
 const vllm = kindNamed('vllm') as RemoteKind
 const anthropic = kindNamed('anthropic') as RemoteKind

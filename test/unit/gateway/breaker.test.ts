@@ -2,13 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import { CircuitBreaker, type RouteFailure } from '../../../src/gateway/routing/circuit-breaker.ts'
 import type { ModelRoute } from '../../../src/gateway/models/model.ts'
 import { isReachable } from '../../../src/lib/reachable.ts'
-import { provider } from './support/model-world.ts'
+import { provider } from './support/model-fixtures.ts'
 
 const route = { provider: provider('alpha'), model: 'one' }
 const sameModelElsewhere = { provider: provider('beta'), model: 'one' }
 const otherModel = { provider: provider('alpha'), model: 'two' }
 
-const answered: RouteFailure = { unreachable: false, slow: false }
+const replied: RouteFailure = { unreachable: false, slow: false }
 const refused: RouteFailure = { unreachable: true, slow: false }
 const timeout: RouteFailure = { unreachable: false, slow: true }
 
@@ -16,7 +16,7 @@ const timeout: RouteFailure = { unreachable: false, slow: true }
 function timed(failures = 3, cooldown = 30_000) {
   const clock = { now: 0 }
   const breaker = new CircuitBreaker({ failures, cooldown }, () => clock.now)
-  const fail = (times: number, organization = 'a', failure = answered) => {
+  const fail = (times: number, organization = 'a', failure = replied) => {
     for (let time = 0; time < times; time++) breaker.recordFailure(route, organization, failure)
   }
   const isOut = (organization = 'a') => breaker.isOpen(route, organization)

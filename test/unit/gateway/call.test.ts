@@ -8,19 +8,19 @@ import { createLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
 import { noWrites } from '../../../src/storage/ports/writes.ts'
 import { testStorage } from '../storage/support/folder.ts'
-import { modelsWith, provider, providersOf } from './support/model-world.ts'
+import { modelsWith, provider, providersOf } from './support/model-fixtures.ts'
 import { organization } from './support/organization.ts'
 
 const limits = { requestsPerMinute: 100, tokensPerMinute: 1000, concurrentRequests: 1 }
 
 /** A call, the rows that are written of it, and what the log hears; `broken` where nothing can be written. */
-function world({ left = false, broken = false } = {}) {
+function scenario({ left = false, broken = false } = {}) {
   const { database, writer } = testStorage()
   database.sqlite.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_acme', 'acme', 0)")
   if (broken) writer.close()
   const lines: string[] = []
-  const leaving = new AbortController()
-  if (left) leaving.abort()
+  const aborting = new AbortController()
+  if (left) aborting.abort()
   const calls = createOpenCalls()
   const parts = {
     billing: createBilling(createLedger(database, writer), () => undefined),
@@ -44,26 +44,26 @@ function world({ left = false, broken = false } = {}) {
         ends.push(error)
         return noWrites
       },
-      signal: leaving.signal,
+      signal: aborting.signal,
     },
     parts,
   )
   const rows = () => database.sqlite.prepare('SELECT id, status, error FROM usage').values()
-  return { call, calls, leaving, ends, lines, rows }
+  return { call, calls, leaving: aborting, ends, lines, rows }
 }
 
 test('only the first end of a call counts, and later ones wait for it', async () => {
-  const { call, leaving, ends, rows } = world()
+  const { call, leaving: aborting, ends, rows } = scenario()
   const first = call.settle()
   expect(call.settle(new Error('late'))).toBe(first)
-  leaving.abort()
+  aborting.abort()
   await first
   expect(ends).toEqual([undefined])
   expect(rows()).toEqual([['req_1', 200, null]])
 })
 
 test('an error that ends a call is recorded', async () => {
-  const { call, ends, rows } = world()
+  const { call, ends, rows } = scenario()
   const error = upstreamBroken('upstream_model_not_found', 'It has no such model.')
   await call.settle(error)
   expect(ends).toEqual([error])
@@ -71,8 +71,8 @@ test('an error that ends a call is recorded', async () => {
 })
 
 test.each([false, true])('a client that disconnects ends the call; before it began: %p', async (left) => {
-  const { call, leaving, ends, lines, rows } = world({ left })
-  leaving.abort()
+  const { call, leaving: aborting, ends, lines, rows } = scenario({ left })
+  aborting.abort()
   expect(call.abortSource.reason).toMatchObject({ code: 'client_gone', status: 499 })
   await call.settle()
   expect(ends).toEqual([call.abortSource.reason])
@@ -81,7 +81,7 @@ test.each([false, true])('a client that disconnects ends the call; before it beg
 })
 
 test('a call is open until it has ended, and one that is aborted gives the reason', async () => {
-  const { call, calls, rows } = world()
+  const { call, calls, rows } = scenario()
   calls.rejectNew()
   expect(calls.abort()).toBe(1)
   await calls.idle()
@@ -92,8 +92,8 @@ test('a call is open until it has ended, and one that is aborted gives the reaso
 })
 
 test('a settlement that cannot be written is reported, also where it is not awaited', async () => {
-  const { call, leaving, lines, rows } = world({ broken: true })
-  leaving.abort()
+  const { call, leaving: aborting, lines, rows } = scenario({ broken: true })
+  aborting.abort()
   await expect(call.settle()).rejects.toMatchObject({ status: 503 })
   expect(lines.map((line) => JSON.parse(line).message)).toEqual([
     'The usage of a request was not written at once.',

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { ModelRoute } from '../../../src/gateway/models/model.ts'
 import { routeOrder } from '../../../src/gateway/routing/route-order.ts'
-import { provider } from './support/model-world.ts'
+import { provider } from './support/model-fixtures.ts'
 
 function routes(...weights: (number | undefined)[]) {
   return weights.map((weight, index) => ({

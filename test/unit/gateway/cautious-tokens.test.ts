@@ -4,7 +4,7 @@ import { conservativePromptTokens, maxPromptTokens } from '../../../src/gateway/
 import type { Generation, Part } from '../../../src/domain/generation/request.ts'
 import { textsOf, tokensIn } from '../../reliability/money/support/texts.ts'
 import { randomFrom } from '../protocols/support/random.ts'
-import { kindNamed, modelsWith, provider, providersOf } from './support/model-world.ts'
+import { kindNamed, modelsWith, provider, providersOf } from './support/model-fixtures.ts'
 
 const texts = textsOf(randomFrom('cautious'), 4000)
 
@@ -34,16 +34,16 @@ test.each(['English', 'code', 'Chinese', 'Japanese', 'Korean'])(
 const model = { contextWindow: undefined, routes: [] }
 const image: Part = { type: 'image', url: 'data:image/png;base64,QUJD' }
 
-function asking(...parts: Part[]): Generation {
+function requesting(...parts: Part[]): Generation {
   return { messages: [{ role: 'user', parts }], tools: [], extras: {} }
 }
 
 describe('the maximum tokens of a prompt', () => {
   test.each(Object.entries(texts))('are never less than those of %s', (_, text) => {
-    expect(maxPromptTokens(asking({ type: 'text', text }), model)).toBeGreaterThan(tokensIn(text))
+    expect(maxPromptTokens(requesting({ type: 'text', text }), model)).toBeGreaterThan(tokensIn(text))
   })
 
-  const plain = asking({ type: 'text', text: 'abcd' })
+  const plain = requesting({ type: 'text', text: 'abcd' })
   const big = 'x'.repeat(1000)
   const call = { id: 'call_1', name: 'read', arguments: big }
   test.each<[string, Generation]>([
@@ -69,21 +69,21 @@ describe('the maximum tokens of a prompt', () => {
       { ...plain, messages: [{ role: 'user', parts: [], extras: { reasoning_content: big } }] },
     ],
     ['a name', { ...plain, messages: [{ role: 'user', parts: [], name: big }] }],
-    ['audio', asking({ type: 'foreign', value: { type: 'input_audio', input_audio: { data: big } } })],
-    ['a refusal', asking({ type: 'foreign', value: { type: 'refusal', refusal: big } })],
+    ['audio', requesting({ type: 'foreign', value: { type: 'input_audio', input_audio: { data: big } } })],
+    ['a refusal', requesting({ type: 'foreign', value: { type: 'refusal', refusal: big } })],
   ])('count %s', (_, generation) => {
     expect(maxPromptTokens(generation, model)).toBeWithin(1000, 3000)
   })
 
   test('are the context window for a file, whose size is unknown', () => {
-    const file = asking({ type: 'foreign', value: { type: 'file', file: { file_id: 'f' } } })
+    const file = requesting({ type: 'foreign', value: { type: 'file', file: { file_id: 'f' } } })
     expect(maxPromptTokens(file, { ...model, contextWindow: 200_000 })).toBe(200_000)
     expect(maxPromptTokens(file, model)).toBeGreaterThanOrEqual(1_000_000)
     expect(conservativePromptTokens(file, { ...model, contextWindow: 200_000 })).toBe(200_000)
   })
 
   test('are never more than the context window', () => {
-    const long = asking({ type: 'text', text: 'x'.repeat(5000) })
+    const long = requesting({ type: 'text', text: 'x'.repeat(5000) })
     expect(maxPromptTokens(long, { ...model, contextWindow: 4096 })).toBe(4096)
   })
 
@@ -98,7 +98,7 @@ describe('the maximum tokens of a prompt', () => {
     const places = providersOf(provider('alpha', { kind: kindNamed(kind) }))
     const routes = [{ provider: 'alpha', model: name }]
     const found = modelsWith([{ slug: 'a/b', routes }], { providers: places }).find('a/b')
-    const of = (...parts: Part[]) => maxPromptTokens(asking(...parts), found!)
+    const of = (...parts: Part[]) => maxPromptTokens(requesting(...parts), found!)
     expect(of(image) - of()).toBe(tokens)
   })
 })

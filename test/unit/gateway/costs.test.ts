@@ -4,8 +4,8 @@ import { Meter } from '../../../src/gateway/billing/meter.ts'
 import { costOf } from '../../../src/gateway/billing/price.ts'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
 import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
-import { readStream } from '../protocols/support/answer.ts'
-import { wireOf } from '../protocols/support/chunks.ts'
+import { readStream } from '../protocols/support/parsed-reply.ts'
+import { protocolNamed } from '../protocols/support/chunks.ts'
 import { plainGeneration } from '../protocols/support/generations.ts'
 import type { CostCase } from './support/costs-case.ts'
 import { chatCosts } from './support/costs-chat.ts'
@@ -27,7 +27,7 @@ function costBy(events: readonly GenerationEvent[], pricing: Pricing): bigint {
 }
 
 function wireFor({ kind, responses: other }: CostCase) {
-  return other ? responses : wireOf(kind)
+  return other ? responses : protocolNamed(kind)
 }
 
 describe.each(cases.map((each) => [each.name, each] as const))('%s', (_, each) => {
@@ -38,7 +38,7 @@ describe.each(cases.map((each) => [each.name, each] as const))('%s', (_, each) =
   })
 
   test('is charged for a complete reply', () => {
-    expect(costBy(wireFor(each).parse(bodies.whole), pricing)).toBe(cost)
+    expect(costBy(wireFor(each).parse(bodies.complete), pricing)).toBe(cost)
   })
 
   test('is charged alike for a stream', () => {

@@ -3,7 +3,7 @@ import { createDiscovery, retryPauseMs } from '../../../src/gateway/models/disco
 import { createLog } from '../../../src/lib/log.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
-import { kindNamed, listed, provider } from './support/model-world.ts'
+import { kindNamed, listed, provider } from './support/model-fixtures.ts'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -13,14 +13,14 @@ afterEach(async () => {
 const list = (...ids: string[]) => Response.json({ object: 'list', data: ids.map((id) => ({ id })) })
 
 /** An engine that answers its model list as `answer` says at the time. */
-function engine(answer: () => Response | Promise<Response>) {
+function engine(reply: () => Response | Promise<Response>) {
   const requests: { readonly path: string; readonly headers: Headers }[] = []
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch: (request) => {
       requests.push({ path: new URL(request.url).pathname, headers: new Headers(request.headers) })
-      return answer()
+      return reply()
     },
   })
   ends.push(() => server.stop(true))
@@ -85,11 +85,11 @@ test('discovery reports a change, and ignores the same list in another order', a
 })
 
 test('a failed discovery keeps the last good list and is logged once', async () => {
-  let asked = 0
+  let requested = 0
   const fourth = Promise.withResolvers<void>()
   const { url } = engine(() => {
-    if (++asked === 4) fourth.resolve()
-    return asked === 1 ? list('a') : new Response('no', { status: 500 })
+    if (++requested === 4) fourth.resolve()
+    return requested === 1 ? list('a') : new Response('no', { status: 500 })
   })
   const { start, stop, discovered, changes, lines } = discoveryOf(
     [provider('box', { baseUrl: url, discover: true })],
@@ -109,8 +109,8 @@ test.each([
   ['another list', body('{"models": []}')],
   ['a list without end', () => new Response('x'.repeat(9 * 1024 * 1024))],
   ['a redirect', () => Response.redirect('http://127.0.0.1:1/elsewhere')],
-])('%s is a failed discovery, and the models of other providers are listed anyway', async (_, answer) => {
-  const bad = engine(answer)
+])('%s is a failed discovery, and the models of other providers are listed anyway', async (_, reply) => {
+  const bad = engine(reply)
   const good = engine(() => list('a', 'with space'))
   const { start, discovered, lines } = discoveryOf([
     provider('bad', { baseUrl: bad.url, discover: true }),
@@ -123,14 +123,14 @@ test.each([
 })
 
 test('stopping discovery aborts an open request', async () => {
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   const { url } = engine(() => {
-    asked.resolve()
+    requested.resolve()
     return new Promise<Response>(() => {})
   })
   const { start, stop, lines, changes } = discoveryOf([provider('box', { baseUrl: url, discover: true })])
   const started = start()
-  await asked.promise
+  await requested.promise
   await stop()
   await started
   expect(lines).toEqual([])
@@ -158,10 +158,10 @@ test('an engine that starts late is discovered without waiting for the next minu
 
 test('the failures of one provider do not make discovery call another one more often', async () => {
   const good = engine(() => list('a'))
-  let asked = 0
+  let requested = 0
   const third = Promise.withResolvers<void>()
   const bad = engine(() => {
-    if (++asked === 3) third.resolve()
+    if (++requested === 3) third.resolve()
     return new Response('no', { status: 500 })
   })
   const { start } = discoveryOf([
@@ -206,7 +206,7 @@ test('each model of an Ollama is described once, through its native API', async 
     small: { model_info: { 'qwen3.context_length': 40_960 }, parameters: 'stop "a"\nnum_ctx    8192' },
     silent: {},
   }
-  const asked: string[] = []
+  const requested: string[] = []
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -214,7 +214,7 @@ test('each model of an Ollama is described once, through its native API', async 
       const { pathname } = new URL(request.url)
       if (pathname === '/v1/models') return list('big', 'small', 'silent', 'broken')
       const { model } = (await request.json()) as { model: string }
-      asked.push(`${request.method} ${pathname} ${model}`)
+      requested.push(`${request.method} ${pathname} ${model}`)
       return shown[model] ? Response.json(shown[model]) : new Response('no', { status: 404 })
     },
   })
@@ -234,7 +234,7 @@ test('each model of an Ollama is described once, through its native API', async 
     { id: 'silent', contextWindow: undefined },
     { id: 'broken', contextWindow: undefined },
   ])
-  expect(asked.toSorted()).toEqual(
+  expect(requested.toSorted()).toEqual(
     ['big', 'broken', 'silent', 'small'].map((model) => `POST /api/show ${model}`),
   )
 })

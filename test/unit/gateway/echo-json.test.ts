@@ -43,8 +43,8 @@ test.each([
   ['lacks a field', '{"age":36}', asPerson, '{"name":"{\\"age\\":36}","age":0}'],
   ['has a field too many', '{"name":"Ada","x":1}', asPerson, expect.stringContaining('"age":0')],
   ['is out of bounds', '{"name":"Ada","age":-1}', asPerson, expect.stringContaining('"age":0')],
-])('the echo model returns a sample where the prompt %s', async (_, text, format, answer) => {
-  expect(await echoed(text, format)).toEqual(answer)
+])('the echo model returns a sample where the prompt %s', async (_, text, format, reply) => {
+  expect(await echoed(text, format)).toEqual(reply)
 })
 
 const tree = {

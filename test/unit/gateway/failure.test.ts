@@ -3,7 +3,7 @@ import { isTimeout, isUnreachable } from '../../../src/gateway/routing/retry.ts'
 import { connectionTimedOut, toApiError } from '../../../src/gateway/upstream/upstream-error.ts'
 import { connectionError } from '../../../src/gateway/upstream/post.ts'
 import type { ProviderError } from '../../../src/domain/generation/provider-error.ts'
-import { provider } from './support/model-world.ts'
+import { provider } from './support/model-fixtures.ts'
 
 function codeOf(complaint: ProviderError): string | null {
   return toApiError(complaint, 'acme', 'acme.example').code

@@ -5,7 +5,7 @@ import {
 } from '../../../src/gateway/models/enforce-capabilities.ts'
 import type { Generation } from '../../../src/domain/generation/request.ts'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
-import { modelsWith } from './support/model-world.ts'
+import { modelsWith } from './support/model-fixtures.ts'
 
 const plain: Generation = { messages: [], tools: [], extras: {} }
 const tools = [{ name: 'read_level' }]
@@ -15,7 +15,7 @@ const model = modelsWith().find('alpha/one')!
 
 function fitted(generation: Partial<Generation>, unsupported: CapabilityOptions['unsupported'] = 'drop') {
   const warnings: string[] = []
-  const warn = (sentence: string) => void warnings.push(sentence)
+  const warn = (message: string) => void warnings.push(message)
   const options = { unsupported, names: { max_tokens: 'max_output_tokens' }, warn } as const
   return { generation: enforceCapabilities({ ...plain, ...generation }, model, options), warnings }
 }
@@ -68,7 +68,7 @@ test('a rejection names the parameter as the client did', () => {
 })
 
 test('the request of the client is not modified', () => {
-  const given = Object.freeze({ ...plain, topP: 0.5, tools: Object.freeze([...tools]) })
-  fitted(given)
-  expect(given).toMatchObject({ topP: 0.5, tools })
+  const input = Object.freeze({ ...plain, topP: 0.5, tools: Object.freeze([...tools]) })
+  fitted(input)
+  expect(input).toMatchObject({ topP: 0.5, tools })
 })

@@ -9,43 +9,43 @@ import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
 import { createProviderState } from '../../../src/storage/sqlite/provider-state.ts'
-import { chunks, delta, streamed } from '../../support/chat-answers.ts'
+import { chunks, delta, streamReply } from '../../support/chat-fixtures.ts'
 import { breakOff, reset, type Script } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { testStorage } from '../storage/support/folder.ts'
-import { modelsWith, provider, providersOf } from './support/model-world.ts'
+import { modelsWith, provider, providersOf } from './support/model-fixtures.ts'
 import { organization } from './support/organization.ts'
 
 const gate = Promise.withResolvers<void>()
 const endless = chunks([delta({ content: 'It is' }), new Promise(() => {})])
 
-function read(answering: GenerationStream): Promise<void> {
-  return answering.forEach((batch) => expect(batch.length).toBeGreaterThan(0))
+function read(replying: GenerationStream): Promise<void> {
+  return replying.forEach((batch) => expect(batch.length).toBeGreaterThan(0))
 }
 
 /** Each gets the answer and what makes the caller leave. */
 type Way = (answering: GenerationStream, leave: () => void) => unknown
 
 const ways: readonly (readonly [string, Script, Way])[] = [
-  ['was read to its end', streamed(), read],
+  ['was read to its end', streamReply(), read],
   [
     'broke in the middle',
     chunks([delta({ content: 'It is' }), gate.promise], breakOff),
-    (answer) => {
+    (reply) => {
       gate.resolve()
-      return read(answer).catch(() => {})
+      return read(reply).catch(() => {})
     },
   ],
-  ['was closed before it was read', endless, (answer) => answer.close()],
-  ['was closed after a part', endless, (answer) => answer.forEach(() => answer.close())],
+  ['was closed before it was read', endless, (reply) => reply.close()],
+  ['was closed after a part', endless, (reply) => reply.forEach(() => reply.close())],
   ['was aborted before it was read', endless, (_, leave) => leave()],
   [
     'was aborted while it was awaited',
     endless,
-    async (answer, leave) => {
-      const begun = Promise.withResolvers<void>()
-      const reading = answer.forEach(() => begun.resolve())
-      await begun.promise
+    async (reply, leave) => {
+      const opening = Promise.withResolvers<void>()
+      const reading = reply.forEach(() => opening.resolve())
+      await opening.promise
       leave()
       await expect(reading).rejects.toMatchObject({ code: 'client_gone' })
     },
@@ -55,32 +55,32 @@ const ways: readonly (readonly [string, Script, Way])[] = [
 test.each(ways)(
   'a stream that %s holds no concurrency slot, and its upstream call has ended',
   async (_, script, way) => {
-    await using world = await startWorld(script)
-    const leaving = new AbortController()
-    const answer = await world.ask(leaving.signal)
-    expect(world.opened()).toBe(false)
-    await way(answer, () => leaving.abort())
-    expect(world.opened()).toBe(true)
-    await world.upstream.quiet()
+    await using scenario = await startScenario(script)
+    const aborting = new AbortController()
+    const reply = await scenario.ask(aborting.signal)
+    expect(scenario.opened()).toBe(false)
+    await way(reply, () => aborting.abort())
+    expect(scenario.opened()).toBe(true)
+    await scenario.upstream.idle()
   },
 )
 
 test('a call that no provider serves holds no concurrency slot', async () => {
-  await using world = await startWorld(reset)
-  await expect(world.ask(new AbortController().signal)).rejects.toMatchObject({ status: 502 })
-  await world.upstream.quiet()
-  expect(world.opened()).toBe(true)
+  await using scenario = await startScenario(reset)
+  await expect(scenario.ask(new AbortController().signal)).rejects.toMatchObject({ status: 502 })
+  await scenario.upstream.idle()
+  expect(scenario.opened()).toBe(true)
 })
 
 test('a client that disconnected before its call began holds no concurrency slot, and no provider is called', async () => {
-  await using world = await startWorld(streamed())
-  await expect(world.ask(AbortSignal.abort())).rejects.toMatchObject({ code: 'client_gone' })
-  expect(world.opened()).toBe(true)
-  expect(world.upstream.requests).toEqual([])
+  await using scenario = await startScenario(streamReply())
+  await expect(scenario.ask(AbortSignal.abort())).rejects.toMatchObject({ code: 'client_gone' })
+  expect(scenario.opened()).toBe(true)
+  expect(scenario.upstream.requests).toEqual([])
 })
 
 /** A gateway that allows one call at once, and whether it is free. */
-async function startWorld(script: Script) {
+async function startScenario(script: Script) {
   const upstream = await createUpstream(script)
   const { database, writer } = testStorage()
   const limits = createRateLimits(
@@ -123,16 +123,16 @@ async function startWorld(script: Script) {
 }
 
 test('a call that is aborted after the last token of its output does not end as complete', async () => {
-  await using world = await startWorld(streamed())
-  const leaving = new AbortController()
-  const answer = await world.ask(leaving.signal)
+  await using scenario = await startScenario(streamReply())
+  const aborting = new AbortController()
+  const reply = await scenario.ask(aborting.signal)
   const events: string[] = []
-  const reading = answer.forEach((batch) => {
+  const reading = reply.forEach((batch) => {
     events.push(...batch.map(({ type }) => type))
-    if (events.includes('finish')) leaving.abort()
+    if (events.includes('finish')) aborting.abort()
   })
   await expect(reading).rejects.toMatchObject({ code: 'client_gone' })
   expect(events).toContain('finish')
-  expect(world.opened()).toBe(true)
-  await world.upstream.quiet()
+  expect(scenario.opened()).toBe(true)
+  await scenario.upstream.idle()
 })

@@ -10,13 +10,13 @@ const acme = organization()
 const other = organization('org_other')
 
 /** Limits of 10 requests and 1000 tokens a minute and 2 calls at once, on a clock that a test turns. */
-function gateway({ requests = 10, tokens = 1000, open = 2, most = 100 } = {}) {
+function gateway({ requests = 10, tokens = 1000, open = 2, most: max = 100 } = {}) {
   const clock = { now: 0 }
   const values = { requestsPerMinute: requests, tokensPerMinute: tokens, concurrentRequests: open }
   const limits = createRateLimits(
     () => values,
     () => clock.now,
-    most,
+    max,
   )
   const latest: { admission?: Admission; refused?: RateLimitStatus } = {}
   const refused = (standing: RateLimitStatus) => void (latest.refused = standing)

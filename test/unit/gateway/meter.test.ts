@@ -12,13 +12,13 @@ const usage = (promptTokens: number, completionTokens: number): GenerationEvent 
 }
 
 /** A question of these parts. */
-function asking(...parts: Part[]): Generation {
+function requesting(...parts: Part[]): Generation {
   return { messages: [{ role: 'user', parts }], tools: [], extras: {} }
 }
 
 function metered(...batches: GenerationEvent[][]) {
   const meter = new Meter({
-    generation: asking({ type: 'text', text: 'a'.repeat(40) }),
+    generation: requesting({ type: 'text', text: 'a'.repeat(40) }),
     model: { routes: [] },
     stream: true,
   })
@@ -69,21 +69,21 @@ describe('the usage of a request', () => {
 })
 
 describe('the usage of a client that disconnects', () => {
-  const generation = asking({ type: 'text', text: 'a'.repeat(40) })
+  const generation = requesting({ type: 'text', text: 'a'.repeat(40) })
   const reasoning = { supported_efforts: [] }
 
   /** A meter on a clock that stands where it is put. */
-  function leaving({ stream = true, reasons = false, choices = 1, maxTokens = 1000 } = {}) {
+  function aborting({ stream = true, reasons = false, choices = 1, maxTokens = 1000 } = {}) {
     const clock = { now: 0 }
     const model = { routes: [], ...(reasons && { reasoning }) }
-    const asked = { ...generation, choices, maxTokens }
-    const meter = new Meter({ generation: asked, model, stream }, () => clock.now)
+    const requested = { ...generation, choices, maxTokens }
+    const meter = new Meter({ generation: requested, model, stream }, () => clock.now)
     const taken = () => meter.usage(true).completionTokens
-    return { clock, meter, taken, sent: () => meter.requestSent(asked) }
+    return { clock, meter, taken, sent: () => meter.requestSent(requested) }
   }
 
   test('is none before the provider has the request, and after it has rejected it', () => {
-    const { meter, sent } = leaving()
+    const { meter, sent } = aborting()
     expect(meter.isBillable()).toBe(false)
     sent()
     expect(meter.isBillable()).toBe(true)
@@ -96,7 +96,7 @@ describe('the usage of a client that disconnects', () => {
   })
 
   test('is a hundred tokens a second between the acceptance of a stream and its first token', () => {
-    const { clock, meter, taken, sent } = leaving()
+    const { clock, meter, taken, sent } = aborting()
     sent()
     clock.now = 2000
     expect(taken()).toBe(0)
@@ -112,14 +112,14 @@ describe('the usage of a client that disconnects', () => {
     ['that reasons', { reasons: true }],
     ['for a whole answer', { stream: false }],
   ])('includes the time since the request was sent to a model %s', (_, options) => {
-    const { clock, taken, sent } = leaving(options)
+    const { clock, taken, sent } = aborting(options)
     sent()
     clock.now = 2000
     expect(taken()).toBe(200)
   })
 
   test('includes every pause of a reasoning model, and not the time in which its tokens flow', () => {
-    const { clock, meter, taken, sent } = leaving({ reasons: true })
+    const { clock, meter, taken, sent } = aborting({ reasons: true })
     sent()
     meter.accepted()
     for (let word = 1; word <= 20; word++) {
@@ -136,7 +136,7 @@ describe('the usage of a client that disconnects', () => {
   })
 
   test('includes the time in which the client did not read', () => {
-    const { clock, meter, taken, sent } = leaving()
+    const { clock, meter, taken, sent } = aborting()
     sent()
     meter.accepted()
     meter.add([text('a')])
@@ -149,7 +149,7 @@ describe('the usage of a client that disconnects', () => {
   })
 
   test('includes the time for each of several choices, up to their maximum', () => {
-    const { clock, taken, sent } = leaving({ stream: false, choices: 3, maxTokens: 200 })
+    const { clock, taken, sent } = aborting({ stream: false, choices: 3, maxTokens: 200 })
     sent()
     clock.now = 1000
     expect(taken()).toBe(300)
@@ -158,7 +158,7 @@ describe('the usage of a client that disconnects', () => {
   })
 
   test('is at least a token for each delta', () => {
-    const { meter, taken, sent } = leaving()
+    const { meter, taken, sent } = aborting()
     sent()
     meter.accepted()
     for (let piece = 0; piece < 50; piece++) meter.add([text(' ')])
@@ -166,7 +166,7 @@ describe('the usage of a client that disconnects', () => {
   })
 
   test('is the prompt that the provider reported, and its output so far with what followed', () => {
-    const { meter, sent } = leaving()
+    const { meter, sent } = aborting()
     sent()
     meter.accepted()
     meter.add([usage(1234, 80), text('one')])
@@ -175,7 +175,7 @@ describe('the usage of a client that disconnects', () => {
   })
 
   test('is what the provider reported at the end, and not before all choices have ended', () => {
-    const { meter, sent } = leaving({ choices: 2 })
+    const { meter, sent } = aborting({ choices: 2 })
     const ending = (choice: number): GenerationEvent => ({ type: 'ending', choice })
     sent()
     meter.accepted()
@@ -192,10 +192,10 @@ describe('the usage of a client that disconnects', () => {
 
 describe('the estimated tokens of a prompt', () => {
   test('grow with its text, its images, its tools and its calls', () => {
-    const plain = asking({ type: 'text', text: 'abcd' })
+    const plain = requesting({ type: 'text', text: 'abcd' })
     const more: readonly Generation[] = [
-      asking({ type: 'text', text: 'abcdefgh' }),
-      asking({ type: 'text', text: 'abcd' }, { type: 'image', url: 'data:,' }),
+      requesting({ type: 'text', text: 'abcdefgh' }),
+      requesting({ type: 'text', text: 'abcd' }, { type: 'image', url: 'data:,' }),
       { ...plain, tools: [{ name: 'read_level', parameters: { type: 'object' } }] },
       { ...plain, messages: [...plain.messages, { role: 'system', parts: [] }] },
     ]
@@ -204,14 +204,14 @@ describe('the estimated tokens of a prompt', () => {
   })
 
   test('do not grow with the bytes of an image', () => {
-    const small = asking({ type: 'image', url: 'data:image/png;base64,QUJD' })
-    const large = asking({ type: 'image', url: `data:image/png;base64,${'QUJD'.repeat(100_000)}` })
+    const small = requesting({ type: 'image', url: 'data:image/png;base64,QUJD' })
+    const large = requesting({ type: 'image', url: `data:image/png;base64,${'QUJD'.repeat(100_000)}` })
     expect(estimatePromptTokens(large)).toBe(estimatePromptTokens(small))
   })
 
   test('include images wherever they are', () => {
     const image: Part = { type: 'image', url: 'data:,' }
-    const { messages } = asking(image, { type: 'text', text: 'a' }, image)
+    const { messages } = requesting(image, { type: 'text', text: 'a' }, image)
     expect(countImages({ messages: [...messages, ...messages], tools: [], extras: {} })).toBe(4)
   })
 })

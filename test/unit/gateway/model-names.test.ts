@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { requireModel } from '../../../src/gateway/models/require-model.ts'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
-import { listed, modelsWith, provider, providersOf } from './support/model-world.ts'
+import { listed, modelsWith, provider, providersOf } from './support/model-fixtures.ts'
 
 const toAlpha = [{ provider: 'alpha', model: 'x' }]
 const found = (models: ReturnType<typeof modelsWith>, name: string) => models.find(name)?.slug

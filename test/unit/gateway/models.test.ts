@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { configureProviders } from '../../../src/providers/config/configure-providers.ts'
 import type { LocalKind } from '../../../src/providers/provider.ts'
-import { catalog, kindNamed, modelsWith, provider, providersOf } from './support/model-world.ts'
+import { catalog, kindNamed, modelsWith, provider, providersOf } from './support/model-fixtures.ts'
 
 const slugs = (models: readonly { readonly slug: string }[]) => models.map(({ slug }) => slug)
 

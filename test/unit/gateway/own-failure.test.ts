@@ -11,11 +11,11 @@ import type { Protocol } from '../../../src/providers/protocols/protocol.ts'
 import type { RemoteKind } from '../../../src/providers/provider.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
 import { createProviderState } from '../../../src/storage/sqlite/provider-state.ts'
-import { streamed, whole } from '../../support/chat-answers.ts'
+import { streamReply, jsonReply } from '../../support/chat-fixtures.ts'
 import type { Script } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { testStorage } from '../storage/support/folder.ts'
-import { kindNamed, modelsWith, provider, providersOf } from './support/model-world.ts'
+import { kindNamed, modelsWith, provider, providersOf } from './support/model-fixtures.ts'
 import { organization } from './support/organization.ts'
 
 const fault = new TypeError('undefined is not an object')
@@ -63,8 +63,8 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
     }
     const admission = limits.admit(organization(), () => {})
     const signal = new AbortController().signal
-    const answer = await gateway.generate({ ...common, metadata: facts, admission, stream, signal })
-    await answer.forEach(() => {})
+    const reply = await gateway.generate({ ...common, metadata: facts, admission, stream, signal })
+    await reply.forEach(() => {})
   }
   return { upstream, breaker, ask, [Symbol.asyncDispose]: upstream[Symbol.asyncDispose] }
 }
@@ -76,24 +76,24 @@ const faulty: readonly (readonly [
   stream: boolean,
   asked: number,
 ])[] = [
-  ['renders a request', () => ({ render: broken }), whole(), false, 0],
-  ['writes a request that goes in circles', () => ({ render: circular }), whole(), false, 0],
-  ['reads an answer', () => ({ parse: broken }), whole(), false, 1],
-  ['reads a stream', ({ stream }) => ({ stream: { ...stream, step: broken } }), streamed(), true, 1],
+  ['renders a request', () => ({ render: broken }), jsonReply(), false, 0],
+  ['writes a request that goes in circles', () => ({ render: circular }), jsonReply(), false, 0],
+  ['reads an answer', () => ({ parse: broken }), jsonReply(), false, 1],
+  ['reads a stream', ({ stream }) => ({ stream: { ...stream, step: broken } }), streamReply(), true, 1],
 ]
 
-describe.each(faulty)('a bug of the gateway when it %s', (_, faults, script, stream, asked) => {
+describe.each(faulty)('a bug of the gateway when it %s', (_, faults, script, stream, requested) => {
   test('is a 500 without retries that does not count as a failure of the route', async () => {
-    await using world = await startFaulty(faults, script)
+    await using scenario = await startFaulty(faults, script)
     for (const number of [1, 2, 3]) {
-      const failure = await world.ask(number, stream).catch((error: unknown) => error)
+      const failure = await scenario.ask(number, stream).catch((error: unknown) => error)
       expect(failure).toMatchObject({ status: 500, code: 'internal_error' })
       expect((failure as Error).message).not.toContain('undefined')
       expect((failure as Error).cause).toBeInstanceOf(TypeError)
-      expect(world.upstream.requests.length).toBe(asked * number)
+      expect(scenario.upstream.requests.length).toBe(requested * number)
     }
-    expect(world.breaker.openCircuits()).toEqual([])
-    await world.upstream.quiet()
+    expect(scenario.breaker.openCircuits()).toEqual([])
+    await scenario.upstream.idle()
   })
 })
 
@@ -102,8 +102,8 @@ test('an error that a protocol throws stays unchanged', async () => {
   const render = () => {
     throw refused
   }
-  await using world = await startFaulty(() => ({ render }), whole())
-  expect(world.ask(1, false)).rejects.toBe(refused)
+  await using scenario = await startFaulty(() => ({ render }), jsonReply())
+  expect(scenario.ask(1, false)).rejects.toBe(refused)
 })
 
 function circular(): Record<string, unknown> {

@@ -9,7 +9,7 @@ const showing = (...urls: string[]): Generation => ({
   tools: [],
   extras: {},
 })
-const patience = new AbortController().signal
+const timeoutMs = new AbortController().signal
 const megabyte = 1024 * 1024
 
 /** A body of this many megabytes whose length is not told. */
@@ -31,8 +31,8 @@ describe('fetching images is limited', () => {
       return new Response(endless(100), { headers })
     })
     for (const path of ['/told', '/untold']) {
-      const answer = withInlineImages(showing(server.url(path)), patience, server.surroundings)
-      await expect(answer).rejects.toMatchObject({ status: 400, message: expect.stringContaining('20 MiB') })
+      const reply = withInlineImages(showing(server.url(path)), timeoutMs, server.surroundings)
+      await expect(reply).rejects.toMatchObject({ status: 400, message: expect.stringContaining('20 MiB') })
     }
   })
 
@@ -40,7 +40,7 @@ describe('fetching images is limited', () => {
     using server = imageServer(() => new Response(endless(18), { headers }))
     const url = server.url('/a')
     const shown = (times: number) =>
-      withInlineImages(showing(...Array.from({ length: times }, () => url)), patience, server.surroundings)
+      withInlineImages(showing(...Array.from({ length: times }, () => url)), timeoutMs, server.surroundings)
     expect((await shown(3)).messages[0]?.parts).toHaveLength(3)
     await expect(shown(4)).rejects.toMatchObject({
       status: 400,
@@ -52,9 +52,9 @@ describe('fetching images is limited', () => {
   test('to 64 megabytes for all images of a request', async () => {
     using server = imageServer(() => new Response(endless(18), { headers }))
     const urls = [1, 2, 3, 4].map((number) => server.url(`/${number}`))
-    const few = await withInlineImages(showing(...urls.slice(0, 3)), patience, server.surroundings)
+    const few = await withInlineImages(showing(...urls.slice(0, 3)), timeoutMs, server.surroundings)
     expect(few.messages[0]?.parts).toHaveLength(3)
-    const many = withInlineImages(showing(...urls), patience, server.surroundings)
+    const many = withInlineImages(showing(...urls), timeoutMs, server.surroundings)
     await expect(many).rejects.toMatchObject({ message: expect.stringContaining('too large together') })
   })
 
@@ -66,8 +66,8 @@ describe('fetching images is limited', () => {
     const slow = { ...server.surroundings, timeoutMs: 50 }
     const nameless = { ...slow, resolve: () => new Promise<never>(() => {}) }
     for (const surroundings of [slow, nameless]) {
-      const answer = withInlineImages(showing(server.url('/a')), patience, surroundings)
-      await expect(answer).rejects.toMatchObject({
+      const reply = withInlineImages(showing(server.url('/a')), timeoutMs, surroundings)
+      await expect(reply).rejects.toMatchObject({
         status: 400,
         message: "Invalid 'messages[0].content[0].image_url.url': the image was not received in time.",
       })
@@ -75,15 +75,15 @@ describe('fetching images is limited', () => {
   })
 
   test('by the client, whose disconnect aborts it', async () => {
-    const leaving = new AbortController()
+    const aborting = new AbortController()
     const left = Promise.withResolvers<void>()
     using server = imageServer((request) => {
       request.signal.addEventListener('abort', () => left.resolve())
-      leaving.abort(new Error('gone'))
+      aborting.abort(new Error('gone'))
       return new Promise<never>(() => {})
     })
-    const answer = withInlineImages(showing(server.url('/a')), leaving.signal, server.surroundings)
-    await expect(answer).rejects.toThrow('gone')
+    const reply = withInlineImages(showing(server.url('/a')), aborting.signal, server.surroundings)
+    await expect(reply).rejects.toThrow('gone')
     await left.promise
   })
 
@@ -95,8 +95,8 @@ describe('fetching images is limited', () => {
       return new Promise<never>(() => {})
     })
     const urls = [server.url('/hangs'), server.url('/bad')]
-    const answer = withInlineImages(showing(...urls), patience, server.surroundings)
-    await expect(answer).rejects.toMatchObject({ param: 'messages[0].content[1].image_url.url' })
+    const reply = withInlineImages(showing(...urls), timeoutMs, server.surroundings)
+    await expect(reply).rejects.toMatchObject({ param: 'messages[0].content[1].image_url.url' })
     await left.promise
   })
 })

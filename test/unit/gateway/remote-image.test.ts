@@ -6,7 +6,7 @@ import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { imageReply, imageServer, png } from './support/image-server.ts'
 
 const image = (url: string): Part => ({ type: 'image', url, detail: 'low' })
-const asking = (...parts: Part[]): Generation => ({
+const requesting = (...parts: Part[]): Generation => ({
   messages: [
     { role: 'system', parts: [{ type: 'text', text: 'Look.' }] },
     { role: 'user', parts: [{ type: 'text', text: 'What is this?' }, ...parts] },
@@ -14,12 +14,14 @@ const asking = (...parts: Part[]): Generation => ({
   tools: [],
   extras: {},
 })
-const patience = new AbortController().signal
+const timeoutMs = new AbortController().signal
 const inline = `data:image/png;base64,${png.toString('base64')}`
 
 /** The error for an image that is not taken. */
 async function refusal(url: string, surroundings: NetworkOverrides = {}): Promise<ApiError> {
-  const error = await withInlineImages(asking(image(url)), patience, surroundings).catch((error) => error)
+  const error = await withInlineImages(requesting(image(url)), timeoutMs, surroundings).catch(
+    (error) => error,
+  )
   if (!(error instanceof ApiError)) throw new Error('the image was taken')
   expect(error).toMatchObject({ status: 400, code: 'invalid_image_url' })
   expect(error.param).toBe('messages[1].content[1].image_url.url')
@@ -29,58 +31,61 @@ async function refusal(url: string, surroundings: NetworkOverrides = {}): Promis
 describe('an image URL', () => {
   test('is replaced by the bytes of the image, and the rest of the request stays unchanged', async () => {
     using server = imageServer(() => imageReply())
-    const generation = asking(image(server.url('/a.png')), image('data:image/gif;base64,QUJD'))
-    const result = await withInlineImages(generation, patience, server.surroundings)
-    const expected = asking(image(inline), image('data:image/gif;base64,QUJD'))
+    const generation = requesting(image(server.url('/a.png')), image('data:image/gif;base64,QUJD'))
+    const result = await withInlineImages(generation, timeoutMs, server.surroundings)
+    const expected = requesting(image(inline), image('data:image/gif;base64,QUJD'))
     expect(result).toEqual(expected)
     expect(generation.messages[1]?.parts[1]).toMatchObject({ url: server.url('/a.png') })
     expect(result.messages[0]).toBe(generation.messages[0])
   })
 
   test('costs nothing where there is none', async () => {
-    const generation = asking(image(inline))
-    expect(await withInlineImages(generation, patience)).toBe(generation)
+    const generation = requesting(image(inline))
+    expect(await withInlineImages(generation, timeoutMs)).toBe(generation)
   })
 
   test('is fetched from the verified IP address under its own host name', async () => {
     using server = imageServer(() => imageReply())
     let resolved = 0
     const resolve = async () => [['127.0.0.1'], ['10.0.0.1']][resolved++] ?? []
-    await withInlineImages(asking(image(server.url('/a'))), patience, { ...server.surroundings, resolve })
+    await withInlineImages(requesting(image(server.url('/a'))), timeoutMs, {
+      ...server.surroundings,
+      resolve,
+    })
     expect(server.asked).toEqual([{ host: `images.test:${server.port}`, path: '/a' }])
     expect(resolved).toBe(1)
   })
 
   test('may have an IP address as its host', async () => {
     using server = imageServer(() => imageReply())
-    const generation = asking(image(server.url('/a', '127.0.0.1')))
-    const result = await withInlineImages(generation, patience, server.surroundings)
+    const generation = requesting(image(server.url('/a', '127.0.0.1')))
+    const result = await withInlineImages(generation, timeoutMs, server.surroundings)
     expect(result.messages[1]?.parts[1]).toMatchObject({ url: inline })
   })
 
   test('is fetched once however often it is used, and at most eight at a time', async () => {
-    let [open, most] = [0, 0]
+    let [open, max] = [0, 0]
     const full = Promise.withResolvers<void>()
     using server = imageServer(async () => {
-      most = Math.max(most, ++open)
+      max = Math.max(max, ++open)
       if (open === 8) full.resolve()
       await full.promise
       open -= 1
       return imageReply()
     })
     const urls = Array.from({ length: 20 }, (_, index) => server.url(`/${index}`))
-    const generation = asking(...[...urls, ...urls].map(image))
-    const result = await withInlineImages(generation, patience, server.surroundings)
+    const generation = requesting(...[...urls, ...urls].map(image))
+    const result = await withInlineImages(generation, timeoutMs, server.surroundings)
     expect(server.asked.map(({ path }) => path).toSorted()).toEqual(
       urls.map((url) => new URL(url).pathname).toSorted(),
     )
-    expect(most).toBe(8)
+    expect(max).toBe(8)
     expect(result.messages[1]?.parts.slice(1)).toEqual(Array(40).fill(image(inline)))
   })
 
   test('has the media type that its bytes indicate', async () => {
     using server = imageServer(() => imageReply(new Uint8Array([0xff, 0xd8, 0xff, 0xe0]), 'image/png'))
-    const result = await withInlineImages(asking(image(server.url('/a'))), patience, server.surroundings)
+    const result = await withInlineImages(requesting(image(server.url('/a'))), timeoutMs, server.surroundings)
     expect(result.messages[1]?.parts[1]).toMatchObject({ url: 'data:image/jpeg;base64,/9j/4A==' })
   })
 
@@ -91,7 +96,7 @@ describe('an image URL', () => {
       const next = `/${Number(pathname.slice(1)) + 1}`
       return Response.redirect(pathname === '/0' ? server.url(next, 'elsewhere.test') : next, 302)
     })
-    const result = await withInlineImages(asking(image(server.url('/0'))), patience, server.surroundings)
+    const result = await withInlineImages(requesting(image(server.url('/0'))), timeoutMs, server.surroundings)
     expect(result.messages[1]?.parts[1]).toMatchObject({ url: inline })
     expect(server.asked.map(({ host }) => host?.split(':')[0])).toEqual([
       'images.test',
@@ -129,8 +134,11 @@ describe('an image URL is rejected', () => {
 
   test('with the path of its first use', async () => {
     const address = 'http://images.test/a'
-    const answer = withInlineImages(asking(image(inline), image(address), image(address)), patience)
-    await expect(answer).rejects.toMatchObject({ param: 'messages[1].content[2].image_url.url' })
+    const providerReply = withInlineImages(
+      requesting(image(inline), image(address), image(address)),
+      timeoutMs,
+    )
+    await expect(providerReply).rejects.toMatchObject({ param: 'messages[1].content[2].image_url.url' })
   })
 
   test('when one of the addresses of its host is not public, and none is connected', async () => {

@@ -60,10 +60,10 @@ test.each([...verdicts])(
 
 test('the retry delay doubles from 0.2 to 2 seconds, half of it random', () => {
   const error = upstreamFailed('upstream_unavailable', 'x')
-  const longest = [0, 1, 2, 3, 4, 20].map((attempt) => retryDelayMs(attempt, error, () => 1))
+  const max = [0, 1, 2, 3, 4, 20].map((attempt) => retryDelayMs(attempt, error, () => 1))
   const shortest = [0, 1, 2, 3, 4, 20].map((attempt) => retryDelayMs(attempt, error, () => 0))
-  expect(longest).toEqual([200, 400, 800, 1600, 2000, 2000])
-  expect(shortest).toEqual(longest.map((pause) => pause / 2))
+  expect(max).toEqual([200, 400, 800, 1600, 2000, 2000])
+  expect(shortest).toEqual(max.map((pause) => pause / 2))
 })
 
 test.each([

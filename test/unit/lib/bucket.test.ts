@@ -167,8 +167,8 @@ describe('a bucket at random times and amounts', () => {
           bucket.charge(correction, fine)
           model.charge(BigInt(correction), BigInt(now))
         } else expect(bucket.take(amount, fine) === 0).toBe(model.take(BigInt(amount), BigInt(now)))
-        const whole = model.held > 0n ? Number(model.held / 60_000n) : 0
-        expect(bucket.remaining(fine)).toBe(whole)
+        const complete = model.held > 0n ? Number(model.held / 60_000n) : 0
+        expect(bucket.remaining(fine)).toBe(complete)
       }
     },
   )

@@ -117,11 +117,11 @@ test('a long value of the client is truncated, and a wrong type is named without
 
 test('a value is quoted where it is a short word or a number, and never where it looks like a secret', () => {
   const schema = Type.Object({ number: Type.Number({ minimum: 0 }), word: Type.Enum(['a']) })
-  const said = (value: object) => validationError(schema, { number: 1, word: 'a', ...value }).message
-  expect(said({ number: -1 })).toBe("Invalid 'number': must be at least 0, not -1.")
-  expect(said({ number: '0.5' })).toBe("Invalid 'number': must be a number, not a string ('0.5').")
-  expect(said({ number: 'sk-abcdefgh' })).toBe("Invalid 'number': must be a number, not a string.")
-  expect(said({ word: `sk-${'x'.repeat(60)}` })).toBe(
+  const output = (value: object) => validationError(schema, { number: 1, word: 'a', ...value }).message
+  expect(output({ number: -1 })).toBe("Invalid 'number': must be at least 0, not -1.")
+  expect(output({ number: '0.5' })).toBe("Invalid 'number': must be a number, not a string ('0.5').")
+  expect(output({ number: 'sk-abcdefgh' })).toBe("Invalid 'number': must be a number, not a string.")
+  expect(output({ word: `sk-${'x'.repeat(60)}` })).toBe(
     "Invalid 'word': must be 'a', not a text that looks like a secret.",
   )
 })

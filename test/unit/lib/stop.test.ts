@@ -3,38 +3,38 @@ import { AbortSource, onAbort } from '../../../src/lib/abort.ts'
 
 test('an abort source notifies once, with the first reason', () => {
   const stop = new AbortSource()
-  const heard: unknown[] = []
-  stop.addEventListener('abort', () => heard.push(stop.reason))
+  const received: unknown[] = []
+  stop.addEventListener('abort', () => received.push(stop.reason))
   expect(stop.aborted).toBe(false)
   stop.abort('first')
   stop.abort('second')
-  expect(heard).toEqual(['first'])
+  expect(received).toEqual(['first'])
   expect([stop.aborted, stop.reason]).toEqual([true, 'first'])
 })
 
 test('a listener that unsubscribes is not called, also while others are being called', () => {
   const stop = new AbortSource()
-  const heard: string[] = []
-  const letGo = onAbort(stop, () => heard.push('gone'))
-  onAbort(stop, () => heard.push('first'))
-  onAbort(stop, () => heard.push('second'))
-  letGo()
-  letGo()
+  const received: string[] = []
+  const release = onAbort(stop, () => received.push('gone'))
+  onAbort(stop, () => received.push('first'))
+  onAbort(stop, () => received.push('second'))
+  release()
+  release()
   stop.abort(undefined)
-  expect(heard).toEqual(['first', 'second'])
+  expect(received).toEqual(['first', 'second'])
 })
 
 test('a listener that another one removes during the abort is not called any more', () => {
   const stop = new AbortSource()
-  const heard: string[] = []
+  const received: string[] = []
   onAbort(stop, () => {
-    heard.push('first')
-    letGo()
+    received.push('first')
+    release()
   })
-  const letGo = onAbort(stop, () => heard.push('second'))
-  onAbort(stop, () => heard.push('third'))
+  const release = onAbort(stop, () => received.push('second'))
+  onAbort(stop, () => received.push('third'))
   stop.abort(undefined)
-  expect(heard).toEqual(['first', 'third'])
+  expect(received).toEqual(['first', 'third'])
 })
 
 describe.each([
@@ -49,19 +49,19 @@ describe.each([
 ])('%s', (_, make) => {
   test('notifies a listener that was added before the abort', () => {
     const stop = make()
-    let heard = 0
-    onAbort(stop, () => heard++)
-    expect(heard).toBe(0)
+    let received = 0
+    onAbort(stop, () => received++)
+    expect(received).toBe(0)
     stop.abort('why')
-    expect([heard, stop.reason]).toEqual([1, 'why'])
+    expect([received, stop.reason]).toEqual([1, 'why'])
   })
 
   test('notifies a listener that is added after the abort immediately', () => {
     const stop = make()
     stop.abort('why')
-    let heard = 0
-    onAbort(stop, () => heard++)()
-    expect(heard).toBe(1)
+    let received = 0
+    onAbort(stop, () => received++)()
+    expect(received).toBe(1)
   })
 })
 

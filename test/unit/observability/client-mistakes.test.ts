@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { printApiKey } from '../../../src/domain/accounting/api-key.ts'
-import { whole } from '../../support/chat-answers.ts'
-import { question, type Scenario, startScenario } from '../../support/scenario.ts'
+import { jsonReply } from '../../support/chat-fixtures.ts'
+import { chatRequest, type Scenario, startScenario } from '../../support/scenario.ts'
 import { openConnection } from '../../support/connection.ts'
 import type { RequestOptions } from '../../support/app.ts'
 import type { Fields } from '../../../src/lib/json/json.ts'
 
 let scenario: Scenario
 beforeAll(async () => {
-  scenario = await startScenario(whole(), {
+  scenario = await startScenario(jsonReply(), {
     settings: {
       max_body: 10_000,
       models: [],
@@ -31,7 +31,7 @@ const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } }
 const forged = (id: string) => printApiKey({ publicId: id, secret: 'x'.repeat(32) })
 const asks = (more: object, path = chat): readonly [string, RequestOptions] => [
   path,
-  { body: { ...question, ...more } },
+  { body: { ...chatRequest, ...more } },
 ]
 
 type Mistake = readonly [name: string, request: readonly [string, RequestOptions?], line: Fields]
@@ -169,20 +169,20 @@ test.each([...mistakes])(
     const { app } = scenario
     const headers = { 'user-agent': agent, ...options.headers }
     const reply = await app.request(path, { ...options, headers })
-    const told = await app.requestLines.of(reply)
-    expect(told).toMatchObject({ ...line, user_agent: agent, request: reply.headers.get('x-request-id') })
+    const received = await app.requestLines.of(reply)
+    expect(received).toMatchObject({ ...line, user_agent: agent, request: reply.headers.get('x-request-id') })
     expect(reply.status).toBe(line.status as number)
   },
 )
 
 test('a request over the limit can be diagnosed from the log alone', async () => {
-  await using own = await startScenario(whole(), {
+  await using own = await startScenario(jsonReply(), {
     settings: { limits: { requests_per_minute: 1 } },
     clock: () => 0,
   })
   const { app } = own
-  await app.chat(question)
-  const limited = await app.chat(question)
+  await app.chat(chatRequest)
+  const limited = await app.chat(chatRequest)
   expect(await app.requestLines.of(limited)).toMatchObject({
     status: 429,
     error: 'rate_limit_exceeded',
@@ -193,7 +193,7 @@ test('a request over the limit can be diagnosed from the log alone', async () =>
 
 test('the log line of a call by another name of its model has that name, too', async () => {
   const { app } = scenario
-  const line = await app.requestLines.of(await app.chat({ ...question, model: 'river-alias' }))
+  const line = await app.requestLines.of(await app.chat({ ...chatRequest, model: 'river-alias' }))
   expect(line).toMatchObject({ status: 200, model: 'acme/river', requested_model: 'river-alias' })
   expect(line).not.toHaveProperty('user_agent')
 })
@@ -208,10 +208,10 @@ test('client values in a log line are short, without control characters and with
   expect(String(line.path).length).toBeLessThan(110)
   expect(String(line.user_agent).length).toBeLessThan(110)
   expect(JSON.stringify(line)).not.toContain(secret)
-  const asked = await app.chat({ ...question, model: `a\nb\u2028${'m'.repeat(5000)}` })
-  const { requested_model } = await app.requestLines.of(asked)
+  const requested = await app.chat({ ...chatRequest, model: `a\nb\u2028${'m'.repeat(5000)}` })
+  const { requested_model } = await app.requestLines.of(requested)
   expect(requested_model).toBe('a…')
-  const long = await app.chat({ ...question, model: 'm'.repeat(5000) })
+  const long = await app.chat({ ...chatRequest, model: 'm'.repeat(5000) })
   expect(String((await app.requestLines.of(long)).requested_model).length).toBeLessThan(110)
 })
 

@@ -74,7 +74,7 @@ test('a server checks the requested host name before it serves metrics', async (
 })
 
 test('the metrics key opens the metrics from anywhere, and only the complete key', () => {
-  const with_ = (given: string, adminKey?: string) => shown('10.0.0.7', { authorization: given }, adminKey)
+  const with_ = (input: string, adminKey?: string) => shown('10.0.0.7', { authorization: input }, adminKey)
   expect(with_(`Bearer ${key}`, key)).toBe('metrics')
   expect(with_(`bearer ${key}`, key)).toBe('metrics')
   for (const wrong of [`Bearer ${key}x`, `Bearer ${key.slice(1)}`, `Basic ${key}`, 'Bearer ', key]) {
@@ -83,9 +83,9 @@ test('the metrics key opens the metrics from anywhere, and only the complete key
 })
 
 test('where no metrics key is set, no key opens the metrics', () => {
-  for (const given of ['Bearer ', 'Bearer undefined']) {
-    expect(shown('10.0.0.7', { authorization: given })).toBe(403)
-    expect(shown('10.0.0.7', { authorization: given }, '')).toBe(403)
+  for (const input of ['Bearer ', 'Bearer undefined']) {
+    expect(shown('10.0.0.7', { authorization: input })).toBe(403)
+    expect(shown('10.0.0.7', { authorization: input }, '')).toBe(403)
   }
 })
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import type { App } from '../../support/app.ts'
-import { chunks, delta, streamed, whole } from '../../support/chat-answers.ts'
-import { question, startScenario } from '../../support/scenario.ts'
+import { chunks, delta, streamReply, jsonReply } from '../../support/chat-fixtures.ts'
+import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { json } from '../../support/script.ts'
 
 const failure = json({ error: { message: 'no' } }, { status: 500 })
-const asked = 'gen_ai_operation_name="chat",gen_ai_provider_name="openai-compatible"'
-const river = `${asked},gen_ai_request_model="acme/river"`
+const requested = 'gen_ai_operation_name="chat",gen_ai_provider_name="openai-compatible"'
+const river = `${requested},gen_ai_request_model="acme/river"`
 
 /** Every sample by its name and labels, as they are written. */
 async function samplesOf(app: App): Promise<Map<string, number>> {
@@ -20,10 +20,10 @@ async function samplesOf(app: App): Promise<Map<string, number>> {
 }
 
 test('requests are counted by method, path and status', async () => {
-  await using scenario = await startScenario(whole())
+  await using scenario = await startScenario(jsonReply())
   const { app } = scenario
-  await app.chat(question)
-  await app.chat(question)
+  await app.chat(chatRequest)
+  await app.chat(chatRequest)
   await app.request('/v1/models/acme/sea')
   await app.request('/of/the/caller')
   const samples = await samplesOf(app)
@@ -33,14 +33,14 @@ test('requests are counted by method, path and status', async () => {
 })
 
 test('a call is counted under the names of OpenTelemetry', async () => {
-  await using scenario = await startScenario(whole(), { model: { pricing: { input: 1, output: 10 } } })
-  await scenario.app.chat(question)
+  await using scenario = await startScenario(jsonReply(), { model: { pricing: { input: 1, output: 10 } } })
+  await scenario.app.chat(chatRequest)
   const samples = await samplesOf(scenario.app)
   const tokens = (type: string) => `{${river},gen_ai_token_type="${type}"}`
   expect(samples.get(`gen_ai_server_request_duration_seconds_count{${river}}`)).toBe(1)
   expect(samples.get(`gen_ai_client_token_usage_sum${tokens('input')}`)).toBe(12)
   expect(samples.get(`gen_ai_client_token_usage_sum${tokens('output')}`)).toBe(5)
-  const upstream = `${asked},gen_ai_request_model="river-1"`
+  const upstream = `${requested},gen_ai_request_model="river-1"`
   expect(samples.get(`gen_ai_client_operation_duration_seconds_count{${upstream}}`)).toBe(1)
   expect(samples.get('weir_gateway_overhead_seconds_count{path="/v1/chat/completions"}')).toBe(1)
   expect(samples.get('weir_cost_usd_total{model="acme/river"}')).toBeCloseTo(0.000062, 9)
@@ -48,8 +48,8 @@ test('a call is counted under the names of OpenTelemetry', async () => {
 })
 
 test('a stream records its time to first token and its time per token', async () => {
-  await using scenario = await startScenario(streamed())
-  await (await scenario.app.chat({ ...question, stream: true })).text()
+  await using scenario = await startScenario(streamReply())
+  await (await scenario.app.chat({ ...chatRequest, stream: true })).text()
   const samples = await samplesOf(scenario.app)
   const first = samples.get(`gen_ai_server_time_to_first_token_seconds_sum{${river}}`) ?? 0
   expect(first).toBeGreaterThan(0)
@@ -58,10 +58,10 @@ test('a stream records its time to first token and its time per token', async ()
 })
 
 test('failures are counted by their code', async () => {
-  await using scenario = await startScenario(failure, { other: [whole()] })
-  await scenario.app.chat(question)
-  scenario.other.answer(failure)
-  await scenario.app.chat(question)
+  await using scenario = await startScenario(failure, { other: [jsonReply()] })
+  await scenario.app.chat(chatRequest)
+  scenario.other.respondWith(failure)
+  await scenario.app.chat(chatRequest)
   const samples = await samplesOf(scenario.app)
   expect(samples.get('weir_attempts_total{provider="acme",outcome="upstream_unavailable"}')).toBe(2)
   expect(samples.get('weir_attempts_total{provider="other",outcome="ok"}')).toBe(1)
@@ -75,7 +75,7 @@ test('open requests are counted, and only while they are open', async () => {
     chunks([delta({ content: 'four' }), gate.promise, 'data: [DONE]\n\n']),
   )
   const { app } = scenario
-  const reply = await app.chat({ ...question, stream: true })
+  const reply = await app.chat({ ...chatRequest, stream: true })
   const before = await samplesOf(app)
   const kinds = ['requests', 'calls', 'streams'].map((kind) => `weir_in_flight{kind="${kind}"}`)
   expect(kinds.map((kind) => before.get(kind))).toEqual([2, 1, 1])
@@ -93,13 +93,13 @@ test('an open circuit of a route is reported until the route is called again', a
   await using scenario = await startScenario(failure, { settings })
   const open = 'weir_breaker_open{provider="acme",model="river-1"}'
   expect((await samplesOf(scenario.app)).has(open)).toBe(false)
-  await scenario.app.chat(question)
+  await scenario.app.chat(chatRequest)
   expect((await samplesOf(scenario.app)).get(open)).toBe(1)
 })
 
 test('the process and the database report their metrics', async () => {
-  await using scenario = await startScenario(whole())
-  await scenario.app.chat(question)
+  await using scenario = await startScenario(jsonReply())
+  await scenario.app.chat(chatRequest)
   const samples = await samplesOf(scenario.app)
   expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1e6)
   expect(samples.get('process_cpu_seconds_total')).toBeGreaterThan(0)
@@ -111,24 +111,24 @@ test('the process and the database report their metrics', async () => {
 })
 
 test('no label contains values that clients choose, nor their identity', async () => {
-  await using scenario = await startScenario(whole())
+  await using scenario = await startScenario(jsonReply())
   const { app } = scenario
-  await app.chat({ ...question, model: 'chosen/by-caller' })
+  await app.chat({ ...chatRequest, model: 'chosen/by-caller' })
   await app.request('/v1/models/chosen-by-caller')
   await app.request('/chosen-by-caller?chosen=by-caller', { method: 'CHOSEN' })
-  await app.chat({ ...question, user: 'chosen-by-caller', tags: ['chosen-by-caller'] })
+  await app.chat({ ...chatRequest, user: 'chosen-by-caller', tags: ['chosen-by-caller'] })
   const text = await (await app.request('/metrics')).text()
   expect(text).toContain('acme/river')
   for (const word of ['chosen', 'CHOSEN', 'org_', 'Test00000000', 'req_']) expect(text).not.toContain(word)
 })
 
 test('counters survive a reload of the settings', async () => {
-  await using scenario = await startScenario(whole())
+  await using scenario = await startScenario(jsonReply())
   const { app } = scenario
-  await app.chat(question)
+  await app.chat(chatRequest)
   const { settings } = app.runtime.configuration()
   await app.runtime.reload({ settings, file: null, environment: {} })
-  await app.chat(question)
+  await app.chat(chatRequest)
   const counted = 'weir_requests_total{method="POST",path="/v1/chat/completions",status="200"}'
   expect((await samplesOf(app)).get(counted)).toBe(2)
 })

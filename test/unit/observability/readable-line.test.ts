@@ -3,7 +3,7 @@ import { upstreamFailed } from '../../../src/lib/errors/upstream-errors.ts'
 import { readableLine } from '../../../src/observability/request-log/readable-line.ts'
 import { createRequestLog } from '../../../src/observability/request-log/request-log.ts'
 import { RequestRecord } from '../../../src/observability/request-record.ts'
-import { provider } from '../gateway/support/model-world.ts'
+import { provider } from '../gateway/support/model-fixtures.ts'
 
 const now = new Date('2026-05-04T10:11:12')
 

@@ -1,6 +1,13 @@
 import { expect, test } from 'bun:test'
-import { completionOf, chunks, delta, said, streamed, whole } from '../../support/chat-answers.ts'
-import { question, startScenario } from '../../support/scenario.ts'
+import {
+  completionOf,
+  chunks,
+  delta,
+  chatOutput,
+  streamReply,
+  jsonReply,
+} from '../../support/chat-fixtures.ts'
+import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { breakOff, json, silence } from '../../support/script.ts'
 
 const milliseconds = expect.any(Number)
@@ -11,8 +18,8 @@ const chat = { method: 'POST', path: '/v1/chat/completions' }
 const failure = json({ error: { message: 'no' } }, { status: 500 })
 
 test('the line of a call has its client, its model, its attempts and its usage', async () => {
-  await using scenario = await startScenario(whole(), { model: { pricing: { input: 1, output: 10 } } })
-  const reply = await scenario.app.chat(question)
+  await using scenario = await startScenario(jsonReply(), { model: { pricing: { input: 1, output: 10 } } })
+  const reply = await scenario.app.chat(chatRequest)
   expect(await scenario.app.requestLines.of(reply)).toEqual({
     time,
     request: reply.headers.get('x-request-id'),
@@ -39,7 +46,7 @@ test('the line of a stream is written at its end, and has the time to first toke
   const rest = [delta({ content: 'metres' }, 'stop'), 'data: [DONE]\n\n']
   await using scenario = await startScenario(chunks([delta({ content: 'four' }), gate.promise, ...rest]))
   const { app } = scenario
-  const reply = await app.chat({ ...question, stream: true })
+  const reply = await app.chat({ ...chatRequest, stream: true })
   await app.requestLines.of(await app.request('/v1/models'))
   expect(app.requestLines.all.length).toBe(1)
   gate.resolve()
@@ -52,26 +59,26 @@ test('the line of a stream is written at its end, and has the time to first toke
 
 test('failed attempts are in the line and in server-timing, in order and with the reason', async () => {
   await using scenario = await startScenario([failure, failure], {
-    other: [whole()],
+    other: [jsonReply()],
     settings: { retries: { attempts: 1 } },
   })
-  const reply = await scenario.app.chat(question)
+  const reply = await scenario.app.chat(chatRequest)
   const vain = { provider: 'acme', model: 'river-1', outcome: 'upstream_unavailable', ms: milliseconds }
   expect(await scenario.app.requestLines.of(reply)).toMatchObject({
     status: 200,
     provider: 'other',
     attempts: [vain, vain, { provider: 'other', model: 'river-2', outcome: 'ok', ms: milliseconds }],
   })
-  const told = reply.headers.get('server-timing') ?? ''
-  expect(told.match(/attempt;desc="acme 502 upstream_unavailable";dur=\d+\.\d{3}/g)).toHaveLength(2)
-  expect(told).not.toContain('other')
+  const received = reply.headers.get('server-timing') ?? ''
+  expect(received.match(/attempt;desc="acme 502 upstream_unavailable";dur=\d+\.\d{3}/g)).toHaveLength(2)
+  expect(received).not.toContain('other')
 })
 
 test('a skipped route is in the line, too', async () => {
   const settings = { retries: { attempts: 0 }, breaker: { failures: 1, cooldown: '10m' } }
-  await using scenario = await startScenario([failure], { settings, other: [whole()], clock: () => 0 })
-  await scenario.app.chat(question)
-  const reply = await scenario.app.chat(question)
+  await using scenario = await startScenario([failure], { settings, other: [jsonReply()], clock: () => 0 })
+  await scenario.app.chat(chatRequest)
+  const reply = await scenario.app.chat(chatRequest)
   expect(await scenario.app.requestLines.of(reply)).toMatchObject({
     attempts: [
       { provider: 'acme', outcome: 'left_alone' },
@@ -83,7 +90,7 @@ test('a skipped route is in the line, too', async () => {
 
 test('the line of a failed call has the reason', async () => {
   await using scenario = await startScenario(json({ error: { message: 'no' } }, { status: 401 }))
-  const reply = await scenario.app.chat(question)
+  const reply = await scenario.app.chat(chatRequest)
   expect(await scenario.app.requestLines.of(reply)).toMatchObject({
     status: 502,
     error: 'provider_key_rejected',
@@ -93,11 +100,13 @@ test('the line of a failed call has the reason', async () => {
 })
 
 test('the line of a stream that breaks has the error, although its reply began with 200', async () => {
-  const begun = Promise.withResolvers<void>()
-  await using scenario = await startScenario(chunks([delta({ content: 'It is ' }), begun.promise], breakOff))
-  const reply = await scenario.app.chat({ ...question, stream: true })
+  const opening = Promise.withResolvers<void>()
+  await using scenario = await startScenario(
+    chunks([delta({ content: 'It is ' }), opening.promise], breakOff),
+  )
+  const reply = await scenario.app.chat({ ...chatRequest, stream: true })
   expect(reply.status).toBe(200)
-  begun.resolve()
+  opening.resolve()
   await reply.text()
   const line = await scenario.app.requestLines.of(reply)
   expect(line).toMatchObject({ status: 502, error: 'upstream_unavailable' })
@@ -105,10 +114,10 @@ test('the line of a stream that breaks has the error, although its reply began w
 
 test('the line of a stream whose client disconnects has the error', async () => {
   await using scenario = await startScenario(chunks([delta({ content: 'It is ' }), new Promise(() => {})]))
-  const leaving = new AbortController()
-  const reply = await scenario.app.chat({ ...question, stream: true }, { signal: leaving.signal })
+  const aborting = new AbortController()
+  const reply = await scenario.app.chat({ ...chatRequest, stream: true }, { signal: aborting.signal })
   await reply.body?.getReader().read()
-  leaving.abort()
+  aborting.abort()
   const line = await scenario.app.requestLines.of(reply)
   expect(line).toMatchObject({ status: 499, error: 'client_gone', attempts: [{ outcome: 'client_gone' }] })
 })
@@ -116,10 +125,10 @@ test('the line of a stream whose client disconnects has the error', async () => 
 test('a client that disconnects before the reply has a line', async () => {
   await using scenario = await startScenario(silence)
   const { app, acme } = scenario
-  const leaving = new AbortController()
-  const reply = app.chat(question, { signal: leaving.signal }).catch(() => 'gone')
+  const aborting = new AbortController()
+  const reply = app.chat(chatRequest, { signal: aborting.signal }).catch(() => 'gone')
   await acme.request(0)
-  leaving.abort()
+  aborting.abort()
   expect(await reply).toBe('gone')
   // The line is written when the call is given up, in the same turn as others may be.
   while (app.requestLines.all.length === 0) await new Promise(setImmediate)
@@ -161,7 +170,7 @@ const refused: readonly [name: string, ask: Asked, line: object, absent: readonl
   ],
   [
     'for a parameter',
-    ['/v1/chat/completions', { body: { ...question, temperature: 9 } }],
+    ['/v1/chat/completions', { body: { ...chatRequest, temperature: 9 } }],
     { status: 400, ...caller },
     ['attempts', 'provider'],
   ],
@@ -171,28 +180,28 @@ type Asked = readonly [path: string, options?: object]
 test.each([...refused])(
   'a request that is rejected %s has a line',
   async (_, [path, options], line, absent) => {
-    await using scenario = await startScenario(whole())
+    await using scenario = await startScenario(jsonReply())
     const reply = await scenario.app.request(path, options)
-    const told = await scenario.app.requestLines.of(reply)
-    expect(told).toMatchObject({ request, ...line })
-    for (const name of absent) expect(told).not.toHaveProperty(name)
-    expect(JSON.stringify(told)).not.toContain('secret')
+    const received = await scenario.app.requestLines.of(reply)
+    expect(received).toMatchObject({ request, ...line })
+    for (const name of absent) expect(received).not.toHaveProperty(name)
+    expect(JSON.stringify(received)).not.toContain('secret')
   },
 )
 
 test('a request over the limit has a line with its organization', async () => {
   const settings = { limits: { requests_per_minute: 1 } }
-  await using scenario = await startScenario(whole(completionAsked), { settings, clock: () => 0 })
-  await scenario.app.chat(question)
-  const reply = await scenario.app.chat(question)
+  await using scenario = await startScenario(jsonReply(completionRequested), { settings, clock: () => 0 })
+  await scenario.app.chat(chatRequest)
+  const reply = await scenario.app.chat(chatRequest)
   const line = await scenario.app.requestLines.of(reply)
   expect(line).toMatchObject({ status: 429, error: 'rate_limit_exceeded' })
 })
 
-const completionAsked = said()
+const completionRequested = chatOutput()
 
 test('health probes that succeed have no line, and those that fail have one', async () => {
-  await using scenario = await startScenario(whole())
+  await using scenario = await startScenario(jsonReply())
   const { app } = scenario
   for (const path of ['/livez', '/readyz', '/metrics']) expect((await app.request(path)).status).toBe(200)
   app.runtime.drain()
@@ -205,17 +214,17 @@ test.each([
   ['errors', 1],
   ['off', 0],
 ] as const)('fewer lines are written with log: %s', async (log, count) => {
-  await using scenario = await startScenario(streamed(), { settings: { log } })
+  await using scenario = await startScenario(streamReply(), { settings: { log } })
   const { app } = scenario
-  await (await app.chat({ ...question, stream: true })).text()
-  await app.chat({ ...question, model: 'acme/sea' })
+  await (await app.chat({ ...chatRequest, stream: true })).text()
+  await app.chat({ ...chatRequest, model: 'acme/sea' })
   await new Promise(setImmediate)
   await new Promise(setImmediate)
   expect(app.requestLines.all.length).toBe(count)
 })
 
 test('a background run has its own line when it ends', async () => {
-  await using scenario = await startScenario(json(completionOf(said())))
+  await using scenario = await startScenario(json(completionOf(chatOutput())))
   const { app } = scenario
   const body = { model: 'acme/river', input: 'How high is it?', background: true }
   const reply = await app.request('/v1/responses', { body })

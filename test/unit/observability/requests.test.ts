@@ -13,10 +13,10 @@ const facts = (id: string) => ({
 })
 
 /** What listens, and what it has heard. */
-function startRequests(most?: number) {
-  const heard: RequestRecord[] = []
+function startRequests(max?: number) {
+  const received: RequestRecord[] = []
   const lines: string[] = []
-  const listener = { finished: (record: RequestRecord) => void heard.push(record) }
+  const listener = { finished: (record: RequestRecord) => void received.push(record) }
   const failing = {
     finished() {
       throw new Error('no room')
@@ -24,49 +24,49 @@ function startRequests(most?: number) {
   }
   const log = createLog((line) => void lines.push(line))
   return {
-    heard,
+    heard: received,
     lines,
     listener,
     failing,
     log,
-    requests: createRequestTracker([failing, listener], log, most),
+    requests: createRequestTracker([failing, listener], log, max),
   }
 }
 
 test('a request is finished when its reply was made and its call has ended, in either order', () => {
-  const { requests, heard } = startRequests()
-  const whole = requests.begin('whole', 'POST')
+  const { requests, heard: received } = startRequests()
+  const complete = requests.begin('whole', 'POST')
   requests.call(facts('whole'), false).callEnded({ status: 200 })
-  expect(heard).toEqual([])
-  whole.replied({ status: 200 })
-  expect(heard.map(({ id }) => id)).toEqual(['whole'])
+  expect(received).toEqual([])
+  complete.replied({ status: 200 })
+  expect(received.map(({ id }) => id)).toEqual(['whole'])
 
   const stream = requests.begin('stream', 'POST')
   const call = requests.call(facts('stream'), false)
   stream.replied({ status: 200 })
   expect(requests.open()).toEqual({ requests: 1, calls: 1, streams: 1 })
   call.callEnded({ status: 200 })
-  expect(heard.map(({ id }) => id)).toEqual(['whole', 'stream'])
+  expect(received.map(({ id }) => id)).toEqual(['whole', 'stream'])
   expect(requests.open()).toEqual({ requests: 0, calls: 0, streams: 0 })
 })
 
 test('a background call is not part of the request that queued it', () => {
-  const { requests, heard } = startRequests()
+  const { requests, heard: received } = startRequests()
   const booking = requests.begin('one', 'POST')
   requests.requestReceived(facts('one'))
   const run = requests.call(facts('one'), true)
   booking.replied({ status: 200 })
   run.callEnded({ status: 502, error: 'upstream_timeout' })
-  expect(heard.map((record) => [record.background, record.errorCode()])).toEqual([
+  expect(received.map((record) => [record.background, record.errorCode()])).toEqual([
     [false, undefined],
     [true, 'upstream_timeout'],
   ])
 })
 
 test('a listener that fails does not affect the others, and is logged', () => {
-  const { requests, heard, lines } = startRequests()
+  const { requests, heard: received, lines } = startRequests()
   requests.begin('one', 'GET').replied({ status: 200 })
-  expect(heard.length).toBe(1)
+  expect(received.length).toBe(1)
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ request: 'one', cause: 'Error: no room' }])
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { startApp } from '../../support/app.ts'
-import { streamed, whole } from '../../support/chat-answers.ts'
-import { question, startScenario, type ScenarioOptions } from '../../support/scenario.ts'
+import { streamReply, jsonReply } from '../../support/chat-fixtures.ts'
+import { chatRequest, startScenario, type ScenarioOptions } from '../../support/scenario.ts'
 import { json, type Script } from '../../support/script.ts'
 import { type CollectedSpan, type Collector, createCollector } from './support/collector.ts'
 
@@ -15,11 +15,11 @@ const spanId = 'b7ad6b7169203331'
 async function tracesOf(
   collector: Collector,
   script: Script,
-  asked: { body?: object; headers?: Readonly<Record<string, string>>; options?: ScenarioOptions } = {},
+  requested: { body?: object; headers?: Readonly<Record<string, string>>; options?: ScenarioOptions } = {},
 ): Promise<readonly CollectedSpan[]> {
-  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...asked.options?.environment }
-  await using scenario = await startScenario(script, { ...asked.options, environment })
-  const reply = await scenario.app.chat({ ...question, ...asked.body }, { headers: asked.headers })
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...requested.options?.environment }
+  await using scenario = await startScenario(script, { ...requested.options, environment })
+  const reply = await scenario.app.chat({ ...chatRequest, ...requested.body }, { headers: requested.headers })
   await reply.text()
   await scenario.app.requestLines.of(reply)
   await scenario.app.stop()
@@ -28,7 +28,7 @@ async function tracesOf(
 
 test('a request is a span, and each attempt is a child of it', async () => {
   await using collector = createCollector()
-  const spans = await tracesOf(collector, failure, { options: { other: [whole()] } })
+  const spans = await tracesOf(collector, failure, { options: { other: [jsonReply()] } })
   const request = spans.find(({ kind }) => kind === server)
   const attempts = spans.filter(({ kind }) => kind === client)
   expect(collector.requests[0]?.path).toBe('/v1/traces')
@@ -46,11 +46,11 @@ test('a request is a span, and each attempt is a child of it', async () => {
 test('the spans have the attributes that OpenTelemetry names, and the outcome', async () => {
   await using collector = createCollector()
   const spans = await tracesOf(collector, failure, {
-    options: { other: [streamed()] },
+    options: { other: [streamReply()] },
     body: { stream: true },
   })
   const [request] = spans.filter(({ kind }) => kind === server)
-  const [failed, answered] = spans.filter(({ kind }) => kind === client)
+  const [failed, replied] = spans.filter(({ kind }) => kind === client)
   expect(request?.attributes).toMatchObject({
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': 'openai-compatible',
@@ -66,20 +66,20 @@ test('the spans have the attributes that OpenTelemetry names, and the outcome', 
   expect(request?.status.code).toBe(0)
   expect(failed?.attributes).toMatchObject({ 'error.type': 'upstream_unavailable', 'weir.provider': 'acme' })
   expect(failed?.status.code).toBe(2)
-  expect(answered?.attributes).not.toHaveProperty(['error.type'])
+  expect(replied?.attributes).not.toHaveProperty(['error.type'])
 })
 
 test('the header traceparent sets the parent of the span', async () => {
   await using collector = createCollector()
   const headers = { traceparent: `00-${traceId}-${spanId}-01` }
-  const spans = await tracesOf(collector, whole(), { headers, body: { trace: { id: 'f'.repeat(32) } } })
+  const spans = await tracesOf(collector, jsonReply(), { headers, body: { trace: { id: 'f'.repeat(32) } } })
   expect(spans.find(({ kind }) => kind === server)).toMatchObject({ traceId, parentSpanId: spanId })
 })
 
 test('a client that does not sample its trace has no spans sampled of it', async () => {
   await using collector = createCollector()
   const headers = { traceparent: `00-${traceId}-${spanId}-00` }
-  expect(await tracesOf(collector, whole(), { headers })).toEqual([])
+  expect(await tracesOf(collector, jsonReply(), { headers })).toEqual([])
 })
 
 const uuid = '0af76519-16cd-43dd-8448-eb211c80319c'
@@ -94,7 +94,7 @@ test.each([...named])(
   'the trace object sets the parent where there is no header: %s',
   async (_, trace, expected) => {
     await using collector = createCollector()
-    const spans = await tracesOf(collector, whole(), { body: { trace } })
+    const spans = await tracesOf(collector, jsonReply(), { body: { trace } })
     const request = spans.find(({ kind }) => kind === server)
     expect(request).toMatchObject(expected)
     if (!('parentSpanId' in expected)) expect(request?.parentSpanId).toBeUndefined()
@@ -104,8 +104,8 @@ test.each([...named])(
 test('any other id names one trace, and is exported unchanged, except for the metadata beside it', async () => {
   await using collector = createCollector()
   const trace = { id: 'order 66', name: 'an order', metadata: { note: 'for nobody' } }
-  await tracesOf(collector, whole(), { body: { trace } })
-  await tracesOf(collector, whole(), { body: { trace } })
+  await tracesOf(collector, jsonReply(), { body: { trace } })
+  await tracesOf(collector, jsonReply(), { body: { trace } })
   const requests = collector.spans.filter(({ kind }) => kind === server)
   expect(requests).toHaveLength(2)
   expect(new Set(requests.map(({ traceId }) => traceId)).size).toBe(1)
@@ -122,7 +122,7 @@ test.each([
   ['OTEL_TRACES_EXPORTER', 'none'],
 ])('%s=%s sends nothing', async (name, value) => {
   await using collector = createCollector()
-  expect(await tracesOf(collector, whole(), { options: { environment: { [name]: value } } })).toEqual([])
+  expect(await tracesOf(collector, jsonReply(), { options: { environment: { [name]: value } } })).toEqual([])
 })
 
 test('the endpoint for traces alone is used unchanged', async () => {
@@ -131,7 +131,7 @@ test('the endpoint for traces alone is used unchanged', async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/elsewhere`,
   }
-  await tracesOf(collector, whole(), { options: { environment } })
+  await tracesOf(collector, jsonReply(), { options: { environment } })
   expect(collector.requests.map(({ path }) => path)).toEqual(['/elsewhere'])
 })
 
@@ -146,8 +146,8 @@ test.each(['localhost:4318', 'collector', 'grpc://127.0.0.1:4317'])(
 test('the upstream request carries nothing of the trace', async () => {
   await using collector = createCollector()
   const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
-  await using scenario = await startScenario(whole(), { environment })
-  await scenario.app.chat(question, { headers: { traceparent: `00-${traceId}-${spanId}-01` } })
+  await using scenario = await startScenario(jsonReply(), { environment })
+  await scenario.app.chat(chatRequest, { headers: { traceparent: `00-${traceId}-${spanId}-01` } })
   expect(scenario.acme.requests[0]?.headers.has('traceparent')).toBe(false)
   expect(JSON.stringify(scenario.acme.requests[0]?.headers)).not.toContain(traceId)
 })
@@ -155,9 +155,9 @@ test('the upstream request carries nothing of the trace', async () => {
 test('a collector that fails loses spans, which are counted, and no request', async () => {
   await using collector = createCollector(400)
   const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
-  await using scenario = await startScenario(whole(), { environment })
+  await using scenario = await startScenario(jsonReply(), { environment })
   const { app } = scenario
-  expect((await app.chat(question)).status).toBe(200)
+  expect((await app.chat(chatRequest)).status).toBe(200)
   const dropped = async () => {
     const text = await (await app.request('/metrics')).text()
     return Number(/^weir_trace_spans_dropped_total (\d+)$/m.exec(text)?.[1])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Message, Part } from '../../../src/domain/generation/request.ts'
-import { calls, render, says, tool } from './support/anthropic-render.ts'
+import { callsMessage, render, textMessage, tool } from './support/anthropic-render.ts'
 
 const hour = { type: 'ephemeral', ttl: '1h' }
 const usual = { type: 'ephemeral' }
@@ -31,7 +31,7 @@ describe('cache_control', () => {
 
   test('in the instructions makes parts of them, in their order', () => {
     const rules: Message = { role: 'system', parts: [text('Rules.', usual), text('Today.')] }
-    const messages = [rules, says('developer', 'Be kind.'), says('user', 'Hi')]
+    const messages = [rules, textMessage('developer', 'Be kind.'), textMessage('user', 'Hi')]
     const { body, warnings } = render({ messages })
     expect(body.system).toEqual([
       { type: 'text', text: 'Rules.', cache_control: usual },
@@ -42,18 +42,18 @@ describe('cache_control', () => {
   })
 
   test('does not prevent the instruction for a JSON response', () => {
-    const messages = [{ role: 'system', parts: [text('Rules.', usual)] } as const, says('user', 'Hi')]
+    const messages = [{ role: 'system', parts: [text('Rules.', usual)] } as const, textMessage('user', 'Hi')]
     const { body } = render({ messages, format: { type: 'json_object' } })
     expect(body.system).toMatchObject([{ text: 'Rules.' }, { text: expect.stringContaining('JSON') }])
   })
 
   test('in assistant and tool messages is sent, with the result for its parts', () => {
-    const answer: Message = { role: 'assistant', parts: [text('I look.', usual)], toolCalls: [] }
+    const reply: Message = { role: 'assistant', parts: [text('I look.', usual)], toolCalls: [] }
     const done: Message = { role: 'tool', callId: 'a', parts: [text('4 m', usual)] }
     const plot: Part = { type: 'image', url: 'data:image/png;base64,QUJD' }
     const drawn: Message = { role: 'tool', callId: 'b', parts: [text('A plot.', hour), plot] }
-    const asked = [says('user', 'Hi'), answer, calls(['a', 'b']), done, drawn]
-    const { messages, warnings } = render({ messages: asked, tools: [tool] })
+    const requested = [textMessage('user', 'Hi'), reply, callsMessage(['a', 'b']), done, drawn]
+    const { messages, warnings } = render({ messages: requested, tools: [tool] })
     expect(messages[1]?.content[0]).toEqual({ type: 'text', text: 'I look.', cache_control: usual })
     expect(messages[2]?.content).toEqual([
       { type: 'tool_result', tool_use_id: 'a', content: '4 m', cache_control: usual },

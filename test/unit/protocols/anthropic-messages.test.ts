@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { AssistantMessage, Part } from '../../../src/domain/generation/request.ts'
-import { calls, render, result, says, tool } from './support/anthropic-render.ts'
+import { callsMessage, render, resultMessage, textMessage, tool } from './support/anthropic-render.ts'
 
-const user = says('user', 'Hi')
-const answer = (text: string): AssistantMessage => ({
+const user = textMessage('user', 'Hi')
+const reply = (text: string): AssistantMessage => ({
   role: 'assistant',
   parts: [{ type: 'text', text }],
   toolCalls: [],
@@ -15,7 +15,7 @@ const partsOf = (...parts: Part[]) => {
 
 describe('a conversation with Claude', () => {
   test('has its instructions before it, wherever they are', () => {
-    const messages = [says('system', 'Be brief.'), user, says('developer', 'Be kind.')]
+    const messages = [textMessage('system', 'Be brief.'), user, textMessage('developer', 'Be kind.')]
     const { body, warnings } = render({ messages })
     expect(body.system).toBe('Be brief.\n\nBe kind.')
     expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }])
@@ -24,24 +24,31 @@ describe('a conversation with Claude', () => {
   })
 
   test('alternates turns: consecutive messages of one role are joined, and empty ones dropped', () => {
-    const messages = [user, says('user', '  '), says('user', 'you'), answer(''), answer('Ho'), user]
+    const messages = [
+      user,
+      textMessage('user', '  '),
+      textMessage('user', 'you'),
+      reply(''),
+      reply('Ho'),
+      user,
+    ]
     const rendered = render({ messages })
     expect(rendered.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     expect(rendered.messages[0]?.content).toHaveLength(2)
   })
 
   test('begins with the user: with a placeholder, or with instructions that are alone', () => {
-    const begun = render({ messages: [answer('Welcome!'), user] })
-    expect(begun.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
-    expect(begun.warnings).toHaveLength(1)
-    const alone = render({ messages: [says('system', 'Tell a joke.')] })
+    const opening = render({ messages: [reply('Welcome!'), user] })
+    expect(opening.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(opening.warnings).toHaveLength(1)
+    const alone = render({ messages: [textMessage('system', 'Tell a joke.')] })
     expect(alone.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Tell a joke.' }] }])
     expect(alone.body).not.toHaveProperty('system')
-    expect(render({ messages: [says('user', '')] }).messages).toHaveLength(1)
+    expect(render({ messages: [textMessage('user', '')] }).messages).toHaveLength(1)
   })
 
   test('has no trailing white space in a prefilled assistant message', () => {
-    expect(render({ messages: [user, answer('Once \n')] }).messages[1]?.content).toEqual([
+    expect(render({ messages: [user, reply('Once \n')] }).messages[1]?.content).toEqual([
       { type: 'text', text: 'Once' },
     ])
   })
@@ -49,8 +56,8 @@ describe('a conversation with Claude', () => {
   test('has an earlier refusal as its text; an image of the assistant is ignored', () => {
     const refusal: Part = { type: 'foreign', value: { type: 'refusal', refusal: 'No.' } }
     const image: Part = { type: 'image', url: 'https://example.com/a.png' }
-    const said: AssistantMessage = { role: 'assistant', parts: [refusal, image], toolCalls: [] }
-    const { messages, warnings } = render({ messages: [user, said, user] })
+    const output: AssistantMessage = { role: 'assistant', parts: [refusal, image], toolCalls: [] }
+    const { messages, warnings } = render({ messages: [user, output, user] })
     expect(messages[1]?.content).toEqual([{ type: 'text', text: 'No.' }])
     expect(warnings).toEqual([
       'Content part type `image_url` is not supported by anthropic in system and assistant messages and was ignored.',
@@ -69,7 +76,13 @@ describe('a conversation with Claude', () => {
 
 describe('the tool calls and results of a conversation with Claude', () => {
   test('are one turn for parallel results, before the text that follows', () => {
-    const messages = [user, calls(['a', 'b']), result('a'), says('user', 'And now?'), result('b', '')]
+    const messages = [
+      user,
+      callsMessage(['a', 'b']),
+      resultMessage('a'),
+      textMessage('user', 'And now?'),
+      resultMessage('b', ''),
+    ]
     const rendered = render({ messages, tools: [tool] })
     expect(rendered.messages).toHaveLength(3)
     expect(rendered.messages[2]?.content).toEqual([
@@ -80,14 +93,17 @@ describe('the tool calls and results of a conversation with Claude', () => {
   })
 
   test('are one turn for calls in separate messages', () => {
-    const messages = [user, calls(['a']), calls(['b']), result('a'), result('b')]
+    const messages = [user, callsMessage(['a']), callsMessage(['b']), resultMessage('a'), resultMessage('b')]
     expect(render({ messages, tools: [tool] }).messages[1]?.content).toMatchObject([{ id: 'a' }, { id: 'b' }])
   })
 
   test.each(['functions.f:0', '', 'ünïcode', 'a b'])(
     'replace the id %p by a valid one, and the same one each time',
     (id) => {
-      const { messages } = render({ messages: [user, calls([id, 'call_ok-1']), result(id)], tools: [tool] })
+      const { messages } = render({
+        messages: [user, callsMessage([id, 'call_ok-1']), resultMessage(id)],
+        tools: [tool],
+      })
       const [first, second] = (messages[1]?.content ?? []) as { id: string }[]
       expect(first?.id).toMatch(/^[a-zA-Z0-9_-]+$/)
       expect(second?.id).toBe('call_ok-1')
@@ -102,7 +118,7 @@ describe('the tool calls and results of a conversation with Claude', () => {
     ['{"x', { arguments: '{"x' }, 1],
   ])('have the arguments %p as an object', (text, input, warned) => {
     const toolCalls = [{ id: 'a', name: 'f', arguments: text }]
-    const messages = [user, { role: 'assistant', parts: [], toolCalls } as const, result('a')]
+    const messages = [user, { role: 'assistant', parts: [], toolCalls } as const, resultMessage('a')]
     const rendered = render({ messages, tools: [tool] })
     expect(rendered.messages[1]?.content).toMatchObject([{ type: 'tool_use', input }])
     expect(rendered.warnings).toHaveLength(warned)
@@ -114,7 +130,7 @@ describe('the tool calls and results of a conversation with Claude', () => {
       { type: 'image', url: 'data:image/png;base64,QUJD' },
     ]
     const rendered = render({
-      messages: [user, calls(['a']), { role: 'tool', callId: 'a', parts }],
+      messages: [user, callsMessage(['a']), { role: 'tool', callId: 'a', parts }],
       tools: [tool],
     })
     expect(rendered.messages[2]?.content).toMatchObject([
@@ -123,7 +139,9 @@ describe('the tool calls and results of a conversation with Claude', () => {
   })
 
   test('are declared without tools in the request, and may not be called again', () => {
-    const { body } = render({ messages: [user, calls(['a', 'b']), result('a'), result('b')] })
+    const { body } = render({
+      messages: [user, callsMessage(['a', 'b']), resultMessage('a'), resultMessage('b')],
+    })
     expect(body.tools).toEqual([{ name: 'f', input_schema: { type: 'object', properties: {} } }])
     expect(body.tool_choice).toEqual({ type: 'none' })
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Format, Generation } from '../../../src/domain/generation/request.ts'
-import { calls, render, result, says, tool } from './support/anthropic-render.ts'
-import { wireOf } from './support/chunks.ts'
+import { callsMessage, render, resultMessage, textMessage, tool } from './support/anthropic-render.ts'
+import { protocolNamed } from './support/chunks.ts'
 
 const newest = 'claude-opus-5'
 const schemaless = 'claude-sonnet-4-20250514'
@@ -64,7 +64,7 @@ describe('the parameters of a request to Claude', () => {
   })
 
   test('are exactly those that the protocol offers', () => {
-    const { parameters } = wireOf('anthropic')
+    const { parameters } = protocolNamed('anthropic')
     expect(parameters.has('reasoning_effort')).toBe(true)
     for (const name of ['n', 'seed', 'logit_bias'] as const) expect(parameters.has(name)).toBe(false)
   })
@@ -194,7 +194,7 @@ describe('the response format of a request to Claude', () => {
   })
 
   test('is an instruction in words where nothing else is supported', () => {
-    const messages = [says('system', 'Be brief.'), says('user', 'Hi')]
+    const messages = [textMessage('system', 'Be brief.'), textMessage('user', 'Hi')]
     const object = render({ messages, format: { type: 'json_object' } }, newest)
     expect(object.body.system).toMatch(/^Be brief\.\n\nAnswer with one JSON object/)
     expect(object.warnings).toHaveLength(1)
@@ -211,7 +211,9 @@ describe('Claude at Vertex', () => {
     render(changes, model, {}, 'vertex-anthropic')
 
   test('has its version in the body and its model in the URL', () => {
-    const { body } = vertex({ messages: [says('user', 'Hi'), calls(['a']), result('a')] })
+    const { body } = vertex({
+      messages: [textMessage('user', 'Hi'), callsMessage(['a']), resultMessage('a')],
+    })
     expect(body.anthropic_version).toBe('vertex-2023-10-16')
     expect(body).not.toHaveProperty('model')
     expect(body).toMatchObject({ messages: [{ role: 'user' }, { role: 'assistant' }, { role: 'user' }] })

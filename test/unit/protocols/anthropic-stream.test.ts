@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
-import { answerOf, readStream } from './support/answer.ts'
+import { parsedReply, readStream } from './support/parsed-reply.ts'
 import { expectOrderlyCalls } from './support/call-events.ts'
-import { wireOf } from './support/chunks.ts'
+import { protocolNamed } from './support/chunks.ts'
 
-const wire = wireOf('anthropic')
+const protocol = protocolNamed('anthropic')
 const read = (...events: (object | string)[]): GenerationEvent[] => {
   const frames = events.map((event) =>
     typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`,
   )
-  return readStream(wire, Buffer.from(frames.join('')))
+  return readStream(protocol, Buffer.from(frames.join('')))
 }
 
 const start = (usage: object = { input_tokens: 5, output_tokens: 1 }) => ({
@@ -42,14 +42,18 @@ describe('the end of a streamed message', () => {
     ['refusal', 'content_filter'],
     ['a_new_word', 'stop'],
   ])('with the stop reason %p is %p, streamed or not', (word, expected) => {
-    expect(answerOf(read(start(), ...text('Hi'), end(word), stop)).choices[0]?.finish).toBe(expected)
-    const whole = wire.parse({ type: 'message', content: [], stop_reason: word })
-    expect(answerOf(whole).choices[0]?.finish).toBe(expected)
+    expect(parsedReply(read(start(), ...text('Hi'), end(word), stop)).choices[0]?.finish).toBe(expected)
+    const complete = protocol.parse({ type: 'message', content: [], stop_reason: word })
+    expect(parsedReply(complete).choices[0]?.finish).toBe(expected)
   })
 
   test('with tool calls is tool_calls, unless a limit interrupted it', () => {
-    expect(answerOf(read(start(), ...call('f'), end('end_turn'), stop)).choices[0]?.finish).toBe('tool_calls')
-    expect(answerOf(read(start(), ...call('f'), end('max_tokens'), stop)).choices[0]?.finish).toBe('length')
+    expect(parsedReply(read(start(), ...call('f'), end('end_turn'), stop)).choices[0]?.finish).toBe(
+      'tool_calls',
+    )
+    expect(parsedReply(read(start(), ...call('f'), end('max_tokens'), stop)).choices[0]?.finish).toBe(
+      'length',
+    )
   })
 
   test.each([
@@ -62,10 +66,10 @@ describe('the end of a streamed message', () => {
     ],
     ['with an event that was mutilated', [start(), ...text('Hi'), 'event: message_delta\ndata: {"type"\n\n']],
   ])('is a failure after the text: %s', (_name, events) => {
-    const answer = answerOf(read(...events))
-    expect(answer.failures).toHaveLength(1)
-    expect(answer.choices).toMatchObject([{ text: 'Hi' }])
-    expect(answer.choices[0]?.finish).toBeUndefined()
+    const reply = parsedReply(read(...events))
+    expect(reply.failures).toHaveLength(1)
+    expect(reply.choices).toMatchObject([{ text: 'Hi' }])
+    expect(reply.choices[0]?.finish).toBeUndefined()
   })
 
   test('is only a failure where the first event is an error, also after message_start', () => {
@@ -79,13 +83,13 @@ describe('the end of a streamed message', () => {
     [{ error: { code: 403, message: 'Not allowed here.', status: 'PERMISSION_DENIED' } }, 403],
     [[{ error: { code: 404, message: 'No such model.', status: 'NOT_FOUND' } }], 404],
   ])('with an error has its own status, or that of the cloud before it: %p', (body, status) => {
-    expect(wire.parseError(body)).toMatchObject({ status })
-    expect(wire.parse(body)).toMatchObject([{ type: 'failure', complaint: { status } }])
+    expect(protocol.parseError(body)).toMatchObject({ status })
+    expect(protocol.parse(body)).toMatchObject([{ type: 'failure', complaint: { status } }])
   })
 
   test('is the last event that is read', () => {
     const events = read(start(), ...text('Hi'), end('end_turn'), stop, ...text('more'), stop)
-    expect(answerOf(events).choices[0]?.text).toBe('Hi')
+    expect(parsedReply(events).choices[0]?.text).toBe('Hi')
     expect(events.filter((event) => event.type === 'finish')).toHaveLength(1)
   })
 })
@@ -147,21 +151,28 @@ describe('the tool calls of a streamed message', () => {
       close,
     ]
     const hidden = { type: 'redacted_thinking', data: 'QUJD' }
-    const said = [...thinking('Hm', 'c2ln'), open(hidden), close, ...text('So.'), ...call('f'), ...call('g')]
-    const events = read(start(), ...said, ...thinking('', 'ZW5k'), ...call('h'), end('tool_use'), stop)
+    const output = [
+      ...thinking('Hm', 'c2ln'),
+      open(hidden),
+      close,
+      ...text('So.'),
+      ...call('f'),
+      ...call('g'),
+    ]
+    const events = read(start(), ...output, ...thinking('', 'ZW5k'), ...call('h'), end('tool_use'), stop)
     const thought = { type: 'thinking', thinking: 'Hm', signature: 'c2ln', extra: true }
     expect(callsIn(events).map((event) => event.state)).toEqual([
       { thinking_blocks: [thought, hidden] },
       undefined,
       { thinking_blocks: [{ ...thought, thinking: '', signature: 'ZW5k' }] },
     ])
-    expect(answerOf(events).choices[0]).toMatchObject({ reasoning: 'Hm', text: 'So.' })
+    expect(parsedReply(events).choices[0]).toMatchObject({ reasoning: 'Hm', text: 'So.' })
   })
 
   test('in a complete message are the same', () => {
     const thought = { type: 'thinking', thinking: 'Hm', signature: 'c2ln' }
     const content = [thought, { type: 'tool_use', id: 'toolu_01f9x7', name: 'f', input: { x: 1 } }]
-    const events = wire.parse({ type: 'message', content, stop_reason: 'tool_use' })
+    const events = protocol.parse({ type: 'message', content, stop_reason: 'tool_use' })
     expect(callsIn(events)).toEqual([
       {
         type: 'tool-call',
@@ -175,14 +186,14 @@ describe('the tool calls of a streamed message', () => {
 
   test('of the tool that stands for the response format are its text', () => {
     const name = 'weir__give_answer'
-    const streamed = answerOf(
+    const streamed = parsedReply(
       read(start(), ...call(name, '{"x"', ':1}'), ...call(name, '{}'), end('tool_use'), stop),
     )
     const content = [{ type: 'tool_use', id: 'toolu_01f9x7', name, input: { x: 1 } }]
-    const whole = answerOf(wire.parse({ type: 'message', content, stop_reason: 'tool_use' }))
-    for (const { choices } of [streamed, whole])
+    const complete = parsedReply(protocol.parse({ type: 'message', content, stop_reason: 'tool_use' }))
+    for (const { choices } of [streamed, complete])
       expect(choices).toEqual([{ text: '{"x":1}', reasoning: '', calls: [], ids: [], finish: 'stop' }])
-    expect(answerOf(read(start(), ...call(name), end('tool_use'), stop)).choices[0]?.text).toBe('{}')
+    expect(parsedReply(read(start(), ...call(name), end('tool_use'), stop)).choices[0]?.text).toBe('{}')
   })
 })
 
@@ -198,7 +209,7 @@ describe('the usage of a message', () => {
 
   test('includes the cache in the prompt, and later counts replace earlier ones', () => {
     const later = { input_tokens: 11, output_tokens: 7, cache_read_input_tokens: null }
-    const { usage } = answerOf(read(start(counts), ...text('Hi'), end('end_turn', later), stop))
+    const { usage } = parsedReply(read(start(counts), ...text('Hi'), end('end_turn', later), stop))
     expect(usage).toMatchObject({
       promptTokens: 61,
       completionTokens: 7,
@@ -217,7 +228,7 @@ describe('the usage of a message', () => {
   })
 
   test('is absent where nothing was counted', () => {
-    expect(answerOf(read(start({}), ...text('Hi'), end('end_turn', {}), stop)).usage).toBeUndefined()
+    expect(parsedReply(read(start({}), ...text('Hi'), end('end_turn', {}), stop)).usage).toBeUndefined()
   })
 
   test.each([
@@ -225,7 +236,7 @@ describe('the usage of a message', () => {
     ['priority', 'priority'],
     ['batch', null],
   ])('maps the tier %p to %p', (word, tier) => {
-    const events = wire.parse({ type: 'message', content: [], usage: { service_tier: word } })
+    const events = protocol.parse({ type: 'message', content: [], usage: { service_tier: word } })
     expect(events[0]).toEqual({ type: 'tier', tier: tier as 'default' })
   })
 })

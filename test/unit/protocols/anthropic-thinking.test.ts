@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Effort, Message } from '../../../src/domain/generation/request.ts'
-import { calls, render, result, says, tool } from './support/anthropic-render.ts'
+import { callsMessage, render, resultMessage, textMessage, tool } from './support/anthropic-render.ts'
 
 const off = {}
 const adaptive = (effort: string) => ({
@@ -87,13 +87,16 @@ describe('the reasoning of Claude before its tool calls', () => {
   const thought = { type: 'thinking', thinking: 'Hm', signature: 'c2ln', extra: 1 }
   const hidden = { type: 'redacted_thinking', data: 'QUJD' }
   const state = { thinking_blocks: [thought, hidden] }
-  const ask = says('user', 'Do it.')
+  const ask = textMessage('user', 'Do it.')
   const loop = (...messages: Message[]) => ({ messages: [ask, ...messages], tools: [tool] })
   const haiku = 'claude-haiku-4-5'
 
   test('is sent back unchanged, before everything else of that turn', () => {
     const { body, messages } = render(
-      { ...loop(calls(['a', 'b'], state, 'I do.'), result('a'), result('b')), effort: 'low' },
+      {
+        ...loop(callsMessage(['a', 'b'], state, 'I do.'), resultMessage('a'), resultMessage('b')),
+        effort: 'low',
+      },
       haiku,
     )
     expect(messages[1]?.content).toMatchObject([thought, hidden, { type: 'text' }, { id: 'a' }, { id: 'b' }])
@@ -102,7 +105,12 @@ describe('the reasoning of Claude before its tool calls', () => {
 
   test('is sent back with the call that followed it, where there are several', () => {
     const later = { thinking_blocks: [{ ...thought, thinking: 'And' }] }
-    const messages = [calls(['a'], state), calls(['b'], later), result('a'), result('b')]
+    const messages = [
+      callsMessage(['a'], state),
+      callsMessage(['b'], later),
+      resultMessage('a'),
+      resultMessage('b'),
+    ]
     const rendered = render({ ...loop(...messages), effort: 'low' }, 'claude-opus-5')
     expect(rendered.messages[1]?.content).toMatchObject([
       thought,
@@ -111,17 +119,18 @@ describe('the reasoning of Claude before its tool calls', () => {
       { thinking: 'And' },
       { id: 'b' },
     ])
-    const [first, second] = [calls(['a'], state), calls(['b'], later)].flatMap((turn) =>
+    const [first, second] = [callsMessage(['a'], state), callsMessage(['b'], later)].flatMap((turn) =>
       turn.role === 'assistant' ? turn.toolCalls : [],
     )
     const together = { role: 'assistant', parts: [], toolCalls: [first!, second!] } as const
     expect(
-      render({ ...loop(together, result('a'), result('b')), effort: 'low' }, 'claude-opus-5').messages,
+      render({ ...loop(together, resultMessage('a'), resultMessage('b')), effort: 'low' }, 'claude-opus-5')
+        .messages,
     ).toEqual(rendered.messages)
   })
 
   test('is sent back to a model that reasons by default', () => {
-    const changes = loop(calls(['a'], state), result('a'))
+    const changes = loop(callsMessage(['a'], state), resultMessage('a'))
     expect(render(changes, 'claude-sonnet-5').messages[1]?.content).toMatchObject([
       thought,
       hidden,
@@ -130,7 +139,7 @@ describe('the reasoning of Claude before its tool calls', () => {
   })
 
   test('is not sent back where reasoning is disabled', () => {
-    const changes = loop(calls(['a'], state), result('a'))
+    const changes = loop(callsMessage(['a'], state), resultMessage('a'))
     for (const { messages } of [
       render(changes, haiku),
       render({ ...changes, effort: 'none' }, 'claude-sonnet-5'),
@@ -140,7 +149,10 @@ describe('the reasoning of Claude before its tool calls', () => {
 
   test('disables reasoning with a budget where the open tool loop began without it', () => {
     const lost = render(
-      { ...loop(calls(['a']), result('a'), calls(['b'], state), result('b')), effort: 'low' },
+      {
+        ...loop(callsMessage(['a']), resultMessage('a'), callsMessage(['b'], state), resultMessage('b')),
+        effort: 'low',
+      },
       haiku,
     )
     expect(lost.body).not.toHaveProperty('thinking')
@@ -149,9 +161,14 @@ describe('the reasoning of Claude before its tool calls', () => {
   })
 
   test('may be missing from later turns of the loop and from a finished loop', () => {
-    const later = loop(calls(['a'], state), result('a'), calls(['b']), result('b'))
-    const over = loop(calls(['a']), result('a'), calls([], undefined, 'Done.'), ask)
-    for (const changes of [later, over]) {
+    const later = loop(
+      callsMessage(['a'], state),
+      resultMessage('a'),
+      callsMessage(['b']),
+      resultMessage('b'),
+    )
+    const finished = loop(callsMessage(['a']), resultMessage('a'), callsMessage([], undefined, 'Done.'), ask)
+    for (const changes of [later, finished]) {
       const { body, warnings } = render({ ...changes, effort: 'low' }, haiku)
       expect(body).toMatchObject(budget(2048))
       expect(warnings).toEqual([])
@@ -159,7 +176,7 @@ describe('the reasoning of Claude before its tool calls', () => {
   })
 
   test('may be missing where the model chooses when to reason', () => {
-    const changes = loop(calls(['a']), result('a'))
+    const changes = loop(callsMessage(['a']), resultMessage('a'))
     const { body, warnings } = render({ ...changes, effort: 'low' }, 'claude-opus-5')
     expect(body).toMatchObject(adaptive('low'))
     expect(warnings).toEqual([])
@@ -170,7 +187,10 @@ describe('the reasoning of Claude before its tool calls', () => {
       reasoning_content: 'secret',
       extra_content: { google: { thought_signature: 'secret' } },
     }
-    const { body } = render({ ...loop(calls(['a'], foreign), result('a')), effort: 'low' }, 'claude-opus-5')
+    const { body } = render(
+      { ...loop(callsMessage(['a'], foreign), resultMessage('a')), effort: 'low' },
+      'claude-opus-5',
+    )
     expect(JSON.stringify(body)).not.toContain('secret')
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ToolCallEvent } from '../../../src/domain/generation/events.ts'
 import { newCallId, isCounterId } from '../../../src/providers/protocols/tool-call.ts'
-import { delta, eventsOf, wireOf } from './support/chunks.ts'
+import { delta, eventsOf, protocolNamed } from './support/chunks.ts'
 
 test('a new call id is long, random and in the format that every provider accepts', () => {
   expect(newCallId()).toMatch(/^call_[A-Za-z0-9]{24}$/)
@@ -49,8 +49,8 @@ describe('a call with state to store and a counter as its id', () => {
     }
     const details = [0, 1].map((index) => ({ type: 'reasoning.encrypted', id: `tool_${index}_f`, index }))
     const reasoning = delta({ reasoning_details: details })
-    const given = [reasoning, delta({ tool_calls: [piece(0), piece(1)] }), delta({}, 'tool_calls'), '[DONE]']
-    const [first, second] = callsIn(eventsOf('openrouter', ...given))
+    const input = [reasoning, delta({ tool_calls: [piece(0), piece(1)] }), delta({}, 'tool_calls'), '[DONE]']
+    const [first, second] = callsIn(eventsOf('openrouter', ...input))
     expect(first?.call.id).toMatch(own)
     const [ofFirst, ofSecond] = details
     expect(first?.state as unknown).toEqual({
@@ -69,35 +69,38 @@ describe('a call with state to store and a counter as its id', () => {
     const detail = { type: 'reasoning.encrypted', id: 'tool_0_f', index: 0 }
     const after = [delta({ reasoning_details: [detail] }), delta({}, 'tool_calls'), '[DONE]']
     const events = eventsOf('openrouter', delta({ tool_calls: [call] }), ...after)
-    const [told] = callsIn(events)
-    expect(told?.call.id).toMatch(own)
-    expect(events[0]).toMatchObject({ type: 'tool-call-begin', id: told?.call.id })
-    expect(told?.state as unknown).toEqual({ reasoning_details: [{ ...detail, id: told?.call.id }] })
+    const [received] = callsIn(events)
+    expect(received?.call.id).toMatch(own)
+    expect(events[0]).toMatchObject({ type: 'tool-call-begin', id: received?.call.id })
+    expect(received?.state as unknown).toEqual({ reasoning_details: [{ ...detail, id: received?.call.id }] })
   })
 
   test('stores nothing where it has started with its counter and its state arrives later', () => {
     const call = { index: 0, id: 'call_0', function: { name: 'f', arguments: '' } }
     const later = { index: 0, extra_content: { google: 1 }, function: { arguments: '{}' } }
     const pieces = [call, later].map((piece) => delta({ tool_calls: [piece] }))
-    const [told] = callsIn(eventsOf('openai-compatible', ...pieces, delta({}, 'tool_calls'), '[DONE]'))
-    expect(told?.call.id).toBe('call_0')
-    expect(told).not.toHaveProperty('state')
+    const [received] = callsIn(eventsOf('openai-compatible', ...pieces, delta({}, 'tool_calls'), '[DONE]'))
+    expect(received?.call.id).toBe('call_0')
+    expect(received).not.toHaveProperty('state')
   })
 
   test('gets a unique id where Google’s signature came with it', () => {
     const google = { google: { thought_signature: 'QUJD' } }
     const call = { index: 0, id: 'call_0', extra_content: google, function: { name: 'f', arguments: '{}' } }
-    const [told] = callsIn(eventsOf('bedrock', delta({ tool_calls: [call] }, 'tool_calls'), '[DONE]'))
-    expect(told).toMatchObject({ call: { id: expect.stringMatching(own) }, state: { extra_content: google } })
+    const [received] = callsIn(eventsOf('bedrock', delta({ tool_calls: [call] }, 'tool_calls'), '[DONE]'))
+    expect(received).toMatchObject({
+      call: { id: expect.stringMatching(own) },
+      state: { extra_content: google },
+    })
   })
 
   test('gets a unique id at Gemini and at providers of the Anthropic protocol', () => {
     const part = { functionCall: { name: 'f', id: 'call_0' }, thoughtSignature: 'QUJD' }
     const candidates = [{ content: { parts: [part] }, finishReason: 'STOP' }]
-    expect(callsIn(wireOf('gemini').parse({ candidates }))[0]?.call.id).toMatch(own)
+    expect(callsIn(protocolNamed('gemini').parse({ candidates }))[0]?.call.id).toMatch(own)
     const thinking = { type: 'thinking', thinking: 'Hm', signature: 'QUJD' }
     const content = [thinking, { type: 'tool_use', id: 'f:0', name: 'f', input: {} }]
-    expect(callsIn(wireOf('anthropic').parse({ content }))[0]?.call.id).toMatch(own)
+    expect(callsIn(protocolNamed('anthropic').parse({ content }))[0]?.call.id).toMatch(own)
   })
 
   test('keeps its id where there is no state to store', () => {
@@ -105,7 +108,7 @@ describe('a call with state to store and a counter as its id', () => {
     const calling = [delta({ tool_calls: [call] }, 'tool_calls'), '[DONE]']
     expect(callsIn(eventsOf('openai-compatible', ...calling))[0]?.call.id).toBe('call_0')
     const candidates = [{ content: { parts: [{ functionCall: { name: 'f', id: 'call_0' } }] } }]
-    expect(callsIn(wireOf('gemini').parse({ candidates }))[0]?.call.id).toBe('call_0')
+    expect(callsIn(protocolNamed('gemini').parse({ candidates }))[0]?.call.id).toBe('call_0')
   })
 })
 

@@ -1,19 +1,21 @@
 import { describe, expect, test } from 'bun:test'
 import type { Generation, Message, Part, PastToolCall } from '../../../src/domain/generation/request.ts'
-import { wireOf } from './support/chunks.ts'
+import { protocolNamed } from './support/chunks.ts'
 import { plainGeneration } from './support/generations.ts'
 
 function render(messages: Generation['messages'], model = 'gemini-2.5-flash', kind = 'gemini') {
   const warnings: string[] = []
-  const body = wireOf(kind).render({ ...plainGeneration, messages }, { model, stream: false }, (sentence) =>
-    warnings.push(sentence),
+  const body = protocolNamed(kind).render(
+    { ...plainGeneration, messages },
+    { model, stream: false },
+    (warning) => warnings.push(warning),
   )
   return { body: JSON.parse(JSON.stringify(body)), warnings }
 }
 
 const text = (words: string): Part => ({ type: 'text', text: words })
 const user = (...parts: Part[]): Message => ({ role: 'user', parts })
-const said = (words: string, ...toolCalls: PastToolCall[]): Message => {
+const output = (words: string, ...toolCalls: PastToolCall[]): Message => {
   return { role: 'assistant', parts: words === '' ? [] : [text(words)], toolCalls }
 }
 const result = (callId: string, words: string): Message => ({ role: 'tool', callId, parts: [text(words)] })
@@ -28,8 +30,8 @@ describe('the turns of a Gemini conversation', () => {
       { role: 'developer', parts: [text('Be kind.')] },
       user(text('Hi'), text('')),
       user(text('there')),
-      said('Yes?'),
-      said('Well?'),
+      output('Yes?'),
+      output('Well?'),
       user(text('Go')),
     ])
     expect(body.systemInstruction).toEqual({ parts: [{ text: 'Be brief.' }, { text: 'Be kind.' }] })
@@ -48,7 +50,7 @@ describe('the turns of a Gemini conversation', () => {
   })
 
   test('begin with the user, also where the client begins otherwise', () => {
-    expect(render([said('Hello'), user(text('Hi'))]).body.contents[0].role).toBe('user')
+    expect(render([output('Hello'), user(text('Hi'))]).body.contents[0].role).toBe('user')
     const alone = render([{ role: 'system', parts: [text('Write a poem.')] }]).body
     expect(alone).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Write a poem.' }] }] })
   })
@@ -74,7 +76,7 @@ describe('the parts of a Gemini message', () => {
     expect(warnings).toEqual([
       'Property `messages[].content[].image_url.detail` is not supported by gemini and was ignored.',
     ])
-    expect(wireOf('gemini').inlineImages).toBe(true)
+    expect(protocolNamed('gemini').inlineImages).toBe(true)
   })
 
   test('accept data URLs of every form', () => {
@@ -113,7 +115,7 @@ describe('the parts of a Gemini message', () => {
 describe('the tool loop of a Gemini conversation', () => {
   const loop = [
     user(text('Go')),
-    said('', call('a', 'first'), call('b', 'second')),
+    output('', call('a', 'first'), call('b', 'second')),
     result('a', '{"y":2}'),
     result('b', 'wet'),
   ]
@@ -147,7 +149,7 @@ describe('the tool loop of a Gemini conversation', () => {
     const seen: Message = { role: 'tool', callId: 'a', parts: [text('seen'), image] }
     const messages = [
       user(text('Go')),
-      said('', call('a', 'first'), call('b', 'second')),
+      output('', call('a', 'first'), call('b', 'second')),
       seen,
       result('b', 'wet'),
     ]
@@ -163,7 +165,7 @@ describe('the tool loop of a Gemini conversation', () => {
   test('sends the signature back with its call, and no state of another provider', () => {
     const signed = call('a', 'first', { state: { thoughtSignature: 'c2ln', reasoning_content: 'Hm' } })
     const foreign = call('b', 'second', { state: { reasoning_content: 'Hm' } })
-    const [, model] = render([user(text('Go')), said('', signed, foreign)]).body.contents
+    const [, model] = render([user(text('Go')), output('', signed, foreign)]).body.contents
     expect(model.parts[0].thoughtSignature).toBe('c2ln')
     expect(JSON.stringify(model)).not.toContain('Hm')
   })
@@ -171,9 +173,9 @@ describe('the tool loop of a Gemini conversation', () => {
   test('signs the first call of each step of the current turn for Gemini 3 only, with a warning', () => {
     const messages = [
       ...loop,
-      said('Done'),
+      output('Done'),
       user(text('Again')),
-      said('', call('c', 'first'), call('d', 'second')),
+      output('', call('c', 'first'), call('d', 'second')),
     ]
     const signatures = (model: string) =>
       render([...messages, result('c', ''), result('d', '')], model).body.contents.flatMap(
@@ -192,7 +194,7 @@ describe('the tool loop of a Gemini conversation', () => {
     const calls = [call('a', 'f', { arguments: '' }), call('b', 'f', { arguments: '[1]' })]
     const { body, warnings } = render([
       user(text('Go')),
-      said('', ...calls),
+      output('', ...calls),
       result('a', deep),
       result('b', '7'),
     ])
@@ -209,9 +211,9 @@ describe('the tool loop of a Gemini conversation', () => {
   test('matches a result to the last call of a repeated id', () => {
     const { body } = render([
       user(text('Go')),
-      said('', call('call_0', 'first')),
+      output('', call('call_0', 'first')),
       result('call_0', 'a'),
-      said('', call('call_0', 'second')),
+      output('', call('call_0', 'second')),
       result('call_0', 'b'),
     ])
     const names = body.contents.flatMap((turn: { parts: { functionResponse?: { name: string } }[] }) =>

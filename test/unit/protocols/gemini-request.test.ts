@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import type { Effort, Generation } from '../../../src/domain/generation/request.ts'
 import type { Target } from '../../../src/providers/protocols/protocol.ts'
-import { wireOf } from './support/chunks.ts'
+import { protocolNamed } from './support/chunks.ts'
 import { exampleGeneration, plainGeneration } from './support/generations.ts'
 
 function render(generation: Partial<Generation>, target: Partial<Target> = {}, kind = 'gemini') {
   const warnings: string[] = []
-  const asked = { model: 'gemini-3.5-flash', stream: false, ...target }
-  const body = wireOf(kind).render({ ...plainGeneration, ...generation }, asked, (sentence) =>
-    warnings.push(sentence),
+  const requested = { model: 'gemini-3.5-flash', stream: false, ...target }
+  const body = protocolNamed(kind).render({ ...plainGeneration, ...generation }, requested, (message) =>
+    warnings.push(message),
   )
   return { body: JSON.parse(JSON.stringify(body)), warnings }
 }
@@ -65,7 +65,7 @@ describe('a generateContent request', () => {
   })
 
   test('has neither of these parameters', () => {
-    const { parameters } = wireOf('gemini')
+    const { parameters } = protocolNamed('gemini')
     expect([parameters.has('logit_bias'), parameters.has('parallel_tool_calls')]).toEqual([false, false])
     expect(parameters.size).toBe(12)
   })

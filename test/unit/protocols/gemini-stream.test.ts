@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { answerOf } from './support/answer.ts'
-import { eventsOf, wireOf } from './support/chunks.ts'
+import { parsedReply } from './support/parsed-reply.ts'
+import { eventsOf, protocolNamed } from './support/chunks.ts'
 
 type Rest = { finish?: string; index?: number; usage?: object }
 
@@ -10,7 +10,7 @@ function piece(parts: readonly object[], { finish, index, usage }: Rest = {}): o
 }
 
 const text = (words: string, rest?: Rest) => piece([{ text: words }], rest)
-const read = (...chunks: (object | string)[]) => answerOf(eventsOf('gemini', ...chunks))
+const read = (...chunks: (object | string)[]) => parsedReply(eventsOf('gemini', ...chunks))
 const stop = text('', { finish: 'STOP' })
 
 describe('the end of a Gemini stream', () => {
@@ -31,10 +31,10 @@ describe('the end of a Gemini stream', () => {
   })
 
   test('is a failure where no finish reason arrived', () => {
-    const answer = read(text('Hi'))
-    expect(answer.failures).toHaveLength(1)
-    expect(answer.choices).toMatchObject([{ text: 'Hi' }])
-    expect(answer.choices[0]?.finish).toBeUndefined()
+    const reply = read(text('Hi'))
+    expect(reply.failures).toHaveLength(1)
+    expect(reply.choices).toMatchObject([{ text: 'Hi' }])
+    expect(reply.choices[0]?.finish).toBeUndefined()
   })
 
   test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'])(
@@ -64,7 +64,7 @@ describe('the end of a Gemini stream', () => {
       'finish',
       'finish',
     ])
-    expect(answerOf(events).choices).toMatchObject([
+    expect(parsedReply(events).choices).toMatchObject([
       { text: 'Hi', finish: 'stop' },
       { text: 'Ho', finish: 'length' },
     ])
@@ -77,15 +77,15 @@ describe('the end of a Gemini stream', () => {
 
   test('is content_filter without output where the prompt was blocked', () => {
     const body = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 9 } }
-    for (const events of [eventsOf('gemini', body), wireOf('gemini').parse(body)]) {
+    for (const events of [eventsOf('gemini', body), protocolNamed('gemini').parse(body)]) {
       expect(events.map((event) => event.type)).toEqual(['usage', 'finish'])
-      expect(answerOf(events).choices).toMatchObject([{ text: '', finish: 'content_filter' }])
+      expect(parsedReply(events).choices).toMatchObject([{ text: '', finish: 'content_filter' }])
     }
   })
 
   test('of a complete body needs no marker', () => {
-    const events = wireOf('gemini').parse(text('Hi'))
-    expect(answerOf(events).choices).toMatchObject([{ text: 'Hi', finish: 'stop' }])
+    const events = protocolNamed('gemini').parse(text('Hi'))
+    expect(parsedReply(events).choices).toMatchObject([{ text: 'Hi', finish: 'stop' }])
   })
 })
 
@@ -113,8 +113,8 @@ describe('the metadata of a Gemini reply', () => {
 
   test('has the last token counts, never a sum', () => {
     const usage = { ...counts, candidatesTokenCount: 6, thoughtsTokenCount: 4, cachedContentTokenCount: 30 }
-    const answer = read(text('a', { usage: counts }), text('b', { finish: 'STOP', usage }))
-    expect(answer.usage).toEqual({
+    const reply = read(text('a', { usage: counts }), text('b', { finish: 'STOP', usage }))
+    expect(reply.usage).toEqual({
       promptTokens: 10,
       completionTokens: 10,
       reasoningTokens: 4,
@@ -128,8 +128,8 @@ describe('the metadata of a Gemini reply', () => {
       { modality: 'AUDIO', tokenCount: 6 },
     ]
     const usage = { ...counts, toolUsePromptTokenCount: 5, promptTokensDetails }
-    const answer = read(text('a', { finish: 'STOP', usage }))
-    expect(answer.usage).toMatchObject({ promptTokens: 15, promptAudioTokens: 6 })
+    const reply = read(text('a', { finish: 'STOP', usage }))
+    expect(reply.usage).toMatchObject({ promptTokens: 15, promptAudioTokens: 6 })
   })
 
   test.each<[object, ('default' | 'priority' | null)[]]>([
@@ -159,8 +159,8 @@ describe('an error of Gemini', () => {
   }
 
   test('has its reason and its retry delay, also from a list', () => {
-    expect(wireOf('gemini').parseError({ error })).toEqual(complaint)
-    expect(wireOf('gemini').parseError([{ error }])).toEqual(complaint)
+    expect(protocolNamed('gemini').parseError({ error })).toEqual(complaint)
+    expect(protocolNamed('gemini').parseError([{ error }])).toEqual(complaint)
   })
 
   test('in a stream ends it', () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import type { Generation } from '../../../src/domain/generation/request.ts'
 import { kinds } from '../../../src/providers/kinds/kinds.ts'
-import { wireOf } from './support/chunks.ts'
+import { protocolNamed } from './support/chunks.ts'
 import { plainGeneration } from './support/generations.ts'
 
 function render(generation: Partial<Generation>) {
   const target = { model: 'gemini-2.5-flash', stream: false }
-  return wireOf('gemini').render({ ...plainGeneration, ...generation }, target, () => {})
+  return protocolNamed('gemini').render({ ...plainGeneration, ...generation }, target, () => {})
 }
 
 const parameters = { type: 'object', properties: { at: { $ref: '#/$defs/place' } }, $defs: { place: {} } }

@@ -33,10 +33,10 @@ test('Azure receives its key as api-key and the others as a bearer token', () =>
 })
 
 test('every kind has its own name, and a base URL unless the operator must set it', () => {
-  const given = ['azure', 'vertex', 'vertex-anthropic', 'snowflake', 'bedrock', 'openai-compatible']
+  const input = ['azure', 'vertex', 'vertex-anthropic', 'snowflake', 'bedrock', 'openai-compatible']
   for (const [name, kind] of Object.entries(kinds)) {
     expect(kind.name).toBe(name)
-    if ('protocol' in kind && kind.baseUrl === undefined) expect(given).toContain(name)
+    if ('protocol' in kind && kind.baseUrl === undefined) expect(input).toContain(name)
   }
 })
 

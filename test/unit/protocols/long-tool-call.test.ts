@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
 import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
 import type { Protocol } from '../../../src/providers/protocols/protocol.ts'
-import { delta, wireOf } from './support/chunks.ts'
+import { delta, protocolNamed } from './support/chunks.ts'
 
 /** A call of a megabyte. */
 const count = 100_000
@@ -21,17 +21,17 @@ const item = { type: 'function_call', id: 'fc_1', call_id: id, name: 'f' }
 const streams: [string, Protocol, readonly (object | string)[]][] = [
   [
     'in plain fragments',
-    wireOf('openai'),
+    protocolNamed('openai'),
     [begin(0), ...fragments.map((text) => piece(0, { arguments: text })), ...finished],
   ],
   [
     'in fragments that each repeat the name',
-    wireOf('openai'),
+    protocolNamed('openai'),
     [...fragments.map((text) => piece(0, { name: 'f', arguments: text }, { id })), ...finished],
   ],
   [
     'in fragments between those of another',
-    wireOf('openai'),
+    protocolNamed('openai'),
     [
       begin(0),
       begin(1),
@@ -41,7 +41,7 @@ const streams: [string, Protocol, readonly (object | string)[]][] = [
   ],
   [
     'of Anthropic',
-    wireOf('anthropic'),
+    protocolNamed('anthropic'),
     [
       { type: 'content_block_start', index: 0, content_block: block },
       ...fragments.map((text) => {
@@ -73,16 +73,16 @@ const streams: [string, Protocol, readonly (object | string)[]][] = [
 
 test.each(streams)(
   'a tool call of a megabyte %s is parsed in time that grows with its length',
-  (_, wire, given) => {
+  (_, protocol, input) => {
     const events: GenerationEvent[] = []
-    let state = wire.stream.initial()
-    for (const one of given) {
+    let state = protocol.stream.initial()
+    for (const one of input) {
       const data = typeof one === 'string' ? one : JSON.stringify(one)
-      const step = wire.stream.step(state, { event: '', data })
+      const step = protocol.stream.step(state, { event: '', data })
       state = step.state
       events.push(...step.events)
     }
-    events.push(...wire.stream.end(state))
+    events.push(...protocol.stream.end(state))
     for (const event of events) if (event.type === 'tool-call') expect(event.call.arguments).toBe(text)
     expect(events.filter((event) => event.type === 'tool-call-delta').length).toBeGreaterThanOrEqual(count)
     expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'tool_calls' })

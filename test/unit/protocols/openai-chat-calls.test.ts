@@ -15,14 +15,14 @@ const callsIn = (events: readonly GenerationEvent[]) =>
 
 describe('the tool calls of a stream', () => {
   test('start and grow with every delta, also when they interleave', () => {
-    const given = pieces(
+    const input = pieces(
       { index: 3, id: 'a', name: 'f' },
       { index: 7, id: 'b', name: 'g', text: '[' },
       { index: 3, text: '[1' },
       { index: 7, text: '2]' },
       { index: 3, text: ']' },
     )
-    expect(eventsOf('openai', ...given, finished, '[DONE]')).toEqual([
+    expect(eventsOf('openai', ...input, finished, '[DONE]')).toEqual([
       { type: 'tool-call-begin', choice: 0, index: 0, id: 'a', name: 'f' },
       { type: 'tool-call-begin', choice: 0, index: 1, id: 'b', name: 'g' },
       { type: 'tool-call-delta', choice: 0, index: 1, arguments: '[' },
@@ -37,8 +37,8 @@ describe('the tool calls of a stream', () => {
   })
 
   test('start when their name has arrived, with the arguments before it', () => {
-    const given = pieces({ index: 0, id: 'a', text: '{"x"' }, { index: 0, name: 'f', text: ':1}' })
-    expect(eventsOf('openai', ...given)).toMatchObject([
+    const input = pieces({ index: 0, id: 'a', text: '{"x"' }, { index: 0, name: 'f', text: ':1}' })
+    expect(eventsOf('openai', ...input)).toMatchObject([
       { type: 'tool-call-begin', id: 'a', name: 'f' },
       { type: 'tool-call-delta', arguments: '{"x":1}' },
       { type: 'failure' },
@@ -46,25 +46,25 @@ describe('the tool calls of a stream', () => {
   })
 
   test('without a name never start, and leave no gap', () => {
-    const given = pieces({}, { index: 4, text: '{' }, { index: 0, id: 'a', name: 'f', text: '{}' })
-    const events = eventsOf('openai', ...given, finished, '[DONE]')
+    const input = pieces({}, { index: 4, text: '{' }, { index: 0, id: 'a', name: 'f', text: '{}' })
+    const events = eventsOf('openai', ...input, finished, '[DONE]')
     expect(expectOrderlyCalls(events)).toEqual([])
     expect(callsIn(events).map((event) => [event.index, event.call.id])).toEqual([[0, 'a']])
   })
 
   test('with blank arguments have one fragment, which is {}', () => {
-    const given = pieces({ index: 0, id: 'a', name: 'f', text: ' ' }, { index: 0, text: '\n' })
-    const events = eventsOf('openai', ...given, finished, '[DONE]')
+    const input = pieces({ index: 0, id: 'a', name: 'f', text: ' ' }, { index: 0, text: '\n' })
+    const events = eventsOf('openai', ...input, finished, '[DONE]')
     expect(events.filter((event) => event.type === 'tool-call-delta')).toMatchObject([{ arguments: '{}' }])
     expect(expectOrderlyCalls(events)).toEqual([])
   })
 
   test('that have ended ignore later fragments', () => {
-    const given = pieces({ index: 0, id: 'a', name: 'f', text: '{}' }, { index: 1, id: 'b', name: 'g' })
+    const input = pieces({ index: 0, id: 'a', name: 'f', text: '{}' }, { index: 1, id: 'b', name: 'g' })
     const late = pieces({ index: 0, text: ' ' }, { index: 1, text: '{}' })
     const events = eventsOf(
       'openai',
-      ...given,
+      ...input,
       ...late,
       finished,
       ...pieces({ index: 1, text: 'x' }),
@@ -75,12 +75,12 @@ describe('the tool calls of a stream', () => {
   })
 
   test('start and grow immediately also where their provider state arrives at the end', () => {
-    const given = pieces({ index: 0, id: 'a', name: 'f', text: '{}' }, { index: 1, id: 'b', name: 'g' })
+    const input = pieces({ index: 0, id: 'a', name: 'f', text: '{}' }, { index: 1, id: 'b', name: 'g' })
     const types = (...chunks: (object | string)[]): string[] =>
       eventsOf('deepseek', ...chunks).map((event) => event.type)
-    const begun = ['tool-call-begin', 'tool-call-delta', 'tool-call-begin']
-    expect(types(...given)).toEqual([...begun, 'failure'])
+    const opening = ['tool-call-begin', 'tool-call-delta', 'tool-call-begin']
+    expect(types(...input)).toEqual([...opening, 'failure'])
     const ended = ['tool-call', 'tool-call-delta', 'tool-call', 'ending', 'finish']
-    expect(types(...given, finished, '[DONE]')).toEqual([...begun, ...ended])
+    expect(types(...input, finished, '[DONE]')).toEqual([...opening, ...ended])
   })
 })

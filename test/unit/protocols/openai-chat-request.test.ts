@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import type { Generation } from '../../../src/domain/generation/request.ts'
 import type { Target } from '../../../src/providers/protocols/protocol.ts'
-import { wireOf } from './support/chunks.ts'
+import { protocolNamed } from './support/chunks.ts'
 import { exampleGeneration, plainGeneration } from './support/generations.ts'
 
 type Body = Record<string, unknown> & { messages: Record<string, unknown>[] }
 
 function render(kind: string, generation: Partial<Generation>, target: Partial<Target> = {}) {
   const warnings: string[] = []
-  const asked = { model: 'example-model', stream: false, ...target }
-  const body = wireOf(kind).render({ ...plainGeneration, ...generation }, asked, (text) =>
+  const requested = { model: 'example-model', stream: false, ...target }
+  const body = protocolNamed(kind).render({ ...plainGeneration, ...generation }, requested, (text) =>
     warnings.push(text),
   )
   return { body: JSON.parse(JSON.stringify(body)) as Body, warnings }
@@ -86,12 +86,12 @@ describe('a chat completions request', () => {
   })
 
   test('has tool ids of nine letters at Mistral, the same for the call and its result', () => {
-    const [, , said, result] = messagesOf('mistral') as {
+    const [, , output, result] = messagesOf('mistral') as {
       tool_calls?: { id: string }[]
       tool_call_id?: string
     }[]
-    expect(said?.tool_calls?.[0]?.id).toMatch(/^[a-zA-Z0-9]{9}$/)
-    expect(result?.tool_call_id).toBe(said?.tool_calls?.[0]?.id)
+    expect(output?.tool_calls?.[0]?.id).toMatch(/^[a-zA-Z0-9]{9}$/)
+    expect(result?.tool_call_id).toBe(output?.tool_calls?.[0]?.id)
   })
 
   test('keeps foreign parts and the fields of a part unchanged', () => {
@@ -158,11 +158,11 @@ describe('sampling parameters', () => {
   })
 
   test('that a kind does not support are not among its parameters', () => {
-    expect(wireOf('groq').parameters.has('logit_bias')).toBe(false)
-    expect(wireOf('groq').parameters.has('seed')).toBe(true)
-    expect(wireOf('mistral').parameters.has('seed')).toBe(true)
-    expect(wireOf('mistral').parameters.has('n')).toBe(false)
-    expect(wireOf('openai').parameters.size).toBe(14)
+    expect(protocolNamed('groq').parameters.has('logit_bias')).toBe(false)
+    expect(protocolNamed('groq').parameters.has('seed')).toBe(true)
+    expect(protocolNamed('mistral').parameters.has('seed')).toBe(true)
+    expect(protocolNamed('mistral').parameters.has('n')).toBe(false)
+    expect(protocolNamed('openai').parameters.size).toBe(14)
   })
 })
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { answerOf } from './support/answer.ts'
+import { parsedReply } from './support/parsed-reply.ts'
 import { delta, eventsOf } from './support/chunks.ts'
 
 const done = '[DONE]'
 const stop = delta({}, 'stop')
-const read = (kind: string, ...chunks: (object | string)[]) => answerOf(eventsOf(kind, ...chunks))
+const read = (kind: string, ...chunks: (object | string)[]) => parsedReply(eventsOf(kind, ...chunks))
 
 describe('the end of a streamed chat completion', () => {
   test('is the end of the body, after a finish reason', () => {
@@ -12,9 +12,9 @@ describe('the end of a streamed chat completion', () => {
   })
 
   test('is a failure where [DONE] comes without a finish reason', () => {
-    const answer = read('openai', delta({ content: 'Hi' }), done)
-    expect(answer.failures).toHaveLength(1)
-    expect(answer.choices[0]?.finish).toBeUndefined()
+    const reply = read('openai', delta({ content: 'Hi' }), done)
+    expect(reply.failures).toHaveLength(1)
+    expect(reply.choices[0]?.finish).toBeUndefined()
   })
 
   test('is [DONE] alone at Snowflake, and a failure without it', () => {
@@ -27,12 +27,10 @@ describe('the end of a streamed chat completion', () => {
       error: { code: 400, message: 'Token limit reached' },
       usage: { prompt_tokens: 3, completion_tokens: 2 },
     }
-    const answer = read('openrouter', delta({ content: 'Hi' }), delta({}, 'length'), error, done)
-    expect(answer.failures).toEqual([
-      expect.objectContaining({ message: 'Token limit reached', status: 400 }),
-    ])
-    expect(answer.choices[0]?.finish).toBeUndefined()
-    expect(answer.usage).toMatchObject({ promptTokens: 3, completionTokens: 2 })
+    const reply = read('openrouter', delta({ content: 'Hi' }), delta({}, 'length'), error, done)
+    expect(reply.failures).toEqual([expect.objectContaining({ message: 'Token limit reached', status: 400 })])
+    expect(reply.choices[0]?.finish).toBeUndefined()
+    expect(reply.usage).toMatchObject({ promptTokens: 3, completionTokens: 2 })
   })
 
   test('is a failure when one of two choices was not finished', () => {
@@ -61,8 +59,8 @@ describe('the end of a streamed chat completion', () => {
 
   test('follows both choices of a reply, each with its own reason', () => {
     const two = { choices: [{ index: 1, delta: { content: 'Ho' }, finish_reason: 'length' }] }
-    const answer = read('openai', delta({ content: 'Hi' }), two, stop, done)
-    expect(answer.choices).toMatchObject([
+    const reply = read('openai', delta({ content: 'Hi' }), two, stop, done)
+    expect(reply.choices).toMatchObject([
       { text: 'Hi', finish: 'stop' },
       { text: 'Ho', finish: 'length' },
     ])
@@ -76,8 +74,8 @@ describe('a streamed chat completion', () => {
 
   test('has the thinking parts of Mistral as reasoning', () => {
     const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }], closed: true }
-    const answer = read('mistral', delta({ content: [thinking, { type: 'text', text: '1' }] }), stop, done)
-    expect(answer.choices[0]).toMatchObject({ reasoning: 'Hm', text: '1' })
+    const reply = read('mistral', delta({ content: [thinking, { type: 'text', text: '1' }] }), stop, done)
+    expect(reply.choices[0]).toMatchObject({ reasoning: 'Hm', text: '1' })
   })
 
   test('counts reasoning once that arrives under two names', () => {
@@ -87,11 +85,11 @@ describe('a streamed chat completion', () => {
 
   test('counts the message once that Perplexity repeats at the end', () => {
     const last = { index: 0, message: { content: '1 2' }, delta: { content: '' }, finish_reason: 'stop' }
-    const answer = read('perplexity', delta({ content: '1 2' }), {
+    const reply = read('perplexity', delta({ content: '1 2' }), {
       object: 'chat.completion.done',
       choices: [last],
     })
-    expect(answer.choices[0]).toMatchObject({ text: '1 2', finish: 'stop' })
+    expect(reply.choices[0]).toMatchObject({ text: '1 2', finish: 'stop' })
   })
 
   test('emits the service tier when it changes, and unknown names as null', () => {
@@ -115,16 +113,16 @@ describe('the usage of a streamed chat completion', () => {
 
   test('is the last one reported, never a sum', () => {
     const first = { prompt_tokens: 8, completion_tokens: 1, total_tokens: 9 }
-    const answer = read('perplexity', delta({ content: 'a' }, null, { usage: first }), {
+    const reply = read('perplexity', delta({ content: 'a' }, null, { usage: first }), {
       ...stop,
       usage: { prompt_tokens: 8, completion_tokens: 5, total_tokens: 13 },
     })
-    expect(answer.usage).toMatchObject({ promptTokens: 8, completionTokens: 5 })
+    expect(reply.usage).toMatchObject({ promptTokens: 8, completionTokens: 5 })
   })
 
   test('is found where Groq puts it', () => {
-    const answer = read('groq', { ...stop, x_groq: { usage: { prompt_tokens: 4, completion_tokens: 2 } } })
-    expect(answer.usage).toMatchObject({ promptTokens: 4, completionTokens: 2 })
+    const reply = read('groq', { ...stop, x_groq: { usage: { prompt_tokens: 4, completion_tokens: 2 } } })
+    expect(reply.usage).toMatchObject({ promptTokens: 4, completionTokens: 2 })
   })
 
   test('includes reasoning that the provider did not count as completion', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { GenerationEvent, ToolCallEvent } from '../../../src/domain/generation/events.ts'
 import type { Effort } from '../../../src/domain/generation/request.ts'
-import { answerOf } from './support/answer.ts'
+import { parsedReply } from './support/parsed-reply.ts'
 import { expectOrderlyCalls } from './support/call-events.ts'
-import { delta, eventsOf, wireOf } from './support/chunks.ts'
+import { delta, eventsOf, protocolNamed } from './support/chunks.ts'
 
 type Piece = { index?: number; id?: string; name?: string; text?: unknown; rest?: object }
 
@@ -82,10 +82,10 @@ describe('the tool calls of a chat completion stream', () => {
     ['an object', [{ index: 0, id: 'a', name: 'f', text: { x: 1 } }], ['{"x":1}']],
     ['nothing', [{ index: 0, id: 'a', name: 'f' }], ['{}']],
     ['no JSON', [{ index: 0, id: 'a', name: 'f', text: '{"x' }], ['{"x']],
-  ])('are complete, each with its own id: %s', (_name, given, expected) => {
-    const events = eventsOf('openai-compatible', ...pieces(...given), finished, '[DONE]')
+  ])('are complete, each with its own id: %s', (_name, input, expected) => {
+    const events = eventsOf('openai-compatible', ...pieces(...input), finished, '[DONE]')
     expect(expectOrderlyCalls(events)).toEqual([])
-    const [choice] = answerOf(events).choices
+    const [choice] = parsedReply(events).choices
     expect(choice?.calls.map((call) => call.arguments)).toEqual(expected)
     expect(new Set(choice?.ids).size).toBe(expected.length)
     for (const id of choice?.ids ?? []) expect(id).not.toBe('')
@@ -93,8 +93,8 @@ describe('the tool calls of a chat completion stream', () => {
   })
 
   test('are emitted as soon as the next one starts', () => {
-    const given = pieces({ index: 0, id: 'a', name: 'f', text: '{}' }, { index: 1, id: 'b', name: 'g' })
-    expect(callsIn(eventsOf('openai', ...given)).map((event) => event.call.id)).toEqual(['a'])
+    const input = pieces({ index: 0, id: 'a', name: 'f', text: '{}' }, { index: 1, id: 'b', name: 'g' })
+    expect(callsIn(eventsOf('openai', ...input)).map((event) => event.call.id)).toEqual(['a'])
   })
 
   test('are not emitted incomplete when the stream breaks', () => {
@@ -117,15 +117,15 @@ describe('the provider state for the next turn of a tool loop', () => {
   test('is the reasoning text at DeepSeek, with the first call only', () => {
     const reasoning = [delta({ reasoning_content: 'Let me' }), delta({ reasoning_content: ' look.' })]
     const calls = pieces(call, { index: 1, id: 'b', name: 'g', text: '{}' })
-    const told = callsIn(eventsOf('deepseek', ...reasoning, ...calls, finished, '[DONE]'))
-    expect(told.map((event) => event.state)).toEqual([{ reasoning_content: 'Let me look.' }, undefined])
+    const received = callsIn(eventsOf('deepseek', ...reasoning, ...calls, finished, '[DONE]'))
+    expect(received.map((event) => event.state)).toEqual([{ reasoning_content: 'Let me look.' }, undefined])
   })
 
   test('is the reasoning details at OpenRouter, joined, also those after the call', () => {
     const text = (text: string) => ({ type: 'reasoning.text', text, index: 0, format: 'x' })
     const details = (...reasoning_details: object[]) => delta({ reasoning_details })
     const encrypted = { type: 'reasoning.encrypted', data: 'QUJD', index: 1 }
-    const given = [
+    const input = [
       details(text('Let')),
       details(text(' me')),
       ...pieces(call),
@@ -133,15 +133,15 @@ describe('the provider state for the next turn of a tool loop', () => {
       finished,
       '[DONE]',
     ]
-    const [told] = callsIn(eventsOf('openrouter', ...given))
-    expect(told?.state).toEqual({ reasoning_details: [text('Let me'), encrypted] })
+    const [received] = callsIn(eventsOf('openrouter', ...input))
+    expect(received?.state).toEqual({ reasoning_details: [text('Let me'), encrypted] })
   })
 
   test('is the extra_content of each call at Google', () => {
     const extra_content = { google: { thought_signature: 'QUJD' } }
-    const given = pieces({ ...call, rest: { extra_content } }, { ...call, index: 1, id: 'b' })
-    const told = callsIn(eventsOf('openai-compatible', ...given, finished))
-    expect(told.map((event) => event.state)).toEqual([{ extra_content }, undefined])
+    const input = pieces({ ...call, rest: { extra_content } }, { ...call, index: 1, id: 'b' })
+    const received = callsIn(eventsOf('openai-compatible', ...input, finished))
+    expect(received.map((event) => event.state)).toEqual([{ extra_content }, undefined])
   })
 
   test.each([
@@ -191,6 +191,6 @@ function assistantOf(kind: string, state?: object, telling: Telling = {}): unkno
     extras: {},
   } as const
   const target = { model, stream: false }
-  const body = wireOf(kind).render(generation, target, (sentence) => warnings.push(sentence))
+  const body = protocolNamed(kind).render(generation, target, (message) => warnings.push(message))
   return (body.messages as unknown[])[0]
 }

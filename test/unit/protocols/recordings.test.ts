@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { kinds } from '../../../src/providers/kinds/kinds.ts'
 import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
 import type { Protocol } from '../../../src/providers/protocols/protocol.ts'
-import { answerOf, readStream } from './support/answer.ts'
+import { parsedReply, readStream } from './support/parsed-reply.ts'
 import { expectOrderlyCalls } from './support/call-events.ts'
-import { type Expected, expectedAnswers, expectedUsage, type Recording } from './support/recorded-facts.ts'
+import { type Expected, expectedReplies, expectedUsage, type Recording } from './support/recorded-facts.ts'
 import { factsOfGemini } from './support/recorded-gemini.ts'
 import { factsOfResponse } from './support/recorded-responses.ts'
 
@@ -23,24 +23,24 @@ if (!existsSync(folder)) {
 
 function check(recording: Recording): void {
   const { meta, body } = recording
-  const wire = wireOf(recording.family)
-  if (meta.status !== 200 || (meta.facts.error && !meta.stream)) return checkError(wire, recording)
-  const events = meta.stream ? readStream(wire, body) : wire.parse(JSON.parse(body.toString()))
+  const protocol = wireOf(recording.family)
+  if (meta.status !== 200 || (meta.facts.error && !meta.stream)) return checkError(protocol, recording)
+  const events = meta.stream ? readStream(protocol, body) : protocol.parse(JSON.parse(body.toString()))
   const cut = expectOrderlyCalls(events)
-  const answer = answerOf(events)
-  if (answer.failures.length === 0) expect(cut).toEqual([])
-  const expected = expectedAnswers(recording)
-  expect(answer.failures.length).toBe(expected.broken ? 1 : 0)
-  expect(answer.choices.map(saidIn)).toEqual(expected.choices.map(saidIn))
-  expect(answer.choices.map((choice) => choice.finish)).toEqual(
+  const reply = parsedReply(events)
+  if (reply.failures.length === 0) expect(cut).toEqual([])
+  const expected = expectedReplies(recording)
+  expect(reply.failures.length).toBe(expected.broken ? 1 : 0)
+  expect(reply.choices.map(outputIn)).toEqual(expected.choices.map(outputIn))
+  expect(reply.choices.map((choice) => choice.finish)).toEqual(
     expected.choices.map(finishOf(expected.broken)),
   )
-  if (meta.facts.usage) expect(answer.usage).toMatchObject(expectedUsage(meta.facts.usage))
-  if (!meta.facts.usage) expect(answer.usage).toBeUndefined()
+  if (meta.facts.usage) expect(reply.usage).toMatchObject(expectedUsage(meta.facts.usage))
+  if (!meta.facts.usage) expect(reply.usage).toBeUndefined()
 }
 
 /** Arguments that came as an object have no spelling of their own. */
-function saidIn({ text, reasoning, calls }: Expected): Pick<Expected, 'text' | 'reasoning' | 'calls'> {
+function outputIn({ text, reasoning, calls }: Expected): Pick<Expected, 'text' | 'reasoning' | 'calls'> {
   const spelled = (text: string) => JSON.stringify(tryJson(text))
   return { text, reasoning, calls: calls.map((call) => ({ ...call, arguments: spelled(call.arguments) })) }
 }
@@ -49,13 +49,13 @@ function finishOf(broken: boolean): (choice: Expected) => string | undefined {
   return (choice) => (broken ? undefined : choice.finish)
 }
 
-function checkError(wire: Protocol, { body, meta }: Recording): void {
+function checkError(protocol: Protocol, { body, meta }: Recording): void {
   const parsed = tryJson(body.toString())
-  const complaint = wire.parseError(parsed)
+  const complaint = protocol.parseError(parsed)
   expect(complaint.message.length).toBeGreaterThan(5)
   if (meta.facts.error?.message) expect(complaint.message.length).toBeGreaterThanOrEqual(10)
   if (typeof meta.facts.error?.code === 'number') expect(complaint.status).toBe(meta.facts.error.code)
-  if (meta.status === 200) expect(wire.parse(parsed)).toEqual([{ type: 'failure', error: complaint }])
+  if (meta.status === 200) expect(protocol.parse(parsed)).toEqual([{ type: 'failure', error: complaint }])
 }
 
 function wireOf(family: string): Protocol {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
 import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
-import { readStream } from './support/answer.ts'
+import { readStream } from './support/parsed-reply.ts'
 import { expectOrderlyCalls } from './support/call-events.ts'
 
 type Item = Readonly<Record<string, unknown>>
@@ -28,15 +28,15 @@ const completed = (...output: Item[]) => {
   return { type: 'response.completed', response: { status: 'completed', output } }
 }
 
-function eventsIn(given: readonly object[]): GenerationEvent[] {
-  const body = given.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+function eventsIn(input: readonly object[]): GenerationEvent[] {
+  const body = input.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
   return readStream(responses, Buffer.from(body))
 }
 
 describe('the tool calls of a streamed response', () => {
   test('start with their item and grow with each fragment, also when they interleave', () => {
     const [first, second] = [call('call_abc12345'), call('call_def67890', { name: 'read' })]
-    const given = [
+    const input = [
       added(0, first),
       added(1, second),
       fragment(1, '{"cm"'),
@@ -46,7 +46,7 @@ describe('the tool calls of a streamed response', () => {
       done(1, second),
       completed(first, second),
     ]
-    expect(eventsIn(given)).toEqual([
+    expect(eventsIn(input)).toEqual([
       { type: 'tool-call-begin', choice: 0, index: 0, id: 'call_abc12345', name: 'open_gate' },
       { type: 'tool-call-begin', choice: 0, index: 1, id: 'call_def67890', name: 'read' },
       { type: 'tool-call-delta', choice: 0, index: 1, arguments: '{"cm"' },
@@ -61,11 +61,11 @@ describe('the tool calls of a streamed response', () => {
   test('are found by the id of their item where they have no index', () => {
     const item = call('call_abc12345', { id: 'fc_1' })
     const place = { output_index: undefined }
-    const given = [added(0, item), fragment(0, '{"cm"', 'fc_1'), done(0, item)].map((event) => ({
+    const input = [added(0, item), fragment(0, '{"cm"', 'fc_1'), done(0, item)].map((event) => ({
       ...event,
       ...place,
     }))
-    const events = eventsIn([...given, completed(item)])
+    const events = eventsIn([...input, completed(item)])
     expect(expectOrderlyCalls(events)).toEqual([])
     expect(
       events.filter((event) => event.type === 'tool-call-delta').map((event) => event.arguments),
@@ -84,8 +84,8 @@ describe('the tool calls of a streamed response', () => {
     ['{"cm":4}', '', '{"cm":4}'],
     ['{"cm":4}', undefined, '{"cm":4}'],
     ['{"c', '{"cm":4}', '{"cm":4}'],
-  ])('that were streamed as %p and then repeated as %p are %p', (streamed, told, expected) => {
-    const item = call('call_abc12345', { arguments: told })
+  ])('that were streamed as %p and then repeated as %p are %p', (streamed, received, expected) => {
+    const item = call('call_abc12345', { arguments: received })
     const events = eventsIn([added(0, item), fragment(0, streamed), done(0, item), completed(item)])
     expect(expectOrderlyCalls(events)).toEqual([])
     expect(events.findLast((event) => event.type === 'tool-call')?.call.arguments).toBe(expected)

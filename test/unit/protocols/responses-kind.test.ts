@@ -39,9 +39,9 @@ test('the Responses API receives the key as the kind defines it', () => {
 })
 
 test.each([undefined, 'chat'] as const)('with api %p a provider speaks chat completions', (api) => {
-  const { url, wire } = configure({ kind: 'openai', api })
+  const { url, wire: protocol } = configure({ kind: 'openai', api })
   expect(url).toBe('https://api.openai.com/v1/chat/completions')
-  expect(wire).not.toBe(responses)
+  expect(protocol).not.toBe(responses)
 })
 
 test('a kind without a Responses API rejects the setting', () => {

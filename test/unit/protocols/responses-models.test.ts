@@ -6,8 +6,10 @@ import { exampleGeneration, plainGeneration } from './support/generations.ts'
 
 function render(model: string, generation: Partial<Generation>, target: Partial<Target> = {}) {
   const warnings: string[] = []
-  const asked = { model, stream: false, ...target }
-  const body = responses.render({ ...plainGeneration, ...generation }, asked, (text) => warnings.push(text))
+  const requested = { model, stream: false, ...target }
+  const body = responses.render({ ...plainGeneration, ...generation }, requested, (text) =>
+    warnings.push(text),
+  )
   return { body, warnings }
 }
 
@@ -54,9 +56,9 @@ describe('encrypted reasoning', () => {
     ['grok-4-fast-non-reasoning', false],
     ['openai.gpt-oss-20b', false],
     ['my-deployment', false],
-  ])('is requested of %s in a tool loop: %p', (model, asked) => {
+  ])('is requested of %s in a tool loop: %p', (model, requested) => {
     const { body } = render(model, { tools: exampleGeneration.tools })
-    expect(body.include).toEqual(asked ? ['reasoning.encrypted_content'] : undefined)
+    expect(body.include).toEqual(requested ? ['reasoning.encrypted_content'] : undefined)
   })
 
   test('is not requested without tools', () => {

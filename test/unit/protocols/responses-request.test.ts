@@ -8,8 +8,10 @@ type Body = Record<string, unknown> & { readonly input: readonly Record<string, 
 
 function render(generation: Partial<Generation>, target: Partial<Target> = {}) {
   const warnings: string[] = []
-  const asked = { model: 'example-model', stream: false, ...target }
-  const body = responses.render({ ...plainGeneration, ...generation }, asked, (text) => warnings.push(text))
+  const requested = { model: 'example-model', stream: false, ...target }
+  const body = responses.render({ ...plainGeneration, ...generation }, requested, (text) =>
+    warnings.push(text),
+  )
   return { body: JSON.parse(JSON.stringify(body)) as Body, warnings }
 }
 
@@ -186,9 +188,9 @@ describe('the input of a Responses request', () => {
 
   test('ignores other parts, names and unknown properties with a warning for each kind', () => {
     const audio: Part = { type: 'foreign', value: { type: 'input_audio', input_audio: {} } }
-    const said = { ...text('Hi'), extras: { cache_control: {} } } as Part
+    const output = { ...text('Hi'), extras: { cache_control: {} } } as Part
     const messages: Message[] = [
-      { role: 'user', name: 'ada', parts: [audio, said, audio] },
+      { role: 'user', name: 'ada', parts: [audio, output, audio] },
       { role: 'assistant', parts: [text('Ho')], toolCalls: [], extras: { refusal: null, annotations: [] } },
     ]
     const { body, warnings } = render({ messages: [...messages, ...messages] })

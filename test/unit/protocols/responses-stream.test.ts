@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
 import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
-import { answerOf, readStream } from './support/answer.ts'
+import { parsedReply, readStream } from './support/parsed-reply.ts'
 
 type Event = { readonly type: string; readonly [field: string]: unknown }
 
-function eventsOf(...given: (Event | string)[]): GenerationEvent[] {
-  const frames = given.map((event) =>
+function eventsOf(...input: (Event | string)[]): GenerationEvent[] {
+  const frames = input.map((event) =>
     typeof event === 'string'
       ? `data: ${event}\n\n`
       : `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
@@ -14,8 +14,8 @@ function eventsOf(...given: (Event | string)[]): GenerationEvent[] {
   return readStream(responses, Buffer.from(frames.join('')))
 }
 
-const read = (...given: (Event | string)[]) => answerOf(eventsOf(...given))
-const said = (delta: string) => ({ type: 'response.output_text.delta', delta })
+const read = (...input: (Event | string)[]) => parsedReply(eventsOf(...input))
+const outputText = (delta: string) => ({ type: 'response.output_text.delta', delta })
 const ended = (status: string, response: object = {}) => ({
   type: `response.${status}`,
   response: { status, output: [], ...response },
@@ -34,9 +34,9 @@ describe('the end of a streamed response', () => {
     ['an engine that calls a limit completed', { ...cutOff(), type: 'response.completed' }, 'length'],
     ['the last event of a router', { ...completed, type: 'response.done' }, 'stop'],
   ])('follows %p', (_name, event, finish) => {
-    const answer = read(said('Hi'), event)
-    expect(answer.choices).toMatchObject([{ text: 'Hi', finish }])
-    expect(answer.failures).toEqual([])
+    const reply = read(outputText('Hi'), event)
+    expect(reply.choices).toMatchObject([{ text: 'Hi', finish }])
+    expect(reply.failures).toEqual([])
   })
 
   test.each<[string, Event | string]>([
@@ -46,16 +46,16 @@ describe('the end of a streamed response', () => {
     ['a failed response that gives no reason', ended('failed', { error: null })],
     ['half an event', '{"type":"response.comp'],
   ])('is a failure after %p', (_name, event) => {
-    const events = eventsOf(said('Hi'), event, completed)
+    const events = eventsOf(outputText('Hi'), event, completed)
     expect(events.map(({ type }) => type)).toEqual(['text', 'failure'])
   })
 
   test('is a failure where the events just stop', () => {
-    expect(eventsOf(said('Hi')).map(({ type }) => type)).toEqual(['text', 'failure'])
+    expect(eventsOf(outputText('Hi')).map(({ type }) => type)).toEqual(['text', 'failure'])
   })
 
   test('is emitted once, whatever follows it', () => {
-    const events = eventsOf(said('Hi'), completed, '[DONE]', completed)
+    const events = eventsOf(outputText('Hi'), completed, '[DONE]', completed)
     expect(events.map(({ type }) => type)).toEqual(['text', 'finish'])
   })
 
@@ -93,9 +93,9 @@ describe('an error in a streamed response', () => {
     ['bare', JSON.stringify({ error: limited })],
     ['as a failed response', ended('failed', { error: limited })],
   ])('is a failure with its status: %s', (_name, event) => {
-    const answer = read(said('Hi'), event)
-    expect(answer.failures).toMatchObject([{ ...limited, status: 429 }])
-    expect(answer.choices[0]?.finish).toBeUndefined()
+    const reply = read(outputText('Hi'), event)
+    expect(reply.failures).toMatchObject([{ ...limited, status: 429 }])
+    expect(reply.choices[0]?.finish).toBeUndefined()
   })
 
   test.each([
@@ -113,8 +113,8 @@ describe('an error in a streamed response', () => {
 
   test('keeps the usage of a failed response', () => {
     const usage = { input_tokens: 3, output_tokens: 2 }
-    const answer = read(ended('failed', { error: limited, usage }))
-    expect(answer.usage).toMatchObject({ promptTokens: 3, completionTokens: 2 })
+    const reply = read(ended('failed', { error: limited, usage }))
+    expect(reply.usage).toMatchObject({ promptTokens: 3, completionTokens: 2 })
   })
 
   test('of xAI has its message beside the code', () => {
@@ -130,9 +130,9 @@ describe('the content of a streamed response', () => {
       { type: 'response.refusal.delta', delta: 'No.' },
       ended('completed', { output: [refusal] }),
     )
-    const whole = responses.parse({ status: 'completed', output: [refusal] })
-    expect(answerOf(streamed).choices[0]).toMatchObject({ text: 'No.', finish: 'stop' })
-    expect(whole).toEqual(streamed)
+    const complete = responses.parse({ status: 'completed', output: [refusal] })
+    expect(parsedReply(streamed).choices[0]).toMatchObject({ text: 'No.', finish: 'stop' })
+    expect(complete).toEqual(streamed)
   })
 
   const part = { type: 'response.reasoning_summary_part.added' }
@@ -143,7 +143,7 @@ describe('the content of a streamed response', () => {
     const output = [{ type: 'reasoning', summary: [{ text: 'One.' }, { text: 'Two.' }] }]
     const streamed = read(part, summary('One.'), part, summary('Two.'), ended('completed', { output }))
     expect(streamed.choices[0]?.reasoning).toBe('One.\n\nTwo.')
-    expect(answerOf(responses.parse({ output })).choices[0]?.reasoning).toBe('One.\n\nTwo.')
+    expect(parsedReply(responses.parse({ output })).choices[0]?.reasoning).toBe('One.\n\nTwo.')
   })
 
   test('counts reasoning once that arrives with its summary', () => {
@@ -153,19 +153,20 @@ describe('the content of a streamed response', () => {
     const end = ended('completed', { output })
     expect(read(summary('In short.'), thought('At length.'), end).choices[0]?.reasoning).toBe('In short.')
     expect(read(thought('At length.'), summary('In short.'), end).choices[0]?.reasoning).toBe('At length.')
-    expect(answerOf(responses.parse({ output })).choices[0]?.reasoning).toBe('In short.')
+    expect(parsedReply(responses.parse({ output })).choices[0]?.reasoning).toBe('In short.')
   })
 
   test('has the output of the terminal event where no deltas arrived', () => {
     const reasoning = { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'Hm.' }] }
-    const answer = read(ended('completed', { output: [reasoning, message('Hi')] }))
-    expect(answer.choices).toMatchObject([{ text: 'Hi', reasoning: 'Hm.', finish: 'stop' }])
+    const reply = read(ended('completed', { output: [reasoning, message('Hi')] }))
+    expect(reply.choices).toMatchObject([{ text: 'Hi', reasoning: 'Hm.', finish: 'stop' }])
   })
 
   test('counts once what the terminal event repeats', () => {
-    expect(read(said('H'), said('i'), ended('completed', { output: [message('Hi')] })).choices[0]?.text).toBe(
-      'Hi',
-    )
+    expect(
+      read(outputText('H'), outputText('i'), ended('completed', { output: [message('Hi')] })).choices[0]
+        ?.text,
+    ).toBe('Hi')
   })
 
   test('has the tier when it changes, and not the requested one', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { ToolCallEvent } from '../../../src/domain/generation/events.ts'
 import type { Message, PastToolCall } from '../../../src/domain/generation/request.ts'
 import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
-import { readStream } from './support/answer.ts'
+import { readStream } from './support/parsed-reply.ts'
 import { plainGeneration } from './support/generations.ts'
 
 type Item = Readonly<Record<string, unknown>>
@@ -30,12 +30,12 @@ function streamed(...output: Item[]): ToolCallEvent[] {
   return callsIn([...items, { type: 'response.completed', response: { status: 'completed', output } }])
 }
 
-function callsIn(given: readonly object[]): ToolCallEvent[] {
-  const body = given.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+function callsIn(values: readonly object[]): ToolCallEvent[] {
+  const body = values.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
   return readStream(responses, Buffer.from(body)).filter((event) => event.type === 'tool-call')
 }
 
-function whole(...output: Item[]): ToolCallEvent[] {
+function complete(...output: Item[]): ToolCallEvent[] {
   return responses.parse({ status: 'completed', output }).filter((event) => event.type === 'tool-call')
 }
 
@@ -76,8 +76,8 @@ describe('the tool calls of a response', () => {
     ['nothing', undefined, '{}'],
     ['an empty text', ' ', '{}'],
     ['an object', { cm: 4 }, '{"cm":4}'],
-  ])('with %s as arguments have JSON text', (_name, given, expected) => {
-    expect(whole(call('call_abc12345', { arguments: given }))[0]?.call.arguments).toBe(expected)
+  ])('with %s as arguments have JSON text', (_name, values, expected) => {
+    expect(complete(call('call_abc12345', { arguments: values }))[0]?.call.arguments).toBe(expected)
   })
 
   test('that the output limit interrupted are not emitted', () => {
@@ -114,7 +114,7 @@ describe('the provider state of the calls of a response', () => {
     const items = [reasoning, call('call_abc12345'), call('call_abc12346'), second, call('call_abc12347')]
     const states = [{ reasoning: [kept] }, undefined, { reasoning: [{ ...kept, id: 'rs_2' }] }]
     expect(streamed(...items).map((event) => event.state as unknown)).toEqual(states)
-    expect(whole(...items).map((event) => event.state as unknown)).toEqual(states)
+    expect(complete(...items).map((event) => event.state as unknown)).toEqual(states)
   })
 
   test('is plain reasoning, and none that only refers to stored items', () => {
@@ -124,14 +124,14 @@ describe('the provider state of the calls of a response', () => {
       summary: [],
       content: [{ type: 'reasoning_text', text: 'Hm.' }],
     }
-    expect(whole(open, call('call_abc12345'))[0]?.state as unknown).toEqual({ reasoning: [open] })
+    expect(complete(open, call('call_abc12345'))[0]?.state as unknown).toEqual({ reasoning: [open] })
     const stored = { ...reasoning, encrypted_content: null }
-    expect(whole(stored, call('call_abc12345'))[0]).not.toHaveProperty('state')
+    expect(complete(stored, call('call_abc12345'))[0]).not.toHaveProperty('state')
   })
 
   test('is the phase of the text before it', () => {
     const message = { type: 'message', phase: 'commentary', content: [] }
-    expect(whole(message, call('call_abc12345'))[0]?.state).toEqual({ phase: 'commentary' })
+    expect(complete(message, call('call_abc12345'))[0]?.state).toEqual({ phase: 'commentary' })
   })
 
   test('precedes its call, and the first one the text of the turn', () => {
@@ -139,12 +139,12 @@ describe('the provider state of the calls of a response', () => {
       state: { reasoning: [{ type: 'reasoning', id: 'rs_1' }], phase: 'commentary' },
     })
     const last = past('call_b1234', { state: { reasoning: [{ type: 'reasoning', id: 'rs_2' }] } })
-    const said: Message = {
+    const outputText: Message = {
       role: 'assistant',
       parts: [{ type: 'text', text: 'I look.' }],
       toolCalls: [first, last],
     }
-    expect(inputOf(said)).toEqual([
+    expect(inputOf(outputText)).toEqual([
       { type: 'reasoning', id: 'rs_1' },
       { role: 'assistant', content: 'I look.', phase: 'commentary' },
       { type: 'function_call', call_id: 'call_a1234', name: 'open_gate', arguments: '{}' },
@@ -191,8 +191,8 @@ describe('a tool loop at the Responses API', () => {
 
   test('shortens an id that is too long, for the call and its result alike', () => {
     const long = 'x'.repeat(65)
-    const [called, answered] = inputOf(turn(past(long)), result(long, 'Open.')) as Item[]
+    const [called, replied] = inputOf(turn(past(long)), result(long, 'Open.')) as Item[]
     expect(String(called?.call_id).length).toBeLessThanOrEqual(64)
-    expect(answered?.call_id).toBe(called?.call_id)
+    expect(replied?.call_id).toBe(called?.call_id)
   })
 })

@@ -21,10 +21,10 @@ describe('the warnings of a request', () => {
   })
 
   test('name eight at most, and give the number of the others', () => {
-    const sentence = (count: number) => unsupportedSentence({ what: 'Parameter' }, names(count))
-    expect(sentence(8)).toContain('`n6` and `n7` are not')
-    expect(sentence(9)).toContain('`n6`, `n7` and 1 other are not')
-    expect(sentence(10_000)).toContain('`n7` and 9,992 others are not')
+    const message = (count: number) => unsupportedSentence({ what: 'Parameter' }, names(count))
+    expect(message(8)).toContain('`n6` and `n7` are not')
+    expect(message(9)).toContain('`n6`, `n7` and 1 other are not')
+    expect(message(10_000)).toContain('`n7` and 9,992 others are not')
   })
 
   test('name each thing once, and each kind separately', () => {
@@ -44,11 +44,11 @@ describe('the warnings of a request', () => {
   })
 
   test('truncate a long name, and contain no control characters', () => {
-    const [sentence = ''] = gathered(({ add }) => {
+    const [message = ''] = gathered(({ add }) => {
       add({ what: 'Parameter', name: `a\n${'b'.repeat(1024 * 1024)}` })
     })
-    expect(sentence.length).toBeLessThan(150)
-    expect(sentence).toStartWith('Parameter `a\ufffdbbb')
+    expect(message.length).toBeLessThan(150)
+    expect(message).toStartWith('Parameter `a\ufffdbbb')
   })
 
   test('are limited, and their number beyond that is given', () => {

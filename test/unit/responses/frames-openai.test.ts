@@ -27,11 +27,11 @@ type Run = Readonly<Parameters<typeof runOf>>
 
 /** Lets the stock client read the run's stream and check it as it does. */
 function streamed(name: string, run: Run, without: (type: string) => boolean = () => false) {
-  const { state, told } = runOf(...run)
-  const frames = told.filter(({ type }) => !without(type)).map((event) => renderFrame(event, options))
+  const { state, told: received } = runOf(...run)
+  const frames = received.filter(({ type }) => !without(type)).map((event) => renderFrame(event, options))
   streams.set(name, frames.join(''))
   const stream = client.responses.stream({ model: name, input: 'How high is it?' })
-  return { stream, state, told }
+  return { stream, state, told: received }
 }
 
 async function collected(stream: ReturnType<typeof streamed>['stream']) {
@@ -49,10 +49,10 @@ const failing = Object.entries(runs).filter(([name]) => name.startsWith('failed'
 
 describe('the OpenAI client accepts the stream:', () => {
   test.each(unfailing)('%s', async (name, run) => {
-    const { stream, state, told } = streamed(name, run)
+    const { stream, state, told: received } = streamed(name, run)
     const { text, numbers } = await collected(stream)
     const final = await stream.finalResponse()
-    expect(numbers).toEqual([...told.keys()])
+    expect(numbers).toEqual([...received.keys()])
     expect(final).toMatchObject(JSON.parse(JSON.stringify(renderResponse(state, options))))
     expect(final.output_text).toBe(text)
   })

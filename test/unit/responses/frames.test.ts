@@ -1,23 +1,23 @@
 import { expect, test } from 'bun:test'
 import { renderFrame } from '../../../src/api/responses/render/render-event.ts'
 import {
-  begun,
+  opening,
   headOf,
   message,
   reasoning,
   renderedRun,
   runOf,
   runs,
-  said,
-  thought,
+  textDelta,
+  reasoningDelta,
 } from './support/step-cases.ts'
 
 const options = { openResponses: false }
 
 test.each(Object.keys(runs))('each event is one complete frame that carries its name: %s', (name) => {
-  const { told } = runOf(...runs[name]!)
+  const { told: received } = runOf(...runs[name]!)
   const rendered = renderedRun(...runs[name]!)
-  for (const [index, event] of told.entries()) {
+  for (const [index, event] of received.entries()) {
     const frame = renderFrame(event, options)
     const [, type, data] = /^event: ([a-z._]+)\ndata: ([^\n\r]+)\n\n$/.exec(frame) ?? []
     expect(type).toBe(rendered[index]?.type)
@@ -26,8 +26,10 @@ test.each(Object.keys(runs))('each event is one complete frame that carries its 
 })
 
 test('text and reasoning deltas have this exact form', () => {
-  const { told } = runOf(headOf(), [...begun, thought('H"m'), said('a\nb😀')])
-  const deltas = told.filter(({ type }) => type === 'text_delta').map((event) => renderFrame(event, options))
+  const { told: received } = runOf(headOf(), [...opening, reasoningDelta('H"m'), textDelta('a\nb😀')])
+  const deltas = received
+    .filter(({ type }) => type === 'text_delta')
+    .map((event) => renderFrame(event, options))
   expect(deltas).toEqual([
     'event: response.reasoning_summary_text.delta\n' +
       `data: {"type":"response.reasoning_summary_text.delta","sequence_number":4,"item_id":"${reasoning(0)}",` +
@@ -39,7 +41,7 @@ test('text and reasoning deltas have this exact form', () => {
 })
 
 test('half a surrogate pair is escaped, because it has no UTF-8 encoding', () => {
-  const event = runOf(headOf(), [...begun, said('\ud83d')]).told.at(-1)!
+  const event = runOf(headOf(), [...opening, textDelta('\ud83d')]).told.at(-1)!
   const frame = renderFrame(event, options)
   expect(frame).toContain('"delta":"\\ud83d"')
   expect(new TextDecoder().decode(new TextEncoder().encode(frame))).toBe(frame)

@@ -31,11 +31,11 @@ test('an item stays unchanged, with a type and an id added', () => {
 })
 
 test('an existing id stays, an empty one does not', () => {
-  const said = { role: 'assistant', content: 'a' } as const
+  const output = { role: 'assistant', content: 'a' } as const
   const ids = inputItems(
     [
-      { ...said, id: 'mine' },
-      { ...said, id: '' },
+      { ...output, id: 'mine' },
+      { ...output, id: '' },
     ] as never,
     response,
   ).map(({ id }) => id)

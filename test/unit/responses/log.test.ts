@@ -2,7 +2,17 @@ import { expect, test } from 'bun:test'
 import { decodeEvents, encodeEvents, foldLog } from '../../../src/api/responses/events/event-log.ts'
 import type { RunEvent } from '../../../src/api/responses/events/run-event.ts'
 import { randomFrom } from '../protocols/support/random.ts'
-import { begun, cancelled, ended, finish, headOf, runOf, runs, said, thought } from './support/step-cases.ts'
+import {
+  opening,
+  cancelled,
+  ended,
+  finish,
+  headOf,
+  runOf,
+  runs,
+  textDelta,
+  reasoningDelta,
+} from './support/step-cases.ts'
 import { randomRun } from './support/step-random.ts'
 
 const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
@@ -43,7 +53,7 @@ test('an empty event log is empty', () => {
 
 test('a character that was split over two deltas is complete in the output, and split in the log', () => {
   const [high, low] = ['\ud83d', '\ude00']
-  const events = [...begun, said(high), said(low), finish('stop'), ended]
+  const events = [...opening, textDelta(high), textDelta(low), finish('stop'), ended]
   const torn = events.map((event) => stored(encodeEvents([event]))).join('')
   for (const log of [torn, stored(encodeEvents(events))]) {
     expect(decodeEvents(log)).toEqual(events)
@@ -52,7 +62,7 @@ test('a character that was split over two deltas is complete in the output, and 
 })
 
 test('each entry is a line, and only a run of deltas has their lengths', () => {
-  expect(encodeEvents([said('a'), thought('Hm'), thought('.'), ended])).toBe(
+  expect(encodeEvents([textDelta('a'), reasoningDelta('Hm'), reasoningDelta('.'), ended])).toBe(
     '{"type":"text","text":"a"}\n' +
       '{"type":"reasoning","text":"Hm.","lengths":[2,1]}\n' +
       `${JSON.stringify(ended)}\n`,
@@ -61,9 +71,9 @@ test('each entry is a line, and only a run of deltas has their lengths', () => {
 
 test('consecutive deltas cost little more than their text', () => {
   const words = ['the ', 'river ', 'flows\n', 'on, ', 'qui', 'et', 'ly ', 'down ']
-  const deltas = Array.from({ length: 5000 }, (_, index) => said(words[index % words.length]!))
+  const deltas = Array.from({ length: 5000 }, (_, index) => textDelta(words[index % words.length]!))
   const text = deltas.reduce((length, event) => length + ('text' in event ? event.text.length : 0), 0)
-  const events: RunEvent[] = [...begun, thought('Hm'), ...deltas, finish('stop'), cancelled]
+  const events: RunEvent[] = [...opening, reasoningDelta('Hm'), ...deltas, finish('stop'), cancelled]
   expect(text).toBeGreaterThan(18_000)
   expect(Buffer.byteLength(encodeEvents(events))).toBeLessThan(35_000)
 })

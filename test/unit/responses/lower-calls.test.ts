@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Item } from '../../../src/api/responses/request/items.ts'
-import { lowered, text } from './support/lower-world.ts'
+import { lowered, textPart } from './support/lower-fixtures.ts'
 
 const call = (id: string, fields: object = {}) => {
   return { type: 'function_call', call_id: id, name: 'read_level', arguments: '{}', ...fields }
@@ -9,36 +9,36 @@ const result = (id: string, output: unknown = '5 m') => {
   return { type: 'function_call_output', call_id: id, output }
 }
 const made = (id: string) => ({ id, name: 'read_level', arguments: '{}' })
-const question = { role: 'user', content: 'How high?' }
-const asked = { role: 'user', parts: [text('How high?')] }
-const answer = (id: string) => ({ role: 'tool', callId: id, parts: [text('5 m')] })
+const request = { role: 'user', content: 'How high?' }
+const requested = { role: 'user', parts: [textPart('How high?')] }
+const reply = (id: string) => ({ role: 'tool', callId: id, parts: [textPart('5 m')] })
 
 const messagesOf = (input: readonly unknown[], context: readonly Item[] = []) =>
   lowered({ input }, context).generation.messages as unknown
 
 test('a call and its result are lowered unchanged, and no tool is offered for them', () => {
-  const { generation, warnings } = lowered({ input: [question, call('a'), result('a')] })
+  const { generation, warnings } = lowered({ input: [request, call('a'), result('a')] })
   expect(generation.messages as unknown).toEqual([
-    asked,
+    requested,
     { role: 'assistant', parts: [], toolCalls: [made('a')] },
-    answer('a'),
+    reply('a'),
   ])
   expect(generation.tools).toEqual([])
   expect(warnings).toEqual([])
 })
 
 test('parallel calls are one turn, with the text before them', () => {
-  const said = { role: 'assistant', content: 'Let me see.' }
-  expect(messagesOf([question, said, call('a'), call('b'), result('a'), result('b')])).toEqual([
-    asked,
-    { role: 'assistant', parts: [text('Let me see.')], toolCalls: [made('a'), made('b')] },
-    answer('a'),
-    answer('b'),
+  const outputText = { role: 'assistant', content: 'Let me see.' }
+  expect(messagesOf([request, outputText, call('a'), call('b'), result('a'), result('b')])).toEqual([
+    requested,
+    { role: 'assistant', parts: [textPart('Let me see.')], toolCalls: [made('a'), made('b')] },
+    reply('a'),
+    reply('b'),
   ])
 })
 
 test('consecutive calls are turns of their own', () => {
-  const roles = lowered({ input: [question, call('a'), result('a'), call('b'), result('b')] })
+  const roles = lowered({ input: [request, call('a'), result('a'), call('b'), result('b')] })
   expect(roles.generation.messages.map(({ role }) => role)).toEqual([
     'user',
     'assistant',
@@ -54,15 +54,15 @@ test('a result of parts keeps them', () => {
     { type: 'input_image', image_url: 'data:,' },
   ]
   const { generation } = lowered({ input: [call('a'), result('a', parts)] })
-  expect(generation.messages[1]?.parts as unknown).toEqual([text('a'), { type: 'image', url: 'data:,' }])
+  expect(generation.messages[1]?.parts as unknown).toEqual([textPart('a'), { type: 'image', url: 'data:,' }])
 })
 
 test('a result may belong to a call of an earlier response', () => {
   const context = [{ id: 'fc_1', ...call('a') }]
-  expect(messagesOf([result('a'), question], context)).toEqual([
+  expect(messagesOf([result('a'), request], context)).toEqual([
     { role: 'assistant', parts: [], toolCalls: [made('a')] },
-    answer('a'),
-    asked,
+    reply('a'),
+    requested,
   ])
 })
 
@@ -75,8 +75,8 @@ test.each([
   ['a call without an id', [call('', { call_id: undefined }), { type: 'function_call_output' }]],
   ['a call of an empty id', [call(''), result('')]],
 ])('%s is ignored, because providers reject it', (_, items) => {
-  const { generation, warnings } = lowered({ input: [question, ...items] })
-  expect(generation.messages as unknown).toEqual([asked])
+  const { generation, warnings } = lowered({ input: [request, ...items] })
+  expect(generation.messages as unknown).toEqual([requested])
   expect(warnings).toEqual([
     'Function calls without their output, and outputs without their call, were ignored.',
   ])

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { lowered } from './support/lower-world.ts'
+import { lowered } from './support/lower-fixtures.ts'
 
 test('unknown properties with the same meaning everywhere are passed on unchanged', () => {
   const extras = { top_k: 5, min_p: 0.1, prompt_cache_key: 'a', chat_template_kwargs: { a: [1] } }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Item } from '../../../src/api/responses/request/items.ts'
-import { lowered, refusal, text } from './support/lower-world.ts'
+import { lowered, rejection, textPart } from './support/lower-fixtures.ts'
 
 const messagesOf = (input: unknown, context: readonly Item[] = []) =>
   lowered({ input }, context).generation.messages as unknown
@@ -9,10 +9,10 @@ const says = (content: unknown) => [{ role: 'user', content }]
 const partsOf = (part: unknown) => lowered({ input: says([part, { type: 'input_text', text: '.' }]) })
 
 test.each([
-  ['system', { role: 'system', parts: [text('a')] }],
-  ['developer', { role: 'developer', parts: [text('a')] }],
-  ['user', { role: 'user', parts: [text('a')] }],
-  ['assistant', { role: 'assistant', parts: [text('a')], toolCalls: [] }],
+  ['system', { role: 'system', parts: [textPart('a')] }],
+  ['developer', { role: 'developer', parts: [textPart('a')] }],
+  ['user', { role: 'user', parts: [textPart('a')] }],
+  ['assistant', { role: 'assistant', parts: [textPart('a')], toolCalls: [] }],
 ])('a message by %s is lowered, and its other properties are ignored', (role, expected) => {
   const item = { role, content: 'a', id: 'msg_1', status: 'completed', phase: 'final' }
   expect(messagesOf([item])).toEqual([expected])
@@ -24,22 +24,22 @@ test('earlier messages come first, in their order', () => {
     { id: 'b', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'two' }] },
   ]
   expect(messagesOf('three', context)).toEqual([
-    { role: 'user', parts: [text('one')] },
-    { role: 'assistant', parts: [text('two')], toolCalls: [] },
-    { role: 'user', parts: [text('three')] },
+    { role: 'user', parts: [textPart('one')] },
+    { role: 'assistant', parts: [textPart('two')], toolCalls: [] },
+    { role: 'user', parts: [textPart('three')] },
   ])
 })
 
 const image = { type: 'image', url: 'data:,' }
 
 test.each([
-  [{ type: 'input_text', text: 'a' }, text('a')],
-  [{ type: 'output_text', text: 'a', annotations: [{}], logprobs: [] }, text('a')],
-  [{ type: 'text', text: 'a' }, text('a')],
-  [{ type: 'refusal', refusal: 'No.' }, text('No.')],
+  [{ type: 'input_text', text: 'a' }, textPart('a')],
+  [{ type: 'output_text', text: 'a', annotations: [{}], logprobs: [] }, textPart('a')],
+  [{ type: 'text', text: 'a' }, textPart('a')],
+  [{ type: 'refusal', refusal: 'No.' }, textPart('No.')],
   [
     { type: 'input_text', text: 'a', cache_control: { type: 'ephemeral' } },
-    { ...text('a'), extras: { cache_control: { type: 'ephemeral' } } },
+    { ...textPart('a'), extras: { cache_control: { type: 'ephemeral' } } },
   ],
   [{ type: 'input_image', image_url: 'data:,', detail: null, file_id: null }, image],
   [
@@ -61,13 +61,13 @@ test.each([
   ],
 ])('the part %j is lowered', (part, expected) => {
   const { generation, warnings } = partsOf(part)
-  expect(generation.messages[0]?.parts as unknown).toEqual([expected, text('.')])
+  expect(generation.messages[0]?.parts as unknown).toEqual([expected, textPart('.')])
   expect(warnings).toEqual([])
 })
 
 test('an image without a source is ignored with a warning', () => {
   const { generation, warnings } = partsOf({ type: 'input_image' })
-  expect(generation.messages[0]?.parts).toEqual([text('.')])
+  expect(generation.messages[0]?.parts).toEqual([textPart('.')])
   expect(warnings).toEqual(['An image without an image_url was ignored.'])
 })
 
@@ -76,7 +76,7 @@ test.each([
   [{ type: 'input_file', file_id: 'file-1' }, 'input[0].content[0].file_id'],
   [{ type: 'file', file: { file_id: 'file-1' } }, 'input[0].content[0].file.file_id'],
 ])('the file of %j is rejected', (part, param) => {
-  const error = refusal({ input: says([part]) })
+  const error = rejection({ input: says([part]) })
   expect([error.status, error.param, error.code]).toEqual([400, param, 'unsupported_parameter'])
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { lowered, refusal, text } from './support/lower-world.ts'
+import { lowered, rejection, textPart } from './support/lower-fixtures.ts'
 
-const hello = { role: 'user', parts: [text('Hello')] }
+const hello = { role: 'user', parts: [textPart('Hello')] }
 
 test('a plain request is lowered to its text and nothing else', () => {
   const { generation, warnings } = lowered({})
@@ -65,8 +65,8 @@ test('instructions come first, and only those of this request', () => {
   const context = [{ id: 'a', type: 'message', role: 'user', content: 'Before.' }]
   const { generation } = lowered({ instructions: 'Be brief.' }, context)
   expect(generation.messages as unknown).toEqual([
-    { role: 'system', parts: [text('Be brief.')] },
-    { role: 'user', parts: [text('Before.')] },
+    { role: 'system', parts: [textPart('Be brief.')] },
+    { role: 'user', parts: [textPart('Before.')] },
     hello,
   ])
   expect(lowered({ instructions: '' }).generation.messages as unknown).toEqual([hello])
@@ -100,19 +100,19 @@ test.each([
     'missing_required_parameter',
   ],
 ])('the format %j is rejected', (format, param, code) => {
-  const error = refusal({ text: { format } })
+  const error = rejection({ text: { format } })
   expect([error.status, error.param, error.code]).toEqual([400, param, code])
   expect(error.message).toContain(`'${param}'`)
 })
 
 test('tools are rejected, an empty list of them is not', () => {
-  const error = refusal({ tools: [{ type: 'web_search' }] })
+  const error = rejection({ tools: [{ type: 'web_search' }] })
   expect([error.status, error.param, error.code]).toEqual([400, 'tools', 'unsupported_parameter'])
   expect(lowered({ tools: [], tool_choice: 'required', parallel_tool_calls: false })).toEqual(lowered({}))
 })
 
 test('a background run that is not stored is rejected, and a stored one is not', () => {
-  const error = refusal({ background: true, store: false })
+  const error = rejection({ background: true, store: false })
   expect([error.status, error.param, error.code]).toEqual([400, 'background', 'unsupported_parameter'])
   for (const patch of [{ background: true }, { background: true, store: null }, { store: false }])
     expect(lowered(patch)).toEqual(lowered({}))
@@ -122,8 +122,8 @@ test('an empty input is accepted after a previous response, and rejected without
   const context = [{ id: 'a', type: 'message', role: 'user', content: 'Before.' }]
   expect(lowered({ input: [] }, context).generation.messages).toHaveLength(1)
   expect(lowered({ input: [], instructions: 'Say hello.' }).generation.messages).toHaveLength(1)
-  const empty = refusal({ input: [] })
+  const empty = rejection({ input: [] })
   expect([empty.status, empty.param, empty.code]).toEqual([400, 'input', 'empty_array'])
-  const mute = refusal({ input: [{ type: 'reasoning', summary: [] }, { type: 'telegram' }] })
+  const mute = rejection({ input: [{ type: 'reasoning', summary: [] }, { type: 'telegram' }] })
   expect([mute.status, mute.param, mute.code]).toEqual([400, 'input', 'invalid_value'])
 })

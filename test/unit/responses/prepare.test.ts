@@ -4,9 +4,9 @@ import { headOf } from '../../../src/api/responses/request/head.ts'
 import { inputItems } from '../../../src/api/responses/request/items.ts'
 import { prepareRequest } from '../../../src/api/responses/request/prepare-request.ts'
 import { type ResponseRequest, responseRequest } from '../../../src/api/responses/request/schema.ts'
-import { modelsWith } from '../gateway/support/model-world.ts'
+import { modelsWith } from '../gateway/support/model-fixtures.ts'
 
-const given = { id: `resp_${'a'.repeat(32)}`, createdAt: 77, slug: 'alpha/one', warnings: ['Hm.'] }
+const input = { id: `resp_${'a'.repeat(32)}`, createdAt: 77, slug: 'alpha/one', warnings: ['Hm.'] }
 
 function requestOf(patch: object): ResponseRequest {
   return responseRequest.read({ model: 'one', input: 'Hello', ...patch })
@@ -15,7 +15,7 @@ function requestOf(patch: object): ResponseRequest {
 /** `alpha/one` takes a temperature and nothing else. */
 function prepared(patch: object, unsupported: 'reject' | 'drop' = 'drop') {
   const request = requestOf(patch)
-  const conversation = { context: [], input: inputItems(request.input, given.id) }
+  const conversation = { context: [], input: inputItems(request.input, input.id) }
   return prepareRequest(request, conversation, modelsWith(), unsupported)
 }
 
@@ -54,8 +54,8 @@ test.each([
 })
 
 test('a response echoes the requested parameters, or the defaults', () => {
-  expect(headOf(requestOf({}), given)).toEqual({
-    id: given.id,
+  expect(headOf(requestOf({}), input)).toEqual({
+    id: input.id,
     created_at: 77,
     model: 'alpha/one',
     background: false,
@@ -77,7 +77,7 @@ test('a response echoes the requested parameters, or the defaults', () => {
 })
 
 test('a response echoes every requested parameter', () => {
-  const asked = {
+  const requested = {
     background: true,
     store: false,
     instructions: 'Be brief.',
@@ -94,18 +94,18 @@ test('a response echoes every requested parameter', () => {
     user: 'Ada',
     service_tier: 'flex',
   } as const
-  expect(headOf(requestOf(asked), given)).toMatchObject(asked)
+  expect(headOf(requestOf(requested), input)).toMatchObject(requested)
 })
 
 test('a response echoes both fields of reasoning, and a format in any case', () => {
   const request = requestOf({ reasoning: { effort: 'low' }, text: { verbosity: 'low', format: null } })
-  const head = headOf(request, given)
+  const head = headOf(request, input)
   expect(head.reasoning).toEqual({ effort: 'low', summary: null })
   expect(head.text as unknown).toEqual({ verbosity: 'low', format: { type: 'text' } })
 })
 
 test('the head of a response survives its storage as JSON', () => {
-  const head = headOf(requestOf({ service_tier: 'unheard of', tool_choice: null }), given)
+  const head = headOf(requestOf({ service_tier: 'unheard of', tool_choice: null }), input)
   expect(JSON.parse(JSON.stringify(head))).toEqual(head)
   expect(head).not.toHaveProperty('service_tier')
   expect(head.tool_choice).toBe('auto')

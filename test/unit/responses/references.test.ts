@@ -9,16 +9,16 @@ import {
   resolveReferences,
 } from '../../../src/api/responses/request/references.ts'
 
-const question: Item = { id: 'a', type: 'message', role: 'user', content: 'Why?' }
-const answer: Item = { id: 'b', type: 'message', role: 'assistant', content: 'Because.' }
+const request: Item = { id: 'a', type: 'message', role: 'user', content: 'Why?' }
+const reply: Item = { id: 'b', type: 'message', role: 'assistant', content: 'Because.' }
 const reference = (id: string): Item => ({ type: 'item_reference', id })
 
 test('the ids of references are found, with the number of their occurrences', () => {
-  expect([...countReferences([question, reference('b'), reference('c'), reference('b')])]).toEqual([
+  expect([...countReferences([request, reference('b'), reference('c'), reference('b')])]).toEqual([
     ['b', 2],
     ['c', 1],
   ])
-  expect([...countReferences([question, answer])]).toEqual([])
+  expect([...countReferences([request, reply])]).toEqual([])
 })
 
 test('each response of the ids is named once, and foreign ids are ignored', () => {
@@ -40,21 +40,21 @@ test('references to the maximum of responses are resolved, and one more is rejec
 
 test('each occurrence of a reference counts, and one too many is rejected', () => {
   const many = Array.from({ length: maxReferences }, () => reference('b'))
-  expect(countReferences([question, ...many]).get('b')).toBe(maxReferences)
+  expect(countReferences([request, ...many]).get('b')).toBe(maxReferences)
   const { error } = refusalOf(() => countReferences([...many, reference('b')])).toBody()
   expect(error).toMatchObject({ code: 'array_above_max_length', param: 'input' })
   expect(error.message).toContain('10001 references')
 })
 
 test('a reference is replaced by its item in place', () => {
-  const found = new Map([['b', answer]])
-  const items = [reference('b'), question, reference('b')]
-  expect(resolveReferences(items, found)).toEqual([answer, question, answer])
-  expect(items).toEqual([reference('b'), question, reference('b')])
+  const found = new Map([['b', reply]])
+  const items = [reference('b'), request, reference('b')]
+  expect(resolveReferences(items, found)).toEqual([reply, request, reply])
+  expect(items).toEqual([reference('b'), request, reference('b')])
 })
 
 test('an item is never replaced for having the id of another', () => {
-  expect(resolveReferences([question], new Map([['a', answer]]))).toEqual([question])
+  expect(resolveReferences([request], new Map([['a', reply]]))).toEqual([request])
 })
 
 test('a reference to nothing is a 404 with its id, truncated', () => {

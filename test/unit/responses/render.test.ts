@@ -3,7 +3,7 @@ import { initialState } from '../../../src/api/responses/events/state.ts'
 import { renderResponse } from '../../../src/api/responses/render/render-response.ts'
 import {
   answering,
-  begun,
+  opening,
   cancelled,
   created,
   ended,
@@ -13,9 +13,9 @@ import {
   reasoning,
   runOf,
   runs,
-  said,
+  textDelta,
   started,
-  thought,
+  reasoningDelta,
   usage,
 } from './support/step-cases.ts'
 
@@ -77,7 +77,7 @@ test('a complete response has every field, and no other', () => {
 })
 
 test('a response echoes the parameters as they were requested', () => {
-  const asked = {
+  const requested = {
     background: true,
     store: false,
     instructions: 'Be brief.',
@@ -93,12 +93,14 @@ test('a response echoes the parameters as they were requested', () => {
     metadata: { bank: 'left' },
     user: 'ada',
   } as const
-  expect(renderResponse(initialState(headOf(asked)), plain)).toMatchObject(asked)
-  expect(renderResponse(initialState(headOf(asked)), { openResponses: true })).toMatchObject(asked)
+  expect(renderResponse(initialState(headOf(requested)), plain)).toMatchObject(requested)
+  expect(renderResponse(initialState(headOf(requested)), { openResponses: true })).toMatchObject(requested)
 })
 
 test('a growing item is rendered in its current state', () => {
-  expect(rendered(headOf(), [...begun, thought('Hm'), said('Hi'), said(' th')])).toMatchObject({
+  expect(
+    rendered(headOf(), [...opening, reasoningDelta('Hm'), textDelta('Hi'), textDelta(' th')]),
+  ).toMatchObject({
     status: 'in_progress',
     usage: null,
     output: [
@@ -110,12 +112,12 @@ test('a growing item is rendered in its current state', () => {
 
 describe('the service tier of a response', () => {
   test.each([
-    ['is auto until the end', undefined, [...begun], 'auto'],
-    ['is the requested one until the end', 'flex', [...begun], 'flex'],
-    ['is default at the end where no other was reported', 'flex', [...begun, ended], 'default'],
-    ['is at the end the one that served', undefined, [...begun, tier('priority'), ended], 'priority'],
-  ] as const)('%s', (_, asked, events, shown) => {
-    expect(rendered(headOf({ service_tier: asked }), events).service_tier).toBe(shown)
+    ['is auto until the end', undefined, [...opening], 'auto'],
+    ['is the requested one until the end', 'flex', [...opening], 'flex'],
+    ['is default at the end where no other was reported', 'flex', [...opening, ended], 'default'],
+    ['is at the end the one that served', undefined, [...opening, tier('priority'), ended], 'priority'],
+  ] as const)('%s', (_, requested, events, shown) => {
+    expect(rendered(headOf({ service_tier: requested }), events).service_tier).toBe(shown)
   })
 
   function tier(served: 'priority') {
@@ -135,7 +137,7 @@ describe('the usage of a response', () => {
   const few = { promptTokens: 3, completionTokens: 2, estimated: false }
 
   test.each([
-    ['is null while it runs', begun, null],
+    ['is null while it runs', opening, null],
     ['of a cancelled run of which nothing is known is zero', [created, cancelled], counts(0, 0)],
     ['of a failed run of which nothing is known is null', [created, { ...failure, usage: null }], null],
     ['of a failed run is told where it is known', [created, { ...failure, usage: few }], counts(3, 2)],

@@ -4,7 +4,7 @@ import { headOf } from '../../../src/api/responses/request/head.ts'
 import type { Run } from '../../../src/api/responses/background/run.ts'
 import { RunQueue } from '../../../src/api/responses/background/run-queue.ts'
 import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
-import { requestOf } from '../storage/support/money-world.ts'
+import { requestOf } from '../storage/support/ledger-fixture.ts'
 
 const limits = createRateLimits(() => ({
   requestsPerMinute: 1,

@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { responseRequest } from '../../../src/api/responses/request/schema.ts'
-import { type Refused, plainRequest, wrongType } from './support/schema-case.ts'
+import { type InvalidCase, minimalRequest, invalidType } from './support/schema-case.ts'
 import * as fields from './support/schema-fields.ts'
 import * as input from './support/schema-input.ts'
 
 const accepted = [...fields.accepted, ...input.accepted]
 const refused = [...fields.refused, ...input.refused]
 
-const roots: readonly Refused[] = [null, true, 5, 'text', [], [plainRequest]].map((root) => {
-  return [`a body ${JSON.stringify(root)}`, root as object, null, wrongType]
+const roots: readonly InvalidCase[] = [null, true, 5, 'text', [], [minimalRequest]].map((root) => {
+  return [`a body ${JSON.stringify(root)}`, root as object, null, invalidType]
 })
 
 /** What the contract says of a body as it comes off the wire. */
@@ -23,7 +23,7 @@ function toJson(body: unknown): string {
 }
 
 function laidOver(patch: object): object {
-  return { ...plainRequest, ...patch }
+  return { ...minimalRequest, ...patch }
 }
 
 function refusalOf(body: unknown): ApiError {
@@ -46,7 +46,7 @@ function expectRefusal(error: ApiError, param: string | null, code: string): voi
 }
 
 test('a minimal response request is valid', () => {
-  expect(validate(plainRequest)).toEqual(plainRequest)
+  expect(validate(minimalRequest)).toEqual(minimalRequest)
 })
 
 test.each([...accepted])('a response request is valid: %s', (_, patch) => {
@@ -64,10 +64,10 @@ test.each([...roots])('a response request is invalid: %s', (_, body, param, code
 
 test('one invalid item among twenty thousand is named', () => {
   const item = { role: 'user', content: [{ type: 'input_text', text: 'a' }] }
-  const body = { ...plainRequest, input: Array.from({ length: 20_000 }, () => item) }
+  const body = { ...minimalRequest, input: Array.from({ length: 20_000 }, () => item) }
   const wrong = { ...body, input: body.input.with(19_999, { role: 'user', content: 5 as never }) }
   expect(validate(body)).toEqual(body)
-  expectRefusal(refusalOf(wrong), 'input[19999].content', wrongType)
+  expectRefusal(refusalOf(wrong), 'input[19999].content', invalidType)
 })
 
 test('the text of a prompt is not repeated in an error', () => {

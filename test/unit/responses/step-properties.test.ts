@@ -19,8 +19,8 @@ const options = { openResponses: false }
 
 test(`the sequence numbers begin at 0 without a gap (seed ${seed})`, () => {
   for (const [head, events] of all) {
-    const told = renderedRun(head, events)
-    expect(told.map((event) => event.sequence_number)).toEqual([...told.keys()])
+    const received = renderedRun(head, events)
+    expect(received.map((event) => event.sequence_number)).toEqual([...received.keys()])
   }
 })
 
@@ -34,13 +34,13 @@ test(`the deltas come in order and add up to the output of the terminal event (s
 test(`the terminal event has the response that is retrieved later (seed ${seed})`, () => {
   let ends = 0
   for (const [head, events] of all) {
-    const { state, told } = runOf(head, events)
+    const { state, told: received } = runOf(head, events)
     const { end } = assemble(renderedRun(head, events))
     expect(end === undefined).toBe(state.status === 'in_progress' || state.status === 'queued')
     if (end === undefined) continue
     ends++
     expect(renderResponse(state, options)).toEqual(end)
-    expect(told.at(-1)?.sequence).toBe(state.sequence - 1)
+    expect(received.at(-1)?.sequence).toBe(state.sequence - 1)
   }
   expect(ends).toBeGreaterThan(100)
 })
@@ -49,9 +49,9 @@ test(`a step never modifies its input, and equal inputs give equal results (seed
   for (const [head, events] of all) {
     let state = frozen(initialState(head))
     for (const event of events) {
-      const [next, told] = step(state, frozen(event))
-      expect(step(state, event)).toEqual([next, told])
-      frozen(told)
+      const [next, received] = step(state, frozen(event))
+      expect(step(state, event)).toEqual([next, received])
+      frozen(received)
       state = frozen(next)
     }
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { ResponseStreamEvent } from '../../../src/api/responses/render/event-schema.ts'
 import type { ResponseObject } from '../../../src/api/responses/render/reply-schema.ts'
 import {
-  begun,
+  opening,
   created,
   ended,
   finish,
@@ -12,7 +12,7 @@ import {
   renderedRun,
   runOf,
   runs,
-  said,
+  textDelta,
   started,
 } from './support/step-cases.ts'
 
@@ -45,7 +45,7 @@ function messageEvents(index: number, pieces: readonly string[], status = 'compl
   const id = message(index)
   const place = { item_id: id, output_index: index, content_index: 0 }
   const item = { id, type: 'message', role: 'assistant' }
-  const whole = pieces.join('')
+  const complete = pieces.join('')
   return [
     {
       type: 'response.output_item.added',
@@ -54,12 +54,12 @@ function messageEvents(index: number, pieces: readonly string[], status = 'compl
     },
     { type: 'response.content_part.added', ...place, part: text('') },
     ...pieces.map((delta) => ({ type: 'response.output_text.delta', ...place, delta, logprobs: [] })),
-    { type: 'response.output_text.done', ...place, text: whole, logprobs: [] },
-    { type: 'response.content_part.done', ...place, part: text(whole) },
+    { type: 'response.output_text.done', ...place, text: complete, logprobs: [] },
+    { type: 'response.content_part.done', ...place, part: text(complete) },
     {
       type: 'response.output_item.done',
       output_index: index,
-      item: { ...item, status, content: [text(whole)] },
+      item: { ...item, status, content: [text(complete)] },
     },
   ]
 }
@@ -67,13 +67,13 @@ function messageEvents(index: number, pieces: readonly string[], status = 'compl
 function reasoningEvents(index: number, pieces: readonly string[], cut: object = {}): object[] {
   const id = reasoning(index)
   const place = { item_id: id, output_index: index, summary_index: 0 }
-  const whole = pieces.join('')
-  const part = summary(whole)
+  const complete = pieces.join('')
+  const part = summary(complete)
   return [
     { type: 'response.output_item.added', output_index: index, item: { id, type: 'reasoning', summary: [] } },
     { type: 'response.reasoning_summary_part.added', ...place, part: summary('') },
     ...pieces.map((delta) => ({ type: 'response.reasoning_summary_text.delta', ...place, delta })),
-    { type: 'response.reasoning_summary_text.done', ...place, text: whole },
+    { type: 'response.reasoning_summary_text.done', ...place, text: complete },
     { type: 'response.reasoning_summary_part.done', ...place, part, ...cut },
     {
       type: 'response.output_item.done',
@@ -160,8 +160,8 @@ describe('a failed run', () => {
   const error = { code: 'upstream_unavailable', message: 'The provider broke off.', param: null }
 
   test('emits its error nested and flat, and then in the response', () => {
-    const [, , told, end] = renderedRun(...runs['failed before anything']!)
-    expect(told).toStrictEqual({
+    const [, , received, end] = renderedRun(...runs['failed before anything']!)
+    expect(received).toStrictEqual({
       type: 'error',
       sequence_number: 2,
       ...error,
@@ -194,24 +194,24 @@ describe('a failed run', () => {
     ['insufficient_balance', null, 'insufficient_quota'],
   ])('of the code %s with param %p has the error type %s', (code, param, type) => {
     const failure = { type: 'failed', code, message: 'So it is.', param, usage: null } as const
-    const told = renderedRun(headOf(), [created, started, failure])
+    const received = renderedRun(headOf(), [created, started, failure])
     const facts = { code, message: 'So it is.', param }
-    expect(told.at(-2)).toMatchObject({ type: 'error', ...facts, error: { type, ...facts } })
+    expect(received.at(-2)).toMatchObject({ type: 'error', ...facts, error: { type, ...facts } })
   })
 })
 
 test.each(Object.keys(runs))('after the end of a run (%s) nothing is emitted', (name) => {
   const [head, events] = runs[name]!
-  const { state, told } = runOf(head, events)
-  const more = runOf(head, [...events, said('more'), ...begun, finish('length'), ended])
+  const { state, told: received } = runOf(head, events)
+  const more = runOf(head, [...events, textDelta('more'), ...opening, finish('length'), ended])
   expect(more.state).toEqual(state)
-  expect(more.told).toEqual(told)
+  expect(more.told).toEqual(received)
 })
 
 test('the sequence numbers begin at 0 without a gap', () => {
   const numbers = (events: readonly ResponseStreamEvent[]) => events.map((event) => event.sequence_number)
   for (const [head, events] of Object.values(runs)) {
-    const told = renderedRun(head, events)
-    expect(numbers(told)).toEqual([...told.keys()])
+    const received = renderedRun(head, events)
+    expect(numbers(received)).toEqual([...received.keys()])
   }
 })

@@ -5,7 +5,7 @@ import { createLog } from '../../../src/lib/log.ts'
 import { createHealth } from '../../../src/storage/sqlite/health/health.ts'
 import { createReadiness, probeTrustMs } from '../../../src/storage/sqlite/health/readiness.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
-import { until } from '../../reliability/money/support/books.ts'
+import { waitUntil } from '../../support/billing-database.ts'
 import { testDatabase } from './support/folder.ts'
 
 /** A database with songs in it, what watches over it, and what that has said. */
@@ -25,7 +25,7 @@ function watched() {
   const add = (title: string) =>
     writer.write(() => void sqlite.prepare('INSERT INTO songs VALUES (?)').run(title))
   const titles = () => sqlite.query('SELECT title FROM songs').values().flat()
-  const well = () => until(() => health.refusal() === undefined, 'a recovery')
+  const well = () => waitUntil(() => health.refusal() === undefined, 'a recovery')
   return { sqlite, file, lines, health, add, titles, ready, examine, commits, well }
 }
 
@@ -45,8 +45,8 @@ test('after one failed write all are rejected immediately, and readiness reports
   one.sqlite.run('PRAGMA query_only = ON')
   expect((await failure(one.add('lost')))?.status).toBe(503)
   expect(() => one.ready()).toThrow('not available')
-  const told = await failure(one.examine())
-  expect([told?.status, told?.message]).toEqual([503, 'The database may only be read.'])
+  const received = await failure(one.examine())
+  expect([received?.status, received?.message]).toEqual([503, 'The database may only be read.'])
   expect((await failure(one.add('also lost')))?.status).toBe(503)
   one.sqlite.run('PRAGMA query_only = OFF')
   await one.well()
@@ -54,8 +54,8 @@ test('after one failed write all are rejected immediately, and readiness reports
   expect(one.ready()).toBeUndefined()
   await one.examine()
   expect(one.titles()).toEqual(['before', 'after'])
-  const said = one.lines.map((line) => JSON.parse(line).message)
-  expect(said).toEqual([
+  const output = one.lines.map((line) => JSON.parse(line).message)
+  expect(output).toEqual([
     'The database is not available: requests are rejected.',
     'The database is available again.',
   ])
@@ -87,17 +87,17 @@ test('a corrupt database is rejected, and accepted again when it is repaired', a
   const one = watched()
   await one.add('before')
   one.sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  const whole = readFileSync(one.file)
+  const complete = readFileSync(one.file)
   const write = (bytes: Uint8Array) => {
     const descriptor = openSync(one.file, 'r+')
     writeSync(descriptor, bytes, 0, bytes.length, 0)
     closeSync(descriptor)
   }
-  write(new Uint8Array(whole.length).fill(7))
+  write(new Uint8Array(complete.length).fill(7))
   one.sqlite.run('PRAGMA shrink_memory')
   expect((await failure(one.add('lost')))?.status).toBe(503)
   expect((await failure(one.examine()))?.message).toBe('The database is damaged.')
-  write(whole)
+  write(complete)
   await one.well()
   await one.add('after')
   expect(one.titles()).toEqual(['before', 'after'])
@@ -122,10 +122,10 @@ test('the write probe leaves no row behind', async () => {
 test('a readiness check writes at most once in 250 milliseconds, however often it is called', async () => {
   const one = watched()
   await one.add('one')
-  const [begun, committed] = [performance.now(), one.commits()]
+  const [opening, committed] = [performance.now(), one.commits()]
   for (let round = 0; round < 100; round++) await Promise.all(Array.from({ length: 20 }, one.examine))
-  await until(async () => (await one.examine(), one.commits() > committed + 2), 'a third write')
-  const elapsed = performance.now() - begun
+  await waitUntil(async () => (await one.examine(), one.commits() > committed + 2), 'a third write')
+  const elapsed = performance.now() - opening
   expect(one.commits() - committed).toBeLessThanOrEqual(1 + Math.floor(elapsed / probeTrustMs))
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { createSettlementRetries } from '../../../src/storage/sqlite/billing/settlement-retries.ts'
 import type { Outcome } from '../../../src/domain/accounting/outcome.ts'
-import { requestOf } from './support/money-world.ts'
+import { requestOf } from './support/ledger-fixture.ts'
 
 const locked = serviceUnavailable('The database is locked.')
 

@@ -7,7 +7,7 @@ import { migrations } from '../../../src/storage/sqlite/connection/migrations.ts
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, temporaryFolder, testDatabase } from './support/folder.ts'
-import { entriesOf, expectSoundBooks, requestOf } from './support/money-world.ts'
+import { entriesOf, expectConsistentLedger, requestOf } from './support/ledger-fixture.ts'
 
 /** A database from before there was a ledger, with rows of all that it had. */
 function olderFile(): string {
@@ -28,7 +28,7 @@ function olderFile(): string {
 
 test('a database from before the ledger keeps its rows, and begins with a consistent ledger', async () => {
   const { sqlite } = testDatabase(olderFile())
-  expectSoundBooks(sqlite)
+  expectConsistentLedger(sqlite)
   expect(entriesOf(sqlite)).toEqual([['credit', 9007199254740991]])
   expect(sqlite.prepare('SELECT id FROM ledger').values()).toEqual([
     [expect.stringMatching(/^led_0{12}[0-9a-f]{20}$/)],
@@ -60,7 +60,7 @@ test('the organizations of a migrated database are charged and deleted like new 
   const request = requestOf('org_2')
   expect(await ledger.reserve({ request, amount: 10n, promptCost: 1n, promptTokens: 1 })).toBe(true)
   expect((await ledger.settle(request, { status: 200, cost: 4n })).charged).toBe(4n)
-  expectSoundBooks(database.sqlite)
+  expectConsistentLedger(database.sqlite)
   await createOrganizations(database, writer).delete('globex')
   expect(entriesOf(database.sqlite)).toEqual([])
 })
@@ -102,7 +102,7 @@ function fileWithWriteOffs(): string {
 
 test('the write-offs of an older database are merged into their charges, and its ledger stays consistent', () => {
   const { sqlite } = testDatabase(fileWithWriteOffs())
-  expectSoundBooks(sqlite)
+  expectConsistentLedger(sqlite)
   expect(
     sqlite.prepare('SELECT id, kind, amount, request_id, note FROM ledger ORDER BY id').values(),
   ).toEqual([
@@ -128,7 +128,7 @@ test('the organizations of a migrated database can go below zero, and their rows
   expect((await organizations.list()).map(({ balance }) => balance)).toEqual([0n, -25n])
   const free = { request: requestOf('org_2'), amount: 0n, promptCost: 0n, promptTokens: 1 }
   expect(await ledger.reserve(free)).toBe(false)
-  expectSoundBooks(database.sqlite)
+  expectConsistentLedger(database.sqlite)
   await organizations.delete('org_2')
   expect(
     database.sqlite.prepare("SELECT count(*) FROM ledger WHERE organization_id = 'org_2'").values(),

@@ -2,7 +2,13 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { completionId } from '../../support/completion-id.ts'
 import { maxRecovered } from '../../../src/storage/sqlite/billing/ledger.ts'
-import { countOf, entriesOf, expectSoundBooks, fundedStorage, requestOf } from './support/money-world.ts'
+import {
+  countOf,
+  entriesOf,
+  expectConsistentLedger,
+  fundedStorage,
+  requestOf,
+} from './support/ledger-fixture.ts'
 
 const nothing = { charged: 0n }
 
@@ -13,7 +19,7 @@ test('of 500 concurrent reservations exactly those succeed that the balance cove
   expect(await account()).toEqual([1_000n, 994n])
   expect(await ledger.reserve(reservation(7n))).toBe(false)
   expect(await ledger.reserve(reservation(6n))).toBe(true)
-  expectSoundBooks(database.sqlite)
+  expectConsistentLedger(database.sqlite)
 })
 
 test('nothing can be reserved for an organization that does not exist', async () => {
@@ -39,15 +45,15 @@ test.each([
   },
 ])(
   'a request with 40 of 100 reserved, and 10 for another call, is charged its cost: $cost',
-  async (given) => {
+  async (input) => {
     const { database, ledger, reservation, account } = await fundedStorage(100n)
     const { request } = reservation(40n)
     await Promise.all([ledger.reserve(reservation(10n)), ledger.reserve(reservation(40n, request))])
-    const settled = await ledger.settle(request, { status: 200, cost: given.cost })
-    expect(settled).toEqual({ recorded: true, charged: 100n - given.balance })
-    expect(await account()).toEqual([given.balance, 10n])
-    expect(entriesOf(database.sqlite)).toEqual([['credit', 100], ...given.entries])
-    expectSoundBooks(database.sqlite)
+    const settled = await ledger.settle(request, { status: 200, cost: input.cost })
+    expect(settled).toEqual({ recorded: true, charged: 100n - input.balance })
+    expect(await account()).toEqual([input.balance, 10n])
+    expect(entriesOf(database.sqlite)).toEqual([['credit', 100], ...input.entries])
+    expectConsistentLedger(database.sqlite)
   },
 )
 
@@ -65,7 +71,7 @@ test('below zero nothing can be reserved, not even zero, until a credit raises t
   expect(await account()).toEqual([11n, 10n])
   expect(await ledger.reserve(reservation(1n))).toBe(true)
   expect(await ledger.reserve(reservation(1n))).toBe(false)
-  expectSoundBooks(database.sqlite)
+  expectConsistentLedger(database.sqlite)
 })
 
 test('only the first settlement of a request counts, also of several concurrent ones', async () => {
@@ -79,7 +85,7 @@ test('only the first settlement of a request counts, also of several concurrent 
   for (const other of others) expect(other).toEqual({ recorded: false, ...nothing })
   expect(await account()).toEqual([80n, 0n])
   expect(countOf(database.sqlite, 'usage')).toBe(1)
-  expectSoundBooks(database.sqlite)
+  expectConsistentLedger(database.sqlite)
 })
 
 test('a request without a reservation is counted and not charged', async () => {
@@ -127,7 +133,7 @@ test('the writes of a settlement are committed with it, or neither is', async ()
   await ledger.settle(request, { status: 200, cost: 5n }, { writes: [write] })
   expect(sqlite.prepare('SELECT id FROM completions').values()).toEqual([[completion.id]])
   expect(await account()).toEqual([95n, 0n])
-  expectSoundBooks(sqlite)
+  expectConsistentLedger(sqlite)
 })
 
 test('reservations that are open when the process dies are charged for their prompts at the next start, with a note', async () => {
@@ -141,7 +147,7 @@ test('reservations that are open when the process dies are charged for their pro
     'SELECT prompt_tokens, completion_tokens, estimated, cost, latency_ms, status, error, count(*) FROM usage',
   )
   expect(rows.values()).toEqual([[7, 0, 1, 100, null, 0, 'interrupted', count]])
-  expectSoundBooks(database.sqlite)
+  expectConsistentLedger(database.sqlite)
 })
 
 test('a recovery leaves the amounts and requests of reservations unchanged', async () => {
@@ -182,7 +188,7 @@ test('a credit is exact, and a correction takes nothing that is reserved', async
     [5_000_000_000_000_001, 'invoice 7'],
     [-1, null],
   ])
-  expectSoundBooks(database.sqlite)
+  expectConsistentLedger(database.sqlite)
 })
 
 test('while the database is locked nothing is reserved or settled, and afterwards it can be', async () => {
@@ -205,5 +211,5 @@ test('while the database is locked nothing is reserved or settled, and afterward
   await writer.write(() => {})
   expect(await account()).toEqual([95n, 0n])
   expect(database.sqlite.prepare('SELECT status, cost FROM usage').values()).toEqual([[200, 5]])
-  expectSoundBooks(database.sqlite)
+  expectConsistentLedger(database.sqlite)
 })

@@ -9,7 +9,7 @@ import { stepRows } from '../../../src/storage/sqlite/step-size.ts'
 import type { Writer } from '../../../src/storage/sqlite/writer/writer.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
-import { expectSoundBooks } from './support/money-world.ts'
+import { expectConsistentLedger } from './support/ledger-fixture.ts'
 import { fillOrganization, ownedTables, rowsOf } from './support/organization-rows.ts'
 
 /** Two organizations with so many rows each in each table, and what each transaction has changed. */
@@ -53,22 +53,22 @@ test('a large organization is deleted in small steps, with other writes between 
       await Bun.sleep(0)
     }
   })()
-  const told: number[] = []
-  const deleted = await organizations.delete('acme', (rows) => void told.push(rows))
+  const received: number[] = []
+  const deleted = await organizations.delete('acme', (rows) => void received.push(rows))
   deleting.over = true
   await others
 
   expect(deleted).toMatchObject({ id: acme.id, name: 'acme', balance: 2n * BigInt(rows) })
   expect(rowsOf(sqlite, acme.id)).toEqual(none)
   expect(rowsOf(sqlite, other.id)).toEqual(ownedTables.map(() => rows))
-  expect(told.reduce((sum, count) => sum + count, 0)).toBe(rows * ownedTables.length)
-  expect(Math.max(...told)).toBeLessThanOrEqual(stepRows)
+  expect(received.reduce((sum, count) => sum + count, 0)).toBe(rows * ownedTables.length)
+  expect(Math.max(...received)).toBeLessThanOrEqual(stepRows)
   expect(Math.max(...changes)).toBeLessThanOrEqual(maxChanges)
-  expect(waits.length).toBeGreaterThan(told.length / 4)
+  expect(waits.length).toBeGreaterThan(received.length / 4)
   expect(Math.max(...waits)).toBeLessThanOrEqual(1)
   expect(sqlite.query('SELECT count(*) FROM completion_terms').values()).toEqual([[rows]])
   expect((await organizations.list()).map(({ name }) => name)).toEqual(['other'])
-  expectSoundBooks(sqlite)
+  expectConsistentLedger(sqlite)
 }, 60_000)
 
 test('the log pieces of one run are deleted in steps, too, and so are large rows', async () => {
@@ -83,9 +83,9 @@ test('the log pieces of one run are deleted in steps, too, and so are large rows
   for (const call of ['a', 'b', 'c'])
     sqlite.run(`INSERT INTO provider_state VALUES (?, ?, 'gemini', ${large}, 9e15)`, [acme.id, call])
   deletions.begin(acme.id)
-  const told: number[] = []
-  for await (const rows of deletions.steps(acme.id)) told.push(rows)
-  expect(told.filter((rows) => rows > 0)).toEqual([1, ...Array(5).fill(stepRows), 1, 1, 1, 2, 1, 1, 1])
+  const received: number[] = []
+  for await (const rows of deletions.steps(acme.id)) received.push(rows)
+  expect(received.filter((rows) => rows > 0)).toEqual([1, ...Array(5).fill(stepRows), 1, 1, 1, 2, 1, 1, 1])
   expect(Math.max(...changes)).toBeLessThanOrEqual(maxChanges)
   expect(rowsOf(sqlite, acme.id)).toEqual(none)
   expect(sqlite.query('SELECT count(*) FROM response_log').values()).toEqual([[0]])
@@ -110,7 +110,7 @@ test('an interrupted deletion is continued by the next one, or by a sweep', asyn
   }
   expect(await organizations.list()).toEqual([])
   expect(await deletions.continue()).toBe(0)
-  expectSoundBooks(sqlite)
+  expectConsistentLedger(sqlite)
 })
 
 test('an organization is not found once its deletion has begun, and its name is free at the end', async () => {

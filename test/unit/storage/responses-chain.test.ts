@@ -1,18 +1,18 @@
 import { expect, test } from 'bun:test'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { maxChainBytes, maxChainLinks } from '../../../src/storage/sqlite/responses/response-chain.ts'
-import { finished, responseStorage } from './support/response-world.ts'
+import { finished, responseStorage } from './support/response-fixture.ts'
 
 const idsOf = (links: readonly { readonly id: string }[] | undefined) => links?.map(({ id }) => id)
 
 test('a chain has the items that each response adds, oldest first', async () => {
-  const { responses, acme, insert, answered } = await responseStorage()
+  const { responses, acme, insert, answered: replied } = await responseStorage()
   const oldest = { ...finished(acme, undefined, 'failed'), log: '["oldest"]\n' }
   await insert(oldest)
-  const middle = await answered(oldest.id, { input: [{ type: 'item', é: '\u0000' }, { type: 'other' }] })
-  const youngest = await answered(middle)
-  await answered(middle)
-  await answered(youngest)
+  const middle = await replied(oldest.id, { input: [{ type: 'item', é: '\u0000' }, { type: 'other' }] })
+  const youngest = await replied(middle)
+  await replied(middle)
+  await replied(youngest)
   const links = await responses.chain(acme, youngest)
   expect(idsOf(links)).toEqual([oldest.id, middle, youngest])
   expect(links?.[0]).toEqual({ id: oldest.id, head: oldest.head, input: oldest.input, log: '["oldest"]\n' })
@@ -20,22 +20,22 @@ test('a chain has the items that each response adds, oldest first', async () => 
 })
 
 test('only a finished and visible response can be continued', async () => {
-  const { responses, acme, answered, queued, finish } = await responseStorage()
-  const id = await queued(await answered())
+  const { responses, acme, answered: replied, queued, finish } = await responseStorage()
+  const id = await queued(await replied())
   expect(await responses.chain(acme, id)).toBeUndefined()
   await responses.start(acme, id)
   expect(await responses.chain(acme, id)).toBeUndefined()
   await finish(acme, id, { status: 'incomplete', log: '' })
   expect(await responses.chain(acme, id)).toHaveLength(2)
-  await answered(id)
+  await replied(id)
   await responses.remove(acme, id)
   expect(await responses.chain(acme, id)).toBeUndefined()
   expect(await responses.chain(acme, 'resp_unknown')).toBeUndefined()
 })
 
 test('a run has its context while it is queued and active, also when its previous response is deleted', async () => {
-  const { responses, acme, answered, queued, finish } = await responseStorage()
-  const first = await answered()
+  const { responses, acme, answered: replied, queued, finish } = await responseStorage()
+  const first = await replied()
   const id = await queued(first)
   expect(await responses.remove(acme, first)).toBe('removed')
   expect(idsOf(await responses.runContext(acme, id))).toEqual([first, id])
@@ -59,11 +59,11 @@ test.each([100, 5000])('a chain of %d is complete, whichever of its responses ar
 })
 
 test('a chain that lost a response before its next one was stored is an error', async () => {
-  const { responses, acme, answered } = await responseStorage()
-  const [first, other] = [await answered(), await answered()]
-  const second = await answered(first)
+  const { responses, acme, answered: replied } = await responseStorage()
+  const [first, other] = [await replied(), await replied()]
+  const second = await replied(first)
   await responses.remove(acme, other)
-  const orphan = await answered(other)
+  const orphan = await replied(other)
   expect(await responses.chain(acme, orphan)).toBeUndefined()
   expect(await responses.find(acme, orphan)).toBeDefined()
   expect(await responses.chain(acme, second)).toHaveLength(2)
@@ -83,11 +83,11 @@ test('the longest chain is read, and a longer one is rejected', async () => {
 })
 
 test('a chain with more bytes than the limit is rejected', async () => {
-  const { responses, acme, answered } = await responseStorage()
+  const { responses, acme, answered: replied } = await responseStorage()
   const quarter = JSON.stringify('é'.repeat(maxChainBytes / 8 - 500))
-  let id = await answered(undefined, { log: quarter })
-  for (const _ of [2, 3, 4]) id = await answered(id, { log: quarter })
+  let id = await replied(undefined, { log: quarter })
+  for (const _ of [2, 3, 4]) id = await replied(id, { log: quarter })
   expect(await responses.chain(acme, id)).toHaveLength(4)
-  id = await answered(id, { log: quarter })
+  id = await replied(id, { log: quarter })
   expect(responses.chain(acme, id)).rejects.toThrow('too many, or too long')
 })

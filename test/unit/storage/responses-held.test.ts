@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
-import { finished, responseStorage } from './support/response-world.ts'
+import { finished, responseStorage } from './support/response-fixture.ts'
 
 /** Resolves when all is written that was begun, and what is begun after it. */
 async function settled({ writer }: Awaited<ReturnType<typeof responseStorage>>): Promise<void> {
@@ -8,116 +8,116 @@ async function settled({ writer }: Awaited<ReturnType<typeof responseStorage>>):
 }
 
 test('a held response is hidden by a removal, and erased when it is released', async () => {
-  const world = await responseStorage()
-  const { responses, acme, answered, rows } = world
-  const [first, second] = [await answered(), await answered()]
-  const letGo = responses.pin(second)
+  const scenario = await responseStorage()
+  const { responses, acme, answered: replied, rows } = scenario
+  const [first, second] = [await replied(), await replied()]
+  const release = responses.pin(second)
   await Promise.all([responses.remove(acme, first), responses.remove(acme, second)])
   expect(await responses.find(acme, second)).toBeUndefined()
   expect(await responses.remove(acme, second)).toBe('missing')
-  await settled(world)
+  await settled(scenario)
   expect(rows()).toEqual([second])
-  letGo()
-  await settled(world)
+  release()
+  await settled(scenario)
   expect(rows()).toEqual([])
 })
 
 test('a response that is removed while it is held stays as long as another one continues it', async () => {
-  const world = await responseStorage()
-  const { responses, acme, answered, insert, rows } = world
-  const [root] = [await answered()]
-  const parent = await answered(root)
-  const letGo = responses.pin(parent)
+  const scenario = await responseStorage()
+  const { responses, acme, answered: replied, insert, rows } = scenario
+  const [root] = [await replied()]
+  const parent = await replied(root)
+  const release = responses.pin(parent)
   await Promise.all([responses.remove(acme, parent), responses.remove(acme, root)])
-  await settled(world)
+  await settled(scenario)
   const follower = finished(acme, parent)
   // As a reply is stored: the write is begun, and in the same turn it is let go.
   const inserted = insert(follower)
-  letGo()
+  release()
   await inserted
-  await settled(world)
+  await settled(scenario)
   expect(rows()).toEqual([root, parent, follower.id])
   expect((await responses.chain(acme, follower.id))?.map(({ id }) => id)).toEqual([root, parent, follower.id])
   await responses.remove(acme, follower.id)
-  await settled(world)
+  await settled(scenario)
   expect(rows()).toEqual([])
 })
 
 test('a removal that is written just before a continuation does not erase a response that is released after it', async () => {
-  const world = await responseStorage()
-  const { responses, acme, answered, insert } = world
-  const parent = await answered()
-  const letGo = responses.pin(parent)
+  const scenario = await responseStorage()
+  const { responses, acme, answered: replied, insert } = scenario
+  const parent = await replied()
+  const release = responses.pin(parent)
   const follower = finished(acme, parent)
   const written = Promise.all([responses.remove(acme, parent), insert(follower)])
-  letGo()
+  release()
   await written
-  await settled(world)
+  await settled(scenario)
   expect(await responses.chain(acme, follower.id)).toHaveLength(2)
 })
 
 test('each of two holders must release a response, and each counts once', async () => {
-  const world = await responseStorage()
-  const { responses, acme, answered, rows } = world
-  const id = await answered()
+  const scenario = await responseStorage()
+  const { responses, acme, answered: replied, rows } = scenario
+  const id = await replied()
   const [one, other] = [responses.pin(id), responses.pin(id)]
   await responses.remove(acme, id)
   one()
   one()
-  await settled(world)
+  await settled(scenario)
   expect(rows()).toEqual([id])
   other()
-  await settled(world)
+  await settled(scenario)
   expect(rows()).toEqual([])
 })
 
 test('a deleted response that is held keeps those before it', async () => {
-  const world = await responseStorage()
-  const { responses, acme, answeredInTurn, rows } = world
+  const scenario = await responseStorage()
+  const { responses, acme, answeredInTurn, rows } = scenario
   const ids = await answeredInTurn(3)
-  const letGo = responses.pin(ids[1]!)
+  const release = responses.pin(ids[1]!)
   for (const id of ids) await responses.remove(acme, id)
-  await settled(world)
+  await settled(scenario)
   expect(rows()).toEqual(ids.slice(0, 2))
-  letGo()
-  await settled(world)
+  release()
+  await settled(scenario)
   expect(rows()).toEqual([])
 })
 
 test('retention finishes while a response is held, and erases it later', async () => {
-  const world = await responseStorage()
-  const { responses, answered, rows } = world
-  const [held, free] = [await answered(), await answered()]
-  const letGo = responses.pin(held)
+  const scenario = await responseStorage()
+  const { responses, answered: replied, rows } = scenario
+  const [held, free] = [await replied(), await replied()]
+  const release = responses.pin(held)
   const later = Date.now() + 1000
   expect(await responses.expire(later)).toBe(2)
   expect(await responses.expire(later)).toBe(0)
   expect(rows()).toEqual([held])
   expect(rows()).not.toContain(free)
-  letGo()
-  await settled(world)
+  release()
+  await settled(scenario)
   expect(rows()).toEqual([])
 })
 
 test('responses that a killed process held are erased at the next start', async () => {
-  const world = await responseStorage()
-  const { database, writer, responses, acme, answered, rows } = world
-  const id = await answered()
+  const scenario = await responseStorage()
+  const { database, writer, responses, acme, answered: replied, rows } = scenario
+  const id = await replied()
   responses.pin(id)
   await responses.remove(acme, id)
-  await settled(world)
+  await settled(scenario)
   expect(rows()).toEqual([id])
   createResponses(database, writer)
-  await settled(world)
+  await settled(scenario)
   expect(rows()).toEqual([])
 })
 
 test('holding a response that does not exist, or is not removed, changes nothing', async () => {
-  const world = await responseStorage()
-  const { responses, acme, answered, rows } = world
-  const id = await answered()
+  const scenario = await responseStorage()
+  const { responses, acme, answered: replied, rows } = scenario
+  const id = await replied()
   for (const held of [id, 'resp_unknown']) responses.pin(held)()
-  await settled(world)
+  await settled(scenario)
   expect(rows()).toEqual([id])
   expect(await responses.find(acme, id)).toBeDefined()
 })

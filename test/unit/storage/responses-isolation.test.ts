@@ -3,12 +3,21 @@ import type { Database } from '../../../src/storage/sqlite/connection/database.t
 import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { testDatabase } from './support/folder.ts'
-import { finished, responseStorage, unfinished } from './support/response-world.ts'
+import { finished, responseStorage, unfinished } from './support/response-fixture.ts'
 
 test('another organization reads no response and changes none', async () => {
-  const { responses, acme, other, answered, queued, database, insert, finish } = await responseStorage()
-  const first = await answered()
-  const [over, waiting, running] = [await answered(first), await queued(first), await queued()]
+  const {
+    responses,
+    acme,
+    other,
+    answered: replied,
+    queued,
+    database,
+    insert,
+    finish,
+  } = await responseStorage()
+  const first = await replied()
+  const [ended, waiting, running] = [await replied(first), await queued(first), await queued()]
   await responses.start(acme, running)
   await insert(finished(other))
   const all = () => [
@@ -16,7 +25,7 @@ test('another organization reads no response and changes none', async () => {
     database.sqlite.prepare('SELECT * FROM response_log').all(),
   ]
   const before = all()
-  for (const id of [first, over, waiting, running]) {
+  for (const id of [first, ended, waiting, running]) {
     expect(await responses.find(other, id)).toBeUndefined()
     expect(await responses.findInput(other, id)).toBeUndefined()
     expect(await responses.findRun(other, id)).toBeUndefined()
@@ -33,24 +42,24 @@ test('another organization reads no response and changes none', async () => {
 })
 
 test('a chain ends where it would lead to another organization', async () => {
-  const { responses, acme, other, insert, answered, rows } = await responseStorage()
+  const { responses, acme, other, insert, answered: replied, rows } = await responseStorage()
   const theirs = finished(other)
   await insert(theirs)
-  const [over, waiting] = [await answered(theirs.id), unfinished(acme, 'queued', theirs.id)]
+  const [ended, waiting] = [await replied(theirs.id), unfinished(acme, 'queued', theirs.id)]
   await insert(waiting)
-  expect(await responses.chain(acme, over)).toBeUndefined()
+  expect(await responses.chain(acme, ended)).toBeUndefined()
   expect(await responses.runContext(acme, waiting.id)).toBeUndefined()
   expect(await responses.remove(other, theirs.id)).toBe('removed')
-  expect(rows()).toEqual([over, waiting.id])
+  expect(rows()).toEqual([ended, waiting.id])
 })
 
 test('the removal of a response does not erase a deleted one of another organization', async () => {
-  const { responses, acme, other, insert, answered, rows } = await responseStorage()
+  const { responses, acme, other, insert, answered: replied, rows } = await responseStorage()
   const theirs = finished(other)
   const follower = finished(other, theirs.id)
   await insert(theirs, follower)
   await responses.remove(other, theirs.id)
-  const mine = await answered(theirs.id)
+  const mine = await replied(theirs.id)
   await responses.remove(acme, mine)
   expect(rows()).toEqual([theirs.id, follower.id])
 })

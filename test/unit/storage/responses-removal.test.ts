@@ -3,11 +3,11 @@ import type { Database } from '../../../src/storage/sqlite/connection/database.t
 import { stepRows } from '../../../src/storage/sqlite/step-size.ts'
 import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
-import { finished, idOf, responseStorage } from './support/response-world.ts'
+import { finished, idOf, responseStorage } from './support/response-fixture.ts'
 
 test('a removed response is gone for every reader immediately, and can be removed once', async () => {
-  const { responses, acme, answered, rows } = await responseStorage()
-  const id = await answered()
+  const { responses, acme, answered: replied, rows } = await responseStorage()
+  const id = await replied()
   expect(await responses.remove(acme, id)).toBe('removed')
   expect(await responses.find(acme, id)).toBeUndefined()
   expect(await responses.findInput(acme, id)).toBeUndefined()
@@ -17,10 +17,10 @@ test('a removed response is gone for every reader immediately, and can be remove
 })
 
 test('a continued response is hidden, and erased with the last one that continues it', async () => {
-  const { responses, acme, answered, rows } = await responseStorage()
-  const first = await answered()
-  const [left, right] = [await answered(first), await answered(first)]
-  const leaf = await answered(left)
+  const { responses, acme, answered: replied, rows } = await responseStorage()
+  const first = await replied()
+  const [left, right] = [await replied(first), await replied(first)]
+  const leaf = await replied(left)
   await responses.remove(acme, first)
   expect(await responses.find(acme, first)).toBeUndefined()
   expect(await responses.remove(acme, first)).toBe('missing')
@@ -41,8 +41,8 @@ test('erasing stops at a response that is still visible', async () => {
 })
 
 test('an unfinished response is not removed, and keeps what it continues', async () => {
-  const { responses, acme, answered, queued, rows, finish } = await responseStorage()
-  const first = await answered()
+  const { responses, acme, answered: replied, queued, rows, finish } = await responseStorage()
+  const first = await replied()
   const id = await queued(first)
   await responses.remove(acme, first)
   expect(await responses.remove(acme, id)).toBe('running')
@@ -143,9 +143,9 @@ test('a step of retention is bounded in rows', async () => {
 })
 
 test('a step of retention is bounded in bytes', async () => {
-  const { responses, answered, rows } = await responseStorage()
+  const { responses, answered: replied, rows } = await responseStorage()
   const log = 'x'.repeat(1024 * 1024)
-  for (let count = 0; count < 10; count++) await answered(undefined, { log })
+  for (let count = 0; count < 10; count++) await replied(undefined, { log })
   expect(await responses.expire(Date.now() + 1000)).toBe(4)
   expect(rows()).toHaveLength(6)
   expect(await responses.expire(Date.now() + 1000)).toBe(4)

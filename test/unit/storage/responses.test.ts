@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { finished, responseStorage, unfinished } from './support/response-world.ts'
+import { finished, responseStorage, unfinished } from './support/response-fixture.ts'
 
 test('a response is found as it was stored', async () => {
   const { responses, acme, insert } = await responseStorage()
@@ -35,14 +35,14 @@ test('a run is stored piece by piece, and then complete', async () => {
 })
 
 test('a response starts once, and ends once', async () => {
-  const { responses, acme, queued, answered, finish } = await responseStorage()
+  const { responses, acme, queued, answered: replied, finish } = await responseStorage()
   const id = await queued()
   const end = (status: 'completed' | 'incomplete') => finish(acme, id, { status, log: `["${status}"]\n` })
   expect([await responses.start(acme, id), await responses.start(acme, id)]).toEqual([true, false])
   expect([await end('completed'), await end('incomplete')]).toEqual([true, false])
   expect(await responses.start(acme, id)).toBe(false)
   expect(await responses.find(acme, id)).toMatchObject({ status: 'completed', log: '["completed"]\n' })
-  expect(await responses.start(acme, await answered())).toBe(false)
+  expect(await responses.start(acme, await replied())).toBe(false)
   expect(await responses.start(acme, 'resp_unknown')).toBe(false)
 })
 
@@ -55,8 +55,8 @@ test('a run that never started can end', async () => {
 })
 
 test('nothing is appended to the log of a response that is not in progress', async () => {
-  const { responses, acme, queued, answered, pieces } = await responseStorage()
-  for (const id of [await queued(), await answered(), 'resp_unknown'])
+  const { responses, acme, queued, answered: replied, pieces } = await responseStorage()
+  for (const id of [await queued(), await replied(), 'resp_unknown'])
     await responses.append(acme, id, 0, '[]\n')
   expect(pieces()).toEqual([])
 })
@@ -71,30 +71,30 @@ test('two log pieces at the same position are an error that is reported', async 
 })
 
 test('after a restart the unfinished responses of all organizations are listed in order, page by page', async () => {
-  const { responses, acme, other, insert, answered } = await responseStorage()
+  const { responses, acme, other, insert, answered: replied } = await responseStorage()
   const [first, second, third] = [
     unfinished(acme, 'queued'),
     unfinished(other, 'in_progress', 'resp_before'),
     unfinished(acme, 'in_progress'),
   ]
   await insert(third, first, second)
-  await answered()
+  await replied()
   await responses.append(other, second.id, 0, '["more"]\n')
-  const told = async (after: string) =>
+  const received = async (after: string) =>
     (await responses.unfinished(after, 2)).map(({ id, organization, log }) => [id, organization, log])
-  expect(await told('')).toEqual([
+  expect(await received('')).toEqual([
     [first.id, acme, first.log],
     [second.id, other, '["created"]\n["more"]\n'],
   ])
-  expect(await told(second.id)).toEqual([[third.id, acme, third.log]])
+  expect(await received(second.id)).toEqual([[third.id, acme, third.log]])
   const [head, run] = [JSON.stringify(third.head), JSON.stringify(third.run)]
   expect((await responses.unfinished(second.id, 2))[0]).toMatchObject({ status: third.status, head, run })
   expect(await responses.unfinished(third.id, 2)).toEqual([])
 })
 
 test('an unfinished response must have what its run needs, and a finished one must not', async () => {
-  const { database, acme, answered } = await responseStorage()
-  const id = await answered()
+  const { database, acme, answered: replied } = await responseStorage()
+  const id = await replied()
   const set = (status: string, run: string | null) => () =>
     database.sqlite
       .prepare('UPDATE responses SET status = ?, run = ? WHERE id = ? AND organization_id = ?')
@@ -116,9 +116,19 @@ test('a failed transaction stores nothing of a response', async () => {
 })
 
 test('all responses of a deleted organization are gone, and no more are stored for it', async () => {
-  const { responses, organizations, acme, other, insert, answered, queued, rows, pieces, finish } =
-    await responseStorage()
-  const running = await queued(await answered())
+  const {
+    responses,
+    organizations,
+    acme,
+    other,
+    insert,
+    answered: replied,
+    queued,
+    rows,
+    pieces,
+    finish,
+  } = await responseStorage()
+  const running = await queued(await replied())
   const theirs = finished(other)
   await insert(theirs)
   await responses.start(acme, running)
@@ -132,8 +142,8 @@ test('all responses of a deleted organization are gone, and no more are stored f
 })
 
 test('a broken database is a 503 for every operation on responses', async () => {
-  const { database, responses, acme, answered } = await responseStorage()
-  const id = await answered()
+  const { database, responses, acme, answered: replied } = await responseStorage()
+  const id = await replied()
   database.sqlite.run('PRAGMA query_only = ON')
   const writes = [
     responses.remove(acme, id),

@@ -2,15 +2,15 @@ import { describe, expect, test } from 'bun:test'
 import { createLog } from '../../../src/lib/log.ts'
 import { sweep } from '../../../src/storage/retention.ts'
 import { prepareUsageInsert, prepareUsageExpiry } from '../../../src/storage/sqlite/billing/usage.ts'
-import { until } from '../../reliability/money/support/books.ts'
-import { startPaid, usualCost } from '../../reliability/money/support/paid.ts'
+import { waitUntil } from '../../support/billing-database.ts'
+import { startBillingScenario, replyCost } from '../../support/billing-scenario.ts'
 import { startApp } from '../../support/app.ts'
-import { whole } from '../../support/chat-answers.ts'
+import { jsonReply } from '../../support/chat-fixtures.ts'
 import { plansOf } from '../../support/query-plans.ts'
-import { question as river } from '../../support/scenario.ts'
-import { idsListed, store } from '../../support/stored.ts'
+import { chatRequest as river } from '../../support/scenario.ts'
+import { listCompletionIds, storeCompletion } from '../../support/stored-completions.ts'
 import { testStorage } from './support/folder.ts'
-import { requestOf } from './support/money-world.ts'
+import { requestOf } from './support/ledger-fixture.ts'
 
 /** A step with so much to do, a piece each time. */
 function stepOf(name: string, pieces: number) {
@@ -28,7 +28,7 @@ describe('a sweep', () => {
     const { lines, log } = recordingLog()
     const steps = [stepOf('one', 3), stepOf('two', 0), stepOf('three', 1)]
     await sweep(steps, log, new AbortController().signal)
-    expect(steps.map(({ left, asked }) => [left, asked])).toEqual([
+    expect(steps.map(({ left, asked: requested }) => [left, requested])).toEqual([
       [0, 4],
       [0, 1],
       [0, 2],
@@ -57,25 +57,25 @@ describe('a sweep', () => {
   })
 })
 
-const question = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }] }
+const request = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }] }
 
 test('with a retention, completions are deleted when they are older', async () => {
   await using app = await startApp({ settings: { retention: { completions: '1s' } }, sweepInterval: 10 })
-  await store(app, question)
-  await until(async () => (await idsListed(app)).length === 0, 'the completion is gone')
-  await store(app, question)
-  expect(await idsListed(app)).toHaveLength(1)
+  await storeCompletion(app, request)
+  await waitUntil(async () => (await listCompletionIds(app)).length === 0, 'the completion is gone')
+  await storeCompletion(app, request)
+  expect(await listCompletionIds(app)).toHaveLength(1)
   expect(app.lines).toEqual([])
 })
 
 test('with a retention, usage is deleted when it is older, and the ledger and its balance stay', async () => {
   const retention = { usage: '100ms' }
-  await using paid = await startPaid(whole(), { settings: { retention }, sweepInterval: 10 })
+  await using paid = await startBillingScenario(jsonReply(), { settings: { retention }, sweepInterval: 10 })
   for (let count = 0; count < 3; count++) expect((await paid.app.chat(river)).status).toBe(200)
-  await until(() => paid.books.rows().length === 0, 'the usage is gone')
-  expect(paid.books.entries()).toHaveLength(4)
-  expect(paid.books.account()).toEqual([1e9 - 3 * usualCost, 0])
-  paid.books.expectSound()
+  await waitUntil(() => paid.billing.rows().length === 0, 'the usage is gone')
+  expect(paid.billing.entries()).toHaveLength(4)
+  expect(paid.billing.account()).toEqual([1e9 - 3 * replyCost, 0])
+  paid.billing.expectConsistent()
   expect(paid.app.lines).toEqual([])
 })
 

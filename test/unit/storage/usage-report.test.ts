@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { usageStorage as storage } from './support/usage-world.ts'
+import { usageStorage as storage } from './support/usage-fixture.ts'
 
 const day = 86_400_000
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { usageStorage as storage } from './support/usage-world.ts'
+import { usageStorage as storage } from './support/usage-fixture.ts'
 
 const day = 86_400_000
 
@@ -186,18 +186,18 @@ test('a report of one organization contains nothing of another', async () => {
   const { add, groups, report, other } = await storage()
   await add({ model: 'a/b', tags: ['mine'] })
   await add({ organization: other.id, model: 'c/d', tags: ['theirs'] })
-  const question = { organization: 'acme' }
-  expect(await groups('model', question)).toEqual([['a/b', 1, 50n]])
-  expect(await groups('tag', question)).toEqual([['mine', 1, 50n]])
-  expect(await groups('org', question)).toEqual([['acme', 1, 50n]])
-  expect((await report('model', question)).total.requests).toBe(1)
+  const plainRequest = { organization: 'acme' }
+  expect(await groups('model', plainRequest)).toEqual([['a/b', 1, 50n]])
+  expect(await groups('tag', plainRequest)).toEqual([['mine', 1, 50n]])
+  expect(await groups('org', plainRequest)).toEqual([['acme', 1, 50n]])
+  expect((await report('model', plainRequest)).total.requests).toBe(1)
   await expect(report('model', { organization: 'nobody' })).rejects.toThrow('There is no organization')
 })
 
 test('costs whose sum exceeds exact numbers are summed to the nano-dollar', async () => {
   const { add, report } = await storage()
-  const most = BigInt(Number.MAX_SAFE_INTEGER)
-  for (const cost of [most, most, 3n]) await add({}, { cost })
+  const max = BigInt(Number.MAX_SAFE_INTEGER)
+  for (const cost of [max, max, 3n]) await add({}, { cost })
   const { groups, total } = await report('model')
-  expect([groups[0]?.cost, total.cost]).toEqual([2n * most + 3n, 2n * most + 3n])
+  expect([groups[0]?.cost, total.cost]).toEqual([2n * max + 3n, 2n * max + 3n])
 })

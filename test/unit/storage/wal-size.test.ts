@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { createLog } from '../../../src/lib/log.ts'
 import { maxWalBytes } from '../../../src/storage/sqlite/connection/database.ts'
 import { limitWalSize } from '../../../src/storage/sqlite/connection/wal-size.ts'
-import { until } from '../../reliability/money/support/books.ts'
+import { waitUntil } from '../../support/billing-database.ts'
 import { testStorage } from './support/folder.ts'
 
 const rounds = 80
@@ -48,11 +48,11 @@ test('a write-ahead log that grew during a long read is empty again after it', a
   const reader = one.read()
   for (let round = 0; round < rounds; round++) await one.add()
   expect(one.size()).toBeGreaterThan(rounds * 1_000_000)
-  await until(() => one.automatic() === 0, 'a log that no commit has to carry over')
+  await waitUntil(() => one.automatic() === 0, 'a log that no commit has to carry over')
   expect(one.size()).toBeGreaterThan(rounds * 1_000_000)
   reader.close()
-  await until(() => one.size() === 0, 'an empty log')
-  await until(() => one.automatic() > 0, 'commits that carry the log over')
+  await waitUntil(() => one.size() === 0, 'an empty log')
+  await waitUntil(() => one.automatic() > 0, 'commits that carry the log over')
   await one.add()
   expect([one.count(), one.lines]).toEqual([rounds + 1, []])
 })
@@ -61,10 +61,10 @@ test('a write-ahead log is truncated, too, while others continue to write', asyn
   const one = watched()
   const reader = one.read()
   for (let round = 0; round < rounds; round++) await one.add()
-  await until(() => one.automatic() === 0, 'a log that no commit has to carry over')
+  await waitUntil(() => one.automatic() === 0, 'a log that no commit has to carry over')
   reader.close()
   const written = async () => (await one.add(), one.size() <= maxWalBytes)
-  await until(written, 'a short log', 20_000)
+  await waitUntil(written, 'a short log', 20_000)
   expect(one.lines).toEqual([])
 })
 
@@ -74,6 +74,6 @@ test('a short write-ahead log is not truncated', async () => {
   const size = one.size()
   expect(size).toBeGreaterThan(5_000_000)
   const before = one.looks()
-  await until(() => one.looks() > before + 3, 'some looks at an idle database')
+  await waitUntil(() => one.looks() > before + 3, 'some looks at an idle database')
   expect([one.size(), one.automatic()]).toEqual([size, 4000])
 })

@@ -1,13 +1,13 @@
 import { createGatewayProcess, type GatewayProcess } from '../../money/support/gateway-process.ts'
-import { until } from '../../money/support/books.ts'
-import { pricing } from '../../money/support/paid.ts'
+import { waitUntil } from '../../../support/billing-database.ts'
+import { pricing } from '../../../support/billing-scenario.ts'
 import { firstKey } from '../../../support/app.ts'
 import { readPieces } from '../../../support/body-reader.ts'
 import { openConnection } from '../../../support/connection.ts'
-import { question } from '../../../support/scenario.ts'
+import { chatRequest } from '../../../support/scenario.ts'
 import { randomFrom } from '../../../unit/protocols/support/random.ts'
 import { memoryOf } from './gateway-memory.ts'
-import { type Voice, voices } from './voice.ts'
+import { type ProtocolFixture, protocolFixtures } from './protocol-fixtures.ts'
 
 /** What is left of so many streams whose clients went away. */
 export type Dropped = {
@@ -20,7 +20,7 @@ export type Dropped = {
   readonly statuses: Readonly<Record<number, number>>
 }
 
-const [voice] = voices as readonly [Voice]
+const [fixture] = protocolFixtures as readonly [ProtocolFixture]
 const clients = 30
 const headers = { authorization: `Bearer ${firstKey}`, 'content-type': 'application/json' }
 
@@ -35,29 +35,29 @@ export async function dropStreams(cycles: number, seed: string, samples = 1): Pr
   await gateway.start()
   const draw = randomFrom(seed)
   const memory: number[] = []
-  let asked = 0
+  let requested = 0
   const dropUntil = async (count: number) => {
     const client = async () => {
-      while (asked++ < count) await dropOne(gateway, draw)
+      while (requested++ < count) await dropOne(gateway, draw)
     }
     await Promise.all(Array.from({ length: clients }, client))
-    asked = count
+    requested = count
     memory.push(await settledMemory(gateway, provider.open))
   }
   await dropUntil(cycles / 10)
   for (let sample = 1; sample <= samples; sample++) await dropUntil((cycles * sample) / samples)
-  const { books } = gateway
-  books.expectSound()
+  const { books: billing } = gateway
+  billing.expectConsistent()
   const statuses: Record<number, number> = {}
-  for (const { status } of books.rows()) statuses[status] = (statuses[status] ?? 0) + 1
-  const reserved = books.account()[1] + books.open()
+  for (const { status } of billing.rows()) statuses[status] = (statuses[status] ?? 0) + 1
+  const reserved = billing.account()[1] + billing.openReservations()
   await provider.stop()
-  return { cycles: asked, memory, open: [provider.open(), reserved], statuses }
+  return { cycles: requested, memory, open: [provider.open(), reserved], statuses }
 }
 
 /** The least of some samples, once nothing is open any more: garbage comes and goes. */
-async function settledMemory({ books, pid }: GatewayProcess, open: () => number): Promise<number> {
-  await until(() => open() === 0 && books.open() === 0, 'the end of every call', 20_000)
+async function settledMemory({ books: billing, pid }: GatewayProcess, open: () => number): Promise<number> {
+  await waitUntil(() => open() === 0 && billing.openReservations() === 0, 'the end of every call', 20_000)
   const samples: number[] = []
   for (let sample = 0; sample < 5; sample++) {
     samples.push(await memoryOf(pid()))
@@ -70,11 +70,11 @@ async function settledMemory({ books, pid }: GatewayProcess, open: () => number)
 async function dropOne(gateway: GatewayProcess, draw: () => number): Promise<void> {
   const [path, body] = requestFrom(draw)
   if (draw() < 0.3 && path.includes('chat')) return dropConnection(gateway, body, draw)
-  const leaving = new AbortController()
+  const aborting = new AbortController()
   const early = draw() < 0.2
-  if (early) setTimeout(() => leaving.abort(), draw() * 4)
+  if (early) setTimeout(() => aborting.abort(), draw() * 4)
   try {
-    const { signal } = leaving
+    const { signal } = aborting
     const sent = { method: 'POST', headers, body: JSON.stringify(body), signal }
     const reader = readPieces(await fetch(gateway.url() + path, sent))
     await reader.until('It is ')
@@ -83,7 +83,7 @@ async function dropOne(gateway: GatewayProcess, draw: () => number): Promise<voi
   } catch (error) {
     if (!early) throw error
   } finally {
-    leaving.abort()
+    aborting.abort()
   }
 }
 
@@ -95,9 +95,9 @@ async function dropConnection(gateway: GatewayProcess, body: object, draw: () =>
 }
 
 function requestFrom(draw: () => number): readonly [path: string, body: object] {
-  const { model, messages } = question
+  const { model, messages } = chatRequest
   if (draw() < 0.4) return ['/v1/responses', { model, input: messages, stream: true, store: draw() < 0.5 }]
-  return ['/v1/chat/completions', { ...question, stream: true, store: draw() < 0.3 }]
+  return ['/v1/chat/completions', { ...chatRequest, stream: true, store: draw() < 0.3 }]
 }
 
 /** A provider whose answers go on until they are left. */
@@ -114,8 +114,8 @@ function startProvider() {
       const body = new ReadableStream<string>({
         start(controller) {
           open.add(call)
-          controller.enqueue(voice.begun.join(''))
-          timer = setInterval(() => controller.enqueue(voice.text('and so on ')), 10)
+          controller.enqueue(fixture.firstFrames.join(''))
+          timer = setInterval(() => controller.enqueue(fixture.text('and so on ')), 10)
         },
         cancel() {
           clearInterval(timer)

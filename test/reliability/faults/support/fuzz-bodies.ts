@@ -10,23 +10,23 @@ import {
 } from './fuzz-samples.ts'
 
 /** Draws of one seed. */
-export type Draw = () => number
+export type Random = () => number
 
 /** One of the list. */
-export function oneOf<Item>(draw: Draw, list: readonly Item[]): Item {
+export function pick<Item>(draw: Random, list: readonly Item[]): Item {
   return list[Math.floor(draw() * list.length)]!
 }
 
 /** A body of JSON that was once valid, as text that may be none any more. */
-export function randomBody(draw: Draw, path: string): string {
-  if (draw() < 0.03) return oneOf(draw, notJson)
-  const valid = structuredClone(oneOf(draw, bodiesFor(path)))
-  if ('model' in valid && draw() < 0.5) valid.model = oneOf(draw, fuzzModels)
+export function randomBody(draw: Random, path: string): string {
+  if (draw() < 0.03) return pick(draw, notJson)
+  const valid = structuredClone(pick(draw, bodiesFor(path)))
+  if ('model' in valid && draw() < 0.5) valid.model = pick(draw, fuzzModels)
   const holder: Tree = { body: valid as Tree }
   const changes = draw() < 0.15 ? 0 : 1 + Math.floor(draw() ** 2 * 5)
   for (let change = 0; change < changes; change++) mutate(draw, holder)
   const text = JSON.stringify(holder.body) ?? ''
-  return draw() < 0.25 ? oneOf(draw, textChanges)(text, draw) : text
+  return draw() < 0.25 ? pick(draw, textChanges)(text, draw) : text
 }
 
 type Tree = { [name: string]: Tree } | Tree[] | string | number | boolean | null
@@ -36,36 +36,36 @@ function bodiesFor(path: string): readonly object[] {
   return path.includes('chatcmpl') ? updates : chatBodies
 }
 
-function randomValue(draw: Draw, depth = 0): Tree {
+function randomValue(draw: Random, depth = 0): Tree {
   const kind = draw()
-  if (kind < 0.15) return oneOf(draw, [null, true, false])
-  if (kind < 0.4) return oneOf(draw, strangeNumbers)
-  if (kind < 0.7 || depth > 3) return oneOf(draw, strangeStrings)
+  if (kind < 0.15) return pick(draw, [null, true, false])
+  if (kind < 0.4) return pick(draw, strangeNumbers)
+  if (kind < 0.7 || depth > 3) return pick(draw, strangeStrings)
   const size = Math.floor(draw() * 4)
   const values = Array.from({ length: size }, () => randomValue(draw, depth + 1))
   if (kind < 0.85) return values
-  return Object.fromEntries(values.map((value) => [oneOf(draw, strangeNames), value]))
+  return Object.fromEntries(values.map((value) => [pick(draw, strangeNames), value]))
 }
 
 /** Changes one place of the tree: takes it away, puts something else there, repeats it, or wraps it up. */
-function mutate(draw: Draw, root: Tree): void {
+function mutate(draw: Random, root: Tree): void {
   const [parent, name] = descend(draw, root)
   const at = parent as Record<string, Tree>
   const kind = draw()
   if (kind < 0.2) delete at[name]
   else if (kind < 0.6) define(at, name, randomValue(draw))
-  else if (kind < 0.75) define(at, oneOf(draw, strangeNames), randomValue(draw))
+  else if (kind < 0.75) define(at, pick(draw, strangeNames), randomValue(draw))
   else if (kind < 0.9)
     define(at, name, nested(at[name] ?? null, Math.floor(draw() ** 4 * 2000), draw() < 0.5))
   else define(at, name, repeated(at[name] ?? null, Math.floor(draw() ** 3 * 500)))
 }
 
 /** In characters; a body may be larger than the gateway takes, but not than this process holds. */
-const longestList = 1_000_000
+const maxList = 1_000_000
 
 function repeated(value: Tree, count: number): Tree {
-  const most = longestList / (JSON.stringify(value).length + 1)
-  return Array.from({ length: Math.min(count, most) }, () => value)
+  const max = maxList / (JSON.stringify(value).length + 1)
+  return Array.from({ length: Math.min(count, max) }, () => value)
 }
 
 /** A list has no names but numbers in JSON, and `__proto__` must become a property like any other. */
@@ -74,7 +74,7 @@ function define(at: Record<string, Tree>, name: string, value: Tree): void {
   else Object.defineProperty(at, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-function descend(draw: Draw, root: Tree): [Tree, string] {
+function descend(draw: Random, root: Tree): [Tree, string] {
   let parent = root as Record<string, Tree>
   let name = 'body'
   for (;;) {
@@ -84,7 +84,7 @@ function descend(draw: Draw, root: Tree): [Tree, string] {
     const names = Object.keys(child)
     if (names.length === 0) return [parent, name]
     parent = child as Record<string, Tree>
-    name = oneOf(draw, names)
+    name = pick(draw, names)
   }
 }
 
@@ -95,13 +95,13 @@ function nested(value: Tree, depth: number, inList: boolean): Tree {
 }
 
 /** What JSON.stringify would never write. */
-const textChanges: readonly ((text: string, draw: Draw) => string)[] = [
+const textChanges: readonly ((text: string, draw: Random) => string)[] = [
   (text, draw) => text.slice(0, draw() * text.length),
   (text, draw) =>
     insert(
       text,
       draw,
-      oneOf(draw, ['"', '{', ']', ',', '\\', '\0', '\ufeff', '\ufffd', '1e999', '\\ud800', '\\u0000', '//']),
+      pick(draw, ['"', '{', ']', ',', '\\', '\0', '\ufeff', '\ufffd', '1e999', '\\ud800', '\\u0000', '//']),
     ),
   (text) => text.replace('"model":', '"model":null,"model":'),
   (text) => text.replace('{', '{"__proto__":{"stream":true},'),
@@ -113,7 +113,7 @@ const textChanges: readonly ((text: string, draw: Draw) => string)[] = [
   (text) => text + text,
 ]
 
-function insert(text: string, draw: Draw, added: string): string {
+function insert(text: string, draw: Random, added: string): string {
   const place = Math.floor(draw() * text.length)
   return text.slice(0, place) + added + text.slice(place)
 }

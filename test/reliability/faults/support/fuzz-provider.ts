@@ -1,12 +1,12 @@
-import { completionOf, framesOf, said } from '../../../support/chat-answers.ts'
-import { voices } from './voice.ts'
+import { completionOf, framesOf, chatOutput } from '../../../support/chat-fixtures.ts'
+import { protocolFixtures } from './protocol-fixtures.ts'
 
 /** The models behind it: one on each wire. */
 export const fuzzModels = ['acme/river', 'acme/sea', 'acme/lake', 'acme/dam'] as const
 
 /** A provider that answers whatever it is asked, on every wire, and the settings for it. */
 export function startFuzzProvider() {
-  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: providerReply })
   const url = server.url.href
   const settings = {
     providers: {
@@ -27,21 +27,21 @@ export function startFuzzProvider() {
 }
 
 /** Throws, and so fails the call, where what it was sent is no JSON. */
-async function answer(request: Request): Promise<Response> {
+async function providerReply(request: Request): Promise<Response> {
   const { stream } = (await request.json()) as { readonly stream?: boolean }
   const path = new URL(request.url).pathname
-  if (path.endsWith('/messages')) return reply(stream, voices[1]!.whole, spoken)
+  if (path.endsWith('/messages')) return reply(stream, protocolFixtures[1]!.complete, spoken)
   if (path.endsWith('/responses')) return reply(false, JSON.stringify(response))
   if (path.includes('/models/')) return reply(false, JSON.stringify(candidate))
-  return reply(stream, JSON.stringify(completionOf(said())), framesOf(said()).join(''))
+  return reply(stream, JSON.stringify(completionOf(chatOutput())), framesOf(chatOutput()).join(''))
 }
 
-function reply(stream: boolean | undefined, whole: string, frames = ''): Response {
+function reply(stream: boolean | undefined, complete: string, frames = ''): Response {
   const type = stream ? 'text/event-stream' : 'application/json'
-  return new Response(stream ? frames : whole, { headers: { 'content-type': type } })
+  return new Response(stream ? frames : complete, { headers: { 'content-type': type } })
 }
 
-const spoken = [...voices[1]!.begun, ...voices[1]!.ended].join('')
+const spoken = [...protocolFixtures[1]!.firstFrames, ...protocolFixtures[1]!.lastFrames].join('')
 
 const candidate = {
   candidates: [

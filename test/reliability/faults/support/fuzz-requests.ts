@@ -1,5 +1,5 @@
-import { type Draw, oneOf, randomBody } from './fuzz-bodies.ts'
-import { bearer, keys, names, routes, strangeHeaders, strangeParts, values } from './fuzz-words.ts'
+import { type Random, pick, randomBody } from './fuzz-bodies.ts'
+import { bearer, keys, names, routes, strangeHeaders, strangeParts, values } from './fuzz-tokens.ts'
 
 /** A request as bytes, with what is needed to judge its reply. */
 export type FuzzRequest = {
@@ -9,7 +9,7 @@ export type FuzzRequest = {
 }
 
 /** A request to any route, somewhere between valid and nonsense; `ids` are some that exist. */
-export function randomRequest(draw: Draw, ids: readonly string[]): FuzzRequest {
+export function randomRequest(draw: Random, ids: readonly string[]): FuzzRequest {
   const path = randomPath(draw, ids)
   const method = randomMethod(draw, path)
   const body = method === 'POST' || draw() < 0.05 ? randomBody(draw, path) : ''
@@ -27,20 +27,20 @@ export function randomRequest(draw: Draw, ids: readonly string[]): FuzzRequest {
   return { bytes, broken }
 }
 
-function randomPath(draw: Draw, ids: readonly string[]): string {
-  const path = oneOf(draw, routes).replace('{id}', () => randomId(draw, ids))
+function randomPath(draw: Random, ids: readonly string[]): string {
+  const path = pick(draw, routes).replace('{id}', () => randomId(draw, ids))
   if (draw() > 0.1) return path
   const parts = path.split('/')
-  parts.splice(1 + Math.floor(draw() * parts.length), draw() < 0.5 ? 1 : 0, oneOf(draw, strangeParts))
+  parts.splice(1 + Math.floor(draw() * parts.length), draw() < 0.5 ? 1 : 0, pick(draw, strangeParts))
   return `/${parts.slice(1).join('/')}`
 }
 
-function randomId(draw: Draw, ids: readonly string[]): string {
-  if (ids.length === 0 || draw() < 0.2) return oneOf(draw, strangeParts)
-  const id = oneOf(draw, ids)
+function randomId(draw: Random, ids: readonly string[]): string {
+  if (ids.length === 0 || draw() < 0.2) return pick(draw, strangeParts)
+  const id = pick(draw, ids)
   if (draw() < 0.7) return id
   const place = Math.floor(draw() * id.length)
-  return id.slice(0, place) + oneOf(draw, strangeParts) + id.slice(place + Math.floor(draw() * 3))
+  return id.slice(0, place) + pick(draw, strangeParts) + id.slice(place + Math.floor(draw() * 3))
 }
 
 const knownMethods = [
@@ -56,32 +56,32 @@ const knownMethods = [
   'PROPFIND',
 ]
 
-function randomMethod(draw: Draw, path: string): string {
-  if (draw() < 0.08) return oneOf(draw, [...knownMethods, 'BREW', 'get', 'POSTT'])
+function randomMethod(draw: Random, path: string): string {
+  if (draw() < 0.08) return pick(draw, [...knownMethods, 'BREW', 'get', 'POSTT'])
   if (/^\/v1\/(chat\/completions|responses)$/.test(path)) return draw() < 0.85 ? 'POST' : 'GET'
   if (path.endsWith('/cancel')) return 'POST'
-  return /^\/v1\/(chat|responses)/.test(path) ? oneOf(draw, ['GET', 'GET', 'GET', 'POST', 'DELETE']) : 'GET'
+  return /^\/v1\/(chat|responses)/.test(path) ? pick(draw, ['GET', 'GET', 'GET', 'POST', 'DELETE']) : 'GET'
 }
 
-function randomQuery(draw: Draw, ids: readonly string[]): string {
+function randomQuery(draw: Random, ids: readonly string[]): string {
   if (draw() < 0.5) return ''
   const pairs = Array.from({ length: Math.floor(draw() * 4) }, () => {
-    const value = draw() < 0.2 ? randomId(draw, ids) : oneOf(draw, values)
-    return draw() < 0.05 ? oneOf(draw, names) : `${oneOf(draw, names)}=${value}`
+    const value = draw() < 0.2 ? randomId(draw, ids) : pick(draw, values)
+    return draw() < 0.05 ? pick(draw, names) : `${pick(draw, names)}=${value}`
   })
-  return `?${pairs.join(oneOf(draw, ['&', '&', '&', ';', '&&', '?']))}`
+  return `?${pairs.join(pick(draw, ['&', '&', '&', ';', '&&', '?']))}`
 }
 
-function randomHeaders(draw: Draw): string[] {
-  const key = draw() < 0.93 ? bearer : oneOf(draw, keys)
+function randomHeaders(draw: Random): string[] {
+  const key = draw() < 0.93 ? bearer : pick(draw, keys)
   const host = draw() < 0.98 ? ['host: localhost'] : []
   const more =
-    draw() < 0.3 ? Array.from({ length: 1 + Math.floor(draw() * 4) }, () => oneOf(draw, strangeHeaders)) : []
+    draw() < 0.3 ? Array.from({ length: 1 + Math.floor(draw() * 4) }, () => pick(draw, strangeHeaders)) : []
   return [...host, ...(key === '' ? [] : [key]), ...more]
 }
 
 /** In chunks of random sizes, now and then with a lie in it. */
-function inChunks(draw: Draw, content: Buffer): Buffer {
+function inChunks(draw: Random, content: Buffer): Buffer {
   const pieces: Buffer[] = []
   for (let start = 0; start < content.length;) {
     const size = 1 + Math.floor(draw() * content.length)

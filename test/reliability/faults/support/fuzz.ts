@@ -121,9 +121,9 @@ function replyTo(url: string, { bytes }: FuzzRequest): Promise<string | undefine
 async function endsWell(weir: WeirProcess): Promise<boolean> {
   const messages = [{ role: 'user', content: 'Are you well?' }]
   const reply = await weir.chat({ model: 'weir/echo', messages })
-  const said = await reply.text()
+  const output = await reply.text()
   weir.signal('SIGTERM')
-  return reply.status === 200 && said.includes('Are you well?') && (await weir.exited) === 0
+  return reply.status === 200 && output.includes('Are you well?') && (await weir.exited) === 0
 }
 
 /** Limits that are never reached, and no line for each request. */

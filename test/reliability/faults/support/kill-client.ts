@@ -1,9 +1,9 @@
 import { readStreamed } from '../../../support/chat-reply.ts'
 import { readEvents } from '../../../support/responses.ts'
-import { question } from '../../../support/scenario.ts'
+import { chatRequest } from '../../../support/scenario.ts'
 
 /** What a client was told of a stored completion or response, and what it has asked for since. */
-export type Told = {
+export type AcknowledgedObject = {
   readonly path: string
   /** The request that made it. */
   readonly request: string
@@ -17,17 +17,17 @@ export type Told = {
 }
 
 /** What was told, by all clients of a gateway. */
-export type Memory = { readonly stored: Told[]; readonly paid: Map<string, string> }
+export type Acknowledged = { readonly stored: AcknowledgedObject[]; readonly paid: Map<string, string> }
 
 const chat = '/v1/chat/completions'
 const responses = '/v1/responses'
 
-export type Asking = (path: string, method: string, body?: object) => Promise<Response>
+export type SendRequest = (path: string, method: string, body?: object) => Promise<Response>
 
 /** Asks, stores, changes, cancels and deletes at random until the gateway is gone. */
-export async function liveUntilKilled(
-  ask: Asking,
-  memory: Memory,
+export async function runUntilKilled(
+  ask: SendRequest,
+  memory: Acknowledged,
   draw: () => number,
   dying: AbortSignal,
 ): Promise<void> {
@@ -39,7 +39,7 @@ export async function liveUntilKilled(
   }
 }
 
-async function act(ask: Asking, memory: Memory, draw: () => number): Promise<void> {
+async function act(ask: SendRequest, memory: Acknowledged, draw: () => number): Promise<void> {
   const kind = draw()
   const known = memory.stored[memory.stored.length - 1 - Math.floor(draw() ** 2 * memory.stored.length)]
   if (kind < 0.3) return await complete(ask, memory, draw)
@@ -51,9 +51,9 @@ async function act(ask: Asking, memory: Memory, draw: () => number): Promise<voi
   return kind < 0.9 ? await read(ask, known) : await cancel(ask, known)
 }
 
-async function complete(ask: Asking, { stored, paid }: Memory, draw: () => number): Promise<void> {
+async function complete(ask: SendRequest, { stored, paid }: Acknowledged, draw: () => number): Promise<void> {
   const [stream, store] = [draw() < 0.5, draw() < 0.6]
-  const reply = await ask(chat, 'POST', { ...question, stream, store })
+  const reply = await ask(chat, 'POST', { ...chatRequest, stream, store })
   const request = idOf(reply)
   if (!reply.ok) return void (await reply.text())
   let id: string | undefined
@@ -67,9 +67,9 @@ async function complete(ask: Asking, { stored, paid }: Memory, draw: () => numbe
     stored.push({ path: `${chat}/${id}`, request, api: 'chat', state: 'kept', object: {}, unsure: false })
 }
 
-async function respond(ask: Asking, { stored, paid }: Memory, draw: () => number): Promise<void> {
+async function respond(ask: SendRequest, { stored, paid }: Acknowledged, draw: () => number): Promise<void> {
   const [stream, store] = [draw() < 0.5, draw() < 0.6]
-  const reply = await ask(responses, 'POST', { model: question.model, input: 'x', stream, store })
+  const reply = await ask(responses, 'POST', { model: chatRequest.model, input: 'x', stream, store })
   const request = idOf(reply)
   if (!reply.ok) return void (await reply.text())
   const object = stream
@@ -77,54 +77,54 @@ async function respond(ask: Asking, { stored, paid }: Memory, draw: () => number
     : ((await reply.json()) as { id: string; status: string })
   if (object?.status !== 'completed') return
   paid.set(request, reply.headers.get('x-weir-cost') ?? '')
-  const told = { request, api: 'responses', state: 'kept', unsure: false } as const
-  if (store) stored.push({ ...told, path: `${responses}/${object.id}`, object: { ...object } })
+  const received = { request, api: 'responses', state: 'kept', unsure: false } as const
+  if (store) stored.push({ ...received, path: `${responses}/${object.id}`, object: { ...object } })
 }
 
-async function queue(ask: Asking, { stored }: Memory): Promise<void> {
-  const reply = await ask(responses, 'POST', { model: question.model, input: 'x', background: true })
+async function queue(ask: SendRequest, { stored }: Acknowledged): Promise<void> {
+  const reply = await ask(responses, 'POST', { model: chatRequest.model, input: 'x', background: true })
   const object = (await reply.json()) as { id: string; status: string }
-  const told = { request: idOf(reply), api: 'responses', state: 'kept', unsure: false } as const
-  if (reply.ok) stored.push({ ...told, path: `${responses}/${object.id}`, object })
+  const received = { request: idOf(reply), api: 'responses', state: 'kept', unsure: false } as const
+  if (reply.ok) stored.push({ ...received, path: `${responses}/${object.id}`, object })
 }
 
 /** Deleting one that is under way is refused, and changes nothing. */
-async function remove(ask: Asking, told: Told): Promise<void> {
-  told.unsure = true
-  const reply = await ask(told.path, 'DELETE')
+async function remove(ask: SendRequest, received: AcknowledgedObject): Promise<void> {
+  received.unsure = true
+  const reply = await ask(received.path, 'DELETE')
   await reply.text()
-  told.unsure = false
-  if (reply.ok) told.state = 'gone'
+  received.unsure = false
+  if (reply.ok) received.state = 'gone'
 }
 
-async function update(ask: Asking, told: Told, draw: () => number): Promise<void> {
+async function update(ask: SendRequest, received: AcknowledgedObject, draw: () => number): Promise<void> {
   const metadata = { mark: Math.floor(draw() * 1e9) }
-  told.unsure = true
-  const reply = await ask(told.path, 'POST', { metadata })
+  received.unsure = true
+  const reply = await ask(received.path, 'POST', { metadata })
   await reply.text()
-  told.unsure = false
-  if (reply.ok) told.object = { metadata }
+  received.unsure = false
+  if (reply.ok) received.object = { metadata }
 }
 
-async function read(ask: Asking, told: Told): Promise<void> {
-  const reply = await ask(told.path, 'GET')
-  const object = (await reply.json()) as Told['object']
-  if (reply.ok) remember(told, object)
+async function read(ask: SendRequest, received: AcknowledgedObject): Promise<void> {
+  const reply = await ask(received.path, 'GET')
+  const object = (await reply.json()) as AcknowledgedObject['object']
+  if (reply.ok) remember(received, object)
 }
 
-async function cancel(ask: Asking, told: Told): Promise<void> {
-  const reply = await ask(`${told.path}/cancel`, 'POST')
-  const object = (await reply.json()) as Told['object']
-  if (reply.ok) remember(told, object)
+async function cancel(ask: SendRequest, received: AcknowledgedObject): Promise<void> {
+  const reply = await ask(`${received.path}/cancel`, 'POST')
+  const object = (await reply.json()) as AcknowledgedObject['object']
+  if (reply.ok) remember(received, object)
 }
 
 /** Replies that cross may come in either order; one that is over stays what it is. */
-function remember(told: Told, object: Told['object']): void {
-  if (isOver(object) && !isOver(told.object)) told.object = object
+function remember(received: AcknowledgedObject, object: AcknowledgedObject['object']): void {
+  if (isFinished(object) && !isFinished(received.object)) received.object = object
 }
 
 /** Whether nothing will change any more. */
-export function isOver({ status }: Told['object']): boolean {
+export function isFinished({ status }: AcknowledgedObject['object']): boolean {
   return status !== 'queued' && status !== 'in_progress'
 }
 

@@ -1,15 +1,21 @@
 import { expect } from 'bun:test'
 import { parseUsd } from '../../../../src/lib/usd.ts'
-import { until } from '../../money/support/books.ts'
+import { waitUntil } from '../../../support/billing-database.ts'
 import { faultyProvider } from '../../money/support/faulty-provider.ts'
 import { createGatewayProcess, type GatewayProcess } from '../../money/support/gateway-process.ts'
-import { pricing } from '../../money/support/paid.ts'
-import { streamed, whole } from '../../../support/chat-answers.ts'
+import { pricing } from '../../../support/billing-scenario.ts'
+import { streamReply, jsonReply } from '../../../support/chat-fixtures.ts'
 import { readEvents } from '../../../support/responses.ts'
 import type { Script } from '../../../support/script.ts'
 import { createUpstream } from '../../../support/upstream.ts'
 import { randomFrom } from '../../../unit/protocols/support/random.ts'
-import { type Asking, isOver, liveUntilKilled, type Memory, type Told } from './kill-client.ts'
+import {
+  type SendRequest,
+  isFinished,
+  runUntilKilled,
+  type Acknowledged,
+  type AcknowledgedObject,
+} from './kill-client.ts'
 
 /** What there was to be lost. */
 export type Killed = {
@@ -21,7 +27,7 @@ export type Killed = {
 
 const clients = 12
 /** Milliseconds: the gateway is killed within them. */
-const longestLife = 350
+const maxLife = 350
 /** Of those that were told before the life that ended last, so many are looked up again. */
 const oldOnes = 20
 
@@ -32,24 +38,24 @@ const oldOnes = 20
 export async function killUnderLoad(
   kills: number,
   seed: string,
-  told?: (kills: number) => void,
+  received?: (kills: number) => void,
 ): Promise<Killed> {
   const draw = randomFrom(seed)
   await using upstream = await createUpstream(mostlyGood(draw))
   await using gateway = await createGatewayProcess(upstream.url, pricing, { background: { concurrency: 8 } })
   await gateway.books.fund('acme', '1000')
   const ask = asker(gateway, await gateway.books.keyOf('acme'))
-  const memory: Memory = { stored: [], paid: new Map() }
+  const memory: Acknowledged = { stored: [], paid: new Map() }
   for (let kill = 0; kill < kills; kill++) {
     const [stored, paid] = [memory.stored.length, memory.paid.size]
     await gateway.start()
     await liveOnce(gateway, ask, memory, draw)
-    gateway.books.expectSound()
+    gateway.books.expectConsistent()
     await gateway.start()
     await expectKept(ask, since(memory.stored, stored, draw))
     expectPaid(gateway, [...memory.paid].slice(paid))
     await gateway.kill()
-    told?.(kill + 1)
+    received?.(kill + 1)
   }
   await gateway.start()
   await settle(gateway)
@@ -62,31 +68,38 @@ export async function killUnderLoad(
 
 async function liveOnce(
   gateway: GatewayProcess,
-  ask: Asking,
-  memory: Memory,
+  ask: SendRequest,
+  memory: Acknowledged,
   draw: () => number,
 ): Promise<void> {
   const dying = new AbortController()
-  const living = Array.from({ length: clients }, () => liveUntilKilled(ask, memory, draw, dying.signal))
-  await Bun.sleep(60 + draw() * longestLife)
+  const living = Array.from({ length: clients }, () => runUntilKilled(ask, memory, draw, dying.signal))
+  await Bun.sleep(60 + draw() * maxLife)
   await gateway.kill()
   dying.abort()
   await Promise.all(living)
 }
 
-function since(stored: readonly Told[], first: number, draw: () => number): readonly Told[] {
+function since(
+  stored: readonly AcknowledgedObject[],
+  first: number,
+  draw: () => number,
+): readonly AcknowledgedObject[] {
   const old = Array.from({ length: Math.min(oldOnes, first) }, () => stored[Math.floor(draw() * first)]!)
   return [...old, ...stored.slice(first)]
 }
 
-async function expectKept(ask: Asking, stored: readonly Told[]): Promise<void> {
-  for (const told of stored) await expectAsTold(ask, told)
+async function expectKept(ask: SendRequest, stored: readonly AcknowledgedObject[]): Promise<void> {
+  for (const received of stored) await expectAsReceived(ask, received)
 }
 
 /** It is there, or gone, as its clients were told; what is over replays to the same end. */
-async function expectAsTold(ask: Asking, { path, state, object, unsure, api }: Told): Promise<void> {
+async function expectAsReceived(
+  ask: SendRequest,
+  { path, state, object, unsure, api }: AcknowledgedObject,
+): Promise<void> {
   const reply = await ask(path, 'GET')
-  const found = (await reply.json()) as Told['object']
+  const found = (await reply.json()) as AcknowledgedObject['object']
   if (unsure && reply.status === 404) return
   expect([path, reply.status]).toEqual([path, state === 'kept' ? 200 : 404])
   if (state === 'gone') return
@@ -94,8 +107,8 @@ async function expectAsTold(ask: Asking, { path, state, object, unsure, api }: T
     if (!unsure && object.metadata) expect([path, found.metadata]).toEqual([path, object.metadata])
     return
   }
-  if (isOver(object)) expect([path, found]).toEqual([path, object])
-  if (!isOver(found)) return
+  if (isFinished(object)) expect([path, found]).toEqual([path, object])
+  if (!isFinished(found)) return
   const { events, last } = await readEvents(await ask(`${path}?stream=true`, 'GET'))
   expect([path, last]).toEqual([path, found as NonNullable<typeof last>])
   expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
@@ -103,39 +116,43 @@ async function expectAsTold(ask: Asking, { path, state, object, unsure, api }: T
 
 /** A reply that came whole is in the books, at the price that it told. */
 function expectPaid(
-  { books }: GatewayProcess,
+  { books: billing }: GatewayProcess,
   paid: readonly (readonly [request: string, cost: string])[],
 ): void {
   for (const [request, cost] of paid) {
-    const row = books.row(request)
+    const row = billing.row(request)
     expect([request, row?.status]).toEqual([request, 200])
     if (cost !== '') expect([request, row?.cost]).toEqual([request, Number(parseUsd(cost))])
-    const { charge = 0 } = books.entriesOf(request)
+    const { charge = 0 } = billing.entriesOf(request)
     expect([request, 1 - charge]).toEqual([request, 1 + (row?.cost ?? 0)])
   }
 }
 
 /** Waits until every run is over that a life has left. */
-async function settle({ books }: GatewayProcess): Promise<void> {
-  const unfinished = books.sqlite.query(
+async function settle({ books: billing }: GatewayProcess): Promise<void> {
+  const unfinished = billing.sqlite.query(
     "SELECT count(*) FROM responses WHERE status IN ('queued', 'in_progress')",
   )
-  await until(() => unfinished.values()[0]?.[0] === 0 && books.open() === 0, 'the end of every run', 60_000)
+  await waitUntil(
+    () => unfinished.values()[0]?.[0] === 0 && billing.openReservations() === 0,
+    'the end of every run',
+    60_000,
+  )
 }
 
-function expectSettled({ books }: GatewayProcess): void {
-  books.expectSound()
-  expect(books.account('acme')[1]).toBe(0)
-  expect(books.sqlite.query('SELECT count(*) FROM response_log').values()).toEqual([[0]])
+function expectSettled({ books: billing }: GatewayProcess): void {
+  billing.expectConsistent()
+  expect(billing.account('acme')[1]).toBe(0)
+  expect(billing.sqlite.query('SELECT count(*) FROM response_log').values()).toEqual([[0]])
   const orphans =
     "SELECT count(*) FROM ledger WHERE kind <> 'credit' AND request_id NOT IN (SELECT id FROM usage)"
-  expect(books.sqlite.query(orphans).values()).toEqual([[0]])
+  expect(billing.sqlite.query(orphans).values()).toEqual([[0]])
   const twice =
     "SELECT count(*) FROM (SELECT 1 FROM ledger WHERE kind = 'charge' GROUP BY request_id HAVING count(*) > 1)"
-  expect(books.sqlite.query(twice).values()).toEqual([[0]])
+  expect(billing.sqlite.query(twice).values()).toEqual([[0]])
 }
 
-function asker({ url }: GatewayProcess, key: string): Asking {
+function asker({ url }: GatewayProcess, key: string): SendRequest {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   return (path, method, body) =>
     fetch(url() + path, {
@@ -152,7 +169,7 @@ function mostlyGood(draw: () => number): Script {
     play(socket, closed) {
       const kind = draw()
       if (kind < 0.15) return faulty.play(socket, closed)
-      return (kind < 0.6 ? whole() : streamed()).play(socket, closed)
+      return (kind < 0.6 ? jsonReply() : streamReply()).play(socket, closed)
     },
   }
 }

@@ -6,10 +6,10 @@ const [, , url = ''] = process.argv
 
 for (;;) {
   const startedAt = performance.now()
-  const answered = await fetch(`${url}/livez`).then(
+  const replied = await fetch(`${url}/livez`).then(
     (reply) => reply.text(),
     () => undefined,
   )
-  if (answered !== undefined) process.stdout.write(`${Math.round(performance.now() - startedAt)}\n`)
+  if (replied !== undefined) process.stdout.write(`${Math.round(performance.now() - startedAt)}\n`)
   await pause(20)
 }

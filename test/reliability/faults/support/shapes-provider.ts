@@ -1,4 +1,4 @@
-import { doneFrame, framesOf, said, usage } from '../../../support/chat-answers.ts'
+import { doneFrame, framesOf, chatOutput, usage } from '../../../support/chat-fixtures.ts'
 
 /** In milliseconds: the time between the end of a streamed answer and its usage, for clients to leave in. */
 const beforeUsage = 5
@@ -21,7 +21,7 @@ export function startShapesProvider() {
 }
 
 function streamedEnd(): ReadableStream<string> {
-  const frames = framesOf({ ...said(), usage: undefined })
+  const frames = framesOf({ ...chatOutput(), usage: undefined })
   return new ReadableStream({
     async start(controller) {
       for (const frame of frames) if (frame !== doneFrame) controller.enqueue(frame)

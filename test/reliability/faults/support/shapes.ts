@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { until } from '../../money/support/books.ts'
+import { waitUntil } from '../../../support/billing-database.ts'
 import { createGatewayProcess, type GatewayProcess } from '../../money/support/gateway-process.ts'
-import { pricing } from '../../money/support/paid.ts'
+import { pricing } from '../../../support/billing-scenario.ts'
 import { firstKey } from '../../../support/app.ts'
-import { question } from '../../../support/scenario.ts'
+import { chatRequest } from '../../../support/scenario.ts'
 import { projectFolder } from '../../../support/source.ts'
 import { memoryOf } from './gateway-memory.ts'
 import { startShapesProvider } from './shapes-provider.ts'
@@ -53,12 +53,16 @@ export async function sendShapes(scale: number): Promise<Shaped> {
       const watched = watchMemory(gateway)
       const found = await shape({ gateway, scale, ask: (path, body) => ask(gateway, path, body) })
       for (const status of found) count(name, status)
-      await until(async () => (await heldBytes(gateway)) === 0, `nothing to be held after ${name}`, 30_000)
+      await waitUntil(
+        async () => (await heldBytes(gateway)) === 0,
+        `nothing to be held after ${name}`,
+        30_000,
+      )
       memory[name] = watched.highest()
       waits[name] = probe.worst()
     }
     memory.after = Math.round(await memoryOf(gateway.pid()))
-    return { statuses, memory, waits, held: await heldBytes(gateway), open: gateway.books.open() }
+    return { statuses, memory, waits, held: await heldBytes(gateway), open: gateway.books.openReservations() }
   } finally {
     await provider.stop()
   }
@@ -79,20 +83,20 @@ async function wideObjects({ ask, scale }: World): Promise<readonly number[]> {
   const names = Array.from({ length: 200_000 * scale }, (_, index) => [`key_${index}`, 1] as const)
   const wide = Object.fromEntries(names)
   const bodies = [
-    { ...question, ...wide },
-    { ...question, logit_bias: wide },
-    { ...question, metadata: wide, store: true },
-    { ...question, messages: [{ role: 'user', content: 'Hi', ...wide }] },
-    { ...question, trace: { id: 'a', metadata: wide } },
+    { ...chatRequest, ...wide },
+    { ...chatRequest, logit_bias: wide },
+    { ...chatRequest, metadata: wide, store: true },
+    { ...chatRequest, messages: [{ role: 'user', content: 'Hi', ...wide }] },
+    { ...chatRequest, trace: { id: 'a', metadata: wide } },
   ]
   const replies = await inTurn(bodies, (body) => ask('/v1/chat/completions', body))
   const input = [{ type: 'message', role: 'user', content: 'Hi', ...wide }]
-  return [...replies, await statusOf(await ask('/v1/responses', { model: question.model, input }))]
+  return [...replies, await statusOf(await ask('/v1/responses', { model: chatRequest.model, input }))]
 }
 
 /** Lists of completions that are large, read by clients of which some take nothing. */
 async function pages({ ask, gateway, scale }: World): Promise<readonly number[]> {
-  const large = { ...question, store: true, user: String(3 * MB) }
+  const large = { ...chatRequest, store: true, user: String(3 * MB) }
   const stored = await inTurn(Array.from({ length: 40 * scale }), () => ask('/v1/chat/completions', large))
   const lists = Array.from({ length: 16 * scale }, () => ask('/v1/chat/completions?limit=100'))
   const lazy = Array.from({ length: 40 * scale }, () =>
@@ -106,7 +110,7 @@ async function pages({ ask, gateway, scale }: World): Promise<readonly number[]>
 
 /** One large item that is referred to again and again. */
 async function references({ ask, scale }: World): Promise<readonly number[]> {
-  const { model } = question
+  const { model } = chatRequest
   const item = { type: 'message', role: 'user', content: 'x'.repeat(100_000) }
   const { id } = (await (await ask('/v1/responses', { model, input: [item] })).json()) as { id: string }
   const items = (await (await ask(`/v1/responses/${id}/input_items`)).json()) as { data: { id: string }[] }
@@ -132,7 +136,7 @@ async function unfinishedBodies({ gateway, ask, scale }: World): Promise<readonl
 
 /** Small requests that follow a conversation of 55 MB. */
 async function longChain({ ask, scale }: World): Promise<readonly number[]> {
-  const { model } = question
+  const { model } = chatRequest
   const follow = (input: string, previous?: string) =>
     ask('/v1/responses', { model, input, previous_response_id: previous })
   const first = (await (await follow('x'.repeat(30 * MB * scale))).json()) as { id: string }
@@ -150,9 +154,9 @@ async function longChain({ ask, scale }: World): Promise<readonly number[]> {
 /** Streams that are left between the end of the answer and its usage. */
 async function leavingAtTheEnd({ gateway, scale }: World): Promise<readonly number[]> {
   const left = Array.from({ length: 200 * scale }, async () => {
-    const leaving = new AbortController()
-    const body = JSON.stringify({ ...question, stream: true })
-    const sent = { method: 'POST', headers: headersOf(), body, signal: leaving.signal }
+    const aborting = new AbortController()
+    const body = JSON.stringify({ ...chatRequest, stream: true })
+    const sent = { method: 'POST', headers: headersOf(), body, signal: aborting.signal }
     const reply = await fetch(`${gateway.url()}/v1/chat/completions`, sent)
     const decoder = new TextDecoder()
     let text = ''
@@ -160,11 +164,11 @@ async function leavingAtTheEnd({ gateway, scale }: World): Promise<readonly numb
       text += decoder.decode(bytes, { stream: true })
       if (text.includes('"finish_reason":"stop"')) break
     }
-    leaving.abort()
+    aborting.abort()
     return reply.status
   })
   const statuses = await Promise.all(left)
-  await until(() => gateway.books.open() === 0, 'the end of every call', 20_000)
+  await waitUntil(() => gateway.books.openReservations() === 0, 'the end of every call', 20_000)
   return statuses
 }
 

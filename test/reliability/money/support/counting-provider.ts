@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { delta, doneFrame } from '../../../support/chat-answers.ts'
+import { delta, doneFrame } from '../../../support/chat-fixtures.ts'
 import type { Script } from '../../../support/script.ts'
 import { tokensIn } from './texts.ts'
 
@@ -43,7 +43,7 @@ export function countingProvider(plan: CountedPlan): CountingProvider {
     stopThinking()
   }
 
-  async function answer(socket: Socket, closed: Promise<void>): Promise<void> {
+  async function reply(socket: Socket, closed: Promise<void>): Promise<void> {
     if (!plan.accepts) return think(closed)
     socket.write(head)
     if (plan.pieces.length === 0) return think(closed)
@@ -66,7 +66,7 @@ export function countingProvider(plan: CountedPlan): CountingProvider {
     script: {
       async play(socket, closed) {
         socket.setNoDelay(true)
-        await Promise.all([answer(socket, closed), closed])
+        await Promise.all([reply(socket, closed), closed])
         stopThinking()
         counted.resolve(tokens)
         return false

@@ -1,4 +1,11 @@
-import { chunks, delta, doneFrame, said, streamed, whole } from '../../../support/chat-answers.ts'
+import {
+  chunks,
+  delta,
+  doneFrame,
+  chatOutput,
+  streamReply,
+  jsonReply,
+} from '../../../support/chat-fixtures.ts'
 import { breakOff, hang, json, jsonPieces, reset, type Script, silence } from '../../../support/script.ts'
 
 /** Answers every request at random: well, without its usage, at great length, late, or not at all. */
@@ -19,23 +26,23 @@ function answerOf(random: () => number): Script {
     completion_tokens: 500 + whatever(random, 5000),
   }
   const draw = random()
-  const form = random() < 0.5 ? whole : streamed
-  if (draw < 0.5) return form(said({}, { usage: tokens }))
-  if (draw < 0.58) return form(said({}, { usage: undefined }))
-  if (draw < 0.66) return form(said({}, { usage: long }))
+  const form = random() < 0.5 ? jsonReply : streamReply
+  if (draw < 0.5) return form(chatOutput({}, { usage: tokens }))
+  if (draw < 0.58) return form(chatOutput({}, { usage: undefined }))
+  if (draw < 0.66) return form(chatOutput({}, { usage: long }))
   if (draw < 0.72) return json({ error: { message: 'Down.' } }, { status: 503 })
   if (draw < 0.76) return json({ error: { message: 'No.' } }, { status: 400 })
   if (draw < 0.8) return reset
   if (draw < 0.84) return jsonPieces(['{"choices":[{"in'], breakOff)
-  if (draw < 0.9) return chunks([begun, later(random), delta({ content: 'more' })], breakOff)
-  if (draw < 0.96) return chunks([begun, later(random), delta({}, 'stop'), doneFrame])
-  return draw < 0.98 ? chunks([begun], hang) : silence
+  if (draw < 0.9) return chunks([opening, later(random), delta({ content: 'more' })], breakOff)
+  if (draw < 0.96) return chunks([opening, later(random), delta({}, 'stop'), doneFrame])
+  return draw < 0.98 ? chunks([opening], hang) : silence
 }
 
-const begun = delta({ role: 'assistant', content: 'It is ' })
+const opening = delta({ role: 'assistant', content: 'It is ' })
 
-function whatever(random: () => number, most: number): number {
-  return Math.floor(random() * most)
+function whatever(random: () => number, max: number): number {
+  return Math.floor(random() * max)
 }
 
 function later(random: () => number): Promise<void> {

@@ -3,11 +3,11 @@ import type { SettingsFile } from '../../../../src/config/settings.ts'
 import { temporaryHome } from '../../../unit/config/support/temporary-home.ts'
 import { type Serving, startServing } from '../../load/program.ts'
 import { firstKey } from '../../../support/app.ts'
-import { type Books, openBooks } from './books.ts'
+import { type BillingDatabase, openBillingDatabase } from '../../../support/billing-database.ts'
 
 /** The program on a data folder of its own, to be killed and started again. */
 export type GatewayProcess = AsyncDisposable & {
-  readonly books: Books
+  readonly books: BillingDatabase
   /** The data folder. */
   readonly data: string
   readonly url: () => string
@@ -31,7 +31,7 @@ export async function createGatewayProcess(
 ): Promise<GatewayProcess> {
   const home = temporaryHome({ 'work/weir.yaml': settingsFor(provider, pricing, settings) })
   const data = home.place('data')
-  const books = openBooks(home.place('data/weir.db'))
+  const billing = openBillingDatabase(home.place('data/weir.db'))
   const command = ['src/main.ts', 'serve', '--host', '127.0.0.1', '--port', '0']
   const environment = {
     HOME: home.place('work'),
@@ -46,7 +46,7 @@ export async function createGatewayProcess(
   }
   const kill = async () => serving?.[Symbol.asyncDispose]()
   return {
-    books,
+    books: billing,
     data,
     url: () => running().url,
     pid: () => running().pid,
@@ -58,7 +58,7 @@ export async function createGatewayProcess(
     stop: () => running().stop(),
     async [Symbol.asyncDispose]() {
       await kill()
-      books[Symbol.dispose]()
+      billing[Symbol.dispose]()
       home[Symbol.dispose]()
     },
   }

@@ -1,7 +1,7 @@
-import { question } from '../../../support/scenario.ts'
+import { chatRequest } from '../../../support/scenario.ts'
 
 /** What a client was told of a request. */
-export type Told = {
+export type SentRequest = {
   readonly organization: string
   /** Undefined where it left, or the gateway died, before the reply began. */
   readonly id?: string
@@ -13,37 +13,42 @@ export type Told = {
 }
 
 /** Asks at random, and may leave at any moment; never throws. */
-export async function askAtRandom(
+export async function sendRandomRequest(
   url: string,
   [organization, key]: readonly [name: string, key: string],
   random: () => number,
-): Promise<Told> {
-  const leaving = new AbortController()
+): Promise<SentRequest> {
+  const aborting = new AbortController()
   // Each leaves in the end: some providers never answer.
-  const patience = random() < 0.2 ? random() ** 3 * 60 : 700
-  const timer = setTimeout(() => leaving.abort(), patience)
-  let told: Told = { organization, whole: false }
+  const timeoutMs = random() < 0.2 ? random() ** 3 * 60 : 700
+  const timer = setTimeout(() => aborting.abort(), timeoutMs)
+  let received: SentRequest = { organization, whole: false }
   try {
     const reply = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify(bodyFrom(random)),
-      signal: leaving.signal,
+      signal: aborting.signal,
     })
     const { status, headers } = reply
-    told = { ...told, id: headers.get('x-request-id') ?? '', status, cost: headers.get('x-weir-cost') }
+    received = {
+      ...received,
+      id: headers.get('x-request-id') ?? '',
+      status,
+      cost: headers.get('x-weir-cost'),
+    }
     const text = await reply.text()
     const stream = headers.get('content-type')?.startsWith('text/event-stream')
-    return { ...told, whole: stream ? text.endsWith('data: [DONE]\n\n') : true }
+    return { ...received, whole: stream ? text.endsWith('data: [DONE]\n\n') : true }
   } catch {
-    return told
+    return received
   } finally {
     clearTimeout(timer)
   }
 }
 
 function bodyFrom(random: () => number): object {
-  const model = random() < 0.03 ? 'acme/sea' : question.model
+  const model = random() < 0.03 ? 'acme/sea' : chatRequest.model
   const content = 'x'.repeat(random() * 200)
   return {
     model,

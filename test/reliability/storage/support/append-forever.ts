@@ -3,7 +3,7 @@ import { openDatabase } from '../../../../src/storage/sqlite/connection/database
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
-import { unfinished } from '../../../unit/storage/support/response-world.ts'
+import { unfinished } from '../../../unit/storage/support/response-fixture.ts'
 
 // Runs responses of the organization until it is killed, and prints what is acknowledged.
 const [file = '', organization = ''] = process.argv.slice(2)

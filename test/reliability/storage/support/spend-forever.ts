@@ -2,7 +2,7 @@ import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
-import { requestOf } from '../../../unit/storage/support/money-world.ts'
+import { requestOf } from '../../../unit/storage/support/ledger-fixture.ts'
 
 // Reserves and settles for the given organizations until it is killed, and prints what is acknowledged.
 const [file = '', ...organizations] = process.argv.slice(2)

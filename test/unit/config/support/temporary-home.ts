@@ -24,7 +24,7 @@ export function temporaryHome(files: Readonly<Record<string, string>> = {}) {
 }
 
 /** What loading this weir.yaml complains of, and the whole message. */
-export function complaintsOf(yaml: string, environment: SettingsInput['environment'] = {}) {
+export function problemsOf(yaml: string, environment: SettingsInput['environment'] = {}) {
   using home = temporaryHome({ 'work/weir.yaml': yaml })
   try {
     home.load({ environment })

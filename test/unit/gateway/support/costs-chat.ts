@@ -2,9 +2,9 @@ import type { Pricing } from '../../../../src/config/model-facts.ts'
 import type { CostCase } from './costs-case.ts'
 import {
   completion,
-  completionToldLast,
-  completionToldWithFinish,
-  finished,
+  completionWithFinalUsage,
+  completionWithUsageAtFinish,
+  finishChunk,
   response,
 } from './provider-bodies.ts'
 
@@ -36,7 +36,7 @@ export const chatCosts: readonly CostCase[] = [
     name: 'OpenAI, with reasoning inside the answer',
     kind: 'openai',
     pricing: mini,
-    bodies: completionToldLast({
+    bodies: completionWithFinalUsage({
       prompt_tokens: 2006,
       completion_tokens: 300,
       total_tokens: 2306,
@@ -73,7 +73,7 @@ export const chatCosts: readonly CostCase[] = [
     name: 'DeepSeek, which names the hits of its cache',
     kind: 'deepseek',
     pricing: { input: 0.28, output: 0.42, cache_read: 0.028 },
-    bodies: completionToldWithFinish({
+    bodies: completionWithUsageAtFinish({
       prompt_tokens: 1000,
       completion_tokens: 90,
       total_tokens: 1090,
@@ -92,7 +92,7 @@ export const chatCosts: readonly CostCase[] = [
     name: 'xAI, which counts its reasoning in the total only',
     kind: 'xai',
     pricing: { input: 0.2, output: 0.5, cache_read: 0.05 },
-    bodies: completionToldLast({
+    bodies: completionWithFinalUsage({
       prompt_tokens: 700,
       completion_tokens: 40,
       total_tokens: 1040,
@@ -110,7 +110,7 @@ export const chatCosts: readonly CostCase[] = [
     name: 'OpenRouter, which repeats the finish with the usage, and whose own price is not ours',
     kind: 'openrouter',
     pricing: claude,
-    bodies: completion(routerUsage, finished(), finished({ usage: routerUsage })),
+    bodies: completion(routerUsage, finishChunk(), finishChunk({ usage: routerUsage })),
     parts: [
       [200n, 3000n],
       [900n, 300n],
@@ -123,7 +123,7 @@ export const chatCosts: readonly CostCase[] = [
     name: 'Groq, which tells the usage in two places at once',
     kind: 'groq',
     pricing: oss,
-    bodies: completion(groqUsage, finished({ x_groq: { usage: groqUsage }, usage: groqUsage }), {
+    bodies: completion(groqUsage, finishChunk({ x_groq: { usage: groqUsage }, usage: groqUsage }), {
       choices: [],
       usage: groqUsage,
     }),
@@ -138,7 +138,7 @@ export const chatCosts: readonly CostCase[] = [
     name: 'Mistral',
     kind: 'mistral',
     pricing: { input: 0.1, output: 0.3, cache_read: 0.01 },
-    bodies: completionToldWithFinish({
+    bodies: completionWithUsageAtFinish({
       prompt_tokens: 93,
       completion_tokens: 29,
       total_tokens: 122,
@@ -155,7 +155,7 @@ export const chatCosts: readonly CostCase[] = [
     name: 'Together, whose cached tokens stand by themselves',
     kind: 'together',
     pricing: oss,
-    bodies: completionToldWithFinish({
+    bodies: completionWithUsageAtFinish({
       prompt_tokens: 410,
       completion_tokens: 15,
       total_tokens: 425,
@@ -175,7 +175,7 @@ export const chatCosts: readonly CostCase[] = [
     bodies: completion(
       sonarUsage(50),
       { choices: [], usage: sonarUsage(30) },
-      finished({ usage: sonarUsage(50) }),
+      finishChunk({ usage: sonarUsage(50) }),
     ),
     parts: [
       [20n, 1000n],

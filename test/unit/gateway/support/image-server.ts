@@ -7,15 +7,15 @@ const folder = join(import.meta.dir, '../../../fixtures/tls')
 const certificate = readFileSync(join(folder, 'certificate.pem'), 'utf8')
 
 /** An https server on loopback and the surroundings in which every host of `names` is there. */
-export function imageServer(answer: (request: Request) => Response | Promise<Response>) {
-  const asked: { readonly host: string | null; readonly path: string }[] = []
+export function imageServer(reply: (request: Request) => Response | Promise<Response>) {
+  const requested: { readonly host: string | null; readonly path: string }[] = []
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     tls: { cert: certificate, key: readFileSync(join(folder, 'key.pem'), 'utf8') },
     fetch(request) {
-      asked.push({ host: request.headers.get('host'), path: new URL(request.url).pathname })
-      return answer(request)
+      requested.push({ host: request.headers.get('host'), path: new URL(request.url).pathname })
+      return reply(request)
     },
   })
   const surroundings: NetworkOverrides = {
@@ -24,7 +24,13 @@ export function imageServer(answer: (request: Request) => Response | Promise<Res
     ca: certificate,
   }
   const url = (path: string, host = 'images.test') => `https://${host}:${server.port}${path}`
-  return { asked, surroundings, url, port: server.port, [Symbol.dispose]: () => void server.stop(true) }
+  return {
+    asked: requested,
+    surroundings,
+    url,
+    port: server.port,
+    [Symbol.dispose]: () => void server.stop(true),
+  }
 }
 
 /** The least that passes for a PNG. */

@@ -1,12 +1,12 @@
 /** A whole answer of a provider, and the same one as the data of its stream. */
-export type Bodies = { readonly whole: object; readonly stream: readonly object[] }
+export type Bodies = { readonly complete: object; readonly stream: readonly object[] }
 
 /** A message of Anthropic; the counts of its begin and its end are told apart in a stream. */
 export function message(begin: object, end: object): Bodies {
   const text = { type: 'text', text: 'It rises.' }
   const stop = { stop_reason: 'end_turn', stop_sequence: null }
   return {
-    whole: { type: 'message', role: 'assistant', content: [text], ...stop, usage: { ...begin, ...end } },
+    complete: { type: 'message', role: 'assistant', content: [text], ...stop, usage: { ...begin, ...end } },
     stream: [
       { type: 'message_start', message: { content: [], usage: begin } },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
@@ -20,47 +20,47 @@ export function message(begin: object, end: object): Bodies {
 
 /** A chat completion; its stream ends with these chunks. */
 export function completion(usage: object, ...lastChunks: readonly object[]): Bodies {
-  const said = { role: 'assistant', content: 'It rises.' }
+  const output = { role: 'assistant', content: 'It rises.' }
   return {
-    whole: {
+    complete: {
       object: 'chat.completion',
-      choices: [{ index: 0, message: said, finish_reason: 'stop' }],
+      choices: [{ index: 0, message: output, finish_reason: 'stop' }],
       usage,
     },
-    stream: [{ choices: [{ index: 0, delta: said, finish_reason: null }], usage: null }, ...lastChunks],
+    stream: [{ choices: [{ index: 0, delta: output, finish_reason: null }], usage: null }, ...lastChunks],
   }
 }
 
 /** The chunk that ends the choice. */
-export function finished(rest: object = {}): object {
+export function finishChunk(rest: object = {}): object {
   return { choices: [{ index: 0, delta: { content: '' }, finish_reason: 'stop' }], ...rest }
 }
 
 /** A chat completion whose stream tells the usage in a chunk of its own. */
-export function completionToldLast(usage: object): Bodies {
-  return completion(usage, finished(), { choices: [], usage })
+export function completionWithFinalUsage(usage: object): Bodies {
+  return completion(usage, finishChunk(), { choices: [], usage })
 }
 
 /** A chat completion whose stream tells the usage with the finish. */
-export function completionToldWithFinish(usage: object): Bodies {
-  return completion(usage, finished({ usage }))
+export function completionWithUsageAtFinish(usage: object): Bodies {
+  return completion(usage, finishChunk({ usage }))
 }
 
 /** A response of the Responses API. */
 export function response(usage: object): Bodies {
   const content = [{ type: 'output_text', text: 'It rises.' }]
-  const whole = {
+  const complete = {
     object: 'response',
     status: 'completed',
     output: [{ type: 'message', role: 'assistant', content }],
     usage,
   }
   return {
-    whole,
+    complete,
     stream: [
       { type: 'response.created', response: { status: 'in_progress', output: [], usage: null } },
       { type: 'response.output_text.delta', delta: 'It rises.' },
-      { type: 'response.completed', response: whole },
+      { type: 'response.completed', response: complete },
     ],
   }
 }
@@ -69,7 +69,7 @@ export function response(usage: object): Bodies {
 export function candidate(begin: object, end: object): Bodies {
   const piece = (text: string) => ({ content: { role: 'model', parts: [{ text }] }, index: 0 })
   return {
-    whole: { candidates: [{ ...piece('It rises.'), finishReason: 'STOP' }], usageMetadata: end },
+    complete: { candidates: [{ ...piece('It rises.'), finishReason: 'STOP' }], usageMetadata: end },
     stream: [
       { candidates: [piece('It ')], usageMetadata: begin },
       { candidates: [{ ...piece('rises.'), finishReason: 'STOP' }], usageMetadata: end },

@@ -12,14 +12,14 @@ type Assertion = {
 }
 
 /** A server on loopback that gives out tokens, and the account that gets them. */
-export function tokenServer(answer: (count: number) => Response | Promise<Response>) {
-  const asked: Assertion[] = []
+export function tokenServer(reply: (count: number) => Response | Promise<Response>) {
+  const requested: Assertion[] = []
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
-      asked.push(readAssertion(new URLSearchParams(await request.text())))
-      return answer(asked.length)
+      requested.push(readAssertion(new URLSearchParams(await request.text())))
+      return reply(requested.length)
     },
   })
   const account: ServiceAccount = {
@@ -28,7 +28,7 @@ export function tokenServer(answer: (count: number) => Response | Promise<Respon
     keyId: 'key-1',
     tokenUri: `http://127.0.0.1:${server.port}/token`,
   }
-  return { asked, account, [Symbol.dispose]: () => void server.stop(true) }
+  return { asked: requested, account, [Symbol.dispose]: () => void server.stop(true) }
 }
 
 /** The reply with a token that is good for so many seconds. */

@@ -1,6 +1,6 @@
 import type { Generation, Message } from '../../../../src/domain/generation/request.ts'
 import type { Target } from '../../../../src/providers/protocols/protocol.ts'
-import { wireOf } from './chunks.ts'
+import { protocolNamed } from './chunks.ts'
 import { plainGeneration } from './generations.ts'
 
 /** A request as it goes to the provider, and what was said about it. */
@@ -20,25 +20,25 @@ export function render(
   const warnings: string[] = []
   const generation = { ...plainGeneration, ...changes }
   const full = { model, stream: false, ...target }
-  const body = wireOf(kind).render(generation, full, (sentence) => warnings.push(sentence))
+  const body = protocolNamed(kind).render(generation, full, (message) => warnings.push(message))
   const sent = JSON.parse(JSON.stringify(body))
   return { body: sent, messages: sent.messages, warnings }
 }
 
 /** A message that says this. */
-export function says(role: 'system' | 'developer' | 'user', text: string): Message {
+export function textMessage(role: 'system' | 'developer' | 'user', text: string): Message {
   return { role, parts: [{ type: 'text', text }] }
 }
 
 /** A turn of the model with calls of `f`; the first of them with this state. */
-export function calls(ids: readonly string[], state?: object, text = ''): Message {
+export function callsMessage(ids: readonly string[], state?: object, text = ''): Message {
   const stateOf = (index: number) => (index === 0 && state ? JSON.parse(JSON.stringify(state)) : undefined)
   const toolCalls = ids.map((id, index) => ({ id, name: 'f', arguments: '{}', state: stateOf(index) }))
   return { role: 'assistant', parts: text === '' ? [] : [{ type: 'text', text }], toolCalls }
 }
 
 /** The result of the call with this id. */
-export function result(callId: string, text = 'done'): Message {
+export function resultMessage(callId: string, text = 'done'): Message {
   return { role: 'tool', callId, parts: [{ type: 'text', text }] }
 }
 

@@ -18,24 +18,27 @@ export function expectOrderlyCalls(events: readonly GenerationEvent[]): readonly
     if (event.type === 'tool-call-delta') grow(calls, event)
     if (event.type === 'tool-call') end(calls, event)
   }
-  return choices.flatMap(({ begun, ended }) => begun.slice(ended))
+  return choices.flatMap(({ begun: opening, ended }) => opening.slice(ended))
 }
 
 type ChoiceCalls = { readonly begun: CutCall[]; ended: number }
 type Event<Type extends GenerationEvent['type']> = Extract<GenerationEvent, { readonly type: Type }>
 
-function begin({ begun }: ChoiceCalls, { index, id, name }: Event<'tool-call-begin'>): void {
-  expect(index).toBe(begun.length)
-  expect(begun.map((call) => call.id)).not.toContain(id)
+function begin({ begun: opening }: ChoiceCalls, { index, id, name }: Event<'tool-call-begin'>): void {
+  expect(index).toBe(opening.length)
+  expect(opening.map((call) => call.id)).not.toContain(id)
   expect([id, name]).not.toContain('')
-  begun.push({ id, name, text: '' })
+  opening.push({ id, name, text: '' })
 }
 
-function grow({ begun, ended }: ChoiceCalls, { index, arguments: text }: Event<'tool-call-delta'>): void {
+function grow(
+  { begun: opening, ended }: ChoiceCalls,
+  { index, arguments: text }: Event<'tool-call-delta'>,
+): void {
   expect(text).not.toBe('')
   expect(index).toBeGreaterThanOrEqual(ended)
-  expect(begun[index]).toBeDefined()
-  begun[index]!.text += text
+  expect(opening[index]).toBeDefined()
+  opening[index]!.text += text
 }
 
 function end(calls: ChoiceCalls, { index, call }: Event<'tool-call'>): void {

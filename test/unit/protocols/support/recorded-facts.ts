@@ -1,4 +1,4 @@
-import type { ReadChoice } from './answer.ts'
+import type { ParsedChoice } from './parsed-reply.ts'
 
 /** An exchange with a provider and what an independent reader made of it. */
 export type Recording = {
@@ -28,10 +28,10 @@ type FactUsage = {
 }
 
 /** What one choice must say. */
-export type Expected = Omit<ReadChoice, 'ids'>
+export type Expected = Omit<ParsedChoice, 'ids'>
 
 /** What the wire must say; `broken` where it must end with a failure. */
-export function expectedAnswers(recording: Recording): {
+export function expectedReplies(recording: Recording): {
   readonly broken: boolean
   readonly choices: readonly Expected[]
 } {

@@ -1,12 +1,12 @@
 /** A request laid over the plain one that must pass. */
-export type Accepted = readonly [name: string, patch: object]
+export type ValidCase = readonly [name: string, patch: object]
 
 /** A request that must be refused, with the path and the code of the error. */
-export type Refused = readonly [name: string, patch: object, param: string | null, code: string]
+export type InvalidCase = readonly [name: string, patch: object, param: string | null, code: string]
 
-export const missing = 'missing_required_parameter'
-export const wrongType = 'invalid_type'
-export const wrongWord = 'invalid_value'
+export const missingParameter = 'missing_required_parameter'
+export const invalidType = 'invalid_type'
+export const invalidValue = 'invalid_value'
 
 /** A request that says no more than it must. */
-export const plainRequest = { model: 'weir/echo', input: 'Hello' }
+export const minimalRequest = { model: 'weir/echo', input: 'Hello' }

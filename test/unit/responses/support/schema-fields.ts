@@ -1,4 +1,10 @@
-import { type Accepted, type Refused, missing, wrongType, wrongWord } from './schema-case.ts'
+import {
+  type ValidCase,
+  type InvalidCase,
+  missingParameter,
+  invalidType,
+  invalidValue,
+} from './schema-case.ts'
 
 const nullable = ['instructions', 'max_output_tokens', 'temperature', 'top_p', 'previous_response_id']
 const alsoNullable = ['reasoning', 'parallel_tool_calls', 'truncation', 'include', 'metadata']
@@ -17,23 +23,23 @@ const tags = (count: number) => ({ tags: Array.from({ length: count }, (_, index
 const format = (value: unknown) => ({ text: { format: value } })
 
 /** The fields beside the input, at the edge of what they may be. */
-export const accepted: readonly Accepted[] = [
-  ...[...nullable, ...alsoNullable, ...nullAsAbsent, 'tool_choice'].map((name): Accepted => {
+export const accepted: readonly ValidCase[] = [
+  ...[...nullable, ...alsoNullable, ...nullAsAbsent, 'tool_choice'].map((name): ValidCase => {
     return [`null for ${name}`, { [name]: null }]
   }),
-  ...booleans.flatMap((name): Accepted[] => [
+  ...booleans.flatMap((name): ValidCase[] => [
     [`${name} true`, { [name]: true }],
     [`${name} false`, { [name]: false }],
   ]),
-  ...strings.map((name): Accepted => [`an empty ${name}`, { [name]: '' }]),
-  ...[0, 0.7, 2].map((value): Accepted => [`temperature ${value}`, { temperature: value }]),
-  ...[0, 0.7, 1].map((value): Accepted => [`top_p ${value}`, { top_p: value }]),
-  ...[1, 9007199254740991].map((value): Accepted => [
+  ...strings.map((name): ValidCase => [`an empty ${name}`, { [name]: '' }]),
+  ...[0, 0.7, 2].map((value): ValidCase => [`temperature ${value}`, { temperature: value }]),
+  ...[0, 0.7, 1].map((value): ValidCase => [`top_p ${value}`, { top_p: value }]),
+  ...[1, 9007199254740991].map((value): ValidCase => [
     `max_output_tokens ${value}`,
     { max_output_tokens: value },
   ]),
-  ...efforts.map((effort): Accepted => [`effort ${effort}`, { reasoning: { effort } }]),
-  ...['auto', 'concise', 'detailed', null].map((summary): Accepted => [
+  ...efforts.map((effort): ValidCase => [`effort ${effort}`, { reasoning: { effort } }]),
+  ...['auto', 'concise', 'detailed', null].map((summary): ValidCase => [
     `summary ${summary}`,
     { reasoning: { summary } },
   ]),
@@ -69,51 +75,56 @@ export const accepted: readonly Accepted[] = [
 ]
 
 /** The same just beyond the edge. */
-export const refused: readonly Refused[] = [
-  ['no model', { model: undefined }, 'model', missing],
-  ['a null model', { model: null }, 'model', wrongType],
-  ['a model of a number', { model: 5 }, 'model', wrongType],
-  ...booleans.map((name): Refused => [`${name} of a word`, { [name]: 'true' }, name, wrongType]),
-  ...strings.map((name): Refused => [`${name} of a number`, { [name]: 5 }, name, wrongType]),
-  ['instructions of a list', { instructions: [{ role: 'system', content: 'a' }] }, 'instructions', wrongType],
+export const refused: readonly InvalidCase[] = [
+  ['no model', { model: undefined }, 'model', missingParameter],
+  ['a null model', { model: null }, 'model', invalidType],
+  ['a model of a number', { model: 5 }, 'model', invalidType],
+  ...booleans.map((name): InvalidCase => [`${name} of a word`, { [name]: 'true' }, name, invalidType]),
+  ...strings.map((name): InvalidCase => [`${name} of a number`, { [name]: 5 }, name, invalidType]),
+  [
+    'instructions of a list',
+    { instructions: [{ role: 'system', content: 'a' }] },
+    'instructions',
+    invalidType,
+  ],
   ['temperature -0.1', { temperature: -0.1 }, 'temperature', 'decimal_below_min_value'],
   ['temperature 2.1', { temperature: 2.1 }, 'temperature', 'decimal_above_max_value'],
   ['an infinite temperature', { temperature: Infinity }, 'temperature', 'decimal_above_max_value'],
-  ['temperature of a word', { temperature: '1' }, 'temperature', wrongType],
+  ['temperature of a word', { temperature: '1' }, 'temperature', invalidType],
   ['top_p -0.1', { top_p: -0.1 }, 'top_p', 'decimal_below_min_value'],
   ['top_p 1.1', { top_p: 1.1 }, 'top_p', 'decimal_above_max_value'],
   ['no output tokens', { max_output_tokens: 0 }, 'max_output_tokens', 'integer_below_min_value'],
-  ['half a token', { max_output_tokens: 1.5 }, 'max_output_tokens', wrongType],
+  ['half a token', { max_output_tokens: 1.5 }, 'max_output_tokens', invalidType],
   ['2^53 tokens', { max_output_tokens: 2 ** 53 }, 'max_output_tokens', 'integer_above_max_value'],
-  ['reasoning of a word', { reasoning: 'high' }, 'reasoning', wrongType],
-  ['an unknown effort', { reasoning: { effort: 'extreme' } }, 'reasoning.effort', wrongWord],
-  ['an effort of a number', { reasoning: { effort: 1 } }, 'reasoning.effort', wrongType],
-  ['an unknown summary', { reasoning: { summary: 'none' } }, 'reasoning.summary', wrongWord],
-  ['a text of a string', { text: 'json' }, 'text', wrongType],
-  ['a format of a string', format('json'), 'text.format', wrongType],
-  ['a format without a type', format({ name: 'n' }), 'text.format.type', missing],
-  ['a format of a number for a type', format({ type: 5 }), 'text.format.type', wrongType],
-  ['tools of an object', { tools: {} }, 'tools', wrongType],
-  ['a tool of a string', { tools: ['web_search'] }, 'tools[0]', wrongType],
-  ['a tool without a type', { tools: [{ name: 'f' }] }, 'tools[0].type', missing],
-  ['a tool of null for a type', { tools: [{ type: null }] }, 'tools[0].type', wrongType],
-  ['include of a string', { include: 'a' }, 'include', wrongType],
-  ['a number to include', { include: ['a', 5] }, 'include[1]', wrongType],
-  ['metadata of a list', { metadata: [] }, 'metadata', wrongType],
-  ['metadata of a string', { metadata: 'a' }, 'metadata', wrongType],
+  ['reasoning of a word', { reasoning: 'high' }, 'reasoning', invalidType],
+  ['an unknown effort', { reasoning: { effort: 'extreme' } }, 'reasoning.effort', invalidValue],
+  ['an effort of a number', { reasoning: { effort: 1 } }, 'reasoning.effort', invalidType],
+  ['an unknown summary', { reasoning: { summary: 'none' } }, 'reasoning.summary', invalidValue],
+  ['a text of a string', { text: 'json' }, 'text', invalidType],
+  ['a format of a string', format('json'), 'text.format', invalidType],
+  ['a format without a type', format({ name: 'n' }), 'text.format.type', missingParameter],
+  ['a format of a number for a type', format({ type: 5 }), 'text.format.type', invalidType],
+  ['tools of an object', { tools: {} }, 'tools', invalidType],
+  ['a tool of a string', { tools: ['web_search'] }, 'tools[0]', invalidType],
+  ['a tool without a type', { tools: [{ name: 'f' }] }, 'tools[0].type', missingParameter],
+  ['a tool of null for a type', { tools: [{ type: null }] }, 'tools[0].type', invalidType],
+  ['include of a string', { include: 'a' }, 'include', invalidType],
+  ['a number to include', { include: ['a', 5] }, 'include[1]', invalidType],
+  ['metadata of a list', { metadata: [] }, 'metadata', invalidType],
+  ['metadata of a string', { metadata: 'a' }, 'metadata', invalidType],
   ['33 tags', tags(33), 'tags', tooMany],
   ['a tag of 129 characters', { tags: ['a', '😀'.repeat(129)] }, 'tags[1]', above],
-  ['a tag of a number', { tags: [5] }, 'tags[0]', wrongType],
-  ['a trace without an id', { trace: {} }, 'trace.id', missing],
+  ['a tag of a number', { tags: [5] }, 'tags[0]', invalidType],
+  ['a trace without an id', { trace: {} }, 'trace.id', missingParameter],
   ['an empty trace id', { trace: { id: '' } }, 'trace.id', below],
   ['an empty span id', trace({ span_id: '' }), 'trace.span_id', below],
   ['a trace id of 257 characters', { trace: { id: 'a'.repeat(257) } }, 'trace.id', above],
-  ...['span_id', 'parent_span_id', 'name', 'source'].map((name): Refused => [
+  ...['span_id', 'parent_span_id', 'name', 'source'].map((name): InvalidCase => [
     `${name} of 257 characters`,
     trace({ [name]: 'a'.repeat(257) }),
     `trace.${name}`,
     above,
   ]),
-  ['trace metadata of a string', trace({ metadata: 'a' }), 'trace.metadata', wrongType],
+  ['trace metadata of a string', trace({ metadata: 'a' }), 'trace.metadata', invalidType],
   ['an unknown trace property', trace({ parent: 'a' }), 'trace.parent', unknown],
 ]

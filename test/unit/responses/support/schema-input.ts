@@ -1,4 +1,10 @@
-import { type Accepted, type Refused, missing, wrongType, wrongWord } from './schema-case.ts'
+import {
+  type ValidCase,
+  type InvalidCase,
+  missingParameter,
+  invalidType,
+  invalidValue,
+} from './schema-case.ts'
 
 const user = { role: 'user', content: 'a' }
 const items = (...values: readonly unknown[]) => ({ input: [user, ...values] })
@@ -7,10 +13,10 @@ const image = (fields: object) => part({ type: 'input_image', ...fields })
 const roles = ['system', 'developer', 'user', 'assistant']
 
 /** Input at the edge of what it may be; the item in question is the second one. */
-export const accepted: readonly Accepted[] = [
+export const accepted: readonly ValidCase[] = [
   ['an empty input', { input: '' }],
   ['no items', { input: [] }],
-  ...roles.flatMap((role): Accepted[] => [
+  ...roles.flatMap((role): ValidCase[] => [
     [`a message by ${role}`, items({ type: 'message', role, content: 'a' })],
     [`a message by ${role} without a type`, items({ role, content: 'a' })],
   ]),
@@ -43,41 +49,51 @@ export const accepted: readonly Accepted[] = [
 ]
 
 /** The same just beyond the edge. */
-export const refused: readonly Refused[] = [
-  ['no input', { input: undefined }, 'input', missing],
-  ['a null input', { input: null }, 'input', wrongType],
-  ['an input of a number', { input: 5 }, 'input', wrongType],
-  ['an input of a message', { input: user }, 'input', wrongType],
-  ['an item that is a string', items('a'), 'input[1]', wrongType],
-  ['an item that is null', items(null), 'input[1]', wrongType],
-  ['an item that is a list', items([user]), 'input[1]', wrongType],
-  ['an empty item', items({}), 'input[1].role', missing],
-  ['an item of a number for a type', items({ ...user, type: 5 }), 'input[1].type', wrongType],
-  ['null for a type alone', items({ type: null }), 'input[1].role', missing],
-  ['a typed message without a role', items({ type: 'message', content: 'a' }), 'input[1].role', missing],
-  ['a typed message without content', items({ type: 'message', role: 'user' }), 'input[1].content', missing],
-  ['a message without a role', items({ content: 'a', id: 'msg_1' }), 'input[1].role', missing],
-  ['a message without content', items({ role: 'user', id: 'msg_1' }), 'input[1].content', missing],
-  ['a message by a tool', items({ role: 'tool', content: 'a' }), 'input[1].role', wrongWord],
-  ['a null role', items({ role: null, content: 'a' }), 'input[1].role', wrongType],
-  ['null content', items({ role: 'assistant', content: null }), 'input[1].content', wrongType],
-  ['content of a number', items({ role: 'user', content: 5 }), 'input[1].content', wrongType],
-  ['content of an object', items({ role: 'user', content: {} }), 'input[1].content', wrongType],
-  ['a reference without an id', items({ type: 'item_reference' }), 'input[1].id', missing],
-  ['a reference to a number', items({ type: 'item_reference', id: 5 }), 'input[1].id', wrongType],
+export const refused: readonly InvalidCase[] = [
+  ['no input', { input: undefined }, 'input', missingParameter],
+  ['a null input', { input: null }, 'input', invalidType],
+  ['an input of a number', { input: 5 }, 'input', invalidType],
+  ['an input of a message', { input: user }, 'input', invalidType],
+  ['an item that is a string', items('a'), 'input[1]', invalidType],
+  ['an item that is null', items(null), 'input[1]', invalidType],
+  ['an item that is a list', items([user]), 'input[1]', invalidType],
+  ['an empty item', items({}), 'input[1].role', missingParameter],
+  ['an item of a number for a type', items({ ...user, type: 5 }), 'input[1].type', invalidType],
+  ['null for a type alone', items({ type: null }), 'input[1].role', missingParameter],
+  [
+    'a typed message without a role',
+    items({ type: 'message', content: 'a' }),
+    'input[1].role',
+    missingParameter,
+  ],
+  [
+    'a typed message without content',
+    items({ type: 'message', role: 'user' }),
+    'input[1].content',
+    missingParameter,
+  ],
+  ['a message without a role', items({ content: 'a', id: 'msg_1' }), 'input[1].role', missingParameter],
+  ['a message without content', items({ role: 'user', id: 'msg_1' }), 'input[1].content', missingParameter],
+  ['a message by a tool', items({ role: 'tool', content: 'a' }), 'input[1].role', invalidValue],
+  ['a null role', items({ role: null, content: 'a' }), 'input[1].role', invalidType],
+  ['null content', items({ role: 'assistant', content: null }), 'input[1].content', invalidType],
+  ['content of a number', items({ role: 'user', content: 5 }), 'input[1].content', invalidType],
+  ['content of an object', items({ role: 'user', content: {} }), 'input[1].content', invalidType],
+  ['a reference without an id', items({ type: 'item_reference' }), 'input[1].id', missingParameter],
+  ['a reference to a number', items({ type: 'item_reference', id: 5 }), 'input[1].id', invalidType],
   [
     'a reference to nothing',
     items({ type: 'item_reference', id: '' }),
     'input[1].id',
     'string_below_min_length',
   ],
-  ['a part of a string', part('a'), 'input[1].content[1]', wrongType],
-  ['a part without a type', part({ text: 'a' }), 'input[1].content[1].type', missing],
-  ['a part of a number for a type', part({ type: 5 }), 'input[1].content[1].type', wrongType],
-  ['a text without text', part({ type: 'input_text' }), 'input[1].content[1].text', missing],
-  ['a text of null', part({ type: 'input_text', text: null }), 'input[1].content[1].text', wrongType],
-  ['an image of a number', image({ image_url: 5 }), 'input[1].content[1].image_url', wrongType],
-  ['an image without a url', image({ image_url: {} }), 'input[1].content[1].image_url.url', missing],
-  ['a detail of a number', image({ detail: 1 }), 'input[1].content[1].detail', wrongType],
-  ['a file id of a number', image({ file_id: 1 }), 'input[1].content[1].file_id', wrongType],
+  ['a part of a string', part('a'), 'input[1].content[1]', invalidType],
+  ['a part without a type', part({ text: 'a' }), 'input[1].content[1].type', missingParameter],
+  ['a part of a number for a type', part({ type: 5 }), 'input[1].content[1].type', invalidType],
+  ['a text without text', part({ type: 'input_text' }), 'input[1].content[1].text', missingParameter],
+  ['a text of null', part({ type: 'input_text', text: null }), 'input[1].content[1].text', invalidType],
+  ['an image of a number', image({ image_url: 5 }), 'input[1].content[1].image_url', invalidType],
+  ['an image without a url', image({ image_url: {} }), 'input[1].content[1].image_url.url', missingParameter],
+  ['a detail of a number', image({ detail: 1 }), 'input[1].content[1].detail', invalidType],
+  ['a file id of a number', image({ file_id: 1 }), 'input[1].content[1].file_id', invalidType],
 ]

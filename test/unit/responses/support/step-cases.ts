@@ -9,7 +9,7 @@ import type { ResponseHead } from '../../../../src/api/responses/request/head.ts
 const digits = '0190f3a1b2c37d4e8f9a0b1c2d3e4f50'
 
 /** The head of a response to a plain question. */
-export function headOf(given: Partial<ResponseHead> = {}): ResponseHead {
+export function headOf(input: Partial<ResponseHead> = {}): ResponseHead {
   return {
     id: `resp_${digits}`,
     created_at: 1_700_000_000,
@@ -29,7 +29,7 @@ export function headOf(given: Partial<ResponseHead> = {}): ResponseHead {
     metadata: {},
     user: null,
     warnings: [],
-    ...given,
+    ...input,
   }
 }
 
@@ -48,8 +48,8 @@ export const usage: RunUsage = {
 export const created: RunEvent = { type: 'created' }
 export const started: RunEvent = { type: 'started' }
 export const answering: RunEvent = { type: 'answering', provider: 'acme', warnings: [] }
-export const said = (text: string): RunEvent => ({ type: 'text', text })
-export const thought = (text: string): RunEvent => ({ type: 'reasoning', text })
+export const textDelta = (text: string): RunEvent => ({ type: 'text', text })
+export const reasoningDelta = (text: string): RunEvent => ({ type: 'reasoning', text })
 export const finish = (reason: 'stop' | 'length' | 'content_filter'): RunEvent => ({ type: 'finish', reason })
 export const ended: RunEvent = { type: 'ended', at: 1_700_000_007, usage }
 export const cancelled: RunEvent = { type: 'cancelled', usage: null }
@@ -62,25 +62,36 @@ export const failed: RunEvent = {
 }
 
 /** How a run begins that comes to answer. */
-export const begun: readonly RunEvent[] = [created, started, answering]
+export const opening: readonly RunEvent[] = [created, started, answering]
 
 /** Runs of every kind, with the head that each has. */
 export const runs: Readonly<Record<string, readonly [head: ResponseHead, events: readonly RunEvent[]]>> = {
-  plain: [headOf(), [...begun, said('Hi'), said(' there'), finish('stop'), ended]],
-  reasoned: [headOf(), [...begun, thought('Hm'), thought('.'), said('Hi'), finish('stop'), ended]],
+  plain: [headOf(), [...opening, textDelta('Hi'), textDelta(' there'), finish('stop'), ended]],
+  reasoned: [
+    headOf(),
+    [...opening, reasoningDelta('Hm'), reasoningDelta('.'), textDelta('Hi'), finish('stop'), ended],
+  ],
   interleaved: [
     headOf(),
-    [...begun, thought('a'), said('b'), thought('c'), said('d'), finish('stop'), ended],
+    [
+      ...opening,
+      reasoningDelta('a'),
+      textDelta('b'),
+      reasoningDelta('c'),
+      textDelta('d'),
+      finish('stop'),
+      ended,
+    ],
   ],
-  'cut by length': [headOf(), [...begun, said('Hi'), finish('length'), ended]],
-  'cut while it reasons': [headOf(), [...begun, thought('Hm'), finish('length'), ended]],
-  filtered: [headOf(), [...begun, said('Hi'), finish('content_filter'), ended]],
-  background: [headOf({ background: true }), [...begun, said('Hi'), finish('stop'), ended]],
+  'cut by length': [headOf(), [...opening, textDelta('Hi'), finish('length'), ended]],
+  'cut while it reasons': [headOf(), [...opening, reasoningDelta('Hm'), finish('length'), ended]],
+  filtered: [headOf(), [...opening, textDelta('Hi'), finish('content_filter'), ended]],
+  background: [headOf({ background: true }), [...opening, textDelta('Hi'), finish('stop'), ended]],
   'cancelled before the start': [headOf({ background: true }), [created, cancelled]],
-  'cancelled in the middle': [headOf({ background: true }), [...begun, said('Hi'), cancelled]],
+  'cancelled in the middle': [headOf({ background: true }), [...opening, textDelta('Hi'), cancelled]],
   'failed before anything': [headOf(), [created, started, failed]],
-  'failed in the middle': [headOf(), [...begun, thought('Hm'), said('Hi'), failed]],
-  empty: [headOf(), [...begun, said(''), thought(''), finish('stop'), ended]],
+  'failed in the middle': [headOf(), [...opening, reasoningDelta('Hm'), textDelta('Hi'), failed]],
+  empty: [headOf(), [...opening, textDelta(''), reasoningDelta(''), finish('stop'), ended]],
 }
 
 /** A run step by step: the response that it makes, and what is told of it. */
@@ -88,14 +99,14 @@ export function runOf(
   head: ResponseHead,
   events: readonly RunEvent[],
 ): { readonly state: ResponseState; readonly told: readonly StreamEvent[] } {
-  const told: StreamEvent[] = []
+  const received: StreamEvent[] = []
   let state = initialState(head)
   for (const event of events) {
     const [next, news] = step(state, event)
     state = next
-    told.push(...news)
+    received.push(...news)
   }
-  return { state, told }
+  return { state, told: received }
 }
 
 /** What the readers of a run's stream see. */

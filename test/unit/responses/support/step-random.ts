@@ -1,16 +1,16 @@
 import type { RunEvent } from '../../../../src/api/responses/events/run-event.ts'
 import type { ResponseHead } from '../../../../src/api/responses/request/head.ts'
 import {
-  begun,
+  opening,
   cancelled,
   created,
   ended,
   failed,
   finish,
   headOf,
-  said,
+  textDelta,
   started,
-  thought,
+  reasoningDelta,
 } from './step-cases.ts'
 
 /** Pieces as they may come: nothing at all, what JSON escapes, and the two halves of one character. */
@@ -22,15 +22,15 @@ export function randomRun(random: () => number): readonly [head: ResponseHead, e
   const piece = () => pick(pieces)
   const middle = (): RunEvent => {
     const dice = random()
-    if (dice < 0.55) return said(piece())
-    if (dice < 0.85) return thought(piece())
+    if (dice < 0.55) return textDelta(piece())
+    if (dice < 0.85) return reasoningDelta(piece())
     if (dice < 0.9) return { type: 'answering', provider: 'acme', warnings: [`A loss of ${piece()}.`] }
     if (dice < 0.95) return { type: 'tier', tier: pick(['default', 'priority', null]) }
     return finish(pick(['stop', 'length', 'content_filter']))
   }
-  const many = (most: number) => Array.from({ length: random() ** 2 * most }, middle)
+  const many = (max: number) => Array.from({ length: random() ** 2 * max }, middle)
   const head = headOf({ background: random() < 0.5, warnings: random() < 0.2 ? ['A loss.'] : [] })
-  const beginning = random() < 0.8 ? begun : pick([[created], [created, started]])
+  const beginning = random() < 0.8 ? opening : pick([[created], [created, started]])
   const end = random() < 0.8 ? [pick([ended, cancelled, failed])] : []
   const behind = random() < 0.2 ? [...many(5), ended] : []
   return [head, [...beginning, ...many(60), ...end, ...behind]]

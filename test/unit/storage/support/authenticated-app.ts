@@ -7,11 +7,11 @@ import type { KeyDirectory } from '../../../../src/storage/ports/key-directory.t
 export function authenticatedApp(keys: KeyDirectory, now: () => number = Date.now) {
   const protectedRoutes = new Elysia().use(authentication(keys, now)).get('/who', ({ caller }) => caller)
   return new Elysia()
-    .onError(({ error }) => (error instanceof ApiError ? answer(error) : new Response('', { status: 500 })))
+    .onError(({ error }) => (error instanceof ApiError ? reply(error) : new Response('', { status: 500 })))
     .get('/open', (context) => ({ knowsCaller: 'caller' in context }))
     .use(protectedRoutes)
 }
 
-function answer(error: ApiError): Response {
+function reply(error: ApiError): Response {
   return Response.json(error.toBody(), { status: error.status, headers: { ...error.headers } })
 }

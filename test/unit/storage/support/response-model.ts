@@ -15,12 +15,12 @@ export type ModelResponse = {
 export type ResponseModel = Map<string, ModelResponse>
 
 /** A response as its owner sees it. */
-export function seen(model: ResponseModel, owner: string, id: string): ModelResponse | undefined {
+export function visibleResponse(model: ResponseModel, owner: string, id: string): ModelResponse | undefined {
   const response = model.get(id)
   return response === undefined || response.deleted || response.owner !== owner ? undefined : response
 }
 
-export function over({ status }: ModelResponse): boolean {
+export function isFinished({ status }: ModelResponse): boolean {
   return status !== 'queued' && status !== 'in_progress'
 }
 
@@ -33,7 +33,7 @@ export function chainOf(model: ResponseModel, response: ModelResponse): string[]
 }
 
 /** The ids that are still needed: those in sight, and all that those follow. */
-export function kept(model: ResponseModel): string[] {
+export function storedIds(model: ResponseModel): string[] {
   const inSight = [...model.values()].filter(({ deleted }) => !deleted)
   return [...new Set(inSight.flatMap((response) => chainOf(model, response)))].toSorted()
 }

@@ -22,7 +22,7 @@ export async function responseStorage() {
   const finish = (organization: string, id: string, end: ResponseEnd) =>
     writer.write(() => writes.finish(organization, id, end))
   /** Keeps a finished response of acme, and tells its id. */
-  async function answered(previousId?: string, facts: Partial<NewResponse> = {}): Promise<string> {
+  async function replied(previousId?: string, facts: Partial<NewResponse> = {}): Promise<string> {
     const response = { ...finished(acme, previousId), ...facts }
     await insert(response as NewResponse)
     return response.id
@@ -57,7 +57,7 @@ export async function responseStorage() {
     writes,
     insert,
     finish,
-    answered,
+    answered: replied,
     answeredInTurn,
     queued,
     ...kept,

@@ -46,14 +46,14 @@ export function countOf(sqlite: Sqlite, table: 'usage' | 'ledger' | 'reservation
 type Sums = { readonly name: string } & Record<'balance' | 'reserved' | 'entries' | 'open', string>
 
 /** Holds of every organization, always: each sum is what its parts sum to, and nothing reserved is below zero. */
-export function expectSoundBooks(sqlite: Sqlite): void {
-  const books = sqlite.prepare<Sums, []>(
+export function expectConsistentLedger(sqlite: Sqlite): void {
+  const billing = sqlite.prepare<Sums, []>(
     `SELECT name, cast(balance as text) balance, cast(reserved as text) reserved,
       (SELECT cast(coalesce(sum(amount), 0) as text) FROM ledger WHERE organization_id = o.id) entries,
       (SELECT cast(coalesce(sum(amount), 0) as text) FROM reservations WHERE organization_id = o.id) open
     FROM organizations o`,
   )
-  for (const { name, balance, reserved, entries, open } of books.all()) {
+  for (const { name, balance, reserved, entries, open } of billing.all()) {
     expect([name, entries, open]).toEqual([name, balance, reserved])
     expect(BigInt(reserved)).toBeGreaterThanOrEqual(0n)
   }

@@ -1,12 +1,12 @@
 import type { Database as Sqlite } from 'bun:sqlite'
-import { parseUsd } from '../../../../src/lib/usd.ts'
-import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
-import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
-import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
-import type { BillingMode } from '../../../../src/domain/accounting/organization.ts'
-import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
-import { quietLog } from '../../../unit/storage/support/folder.ts'
-import { expectSoundBooks } from '../../../unit/storage/support/money-world.ts'
+import { parseUsd } from '../../src/lib/usd.ts'
+import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
+import { createKeys } from '../../src/storage/sqlite/keys/keys.ts'
+import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
+import type { BillingMode } from '../../src/domain/accounting/organization.ts'
+import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
+import { quietLog } from '../unit/storage/support/folder.ts'
+import { expectConsistentLedger } from '../unit/storage/support/ledger-fixture.ts'
 
 /** A row of the usage table, as it is stored. */
 export type UsageRow = Readonly<Record<string, string | number | null>> & {
@@ -17,7 +17,7 @@ export type UsageRow = Readonly<Record<string, string | number | null>> & {
 }
 
 /** The usage and the ledger in the database of a gateway, on a connection of its own. */
-export type Books = Disposable & {
+export type BillingDatabase = Disposable & {
   readonly sqlite: Sqlite
   /** Sets the billing of an organization and credits it in USD; creates it where it is missing. */
   fund(name: string, usd: string, billing?: BillingMode): Promise<void>
@@ -32,14 +32,14 @@ export type Books = Disposable & {
   entries(): unknown[]
   /** The ledger amounts of a request, by kind. */
   entriesOf(request: string): Readonly<Record<string, number>>
-  open(): number
+  openReservations(): number
   /** Resolves with the usage rows once there are this many and no call is open. */
-  settled(rows: number): Promise<UsageRow[]>
-  expectSound(): void
+  waitForUsage(rows: number): Promise<UsageRow[]>
+  expectConsistent(): void
 }
 
 /** Opens the database of a gateway that may be running. */
-export function openBooks(file: string): Books {
+export function openBillingDatabase(file: string): BillingDatabase {
   const database = openDatabase(file, quietLog)
   const { sqlite } = database
   const writer = createWriter(database)
@@ -50,7 +50,7 @@ export function openBooks(file: string): Books {
   return {
     sqlite,
     rows,
-    open,
+    openReservations: open,
     fund: (name, usd, billing = 'prepaid') => fund(organizations, name, usd, billing),
     async keyOf(name) {
       const { key } = await keys.create({ organization: name, name: `of ${name}`, expiresAt: null })
@@ -63,24 +63,24 @@ export function openBooks(file: string): Books {
       Object.fromEntries(
         sqlite.query('SELECT kind, amount FROM ledger WHERE request_id = ?').values(request),
       ),
-    async settled(count) {
-      await until(() => rows().length >= count && open() === 0, `${count} rows and no open call`)
+    async waitForUsage(count) {
+      await waitUntil(() => rows().length >= count && open() === 0, `${count} rows and no open call`)
       return rows()
     },
-    expectSound: () => expectSoundBooks(sqlite),
+    expectConsistent: () => expectConsistentLedger(sqlite),
     [Symbol.dispose]: () => database.close(),
   }
 }
 
 /** Resolves once the condition holds; throws after the timeout in milliseconds. */
-export async function until(
+export async function waitUntil(
   claim: () => boolean | Promise<boolean>,
   what: string,
-  most = 5000,
+  max = 5000,
 ): Promise<void> {
-  const deadline = performance.now() + most
+  const deadline = performance.now() + max
   while (!(await claim())) {
-    if (performance.now() > deadline) throw new Error(`Not within ${most} ms: ${what}.`)
+    if (performance.now() > deadline) throw new Error(`Not within ${max} ms: ${what}.`)
     await Bun.sleep(5)
   }
 }

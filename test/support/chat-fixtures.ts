@@ -1,38 +1,45 @@
 import { type End, events, finish, json, type Piece, type Script } from './script.ts'
 
 /** The output of a chat completions provider, from which both its complete reply and its stream are rendered. */
-export type Said = {
-  readonly choices: readonly SaidChoice[]
+export type ChatOutput = {
+  readonly choices: readonly ChatOutputChoice[]
   readonly usage?: object
   readonly tier?: string
 }
 
-export type SaidChoice = {
+export type ChatOutputChoice = {
   /** One string for each delta of the stream. */
   readonly text?: readonly string[]
   readonly reasoning?: readonly string[]
-  readonly calls?: readonly SaidCall[]
+  readonly calls?: readonly ChatOutputCall[]
   readonly finish: string
 }
 
 /** A tool call; `arguments` has one string for each fragment. */
-export type SaidCall = { readonly id: string; readonly name: string; readonly arguments: readonly string[] }
+export type ChatOutputCall = {
+  readonly id: string
+  readonly name: string
+  readonly arguments: readonly string[]
+}
 
 export const usage = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 }
 
 /** The default output: one choice with the text `It is four metres.`, with these changes. */
-export function said(choice: Partial<SaidChoice> = {}, rest: Partial<Said> = {}): Said {
+export function chatOutput(
+  choice: Partial<ChatOutputChoice> = {},
+  rest: Partial<ChatOutput> = {},
+): ChatOutput {
   return { choices: [{ text: ['It is ', 'four metres.'], finish: 'stop', ...choice }], usage, ...rest }
 }
 
 /** A script that sends the output as one JSON reply. */
-export function whole(answer: Said = said()): Script {
-  return json(completionOf(answer))
+export function jsonReply(reply: ChatOutput = chatOutput()): Script {
+  return json(completionOf(reply))
 }
 
 /** A script that sends the output as a stream. */
-export function streamed(answer: Said = said()): Script {
-  return events(framesOf(answer))
+export function streamReply(reply: ChatOutput = chatOutput()): Script {
+  return events(framesOf(reply))
 }
 
 /** A script that streams these chunks; a string, bytes or a promise is a raw piece. */
@@ -53,11 +60,11 @@ export function delta(fields: object, finish_reason: string | null = null): obje
 export const doneFrame = 'data: [DONE]\n\n'
 
 /** All frames of the stream of an output, one string each. */
-export function framesOf(answer: Said): string[] {
-  const opening = answer.choices.map((_, index) => choiceChunk(index, { role: 'assistant', content: '' }))
-  const usage = answer.usage ? [{ ...common, choices: [], usage: answer.usage }] : []
-  const tier = answer.tier === undefined ? {} : { service_tier: answer.tier }
-  const objects = [...opening, ...answer.choices.flatMap(chunksOf), ...usage]
+export function framesOf(reply: ChatOutput): string[] {
+  const opening = reply.choices.map((_, index) => choiceChunk(index, { role: 'assistant', content: '' }))
+  const usage = reply.usage ? [{ ...common, choices: [], usage: reply.usage }] : []
+  const tier = reply.tier === undefined ? {} : { service_tier: reply.tier }
+  const objects = [...opening, ...reply.choices.flatMap(chunksOf), ...usage]
   return [...objects.map((object) => frame({ ...object, ...tier })), doneFrame]
 }
 
@@ -71,7 +78,10 @@ function choiceChunk(index: number, delta: object, finish_reason: string | null 
   return { ...common, object: 'chat.completion.chunk', choices: [{ index, delta, finish_reason }] }
 }
 
-function chunksOf({ text = [], reasoning = [], calls = [], finish }: SaidChoice, index: number): object[] {
+function chunksOf(
+  { text = [], reasoning = [], calls = [], finish }: ChatOutputChoice,
+  index: number,
+): object[] {
   const pieces = [
     ...reasoning.map((piece) => ({ reasoning_content: piece })),
     ...text.map((content) => ({ content })),
@@ -80,14 +90,14 @@ function chunksOf({ text = [], reasoning = [], calls = [], finish }: SaidChoice,
   return [...pieces.map((piece) => choiceChunk(index, piece)), choiceChunk(index, {}, finish)]
 }
 
-function callPieces({ id, name, arguments: [first = '', ...rest] }: SaidCall, index: number): object[] {
+function callPieces({ id, name, arguments: [first = '', ...rest] }: ChatOutputCall, index: number): object[] {
   const begin = { index, id, type: 'function', function: { name, arguments: first } }
   const more = rest.map((text) => ({ index, function: { arguments: text } }))
   return [begin, ...more].map((call) => ({ tool_calls: [call] }))
 }
 
 /** The complete reply of an output, as its provider would send it. */
-export function completionOf({ choices, usage, tier }: Said): object {
+export function completionOf({ choices, usage, tier }: ChatOutput): object {
   return {
     ...common,
     object: 'chat.completion',
@@ -97,7 +107,7 @@ export function completionOf({ choices, usage, tier }: Said): object {
   }
 }
 
-function choiceOf({ text, reasoning, calls, finish }: SaidChoice, index: number): object {
+function choiceOf({ text, reasoning, calls, finish }: ChatOutputChoice, index: number): object {
   const message = {
     role: 'assistant',
     content: text?.join('') ?? null,
@@ -107,6 +117,6 @@ function choiceOf({ text, reasoning, calls, finish }: SaidChoice, index: number)
   return { index, message, finish_reason: finish }
 }
 
-function callOf({ id, name, arguments: pieces }: SaidCall): object {
+function callOf({ id, name, arguments: pieces }: ChatOutputCall): object {
   return { id, type: 'function', function: { name, arguments: pieces.join('') } }
 }

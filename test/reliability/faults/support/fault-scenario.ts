@@ -1,17 +1,21 @@
 import { expect } from 'bun:test'
 import type { ProviderSettings } from '../../../../src/config/settings.ts'
-import { type Paid, type PaidOptions, startPaid } from '../../money/support/paid.ts'
+import {
+  type BillingScenario,
+  type BillingScenarioOptions,
+  startBillingScenario,
+} from '../../../support/billing-scenario.ts'
 import { readError, readStreamed } from '../../../support/chat-reply.ts'
 import { readEvents } from '../../../support/responses.ts'
-import { question } from '../../../support/scenario.ts'
+import { chatRequest } from '../../../support/scenario.ts'
 import { events, json, type Script } from '../../../support/script.ts'
-import type { Voice } from './voice.ts'
+import type { ProtocolFixture } from './protocol-fixtures.ts'
 
 /** One way of asking: which interface, and whether a stream is wanted. */
-export type Form = { readonly api: 'chat' | 'responses'; readonly stream: boolean }
+export type RequestForm = { readonly api: 'chat' | 'responses'; readonly stream: boolean }
 
 /** All of them. */
-export const forms: readonly Form[] = [
+export const forms: readonly RequestForm[] = [
   { api: 'chat', stream: false },
   { api: 'chat', stream: true },
   { api: 'responses', stream: false },
@@ -19,18 +23,18 @@ export const forms: readonly Form[] = [
 ]
 
 /** How a call that could not be answered is told: by its status, or in a stream that has begun. */
-export type Failed = { readonly status: number; readonly code: string }
+export type ExpectedError = { readonly status: number; readonly code: string }
 
 /** A gateway for a whole table of faults: prepaid, and with no rest for a provider that fails. */
-export function startTrial(
-  voice: Voice,
+export function startFaultScenario(
+  fixture: ProtocolFixture,
   timeouts: ProviderSettings['timeouts'] = {},
-  options: PaidOptions = {},
-): Promise<Paid> {
-  return startPaid(good(voice, false), {
+  options: BillingScenarioOptions = {},
+): Promise<BillingScenario> {
+  return startBillingScenario(normalReply(fixture, false), {
     balance: '1000',
     ...options,
-    provider: { kind: voice.kind, timeouts },
+    provider: { kind: fixture.kind, timeouts },
     settings: {
       retries: { attempts: options.other ? 2 : 0 },
       breaker: { failures: 1_000_000, cooldown: '1s' },
@@ -40,25 +44,33 @@ export function startTrial(
 }
 
 /** The usual answer. */
-export function good(voice: Voice, stream: boolean): Script {
-  return stream ? events([...voice.begun, ...voice.ended]) : json(voice.whole)
+export function normalReply(fixture: ProtocolFixture, stream: boolean): Script {
+  return stream ? events([...fixture.firstFrames, ...fixture.lastFrames]) : json(fixture.complete)
 }
 
 /** Asks the usual question. */
-export function ask({ app }: Paid, { api, stream }: Form, more: object = {}): Promise<Response> {
-  if (api === 'chat') return app.chat({ ...question, stream, ...more })
-  const { model, messages } = question
+export function sendRequest(
+  { app }: BillingScenario,
+  { api, stream }: RequestForm,
+  more: object = {},
+): Promise<Response> {
+  if (api === 'chat') return app.chat({ ...chatRequest, stream, ...more })
+  const { model, messages } = chatRequest
   return app.request('/v1/responses', { body: { model, input: messages, stream, ...more } })
 }
 
 /** The reply is the error, before anything was said, and no stream. */
-export async function expectRefused(response: Response, { status, code }: Failed): Promise<void> {
+export async function expectError(response: Response, { status, code }: ExpectedError): Promise<void> {
   expect(response.headers.get('content-type')).toStartWith('application/json')
   expect(await readError(response)).toMatchObject({ status, code, message: expect.stringMatching(/\S/) })
 }
 
 /** The reply begins as the answer does, and ends with the error: nothing of it looks whole. */
-export async function expectBroken(response: Response, { api }: Form, code: string): Promise<void> {
+export async function expectBrokenStream(
+  response: Response,
+  { api }: RequestForm,
+  code: string,
+): Promise<void> {
   expect(response.status).toBe(200)
   if (api === 'responses') return expectFailedEvents(response, code)
   const { text, error, done } = await readStreamed(response)
@@ -76,7 +88,11 @@ async function expectFailedEvents(response: Response, code: string): Promise<voi
 }
 
 /** The reply is the usual answer. */
-export async function expectWhole(response: Response, { api, stream }: Form, text: string): Promise<void> {
+export async function expectComplete(
+  response: Response,
+  { api, stream }: RequestForm,
+  text: string,
+): Promise<void> {
   expect(response.status).toBe(200)
   const body = await response.text()
   expect(body).toContain(text)
@@ -90,23 +106,23 @@ export function idOf({ headers }: Response): string {
 }
 
 /** What the books have of a call, and that they agree: the row, the charge and the balance, and nothing is open. */
-export function expectBooked({ books }: Paid, id: string, row: object): void {
-  const found = books.row(id)
+export function expectSettled({ billing }: BillingScenario, id: string, row: object): void {
+  const found = billing.row(id)
   expect(found).toMatchObject(row)
-  const { charge = 0 } = books.entriesOf(id)
+  const { charge = 0 } = billing.entriesOf(id)
   expect(1 - charge).toBe(1 + (found?.cost ?? 0))
-  expect(books.open()).toBe(0)
-  books.expectSound()
+  expect(billing.openReservations()).toBe(0)
+  billing.expectConsistent()
 }
 
 /** The gateway is as well as before: no connection is left upstream, and it answers. */
-export async function expectWell(trial: Paid, voice: Voice): Promise<void> {
-  await trial.acme.quiet()
-  trial.acme.answer(good(voice, false))
-  await expectWhole(
-    await ask(trial, { api: 'chat', stream: false }),
+export async function expectHealthy(scenario: BillingScenario, fixture: ProtocolFixture): Promise<void> {
+  await scenario.acme.idle()
+  scenario.acme.respondWith(normalReply(fixture, false))
+  await expectComplete(
+    await sendRequest(scenario, { api: 'chat', stream: false }),
     { api: 'chat', stream: false },
     'four metres.',
   )
-  expect(trial.books.account()[1]).toBe(0)
+  expect(scenario.billing.account()[1]).toBe(0)
 }

@@ -1,41 +1,43 @@
-import { completionOf, framesOf, said } from '../../../support/chat-answers.ts'
+import { completionOf, framesOf, chatOutput } from '../../../support/chat-fixtures.ts'
 
 /** How a provider of one wire says the usual answer, `It is four metres.` */
-export type Voice = {
+export type ProtocolFixture = {
   readonly kind: string
-  readonly whole: string
+  readonly complete: string
   /** The frames until the first words have been said, and those after them. */
-  readonly begun: readonly string[]
-  readonly ended: readonly string[]
+  readonly firstFrames: readonly string[]
+  readonly lastFrames: readonly string[]
   /** An error in the middle of a stream. */
   readonly error: string
   /** A frame that says this text. */
   readonly text: (text: string) => string
   /** The frame that begins a tool call, and one that goes on with its arguments. */
-  readonly callBegun: string
-  readonly argumentsPiece: (text: string) => string
+  readonly firstCallFrame: string
+  readonly argumentsFrame: (text: string) => string
   /** A whole answer, and a frame, with a tool call whose arguments are this JSON. */
-  readonly called: (json: string) => readonly [whole: string, frame: string]
+  readonly callReply: (json: string) => readonly [whole: string, frame: string]
   /** In nano-dollars, of an answer that broke off after `It is `: what was told of the prompt, and two tokens. */
   readonly brokenCost: number
 }
 
-const frames = framesOf(said())
+const frames = framesOf(chatOutput())
 
-const openaiChat: Voice = {
+const openaiChat: ProtocolFixture = {
   kind: 'openai-compatible',
-  whole: JSON.stringify(completionOf(said())),
-  begun: frames.slice(0, 2),
-  ended: frames.slice(2),
+  complete: JSON.stringify(completionOf(chatOutput())),
+  firstFrames: frames.slice(0, 2),
+  lastFrames: frames.slice(2),
   error: 'data: {"error":{"message":"Down.","type":"server_error"}}\n\n',
   text: (text) => chunk({ content: text }),
-  callBegun: chunk({ tool_calls: [callPiece({ id: 'call_1', function: { name: 'f', arguments: '' } })] }),
-  argumentsPiece: (text) => chunk({ tool_calls: [callPiece({ function: { arguments: text } })] }),
-  called(json) {
+  firstCallFrame: chunk({
+    tool_calls: [callPiece({ id: 'call_1', function: { name: 'f', arguments: '' } })],
+  }),
+  argumentsFrame: (text) => chunk({ tool_calls: [callPiece({ function: { arguments: text } })] }),
+  callReply(json) {
     const call = `{"index":0,"id":"call_1","type":"function","function":{"name":"f","arguments":${json}}}`
-    const said = `{"role":"assistant","content":null,"tool_calls":[${call}]}`
+    const output = `{"role":"assistant","content":null,"tool_calls":[${call}]}`
     const choice = (name: string) =>
-      `{"choices":[{"index":0,"${name}":${said},"finish_reason":"tool_calls"}]}`
+      `{"choices":[{"index":0,"${name}":${output},"finish_reason":"tool_calls"}]}`
     return [choice('message'), `data: ${choice('delta')}\n\n`]
   },
   brokenCost: 8 * 1000 + 2 * 10_000,
@@ -52,20 +54,20 @@ function callPiece(fields: object): object {
 const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'upstream-model' }
 const usage = { input_tokens: 12, output_tokens: 5 }
 
-const anthropic: Voice = {
+const anthropic: ProtocolFixture = {
   kind: 'anthropic',
-  whole: JSON.stringify({
+  complete: JSON.stringify({
     ...message,
     content: [{ type: 'text', text: 'It is four metres.' }],
     stop_reason: 'end_turn',
     usage,
   }),
-  begun: [
+  firstFrames: [
     event('message_start', { message: { ...message, content: [], usage: { ...usage, output_tokens: 1 } } }),
     event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
     delta({ type: 'text_delta', text: 'It is ' }),
   ],
-  ended: [
+  lastFrames: [
     delta({ type: 'text_delta', text: 'four metres.' }),
     event('content_block_stop', { index: 0 }),
     event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 5 } }),
@@ -73,15 +75,15 @@ const anthropic: Voice = {
   ],
   error: event('error', { error: { type: 'api_error', message: 'Down.' } }),
   text: (text) => delta({ type: 'text_delta', text }),
-  callBegun: event('content_block_start', {
+  firstCallFrame: event('content_block_start', {
     index: 1,
     content_block: { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} },
   }),
-  argumentsPiece: (text) => delta({ type: 'input_json_delta', partial_json: text }),
-  called(json) {
+  argumentsFrame: (text) => delta({ type: 'input_json_delta', partial_json: text }),
+  callReply(json) {
     const block = `{"type":"tool_use","id":"toolu_1","name":"f","input":${json}}`
-    const whole = `{"type":"message","role":"assistant","content":[${block}],"stop_reason":"tool_use"}`
-    return [whole, `data: {"type":"content_block_start","index":1,"content_block":${block}}\n\n`]
+    const complete = `{"type":"message","role":"assistant","content":[${block}],"stop_reason":"tool_use"}`
+    return [complete, `data: {"type":"content_block_start","index":1,"content_block":${block}}\n\n`]
   },
   brokenCost: 12 * 1000 + 2 * 10_000,
 }
@@ -95,4 +97,4 @@ function delta(fields: object): string {
 }
 
 /** The wires that every fault is tried on. */
-export const voices: readonly Voice[] = [openaiChat, anthropic]
+export const protocolFixtures: readonly ProtocolFixture[] = [openaiChat, anthropic]

@@ -6,28 +6,28 @@ import type { Command } from '../../../src/cli/command.ts'
 import { UsageError } from '../../../src/cli/errors.ts'
 
 /** What a command said, and how it ended. */
-export type Said = { readonly code: number; readonly out: string; readonly err: string }
+export type CommandResult = { readonly code: number; readonly out: string; readonly err: string }
 
 /** Runs commands in this process on a data folder of their own. */
-export function storageWorld() {
+export function storageFixture() {
   const folder = mkdtempSync(join(tmpdir(), 'weir-cli-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const data = join(folder, 'data')
 
-  async function say(command: Command, ...args: string[]): Promise<Said> {
+  async function run(command: Command, ...args: string[]): Promise<CommandResult> {
     const lines: { out: string[]; err: string[] } = { out: [], err: [] }
-    const world = {
+    const scenario = {
       environment: { WEIR_DATA: data },
       cwd: folder,
       home: folder,
       out: (text: string) => void lines.out.push(text),
       err: (text: string) => void lines.err.push(text),
     }
-    const code = await command.run(args, world).catch((error: Error) => {
+    const code = await command.run(args, scenario).catch((error: Error) => {
       lines.err.push(error.message)
       return error instanceof UsageError ? 2 : 1
     })
     return { code, out: lines.out.join('\n'), err: lines.err.join('\n') }
   }
-  return { data, say }
+  return { data, say: run }
 }

@@ -6,18 +6,18 @@ import { startWeir } from '../../operation/support/weir-process.ts'
 import { firstKey } from '../../../support/app.ts'
 
 /** How connections that say nothing, or not enough, have ended. */
-export type Held = {
+export type HeldConnections = {
   /** How many of each kind are open after two minutes. */
   readonly open: Readonly<Record<string, number>>
   /** Seconds after which the last one of each kind was closed. */
   readonly closedAfter: Readonly<Record<string, number>>
   /** Another client got its answer each time. */
-  readonly answered: boolean
+  readonly served: boolean
 }
 
 const each = 1000
 /** Seconds. */
-const longest = 120
+const maxSeconds = 120
 
 const key = `authorization: Bearer ${firstKey}\r\n`
 
@@ -32,7 +32,7 @@ const kinds: Readonly<Record<string, readonly [first: string, drip: string]>> = 
 }
 
 /** Opens a thousand connections of each kind and looks how long they are held, with a client between who asks. */
-export async function holdConnections(): Promise<Held> {
+export async function holdConnections(): Promise<HeldConnections> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-held-'))
   try {
     await using weir = await startWeir({ settings: { log: 'off' }, folder })
@@ -43,19 +43,19 @@ export async function holdConnections(): Promise<Held> {
     }))
     const startedAt = performance.now()
     const closedAfter: Record<string, number> = {}
-    let answered = true
-    for (let second = 0; second < longest && Object.keys(closedAfter).length < groups.length; second++) {
+    let replied = true
+    for (let second = 0; second < maxSeconds && Object.keys(closedAfter).length < groups.length; second++) {
       for (const { name, drip, open } of groups) {
         for (const socket of open) if (drip !== '') socket.write(drip)
         if (open.size === 0) closedAfter[name] ??= Math.round((performance.now() - startedAt) / 1000)
       }
       const reply = await weir.chat({ model: 'weir/echo', messages: [{ role: 'user', content: 'Hello.' }] })
-      answered &&= (await reply.text()).includes('Hello.')
+      replied &&= (await reply.text()).includes('Hello.')
       await Bun.sleep(1000)
     }
     const left = Object.fromEntries(groups.map(({ name, open }) => [name, open.size]))
     for (const { open } of groups) for (const socket of open) socket.destroy()
-    return { open: left, closedAfter, answered }
+    return { open: left, closedAfter, served: replied }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

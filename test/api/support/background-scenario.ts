@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import type { SettingsFile } from '../../../src/config/settings.ts'
 import type { ResponseObject } from '../../../src/api/responses/render/reply-schema.ts'
-import { openBooks } from '../../reliability/money/support/books.ts'
-import { pricing } from '../../reliability/money/support/paid.ts'
+import { openBillingDatabase } from '../../support/billing-database.ts'
+import { pricing } from '../../support/billing-scenario.ts'
 import { temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { type App, startApp } from '../../support/app.ts'
-import { begun, ended } from '../../support/background.ts'
-import { chunks, streamed } from '../../support/chat-answers.ts'
+import { firstChunks, lastChunks } from '../../support/background.ts'
+import { chunks, streamReply } from '../../support/chat-fixtures.ts'
 import { providerKey } from '../../support/scenario.ts'
 import { hang, json, type Script, silence } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
@@ -26,7 +26,7 @@ export type ModelRun = {
 }
 
 /** A gateway that pays, to be started anew on the same database, in front of a provider that answers at random. */
-export async function backgroundWorld(random: () => number) {
+export async function backgroundScenario(random: () => number) {
   const file = join(temporaryFolder(), 'weir.db')
   const gates: (() => void)[] = []
   const upstream = await createUpstream(randomProvider(random, gates))
@@ -46,11 +46,11 @@ export async function backgroundWorld(random: () => number) {
   }
   const start = () => startApp({ settings, database: file })
   let app: App = await start()
-  const books = openBooks(file)
-  await books.fund('default', '100')
+  const billing = openBillingDatabase(file)
+  await billing.fund('default', '100')
   return {
     app: () => app,
-    books,
+    books: billing,
     upstream,
     /** Lets one of the answers that wait go on. */
     release: () => gates.splice(Math.floor(random() * gates.length), 1)[0]?.(),
@@ -60,11 +60,11 @@ export async function backgroundWorld(random: () => number) {
     },
     /** From now on every answer comes, and those that wait go on. */
     calm() {
-      upstream.answer(streamed())
+      upstream.respondWith(streamReply())
       for (const open of gates.splice(0)) open()
     },
     async [Symbol.asyncDispose]() {
-      books[Symbol.dispose]()
+      billing[Symbol.dispose]()
       await app.stop()
       await upstream[Symbol.asyncDispose]()
     },
@@ -78,9 +78,11 @@ function randomProvider(random: () => number, gates: (() => void)[]): Script {
 function answerOf(random: () => number, gates: (() => void)[]): Script {
   const gate = Promise.withResolvers<void>()
   const draw = random()
-  if (draw < 0.3) return streamed()
+  if (draw < 0.3) return streamReply()
   if (draw < 0.4) return json({ error: { message: 'Down.' } }, { status: 503 })
   if (draw < 0.45) return silence
   gates.push(gate.resolve)
-  return draw < 0.9 ? chunks([...begun, gate.promise, ...ended]) : chunks([...begun, gate.promise], hang)
+  return draw < 0.9
+    ? chunks([...firstChunks, gate.promise, ...lastChunks])
+    : chunks([...firstChunks, gate.promise], hang)
 }

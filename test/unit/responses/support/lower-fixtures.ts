@@ -12,7 +12,7 @@ export function lowered(patch: object, context: readonly Item[] = []): Lowered {
 }
 
 /** The refusal of such a request. */
-export function refusal(patch: object, context: readonly Item[] = []): ApiError {
+export function rejection(patch: object, context: readonly Item[] = []): ApiError {
   try {
     lowered(patch, context)
   } catch (error) {
@@ -23,4 +23,4 @@ export function refusal(patch: object, context: readonly Item[] = []): ApiError 
 }
 
 /** A part of text. */
-export const text = (words: string) => ({ type: 'text', text: words }) as const
+export const textPart = (words: string) => ({ type: 'text', text: words }) as const

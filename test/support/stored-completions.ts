@@ -1,6 +1,6 @@
 import type { ChatCompletion } from '../../src/api/chat-completions/reply-schema.ts'
 import type { App, RequestOptions } from './app.ts'
-import { question } from './scenario.ts'
+import { chatRequest } from './scenario.ts'
 
 /** A page of a list. */
 export type ListBody<Item> = {
@@ -14,18 +14,18 @@ export type ListBody<Item> = {
 export const storedPath = '/v1/chat/completions'
 
 /** Creates a stored completion and returns its reply. */
-export async function store(
+export async function storeCompletion(
   app: App,
   more: object = {},
   options: RequestOptions = {},
 ): Promise<ChatCompletion> {
-  const reply = await app.chat({ ...question, store: true, ...more }, options)
+  const reply = await app.chat({ ...chatRequest, store: true, ...more }, options)
   if (reply.status !== 200) throw new Error(`It was not stored: ${await reply.text()}`)
   return (await reply.json()) as ChatCompletion
 }
 
 /** Lists stored completions; `query` is the query string. */
-export async function listed(
+export async function listCompletions(
   app: App,
   query = '',
   options: RequestOptions = {},
@@ -36,11 +36,19 @@ export async function listed(
 }
 
 /** The ids of a list of stored completions. */
-export async function idsListed(app: App, query = '', options: RequestOptions = {}): Promise<string[]> {
-  return (await listed(app, query, options)).data.map(({ id }) => id)
+export async function listCompletionIds(
+  app: App,
+  query = '',
+  options: RequestOptions = {},
+): Promise<string[]> {
+  return (await listCompletions(app, query, options)).data.map(({ id }) => id)
 }
 
 /** Retrieves a stored completion. */
-export async function readStored(app: App, id: string, options: RequestOptions = {}): Promise<unknown> {
+export async function retrieveCompletion(
+  app: App,
+  id: string,
+  options: RequestOptions = {},
+): Promise<unknown> {
   return await (await app.request(`${storedPath}/${id}`, options)).json()
 }

@@ -5,13 +5,13 @@ import { SseParser } from '../../../../src/lib/sse.ts'
 import type { Protocol } from '../../../../src/providers/protocols/protocol.ts'
 
 /** What a list of events comes to. */
-export type ReadAnswer = {
-  readonly choices: readonly ReadChoice[]
+export type ParsedReply = {
+  readonly choices: readonly ParsedChoice[]
   readonly usage?: Usage
   readonly failures: readonly ProviderError[]
 }
 /** One choice; the ids of its calls apart, since some are made up. */
-export type ReadChoice = {
+export type ParsedChoice = {
   text: string
   reasoning: string
   readonly calls: { readonly name: string; readonly arguments: string }[]
@@ -20,8 +20,8 @@ export type ReadChoice = {
 }
 
 /** Adds the events up. */
-export function answerOf(events: readonly GenerationEvent[]): ReadAnswer {
-  const choices: ReadChoice[] = []
+export function parsedReply(events: readonly GenerationEvent[]): ParsedReply {
+  const choices: ParsedChoice[] = []
   const failures: ProviderError[] = []
   let usage: Usage | undefined
   for (const event of events) {
@@ -34,7 +34,7 @@ export function answerOf(events: readonly GenerationEvent[]): ReadAnswer {
   return { choices, usage, failures }
 }
 
-function addTo(choice: ReadChoice, event: GenerationEvent): void {
+function addTo(choice: ParsedChoice, event: GenerationEvent): void {
   if (event.type === 'text') choice.text += event.text
   if (event.type === 'reasoning') choice.reasoning += event.text
   if (event.type === 'finish') choice.finish = event.reason
@@ -45,16 +45,16 @@ function addTo(choice: ReadChoice, event: GenerationEvent): void {
 
 /** The events of a streamed body that arrives in these pieces; of all of it at once without them. */
 export function readStream(
-  wire: Protocol,
+  protocol: Protocol,
   body: Uint8Array,
   cuts: readonly number[] = [],
 ): GenerationEvent[] {
   const parser = new SseParser()
   const events: GenerationEvent[] = []
-  let state = wire.stream.initial()
+  let state = protocol.stream.initial()
   const take = (frames: ReturnType<typeof parser.push>) => {
     for (const frame of frames) {
-      const step = wire.stream.step(state, frame)
+      const step = protocol.stream.step(state, frame)
       state = step.state
       events.push(...step.events)
     }
@@ -62,5 +62,5 @@ export function readStream(
   const ends = [...cuts, body.length]
   ends.forEach((end, index) => take(parser.push(body.subarray(ends[index - 1] ?? 0, end))))
   take(parser.end())
-  return [...events, ...wire.stream.end(state)]
+  return [...events, ...protocol.stream.end(state)]
 }
