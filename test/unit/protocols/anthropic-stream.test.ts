@@ -75,7 +75,7 @@ describe('the end of a streamed message', () => {
   test('is only a failure where the first event is an error, also after message_start', () => {
     const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
     for (const events of [read(error), read(start(), error)])
-      expect(events).toMatchObject([{ type: 'failure', complaint: { status: 529, message: 'Overloaded' } }])
+      expect(events).toMatchObject([{ type: 'failure', error: { status: 529, message: 'Overloaded' } }])
   })
 
   test.each([
@@ -84,7 +84,7 @@ describe('the end of a streamed message', () => {
     [[{ error: { code: 404, message: 'No such model.', status: 'NOT_FOUND' } }], 404],
   ])('with an error has its own status, or that of the cloud before it: %p', (body, status) => {
     expect(protocol.parseError(body)).toMatchObject({ status })
-    expect(protocol.parse(body)).toMatchObject([{ type: 'failure', complaint: { status } }])
+    expect(protocol.parse(body)).toMatchObject([{ type: 'failure', error: { status } }])
   })
 
   test('is the last event that is read', () => {

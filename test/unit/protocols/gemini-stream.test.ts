@@ -43,7 +43,7 @@ describe('the end of a Gemini stream', () => {
       const usage = { promptTokenCount: 4, candidatesTokenCount: 2 }
       const events = eventsOf('gemini', text('Hi'), piece([], { finish: word, usage }), stop)
       expect(events.map((event) => event.type)).toEqual(['text', 'ending', 'usage', 'failure'])
-      expect(events.at(-1)).toMatchObject({ complaint: { code: word, detected: true } })
+      expect(events.at(-1)).toMatchObject({ error: { code: word, detected: true } })
     },
   )
 

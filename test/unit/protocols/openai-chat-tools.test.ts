@@ -107,7 +107,7 @@ describe('the tool calls of a chat completion stream', () => {
       error: { message: 'Failed to call a function.', code: 'tool_use_failed', status_code: 400 },
     }
     const [event] = eventsOf('groq', error)
-    expect(event).toMatchObject({ type: 'failure', complaint: { code: 'tool_use_failed', status: 400 } })
+    expect(event).toMatchObject({ type: 'failure', error: { code: 'tool_use_failed', status: 400 } })
   })
 })
 
