@@ -39,7 +39,8 @@ export function prepareCompletionList(database: Database): CompletionList {
     'SELECT sequence FROM completions WHERE id = ? AND organization_id = ?',
   )
   const one = sqlite.prepare<StoredCompletion, [string, string]>(
-    'SELECT id, completion, metadata FROM completions WHERE id = ? AND organization_id = ?',
+    // Only what is on the page is parsed: a page of large rows would otherwise take seconds.
+    `SELECT id, completion, metadata FROM completions WHERE id = ? AND organization_id = ? AND ${readable}`,
   )
   const statements = { asc: prepareOrder(sqlite, '>', 'ASC'), desc: prepareOrder(sqlite, '<', 'DESC') }
 
@@ -110,7 +111,7 @@ export const readable = '(json_valid(completion) AND json_valid(metadata))'
 function prepareOrder(sqlite: Database['sqlite'], beyond: '<' | '>', order: 'ASC' | 'DESC') {
   const columns =
     'completions.id, octet_length(completions.completion) + octet_length(completions.metadata) bytes'
-  const page = (name: string) => `${name} ${beyond} ? AND ${readable} ORDER BY ${name} ${order} LIMIT ?`
+  const page = (name: string) => `${name} ${beyond} ? ORDER BY ${name} ${order} LIMIT ?`
   return {
     all: sqlite.prepare<FoundCompletion, [string, number, number]>(
       `SELECT ${columns} FROM completions WHERE organization_id = ? AND ${page('sequence')}`,
