@@ -20,6 +20,9 @@ export function textsOf(random: () => number, length: number): Readonly<Record<s
     consonants: words('bcdfghjklmnpqrstvwxz', length, random),
     capitals: words(lower.toUpperCase(), length, random),
     punctuation: drawn('!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'),
+    'rare letters': drawn('ƀƆɐʔԱԲ܀ߊܢѢѪӜ͘'),
+    'rare scripts': drawn('ሀሎᎣᏫႠ꙲ꭰᠠ฿ကទ𒀀𐎀𓀀𝔸'),
+    'drawing signs': drawn('─│┌┐└┘█░▒▓⠁⠃⣿←↑→↓∀∃∑√∞≈≠'),
     ASCII: drawn(Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('')),
   }
 }
