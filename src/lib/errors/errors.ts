@@ -1,3 +1,4 @@
+import type { ErrorCode } from './error-codes.ts'
 import type { KeyRejection, ModelRejection, RejectionDetails, RouteRejection } from './rejection.ts'
 import { shortText } from '../text.ts'
 
@@ -13,7 +14,7 @@ export type ErrorBody = {
 
 type ApiErrorOptions = {
   readonly type: string
-  readonly code?: string | null
+  readonly code?: ErrorCode | null
   readonly param?: string | null
   readonly headers?: Readonly<Record<string, string>>
   /** For the log; never shown to the caller. */
@@ -25,7 +26,7 @@ type ApiErrorOptions = {
 export class ApiError extends Error {
   readonly status: number
   readonly type: string
-  readonly code: string | null
+  readonly code: ErrorCode | null
   readonly param: string | null
   readonly headers: Readonly<Record<string, string>>
   readonly log: RejectionDetails
@@ -51,7 +52,7 @@ const invalidRequest = 'invalid_request_error'
 /** 400: the request is invalid; `param` is the path of the field. */
 export function badRequest(
   message: string,
-  code: string | null,
+  code: ErrorCode | null,
   param: string | null,
   log?: RejectionDetails,
 ): ApiError {
@@ -92,7 +93,7 @@ export function invalidKey(reason: KeyRejection, key?: string): ApiError {
   return unauthorized(message, 'invalid_api_key', { reason, key })
 }
 
-function unauthorized(message: string, code: string | null, log: RejectionDetails): ApiError {
+function unauthorized(message: string, code: ErrorCode | null, log: RejectionDetails): ApiError {
   const headers = { 'www-authenticate': 'Bearer realm="weir"' }
   return new ApiError(401, message, { type: invalidRequest, code, headers, log })
 }
@@ -192,7 +193,7 @@ export function internalError(cause: unknown): ApiError {
 
 /** 503: the gateway cannot serve the request at the moment. */
 export function serviceUnavailable(message: string, cause?: unknown): ApiError {
-  const options = { type: 'service_unavailable_error', code: 'service_unavailable', cause }
+  const options = { type: 'service_unavailable_error', code: 'service_unavailable', cause } as const
   return new ApiError(503, message, { ...options, headers: { 'retry-after': '1' } })
 }
 
@@ -219,7 +220,7 @@ export function runCancelled(): ApiError {
 
 /** 503: the gateway is stopping; the next connection can reach another instance. */
 export function gatewayStopping(): ApiError {
-  const options = { type: 'service_unavailable_error', code: 'service_unavailable' }
+  const options = { type: 'service_unavailable_error', code: 'service_unavailable' } as const
   const headers = { 'retry-after': '1', connection: 'close' }
   return new ApiError(503, 'The gateway is stopping and accepts no new requests.', { ...options, headers })
 }

@@ -31,7 +31,7 @@ function wrongNumber(rules: Rules, value: number, path: Path): Problem | undefin
   // JSON may contain 1e999, which is parsed as Infinity.
   if (kind === 'integer' && Number.isFinite(value) && !Number.isInteger(value))
     return wrongType([rules], value, path)
-  const bound = (code: string, range: string): Problem => {
+  const bound = (code: 'below_min_value' | 'above_max_value', range: string): Problem => {
     return { path, code: `${kind}_${code}`, must: `be ${range}`, got: String(value) }
   }
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = rules

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors/error-codes.ts'
 import { looksSecret, shortText } from '../text.ts'
 
 /** The path from the root of a value to a field: property names and array indexes. */
@@ -6,7 +7,7 @@ export type Path = readonly (string | number)[]
 /** A rule that a value breaks; `must` and `got` are absent if the code alone is clear. */
 export type Problem = {
   readonly path: Path
-  readonly code: string
+  readonly code: ErrorCode
   /** The text after “must” in the message: `be at least 0`. */
   readonly must?: string
   /** The text after “not” in the message: the value or its description. */

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'bun:test'
+import { type ErrorCode, errorCodes } from '../../../src/lib/errors/error-codes.ts'
+import * as errors from '../../../src/lib/errors/errors.ts'
+import * as upstream from '../../../src/lib/errors/upstream-errors.ts'
+import { sourceFiles } from '../../support/source.ts'
+
+/** Every constructor that decides its code by itself, and each that is called with one. */
+const made: readonly errors.ApiError[] = [
+  errors.nestedTooDeeply(1),
+  errors.tooManyProperties(1, 1, null),
+  errors.unsupportedParameter('x', 'n'),
+  errors.invalidKey('unknown_key'),
+  errors.billingNotConfigured('x'),
+  errors.insufficientBalance('x'),
+  errors.noOrganization(),
+  errors.metricsForbidden(),
+  errors.modelNotFound('x', 'unknown_model', 'x'),
+  errors.methodNotImplemented('FLY'),
+  errors.methodNotAllowed('PUT', '/', ['GET']),
+  errors.bodyTooLarge(1),
+  errors.bodyTooSlow(),
+  errors.unsupportedMediaType('x'),
+  errors.rateLimited('requests', 'x', 1),
+  errors.rateLimited('tokens', 'x', 1),
+  errors.internalError(undefined),
+  errors.serviceUnavailable('x'),
+  errors.memoryExhausted(),
+  errors.clientGone(),
+  errors.runKeyInvalid('x', 'was revoked'),
+  errors.runCancelled(),
+  errors.gatewayStopping(),
+  errors.interrupted(),
+  errors.unreadableRun(),
+  upstream.upstreamRejected('x', 'upstream_rejected'),
+  upstream.upstreamRejected('x', 'context_length_exceeded'),
+  upstream.upstreamRejected('x', 'content_filter'),
+  upstream.providerKeyMissing('x'),
+  upstream.upstreamBroken('provider_key_rejected', 'x'),
+  upstream.upstreamBroken('provider_quota_exhausted', 'x'),
+  upstream.upstreamBroken('upstream_model_not_found', 'x'),
+  upstream.upstreamFailed('upstream_unavailable', 'x'),
+  upstream.upstreamFailed('upstream_timeout', 'x'),
+  upstream.upstreamFailed('upstream_rate_limited', 'x'),
+]
+
+/** The statuses that the official SDKs send again, unless `x-should-retry` is false. */
+const isRetried = (status: number) => status === 408 || status === 409 || status === 429 || status >= 500
+
+test.each(made.map((error) => [error.code ?? '', error] as const))(
+  'the error %s has the status, the type and the retry of its entry',
+  (code, error) => {
+    const facts = errorCodes[code as ErrorCode]
+    expect(facts.status).toBe(error.status)
+    expect(facts.type).toContain(error.type)
+    expect(facts.retried).toBe(isRetried(error.status) && error.headers['x-should-retry'] !== 'false')
+  },
+)
+
+describe('the registry of error codes', () => {
+  test('has no code that the source does not use', async () => {
+    const files = (await sourceFiles('src')).filter(({ path }) => !path.endsWith('/error-codes.ts'))
+    const source = files.map(({ text }) => text).join('\n')
+    const isUsed = (code: string) => {
+      // Those of numbers are composed of the kind and the bound.
+      const [, bound] = /^(?:integer|decimal)_((?:below|above)_\w+)$/.exec(code) ?? []
+      return source.includes(`'${bound ?? code}'`)
+    }
+    expect(Object.keys(errorCodes).filter((code) => !isUsed(code))).toEqual([])
+  })
+
+  test('has an error status and a sentence for each cause and remedy', () => {
+    for (const { status, cause, remedy } of Object.values(errorCodes)) {
+      expect(status >= 400 && status < 600).toBe(true)
+      for (const sentence of [cause, remedy]) expect(sentence).toMatch(/^[A-Z].*\.$/)
+    }
+  })
+})
