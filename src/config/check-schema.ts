@@ -70,7 +70,7 @@ function* problemsOfList(schema: Fields, value: unknown, path: string): Problems
     yield* problemsOf(fieldsOf(schema.items), item, problemPath(path, index))
 }
 
-/** Explains a union of objects by the member whose tag the value has, and anything else by its description. */
+/** Explains a union of objects by the member whose tag the value has, and anything else by what it must be. */
 function* problemsOfChoice(schema: Fields, value: unknown, path: string): Problems {
   const choices = listOf(schema.anyOf).map(fieldsOf)
   const matching = isObject(value) ? choices.find((choice) => hasTagOf(choice, value)) : undefined
@@ -90,9 +90,10 @@ function isValid(schema: Fields, value: unknown): boolean {
   return Value.Check(schema as TSchema, value)
 }
 
-function describeSchema(schema: Fields): string {
-  const described = textOf(schema.description)
-  if (described !== undefined) return described
+/** Returns which values the schema allows: the text after “must be” in a message. */
+export function describeSchema(schema: Fields): string {
+  const expected = textOf(schema.expected)
+  if (expected !== undefined) return expected
   if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`
   if (schema.const !== undefined) return String(schema.const)
   const choices = listOf(schema.anyOf).map(fieldsOf)

@@ -1,46 +1,87 @@
 import { dirname, resolve } from 'node:path'
-import { parseDuration, parseSize } from './units.ts'
-import type { ProviderSettings, Settings, SettingsFile } from './settings.ts'
+import { bytesOf, millisecondsOf, parseDuration } from './units.ts'
+import type { ProviderSettings } from './provider-settings.ts'
+import type { Settings, SettingsFile } from './settings.ts'
+
+/** The defaults of the settings, as in the file; a setting without one is absent. */
+export const defaultSettings = {
+  host: '127.0.0.1',
+  port: 9347,
+  retries: { attempts: 2 },
+  breaker: { failures: 5, cooldown: '30s' },
+  limits: { requests_per_minute: 6000, tokens_per_minute: 20_000_000, concurrent_requests: 10_000 },
+  unsupported_parameters: 'reject',
+  background: { concurrency: 64, max_queued: 1000 },
+  compatibility: { open_responses: false, tool_call_fragments: false },
+  log: 'requests',
+  memory: { in_flight: '512MiB' },
+  max_body: '32MiB',
+} as const satisfies SettingsFile
+
+/** The defaults of a provider, beside those of its kind. */
+export const defaultProviderSettings = {
+  api: 'chat',
+  discover: false,
+  timeouts: { connect: '10s', first_byte: '10m', idle: '5m' },
+} as const satisfies ProviderSettings
 
 /** Adds the defaults to a valid settings file. Relative paths are resolved against the folder of the file. */
 export function toSettings(fileSettings: SettingsFile, file: string | null): Settings {
-  const { limits, retention, tls } = fileSettings
+  const { tls } = fileSettings
   const resolvePath = (path: string) => (file === null ? path : resolve(dirname(file), path))
   return {
-    host: fileSettings.host ?? '127.0.0.1',
-    port: fileSettings.port ?? 9347,
+    host: fileSettings.host ?? defaultSettings.host,
+    port: fileSettings.port ?? defaultSettings.port,
     providers: resolveProviders(fileSettings.providers ?? {}, resolvePath),
     models: fileSettings.models ?? [],
-    retries: { attempts: fileSettings.retries?.attempts ?? 2 },
-    breaker: {
-      failures: fileSettings.breaker?.failures ?? 5,
-      cooldown: parseDuration(fileSettings.breaker?.cooldown ?? '') ?? 30_000,
-    },
-    limits: {
-      requestsPerMinute: limits?.requests_per_minute ?? 6000,
-      tokensPerMinute: limits?.tokens_per_minute ?? 20_000_000,
-      concurrentRequests: limits?.concurrent_requests ?? 10_000,
-    },
-    unsupportedParameters: fileSettings.unsupported_parameters ?? 'reject',
-    retention: {
-      completions: parseDuration(retention?.completions ?? ''),
-      responses: parseDuration(retention?.responses ?? ''),
-      usage: parseDuration(retention?.usage ?? ''),
-    },
-    background: {
-      concurrency: fileSettings.background?.concurrency ?? 64,
-      maxQueued: fileSettings.background?.max_queued ?? 1000,
-    },
-    compatibility: {
-      openResponses: fileSettings.compatibility?.open_responses ?? false,
-      toolCallFragments: fileSettings.compatibility?.tool_call_fragments ?? false,
-    },
-    log: fileSettings.log ?? 'requests',
-    memory: { inFlight: parseSize(fileSettings.memory?.in_flight ?? '') ?? 512 * 1024 ** 2 },
-    maxBody: parseSize(fileSettings.max_body ?? '') ?? 32 * 1024 ** 2,
+    retries: { ...defaultSettings.retries, ...fileSettings.retries },
+    breaker: toBreaker(fileSettings),
+    limits: toLimits(fileSettings),
+    unsupportedParameters: fileSettings.unsupported_parameters ?? defaultSettings.unsupported_parameters,
+    retention: toRetention(fileSettings),
+    background: toBackground(fileSettings),
+    compatibility: toCompatibility(fileSettings),
+    log: fileSettings.log ?? defaultSettings.log,
+    memory: { inFlight: bytesOf({ ...defaultSettings.memory, ...fileSettings.memory }.in_flight) },
+    maxBody: bytesOf(fileSettings.max_body ?? defaultSettings.max_body),
     cors: fileSettings.cors ?? [],
     ...(tls && { tls: { cert: resolvePath(tls.cert), key: resolvePath(tls.key) } }),
   }
+}
+
+function toBreaker({ breaker }: SettingsFile): Settings['breaker'] {
+  const { failures, cooldown } = { ...defaultSettings.breaker, ...breaker }
+  return { failures, cooldown: millisecondsOf(cooldown) }
+}
+
+function toLimits({ limits }: SettingsFile): Settings['limits'] {
+  const { requests_per_minute, tokens_per_minute, concurrent_requests } = {
+    ...defaultSettings.limits,
+    ...limits,
+  }
+  return {
+    requestsPerMinute: requests_per_minute,
+    tokensPerMinute: tokens_per_minute,
+    concurrentRequests: concurrent_requests,
+  }
+}
+
+function toRetention({ retention }: SettingsFile): Settings['retention'] {
+  return {
+    completions: parseDuration(retention?.completions ?? ''),
+    responses: parseDuration(retention?.responses ?? ''),
+    usage: parseDuration(retention?.usage ?? ''),
+  }
+}
+
+function toBackground({ background }: SettingsFile): Settings['background'] {
+  const { concurrency, max_queued } = { ...defaultSettings.background, ...background }
+  return { concurrency, maxQueued: max_queued }
+}
+
+function toCompatibility({ compatibility }: SettingsFile): Settings['compatibility'] {
+  const { open_responses, tool_call_fragments } = { ...defaultSettings.compatibility, ...compatibility }
+  return { openResponses: open_responses, toolCallFragments: tool_call_fragments }
 }
 
 function resolveProviders(

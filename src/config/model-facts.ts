@@ -1,15 +1,16 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../domain/generation/request.ts'
+import { closed, count, text } from './setting-types.ts'
 
-/** USD: per million tokens for input, output, cache_read and cache_write; per request; per image. */
-const price = Type.Number({ minimum: 0 })
+/** An amount in USD. */
+const price = (description: string) => Type.Number({ minimum: 0, description })
 const prices = {
-  input: Type.Optional(price),
-  output: Type.Optional(price),
-  cache_read: Type.Optional(price),
-  cache_write: Type.Optional(price),
-  request: Type.Optional(price),
-  image: Type.Optional(price),
+  input: Type.Optional(price('USD for a million prompt tokens.')),
+  output: Type.Optional(price('USD for a million output tokens.')),
+  cache_read: Type.Optional(price('USD for a million prompt tokens that the provider has cached.')),
+  cache_write: Type.Optional(price('USD for a million prompt tokens that are written to its cache.')),
+  request: Type.Optional(price('USD for a request.')),
+  image: Type.Optional(price('USD for an image in the prompt.')),
 }
 
 /** The prices of a model. */
@@ -17,101 +18,161 @@ export type Pricing = Static<typeof Pricing>
 export const Pricing = Type.Object(
   {
     ...prices,
-    /** Prices for the entire request if its prompt has more than `above` tokens. */
     tiers: Type.Optional(
       Type.Array(
-        Type.Object({ above: Type.Integer({ minimum: 1 }), ...prices }, { additionalProperties: false }),
+        Type.Object(
+          {
+            above: Type.Integer({ minimum: 1, description: 'Prompt tokens above which these prices apply.' }),
+            ...prices,
+          },
+          closed,
+        ),
+        { description: 'Prices for the entire request if its prompt is long.' },
       ),
     ),
   },
-  { additionalProperties: false },
+  {
+    ...closed,
+    description: 'The prices of the model, from which costs and balances are computed.',
+    examples: [{ input: 0.25, output: 2 }],
+  },
 )
 
 const Effort = Type.Enum([...efforts])
 const Modality = Type.Enum(['text', 'image', 'audio', 'video', 'file'])
 const Parameter = Type.String({ minLength: 1 })
+const effort = (description: string) => Type.Enum([...efforts], { description })
 
 /** How the reasoning of a model can be configured. */
 export type ReasoningFacts = Static<typeof ReasoningFacts>
 const ReasoningFacts = Type.Object(
   {
-    supported_efforts: Type.Array(Effort),
-    default_effort: Type.Optional(Effort),
-    default_enabled: Type.Optional(Type.Boolean()),
-    mandatory: Type.Optional(Type.Boolean()),
+    supported_efforts: Type.Array(Effort, {
+      description: 'The values of `reasoning_effort` that the model supports.',
+    }),
+    default_effort: Type.Optional(effort('The effort of a request that has none.')),
+    default_enabled: Type.Optional(Type.Boolean({ description: 'Whether the model reasons by default.' })),
+    mandatory: Type.Optional(Type.Boolean({ description: 'Whether the model always reasons.' })),
   },
-  { additionalProperties: false },
+  { ...closed, description: 'How the reasoning of the model can be configured.' },
 )
+
+const fastPricing = Type.Object(Pricing.properties, { ...closed, description: 'The prices in fast mode.' })
+const fastParameters = Type.Array(Parameter, {
+  description: 'The parameters in fast mode, if they differ.',
+})
 
 /** How `performance_mode: fast` is served: by another model, or by the priority tier of the provider. */
 export type FastMode = Static<typeof FastMode>
-const FastMode = Type.Union([
-  Type.Object(
-    {
-      strategy: Type.Literal('model_variant'),
-      target_slug: Type.String({ minLength: 1 }),
-      pricing: Pricing,
-      supported_parameters: Type.Optional(Type.Array(Parameter)),
-    },
-    { additionalProperties: false },
-  ),
-  Type.Object(
-    {
-      strategy: Type.Literal('service_tier'),
-      service_tier: Type.Literal('priority'),
-      pricing: Pricing,
-      supported_parameters: Type.Optional(Type.Array(Parameter)),
-    },
-    { additionalProperties: false },
-  ),
-])
+const FastMode = Type.Union(
+  [
+    Type.Object(
+      {
+        strategy: Type.Literal('model_variant', { description: 'Another model serves the request.' }),
+        target_slug: text({ description: 'The slug of that model.' }),
+        pricing: fastPricing,
+        supported_parameters: Type.Optional(fastParameters),
+      },
+      closed,
+    ),
+    Type.Object(
+      {
+        strategy: Type.Literal('service_tier', { description: 'A tier of the provider serves the request.' }),
+        service_tier: Type.Literal('priority', { description: 'The tier.' }),
+        pricing: fastPricing,
+        supported_parameters: Type.Optional(fastParameters),
+      },
+      closed,
+    ),
+  ],
+  {
+    description: 'How `performance_mode: fast` is served: by another model, or by a tier of the provider.',
+  },
+)
 
 /** A configured provider of a model, and the name of the model there. */
 export type Route = Static<typeof Route>
 const Route = Type.Object(
   {
-    provider: Type.String({ minLength: 1 }),
-    model: Type.String({ minLength: 1 }),
-    weight: Type.Optional(Type.Number({ minimum: 0 })),
-    /** `responses`: use the Responses API of the provider for this model. */
-    api: Type.Optional(Type.Enum(['responses'])),
+    provider: text({ description: 'The name of a provider.' }),
+    model: text({ description: 'The name of the model at the provider.' }),
+    weight: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        description:
+          'The share of requests of this route; 1 beside routes that have a weight. Without any, routes are tried in their order.',
+      }),
+    ),
+    api: Type.Optional(
+      Type.Enum(['responses'], {
+        description: 'Uses the Responses API of the provider for this model.',
+      }),
+    ),
   },
-  { additionalProperties: false, examples: [{ provider: 'openai', model: 'gpt-5' }] },
+  { ...closed, examples: [{ provider: 'openai', model: 'gpt-5' }] },
 )
+
+const modalities = (description: string) => Type.Array(Modality, { description })
 
 /** A model in the built-in catalog, or in `models` of weir.yaml. */
 export type ModelFacts = Static<typeof ModelFacts>
 export const ModelFacts = Type.Object(
   {
-    /** `author/model`. */
     slug: Type.String({
       pattern: '^[^/\\s]+/\\S+$',
-      description: 'author/model',
+      expected: 'author/model',
+      description: 'The name of the model in requests.',
       examples: ['author/model'],
     }),
-    enabled: Type.Optional(Type.Boolean()),
-    display_name: Type.Optional(Type.String({ minLength: 1 })),
-    author: Type.Optional(Type.String({ minLength: 1 })),
-    /** Release date, YYYY-MM-DD. */
+    enabled: Type.Optional(
+      Type.Boolean({
+        description:
+          '`false` disables the model. By default it is enabled if a provider of its routes is configured.',
+        examples: [false],
+      }),
+    ),
+    display_name: Type.Optional(text({ description: 'The name for people, in the list of models.' })),
+    author: Type.Optional(text({ description: 'Who made the model.' })),
     released: Type.Optional(
       Type.String({
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-        description: 'a date as YYYY-MM-DD',
+        expected: 'a date as YYYY-MM-DD',
+        description: 'The date of its release.',
         examples: ['2026-01-31'],
       }),
     ),
-    context_window: Type.Optional(Type.Integer({ minimum: 1 })),
-    max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+    context_window: Type.Optional(
+      count({ description: 'Tokens of prompt and output together.', examples: [131_072] }),
+    ),
+    max_output_tokens: Type.Optional(
+      count({ description: 'The largest number of output tokens.', examples: [16_384] }),
+    ),
     pricing: Type.Optional(Pricing),
-    input_modalities: Type.Optional(Type.Array(Modality)),
-    output_modalities: Type.Optional(Type.Array(Modality)),
-    supported_parameters: Type.Optional(Type.Array(Parameter)),
+    input_modalities: Type.Optional(modalities('What the model reads.')),
+    output_modalities: Type.Optional(modalities('What the model writes.')),
+    supported_parameters: Type.Optional(
+      Type.Array(Parameter, {
+        description: 'The parameters that the model supports; by default those of the protocol.',
+        examples: [['temperature', 'tools']],
+      }),
+    ),
     reasoning: Type.Optional(ReasoningFacts),
     fast: Type.Optional(FastMode),
-    /** The slug of the model that this is the fast variant of. */
-    variant_of: Type.Optional(Type.String({ minLength: 1 })),
-    aliases: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
-    routes: Type.Optional(Type.Array(Route, { minItems: 1 })),
+    variant_of: Type.Optional(
+      text({ description: 'The slug of the model that this is the fast variant of.' }),
+    ),
+    aliases: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        description: 'Other names of the model in requests.',
+        examples: [['fast']],
+      }),
+    ),
+    routes: Type.Optional(
+      Type.Array(Route, {
+        minItems: 1,
+        description: 'The providers that serve the model, at which name. Several make failover possible.',
+      }),
+    ),
   },
-  { additionalProperties: false },
+  closed,
 )

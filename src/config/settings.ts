@@ -1,131 +1,181 @@
 import { type Static, Type } from 'typebox'
 import { ModelFacts } from './model-facts.ts'
+import { ProviderSettings } from './provider-settings.ts'
+import { closed, count, duration, size, text } from './setting-types.ts'
 
-/** Above zero: no setting allows `0s`. */
-const Duration = Type.String({
-  pattern: '^(?=.*[1-9])\\d+(\\.\\d+)?(ms|s|m|h|d)$',
-  description: 'a duration such as 30s, 5m, 24h or 30d',
-  examples: ['30s'],
-})
-const Size = Type.Union(
-  [
-    Type.Integer({ minimum: 1 }),
-    Type.String({ pattern: '^(?=.*[1-9])\\d+(\\.\\d+)?(B|KiB|MiB|GiB|kB|MB|GB)$' }),
-  ],
-  { description: 'a size such as 32MiB, 500kB or a number of bytes', examples: ['32MiB'] },
+const Retries = Type.Object(
+  {
+    attempts: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 10, description: 'How often a route is tried again.' }),
+    ),
+  },
+  {
+    ...closed,
+    description:
+      'Retries of a temporary failure, for each route of the model. A stream is retried only before its first event.',
+  },
 )
-const Text = Type.String({ minLength: 1, description: 'a text' })
-const Url = Type.String({
-  pattern: '^https?://[^/\\s]',
-  description: 'an address that begins with http:// or https://',
-  examples: ['http://10.0.0.5:8000/v1'],
-  // It may contain a password, so messages do not show it.
-  private: true,
-})
+
+const Breaker = Type.Object(
+  {
+    failures: Type.Optional(count({ description: 'Failures in a row after which a route is skipped.' })),
+    cooldown: Type.Optional(
+      duration({ description: 'How long a route that timed out is skipped before it is tried again.' }),
+    ),
+  },
+  {
+    ...closed,
+    description:
+      'The circuit breaker of each route. It opens at once if the connection is refused. The last route of a model is never skipped.',
+  },
+)
+
+const Limits = Type.Object(
+  {
+    requests_per_minute: Type.Optional(count({ description: 'Requests in a minute.' })),
+    tokens_per_minute: Type.Optional(
+      count({ description: 'Tokens in a minute, prompt and output together.' }),
+    ),
+    concurrent_requests: Type.Optional(count({ description: 'Requests that are open at the same time.' })),
+  },
+  {
+    ...closed,
+    description: 'The rate limits of each organization that has none of its own (`weir orgs set`).',
+  },
+)
+
+const kept = (what: string) =>
+  duration({
+    description: `How long ${what} are kept; without it, until they are deleted.`,
+    examples: ['30d'],
+  })
+
+const Retention = Type.Object(
+  {
+    completions: Type.Optional(kept('stored chat completions')),
+    responses: Type.Optional(kept('stored responses')),
+    usage: Type.Optional(kept('the usage records of `weir usage`')),
+  },
+  { ...closed, description: 'When stored data is deleted.' },
+)
+
+const Background = Type.Object(
+  {
+    concurrency: Type.Optional(
+      count({ description: 'Runs in progress at the same time; organizations take turns.' }),
+    ),
+    max_queued: Type.Optional(
+      count({ description: 'Queued runs of one organization; a further one gets 503.' }),
+    ),
+  },
+  { ...closed, description: 'Responses with `background: true`.' },
+)
+
+const Compatibility = Type.Object(
+  {
+    open_responses: Type.Optional(
+      Type.Boolean({
+        description:
+          'Responses show effective values where the request has none: `temperature` 1, `top_p` 1, `truncation` disabled.',
+      }),
+    ),
+    tool_call_fragments: Type.Optional(
+      Type.Boolean({
+        description:
+          'Streams send the arguments of tool calls in fragments, as OpenAI does, instead of whole.',
+      }),
+    ),
+  },
+  { ...closed, description: 'Details of the API in which clients differ.' },
+)
+
 /** An `Origin` header of a browser, or `*` for any. */
 const Origin = Type.String({
   pattern: '^(\\*|null|[a-z][a-z0-9+.-]*://[^/\\s]+)$',
-  description: 'an origin such as https://app.example.com (no path, no slash at the end), or *',
+  expected: 'an origin such as https://app.example.com (no path, no slash at the end), or *',
   examples: ['https://app.example.com'],
 })
-const closed = { additionalProperties: false } as const
 
-/** An entry of `providers` in weir.yaml. */
-export type ProviderSettings = Static<typeof ProviderSettings>
-const ProviderSettings = Type.Object(
+const Tls = Type.Object(
   {
-    kind: Type.Optional(Text),
-    base_url: Type.Optional(Url),
-    api_key: Type.Optional(Text),
-    /** `responses`: use the Responses API of the provider. */
-    api: Type.Optional(Type.Enum(['chat', 'responses'])),
-    /** Azure: the api-version of the older URL forms. */
-    api_version: Type.Optional(Text),
-    /** Vertex: the project and location, and the file of a service account. */
-    project: Type.Optional(Text),
-    location: Type.Optional(Text),
-    credentials: Type.Optional(Text),
-    headers: Type.Optional(Type.Record(Type.String(), Type.String(), { examples: [{ 'x-team': 'blue' }] })),
-    discover: Type.Optional(Type.Boolean()),
-    timeouts: Type.Optional(
-      Type.Object(
-        {
-          connect: Type.Optional(Duration),
-          first_byte: Type.Optional(Duration),
-          idle: Type.Optional(Duration),
-        },
-        closed,
-      ),
-    ),
+    cert: text({ description: 'The certificate chain.', examples: ['cert.pem'] }),
+    key: text({ description: 'The private key, without a passphrase.', examples: ['key.pem'] }),
   },
-  closed,
+  {
+    ...closed,
+    description:
+      'Serves HTTPS with these PEM files. Relative paths begin at the folder of the settings file.',
+  },
 )
 
 /** The content of weir.yaml. */
 export type SettingsFile = Static<typeof SettingsFile>
 export const SettingsFile = Type.Object(
   {
-    host: Type.Optional(Text),
-    port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
-    providers: Type.Optional(Type.Record(Type.String(), ProviderSettings, { examples: [{ openai: {} }] })),
-    models: Type.Optional(Type.Array(ModelFacts)),
-    retries: Type.Optional(
-      Type.Object({ attempts: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })) }, closed),
+    host: Type.Optional(
+      text({
+        description: 'The address to listen on; `0.0.0.0` for every interface.',
+        examples: ['0.0.0.0'],
+      }),
     ),
-    breaker: Type.Optional(
-      Type.Object(
-        { failures: Type.Optional(Type.Integer({ minimum: 1 })), cooldown: Type.Optional(Duration) },
-        closed,
-      ),
+    port: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 65535,
+        description: 'The port to listen on; `0` picks a free one.',
+      }),
     ),
-    limits: Type.Optional(
+    providers: Type.Optional(
+      Type.Record(Type.String(), ProviderSettings, {
+        description:
+          'The providers by name. A kind whose key variable is set needs no entry; an entry named after a kind needs no `kind`.',
+        examples: [{ openai: {} }],
+      }),
+    ),
+    models: Type.Optional(
+      Type.Array(ModelFacts, {
+        description:
+          'Models by slug: for one of the built-in catalog only what differs, for any other one also its `routes`.',
+      }),
+    ),
+    retries: Type.Optional(Retries),
+    breaker: Type.Optional(Breaker),
+    limits: Type.Optional(Limits),
+    unsupported_parameters: Type.Optional(
+      Type.Enum(['reject', 'drop'], {
+        description:
+          'What happens to a parameter that the model does not support: `reject` answers 400, `drop` ignores it with a warning in the response.',
+      }),
+    ),
+    retention: Type.Optional(Retention),
+    background: Type.Optional(Background),
+    compatibility: Type.Optional(Compatibility),
+    log: Type.Optional(
+      Type.Enum(['requests', 'errors', 'off'], {
+        description: 'Which requests are logged on standard output: all, those that failed, or none.',
+      }),
+    ),
+    memory: Type.Optional(
       Type.Object(
         {
-          requests_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
-          tokens_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
-          concurrent_requests: Type.Optional(Type.Integer({ minimum: 1 })),
+          in_flight: Type.Optional(
+            size({
+              description:
+                'Bytes of bodies, conversations and pages of all requests together, half of it for one organization; beyond it requests get 503.',
+              examples: ['512MiB'],
+            }),
+          ),
         },
-        closed,
+        { ...closed, description: 'The memory that requests may use.' },
       ),
     ),
-    unsupported_parameters: Type.Optional(Type.Enum(['reject', 'drop'])),
-    retention: Type.Optional(
-      Type.Object(
-        {
-          completions: Type.Optional(Duration),
-          responses: Type.Optional(Duration),
-          usage: Type.Optional(Duration),
-        },
-        closed,
-      ),
+    max_body: Type.Optional(size({ description: 'The largest request body; a larger one gets 413.' })),
+    cors: Type.Optional(
+      Type.Array(Origin, {
+        description: 'The origins from which browsers may call the API; none by default.',
+      }),
     ),
-    background: Type.Optional(
-      Type.Object(
-        {
-          concurrency: Type.Optional(Type.Integer({ minimum: 1 })),
-          max_queued: Type.Optional(Type.Integer({ minimum: 1 })),
-        },
-        closed,
-      ),
-    ),
-    compatibility: Type.Optional(
-      Type.Object(
-        {
-          open_responses: Type.Optional(Type.Boolean()),
-          tool_call_fragments: Type.Optional(Type.Boolean()),
-        },
-        closed,
-      ),
-    ),
-    /** Which requests are logged on standard output. */
-    log: Type.Optional(Type.Enum(['requests', 'errors', 'off'])),
-    /** The limit for all requests in flight together. */
-    memory: Type.Optional(Type.Object({ in_flight: Type.Optional(Size) }, closed)),
-    max_body: Type.Optional(Size),
-    cors: Type.Optional(Type.Array(Origin)),
-    tls: Type.Optional(
-      Type.Object({ cert: Text, key: Text }, { ...closed, examples: [{ cert: 'cert.pem', key: 'key.pem' }] }),
-    ),
+    tls: Type.Optional(Tls),
   },
   closed,
 )

@@ -13,6 +13,13 @@ export function parseDuration(text: string): number | undefined {
   return milliseconds > 0 ? Math.ceil(Math.min(milliseconds, Number.MAX_SAFE_INTEGER)) : undefined
 }
 
+/** Returns the milliseconds of a duration that the schema has accepted. */
+export function millisecondsOf(duration: string): number {
+  const milliseconds = parseDuration(duration)
+  if (milliseconds === undefined) throw new RangeError(`“${duration}” is not a duration.`)
+  return milliseconds
+}
+
 const bytesPerUnit: Readonly<Record<string, number>> = {
   B: 1,
   kB: 1000,
@@ -28,6 +35,13 @@ export function parseSize(size: string | number): number | undefined {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(B|[kMG]B|[KMG]iB)$/.exec(withUnit(size)) ?? []
   const bytes = Number(amount) * (bytesPerUnit[unit ?? ''] ?? Number.NaN)
   return bytes > 0 ? Math.ceil(Math.min(bytes, Number.MAX_SAFE_INTEGER)) : undefined
+}
+
+/** Returns the bytes of a size that the schema has accepted. */
+export function bytesOf(size: string | number): number {
+  const bytes = parseSize(size)
+  if (bytes === undefined) throw new RangeError(`“${size}” is not a size.`)
+  return bytes
 }
 
 function withUnit(size: string | number): string {

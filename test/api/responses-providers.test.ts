@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ProviderSettings } from '../../src/config/settings.ts'
+import type { ProviderSettings } from '../../src/config/provider-settings.ts'
 import { assemble } from '../unit/responses/support/step-order.ts'
 import { joinedChoices, readCompletion } from '../support/chat-reply.ts'
 import {

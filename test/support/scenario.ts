@@ -1,5 +1,6 @@
 import type { ModelFacts } from '../../src/config/model-facts.ts'
-import type { ProviderSettings, SettingsFile } from '../../src/config/settings.ts'
+import type { ProviderSettings } from '../../src/config/provider-settings.ts'
+import type { SettingsFile } from '../../src/config/settings.ts'
 import { type App, type AppOptions, startApp } from './app.ts'
 import type { Script } from './script.ts'
 import { createUpstream, type Upstream } from './upstream.ts'

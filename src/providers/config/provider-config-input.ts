@@ -1,4 +1,4 @@
-import type { ProviderSettings } from '../../config/settings.ts'
+import type { ProviderSettings } from '../../config/provider-settings.ts'
 
 /** The variables of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>

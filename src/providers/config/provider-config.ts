@@ -1,6 +1,7 @@
-import { parseDuration } from '../../config/units.ts'
+import { defaultProviderSettings } from '../../config/defaults.ts'
+import { millisecondsOf } from '../../config/units.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
-import type { ProviderSettings } from '../../config/settings.ts'
+import type { ProviderSettings } from '../../config/provider-settings.ts'
 import { nearMatch } from '../../lib/near-match.ts'
 import { baseUrlProblems, normalizeBaseUrl } from '../address.ts'
 import { kinds } from '../kinds/kinds.ts'
@@ -104,15 +105,16 @@ function commonFields({ name, entry }: ProviderConfigInput): Omit<Provider, 'kin
     apiVersion: entry.api_version,
     headers: lowerCaseHeaders(entry.headers ?? {}),
     timeouts: timeoutsOf(entry),
-    discover: entry.discover ?? false,
+    discover: entry.discover ?? defaultProviderSettings.discover,
   }
 }
 
 function timeoutsOf({ timeouts }: ProviderSettings): Timeouts {
+  const { connect, first_byte, idle } = { ...defaultProviderSettings.timeouts, ...timeouts }
   return {
-    connect: parseDuration(timeouts?.connect ?? '') ?? 10_000,
-    firstByte: parseDuration(timeouts?.first_byte ?? '') ?? 600_000,
-    idle: parseDuration(timeouts?.idle ?? '') ?? 300_000,
+    connect: millisecondsOf(connect),
+    firstByte: millisecondsOf(first_byte),
+    idle: millisecondsOf(idle),
   }
 }
 

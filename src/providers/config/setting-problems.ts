@@ -1,6 +1,6 @@
 import { parseDuration } from '../../config/units.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
-import type { ProviderSettings } from '../../config/settings.ts'
+import type { ProviderSettings } from '../../config/provider-settings.ts'
 import { hasResponsesApi } from '../kinds/responses.ts'
 import type { Kind, KindSetting } from '../provider.ts'
 

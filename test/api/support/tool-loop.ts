@@ -1,5 +1,5 @@
 import type OpenAI from 'openai'
-import type { ProviderSettings } from '../../../src/config/settings.ts'
+import type { ProviderSettings } from '../../../src/config/provider-settings.ts'
 import { openaiClient } from '../../clients/support/openai-client.ts'
 import { type App, startApp } from '../../support/app.ts'
 import type { LoopProvider, LoopProtocol } from './tool-loop-provider.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { ProviderSettings } from '../../../src/config/settings.ts'
+import type { ProviderSettings } from '../../../src/config/provider-settings.ts'
 import { configureProviders } from '../../../src/providers/config/configure-providers.ts'
 import { kinds } from '../../../src/providers/kinds/kinds.ts'
 import { hasResponsesApi } from '../../../src/providers/kinds/responses.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { ProviderSettings } from '../../../../src/config/settings.ts'
+import type { ProviderSettings } from '../../../../src/config/provider-settings.ts'
 import {
   type BillingScenario,
   type BillingScenarioOptions,

@@ -1,0 +1,80 @@
+import { type Static, Type } from 'typebox'
+import { closed, duration, text, url } from './setting-types.ts'
+
+const Timeouts = Type.Object(
+  {
+    connect: Type.Optional(duration({ description: 'Until the connection is established. At most 24h.' })),
+    first_byte: Type.Optional(
+      duration({ description: 'Until the first event of the response. At most 24h.', examples: ['10m'] }),
+    ),
+    idle: Type.Optional(
+      duration({ description: 'Between two pieces of a stream. At most 24h.', examples: ['5m'] }),
+    ),
+  },
+  { ...closed, description: 'How long the gateway waits for this provider.' },
+)
+
+/** An entry of `providers` in weir.yaml. */
+export type ProviderSettings = Static<typeof ProviderSettings>
+export const ProviderSettings = Type.Object(
+  {
+    kind: Type.Optional(
+      text({
+        description: 'The kind of provider; needed if the name of the entry is not a kind itself.',
+        examples: ['vllm'],
+      }),
+    ),
+    base_url: Type.Optional(
+      url({
+        description: 'Where the API begins, without the path of an endpoint; by default that of the kind.',
+      }),
+    ),
+    api_key: Type.Optional(
+      text({
+        description: 'The key of the provider; by default the variable of its kind.',
+        examples: ['${ACME_API_KEY}'],
+      }),
+    ),
+    api: Type.Optional(
+      Type.Enum(['chat', 'responses'], {
+        description:
+          'The API of the provider that is used: `chat` for chat completions, `responses` for the Responses API, if the kind has it.',
+      }),
+    ),
+    api_version: Type.Optional(
+      text({
+        description: 'Azure only: the api-version of the older URLs, which name a deployment.',
+        examples: ['2024-10-21'],
+      }),
+    ),
+    project: Type.Optional(
+      text({ description: 'Google Cloud only: the id of the project.', examples: ['my-project-123'] }),
+    ),
+    location: Type.Optional(
+      text({
+        description: 'Google Cloud only: a region, `global`, `eu` or `us`.',
+        examples: ['europe-west4'],
+      }),
+    ),
+    credentials: Type.Optional(
+      text({
+        description:
+          'Google Cloud only: the JSON file of a service account; relative paths begin at the folder of the settings file.',
+        examples: ['service-account.json'],
+      }),
+    ),
+    headers: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'Further headers of each request to the provider.',
+        examples: [{ 'x-team': 'blue' }],
+      }),
+    ),
+    discover: Type.Optional(
+      Type.Boolean({
+        description: 'Lists the models of the provider at the start and every minute, and enables them.',
+      }),
+    ),
+    timeouts: Type.Optional(Timeouts),
+  },
+  closed,
+)
