@@ -6,7 +6,12 @@ import { closed, count, duration, size, text } from './setting-types.ts'
 const Retries = Type.Object(
   {
     attempts: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 10, description: 'How often a route is tried again.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 10,
+        description: 'How often a route is tried again.',
+        examples: [3],
+      }),
     ),
   },
   {
@@ -18,9 +23,14 @@ const Retries = Type.Object(
 
 const Breaker = Type.Object(
   {
-    failures: Type.Optional(count({ description: 'Failures in a row after which a route is skipped.' })),
+    failures: Type.Optional(
+      count({ description: 'Failures in a row after which a route is skipped.', examples: [3] }),
+    ),
     cooldown: Type.Optional(
-      duration({ description: 'How long a route that timed out is skipped before it is tried again.' }),
+      duration({
+        description: 'How long a route that timed out is skipped before it is tried again.',
+        examples: ['1m'],
+      }),
     ),
   },
   {
@@ -32,11 +42,13 @@ const Breaker = Type.Object(
 
 const Limits = Type.Object(
   {
-    requests_per_minute: Type.Optional(count({ description: 'Requests in a minute.' })),
+    requests_per_minute: Type.Optional(count({ description: 'Requests in a minute.', examples: [600] })),
     tokens_per_minute: Type.Optional(
-      count({ description: 'Tokens in a minute, prompt and output together.' }),
+      count({ description: 'Tokens in a minute, prompt and output together.', examples: [1_000_000] }),
     ),
-    concurrent_requests: Type.Optional(count({ description: 'Requests that are open at the same time.' })),
+    concurrent_requests: Type.Optional(
+      count({ description: 'Requests that are open at the same time.', examples: [100] }),
+    ),
   },
   {
     ...closed,
@@ -62,10 +74,10 @@ const Retention = Type.Object(
 const Background = Type.Object(
   {
     concurrency: Type.Optional(
-      count({ description: 'Runs in progress at the same time; organizations take turns.' }),
+      count({ description: 'Runs in progress at the same time; organizations take turns.', examples: [16] }),
     ),
     max_queued: Type.Optional(
-      count({ description: 'Queued runs of one organization; a further one gets 503.' }),
+      count({ description: 'Queued runs of one organization; a further one gets 503.', examples: [100] }),
     ),
   },
   { ...closed, description: 'Responses with `background: true`.' },
@@ -123,6 +135,7 @@ export const SettingsFile = Type.Object(
         minimum: 0,
         maximum: 65535,
         description: 'The port to listen on; `0` picks a free one.',
+        examples: [8080],
       }),
     ),
     providers: Type.Optional(
@@ -145,6 +158,7 @@ export const SettingsFile = Type.Object(
       Type.Enum(['reject', 'drop'], {
         description:
           'What happens to a parameter that the model does not support: `reject` answers 400, `drop` ignores it with a warning in the response.',
+        examples: ['drop'],
       }),
     ),
     retention: Type.Optional(Retention),
@@ -153,6 +167,7 @@ export const SettingsFile = Type.Object(
     log: Type.Optional(
       Type.Enum(['requests', 'errors', 'off'], {
         description: 'Which requests are logged on standard output: all, those that failed, or none.',
+        examples: ['errors'],
       }),
     ),
     memory: Type.Optional(
@@ -162,14 +177,16 @@ export const SettingsFile = Type.Object(
             size({
               description:
                 'Bytes of bodies, conversations and pages of all requests together, half of it for one organization; beyond it requests get 503.',
-              examples: ['512MiB'],
+              examples: ['1GiB'],
             }),
           ),
         },
         { ...closed, description: 'The memory that requests may use.' },
       ),
     ),
-    max_body: Type.Optional(size({ description: 'The largest request body; a larger one gets 413.' })),
+    max_body: Type.Optional(
+      size({ description: 'The largest request body; a larger one gets 413.', examples: ['64MiB'] }),
+    ),
     cors: Type.Optional(
       Type.Array(Origin, {
         description: 'The origins from which browsers may call the API; none by default.',

@@ -7,14 +7,17 @@ export type SettingsChanges = {
   readonly atNextStart: readonly string[]
 }
 
-const startOnly = /^(host|port|tls)\b/
+/** True for the path of a setting whose change takes effect at the next start. */
+export function takesEffectAtStart(path: string): boolean {
+  return /^(host|port|tls)\b/.test(path)
+}
 
 /** Compares two versions of the settings. */
 export function settingsChanges(before: Settings, after: Settings): SettingsChanges {
   const changed = changedPaths('', toFileTree(before), toFileTree(after))
   return {
-    applied: changed.filter((path) => !startOnly.test(path)),
-    atNextStart: changed.filter((path) => startOnly.test(path)),
+    applied: changed.filter((path) => !takesEffectAtStart(path)),
+    atNextStart: changed.filter((path) => takesEffectAtStart(path)),
   }
 }
 

@@ -26,6 +26,7 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
     {
       name: 'weir_build_info',
       help: 'The version, as a label.',
+      labels: ['version'],
       type: 'gauge',
       read: () => [[formatLabels({ version }), 1]],
     },
@@ -42,6 +43,7 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
     {
       name: 'weir_breaker_open',
       help: '1 while the circuit breaker of a route is open: the route is skipped if the model has another one.',
+      labels: ['provider', 'model'],
       type: 'gauge',
       read: () => openCircuits().map(({ provider, model }) => [formatLabels({ provider, model }), 1]),
     },
@@ -87,5 +89,5 @@ function gaugeByKind(
   values: () => Readonly<Record<string, number>>,
 ): ScrapedMetric {
   const read = () => Object.entries(values()).map(([kind, value]) => [formatLabels({ kind }), value] as const)
-  return { name, help, type: 'gauge', read }
+  return { name, help, labels: ['kind'], type: 'gauge', read }
 }

@@ -1,5 +1,5 @@
 /** A metric with one series for each combination of label values, in the text format of Prometheus. */
-export type Family<Series> = {
+export type Family<Series> = DescribedMetric & {
   /** Returns the series with these label values, in the order of the labels; empty values are not rendered. */
   withLabels(...values: readonly string[]): Series
   /** Returns an empty string while the family has no series. */
@@ -13,9 +13,12 @@ export type Description = {
   readonly labels?: readonly string[]
 }
 
+/** A metric as documentation describes it. */
+export type DescribedMetric = Description & { readonly type: 'counter' | 'gauge' | 'histogram' }
+
 /** How the series of one metric type are created and rendered. */
 export type SeriesType<Series> = {
-  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly type: DescribedMetric['type']
   create(): Series
   /** Returns one line for each sample, without line ends. */
   samples(series: Series, name: string, labels: string): readonly string[]
@@ -64,7 +67,7 @@ export function createFamily<Series>(
     return formatMetric(name, help, type, lines)
   }
 
-  return { withLabels, render }
+  return { name, help, labels, type, withLabels, render }
 }
 
 /** Creates a family of counters. */

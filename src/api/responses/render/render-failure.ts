@@ -14,7 +14,7 @@ export function renderFailure({ code, message }: Failure): ResponseError {
 }
 
 /** The customary codes of the Responses API for codes of the gateway; other codes are rendered as they are. */
-const customaryCodes: ReadonlyMap<string, string> = new Map([
+export const customaryCodes: ReadonlyMap<string, string> = new Map([
   ['upstream_rate_limited', 'rate_limit_exceeded'],
   ['upstream_unavailable', 'server_error'],
   ['upstream_timeout', 'server_error'],

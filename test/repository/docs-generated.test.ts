@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
+import { generatePage, pages } from '../../src/build/docs.ts'
+import { exampleFile, withAllSettings } from '../../src/build/docs/example-file.ts'
+import { fillRegions } from '../../src/build/docs/page.ts'
+import { settingRows } from '../../src/build/docs/setting-rows.ts'
+import { toSettings } from '../../src/config/defaults.ts'
+import { SettingsFile } from '../../src/config/settings.ts'
+import { fieldsOf, isObject } from '../../src/lib/json/json.ts'
+import { configureProviders } from '../../src/providers/config/configure-providers.ts'
+import { kinds } from '../../src/providers/kinds/kinds.ts'
+import { temporaryHome } from '../unit/config/support/temporary-home.ts'
+import { projectFolder, sourceFiles } from '../support/source.ts'
+
+describe('a generated page', () => {
+  test.each(pages.map((page) => [page.path, page] as const))('%s is up to date', async (path, page) => {
+    const { current, generated } = await generatePage(page)
+    if (generated !== current) throw new Error(`${path} is not up to date: run “bun run docs”.`)
+  })
+
+  test('keeps what is written by hand, and must have each region once', () => {
+    const text = 'a\n\n<!-- generated: one -->\nold\n<!-- end -->\n\nb\n'
+    const filled = 'a\n\n<!-- generated: one -->\n\nnew $& text\n\n<!-- end -->\n\nb\n'
+    expect(fillRegions(text, { one: 'new $& text' })).toBe(filled)
+    expect(fillRegions(filled, { one: 'new $& text' })).toBe(filled)
+    expect(() => fillRegions(text, {})).toThrow('“one”')
+    expect(() => fillRegions(text, { one: '', two: '' })).toThrow('“two”')
+  })
+})
+
+type Block = { readonly name: string; readonly yaml: string }
+
+/** The blocks of the documentation that are a weir.yaml: one of its settings stands at their top. */
+async function configurations(): Promise<readonly Block[]> {
+  const docs = await Array.fromAsync(new Bun.Glob('docs/**/*.md').scan({ cwd: projectFolder }))
+  const texts = await Promise.all(
+    ['README.md', ...docs.toSorted()].map(async (path) => ({
+      path: path.replaceAll('\\', '/'),
+      text: await Bun.file(`${projectFolder}/${path}`).text(),
+    })),
+  )
+  return texts.flatMap(({ path, text }) =>
+    [...text.matchAll(/^```ya?ml[^\n]*\n(.*?)^```$/gms)].flatMap((match) => {
+      const yaml = match[1] ?? ''
+      const line = text.slice(0, match.index).split('\n').length
+      const names = Object.keys(fieldsOf(Bun.YAML.parse(yaml)))
+      const isWeir = names.some((name) => name in SettingsFile.properties)
+      return isWeir ? [{ name: `${path}:${line}`, yaml }] : []
+    }),
+  )
+}
+
+const blocks = await configurations()
+
+/** A value for every variable that a block uses, and the keys of all providers. */
+function environmentFor(yaml: string): Record<string, string> {
+  const used = [...yaml.matchAll(/\$\{([A-Z_]+)\}/g)].map((match) => match[1] ?? '')
+  const keys = Object.values(kinds).flatMap((kind) => ('protocol' in kind ? kind.keyVariables : []))
+  return Object.fromEntries([...used, ...keys].map((name) => [name, 'sk-test']))
+}
+
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+})
+const serviceAccount = JSON.stringify({
+  type: 'service_account',
+  client_email: 'weir@my-project-123.iam.gserviceaccount.com',
+  private_key: privateKey,
+  private_key_id: '1',
+  token_uri: 'https://oauth2.googleapis.com/token',
+})
+
+/** Loads a weir.yaml as the server does, and returns the problems of its providers. */
+function load(yaml: string) {
+  using home = temporaryHome({ 'work/weir.yaml': yaml, 'work/service-account.json': serviceAccount })
+  const environment = environmentFor(yaml)
+  const { settings, warnings } = home.load({ environment })
+  const { configured, missing, problems } = configureProviders(settings, environment)
+  return { settings, warnings, problems, configured, missing }
+}
+
+describe('a weir.yaml of the documentation is valid', () => {
+  test.each(blocks.map(({ name, yaml }) => [name, yaml] as const))('%s', (_, yaml) => {
+    const { settings, warnings, problems, configured } = load(yaml)
+    expect([...warnings, ...problems]).toEqual([])
+    const routed = settings.models.flatMap(({ routes = [] }) => routes.map(({ provider }) => provider))
+    const names = [...Object.keys(settings.providers), ...routed]
+    expect(names.filter((name) => !configured.has(name))).toEqual([])
+  })
+
+  test('every kind of provider has an example', () => {
+    const ofProviders = blocks.filter(({ name }) => name.startsWith('docs/providers.md'))
+    const used = ofProviders.flatMap(({ yaml }) =>
+      Object.entries(load(yaml).settings.providers).map(([name, { kind = name }]) => kind),
+    )
+    expect(Object.keys(kinds).filter((kind) => !used.includes(kind))).toEqual([])
+  })
+})
+
+describe('the complete example', () => {
+  test('has the defaults of all settings', () => {
+    expect(load(exampleFile()).settings).toEqual(toSettings({}, null))
+  })
+
+  test('is valid with every setting that is commented out, and has each one', () => {
+    const yaml = withAllSettings(exampleFile())
+    const { problems, warnings } = load(yaml)
+    expect([...problems, ...warnings]).toEqual([])
+    const written = namesIn(Bun.YAML.parse(yaml))
+    const all = settingRows(fieldsOf(SettingsFile), { path: '', defaults: {}, required: false })
+    const names = all.map(({ path }) => path.split('.').at(-1)?.replace('[]', '') ?? '')
+    // The two forms of `fast` exclude each other.
+    const missing = names.filter((name) => name !== '' && name !== 'service_tier' && !written.has(name))
+    expect(missing).toEqual([])
+  })
+})
+
+test('every setting has a description', () => {
+  const rows = settingRows(fieldsOf(SettingsFile), { path: '', defaults: {}, required: false })
+  const undescribed = rows.filter(({ path, description }) => path !== '' && !/^[A-Z`].*\.$/.test(description))
+  expect(undescribed.map(({ path }) => path)).toEqual([])
+  expect(rows.length).toBeGreaterThan(60)
+})
+
+test('the page of settings names every variable that the program reads, and no other', async () => {
+  const page = await Bun.file(`${projectFolder}/docs/configuration.md`).text()
+  const program = (await sourceFiles('src')).filter(({ path }) => !path.startsWith('src/build/'))
+  const source = program.map(({ text }) => text).join('\n')
+  const variables = (text: string) => new Set(text.match(/\b(WEIR|OTEL)_[A-Z_]*[A-Z]\b/g))
+  const read = variables(source)
+  expect([...read].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+  // The exporter of OpenTelemetry reads this one itself.
+  expect([...variables(page)].filter((name) => !read.has(name))).toEqual(['OTEL_EXPORTER_OTLP_HEADERS'])
+})
+
+function namesIn(value: unknown): Set<string> {
+  if (Array.isArray(value)) return new Set(value.flatMap((item) => [...namesIn(item)]))
+  if (!isObject(value)) return new Set()
+  return new Set(Object.entries(value).flatMap(([name, part]) => [name, ...namesIn(part)]))
+}
