@@ -94,10 +94,11 @@ function isValid(schema: Fields, value: unknown): boolean {
 export function describeSchema(schema: Fields): string {
   const expected = textOf(schema.expected)
   if (expected !== undefined) return expected
-  if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`
+  if (Array.isArray(schema.enum))
+    return schema.enum.length === 1 ? String(schema.enum[0]) : `one of ${schema.enum.join(', ')}`
   if (schema.const !== undefined) return String(schema.const)
   const choices = listOf(schema.anyOf).map(fieldsOf)
-  if (choices.length > 0) return choices.map(describeSchema).join(' or ')
+  if (choices.length > 0) return [...new Set(choices.map(describeSchema))].join(' or ')
   if (schema.type === 'integer') return `a whole number${rangeText(schema)}`
   if (schema.type === 'number') return `a number${rangeText(schema)}`
   if (schema.type === 'boolean') return 'true or false'

@@ -3,7 +3,7 @@ import { efforts } from '../domain/generation/request.ts'
 import { closed, count, text } from './setting-types.ts'
 
 /** An amount in USD. */
-const price = (description: string) => Type.Number({ minimum: 0, description })
+const price = (description: string) => Type.Number({ minimum: 0, description, examples: [0.25] })
 const prices = {
   input: Type.Optional(price('USD for a million prompt tokens.')),
   output: Type.Optional(price('USD for a million output tokens.')),
@@ -22,7 +22,11 @@ export const Pricing = Type.Object(
       Type.Array(
         Type.Object(
           {
-            above: Type.Integer({ minimum: 1, description: 'Prompt tokens above which these prices apply.' }),
+            above: Type.Integer({
+              minimum: 1,
+              description: 'Prompt tokens above which these prices apply.',
+              examples: [200_000],
+            }),
             ...prices,
           },
           closed,
@@ -68,8 +72,13 @@ const FastMode = Type.Union(
   [
     Type.Object(
       {
-        strategy: Type.Literal('model_variant', { description: 'Another model serves the request.' }),
-        target_slug: text({ description: 'The slug of that model.' }),
+        strategy: Type.Literal('model_variant', {
+          description: '`model_variant`: another model serves the request.',
+        }),
+        target_slug: text({
+          description: 'With `model_variant`: the slug of that model.',
+          examples: ['acme/river-7b-fast'],
+        }),
         pricing: fastPricing,
         supported_parameters: Type.Optional(fastParameters),
       },
@@ -77,8 +86,10 @@ const FastMode = Type.Union(
     ),
     Type.Object(
       {
-        strategy: Type.Literal('service_tier', { description: 'A tier of the provider serves the request.' }),
-        service_tier: Type.Literal('priority', { description: 'The tier.' }),
+        strategy: Type.Literal('service_tier', {
+          description: '`service_tier`: a tier of the provider serves it.',
+        }),
+        service_tier: Type.Literal('priority', { description: 'With `service_tier`: the tier.' }),
         pricing: fastPricing,
         supported_parameters: Type.Optional(fastParameters),
       },
@@ -94,8 +105,8 @@ const FastMode = Type.Union(
 export type Route = Static<typeof Route>
 const Route = Type.Object(
   {
-    provider: text({ description: 'The name of a provider.' }),
-    model: text({ description: 'The name of the model at the provider.' }),
+    provider: text({ description: 'The name of a provider.', examples: ['openai'] }),
+    model: text({ description: 'The name of the model at the provider.', examples: ['gpt-5'] }),
     weight: Type.Optional(
       Type.Number({
         minimum: 0,
@@ -131,8 +142,10 @@ export const ModelFacts = Type.Object(
         examples: [false],
       }),
     ),
-    display_name: Type.Optional(text({ description: 'The name for people, in the list of models.' })),
-    author: Type.Optional(text({ description: 'Who made the model.' })),
+    display_name: Type.Optional(
+      text({ description: 'The name for people, in the list of models.', examples: ['River 7B'] }),
+    ),
+    author: Type.Optional(text({ description: 'Who made the model.', examples: ['acme'] })),
     released: Type.Optional(
       Type.String({
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
@@ -159,7 +172,10 @@ export const ModelFacts = Type.Object(
     reasoning: Type.Optional(ReasoningFacts),
     fast: Type.Optional(FastMode),
     variant_of: Type.Optional(
-      text({ description: 'The slug of the model that this is the fast variant of.' }),
+      text({
+        description: 'The slug of the model that this is the fast variant of.',
+        examples: ['acme/river-7b'],
+      }),
     ),
     aliases: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {

@@ -7,8 +7,11 @@ import { settingRows } from '../../src/build/docs/setting-rows.ts'
 import { toSettings } from '../../src/config/defaults.ts'
 import { SettingsFile } from '../../src/config/settings.ts'
 import { fieldsOf, isObject } from '../../src/lib/json/json.ts'
+import { createModelRegistry } from '../../src/gateway/models/model-registry.ts'
 import { configureProviders } from '../../src/providers/config/configure-providers.ts'
 import { kinds } from '../../src/providers/kinds/kinds.ts'
+import { streamReply } from '../support/chat-fixtures.ts'
+import { chatRequest, startScenario } from '../support/scenario.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { projectFolder, sourceFiles } from '../support/source.ts'
 
@@ -72,19 +75,34 @@ const serviceAccount = JSON.stringify({
   token_uri: 'https://oauth2.googleapis.com/token',
 })
 
-/** Loads a weir.yaml as the server does, and returns the problems of its providers. */
+const noLog = { info() {}, warn() {}, error() {} }
+
+/** Loads a weir.yaml as the server does, with its providers and models, and returns what is wrong with it. */
 function load(yaml: string) {
   using home = temporaryHome({ 'work/weir.yaml': yaml, 'work/service-account.json': serviceAccount })
   const environment = environmentFor(yaml)
   const { settings, warnings } = home.load({ environment })
-  const { configured, missing, problems } = configureProviders(settings, environment)
-  return { settings, warnings, problems, configured, missing }
+  const providers = configureProviders(settings, environment)
+  const models = createModelRegistry(settings.models, providers, noLog).current()
+  const slugs = new Set(settings.models.filter(({ enabled }) => enabled !== false).map(({ slug }) => slug))
+  return {
+    settings,
+    configured: providers.configured,
+    problems: [...warnings, ...providers.problems, ...models.problems],
+    // A provider that is not running lists no models.
+    disabled: models.all.flatMap(({ slug, disabled }) =>
+      slugs.has(slug) && disabled !== undefined && !disabled.includes('does not list it')
+        ? [`${slug}: ${disabled}`]
+        : [],
+    ),
+  }
 }
 
 describe('a weir.yaml of the documentation is valid', () => {
   test.each(blocks.map(({ name, yaml }) => [name, yaml] as const))('%s', (_, yaml) => {
-    const { settings, warnings, problems, configured } = load(yaml)
-    expect([...warnings, ...problems]).toEqual([])
+    const { settings, problems, configured, disabled } = load(yaml)
+    expect(problems).toEqual([])
+    expect(disabled).toEqual([])
     const routed = settings.models.flatMap(({ routes = [] }) => routes.map(({ provider }) => provider))
     const names = [...Object.keys(settings.providers), ...routed]
     expect(names.filter((name) => !configured.has(name))).toEqual([])
@@ -106,8 +124,7 @@ describe('the complete example', () => {
 
   test('is valid with every setting that is commented out, and has each one', () => {
     const yaml = withAllSettings(exampleFile())
-    const { problems, warnings } = load(yaml)
-    expect([...problems, ...warnings]).toEqual([])
+    expect(load(yaml).problems).toEqual([])
     const written = namesIn(Bun.YAML.parse(yaml))
     const all = settingRows(fieldsOf(SettingsFile), { path: '', defaults: {}, required: false })
     const names = all.map(({ path }) => path.split('.').at(-1)?.replace('[]', '') ?? '')
@@ -133,6 +150,27 @@ test('the page of settings names every variable that the program reads, and no o
   expect([...read].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   // The exporter of OpenTelemetry reads this one itself.
   expect([...variables(page)].filter((name) => !read.has(name))).toEqual(['OTEL_EXPORTER_OTLP_HEADERS'])
+})
+
+test('the page of metrics names every metric that a gateway reports, with its labels', async () => {
+  const page = await Bun.file(`${projectFolder}/docs/metrics.md`).text()
+  const rows = [...page.matchAll(/^\| `(\w+)` +\| (\w+) +\| ([^|]+) \|/gm)]
+  const labelsByMetric = new Map(
+    rows.map(([, name = '', , labels = '']) => [name, [...labels.matchAll(/\w+/g)].map(([label]) => label)]),
+  )
+  await using scenario = await startScenario(streamReply())
+  await (await scenario.app.chat({ ...chatRequest, stream: true })).text()
+  await scenario.app.request('/nowhere')
+  const text = await (await scenario.app.request('/metrics')).text()
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  expect(samples.length).toBeGreaterThan(50)
+  const wrong = samples.filter((sample) => {
+    const [, name = '', labels = ''] = /^(\w+)(?:\{(.*)\})? /.exec(sample) ?? []
+    const known = labelsByMetric.get(name) ?? labelsByMetric.get(name.replace(/_(bucket|sum|count)$/, ''))
+    const used = [...labels.matchAll(/(\w+)="/g)].map((match) => match[1] ?? '')
+    return known === undefined || used.some((label) => label !== 'le' && !known.includes(label))
+  })
+  expect(wrong).toEqual([])
 })
 
 function namesIn(value: unknown): Set<string> {

@@ -6,7 +6,7 @@ import { exampleFile } from './example-file.ts'
 import { code, type Column, fenced, markdownTable } from './markdown.ts'
 import type { Page } from './page.ts'
 import { kindVariableTable } from './provider-rows.ts'
-import { type SettingRow, settingRows } from './setting-rows.ts'
+import { lastName, type SettingRow, settingRows } from './setting-rows.ts'
 
 /** The reference of the settings. */
 export const configurationPage: Page = {
@@ -50,8 +50,4 @@ function settingTable(rows: readonly SettingRow[], middle: readonly Column<Setti
 function defaultText({ required, default: value }: SettingRow): string {
   if (required) return 'required'
   return value === undefined ? '–' : code(String(value))
-}
-
-function lastName(path: string): string {
-  return path.slice(path.lastIndexOf('.') + 1)
 }

@@ -1,3 +1,4 @@
+import { code } from './markdown.ts'
 import { describeSchema, exampleYaml } from '../../config/check-schema.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../lib/json/json.ts'
 
@@ -23,7 +24,24 @@ export function settingRows(schema: Fields, place: Place): readonly SettingRow[]
     const earlier = rows.get(row.path)
     rows.set(row.path, earlier === undefined ? row : mergedRow(earlier, row))
   }
-  return [...rows.values()]
+  return withoutRepetitions([...rows.values()])
+}
+
+/** An object that occurs a second time, such as prices, refers to the first and repeats none of its settings. */
+function withoutRepetitions(rows: readonly SettingRow[]): readonly SettingRow[] {
+  const objects = rows.filter(({ value }) => value === 'an object')
+  const firstOf = ({ path }: SettingRow) => objects.find((row) => lastName(row.path) === lastName(path))
+  const repeated = objects.filter((row) => firstOf(row) !== row)
+  return rows
+    .filter(({ path }) => !repeated.some((object) => path.startsWith(`${object.path}.`)))
+    .map((row) =>
+      repeated.includes(row) ? { ...row, value: `like ${code(firstOf(row)?.path ?? '')}` } : row,
+    )
+}
+
+/** Returns the name of a setting without the path before it. */
+export function lastName(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1)
 }
 
 /** The forms of an object share settings: one row has the values of all. */
@@ -85,9 +103,11 @@ function itemMark(schema: Fields): string {
 function valueText(schema: Fields): string {
   const items = itemsOf(schema)
   if (items === undefined) return describeSchema(schema)
-  const collection = isObject(schema.items) ? 'a list' : 'values by name'
+  const isList = isObject(schema.items)
+  const collection = isList ? 'a list' : 'values by name'
   if (isObject(items.properties)) return collection
   const expected = textOf(items.expected)
   if (expected !== undefined) return `${collection}, each ${expected}`
-  return `${collection} of ${Array.isArray(items.enum) ? items.enum.join(', ') : 'texts'}`
+  const each = Array.isArray(items.enum) ? items.enum.join(', ') : 'texts'
+  return isList ? `a list of ${each}` : `${each} by name`
 }
