@@ -10,7 +10,6 @@ const Retries = Type.Object(
         minimum: 0,
         maximum: 10,
         description: 'How often a route is tried again.',
-        examples: [3],
       }),
     ),
   },

@@ -8,7 +8,7 @@ const shape: readonly [yaml: string, ...problems: string[]][] = [
   ['hots: x', 'hots | unknown setting; did you mean host?'],
   ['retries: { attempt: 3 }', 'retries.attempt | unknown setting; did you mean attempts?'],
   ['retries: { zzz: 3 }', 'retries.zzz | unknown setting; known here: attempts.'],
-  ['retries: [1]', 'retries | must be an object, not a list; for example “retries: { attempts: 3 }”.'],
+  ['retries: [1]', 'retries | must be an object, not a list; for example “retries: { attempts: 1 }”.'],
   ['retries: { attempts: 11 }', 'retries.attempts | must be a whole number from 0 to 10, not 11.'],
   ['port: "80"', 'port | must be a whole number from 0 to 65535, not “80”.'],
   ['port: 80.5', 'port | must be a whole number from 0 to 65535, not 80.5.'],
