@@ -108,6 +108,6 @@ function valueText(schema: Fields): string {
   if (isObject(items.properties)) return collection
   const expected = textOf(items.expected)
   if (expected !== undefined) return `${collection}, each ${expected}`
-  const each = Array.isArray(items.enum) ? items.enum.join(', ') : 'texts'
+  const each = Array.isArray(items.enum) ? items.enum.join(', ') : 'strings'
   return isList ? `a list of ${each}` : `${each} by name`
 }

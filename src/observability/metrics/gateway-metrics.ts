@@ -26,8 +26,8 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
     {
       name: 'weir_build_info',
       help: 'The version, as a label.',
-      labels: ['version'],
       type: 'gauge',
+      labels: ['version'],
       read: () => [[formatLabels({ version }), 1]],
     },
     gaugeByKind('weir_in_flight', 'Open requests, calls to models, and streams among the calls.', () => ({
@@ -43,8 +43,8 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
     {
       name: 'weir_breaker_open',
       help: '1 while the circuit breaker of a route is open: the route is skipped if the model has another one.',
-      labels: ['provider', 'model'],
       type: 'gauge',
+      labels: ['provider', 'model'],
       read: () => openCircuits().map(({ provider, model }) => [formatLabels({ provider, model }), 1]),
     },
     ...databaseMetrics(database),
