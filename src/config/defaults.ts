@@ -33,6 +33,7 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
     },
     compatibility: {
       openResponses: fileSettings.compatibility?.open_responses ?? false,
+      functionTools: fileSettings.compatibility?.function_tools ?? false,
       toolCallFragments: fileSettings.compatibility?.tool_call_fragments ?? false,
     },
     log: fileSettings.log ?? 'requests',

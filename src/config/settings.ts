@@ -112,6 +112,7 @@ export const SettingsFile = Type.Object(
       Type.Object(
         {
           open_responses: Type.Optional(Type.Boolean()),
+          function_tools: Type.Optional(Type.Boolean()),
           tool_call_fragments: Type.Optional(Type.Boolean()),
         },
         closed,
@@ -153,7 +154,11 @@ export type Settings = {
   }
   /** The maximum of concurrent background runs, and of queued ones per organization. */
   readonly background: { readonly concurrency: number; readonly maxQueued: number }
-  readonly compatibility: { readonly openResponses: boolean; readonly toolCallFragments: boolean }
+  readonly compatibility: {
+    readonly openResponses: boolean
+    readonly functionTools: boolean
+    readonly toolCallFragments: boolean
+  }
   readonly log: 'requests' | 'errors' | 'off'
   /** The maximum of bytes that the bodies, conversations and pages of all requests hold together. */
   readonly memory: { readonly inFlight: number }
