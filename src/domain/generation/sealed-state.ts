@@ -4,7 +4,12 @@ import { fieldsOf, type Json, parseJson, textOf } from '../../lib/json/json.ts'
  * The state that a provider wants back, in the form in which a caller keeps it: opaque text that names the provider. It
  * is not encrypted: what must stay secret is encrypted by the provider itself.
  */
-export type SealedState = { readonly provider: string; readonly state: Json }
+export type SealedState = {
+  readonly provider: string
+  readonly state: Json
+  /** The tool call that the state belongs to; absent for the state of reasoning, which belongs to the next call. */
+  readonly callId?: string
+}
 
 const prefix = 'weir1.'
 
@@ -12,8 +17,8 @@ const prefix = 'weir1.'
 const maxLength = 4 * 1024 * 1024
 
 /** Turns the state into opaque text. */
-export function sealState({ provider, state }: SealedState): string {
-  return prefix + Buffer.from(JSON.stringify({ provider, state })).toString('base64url')
+export function sealState({ provider, state, callId }: SealedState): string {
+  return prefix + Buffer.from(JSON.stringify({ provider, state, callId })).toString('base64url')
 }
 
 /** Whether the text is a sealed state, and not an encrypted content or a signature of a provider. */
@@ -26,8 +31,8 @@ export function openSealedState(text: string): SealedState | undefined {
   if (!isSealedState(text) || text.length > maxLength) return undefined
   const sealed = fieldsOf(parseJson(Buffer.from(text.slice(prefix.length), 'base64url').toString()))
   const provider = textOf(sealed.provider)
+  if (provider === undefined || sealed.state === undefined) return undefined
+  const callId = textOf(sealed.callId)
   // The cast is safe: the value was parsed from JSON.
-  return provider === undefined || sealed.state === undefined
-    ? undefined
-    : { provider, state: sealed.state as Json }
+  return { provider, state: sealed.state as Json, ...(callId !== undefined && { callId }) }
 }

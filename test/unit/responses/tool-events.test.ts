@@ -122,3 +122,24 @@ test('two thousand calls at once are converted without a deep stack', () => {
   const events = [...all.map((index) => begin(index)), ...all.map((index) => end(index, '{}'))]
   expect(converted(events).filter(({ type }) => type === 'call-end')).toHaveLength(count)
 })
+
+test('the state of a call follows it, unless the state of its reasoning came before', () => {
+  const head = { tools, encrypted_reasoning: true } as const
+  const ending = { ...end(0, '{}'), state: { signature: 's' } }
+  const sealedIn = (events: readonly GenerationEvent[]) =>
+    converted(events, head).map((event) =>
+      event.type === 'reasoning-end' ? openSealedState(event.encrypted) : event.type,
+    )
+  expect(sealedIn([begin(0), ending])).toEqual([
+    'call',
+    'call-end',
+    { provider: 'acme', state: { signature: 's' }, callId: 'c0' },
+  ])
+  const reasoned = { type: 'reasoning-end', choice: 0, state: { signature: 's' } } as const
+  expect(sealedIn([reasoned, begin(0), ending])).toEqual([
+    { provider: 'acme', state: { signature: 's' } },
+    'call',
+    'call-end',
+  ])
+  expect(converted([begin(0), ending]).map(({ type }) => type)).toEqual(['call', 'call-end'])
+})

@@ -1,5 +1,5 @@
 import type { GenerationEvent, ToolCallBegin, ToolCallEvent } from '../../../domain/generation/events.ts'
-import { sealState } from '../../../domain/generation/sealed-state.ts'
+import { type SealedState, sealState } from '../../../domain/generation/sealed-state.ts'
 import { fieldsOf, parseJson } from '../../../lib/json/json.ts'
 import type { ResponseHead } from '../request/head.ts'
 import { type CallName, callNamesOf, inputProperty } from '../request/tools.ts'
@@ -31,6 +31,8 @@ class SequentialCalls implements ToolEvents {
   #held: GenerationEvent[] = []
   /** The arguments of the last call are not JSON: a token limit may have cut them off, which the finish will say. */
   #mayBeCutOff = false
+  /** The state of the reasoning before the next call was passed on. */
+  #hasSentState = false
 
   constructor(names: ReadonlyMap<string, CallName>, encrypted: boolean) {
     this.#names = names
@@ -79,9 +81,7 @@ class SequentialCalls implements ToolEvents {
       case 'tool-call-delta':
         return this.#isCustom(this.#open) ? [] : [{ type: 'call-delta', text: event.arguments }]
       case 'tool-call':
-        if (this.#isCustom(this.#open)) return endOfCustomCall(event)
-        this.#mayBeCutOff = parseJson(event.call.arguments) === undefined
-        return this.#mayBeCutOff ? [] : [{ type: 'call-end' }]
+        return [...this.#endOfCall(event), ...this.#stateOf(event, provider)]
       case 'finish': {
         const isComplete = this.#mayBeCutOff && event.reason !== 'length'
         return [
@@ -89,15 +89,38 @@ class SequentialCalls implements ToolEvents {
           { type: 'finish', reason: event.reason },
         ]
       }
-      case 'reasoning-end': {
-        const encrypted = sealState({ provider: provider ?? '', state: event.state })
-        return this.#encrypted ? [{ type: 'reasoning-end', encrypted }] : []
-      }
+      case 'reasoning-end':
+        return this.#reasoningEnd({ provider, state: event.state })
       default: {
         const converted = toRunEvent(event)
         return converted ? [converted] : []
       }
     }
+  }
+
+  #endOfCall(event: ToolCallEvent): readonly RunEvent[] {
+    if (this.#isCustom(this.#open)) return endOfCustomCall(event)
+    this.#mayBeCutOff = parseJson(event.call.arguments) === undefined
+    return this.#mayBeCutOff ? [] : [{ type: 'call-end' }]
+  }
+
+  /** The state of a call that no state of its reasoning came before becomes reasoning of its own behind the call. */
+  #stateOf({ call, state }: ToolCallEvent, provider: string | null): readonly RunEvent[] {
+    const events =
+      state === undefined || this.#hasSentState
+        ? []
+        : this.#reasoningEnd({ provider, state, callId: call.id })
+    this.#hasSentState = false
+    return events
+  }
+
+  #reasoningEnd({
+    provider,
+    ...state
+  }: Omit<SealedState, 'provider'> & { readonly provider: string | null }): readonly RunEvent[] {
+    if (!this.#encrypted) return []
+    this.#hasSentState = true
+    return [{ type: 'reasoning-end', encrypted: sealState({ provider: provider ?? '', ...state }) }]
   }
 
   /** A model may call a tool that does not exist, which the caller has to handle. */

@@ -34,11 +34,12 @@ type MutableMessage =
 class ItemLowering {
   readonly messages: MutableMessage[] = []
   readonly #paired: ReadonlySet<string>
-  readonly #reasoning = new ReasoningStates()
+  readonly #reasoning: ReasoningStates
   readonly #warn: Warn
 
   constructor(items: readonly Item[], warn: Warn) {
     this.#paired = pairedCalls(items)
+    this.#reasoning = new ReasoningStates(items)
     this.#warn = warn
   }
 

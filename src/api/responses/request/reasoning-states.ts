@@ -1,47 +1,63 @@
 import type { PastToolCall } from '../../../domain/generation/request.ts'
-import { openSealedState } from '../../../domain/generation/sealed-state.ts'
+import { openSealedState, type SealedState } from '../../../domain/generation/sealed-state.ts'
 import { type Fields, fieldsOf, type Json, textOf } from '../../../lib/json/json.ts'
+import type { Item } from './items.ts'
 
 /**
- * The states of the reasoning items since the last call, which the caller sends back as `encrypted_content`: their
- * provider receives them with the next call. Reasoning that no call follows is not sent back.
+ * The states that the caller sends back in the `encrypted_content` of reasoning items. Their provider receives each with
+ * the call that it belongs to, or else with the next call; reasoning that no call follows is not sent back.
  */
 export class ReasoningStates {
-  #provider: string | undefined
-  #states: Fields[] = []
+  /** By the id of their call. */
+  readonly #ofCalls: ReadonlyMap<string, SealedState>
+  /** Those since the last call, all of one provider. */
+  #pending: SealedState[] = []
+
+  constructor(items: readonly Item[]) {
+    const states = items.flatMap((item) => stateOf(item) ?? [])
+    this.#ofCalls = new Map(
+      states.flatMap((state) => (state.callId === undefined ? [] : [[state.callId, state]])),
+    )
+  }
 
   /** Adds a reasoning item; content that the gateway did not make is ignored. */
-  add({ encrypted_content }: Fields): void {
-    const sealed = openSealedState(textOf(encrypted_content) ?? '')
-    if (sealed === undefined) return
-    if (sealed.provider !== this.#provider) this.clear()
-    this.#provider = sealed.provider
-    this.#states.push(fieldsOf(sealed.state))
+  add(item: Item): void {
+    const state = stateOf(item)
+    if (state === undefined || state.callId !== undefined) return
+    if (state.provider !== this.#pending[0]?.provider) this.clear()
+    this.#pending.push(state)
   }
 
   clear(): void {
-    this.#provider = undefined
-    this.#states = []
+    this.#pending = []
   }
 
-  /** The call with the states so far, which only one call receives. */
+  /** The call with its state, if there is one. */
   attachTo(call: PastToolCall): PastToolCall {
-    const provider = this.#provider
-    if (provider === undefined) return call
-    const state = joinStates(this.#states)
+    const own = this.#ofCalls.get(call.id)
+    const states = own === undefined ? this.#pending : [own]
+    const [first] = states
     this.clear()
-    return { ...call, state, provider }
+    return first === undefined ? call : { ...call, state: joinStates(states), provider: first.provider }
   }
 }
 
+function stateOf({ type, encrypted_content }: Item): SealedState | undefined {
+  return type === 'reasoning' ? openSealedState(textOf(encrypted_content) ?? '') : undefined
+}
+
 /** The lists of all states joined by name; of other values, the last one. */
-function joinStates(states: readonly Fields[]): Json {
+function joinStates(states: readonly SealedState[]): Json {
+  const [only, another] = states
+  if (only && !another) return only.state
   const joined = new Map<string, unknown>()
-  for (const state of states)
-    for (const [name, value] of Object.entries(state)) {
+  for (const { state } of states) {
+    const fields: Fields = fieldsOf(state)
+    for (const [name, value] of Object.entries(fields)) {
       const before = joined.get(name)
       joined.set(name, Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value)
     }
+  }
   // The values were parsed from JSON.
   return Object.fromEntries(joined) as Json
 }
