@@ -90,6 +90,12 @@ const Compatibility = Type.Object(
           'Responses show effective values where the request has none: `temperature` 1, `top_p` 1, `truncation` disabled.',
       }),
     ),
+    function_tools: Type.Optional(
+      Type.Boolean({
+        description:
+          'The Responses API accepts `tools`: functions, custom tools and namespaces. Otherwise a request with tools is rejected.',
+      }),
+    ),
     tool_call_fragments: Type.Optional(
       Type.Boolean({
         description:
@@ -219,7 +225,11 @@ export type Settings = {
   }
   /** The maximum of concurrent background runs, and of queued ones per organization. */
   readonly background: { readonly concurrency: number; readonly maxQueued: number }
-  readonly compatibility: { readonly openResponses: boolean; readonly toolCallFragments: boolean }
+  readonly compatibility: {
+    readonly openResponses: boolean
+    readonly functionTools: boolean
+    readonly toolCallFragments: boolean
+  }
   readonly log: 'requests' | 'errors' | 'off'
   /** The maximum of bytes that the bodies, conversations and pages of all requests hold together. */
   readonly memory: { readonly inFlight: number }

@@ -8,7 +8,7 @@ import { estimatePromptTokens } from './billing/estimate.ts'
 import { Meter, type MeteredUsage } from './billing/meter.ts'
 import { costOfUsage, outcomeOf } from './billing/outcome.ts'
 import type { Nanos } from './billing/price.ts'
-import { costBoundOf } from './billing/cost-bound.ts'
+import { costBoundOf, requirePayable } from './billing/cost-bound.ts'
 import type { GatewayDependencies } from './gateway-dependencies.ts'
 import type { GenerateRequest } from './generate-request.ts'
 import { withInlineImages } from './images/remote-image.ts'
@@ -59,6 +59,7 @@ export class Call {
   reserve(): Promise<void> | undefined {
     const { metadata: facts, billing, admission, model, generation, reserved } = this.request
     if (reserved) return undefined
+    requirePayable(generation, billing)
     const promptTokens = estimatePromptTokens(generation)
     this.#slot = admission.open(promptTokens)
     return this.#dependencies.billing.reserve(facts, billing, () =>

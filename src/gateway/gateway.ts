@@ -3,7 +3,7 @@ import { gatewayStopping } from '../lib/errors/errors.ts'
 import { providerKeyMissing } from '../lib/errors/upstream-errors.ts'
 import type { Write } from '../storage/ports/writes.ts'
 import { logFailedSettlement } from './billing/billing.ts'
-import { costBoundOf } from './billing/cost-bound.ts'
+import { costBoundOf, requirePayable } from './billing/cost-bound.ts'
 import { estimatePromptTokens } from './billing/estimate.ts'
 import { failureOutcome } from './billing/outcome.ts'
 import { Call } from './call.ts'
@@ -79,6 +79,7 @@ async function reserveCall(
   let queued: QueuedSlot | undefined
   try {
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
+    requirePayable(generation, billing)
     const promptTokens = estimatePromptTokens(generation)
     queued = admission.queue(promptTokens)
     await dependencies.billing.reserve(

@@ -22,7 +22,9 @@ export function createProviderStates(store: ProviderState, now: () => number = D
     restore(organization, provider, generation) {
       if (!generation.messages.some(hasToolCalls)) return generation
       const ids = callIdsOf(generation)
-      return store.find(organization, provider, ids).then((states) => withStates(generation, states))
+      return store
+        .find(organization, provider, ids)
+        .then((states) => withStates(generation, provider, states))
     },
     save(organization, provider, batch) {
       // Almost no batch has a state: do not allocate a list for each.
@@ -63,12 +65,20 @@ function toolCallsOf(message: Message): readonly PastToolCall[] {
   return message.role === 'assistant' ? message.toolCalls : []
 }
 
-function withStates(generation: Generation, states: ReadonlyMap<string, Json>): Generation {
-  if (states.size === 0) return generation
+function withStates(generation: Generation, provider: string, states: ReadonlyMap<string, Json>): Generation {
+  if (states.size === 0 && !generation.messages.some(hasSentState)) return generation
   const messages = generation.messages.map((message) => {
     if (message.role !== 'assistant' || message.toolCalls.length === 0) return message
-    const toolCalls = message.toolCalls.map((call) => ({ ...call, state: states.get(call.id) }))
+    const toolCalls = message.toolCalls.map((call) => ({
+      ...call,
+      state: states.get(call.id) ?? (call.provider === provider ? call.state : undefined),
+    }))
     return { ...message, toolCalls }
   })
   return { ...generation, messages }
+}
+
+/** Whether the caller sent the state of a call. */
+function hasSentState(message: Message): boolean {
+  return toolCallsOf(message).some(({ state }) => state !== undefined)
 }

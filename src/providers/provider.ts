@@ -1,6 +1,7 @@
 import type { GenerationEvent } from '../domain/generation/events.ts'
 import type { Parameter } from '../domain/generation/parameters.ts'
 import type { Generation } from '../domain/generation/request.ts'
+import type { Operation } from '../domain/generation/source-request.ts'
 import type { AbortLike } from '../lib/abort.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Address } from './address.ts'
@@ -44,6 +45,8 @@ export type RemoteKind = {
   readonly protocol: Protocol
   /** The path below the base URL, with a leading slash. */
   path(target: Target, address: Address): string
+  /** The protocol and the path of the operations that the provider offers beside conversations. */
+  readonly operations?: Partial<Readonly<Record<Operation, KindOperation>>>
   /** True where the provider offers the Responses API beside its chat completions. */
   readonly responsesApi?: boolean
   /** Where the provider lists its models; absent for the default, `/models`. */
@@ -59,6 +62,9 @@ export type RemoteKind = {
   /** The documented maximum number of tokens of one image in the prompt of a model; absent where it is unknown. */
   maxImageTokens?(model: string): number
 }
+
+/** How a provider serves an operation; the path as in its kind. */
+export type KindOperation = Pick<RemoteKind, 'protocol' | 'path'>
 
 /** A setting of a provider that only some kinds support. `api` is one too: it follows from `responsesApi`. */
 export type KindSetting = 'api_version' | 'project' | 'location' | 'credentials'

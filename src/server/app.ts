@@ -57,13 +57,14 @@ const generationPaths: GenerationPaths = new Map([
 export function createApp(dependencies: AppDependencies) {
   const { settings, models, gateway, keys, completions, limits, log } = dependencies
   const { compatibility, unsupportedParameters: unsupported } = settings
-  const { toolCallFragments } = compatibility
+  const { toolCallFragments, functionTools } = compatibility
   const guard = createGuard({ keys, limits, maxBody: settings.maxBody })
   const chat = createChatService({ gateway, models, unsupported, toolCallFragments })
   const responses = createResponseService({
     gateway,
     models,
     unsupported,
+    functionTools,
     responses: dependencies.responses,
     live: dependencies.live,
     runs: dependencies.runs,

@@ -165,6 +165,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     gateway,
     models: models.current,
     unsupported: settings.unsupportedParameters,
+    functionTools: settings.compatibility.functionTools,
     concurrency: settings.background.concurrency,
     maxQueued: settings.background.maxQueued,
   }

@@ -5,17 +5,10 @@ import { nextTurn } from '../../lib/time.ts'
 import type { ChainLink, Responses } from '../../storage/ports/responses.ts'
 import { readStored } from '../../storage/ports/stored-json.ts'
 import { inputItems, type Item } from './request/items.ts'
+import type { Conversation } from './request/lower.ts'
 import { countReferences, resolveReferences, responseIdsOf } from './request/references.ts'
 import type { ResponseRequest } from './request/schema.ts'
 import { outputOf } from './stored-response.ts'
-
-/** The items that a model receives; references are resolved. */
-export type Conversation = {
-  /** The items of the previous responses, the oldest first. */
-  readonly context: readonly Item[]
-  /** The items of the request itself. */
-  readonly input: readonly Item[]
-}
 
 /**
  * Loads the conversation that a request continues. Throws 404 for a reference to an item that does not exist, and 400 for

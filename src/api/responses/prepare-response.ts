@@ -4,16 +4,17 @@ import type { Models } from '../../gateway/models/models.ts'
 import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
 import { timeSortedId } from '../../lib/id.ts'
 import type { Responses } from '../../storage/ports/responses.ts'
-import { type Conversation, loadConversation } from './conversation.ts'
+import { loadConversation } from './conversation.ts'
 import { headOf, type ResponseHead } from './request/head.ts'
+import type { Conversation } from './request/lower.ts'
 import { type PreparedRequest, prepareRequest } from './request/prepare-request.ts'
 import type { ResponseRequest } from './request/schema.ts'
+import type { ToolOptions } from './request/tools.ts'
 
 /** What the creation of every response depends on. */
-export type ServiceParts = {
+export type ServiceParts = ToolOptions & {
   readonly gateway: Gateway
   readonly models: () => Models
-  readonly unsupported: 'reject' | 'drop'
   readonly responses: Responses
 }
 
@@ -33,13 +34,13 @@ export async function prepareResponse(
   context: RequestContext,
   parts: ServiceParts,
 ): Promise<PreparedResponse> {
-  const { gateway, models, unsupported, responses } = parts
+  const { gateway, models, responses } = parts
   const { organization, admission } = context
   const release = holdPrevious(request, responses)
   try {
     const id = timeSortedId('resp_')
     const conversation = await loadConversation(request, id, organization.id, responses, admission.memory)
-    const prepared = prepareRequest(request, conversation, models(), unsupported)
+    const prepared = prepareRequest(request, conversation, models(), parts)
     const { model, warnings } = prepared
     const head = headOf(request, { id, createdAt: Math.floor(Date.now() / 1000), slug: model.slug, warnings })
     const facts = requestMetadata(request, context, 'responses', model.slug)

@@ -1,7 +1,7 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { MeteredUsage } from '../../gateway/billing/meter.ts'
 import type { NewResponse } from '../../storage/ports/responses.ts'
-import { toRunEnd, type RunEnd, type RunEvent, toRunEvent } from './events/run-event.ts'
+import { toRunEnd, type RunEnd, type RunEvent } from './events/run-event.ts'
 import { noWrites, type Write } from '../../storage/ports/writes.ts'
 import type { StreamEvent } from './events/stream-event.ts'
 import { LiveResponse } from './live/live-response.ts'
@@ -52,7 +52,7 @@ export function createResponseLifecycle(
       const events: readonly RunEvent[] = [{ type: 'created' }, { type: 'started' }, event]
       return events.flatMap((event) => live.apply(event))
     },
-    applyBatch: (batch) => batch.flatMap((event) => applyEvent(live, event)),
+    applyBatch: (batch) => batch.flatMap((event) => live.applyGenerated(event)),
     settle(error, usage) {
       prepared.release()
       // A request that no provider began to answer has no response.
@@ -68,11 +68,6 @@ export function createResponseLifecycle(
     finish: () => (ending ? applyEnd(ending) : []),
     fail: (error) => applyEnd(toRunEnd(error, ending?.usage ?? null)),
   }
-}
-
-function applyEvent(live: LiveResponse, event: GenerationEvent): readonly StreamEvent[] {
-  const runEvent = toRunEvent(event)
-  return runEvent ? live.apply(runEvent) : []
 }
 
 function writesOf(prepared: PreparedResponse, live: LiveResponse, end: RunEnd): readonly Write[] {

@@ -6,7 +6,7 @@ import type { Guard } from '../../http/guard.ts'
 import { bodyErrors, describe } from '../../http/openapi/describe.ts'
 import type { Log } from '../../lib/log.ts'
 import { responseFrames } from './render/event-schema.ts'
-import { ResponseObject } from './render/reply-schema.ts'
+import { InputTokens, ResponseObject } from './render/reply-schema.ts'
 import { responseRequest } from './request/schema.ts'
 import type { ResponseService } from './service.ts'
 
@@ -20,32 +20,52 @@ const createDetail = describe({
   errors: [...bodyErrors, 402, 404, 502],
 })
 
+const countDetail = describe({
+  tag: 'Responses',
+  id: 'countResponseInputTokens',
+  summary: 'Estimate the input tokens of a response',
+  body: responseRequest,
+  reply: InputTokens,
+  errors: [...bodyErrors, 404],
+})
+
 /**
  * In bytes: a larger body needs a concurrency slot to be read. A smaller one does not, because it may request a
  * background run, which takes its slot when it starts.
  */
 const maxBytesWithoutSlot = 64 * 1024
 
-/** `POST /v1/responses`. */
+/** `POST /v1/responses`, and the token count of such a request. */
 export function responseRoutes(guard: Guard, service: ResponseService, log: Log) {
-  return new Elysia({ name: 'responses' }).use(guard).post(
-    responsesPath,
-    async ({ readBody, caller, admission, request, set }) => {
-      const body = await readBody(request, responseRequest, admission, maxBytesWithoutSlot)
-      const requestId = String(set.headers['x-request-id'])
-      const context = { requestId, ...caller, admission, signal: request.signal }
-      if (body.background) {
-        if (!body.stream) return service.queue(body, context)
-        const stream = await service.queueAndStream(body, context)
-        return eventStream(logFailure({ ...stream, failed: () => '' }, log, requestId))
-      }
-      if (body.stream) return eventStream(logFailure(await service.stream(body, context), log, requestId))
-      const { response, cost } = await service.complete(body, context)
-      if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
-      return response
-    },
-    { detail: createDetail },
-  )
+  return new Elysia({ name: 'responses' })
+    .use(guard)
+    .post(
+      responsesPath,
+      async ({ readBody, caller, admission, request, set }) => {
+        const body = await readBody(request, responseRequest, admission, maxBytesWithoutSlot)
+        const requestId = String(set.headers['x-request-id'])
+        const context = { requestId, ...caller, admission, signal: request.signal }
+        if (body.background) {
+          if (!body.stream) return service.queue(body, context)
+          const stream = await service.queueAndStream(body, context)
+          return eventStream(logFailure({ ...stream, failed: () => '' }, log, requestId))
+        }
+        if (body.stream) return eventStream(logFailure(await service.stream(body, context), log, requestId))
+        const { response, cost } = await service.complete(body, context)
+        if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
+        return response
+      },
+      { detail: createDetail },
+    )
+    .post(
+      `${responsesPath}/input_tokens`,
+      async ({ readBody, caller, admission, request, set }) => {
+        const body = await readBody(request, responseRequest, admission)
+        const requestId = String(set.headers['x-request-id'])
+        return service.countInputTokens(body, { requestId, ...caller, admission, signal: request.signal })
+      },
+      { detail: countDetail },
+    )
 }
 
 /** Logs the failure of a stream, unless it is the client's own: a disconnect has a status below 500. */

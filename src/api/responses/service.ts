@@ -1,3 +1,4 @@
+import { estimatePromptTokens } from '../../gateway/billing/estimate.ts'
 import type { Page } from '../../http/paging.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
@@ -15,8 +16,9 @@ import {
 } from './foreground.ts'
 import { listInputItems } from './list-input-items.ts'
 import { type ResponseEventStream, streamLive } from './live/replay.ts'
+import { prepareResponse } from './prepare-response.ts'
 import { renderResponse } from './render/render-response.ts'
-import type { DeletedResponse, ResponseObject } from './render/reply-schema.ts'
+import type { DeletedResponse, InputTokens, ResponseObject } from './render/reply-schema.ts'
 import type { ResponseRequest } from './request/schema.ts'
 
 /** What the service depends on. */
@@ -34,6 +36,8 @@ export type ResponseService = {
   queue(request: ResponseRequest, context: RequestContext): Promise<ResponseObject>
   /** Queues a background run and streams its events; the run continues when the client disconnects. */
   queueAndStream(request: ResponseRequest, context: RequestContext): Promise<ResponseEventStream>
+  /** Estimates the tokens of the input of a request, with the conversation that it continues, without generating. */
+  countInputTokens(request: ResponseRequest, context: RequestContext): Promise<InputTokens>
   /** Returns the response as JSON. */
   find(organization: string, id: string, hold: AcquireMemory): Promise<string>
   /** Streams the events after this sequence number, or all events where `after` is undefined. */
@@ -68,6 +72,11 @@ export function createResponseService(parts: ResponseServiceParts): ResponseServ
     async queueAndStream(request, context) {
       const live = await queueResponse(request, context, parts, runs)
       return streamLive(live, { after: undefined, render: options })
+    },
+    async countInputTokens(request, context) {
+      const { prepared, release } = await prepareResponse(request, context, parts)
+      release()
+      return { object: 'response.input_tokens', input_tokens: estimatePromptTokens(prepared.generation) }
     },
     find: async (organization, id, hold) =>
       JSON.stringify(renderResponse(await findState(organization, id, parts, hold), options)),

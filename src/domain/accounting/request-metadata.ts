@@ -1,8 +1,9 @@
 import { fieldsOf, type Json, parseJson } from '../../lib/json/json.ts'
 import { jsonExceeds } from '../../lib/json/json-size.ts'
 
-/** The API of a request. */
-export type Api = 'chat' | 'responses'
+/** The APIs that requests come in by. */
+export const apis = ['chat', 'responses', 'messages', 'completions', 'embeddings'] as const
+export type Api = (typeof apis)[number]
 
 /** A request as it is known before its response; stored with its usage. */
 export type RequestMetadata = {
@@ -36,7 +37,7 @@ export function readRequestMetadata(
     typeof metadata.id === 'string' &&
     typeof metadata.key === 'string' &&
     typeof metadata.createdAt === 'number' &&
-    (metadata.api === 'chat' || metadata.api === 'responses') &&
+    apis.some((api) => api === metadata.api) &&
     typeof metadata.stream === 'boolean'
   if (!complete || metadata.organization !== organization || (id ?? metadata.id) !== metadata.id)
     return undefined

@@ -40,6 +40,7 @@ export class AnswerAccumulator {
         return
       case 'failure':
       case 'ending':
+      case 'embedding':
         return
       default:
         addToChoice(choiceAt(this.#choices, event.choice), event)

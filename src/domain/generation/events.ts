@@ -1,5 +1,6 @@
-import type { Json } from '../../lib/json/json.ts'
+import type { Fields, Json } from '../../lib/json/json.ts'
 import type { ProviderError } from './provider-error.ts'
+import type { ProtocolName } from './source-request.ts'
 import type { Usage } from './usage.ts'
 
 /**
@@ -9,11 +10,20 @@ import type { Usage } from './usage.ts'
  */
 export type GenerationEvent =
   | { readonly type: 'text'; readonly choice: number; readonly text: string }
+  /** The end of a block of text, from protocols that divide text into blocks: the text after it is another block. */
+  | { readonly type: 'text-end'; readonly choice: number }
+  | Annotation
   | { readonly type: 'reasoning'; readonly choice: number; readonly text: string }
+  | ReasoningEnd
+  | ProviderBlock
+  /** The log probabilities of the text since the last such event, in the form of OpenAI's `logprobs`. */
+  | { readonly type: 'logprobs'; readonly choice: number; readonly logprobs: Json }
+  /** The embedding of the input at this index: numbers, or base64 text where the request asks for it. */
+  | { readonly type: 'embedding'; readonly index: number; readonly embedding: Json }
   | ToolCallBegin
   | ToolCallDelta
   | ToolCallEvent
-  | { readonly type: 'finish'; readonly choice: number; readonly reason: FinishReason }
+  | Finish
   /** The model has ended the choice: only its `finish` follows, once the response is complete. */
   | { readonly type: 'ending'; readonly choice: number }
   /** The token counts so far; a later event replaces them. */
@@ -21,6 +31,47 @@ export type GenerationEvent =
   | { readonly type: 'tier'; readonly tier: 'default' | 'priority' | null }
   /** The provider has failed; no event follows. */
   | { readonly type: 'failure'; readonly error: ProviderError }
+
+/** An annotation of the block of text that is open, such as a citation, in the form of its protocol. */
+export type Annotation = {
+  readonly type: 'annotation'
+  readonly choice: number
+  readonly protocol: ProtocolName
+  readonly annotation: Fields
+}
+
+/**
+ * The end of a block of reasoning, whose text, if it has any, came before it. `state` is what the provider wants
+ * back on the next turn, in the form of the `state` of a tool call.
+ */
+export type ReasoningEnd = {
+  readonly type: 'reasoning-end'
+  readonly choice: number
+  readonly state: Json
+  /** Anthropic's signature of the block. */
+  readonly signature?: string
+  /** Anthropic's encrypted content of a block that has no text. */
+  readonly redacted?: string
+}
+
+/** A block that only the providers of its protocol understand, complete, such as the use of a tool that they run. */
+export type ProviderBlock = {
+  readonly type: 'provider-block'
+  readonly choice: number
+  readonly protocol: ProtocolName
+  readonly block: Fields
+}
+
+/** The end of a choice. */
+export type Finish = {
+  readonly type: 'finish'
+  readonly choice: number
+  readonly reason: FinishReason
+  /** The provider's own reason, where `reason` says less. */
+  readonly providerReason?: string
+  /** The stop sequence that ended the choice, where the provider names it. */
+  readonly stopSequence?: string
+}
 
 /**
  * The model begins a tool call. `index` counts the tool calls of the choice from 0; id and name are final.

@@ -1,5 +1,6 @@
 import type { Fields, Json } from '../../lib/json/json.ts'
 import type { ToolCall } from './events.ts'
+import type { Operation, ProtocolName, ProviderTool, SourceRequest } from './source-request.ts'
 
 /** A request to a model, independent of the protocol. */
 export type Generation = {
@@ -22,6 +23,11 @@ export type Generation = {
   readonly effort?: Effort
   readonly serviceTier?: 'auto' | 'default' | 'flex' | 'priority'
   readonly user?: string
+  /** Absent for a conversation. */
+  readonly operation?: Operation
+  /** Tools that a provider runs itself, or whose form only its protocol defines. */
+  readonly providerTools?: readonly ProviderTool[]
+  readonly source?: SourceRequest
   /** Properties of the request that the API does not name: only protocols that share them send them on. */
   readonly extras: Fields
 }
@@ -44,8 +50,11 @@ export type AssistantMessage = MessageContent & {
 /** The result of the tool call with this id. */
 export type ToolMessage = MessageContent & { readonly role: 'tool'; readonly callId: string }
 
-/** A tool call of an earlier turn, with the state that its provider wants back. */
-export type PastToolCall = ToolCall & { readonly state?: Json }
+/**
+ * A tool call of an earlier turn, with the state that its provider wants back. `provider` names that provider where
+ * the caller sent the state; any other provider does not receive it.
+ */
+export type PastToolCall = ToolCall & { readonly state?: Json; readonly provider?: string }
 
 export type Part = TextPart | ImagePart | ForeignPart
 
@@ -57,8 +66,12 @@ export type ImagePart = {
   readonly detail?: string
   readonly extras?: Fields
 }
-/** A typed part beyond text and images, as the caller wrote it. */
-export type ForeignPart = { readonly type: 'foreign'; readonly value: Fields & { readonly type: string } }
+/** A typed part beyond text and images, as the caller wrote it: in the form of `protocol`, or of OpenAI's APIs. */
+export type ForeignPart = {
+  readonly type: 'foreign'
+  readonly value: Fields & { readonly type: string }
+  readonly protocol?: ProtocolName
+}
 
 export type Tool = {
   readonly name: string

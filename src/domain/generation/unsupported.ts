@@ -20,6 +20,7 @@ const plurals = {
   Parameter: 'Parameters',
   Property: 'Properties',
   'Service tier': 'Service tiers',
+  Tool: 'Tools',
   'Content part type': 'Content part types',
   'Item type': 'Item types',
   'Include value': 'Include values',

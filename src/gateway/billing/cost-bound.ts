@@ -1,5 +1,7 @@
 import type { Pricing } from '../../config/model-facts.ts'
+import type { BillingMode } from '../../domain/accounting/organization.ts'
 import type { Generation, Message } from '../../domain/generation/request.ts'
+import { billingNotConfigured } from '../../lib/errors/errors.ts'
 import type { Model } from '../models/model.ts'
 import { countImages } from './estimate.ts'
 import { costOf, hasCost, longWriteFactor, type Nanos, pricingOf, priorityPricing } from './price.ts'
@@ -20,6 +22,17 @@ const defaultMaxAnswerTokens = 32_768
 /** The maximum tokens of all choices together, reasoning included. */
 export function maxAnswerTokens(generation: Generation, model: Pick<Model, 'maxOutputTokens'>): number {
   return (generation.maxTokens ?? model.maxOutputTokens ?? defaultMaxAnswerTokens) * (generation.choices ?? 1)
+}
+
+/**
+ * Throws the 402 of a request with tools that the provider runs and charges for: no price bounds what they cost, so a
+ * prepaid organization cannot use them.
+ */
+export function requirePayable({ providerTools }: Generation, billing: BillingMode): void {
+  if (providerTools === undefined || billing !== 'prepaid') return
+  const tool = providerTools.find(({ hosted }) => hosted)
+  if (tool === undefined) return
+  throw billingNotConfigured(`The tool ${tool.name} has no price, so a prepaid organization cannot use it.`)
 }
 
 /** The cost bound of a call with about this many prompt tokens; undefined if the model has no price. */
@@ -76,8 +89,8 @@ type PriceName = Exclude<keyof Pricing, 'tiers'>
  * A provider caches for an hour only on a marker from the caller, which is outside of the fields that the API
  * names.
  */
-function mayUseLongCache({ messages, extras }: Generation): boolean {
-  return Object.keys(extras).length > 0 || messages.some(hasExtras)
+function mayUseLongCache({ messages, extras, source }: Generation): boolean {
+  return source !== undefined || Object.keys(extras).length > 0 || messages.some(hasExtras)
 }
 
 function hasExtras({ extras, parts }: Message): boolean {

@@ -92,6 +92,7 @@ export class UnfinishedAnswer {
     // By its fragments, so that a tool call that is cut off counts, too.
     else if (event.type === 'tool-call-begin') this.#addText(event.name)
     else if (event.type === 'tool-call-delta') this.#addText(event.arguments)
+    else if (event.type === 'provider-block') this.#addText(JSON.stringify(event.block))
     if (event.type !== 'usage') return false
     this.#reported = event.usage.completionTokens
     this.#countedAtReport = this.#counted()

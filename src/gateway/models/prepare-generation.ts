@@ -5,6 +5,7 @@ import { resolveFastMode } from './fast-mode.ts'
 import type { Model } from './model.ts'
 import type { Models } from './models.ts'
 import { requireModel } from './require-model.ts'
+import { selectRoutes } from './serving-routes.ts'
 
 /** A request of an API in the vocabulary of the gateway. */
 export type LoweredRequest = {
@@ -35,7 +36,7 @@ export type PreparedGeneration = {
 
 /**
  * Prepares a request of any API: finds its model, lowers it, selects the fast mode and enforces the capabilities of the
- * model, in this order. Throws the 404 of an unknown or disabled model, or the 400 of the first of these steps that fails.
+ * model, in this order. Its model has only the routes that can serve the request. Throws the 404 of an unknown or disabled model, or the 400 of the first of these steps that fails.
  */
 export function prepareGeneration<Request extends { readonly model: string }>(
   request: Request,
@@ -49,10 +50,13 @@ export function prepareGeneration<Request extends { readonly model: string }>(
   const allWarnings = [...warnings]
   const warn = (warning: string) => void allWarnings.push(warning)
   const supported = enforceCapabilities(generation, model, { unsupported, names, warn })
+  const served = selectRoutes(model, supported, { unsupported, warn })
   return {
     slug: requested.slug,
-    model,
-    generation: service?.serviceTier ? { ...supported, serviceTier: service.serviceTier } : supported,
+    model: served.model,
+    generation: service?.serviceTier
+      ? { ...served.generation, serviceTier: service.serviceTier }
+      : served.generation,
     performanceMode: service ? 'fast' : 'standard',
     warnings: allWarnings,
   }

@@ -163,8 +163,11 @@ export class UpstreamStream implements OpenableStream<Batch> {
   }
 
   #post(payload: string): Promise<Response> {
-    const { provider, target } = this.#request
-    return post(provider, this.#kind, target, payload, this.#abort.signal)
+    const { provider, target, generation } = this.#request
+    const { source } = generation
+    const kind = this.#kind
+    const headers = source?.protocol === kind.protocol.name ? source.headers : undefined
+    return post({ provider, kind, target, body: payload, headers, signal: this.#abort.signal })
   }
 }
 

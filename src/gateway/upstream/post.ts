@@ -4,29 +4,32 @@ import type { ApiError } from '../../lib/errors/errors.ts'
 import { codeOf, upstreamUnavailable, upstreamUnreachable } from './upstream-error.ts'
 import { upstreamHeaders } from './headers.ts'
 
-/** Sends the body to the provider; resolves when the status and headers of the response are received. */
-export function post(
-  provider: Provider,
-  kind: RemoteKind,
-  target: Target,
-  body: string,
-  signal: AbortSignal,
-): Promise<Response> {
-  const { credentials } = provider
-  if (provider.key || !credentials) return send(provider, kind, target, body, signal)
-  return credentials.token(signal).then((token) => send(provider, kind, target, body, signal, token))
+/** A request to a provider; `headers` of the caller never replace those of the provider. */
+export type Post = {
+  readonly provider: Provider
+  readonly kind: RemoteKind
+  readonly target: Target
+  readonly body: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly signal: AbortSignal
 }
 
-function send(
-  provider: Provider,
-  kind: RemoteKind,
-  target: Target,
-  body: string,
-  signal: AbortSignal,
-  token?: string,
-): Promise<Response> {
-  const headers = upstreamHeaders(provider, kind, target.stream, token)
-  return fetch(provider.baseUrl + kind.path(target, provider), { ...fetchOptions, headers, body, signal })
+/** Sends the body to the provider; resolves when the status and headers of the response are received. */
+export function post(request: Post): Promise<Response> {
+  const { provider, signal } = request
+  const { credentials } = provider
+  if (provider.key || !credentials) return send(request)
+  return credentials.token(signal).then((token) => send(request, token))
+}
+
+function send({ provider, kind, target, body, headers, signal }: Post, token?: string): Promise<Response> {
+  const own = upstreamHeaders(provider, kind, target.stream, token)
+  return fetch(provider.baseUrl + kind.path(target, provider), {
+    ...fetchOptions,
+    headers: headers === undefined ? own : { ...headers, ...own },
+    body,
+    signal,
+  })
 }
 
 const fetchOptions = {

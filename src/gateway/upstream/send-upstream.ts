@@ -1,5 +1,6 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { fromGenerator, type OpenableStream } from '../../lib/push-stream.ts'
+import { kindFor } from '../models/serving-routes.ts'
 import { type UpstreamRequest, UpstreamStream } from '../streams/upstream-stream.ts'
 
 /**
@@ -9,7 +10,7 @@ import { type UpstreamRequest, UpstreamStream } from '../streams/upstream-stream
  */
 export function sendUpstream(request: UpstreamRequest): OpenableStream<readonly GenerationEvent[]> {
   const { kind } = request.provider
-  if (!('generate' in kind)) return new UpstreamStream(request, kind)
+  if (!('generate' in kind)) return new UpstreamStream(request, kindFor(kind, request.generation))
   request.onAccepted?.()
   return fromGenerator(kind.generate(request.generation, request.signal))
 }

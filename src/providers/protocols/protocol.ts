@@ -2,6 +2,7 @@ import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { Parameter } from '../../domain/generation/parameters.ts'
 import type { ProviderError } from '../../domain/generation/provider-error.ts'
 import type { Effort, Generation } from '../../domain/generation/request.ts'
+import type { ProtocolName } from '../../domain/generation/source-request.ts'
 import { type Warning, Warnings } from '../../domain/generation/warnings.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 
@@ -13,6 +14,7 @@ export type Body = Record<string, unknown>
  * and its functions are pure.
  */
 export type Protocol<State = unknown> = {
+  readonly name: ProtocolName
   /** The generation parameters that the protocol supports, by the names of `supported_parameters`. */
   readonly parameters: ReadonlySet<Parameter>
   /**

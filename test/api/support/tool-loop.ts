@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import type { ProviderSettings } from '../../../src/config/provider-settings.ts'
+import type { SettingsFile } from '../../../src/config/settings.ts'
 import { openaiClient } from '../../clients/support/openai-client.ts'
 import { type App, startApp } from '../../support/app.ts'
 import type { LoopProvider, LoopProtocol } from './tool-loop-provider.ts'
@@ -18,6 +19,7 @@ export type Reply = {
 export function startLoopApp(
   providers: Readonly<Record<string, readonly [LoopProtocol, LoopProvider]>>,
   database?: string,
+  compatibility: SettingsFile['compatibility'] = {},
 ): Promise<App> {
   const names = Object.entries(providers)
   const settings = names.map(([name, [{ kind }, { url }]]): [string, ProviderSettings] => {
@@ -27,7 +29,8 @@ export function startLoopApp(
     return { slug: `${name}/river`, routes: [{ provider: name, model }] }
   })
   const retries = { attempts: 0 }
-  return startApp({ database, settings: { retries, providers: Object.fromEntries(settings), models } })
+  const settingsFile = { retries, providers: Object.fromEntries(settings), models, compatibility }
+  return startApp({ database, settings: settingsFile })
 }
 
 /** Asks the model by the stock client, with tools. */

@@ -100,7 +100,8 @@ describe('a service account', () => {
     })
     const there = { ...provider, baseUrl: upstream.url.origin }
     const target = { model: 'gemini-2.5-flash', stream: false }
-    const response = await post(there, provider.kind, target, '{}', new AbortController().signal)
+    const { signal } = new AbortController()
+    const response = await post({ provider: there, kind: provider.kind, target, body: '{}', signal })
     return response.text()
   }
 

@@ -76,13 +76,17 @@ test('truncation that does not happen has a warning', () => {
 })
 
 test('an unknown include is named, up to a maximum length', () => {
-  expect(lowered({ include: ['reasoning.encrypted_content', 'a', 'a'] }).warnings).toEqual([
-    'Include values `reasoning.encrypted_content` and `a` are not supported and were ignored.',
+  expect(lowered({ include: ['file_search_call.results', 'a', 'a'] }).warnings).toEqual([
+    'Include values `file_search_call.results` and `a` are not supported and were ignored.',
   ])
   const many = lowered({ include: Array.from({ length: 5000 }, (_, index) => `${index} `.repeat(100)) })
   expect(many.warnings).toHaveLength(1)
   expect(many.warnings[0]!.length).toBeLessThan(600)
   expect(many.warnings[0]).toEndWith(' and 4,992 others are not supported and were ignored.')
+})
+
+test('the state of the reasoning can be included', () => {
+  expect(lowered({ include: ['reasoning.encrypted_content'] }).warnings).toEqual([])
 })
 
 test('a key named __proto__ stays a key', () => {

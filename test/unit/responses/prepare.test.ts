@@ -16,7 +16,7 @@ function requestOf(patch: object): ResponseRequest {
 function prepared(patch: object, unsupported: 'reject' | 'drop' = 'drop') {
   const request = requestOf(patch)
   const conversation = { context: [], input: inputItems(request.input, input.id) }
-  return prepareRequest(request, conversation, modelsWith(), unsupported)
+  return prepareRequest(request, conversation, modelsWith(), { unsupported, functionTools: false })
 }
 
 test('the model of a response is found by any of its names', () => {

@@ -1,10 +1,8 @@
-import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import type { GenerateRequest } from '../../../gateway/generate-request.ts'
 import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
 import { retryWhileUnavailable } from '../../../storage/ports/retry-while-unavailable.ts'
-import { type RunEnd, toRunEnd, toRunEvent } from '../events/run-event.ts'
+import { type RunEnd, toRunEnd } from '../events/run-event.ts'
 import type { Write } from '../../../storage/ports/writes.ts'
-import type { LiveResponse } from '../live/live-response.ts'
 import { prepareRequest } from '../request/prepare-request.ts'
 import { requireRunOwner, type Run, type RunParts } from './run.ts'
 import { readRun } from './stored-run.ts'
@@ -77,16 +75,11 @@ async function generate(
   if (!progress.ending) live.apply({ type: 'answering', provider, warnings })
   await stream.forEach((batch) => {
     // Later events are not in the log that is being stored with the end.
-    if (!progress.ending) for (const event of batch) applyEvent(event, live)
+    if (!progress.ending) for (const event of batch) live.applyGenerated(event)
     return undefined
   })
   // `onSettled` is called before the stream ends.
   if (progress.ending) live.apply(progress.ending)
-}
-
-function applyEvent(event: GenerationEvent, live: LiveResponse): void {
-  const runEvent = toRunEvent(event)
-  if (runEvent) live.apply(runEvent)
 }
 
 /** Made when the run starts: by then, the model may have other routes, or may have been removed. */
@@ -103,8 +96,8 @@ async function toGenerateRequest(
     parts.responses,
     slot.memory.acquireUpTo,
   )
-  const { models, unsupported } = parts.current()
-  const { model, generation } = prepareRequest(request, conversation, models(), unsupported)
+  const current = parts.current()
+  const { model, generation } = prepareRequest(request, conversation, current.models(), current)
   const organization = requireRunOwner(facts, parts.keys)
   const admission = { open: () => slot, queue: () => run.slot }
   return {

@@ -115,12 +115,12 @@ function interruption({ facts, images }: RunOrder, usage: RunUsage, { models }: 
 
 /** An estimate from the prompt and the stored output. */
 function usageOf({ promptTokens }: RunOrder, events: readonly RunEvent[]): RunUsage {
-  const lengthOf = (type: 'text' | 'reasoning') =>
+  const lengthOf = (type: 'text' | 'reasoning' | 'call-delta') =>
     events.reduce((sum, event) => (event.type === type ? sum + event.text.length : sum), 0)
   const reasoning = lengthOf('reasoning')
   return {
     promptTokens,
-    completionTokens: estimateTokens(lengthOf('text') + reasoning),
+    completionTokens: estimateTokens(lengthOf('text') + lengthOf('call-delta') + reasoning),
     reasoningTokens: estimateTokens(reasoning),
     estimated: true,
   }

@@ -10,6 +10,7 @@ import type { KeyDirectory } from '../../../storage/ports/key-directory.ts'
 import type { Write } from '../../../storage/ports/writes.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { LiveResponses } from '../live/live-responses.ts'
+import type { ToolOptions } from '../request/tools.ts'
 
 /** A background run, from the moment when its response is stored as queued. */
 export type Run = {
@@ -32,10 +33,9 @@ export type RunParts = {
 }
 
 /** What changes with the settings. */
-export type RunEnvironment = {
+export type RunEnvironment = ToolOptions & {
   readonly gateway: Gateway
   readonly models: () => Models
-  readonly unsupported: 'reject' | 'drop'
   /** The maximum number of active runs. */
   readonly concurrency: number
   /** The maximum number of queued runs of one organization. */

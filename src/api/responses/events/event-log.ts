@@ -44,7 +44,9 @@ function applyEntry(state: ResponseState, entry: LogEntry): ResponseState {
 /** An entry of the log: an event, or consecutive deltas of one type joined. */
 type LogEntry = Exclude<RunEvent, Delta> | JoinedDeltas
 
-type Delta = Extract<RunEvent, { readonly type: 'text' | 'reasoning' }>
+type DeltaType = 'text' | 'reasoning' | 'call-delta'
+
+type Delta = Extract<RunEvent, { readonly type: DeltaType }>
 
 /** Deltas of one type; `lengths` has that of each in UTF-16 units, and is absent for a single delta. */
 type JoinedDeltas = Delta & { readonly lengths?: readonly number[] }
@@ -76,15 +78,12 @@ function countDeltas(entry: LogEntry): number {
   return lengths.reduce((count, length) => (length > 0 ? count + 1 : count), 0)
 }
 
-type Group =
-  | Exclude<RunEvent, Delta>
-  | { readonly type: 'text'; readonly deltas: string[] }
-  | { readonly type: 'reasoning'; readonly deltas: string[] }
+type Group = Exclude<RunEvent, Delta> | { readonly type: DeltaType; readonly deltas: string[] }
 
 function isDelta<Event extends { readonly type: string }>(
   event: Event,
-): event is Extract<Event, { readonly type: 'text' | 'reasoning' }> {
-  return event.type === 'text' || event.type === 'reasoning'
+): event is Extract<Event, { readonly type: DeltaType }> {
+  return event.type === 'text' || event.type === 'reasoning' || event.type === 'call-delta'
 }
 
 function toEntry(group: Group): LogEntry {

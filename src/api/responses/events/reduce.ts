@@ -1,7 +1,15 @@
 import type { FinishReason } from '../../../domain/generation/events.ts'
 import { outputItemId } from '../request/items.ts'
-import type { RunEnd, RunEvent } from './run-event.ts'
-import { type ClosedStatus, isFinished, type OutputItem, type ResponseState } from './state.ts'
+import type { CallBegin, RunEnd, RunEvent } from './run-event.ts'
+import {
+  type CallItem,
+  type ClosedStatus,
+  isCallItem,
+  isFinished,
+  type OutputItem,
+  type ResponseState,
+  type TextItem,
+} from './state.ts'
 import type { Snapshot, StreamEvent, UnnumberedEvent } from './stream-event.ts'
 
 /** The state after an event, and the stream events that describe the change. */
@@ -28,6 +36,14 @@ export function step(state: ResponseState, event: RunEvent): Step {
       return addDelta(state, 'reasoning', event.text)
     case 'text':
       return addDelta(state, 'message', event.text)
+    case 'reasoning-end':
+      return endReasoning(state, event.encrypted)
+    case 'call':
+      return andThen(closeItem(state), (next) => openCall(next, event))
+    case 'call-delta':
+      return addArguments(state, event.text)
+    case 'call-end':
+      return state.open !== null && isCallItem(state.open) ? closeItem(state, 'completed') : unchanged(state)
     case 'finish':
       return unchanged({ ...state, finish: event.reason })
     case 'tier':
@@ -52,13 +68,18 @@ function create(state: ResponseState): Step {
 }
 
 /** Adds a delta to the open item if it has this type; otherwise closes that and opens a new item. */
-function addDelta(state: ResponseState, type: OutputItem['type'], delta: string): Step {
+function addDelta(state: ResponseState, type: TextItem['type'], delta: string): Step {
   if (delta === '') return unchanged(state)
   if (state.open?.type === type) return append(state, state.open, delta)
   return andThen(
-    andThen(closeItem(state, 'completed'), (next) => openItem(next, type)),
+    andThen(closeItem(state), (next) => openText(next, type)),
     (next) => addDelta(next, type, delta),
   )
+}
+
+function addArguments(state: ResponseState, delta: string): Step {
+  const { open } = state
+  return delta === '' || open === null || !isCallItem(open) ? unchanged(state) : append(state, open, delta)
 }
 
 /** The hot path: it runs for every delta of every response. */
@@ -68,26 +89,52 @@ function append(state: ResponseState, item: OutputItem, delta: string): Step {
   return [{ ...state, sequence: sequence + 1, open }, [{ type: 'text_delta', sequence, item, delta }]]
 }
 
-function openItem(state: ResponseState, type: OutputItem['type']): Step {
-  const index = state.output.length
-  const id = outputItemId(state.head.id, index, type)
-  const item: OutputItem = { type, id, index, text: '', status: 'in_progress' }
+function openText(state: ResponseState, type: TextItem['type']): Step {
+  const item: TextItem = { type, ...newItem(state, type) }
   return emit({ ...state, open: item }, [
     { type: 'item_added', item },
     { type: 'part_added', item },
   ])
 }
 
-/** Moves the open item, if there is one, to the output with this status. */
-function closeItem(state: ResponseState, status: ClosedStatus): Step {
+function openCall(state: ResponseState, { kind, callId, name, namespace }: CallBegin): Step {
+  const item: CallItem = { type: kind, callId, name, namespace, ...newItem(state, kind) }
+  return emit({ ...state, open: item }, [{ type: 'item_added', item }])
+}
+
+function newItem({ head, output }: ResponseState, type: OutputItem['type']) {
+  const index = output.length
+  return { id: outputItemId(head.id, index, type), index, text: '', status: 'in_progress' } as const
+}
+
+/** Closes the open reasoning with its state; reasoning without any text becomes an item of its own. */
+function endReasoning(state: ResponseState, encrypted: string): Step {
+  const { open } = state
+  if (open?.type === 'reasoning') return closeItem({ ...state, open: { ...open, encrypted } })
+  return andThen(closeItem(state), (next) => {
+    const item: TextItem = { type: 'reasoning', ...newItem(next, 'reasoning'), encrypted }
+    return andThen(emit({ ...next, open: item }, [{ type: 'item_added', item }]), closeItem)
+  })
+}
+
+/**
+ * Moves the open item, if there is one, to the output. Where the status is not given, the model has gone on to something
+ * else: that completes a text, but not a call, whose end is an event of its own.
+ */
+function closeItem(state: ResponseState, givenStatus?: ClosedStatus): Step {
   const { open, output } = state
   if (open === null) return unchanged(state)
+  const status = givenStatus ?? (isCallItem(open) ? 'incomplete' : 'completed')
   const item = { ...open, status }
-  return emit({ ...state, open: null, output: [...output, item] }, [
-    { type: 'text_done', item },
-    { type: 'part_done', item },
-    { type: 'item_done', item },
-  ])
+  return emit({ ...state, open: null, output: [...output, item] }, endOf(item))
+}
+
+/** Reasoning without text has no part, and the arguments of an incomplete call are not done. */
+function endOf(item: OutputItem): UnnumberedEvent[] {
+  const done: UnnumberedEvent = { type: 'item_done', item }
+  if (isCallItem(item)) return item.status === 'completed' ? [{ type: 'text_done', item }, done] : [done]
+  if (item.text === '') return [done]
+  return [{ type: 'text_done', item }, { type: 'part_done', item }, done]
 }
 
 type End<Type extends RunEnd['type']> = Extract<RunEnd, { readonly type: Type }>
@@ -96,7 +143,7 @@ type End<Type extends RunEnd['type']> = Extract<RunEnd, { readonly type: Type }>
 function complete(state: ResponseState, { at, usage }: End<'ended'>): Step {
   const reason = incompleteReasonOf(state.finish)
   if (reason !== null) return endIncomplete(state, reason, usage)
-  return andThen(closeItem(state, 'completed'), (next) =>
+  return andThen(closeItem(state), (next) =>
     snapshot({ ...next, status: 'completed', completedAt: at, usage }, 'completed'),
   )
 }

@@ -14,10 +14,25 @@ export type RunEvent =
   /** A provider has started to stream. */
   | { readonly type: 'answering'; readonly provider: string; readonly warnings: readonly string[] }
   | { readonly type: 'reasoning'; readonly text: string }
+  /** The end of a block of reasoning; `encrypted` is what the provider wants back, as opaque text. */
+  | { readonly type: 'reasoning-end'; readonly encrypted: string }
   | { readonly type: 'text'; readonly text: string }
+  | CallBegin
+  /** A piece of the arguments or the input of the open call. */
+  | { readonly type: 'call-delta'; readonly text: string }
+  | { readonly type: 'call-end' }
   | { readonly type: 'finish'; readonly reason: FinishReason }
   | { readonly type: 'tier'; readonly tier: 'default' | 'priority' | null }
   | RunEnd
+
+/** A call begins. Calls follow one another, without any other event of the model between their begin and their end. */
+export type CallBegin = {
+  readonly type: 'call'
+  readonly kind: 'function_call' | 'custom_tool_call'
+  readonly callId: string
+  readonly name: string
+  readonly namespace?: string
+}
 
 /** The last event of a response. */
 export type RunEnd =
@@ -56,7 +71,7 @@ export function toRunEvent(event: GenerationEvent): RunEvent | undefined {
     case 'tier':
       return { type: 'tier', tier: event.tier }
     default:
-      // Requests have no tools, and the usage comes with the end.
+      // `ToolEvents` converts the events of tools; the usage comes with the end.
       return undefined
   }
 }

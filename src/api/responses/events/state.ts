@@ -14,7 +14,7 @@ export type ResponseState = {
   readonly warnings: readonly string[]
   /** The closed items: completed, or incomplete for good. */
   readonly output: readonly OutputItem[]
-  /** The item to which the model adds; its text is never empty between two steps. */
+  /** The item to which the model adds; the text of a text item is never empty between two steps. */
   readonly open: OutputItem | null
   /** Why the model stopped; null until it has. */
   readonly finish: FinishReason | null
@@ -27,14 +27,36 @@ export type ResponseState = {
   readonly usage: RunUsage | null
 }
 
-/** An item of the output; it has a single part, which holds its text. */
-export type OutputItem = {
-  readonly type: 'message' | 'reasoning'
+/** An item of the output. */
+export type OutputItem = TextItem | CallItem
+
+type CommonItem = {
   readonly id: string
   /** The position in the output. */
   readonly index: number
+  /** The text of the only part of a text item; the arguments or the input of a call. */
   readonly text: string
   readonly status: 'in_progress' | ClosedStatus
+}
+
+/** A message or reasoning; it has a single part, which holds its text. */
+export type TextItem = CommonItem & {
+  readonly type: 'message' | 'reasoning'
+  /** What the provider wants back of the reasoning, as opaque text. */
+  readonly encrypted?: string
+}
+
+/** A call of a tool. */
+export type CallItem = CommonItem & {
+  readonly type: 'function_call' | 'custom_tool_call'
+  readonly callId: string
+  readonly name: string
+  readonly namespace?: string
+}
+
+/** Whether the item is a call. */
+export function isCallItem(item: OutputItem): item is CallItem {
+  return item.type === 'function_call' || item.type === 'custom_tool_call'
 }
 
 /** The status of an item to which nothing is added any more. */

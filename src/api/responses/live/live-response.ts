@@ -1,10 +1,14 @@
+import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import type { FinishedStatus, ResponseEnd } from '../../../storage/ports/responses.ts'
 import { encodeEvents } from '../events/event-log.ts'
 import { step } from '../events/reduce.ts'
-import type { RunEnd, RunEvent } from '../events/run-event.ts'
+import { type RunEnd, type RunEvent, toRunEvent } from '../events/run-event.ts'
 import { initialState, isFinished, type ResponseState } from '../events/state.ts'
 import type { StreamEvent } from '../events/stream-event.ts'
+import { createToolEvents, type ToolEvents } from '../events/tool-events.ts'
 import type { ResponseHead } from '../request/head.ts'
+
+const noEvents: readonly StreamEvent[] = []
 
 /** A response in progress: its state, its events so far, and the listeners that wait for the next one. */
 export class LiveResponse {
@@ -13,10 +17,13 @@ export class LiveResponse {
   #state: ResponseState
   readonly #events: RunEvent[] = []
   readonly #listeners = new Set<() => void>()
+  /** Only for a response with tools, or with the state of its reasoning. */
+  readonly #toolEvents: ToolEvents | undefined
 
   constructor(organization: string, head: ResponseHead) {
     this.organization = organization
     this.head = head
+    this.#toolEvents = createToolEvents(head)
     this.#state = initialState(head)
   }
 
@@ -47,6 +54,15 @@ export class LiveResponse {
     if (this.head.store) this.#events.push(event)
     this.#notify()
     return emitted
+  }
+
+  /** Applies an event of the model. */
+  applyGenerated(event: GenerationEvent): readonly StreamEvent[] {
+    const { provider } = this.#state
+    if (this.#toolEvents)
+      return this.#toolEvents.convert(event, provider).flatMap((runEvent) => this.apply(runEvent))
+    const runEvent = toRunEvent(event)
+    return runEvent ? this.apply(runEvent) : noEvents
   }
 
   /** Calls the listener once, after the next event. */

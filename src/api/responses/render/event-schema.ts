@@ -68,6 +68,25 @@ const SummaryDone = event('ResponseSummaryTextDoneEvent', ['response.reasoning_s
   text,
 })
 
+const itemPosition = { item_id: text, output_index: count }
+
+const CallDelta = event(
+  'ResponseCallDeltaEvent',
+  ['response.function_call_arguments.delta', 'response.custom_tool_call_input.delta'],
+  { ...itemPosition, delta: text },
+)
+
+const ArgumentsDone = event(
+  'ResponseFunctionCallArgumentsDoneEvent',
+  ['response.function_call_arguments.done'],
+  { ...itemPosition, name: text, arguments: text },
+)
+
+const InputDone = event('ResponseCustomToolCallInputDoneEvent', ['response.custom_tool_call_input.done'], {
+  ...itemPosition,
+  input: text,
+})
+
 const failure = { code: textOrNull, message: text, param: textOrNull }
 
 export type ErrorEvent = Static<typeof ErrorEvent>
@@ -88,6 +107,9 @@ export const ResponseStreamEvent = Type.Union(
     SummaryPartEvent,
     SummaryDelta,
     SummaryDone,
+    CallDelta,
+    ArgumentsDone,
+    InputDone,
     ErrorEvent,
   ],
   { title: 'ResponseStreamEvent' },

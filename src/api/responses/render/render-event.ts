@@ -1,5 +1,5 @@
-import type { OutputItem } from '../events/state.ts'
-import type { ItemChange, StreamEvent, TextDelta } from '../events/stream-event.ts'
+import { type CallItem, isCallItem, type TextItem } from '../events/state.ts'
+import type { ItemChange, PartChange, StreamEvent, TextDelta } from '../events/stream-event.ts'
 import type { ResponseStreamEvent } from './event-schema.ts'
 import { renderErrorEvent } from './render-failure.ts'
 import {
@@ -48,8 +48,9 @@ export function renderEvent(event: StreamEvent, options: RenderOptions): Respons
 
 function renderDelta({ item, delta }: TextDelta, sequence_number: number): ResponseStreamEvent {
   const { id: item_id, index: output_index } = item
-  return item.type === 'message'
-    ? {
+  switch (item.type) {
+    case 'message':
+      return {
         type: 'response.output_text.delta',
         sequence_number,
         item_id,
@@ -58,7 +59,8 @@ function renderDelta({ item, delta }: TextDelta, sequence_number: number): Respo
         delta,
         logprobs: [],
       }
-    : {
+    case 'reasoning':
+      return {
         type: 'response.reasoning_summary_text.delta',
         sequence_number,
         item_id,
@@ -66,29 +68,49 @@ function renderDelta({ item, delta }: TextDelta, sequence_number: number): Respo
         summary_index: 0,
         delta,
       }
+    case 'function_call':
+      return { type: 'response.function_call_arguments.delta', sequence_number, item_id, output_index, delta }
+    case 'custom_tool_call':
+      return { type: 'response.custom_tool_call_input.delta', sequence_number, item_id, output_index, delta }
+  }
 }
 
-function renderItemChange({ type, item }: ItemChange, sequence_number: number): ResponseStreamEvent {
+function renderItemChange(event: ItemChange | PartChange, sequence_number: number): ResponseStreamEvent {
+  const { type, item } = event
   const output_index = item.index
   switch (type) {
     case 'item_added':
       return { type: 'response.output_item.added', sequence_number, output_index, item: renderItem(item) }
     case 'item_done':
       return { type: 'response.output_item.done', sequence_number, output_index, item: renderItem(item) }
+    case 'text_done':
+      return isCallItem(item)
+        ? renderCallDone(item, sequence_number)
+        : renderPartChange(type, item, sequence_number)
     default:
-      return item.type === 'message'
-        ? renderContentChange(type, item, sequence_number)
-        : renderSummaryChange(type, item, sequence_number)
+      return renderPartChange(type, item, sequence_number)
   }
 }
 
-type PartChange = Exclude<ItemChange['type'], 'item_added' | 'item_done'>
-
-function renderContentChange(
-  type: PartChange,
-  item: OutputItem,
+function renderCallDone(
+  { type, id, index, text, name }: CallItem,
   sequence_number: number,
 ): ResponseStreamEvent {
+  const position = { sequence_number, item_id: id, output_index: index }
+  return type === 'function_call'
+    ? { type: 'response.function_call_arguments.done', ...position, name, arguments: text }
+    : { type: 'response.custom_tool_call_input.done', ...position, input: text }
+}
+
+type TextChange = PartChange['type'] | 'text_done'
+
+function renderPartChange(type: TextChange, item: TextItem, sequence_number: number): ResponseStreamEvent {
+  return item.type === 'message'
+    ? renderContentChange(type, item, sequence_number)
+    : renderSummaryChange(type, item, sequence_number)
+}
+
+function renderContentChange(type: TextChange, item: TextItem, sequence_number: number): ResponseStreamEvent {
   const { text } = item
   const position = { item_id: item.id, output_index: item.index, content_index: 0 }
   switch (type) {
@@ -111,11 +133,7 @@ function renderContentChange(
   }
 }
 
-function renderSummaryChange(
-  type: PartChange,
-  item: OutputItem,
-  sequence_number: number,
-): ResponseStreamEvent {
+function renderSummaryChange(type: TextChange, item: TextItem, sequence_number: number): ResponseStreamEvent {
   const { text, status } = item
   const position = { item_id: item.id, output_index: item.index, summary_index: 0 }
   const part = renderSummaryText(text)

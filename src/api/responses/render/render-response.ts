@@ -1,7 +1,13 @@
 import { joinWarnings } from '../../../domain/generation/warnings.ts'
 import { estimatedUsageWarning } from '../../../gateway/billing/meter.ts'
 import type { RunUsage } from '../events/run-event.ts'
-import { isFinished, type OutputItem as ItemState, type ResponseState } from '../events/state.ts'
+import {
+  type CallItem,
+  isCallItem,
+  isFinished,
+  type OutputItem as ItemState,
+  type ResponseState,
+} from '../events/state.ts'
 import { renderFailure } from './render-failure.ts'
 import type { OutputItem, OutputText, ResponseObject, ResponseUsage, SummaryText } from './reply-schema.ts'
 
@@ -60,7 +66,7 @@ function renderSettings(state: ResponseState, { openResponses }: RenderOptions) 
     truncation: head.truncation ?? (openResponses ? 'disabled' : null),
     text: head.text,
     tool_choice: head.tool_choice,
-    tools: [],
+    tools: head.tools === undefined ? [] : [...head.tools],
     service_tier: serviceTierOf(state),
     presence_penalty: 0,
     frequency_penalty: 0,
@@ -82,10 +88,19 @@ function warningsOf({ head, warnings, usage }: ResponseState): string[] {
   return usage?.estimated ? [...joined, estimatedUsageWarning] : [...joined]
 }
 
-/** Renders an item; one without text has no part yet. */
-export function renderItem({ type, id, text, status }: ItemState): OutputItem {
-  if (type === 'reasoning') return { id, type, summary: text === '' ? [] : [renderSummaryText(text)] }
-  return { id, type, status, role: 'assistant', content: text === '' ? [] : [renderOutputText(text)] }
+/** Renders an item; a message or reasoning without text has no part yet. */
+export function renderItem(item: ItemState): OutputItem {
+  if (isCallItem(item)) return renderCall(item)
+  const { type, id, text, status, encrypted } = item
+  if (type === 'message')
+    return { id, type, status, role: 'assistant', content: text === '' ? [] : [renderOutputText(text)] }
+  const summary = text === '' ? [] : [renderSummaryText(text)]
+  return { id, type, summary, ...(encrypted !== undefined && { encrypted_content: encrypted }) }
+}
+
+function renderCall({ type, id, status, callId: call_id, name, namespace, text }: CallItem): OutputItem {
+  const call = { id, status, call_id, name, ...(namespace !== undefined && { namespace }) }
+  return type === 'function_call' ? { type, ...call, arguments: text } : { type, ...call, input: text }
 }
 
 /** Renders text as the part of a message. */

@@ -38,13 +38,37 @@ const OutputMessage = Type.Object(
 )
 
 const ReasoningItem = Type.Object(
-  { type: Type.Literal('reasoning'), id: text, summary: Type.Array(SummaryText) },
+  {
+    type: Type.Literal('reasoning'),
+    id: text,
+    summary: Type.Array(SummaryText),
+    encrypted_content: Type.Optional(Type.String()),
+  },
   { title: 'ResponseReasoningItem' },
+)
+
+/** The namespace of the tool is only present where the request has it. */
+const call = {
+  id: text,
+  status: Type.Enum(['in_progress', 'completed', 'incomplete'], { type: 'string' }),
+  call_id: text,
+  name: text,
+  namespace: Type.Optional(Type.String()),
+}
+
+const FunctionCall = Type.Object(
+  { type: Type.Literal('function_call'), ...call, arguments: text },
+  { title: 'ResponseFunctionCall' },
+)
+
+const CustomToolCall = Type.Object(
+  { type: Type.Literal('custom_tool_call'), ...call, input: text },
+  { title: 'ResponseCustomToolCall' },
 )
 
 export type OutputItem = Static<typeof OutputItem>
 /** An item of the output. */
-export const OutputItem = Type.Union([OutputMessage, ReasoningItem])
+export const OutputItem = Type.Union([OutputMessage, ReasoningItem, FunctionCall, CustomToolCall])
 
 export type ResponseUsage = Static<typeof ResponseUsage>
 /** The token counts of a response. */
@@ -121,3 +145,10 @@ export const DeletedResponse = Type.Object(
 export type InputItemList = Static<typeof InputItemList>
 /** A page of input items; an item has all the fields of the request. */
 export const InputItemList = listSchema(Type.Object({ id: text, type: text }), 'ResponseInputItemList')
+
+export type InputTokens = Static<typeof InputTokens>
+/** The token count of an input. */
+export const InputTokens = Type.Object(
+  { object: Type.Literal('response.input_tokens'), input_tokens: count },
+  { title: 'ResponseInputTokens' },
+)

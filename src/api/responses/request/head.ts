@@ -1,6 +1,6 @@
 import type { Effort, Generation } from '../../../domain/generation/request.ts'
 import type { Fields } from '../../../lib/json/json.ts'
-import { tierOf } from './lower-extras.ts'
+import { includesReasoning, tierOf } from './lower-extras.ts'
 import type { ResponseRequest } from './schema.ts'
 
 /** The part of a response that does not change while it is in progress, in its wire format; it is stored as JSON. */
@@ -21,6 +21,10 @@ export type ResponseHead = {
   readonly reasoning: ReasoningSettings | null
   readonly text: Fields & { readonly format: Fields & { readonly type: string } }
   readonly tool_choice: unknown
+  /** The tools of the request; absent if it has none. */
+  readonly tools?: readonly Fields[]
+  /** The request includes the state of the reasoning, for a caller who stores the conversation. */
+  readonly encrypted_reasoning?: true
   readonly truncation: string | null
   readonly metadata: Fields
   readonly user: string | null
@@ -62,6 +66,8 @@ export function headOf(request: ResponseRequest, { id, createdAt, slug, warnings
     reasoning: reasoningOf(request),
     text: { ...request.text, format: request.text?.format ?? { type: 'text' } },
     tool_choice: request.tool_choice ?? 'auto',
+    ...(request.tools?.length ? { tools: request.tools } : {}),
+    ...(includesReasoning(request) ? { encrypted_reasoning: true } : {}),
     truncation: request.truncation ?? null,
     metadata: request.metadata ?? {},
     user: request.user ?? null,

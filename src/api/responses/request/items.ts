@@ -43,6 +43,8 @@ const prefixes: ReadonlyMap<string, string> = new Map([
   ['reasoning', 'rs'],
   ['function_call', 'fc'],
   ['function_call_output', 'fco'],
+  ['custom_tool_call', 'ctc'],
+  ['custom_tool_call_output', 'ctco'],
 ])
 
 function prefixOf(type: string): string {

@@ -15,8 +15,11 @@ const chatOnly =
 
 const unsupported = new Set(`${responsesOnly} ${chatOnly}`.split(' '))
 
-/** Ignored without a warning: requests have no tools, and streams are not padded. */
-const withoutEffect = new Set(['max_tool_calls', 'stream_options'])
+/**
+ * Ignored without a warning: the limit of calls counts only tools that the gateway would run, streams are not padded, and
+ * the metadata of a client is for its own service.
+ */
+const withoutEffect = new Set(['max_tool_calls', 'stream_options', 'client_metadata'])
 
 /** The values of unsupported parameters that request the default behaviour. */
 const neutralValues: ReadonlyMap<string, unknown> = new Map<string, unknown>([
@@ -71,5 +74,12 @@ export function warnOfIgnored(request: ResponseRequest, warn: Warn): void {
   for (const name of ignoredIn(request)) warn({ what: 'Parameter', name })
   const { truncation, include } = request
   if (truncation != null && truncation !== 'disabled') warn({ what: 'Parameter', name: 'truncation' })
-  for (const name of include ?? []) warn({ what: 'Include value', name })
+  for (const name of include ?? []) if (name !== encryptedReasoning) warn({ what: 'Include value', name })
 }
+
+/** Whether the response includes the state of its reasoning. */
+export function includesReasoning({ include }: ResponseRequest): boolean {
+  return include?.includes(encryptedReasoning) === true
+}
+
+const encryptedReasoning = 'reasoning.encrypted_content'

@@ -1,31 +1,108 @@
 import type { AssistantMessage, Message, PastToolCall } from '../../../domain/generation/request.ts'
+import { badRequest } from '../../../lib/errors/errors.ts'
 import { type Fields, textOf } from '../../../lib/json/json.ts'
 import type { Item } from './items.ts'
 import { lowerContent } from './lower-content.ts'
 import type { Warn } from './lower-extras.ts'
+import { ReasoningStates } from './reasoning-states.ts'
+import { flatName, inputProperty } from './tools.ts'
 
-/** Lowers the items of a conversation to messages; warns of items that are ignored. */
-export function lowerItems(context: readonly Item[], input: readonly Item[], warn: Warn): readonly Message[] {
-  const messages: MutableMessage[] = []
-  const paired = pairedCalls([...context, ...input])
-  const add = (item: Item, path: string) => {
-    if (!addItem(messages, item, path, paired, warn)) warnOfIgnored(item, warn)
-  }
-  context.forEach((item, index) => add(item, `previous_response_id[${index}]`))
-  input.forEach((item, index) => add(item, `input[${index}]`))
-  return messages
+/**
+ * Lowers the items of a conversation to messages; warns of items that are ignored. Throws the 400 of an output in the
+ * input whose call is missing, if the gateway accepts tools.
+ */
+export function lowerItems(
+  context: readonly Item[],
+  input: readonly Item[],
+  functionTools: boolean,
+  warn: Warn,
+): readonly Message[] {
+  const lowering = new ItemLowering([...context, ...input], warn)
+  context.forEach((item, index) => lowering.add(item, `previous_response_id[${index}]`))
+  input.forEach((item, index) => {
+    const added = lowering.add(item, `input[${index}]`)
+    if (!added && functionTools && isOutput(item)) throw missingCall(item, `input[${index}].call_id`)
+  })
+  return lowering.messages
 }
-
-function warnOfIgnored({ type }: Item, warn: Warn): void {
-  const isCall = type === 'function_call' || type === 'function_call_output'
-  warn(isCall ? unpairedCall : { what: 'Item type', name: type })
-}
-
-const unpairedCall = 'Function calls without their output, and outputs without their call, were ignored.'
 
 type MutableMessage =
   | Exclude<Message, AssistantMessage>
   | (Omit<AssistantMessage, 'toolCalls'> & { readonly toolCalls: PastToolCall[] })
+
+/** Builds the messages from items, one after the other. */
+class ItemLowering {
+  readonly messages: MutableMessage[] = []
+  readonly #paired: ReadonlySet<string>
+  readonly #reasoning: ReasoningStates
+  readonly #warn: Warn
+
+  constructor(items: readonly Item[], warn: Warn) {
+    this.#paired = pairedCalls(items)
+    this.#reasoning = new ReasoningStates(items)
+    this.#warn = warn
+  }
+
+  /** Adds an item; false for one that is ignored with a warning. */
+  add(item: Item, path: string): boolean {
+    if (this.#add(item, path)) return true
+    this.#warn(isCall(item) || isOutput(item) ? unpairedCall : { what: 'Item type', name: item.type })
+    return false
+  }
+
+  #add(item: Item, path: string): boolean {
+    switch (item.type) {
+      case 'message':
+        this.#addMessage(item, path)
+        return true
+      case 'reasoning':
+        this.#reasoning.add(item)
+        return true
+      case 'function_call':
+      case 'custom_tool_call':
+        return this.#addCall(item)
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        return this.#addOutput(item, path)
+      default:
+        return false
+    }
+  }
+
+  /** Drops the id and the status of the item, which models do not accept. */
+  #addMessage(item: Item, path: string): void {
+    const parts = lowerContent(item.content, `${path}.content`, this.#warn)
+    if (item.role === 'assistant') {
+      this.messages.push({ role: item.role, parts, toolCalls: [] })
+      return
+    }
+    this.#reasoning.clear()
+    const role = item.role === 'system' || item.role === 'developer' ? item.role : 'user'
+    this.messages.push({ role, parts })
+  }
+
+  /** Calls belong to the same assistant turn as the text before them and the calls beside them. */
+  #addCall(item: Item): boolean {
+    const call = toCall(item)
+    if (!call || !this.#paired.has(call.id)) return false
+    const last = this.messages.at(-1)
+    const stateful = this.#reasoning.attachTo(call)
+    if (last?.role === 'assistant') last.toolCalls.push(stateful)
+    else this.messages.push({ role: 'assistant', parts: [], toolCalls: [stateful] })
+    return true
+  }
+
+  #addOutput(item: Item, path: string): boolean {
+    const callId = textOf(item.call_id)
+    if (callId === undefined || !this.#paired.has(callId)) return false
+    this.#reasoning.clear()
+    const parts = lowerContent(item.output, `${path}.output`, this.#warn)
+    this.messages.push({ role: 'tool', callId, parts })
+    return true
+  }
+}
+
+const unpairedCall = 'Function calls without their output, and outputs without their call, were ignored.'
 
 /** The ids of the valid calls that an output follows: providers reject one without the other. */
 function pairedCalls(items: readonly Item[]): ReadonlySet<string> {
@@ -35,66 +112,39 @@ function pairedCalls(items: readonly Item[]): ReadonlySet<string> {
     const { call_id: id } = item
     if (typeof id !== 'string') continue
     if (toCall(item)) calls.add(id)
-    else if (item.type === 'function_call_output' && calls.has(id)) paired.add(id)
+    else if (isOutput(item) && calls.has(id)) paired.add(id)
   }
   return paired
 }
 
-/** Appends an item to the messages; false for an item that is ignored. */
-function addItem(
-  messages: MutableMessage[],
-  item: Item,
-  path: string,
-  paired: ReadonlySet<string>,
-  warn: Warn,
-): boolean {
-  switch (item.type) {
-    case 'message':
-      messages.push(lowerMessage(item, path, warn))
-      return true
-    // The reasoning of an earlier response: no model accepts it in this form.
-    case 'reasoning':
-      return true
-    case 'function_call': {
-      const call = toCall(item)
-      if (!call || !paired.has(call.id)) return false
-      addCall(messages, call)
-      return true
-    }
-    case 'function_call_output': {
-      const callId = textOf(item.call_id)
-      if (callId === undefined || !paired.has(callId)) return false
-      messages.push({ role: 'tool', callId, parts: lowerContent(item.output, `${path}.output`, warn) })
-      return true
-    }
-    default:
-      return false
-  }
+function isCall({ type }: Fields): boolean {
+  return type === 'function_call' || type === 'custom_tool_call'
 }
 
-/** Drops the id and the status of the item, which models do not accept. */
-function lowerMessage(item: Item, path: string, warn: Warn): MutableMessage {
-  const parts = lowerContent(item.content, `${path}.content`, warn)
-  switch (item.role) {
-    case 'assistant':
-      return { role: item.role, parts, toolCalls: [] }
-    case 'system':
-    case 'developer':
-      return { role: item.role, parts }
-    default:
-      return { role: 'user', parts }
-  }
+function isOutput({ type }: Fields): boolean {
+  return type === 'function_call_output' || type === 'custom_tool_call_output'
 }
 
-function toCall({ type, call_id, name, arguments: json }: Fields): PastToolCall | undefined {
-  const id = textOf(call_id)
-  if (type !== 'function_call' || id === undefined || typeof name !== 'string') return undefined
+function toCall(item: Fields): PastToolCall | undefined {
+  const id = textOf(item.call_id)
+  if (!isCall(item) || id === undefined || typeof item.name !== 'string') return undefined
+  const namespace = textOf(item.namespace)
+  const name = namespace === undefined ? item.name : flatName(namespace, item.name)
+  const { arguments: json, input } = item
+  if (item.type === 'custom_tool_call')
+    return typeof input === 'string'
+      ? { id, name, arguments: JSON.stringify({ [inputProperty]: input }) }
+      : undefined
   return typeof json === 'string' ? { id, name, arguments: json } : undefined
 }
 
-/** Calls belong to the same assistant turn as the text before them and the calls beside them. */
-function addCall(messages: MutableMessage[], call: PastToolCall): void {
-  const last = messages.at(-1)
-  if (last?.role === 'assistant') last.toolCalls.push(call)
-  else messages.push({ role: 'assistant', parts: [], toolCalls: [call] })
+function missingCall({ call_id }: Item, param: string): Error {
+  const id = textOf(call_id)
+  if (id === undefined)
+    return badRequest(`Missing required parameter: '${param}'.`, 'missing_required_parameter', param)
+  return badRequest(
+    `No tool call found for the tool output with call_id '${id}'. Send the call before its output.`,
+    'invalid_value',
+    param,
+  )
 }

@@ -7,6 +7,8 @@ import { extrasOf, tierOf, warnOfIgnored } from './lower-extras.ts'
 import { lowerFormat } from './lower-format.ts'
 import { lowerItems } from './lower-items.ts'
 import type { ResponseRequest } from './schema.ts'
+import { chooseTools } from './tool-choice.ts'
+import { lowerTools, type ToolOptions } from './tools.ts'
 
 /** A request as the gateway's own `Generation`. */
 export type Lowered = {
@@ -14,6 +16,14 @@ export type Lowered = {
   /** The names of parameters in this API, where they differ from those of chat completions. */
   readonly names: Partial<Record<Parameter, string>>
   readonly warnings: readonly string[]
+}
+
+/** The items that a model receives; references are resolved. */
+export type Conversation = {
+  /** The items of the previous responses, the oldest first. */
+  readonly context: readonly Item[]
+  /** The items of the request itself. */
+  readonly input: readonly Item[]
 }
 
 const names = {
@@ -27,16 +37,24 @@ const names = {
  * `input` those of the request; references are resolved. Throws 400 for fields that are invalid only in combination, and
  * for what is not supported.
  */
-export function lower(request: ResponseRequest, context: readonly Item[], input: readonly Item[]): Lowered {
-  rejectTools(request)
+export function lower(
+  request: ResponseRequest,
+  { context, input }: Conversation,
+  options: ToolOptions,
+): Lowered {
   rejectUnstoredRun(request)
   const warnings = new Warnings()
-  const messages = [...lowerInstructions(request), ...lowerItems(context, input, warnings.add)]
+  const all = lowerTools(request.tools, options, warnings.add)
+  const { tools, choice } = chooseTools(request.tool_choice, all)
+  const items = lowerItems(context, input, options.functionTools, warnings.add)
+  const messages = [...lowerInstructions(request), ...items]
   if (messages.length === 0) throw emptyInput(input)
   warnOfIgnored(request, warnings.add)
   const generation: Generation = {
     messages,
-    tools: [],
+    tools: tools.map(({ tool }) => tool),
+    toolChoice: choice,
+    parallelToolCalls: tools.length > 0 ? (request.parallel_tool_calls ?? undefined) : undefined,
     format: lowerFormat(request.text?.format),
     maxTokens: request.max_output_tokens ?? undefined,
     temperature: request.temperature ?? undefined,
@@ -47,12 +65,6 @@ export function lower(request: ResponseRequest, context: readonly Item[], input:
     extras: extrasOf(request),
   }
   return { generation, names, warnings: warnings.sentences() }
-}
-
-function rejectTools({ tools }: ResponseRequest): void {
-  if (tools == null || tools.length === 0) return
-  const message = 'Tools are not supported by the Responses API. Remove them, or use chat completions.'
-  throw unsupportedParameter(message, 'tools')
 }
 
 function rejectUnstoredRun({ background, store }: ResponseRequest): void {

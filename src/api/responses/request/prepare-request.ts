@@ -1,8 +1,8 @@
 import type { Models } from '../../../gateway/models/models.ts'
 import { type PreparedGeneration, prepareGeneration } from '../../../gateway/models/prepare-generation.ts'
-import type { Conversation } from '../conversation.ts'
-import { lower } from './lower.ts'
+import { type Conversation, lower } from './lower.ts'
 import type { ResponseRequest } from './schema.ts'
+import type { ToolOptions } from './tools.ts'
 
 /** A response request that its model can serve. */
 export type PreparedRequest = PreparedGeneration
@@ -10,9 +10,10 @@ export type PreparedRequest = PreparedGeneration
 /** Finds the model and lowers the request with its conversation; throws the 400 or 404 of a request that cannot be served. */
 export function prepareRequest(
   request: ResponseRequest,
-  { context, input }: Conversation,
+  conversation: Conversation,
   models: Models,
-  unsupported: 'reject' | 'drop',
+  options: ToolOptions,
 ): PreparedRequest {
-  return prepareGeneration(request, () => lower(request, context, input), { models, unsupported })
+  const { unsupported } = options
+  return prepareGeneration(request, () => lower(request, conversation, options), { models, unsupported })
 }

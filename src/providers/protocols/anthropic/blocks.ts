@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, isObject, type Json, parseJson, textOf } from '../../../lib/json/json.ts'
+import { type Fields, isObject, type Json, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import {
   addFragment,
   type CallArguments,
@@ -27,11 +27,14 @@ export type Blocks = {
   readonly pendingEvents: readonly GenerationEvent[]
 }
 
-/** The block that is being received: its begin, and the deltas since. Text blocks need no state. */
-type OpenBlock = OpenText | OpenCall
+/** The block that is being received: its begin, and the deltas since. */
+type OpenBlock = OpenText | OpenCall | typeof openPlainText
+
+/** The text of a block is emitted as it comes. */
+const openPlainText = { type: 'text' } as const
 
 type OpenText = {
-  readonly type: 'thinking' | 'output'
+  readonly type: 'thinking' | 'output' | 'provider'
   readonly block: Fields
   readonly text: string
   readonly signature: string
@@ -54,16 +57,17 @@ export function openBlock(blocks: Blocks, block: Fields, events: GenerationEvent
   switch (block.type) {
     case 'text':
       emit('text', block.text, events)
-      return closed
+      for (const citation of listOf(block.citations)) emitAnnotation(citation, events)
+      return { ...closed, open: openPlainText }
     case 'thinking':
       emit('reasoning', block.thinking, events)
       return openText(closed, 'thinking', block, textOf(block.thinking) ?? '')
     case 'redacted_thinking':
-      return { ...closed, thinkingBlocks: [...closed.thinkingBlocks, asJson(block)] }
+      return addThinking(closed, block, events)
     case 'tool_use':
       return openToolUse(closed, block, events)
     default:
-      return closed
+      return textOf(block.type) === undefined ? closed : openText(closed, 'provider', block, '')
   }
 }
 
@@ -78,6 +82,9 @@ export function addDelta(blocks: Blocks, delta: Fields, events: GenerationEvent[
       return appendText(blocks, 'thinking', 'text', delta.thinking)
     case 'signature_delta':
       return appendText(blocks, 'thinking', 'signature', delta.signature)
+    case 'citations_delta':
+      emitAnnotation(delta.citation, events)
+      return blocks
     case 'input_json_delta':
       return addInput(blocks, delta.partial_json, events)
     default:
@@ -89,11 +96,43 @@ export function addDelta(blocks: Blocks, delta: Fields, events: GenerationEvent[
 export function closeBlock(blocks: Blocks, events: GenerationEvent[]): Blocks {
   const { open, ...rest } = blocks
   if (!open) return blocks
-  if (open.type === 'call') return closeCall(rest, open, events)
-  if (open.type === 'thinking')
-    return { ...rest, thinkingBlocks: [...rest.thinkingBlocks, thinkingBlock(open)] }
-  if (open.text === '') emit('text', inputOf(open.block), events)
-  return rest
+  switch (open.type) {
+    case 'text':
+      events.push({ type: 'text-end', choice: 0 })
+      return rest
+    case 'call':
+      return closeCall(rest, open, events)
+    case 'thinking':
+      return addThinking(rest, thinkingBlock(open), events)
+    case 'provider':
+      events.push({ type: 'provider-block', choice: 0, protocol: 'anthropic', block: providerBlock(open) })
+      return rest
+    case 'output':
+      if (open.text === '') emit('text', inputOf(open.block), events)
+      return rest
+  }
+}
+
+/** Returns the blocks after a complete block of thinking. */
+function addThinking(blocks: Blocks, block: Fields, events: GenerationEvent[]): Blocks {
+  const thinking = asJson(block)
+  const state = { thinking_blocks: [thinking] }
+  const signature = textOf(block.signature)
+  const redacted = block.type === 'redacted_thinking' ? textOf(block.data) : undefined
+  events.push({
+    type: 'reasoning-end',
+    choice: 0,
+    state,
+    ...(signature !== undefined && { signature }),
+    ...(redacted !== undefined && { redacted }),
+  })
+  return { ...blocks, thinkingBlocks: [...blocks.thinkingBlocks, thinking] }
+}
+
+/** The input of the block may have come in fragments. */
+function providerBlock({ block, text }: OpenText): Fields {
+  const input = text === '' ? undefined : parseJson(text)
+  return input === undefined ? block : { ...block, input }
 }
 
 function openToolUse(blocks: Blocks, block: Fields, events: GenerationEvent[]): Blocks {
@@ -121,7 +160,7 @@ function addInput(blocks: Blocks, piece: unknown, events: GenerationEvent[]): Bl
   const { open } = blocks
   if (open?.type !== 'call') {
     if (open?.type === 'output') emit('text', piece, events)
-    return appendText(blocks, 'output', 'text', piece)
+    return appendText(blocks, open?.type === 'provider' ? 'provider' : 'output', 'text', piece)
   }
   if (typeof piece !== 'string' || piece === '') return blocks
   return {
@@ -157,9 +196,9 @@ function inputOf({ input }: Fields): string {
 }
 
 /** The block is sent back as it was received: with unknown fields, and also without text. */
-function thinkingBlock({ block, text, signature }: OpenText): Json {
+function thinkingBlock({ block, text, signature }: OpenText): Fields {
   const signed = signature === '' ? {} : { signature }
-  return asJson({ ...block, thinking: text, ...signed })
+  return { ...block, thinking: text, ...signed }
 }
 
 function openText(blocks: Blocks, type: OpenText['type'], block: Fields, text: string): Blocks {
@@ -179,6 +218,10 @@ function appendText(
 
 function emit(type: 'text' | 'reasoning', text: unknown, events: GenerationEvent[]): void {
   if (typeof text === 'string' && text !== '') events.push({ type, choice: 0, text })
+}
+
+function emitAnnotation(annotation: unknown, events: GenerationEvent[]): void {
+  if (isObject(annotation)) events.push({ type: 'annotation', choice: 0, protocol: 'anthropic', annotation })
 }
 
 /** The cast is safe: the fields were parsed from JSON. */

@@ -1,4 +1,4 @@
-import type { FinishReason, GenerationEvent } from '../../../domain/generation/events.ts'
+import type { Finish, FinishReason, GenerationEvent } from '../../../domain/generation/events.ts'
 import { endedEarly, invalidData, type ProviderError } from '../../../domain/generation/provider-error.ts'
 import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
@@ -25,8 +25,12 @@ export function parseResponse(body: unknown): GenerationEvent[] {
   const usage = parseUsage(counts)
   if (usage) events.push({ type: 'usage', usage })
   // A complete body needs no stop reason.
-  const reason = finishFor(textOf(body.stop_reason) ?? 'end_turn', callIds.length > 0)
-  return [...events, ...pendingEvents, { type: 'finish', choice: 0, reason }]
+  const finish = finishFor(
+    textOf(body.stop_reason) ?? 'end_turn',
+    textOf(body.stop_sequence),
+    callIds.length > 0,
+  )
+  return [...events, ...pendingEvents, finish]
 }
 
 /** The state between two events of a stream. */
@@ -38,6 +42,7 @@ export type StreamState = {
   readonly hasBegun: boolean
   /** The provider's stop reason. */
   readonly stopReason?: string
+  readonly stopSequence?: string
   /** The response is complete or has failed: no further events are emitted. */
   readonly finished: boolean
 }
@@ -102,11 +107,13 @@ function begin(state: StreamState, events: GenerationEvent[]): StreamState {
 
 function readEnd(state: StreamState, data: Fields, events: GenerationEvent[]): StreamState {
   const usage = mergeUsage(state.usage, data.usage)
-  const stopReason = textOf(fieldsOf(data.delta).stop_reason) ?? state.stopReason
+  const delta = fieldsOf(data.delta)
+  const stopReason = textOf(delta.stop_reason) ?? state.stopReason
+  const stopSequence = textOf(delta.stop_sequence) ?? state.stopSequence
   if (stopReason !== undefined && state.stopReason === undefined) events.push({ type: 'ending', choice: 0 })
   const next = begin({ ...state, usage }, events)
   if (state.hasBegun) emitUsage(usage, events)
-  return { ...next, stopReason: stopReason }
+  return { ...next, stopReason, stopSequence }
 }
 
 function emitUsage(counts: Fields, events: GenerationEvent[]): void {
@@ -118,8 +125,8 @@ function emitUsage(counts: Fields, events: GenerationEvent[]): void {
 function conclude(state: StreamState, events: GenerationEvent[]): Step<StreamState> {
   if (state.stopReason === undefined) return finishWith(state, [incomplete])
   const { callIds, pendingEvents } = closeBlock(state.blocks, events)
-  const reason = finishFor(state.stopReason, callIds.length > 0)
-  return finishWith(state, [...events, ...pendingEvents, { type: 'finish', choice: 0, reason }])
+  const finish = finishFor(state.stopReason, state.stopSequence, callIds.length > 0)
+  return finishWith(state, [...events, ...pendingEvents, finish])
 }
 
 const incomplete = failure(endedEarly)
@@ -132,11 +139,20 @@ function finishWith(state: StreamState, events: readonly GenerationEvent[]): Ste
   return { state: { ...state, finished: true }, events, done: true }
 }
 
-/** Our finish reason for a stop reason. A call of the output tool is not a tool call. */
-function finishFor(stopReason: string, hasToolCalls: boolean): FinishReason {
-  const reason = finishReasons.get(stopReason)
-  return reason ?? (hasToolCalls ? 'tool_calls' : 'stop')
+/** The end for a stop reason. A call of the output tool is not a tool call. */
+function finishFor(stopReason: string, stopSequence: string | undefined, hasToolCalls: boolean): Finish {
+  const reason = finishReasons.get(stopReason) ?? (hasToolCalls ? 'tool_calls' : 'stop')
+  return {
+    type: 'finish',
+    choice: 0,
+    reason,
+    ...(!plainStopReasons.has(stopReason) && { providerReason: stopReason }),
+    ...(stopSequence !== undefined && { stopSequence }),
+  }
 }
+
+/** The stop reasons that a finish reason expresses completely. */
+const plainStopReasons: ReadonlySet<string> = new Set(['end_turn', 'max_tokens', 'tool_use'])
 
 /** All other stop reasons are a normal stop. */
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map([

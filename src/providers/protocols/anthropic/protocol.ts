@@ -5,6 +5,7 @@ import { parseError } from './error.ts'
 import { type Traits, traitsOf } from './models.ts'
 import { type StreamState, parseResponse, streamParser } from './parse-response.ts'
 import { renderRequest } from './render-request.ts'
+import { renderSource } from './render-source.ts'
 
 /** The generation parameters that Anthropic supports. */
 const supportedParameters: readonly Parameter[] = [
@@ -25,9 +26,13 @@ export const anthropicMessages = messagesProtocol(traitsOf)
 /** The Messages protocol, with the traits that models have at one host. */
 function messagesProtocol(traitsFor: (model: string) => Traits): Protocol<StreamState> {
   return {
+    name: 'anthropic',
     parameters: new Set(supportedParameters),
     render: collectWarnings((generation, target, warn) => {
-      return renderRequest(traitsFor(target.model), generation, target, warn)
+      const { source } = generation
+      return source?.protocol === 'anthropic'
+        ? renderSource(source.body, generation, target, warn)
+        : renderRequest(traitsFor(target.model), generation, target, warn)
     }),
     parse: parseResponse,
     stream: streamParser,

@@ -54,7 +54,7 @@ function renderAssistant({ parts, toolCalls }: AssistantMessage, warn: Warn): Bl
 /** Only under this protocol's own field: another provider may have generated the turn. */
 function thinkingOf({ state }: PastToolCall): Block[] {
   return listOf(fieldsOf(state).thinking_blocks).filter((block): block is Block => {
-    return isObject(block) && typeof block.type === 'string'
+    return isObject(block) && (block.type === 'thinking' || block.type === 'redacted_thinking')
   })
 }
 

@@ -8,6 +8,7 @@ import { renderRequest } from './render-request.ts'
 /** The `generateContent` protocol of Google's models, in one of its dialects. */
 export function gemini(dialect: Dialect): Protocol<StreamState> {
   return {
+    name: 'gemini',
     parameters: new Set(parameters.filter((name) => !unsupportedParameters.has(name))),
     inlineImages: true,
     render: collectWarnings((generation, target, warn) => renderRequest(dialect, generation, target, warn)),

@@ -8,6 +8,7 @@ import { supportedParameters } from './unsupported.ts'
 /** The protocol of chat completions in one provider's dialect. */
 export function openaiChat(dialect: Dialect): Protocol<StreamState> {
   return {
+    name: 'openai-chat',
     parameters: supportedParameters(dialect),
     render: collectWarnings((generation, target, warn) => renderRequest(dialect, generation, target, warn)),
     parse: (body) => parseResponse(dialect, body),

@@ -42,11 +42,19 @@ function supportedFields(
 
 /** A single text is sent as a string, which every provider accepts; not every provider accepts a list. */
 function renderContent(message: Message, dialect: Dialect, warn: Warn): unknown {
-  const [only, another] = message.parts
+  const parts = message.parts.filter((part) => isSupported(part, dialect, warn))
+  const [only, another] = parts
   if (!only) return message.role === 'assistant' && message.toolCalls.length > 0 ? null : ''
   if (!another && only.type === 'text' && !supportedFields(only.extras, partPath, dialect, warn))
     return only.text
-  return message.parts.map((part) => renderPart(part, dialect, warn))
+  return parts.map((part) => renderPart(part, dialect, warn))
+}
+
+/** Parts in the form of another protocol are ignored. */
+function isSupported(part: Part, dialect: Dialect, warn: Warn): boolean {
+  if (part.type !== 'foreign' || part.protocol === undefined) return true
+  warn({ what: 'Content part type', name: part.value.type, by: dialect.name })
+  return false
 }
 
 const messagePath = 'messages[].'

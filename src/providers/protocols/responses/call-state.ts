@@ -7,7 +7,11 @@ export type CallState = { readonly reasoning: readonly Fields[]; readonly phase?
 /** The state of a call of an earlier turn; empty where it is unknown or of another protocol. */
 export function callStateOf(call: PastToolCall | undefined): CallState {
   const { reasoning, phase } = fieldsOf(call?.state)
-  return { reasoning: listOf(reasoning).filter(isObject), phase: textOf(phase) }
+  return { reasoning: listOf(reasoning).filter(isReasoningItem), phase: textOf(phase) }
+}
+
+function isReasoningItem(item: unknown): item is Fields {
+  return isObject(item) && item.type === 'reasoning'
 }
 
 /** The state to store with a call; undefined where there is none. */

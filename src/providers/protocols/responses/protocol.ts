@@ -19,6 +19,7 @@ const supportedParameters: readonly Parameter[] = [
 
 /** The protocol of the Responses API, used without state: each request contains the conversation and stores nothing. */
 export const responses: Protocol<StreamState> = {
+  name: 'responses',
   parameters: new Set(supportedParameters),
   render: collectWarnings(renderRequest),
   parse: parseResponse,

@@ -69,7 +69,9 @@ export function closeItem(turn: Turn, item: Fields, position: ItemPosition, even
   switch (item.type) {
     case 'reasoning': {
       const reasoning = toReasoningState(item)
-      return reasoning === undefined ? turn : { ...turn, reasoning: [...turn.reasoning, reasoning] }
+      if (reasoning === undefined) return turn
+      events.push({ type: 'reasoning-end', choice: 0, state: { reasoning: [reasoning] } })
+      return { ...turn, reasoning: [...turn.reasoning, reasoning] }
     }
     case 'message':
       return { ...turn, phase: textOf(item.phase) ?? turn.phase }

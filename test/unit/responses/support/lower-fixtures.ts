@@ -2,19 +2,29 @@ import { ApiError } from '../../../../src/lib/errors/errors.ts'
 import { inputItems, type Item } from '../../../../src/api/responses/request/items.ts'
 import { lower, type Lowered } from '../../../../src/api/responses/request/lower.ts'
 import { responseRequest } from '../../../../src/api/responses/request/schema.ts'
+import type { ToolOptions } from '../../../../src/api/responses/request/tools.ts'
 
 const responseId = `resp_${'0'.repeat(32)}`
 
 /** What becomes of a request whose text says this, after the context. */
-export function lowered(patch: object, context: readonly Item[] = []): Lowered {
+export function lowered(
+  patch: object,
+  context: readonly Item[] = [],
+  options: Partial<ToolOptions> = {},
+): Lowered {
   const request = responseRequest.read({ model: 'a', input: 'Hello', ...patch })
-  return lower(request, context, inputItems(request.input, responseId))
+  const conversation = { context, input: inputItems(request.input, responseId) }
+  return lower(request, conversation, { functionTools: false, unsupported: 'reject', ...options })
 }
 
 /** The refusal of such a request. */
-export function rejection(patch: object, context: readonly Item[] = []): ApiError {
+export function rejection(
+  patch: object,
+  context: readonly Item[] = [],
+  options: Partial<ToolOptions> = {},
+): ApiError {
   try {
-    lowered(patch, context)
+    lowered(patch, context, options)
   } catch (error) {
     if (error instanceof ApiError) return error
     throw error

@@ -28,7 +28,8 @@ export function assemble(events: readonly ResponseStreamEvent[]): {
         ids.add(item.id)
         open = { id: item.id, type: item.type, index, text: '', stage: 'added' }
       } else {
-        must(open?.stage === 'part done' && open.index === index, 'No such item is at its end.')
+        must(open !== undefined && open.index === index, 'No such item is open.')
+        must(mayEnd(open, item), `${item.type} ends when it is ${open.stage}.`)
         must(item.id === open.id && item.type === open.type, 'Another item ends.')
         output.push(item)
         open = undefined
@@ -51,6 +52,12 @@ type Open = {
   stage: 'added' | 'in its part' | 'text done' | 'part done'
 }
 
+/** A call that was cut off, and reasoning without text, end without a text that is done. */
+function mayEnd({ type, stage }: Open, item: OutputItem): boolean {
+  if ('call_id' in item) return stage === (item.status === 'completed' ? 'text done' : 'added')
+  return stage === 'part done' || (type === 'reasoning' && stage === 'added' && 'encrypted_content' in item)
+}
+
 type PartEvent = Extract<ResponseStreamEvent, { readonly item_id: string }>
 
 const stages = {
@@ -61,15 +68,37 @@ const stages = {
 } as const
 
 function advance(open: Open, event: PartEvent): void {
+  const isCall = /_call/.test(open.type)
   must('content_index' in event === (open.type === 'message'), `${event.type} is of another kind.`)
-  must(('content_index' in event ? event.content_index : event.summary_index) === 0, 'There is one part.')
+  must('summary_index' in event === (open.type === 'reasoning'), `${event.type} is of another kind.`)
+  if ('content_index' in event) must(event.content_index === 0, 'There is one part.')
+  if ('summary_index' in event) must(event.summary_index === 0, 'There is one part.')
+  if (isCall) advanceCall(open, event)
+  else advancePart(open, event)
+  if ('delta' in event) open.text += event.delta
+}
+
+function advancePart(open: Open, event: PartEvent): void {
   const [what] = /(part|text)\.\w+$/.exec(event.type)!
   const [from, to] = stages[what as keyof typeof stages]
   must(open.stage === from, `${event.type} comes when the item is ${open.stage}.`)
   open.stage = to
-  if ('delta' in event) open.text += event.delta
   if ('text' in event) must(event.text === open.text, 'The text is not what the pieces add up to.')
   if ('part' in event) must(event.part.text === open.text, 'The part is not what the pieces add up to.')
+}
+
+function advanceCall(open: Open, event: PartEvent): void {
+  must(
+    event.type.includes(
+      open.type === 'custom_tool_call' ? 'custom_tool_call_input' : 'function_call_arguments',
+    ),
+    `${event.type} is of another kind.`,
+  )
+  must(open.stage === 'added', `${event.type} comes when the call is ${open.stage}.`)
+  if (event.type.endsWith('.done')) open.stage = 'text done'
+  if ('arguments' in event)
+    must(event.arguments === open.text, 'The arguments are not what the pieces add up to.')
+  if ('input' in event) must(event.input === open.text, 'The input is not what the pieces add up to.')
 }
 
 function must(claim: boolean, otherwise: string): asserts claim {

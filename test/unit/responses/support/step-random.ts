@@ -16,14 +16,20 @@ import {
 /** Pieces as they may come: nothing at all, what JSON escapes, and the two halves of one character. */
 const pieces = ['', 'a', ' river', '"', '\\', '\n\n', '\u2028', '\0', 'é', '😀', '\ud83d', '\ude00', '水']
 
+const kinds = ['function_call', 'custom_tool_call'] as const
+
 /** A run at random: what a model may say, in any order, and an end or none; sometimes more behind the end. */
 export function randomRun(random: () => number): readonly [head: ResponseHead, events: readonly RunEvent[]] {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!
   const piece = () => pick(pieces)
   const middle = (): RunEvent => {
     const dice = random()
-    if (dice < 0.55) return textDelta(piece())
-    if (dice < 0.85) return reasoningDelta(piece())
+    if (dice < 0.4) return textDelta(piece())
+    if (dice < 0.6) return reasoningDelta(piece())
+    if (dice < 0.64) return { type: 'reasoning-end', encrypted: `sealed ${piece()}` }
+    if (dice < 0.7) return { type: 'call', kind: pick(kinds), callId: `call_${dice}`, name: 'measure' }
+    if (dice < 0.82) return { type: 'call-delta', text: piece() }
+    if (dice < 0.86) return { type: 'call-end' }
     if (dice < 0.9) return { type: 'answering', provider: 'acme', warnings: [`A loss of ${piece()}.`] }
     if (dice < 0.95) return { type: 'tier', tier: pick(['default', 'priority', null]) }
     return finish(pick(['stop', 'length', 'content_filter']))

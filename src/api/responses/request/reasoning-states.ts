@@ -1,0 +1,63 @@
+import type { PastToolCall } from '../../../domain/generation/request.ts'
+import { openSealedState, type SealedState } from '../../../domain/generation/sealed-state.ts'
+import { type Fields, fieldsOf, type Json, textOf } from '../../../lib/json/json.ts'
+import type { Item } from './items.ts'
+
+/**
+ * The states that the caller sends back in the `encrypted_content` of reasoning items. Their provider receives each with
+ * the call that it belongs to, or else with the next call; reasoning that no call follows is not sent back.
+ */
+export class ReasoningStates {
+  /** By the id of their call. */
+  readonly #ofCalls: ReadonlyMap<string, SealedState>
+  /** Those since the last call, all of one provider. */
+  #pending: SealedState[] = []
+
+  constructor(items: readonly Item[]) {
+    const states = items.flatMap((item) => stateOf(item) ?? [])
+    this.#ofCalls = new Map(
+      states.flatMap((state) => (state.callId === undefined ? [] : [[state.callId, state]])),
+    )
+  }
+
+  /** Adds a reasoning item; content that the gateway did not make is ignored. */
+  add(item: Item): void {
+    const state = stateOf(item)
+    if (state === undefined || state.callId !== undefined) return
+    if (state.provider !== this.#pending[0]?.provider) this.clear()
+    this.#pending.push(state)
+  }
+
+  clear(): void {
+    this.#pending = []
+  }
+
+  /** The call with its state, if there is one. */
+  attachTo(call: PastToolCall): PastToolCall {
+    const own = this.#ofCalls.get(call.id)
+    const states = own === undefined ? this.#pending : [own]
+    const [first] = states
+    this.clear()
+    return first === undefined ? call : { ...call, state: joinStates(states), provider: first.provider }
+  }
+}
+
+function stateOf({ type, encrypted_content }: Item): SealedState | undefined {
+  return type === 'reasoning' ? openSealedState(textOf(encrypted_content) ?? '') : undefined
+}
+
+/** The lists of all states joined by name; of other values, the last one. */
+function joinStates(states: readonly SealedState[]): Json {
+  const [only, another] = states
+  if (only && !another) return only.state
+  const joined = new Map<string, unknown>()
+  for (const { state } of states) {
+    const fields: Fields = fieldsOf(state)
+    for (const [name, value] of Object.entries(fields)) {
+      const before = joined.get(name)
+      joined.set(name, Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value)
+    }
+  }
+  // The values were parsed from JSON.
+  return Object.fromEntries(joined) as Json
+}

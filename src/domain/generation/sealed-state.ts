@@ -1,0 +1,38 @@
+import { fieldsOf, type Json, parseJson, textOf } from '../../lib/json/json.ts'
+
+/**
+ * The state that a provider wants back, in the form in which a caller keeps it: opaque text that names the provider. It
+ * is not encrypted: what must stay secret is encrypted by the provider itself.
+ */
+export type SealedState = {
+  readonly provider: string
+  readonly state: Json
+  /** The tool call that the state belongs to; absent for the state of reasoning, which belongs to the next call. */
+  readonly callId?: string
+}
+
+const prefix = 'weir1.'
+
+/** In characters. A caller can write such a text, too: it is parsed only up to this length. */
+const maxLength = 4 * 1024 * 1024
+
+/** Turns the state into opaque text. */
+export function sealState({ provider, state, callId }: SealedState): string {
+  return prefix + Buffer.from(JSON.stringify({ provider, state, callId })).toString('base64url')
+}
+
+/** Whether the text is a sealed state, and not an encrypted content or a signature of a provider. */
+export function isSealedState(text: unknown): text is string {
+  return typeof text === 'string' && text.startsWith(prefix)
+}
+
+/** The state in the text; undefined for any other text. */
+export function openSealedState(text: string): SealedState | undefined {
+  if (!isSealedState(text) || text.length > maxLength) return undefined
+  const sealed = fieldsOf(parseJson(Buffer.from(text.slice(prefix.length), 'base64url').toString()))
+  const provider = textOf(sealed.provider)
+  if (provider === undefined || sealed.state === undefined) return undefined
+  const callId = textOf(sealed.callId)
+  // The cast is safe: the value was parsed from JSON.
+  return { provider, state: sealed.state as Json, ...(callId !== undefined && { callId }) }
+}

@@ -1,0 +1,60 @@
+import type { Generation } from '../../domain/generation/request.ts'
+import type { ProviderTool } from '../../domain/generation/source-request.ts'
+import { unsupportedSentence } from '../../domain/generation/unsupported.ts'
+import { operationNotSupported, unsupportedParameter } from '../../lib/errors/errors.ts'
+import type { Kind, RemoteKind } from '../../providers/provider.ts'
+import type { CapabilityOptions } from './enforce-capabilities.ts'
+import type { Model, ModelRoute } from './model.ts'
+
+/** A request, and its model with the routes that can serve it. */
+export type ServedGeneration = { readonly model: Model; readonly generation: Generation }
+
+/**
+ * Selects the routes that offer the request's operation and support all of its provider tools. Where there is none, the
+ * operation is rejected with 400, and the tools are rejected, or dropped with a warning. A model without routes stays
+ * as it is: its own error says more.
+ */
+export function selectRoutes(
+  model: Model,
+  generation: Generation,
+  { unsupported, warn }: Pick<CapabilityOptions, 'unsupported' | 'warn'>,
+): ServedGeneration {
+  const { operation, providerTools = [] } = generation
+  if (model.routes.length === 0 || (operation === undefined && providerTools.length === 0))
+    return { model, generation }
+  const offering = model.routes.filter(({ provider }) => offersOperation(provider.kind, generation))
+  if (offering.length === 0 && operation !== undefined) throw operationNotSupported(model.slug, operation)
+  const routes = offering.filter((route) => providerTools.every((tool) => supportsTool(route, tool)))
+  if (routes.length > 0) return { model: { ...model, routes }, generation }
+  const [tool] = providerTools.filter(
+    (candidate) => !offering.some((route) => supportsTool(route, candidate)),
+  )
+  if (unsupported === 'reject' || tool === undefined) throw toolNotSupported(model, tool ?? providerTools[0])
+  warn(
+    unsupportedSentence({ what: 'Tool', by: model.slug }, [
+      ...new Set(providerTools.map(({ name }) => name)),
+    ]),
+  )
+  return {
+    model: { ...model, routes: offering },
+    generation: { ...generation, providerTools: [], source: undefined },
+  }
+}
+
+/** The kind with the protocol and the path of the generation's operation. */
+export function kindFor(kind: RemoteKind, { operation }: Generation): RemoteKind {
+  return operation === undefined ? kind : { ...kind, ...kind.operations?.[operation] }
+}
+
+function offersOperation(kind: Kind, { operation }: Generation): boolean {
+  return operation === undefined || ('protocol' in kind && kind.operations?.[operation] !== undefined)
+}
+
+function supportsTool({ provider: { kind } }: ModelRoute, tool: ProviderTool): boolean {
+  return 'protocol' in kind && kind.protocol.name === tool.protocol
+}
+
+function toolNotSupported({ slug }: Model, tool: ProviderTool | undefined): Error {
+  const { name = 'tools', param = 'tools' } = tool ?? {}
+  return unsupportedParameter(`Unsupported tool: '${name}' is not supported by ${slug}.`, param)
+}

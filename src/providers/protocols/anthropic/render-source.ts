@@ -1,0 +1,71 @@
+import { isSealedState } from '../../../domain/generation/sealed-state.ts'
+import type { Generation } from '../../../domain/generation/request.ts'
+import { type Fields, fieldsOf, isObject, listOf } from '../../../lib/json/json.ts'
+import type { Body, Target, Warn } from '../protocol.ts'
+import { renderCallId } from './render-messages.ts'
+
+/**
+ * Renders a request that came in as a Messages request: as the caller wrote it, except for the model, what the gateway
+ * has removed from the generation, and thinking blocks of other providers, which Anthropic would reject.
+ */
+export function renderSource(source: Fields, generation: Generation, target: Target, warn: Warn): Body {
+  const { messages, ...fields } = source
+  const body = Object.fromEntries(Object.entries(fields).filter(([name]) => isSent(name, generation, warn)))
+  return {
+    ...body,
+    model: target.model,
+    max_tokens: generation.maxTokens ?? fields.max_tokens,
+    stream: target.stream || undefined,
+    messages: listOf(messages).map(renderMessage).filter(hasContent),
+  }
+}
+
+/** The field of the generation that has to be set for the field to be sent. */
+const generationFields: Readonly<Record<string, keyof Generation>> = {
+  temperature: 'temperature',
+  top_p: 'topP',
+  stop_sequences: 'stop',
+  tool_choice: 'toolChoice',
+  thinking: 'effort',
+  output_config: 'effort',
+}
+
+/** Fields that change the price of the tokens, which is not known here. */
+const repricing: ReadonlySet<string> = new Set(['speed', 'inference_geo'])
+
+function isSent(name: string, generation: Generation, warn: Warn): boolean {
+  if (repricing.has(name)) {
+    warn({ what: 'Parameter', name })
+    return false
+  }
+  if (name === 'tools') return generation.tools.length > 0 || (generation.providerTools ?? []).length > 0
+  const field = Object.hasOwn(generationFields, name) ? generationFields[name] : undefined
+  return field === undefined || generation[field] !== undefined
+}
+
+function renderMessage(message: unknown): Fields {
+  const { content, ...fields } = fieldsOf(message)
+  if (!Array.isArray(content)) return { ...fields, content }
+  return { ...fields, content: content.filter((block) => !isOfAnotherProvider(block)).map(withValidIds) }
+}
+
+function hasContent({ content }: Fields): boolean {
+  return !Array.isArray(content) || content.length > 0
+}
+
+/** The signature of a thinking block that the gateway has made for the reasoning of another provider. */
+function isOfAnotherProvider(block: unknown): boolean {
+  const { type, signature, data } = fieldsOf(block)
+  return (
+    (type === 'thinking' && isSealedState(signature)) || (type === 'redacted_thinking' && isSealedState(data))
+  )
+}
+
+/** Other providers make ids in forms that Anthropic rejects. */
+function withValidIds(block: unknown): unknown {
+  if (!isObject(block)) return block
+  if (block.type === 'tool_use' && typeof block.id === 'string')
+    return { ...block, id: renderCallId(block.id) }
+  if (block.type !== 'tool_result' || typeof block.tool_use_id !== 'string') return block
+  return { ...block, tool_use_id: renderCallId(block.tool_use_id) }
+}
