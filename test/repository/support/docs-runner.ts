@@ -84,20 +84,28 @@ async function runBlock({ script, output }: RunnableBlock, context: PageContext)
   const earlier = await session.allOutput()
   const text = script.text.replaceAll(`${documentedPort}`, `${port}`)
   const result = await session.run(fillIds(text, earlier), blockTimeoutMs)
-  const actual = result.output.replaceAll(`${port}`, `${documentedPort}`)
   if (result.failedLine !== undefined)
-    throw new Error(`${page.path}:${script.line + result.failedLine - 1}: ${result.reason}:\n${actual}`)
-  if (startsServer(text)) await waitUntilReady(script, context)
-  const difference = output === undefined ? null : firstDifference(output.text, actual)
+    throw new Error(
+      `${page.path}:${script.line + result.failedLine - 1}: ${result.reason}:\n${result.output}`,
+    )
+  const isServer = startsServer(text)
+  if (isServer) await waitUntilReady(script, context)
+  if (output === undefined) return
+  // A server writes its first lines after its block has ended.
+  const shown = isServer ? await session.lastOutput() : result.output
+  const actual = shown.replaceAll(`${port}`, `${documentedPort}`)
+  const difference = firstDifference(output.text, actual)
   if (difference !== null)
-    throw new Error(`${page.path}:${output?.line}: the output has ${difference}\nAll of it:\n${actual}`)
+    throw new Error(`${page.path}:${output.line}: the output has ${difference}\nAll of it:\n${actual}`)
 }
 
 /** Puts the last id or key of the same kind that was printed into the place of one like `resp_…` or `sk-weir-…`. */
 function fillIds(script: string, printed: string): string {
   return script.replaceAll(/\b(sk-weir-|[a-z]+[_-])…/g, (placeholder, prefix: string) => {
-    const found = [...printed.matchAll(new RegExp(`\\b${prefix}[0-9A-Za-z][0-9A-Za-z-]{7,}`, 'g'))].at(-1)
-    return found?.[0] ?? placeholder
+    const value = `${prefix}[0-9A-Za-z][0-9A-Za-z-]{7,}`
+    const find = (pattern: string) => [...printed.matchAll(new RegExp(pattern, 'g'))].at(-1)?.[1]
+    // An object may also contain ids of others, after its own.
+    return find(`"id":"(${value})"`) ?? find(`\\b(${value})`) ?? placeholder
   })
 }
 

@@ -52,18 +52,26 @@ export class ShellSession implements AsyncDisposable {
     this.#bash.stdin.write(`. '${file}.sh' > '${file}.txt' 2>&1 < /dev/null; printf 'done\\n' >&3\n`)
     await this.#bash.stdin.flush()
     const status = await withDeadline(this.#statuses.next(), deadlineMs)
-    const output = await readFile(`${file}.txt`, 'utf8')
+    const output = await this.lastOutput()
     if (status === undefined) return { output, failedLine: 1, reason: `it took longer than ${deadlineMs} ms` }
     if (status.value === 'done') return { output }
     const [line, code] = String(status.value).split(' ')
     return { output, failedLine: Math.max(1, Number(line)), reason: `it ended with exit code ${code}` }
   }
 
-  /** Returns what all scripts have written until now, also what runs in the background. */
+  /** Returns what the last script has written until now, also what it left in the background. */
+  lastOutput(): Promise<string> {
+    return this.#outputOf(this.#scripts)
+  }
+
+  /** The same for all scripts. */
   async allOutput(): Promise<string> {
-    const files = Array.from({ length: this.#scripts }, (_, index) => `block-${index + 1}.txt`)
-    const texts = await Promise.all(files.map((file) => readFile(join(this.#options.folder, file), 'utf8')))
-    return texts.join('\n')
+    const numbers = Array.from({ length: this.#scripts }, (_, index) => index + 1)
+    return (await Promise.all(numbers.map((number) => this.#outputOf(number)))).join('\n')
+  }
+
+  #outputOf(script: number): Promise<string> {
+    return readFile(join(this.#options.folder, `block-${script}.txt`), 'utf8')
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
