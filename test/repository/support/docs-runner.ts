@@ -1,0 +1,135 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { projectFolder } from '../../support/source.ts'
+import type { Fence, MarkdownPage } from './markdown-page.ts'
+import { firstDifference } from './output-pattern.ts'
+import { ShellSession } from './shell-session.ts'
+
+/** The address in the pages; a free port takes its place while a page runs. */
+const documentedPort = 9347
+const defaultBlockTimeoutMs = 30_000
+const startTimeoutMs = 20_000
+/** In a page that contains this, the runner starts the server before the first block, and exports its first key. */
+const serverDirective = '<!-- runner: server -->'
+
+/** A block that runs, and the output that the page shows below it. */
+export type RunnableBlock = { readonly script: Fence; readonly output?: Fence }
+
+/** Returns the blocks of a page that are marked `sh runnable`, each with the `text output` block that follows it. */
+export function runnableBlocks({ fences }: MarkdownPage): RunnableBlock[] {
+  return fences.flatMap((script, index) => {
+    if (script.language !== 'sh' || !script.flags.includes('runnable')) return []
+    const next = fences[index + 1]
+    return [{ script, output: next?.flags.includes('output') ? next : undefined }]
+  })
+}
+
+/** Runs the blocks of a page in order, in an empty folder; throws at the first that fails, with its page and line. */
+export async function runPage(page: MarkdownPage, blockTimeoutMs = defaultBlockTimeoutMs): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-docs-'))
+  try {
+    const port = freePort()
+    await using session = await startSession(folder, port)
+    const context = { page, session, port, blockTimeoutMs }
+    const run = (block: RunnableBlock) => runBlock(block, context)
+    if (page.text.includes(serverDirective)) {
+      await run(commandBlock('weir serve &'))
+      await run(commandBlock('export WEIR_KEY=sk-weir-… WEIR_API_KEY=sk-weir-…'))
+    }
+    for (const block of runnableBlocks(page)) await run(block)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function commandBlock(text: string): RunnableBlock {
+  return { script: { language: 'sh', flags: ['runnable'], text, line: 1 } }
+}
+
+async function startSession(folder: string, port: number): Promise<ShellSession> {
+  const [bin, home, cwd, scripts] = ['bin', 'home', 'work', 'scripts'].map((name) => join(folder, name))
+  if (bin === undefined || home === undefined || cwd === undefined || scripts === undefined)
+    throw new Error('There are four folders.')
+  for (const path of [bin, home, cwd, scripts]) await mkdir(path)
+  const shim = join(bin, 'weir')
+  await Bun.write(
+    shim,
+    `#!/bin/sh\nexec '${process.execPath}' '${join(projectFolder, 'src/main.ts')}' "$@"\n`,
+  )
+  await chmod(shim, 0o755)
+  const path = [bin, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter)
+  const environment = {
+    PATH: path,
+    HOME: home,
+    TMPDIR: folder,
+    LANG: 'C.UTF-8',
+    NO_COLOR: '1',
+    WEIR_PORT: `${port}`,
+    // An Ollama that happens to run on this machine is not part of the page.
+    OLLAMA_HOST: '127.0.0.1:1',
+  }
+  return new ShellSession({ folder: scripts, cwd, environment })
+}
+
+type PageContext = {
+  readonly page: MarkdownPage
+  readonly session: ShellSession
+  readonly port: number
+  readonly blockTimeoutMs: number
+}
+
+async function runBlock({ script, output }: RunnableBlock, context: PageContext): Promise<void> {
+  const { page, session, port, blockTimeoutMs } = context
+  const earlier = await session.allOutput()
+  const text = script.text.replaceAll(`${documentedPort}`, `${port}`)
+  const result = await session.run(fillIds(text, earlier), blockTimeoutMs)
+  if (result.failedLine !== undefined)
+    throw new Error(
+      `${page.path}:${script.line + result.failedLine - 1}: ${result.reason}:\n${result.output}`,
+    )
+  const isServer = startsServer(text)
+  if (isServer) await waitUntilReady(script, context)
+  if (output === undefined) return
+  // A server writes its first lines after its block has ended.
+  const shown = isServer ? await session.lastOutput() : result.output
+  const actual = shown.replaceAll(`${port}`, `${documentedPort}`)
+  const difference = firstDifference(output.text, actual)
+  if (difference !== null)
+    throw new Error(`${page.path}:${output.line}: the output has ${difference}\nAll of it:\n${actual}`)
+}
+
+/** Puts the last id or key of the same kind that was printed into the place of one like `resp_…` or `sk-weir-…`. */
+function fillIds(script: string, printed: string): string {
+  return script.replaceAll(/\b(sk-weir-|[a-z]+[_-])…/g, (placeholder, prefix: string) => {
+    const value = `${prefix}[0-9A-Za-z][0-9A-Za-z-]{7,}`
+    const find = (pattern: string) => [...printed.matchAll(new RegExp(pattern, 'g'))].at(-1)?.[1]
+    // An object may also contain ids of others, after its own.
+    return find(`"id":"(${value})"`) ?? find(`\\b(${value})`) ?? placeholder
+  })
+}
+
+function startsServer(script: string): boolean {
+  return /^(?:[A-Z_]+=\S+ )*weir\b[^\n]*[^&]&\s*$/m.test(script)
+}
+
+async function waitUntilReady({ line }: Fence, { page, session, port }: PageContext): Promise<void> {
+  const deadline = Date.now() + startTimeoutMs
+  for (;;) {
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    )
+    if (ready) return
+    if (Date.now() > deadline)
+      throw new Error(`${page.path}:${line}: the server did not start:\n${await session.allOutput()}`)
+    await Bun.sleep(50)
+  }
+}
+
+function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const { port } = listener
+  listener.stop(true)
+  return port
+}
