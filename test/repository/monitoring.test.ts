@@ -35,7 +35,11 @@ const addedLabels = new Set(['job', 'instance'])
 
 /** The metrics of a gateway that has served, rejected and failed requests, so that none of them is without a value. */
 async function busyGatewayMetrics(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const down = { kind: 'openai-compatible', base_url: 'http://127.0.0.1:1/v1', api_key: 'sk-provider-0123456789' }
+  const down = {
+    kind: 'openai-compatible',
+    base_url: 'http://127.0.0.1:1/v1',
+    api_key: 'sk-provider-0123456789',
+  }
   const routes = [{ provider: 'down', model: 'river-1' }]
   await using app = await startApp({
     settings: {
@@ -99,7 +103,11 @@ test('every alert has a severity, a summary and a section of the troubleshooting
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
   for (const { alert, labels, annotations } of rules) {
     const [page, anchor = ''] = annotations['runbook_url']?.split('#') ?? []
-    expect([alert, page?.endsWith('/docs/troubleshooting.md'), anchors.has(anchor)]).toEqual([alert, true, true])
+    expect([alert, page?.endsWith('/docs/troubleshooting.md'), anchors.has(anchor)]).toEqual([
+      alert,
+      true,
+      true,
+    ])
     expect(['critical', 'warning']).toContain(labels.severity)
     expect(annotations['summary']).toEndWith('.')
   }
