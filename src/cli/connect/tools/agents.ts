@@ -43,7 +43,7 @@ print(result.final_output)
 }
 
 function nodeProgram(input: ConnectInput): string {
-  return `import { Agent, OpenAIProvider, Runner } from '@openai/agents'
+  return `import { Agent, OpenAIProvider, Runner } from "@openai/agents"
 
 const modelProvider = new OpenAIProvider({
   baseURL: ${quoted(baseUrl(input))},
@@ -51,8 +51,8 @@ const modelProvider = new OpenAIProvider({
   useResponses: false,
 })
 const runner = new Runner({ modelProvider, tracingDisabled: true })
-const agent = new Agent({ name: 'Assistant', model: ${quoted(input.model.slug)} })
-const result = await runner.run(agent, 'Hello from Weir')
+const agent = new Agent({ name: "Assistant", model: ${quoted(input.model.slug)} })
+const result = await runner.run(agent, "Hello from Weir")
 console.log(result.finalOutput)
 `
 }

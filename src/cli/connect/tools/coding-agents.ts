@@ -64,7 +64,7 @@ export const codex: ConnectTool = {
     command: 'codex',
     notes: [
       'Weir must accept function tools in the Responses API: set compatibility: { function_tools: true } in weir.yaml.',
-      'Web search is disabled because it is a tool that only OpenAI runs.',
+      'Web search is disabled because it is a tool that only OpenAI runs. Codex warns that it has no metadata for the model, which does no harm.',
       'If the file exists, the first three settings belong above its first table.',
     ],
   }),

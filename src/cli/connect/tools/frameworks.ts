@@ -15,11 +15,11 @@ export const aiSdk: ConnectTool = {
       {
         path: 'example.mjs',
         format: 'javascript',
-        content: `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { generateText } from 'ai'
+        content: `import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { generateText } from "ai"
 
 const weir = createOpenAICompatible({
-  name: 'weir',
+  name: "weir",
   baseURL: ${quoted(baseUrl(input))},
   apiKey: process.env.${keyVariable},
   includeUsage: true,
@@ -27,7 +27,7 @@ const weir = createOpenAICompatible({
 })
 const { text } = await generateText({
   model: weir(${quoted(input.model.slug)}),
-  prompt: '${prompt}',
+  prompt: "${prompt}",
 })
 console.log(text)
 `,

@@ -48,7 +48,7 @@ export const openaiNode: ConnectTool = {
       {
         path: 'example.mjs',
         format: 'javascript',
-        content: `import OpenAI from 'openai'
+        content: `import OpenAI from "openai"
 
 const client = new OpenAI({
   baseURL: ${quoted(baseUrl(input))},
@@ -56,7 +56,7 @@ const client = new OpenAI({
 })
 const completion = await client.chat.completions.create({
   model: ${quoted(input.model.slug)},
-  messages: [{ role: 'user', content: '${prompt}' }],
+  messages: [{ role: "user", content: "${prompt}" }],
 })
 console.log(completion.choices[0].message.content)
 `,
