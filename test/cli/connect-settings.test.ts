@@ -36,7 +36,7 @@ describe.each(connectTools.map((tool) => [tool.name, tool] as const))('weir conn
   test('prints the base URL, the key and the model', () => {
     const result = resultFor(tool, inputFor('acme/river'))
     for (const text of [connectText(result), JSON.stringify(connectJson(result))]) {
-      expect(text).toContain(result.settings.environment.ANTHROPIC_BASE_URL ? origin : `${origin}/v1`)
+      expect(text).toContain(result.settings.baseUrl ?? `${origin}/v1`)
       expect(text).toContain(key)
       expect(text).toContain('acme/river')
     }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, onTestFinished, test } from 'bun:test'
 import { join } from 'node:path'
 import { connect } from '../../src/cli/commands/connect.ts'
 import { keys } from '../../src/cli/commands/keys.ts'
@@ -7,12 +7,15 @@ import { databaseName } from '../../src/storage/sqlite/connection/database.ts'
 import { startApp } from '../support/app.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { startScenario } from '../support/scenario.ts'
+import { projectFolder } from '../support/source.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
 const keyForm = /^sk-weir-[0-9A-Za-z]{12}-[0-9A-Za-z]{32}$/
 const key = 'sk-weir-Test00000000-SecretSecretSecretSecretSecret00'
 // An Ollama of the developer is not to be found.
 const environment = { OLLAMA_HOST: 'elsewhere.test' }
+
+const certificate = (name: string) => join(projectFolder, `test/fixtures/tls/${name}.pem`)
 
 /** A running gateway, and the commands on its data. */
 async function startServed() {
@@ -83,6 +86,59 @@ test('a server that is not a gateway is not taken for one', async () => {
   const { out } = await run(connect, 'codex', '--port', String(other.port), '--json')
   expect(JSON.parse(out)).toMatchObject({ running: false })
   await other.stop(true)
+})
+
+test('a gateway whose certificate is not trusted is reported as running, and gets no key', async () => {
+  const requested: string[] = []
+  const gateway = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: { cert: Bun.file(certificate('certificate')), key: Bun.file(certificate('key')) },
+    fetch({ url, headers }) {
+      requested.push(`${new URL(url).pathname} ${headers.get('authorization')}`)
+      return Response.json({ status: 'ok' })
+    },
+  })
+  onTestFinished(() => void gateway.stop(true))
+  const { say: run } = storageFixture(environment)
+  const url = `https://127.0.0.1:${gateway.port}`
+  const { out } = await run(connect, 'codex', '--url', url, '--key', key, '--json')
+  expect(JSON.parse(out)).toMatchObject({ base_url: `${url}/v1`, running: true, model: 'weir/echo' })
+  expect(requested).toEqual(['/livez null'])
+})
+
+test('the key is not sent to the address of a redirect', async () => {
+  const requested: string[] = []
+  const gateway = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch({ url }) {
+      const { pathname } = new URL(url)
+      requested.push(pathname)
+      return pathname === '/livez' ? Response.json({ status: 'ok' }) : Response.redirect('/elsewhere')
+    },
+  })
+  onTestFinished(() => void gateway.stop(true))
+  const { say: run } = storageFixture(environment)
+  await run(connect, 'codex', '--port', String(gateway.port), '--key', key)
+  expect(requested).toEqual(['/livez', '/v1/models'])
+})
+
+test('a server that accepts connections and never replies is not waited for', async () => {
+  const requested = Promise.withResolvers<void>()
+  const silent = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch() {
+      requested.resolve()
+      return new Promise<never>(() => {})
+    },
+  })
+  onTestFinished(() => void silent.stop(true))
+  const { say: run } = storageFixture(environment)
+  const result = run(connect, 'codex', '--port', String(silent.port), '--json')
+  await requested.promise
+  expect(JSON.parse((await result).out)).toMatchObject({ running: false })
 })
 
 test('weir connect --key offers the models that the gateway serves, which may be others than those of the settings here', async () => {

@@ -11,7 +11,7 @@ export const clientsPagePath = join(import.meta.dir, '../../../docs/clients.md')
 /** The address of the page's examples: the default of `weir serve`. */
 const exampleOrigin = 'http://127.0.0.1:9347'
 /** The models of the page's examples. */
-const exampleModels = ['openai/gpt-5-mini', 'anthropic/claude-sonnet-5']
+const exampleModels = ['openai/gpt-5-mini', 'anthropic/claude-sonnet-5', 'anthropic/claude-haiku-4-5']
 
 /** Returns the page with the settings of each tool generated between its markers; throws if a marker is missing. */
 export function renderClientsPage(page: string): string {

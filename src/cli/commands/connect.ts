@@ -9,7 +9,7 @@ import { type ConnectCandidate, chooseModel, isPrintable, toCandidate } from '..
 import { isServing, originOf } from '../connect/origin.ts'
 import { type ConnectResult, connectJson, connectText } from '../connect/render.ts'
 import { servedModels } from '../connect/served-models.ts'
-import { type ConnectTool, keyVariable } from '../connect/tool.ts'
+import { apiKey, type ConnectTool, keyVariable, type ToolSettings } from '../connect/tool.ts'
 import { connectTools } from '../connect/tools.ts'
 import type { CliContext } from '../context.ts'
 import { currentModels } from '../current-models.ts'
@@ -95,14 +95,19 @@ async function connectResult(
   const candidates = await enabledModels(loaded, running ? origin : undefined, key, context)
   const { model, models, note } = chooseModel(tool, candidates, flags.model)
   const input = { origin, key, model, models }
+  const settings = tool.settings(input)
   const notes = [
     ...(running ? [] : [notRunningNote(flags)]),
-    ...(key === undefined
-      ? [`The environment variable ${keyVariable} must hold an API key; --create-key creates one.`]
-      : []),
+    ...(key === undefined ? [missingKeyNote(settings)] : []),
     ...(note === undefined ? [] : [note]),
   ]
-  return { tool, input, settings: tool.settings(input), running, notes }
+  return { tool, input, settings, running, notes }
+}
+
+function missingKeyNote({ environment }: ToolSettings): string {
+  return Object.values(environment).includes(apiKey)
+    ? `The environment variable ${keyVariable} must hold an API key; --create-key creates one.`
+    : 'With --key KEY or --create-key, the settings contain the API key.'
 }
 
 function notRunningNote({ url }: ConnectFlags): string {

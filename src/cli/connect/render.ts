@@ -24,7 +24,7 @@ export function connectJson({ tool, input, settings, running, notes }: ConnectRe
   const key = input.key ?? `$${keyVariable}`
   return {
     tool: tool.name,
-    base_url: settings.environment.ANTHROPIC_BASE_URL ?? baseUrl(input),
+    base_url: settings.baseUrl ?? baseUrl(input),
     running,
     model: input.model.slug,
     ...(input.key !== undefined && { key: input.key }),

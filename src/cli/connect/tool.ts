@@ -40,6 +40,8 @@ export type FileFormat = 'python' | 'javascript' | 'go' | 'json' | 'yaml' | 'tom
 
 /** What a user sets, writes and runs to use Weir with a tool. */
 export type ToolSettings = {
+  /** The base URL that the tool needs, if it is not that of the OpenAI-compatible API. */
+  readonly baseUrl?: string
   /** A command that installs what the files need. */
   readonly install?: string
   readonly environment: Readonly<Record<string, string | typeof apiKey>>

@@ -31,21 +31,22 @@ export const claudeCode: ConnectTool = {
   title: 'Claude Code',
   summary: 'the coding agent of Anthropic, through POST /v1/messages',
   preferredModel: /^anthropic\/claude-sonnet-/,
-  settings: ({ origin, model }) => ({
+  settings: ({ origin, model, models }) => ({
+    baseUrl: origin,
     environment: {
       ANTHROPIC_BASE_URL: origin,
       ANTHROPIC_AUTH_TOKEN: apiKey,
       ANTHROPIC_MODEL: model.slug,
       ANTHROPIC_DEFAULT_OPUS_MODEL: model.slug,
       ANTHROPIC_DEFAULT_SONNET_MODEL: model.slug,
-      ANTHROPIC_DEFAULT_HAIKU_MODEL: model.slug,
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel(model, models).slug,
     },
     files: [],
     command: 'claude',
     notes: [
       'The base URL has no /v1: Claude Code appends /v1/messages.',
       'ANTHROPIC_API_KEY must not be set: unset it first.',
-      'Each of the last three variables may name another model; Haiku is for small tasks, so a cheap one saves money. Versions before 2 read ANTHROPIC_SMALL_FAST_MODEL instead.',
+      'Each of the last three variables may name another model; the one of Haiku does small tasks, so a cheap one saves money. Older versions read ANTHROPIC_SMALL_FAST_MODEL instead.',
       'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 disables its own calls to Anthropic, such as telemetry.',
       'To keep the settings, put the variables into “env” in ~/.claude/settings.json.',
     ],
@@ -81,6 +82,12 @@ export const opencode: ConnectTool = {
     command: 'opencode',
     notes: ['If the file exists, add the provider to it. A project may have an opencode.json of its own.'],
   }),
+}
+
+/** Returns the model for the small tasks of Claude Code: a Haiku beside another model of Anthropic. */
+function smallModel(model: ConnectModel, models: readonly ConnectModel[]): ConnectModel {
+  const haiku = models.find(({ slug }) => slug.startsWith('anthropic/claude-haiku-'))
+  return haiku !== undefined && model.slug.startsWith('anthropic/') ? haiku : model
 }
 
 function codexConfig(input: ConnectInput): string {

@@ -76,7 +76,7 @@ function zedSettings(input: ConnectInput): string {
   const models = input.models.map(({ slug, displayName, contextWindow, maxOutputTokens, ...model }) => ({
     name: slug,
     display_name: displayName,
-    // Required; this is the smallest window of the models that are in use today.
+    // Zed needs a number: this one suits most models whose window is not known.
     max_tokens: contextWindow ?? 128_000,
     ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
     capabilities: {
