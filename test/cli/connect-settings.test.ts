@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { tmpdir } from 'node:os'
 import { connectJson, connectText } from '../../src/cli/connect/render.ts'
 import { keyVariable, type ConnectInput, type FileFormat } from '../../src/cli/connect/tool.ts'
 import { connectTools } from '../../src/cli/connect/tools.ts'
@@ -125,6 +126,12 @@ test('a shell reads the variables and the arguments of a command as they are', a
 })
 
 async function shell(script: string): Promise<string> {
-  const child = Bun.spawn(['sh', '-c', script], { env: {}, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  const child = Bun.spawn(['sh', '-c', script], {
+    cwd: tmpdir(),
+    env: {},
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
   return child.stdout.text()
 }

@@ -129,6 +129,7 @@ test('a server that accepts connections and never replies is not waited for', as
   const silent = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
+    idleTimeout: 0,
     fetch() {
       requested.resolve()
       return new Promise<never>(() => {})
