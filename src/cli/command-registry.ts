@@ -43,6 +43,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/usage.ts')).usage,
   },
   {
+    name: 'connect',
+    summary: 'print the settings that make a tool or an SDK use this gateway',
+    load: async () => (await import('./commands/connect.ts')).connect,
+  },
+  {
     name: 'bench',
     summary: 'measure the latency and processor time that the gateway adds',
     load: async () => (await import('./commands/bench.ts')).bench,

@@ -1,15 +1,12 @@
 import { renderModel } from '../../api/models/render.ts'
 import { catalog } from '../../config/catalog.ts'
 import { loadSettings } from '../../config/load.ts'
-import { createModelRegistry } from '../../gateway/models/model-registry.ts'
 import type { Model } from '../../gateway/models/model.ts'
-import type { Models } from '../../gateway/models/models.ts'
 import type { Log } from '../../lib/log.ts'
-import { configureProviders } from '../../providers/config/configure-providers.ts'
-import { localEngines } from '../../providers/config/local-engines.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import type { Command } from '../command.ts'
 import type { CliContext } from '../context.ts'
+import { currentModels } from '../current-models.ts'
 import { logTo } from '../log.ts'
 import { type Column, jsonText, table } from '../output.ts'
 
@@ -43,7 +40,8 @@ export const models: Command = {
       flags: { all: 'switch', provider: 'text', author: 'text' },
       operands: ['FILTER?'],
     })
-    const { enabled, all } = await currentModels(flags, context)
+    const loaded = loadSettings({ flags, ...context })
+    const { enabled, all } = await currentModels(loaded, context, modelsLog(context, flags.json))
     const filter = { text: operands[0], provider: flags.provider, author: flags.author }
     const matching = filterModels(flags.all ? all : enabled, filter)
     if (flags.json) context.out(jsonText(matching.map(modelJson)))
@@ -53,22 +51,9 @@ export const models: Command = {
   },
 }
 
-async function currentModels(
-  flags: { readonly config?: string; readonly json?: boolean },
-  context: CliContext,
-): Promise<Models> {
-  const { settings } = loadSettings({ flags, ...context })
-  const providers = configureProviders(settings, context.environment)
-  const engines = localEngines(settings, context.environment)
-  const registry = createModelRegistry(
-    settings.models,
-    providers,
-    flags.json ? { ...logTo(context, true), info: () => {} } : terminalLog(context),
-    engines,
-  )
-  await registry.start()
-  await registry.stop()
-  return registry.current()
+/** The log: on a terminal sentences, with `--json` lines without information. */
+function modelsLog(context: CliContext, json: boolean | undefined): Log {
+  return json ? { ...logTo(context, true), info: () => {} } : terminalLog(context)
 }
 
 /** Logs only warnings and errors, as sentences. */

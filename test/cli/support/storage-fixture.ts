@@ -8,8 +8,8 @@ import { UsageError } from '../../../src/cli/errors.ts'
 /** What a command said, and how it ended. */
 export type CommandResult = { readonly code: number; readonly out: string; readonly err: string }
 
-/** Runs commands in this process on a data folder of their own. */
-export function storageFixture() {
+/** Runs commands in this process on a data folder of their own, with these environment variables. */
+export function storageFixture(environment: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'weir-cli-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const data = join(folder, 'data')
@@ -17,7 +17,7 @@ export function storageFixture() {
   async function run(command: Command, ...args: string[]): Promise<CommandResult> {
     const lines: { out: string[]; err: string[] } = { out: [], err: [] }
     const scenario = {
-      environment: { WEIR_DATA: data },
+      environment: { WEIR_DATA: data, ...environment },
       cwd: folder,
       home: folder,
       out: (text: string) => void lines.out.push(text),

@@ -1,0 +1,177 @@
+import { type LoadedSettings, loadSettings } from '../../config/load.ts'
+import { parseApiKey } from '../../domain/accounting/api-key.ts'
+import { nearMatch } from '../../lib/near-match.ts'
+import type { NewKey } from '../../storage/ports/keys.ts'
+import { defaultOrganization } from '../../storage/sqlite/keys/bootstrap.ts'
+import { commonFlagsHelp, type FlagValues, parseFlags } from '../args.ts'
+import type { Command } from '../command.ts'
+import { type ConnectCandidate, chooseModel, isPrintable, toCandidate } from '../connect/choose-model.ts'
+import { isServing, originOf } from '../connect/origin.ts'
+import { type ConnectResult, connectJson, connectText } from '../connect/render.ts'
+import { servedModels } from '../connect/served-models.ts'
+import { apiKey, type ConnectTool, keyVariable, type ToolSettings } from '../connect/tool.ts'
+import { connectTools } from '../connect/tools.ts'
+import type { CliContext } from '../context.ts'
+import { currentModels } from '../current-models.ts'
+import { UsageError } from '../errors.ts'
+import { jsonText, table } from '../output.ts'
+import { withExistingStorage } from '../storage.ts'
+
+const usage = `Usage
+  weir connect                   lists the tools
+  weir connect TOOL [--key KEY | --create-key [--org NAME]] [--model SLUG]
+                                 prints the settings that make a tool use this gateway
+
+Prints environment variables, files and commands to paste, with the address of the gateway and a
+model that is enabled. Writes no file. Without --key or --create-key, the settings refer to the
+environment variable ${keyVariable}.
+
+Flags
+  --key KEY      the API key for the tool
+  --create-key   creates an API key with the name of the tool and prints it, once
+  --org NAME     the organization of the created key; default: default
+  --model SLUG   the model; default: one that suits the tool, else the cheapest one with tools
+  --url URL      the address of the gateway; default: that of weir serve, from the settings
+  --host HOST    the host and the port of weir serve, if it is started with these flags
+  --port PORT
+
+Examples
+  weir connect claude-code --create-key
+  weir connect codex --model openai/gpt-5-mini
+  weir connect cursor --url https://weir.example.com
+
+${commonFlagsHelp}`
+
+const ownFlags = {
+  key: 'text',
+  'create-key': 'switch',
+  org: 'text',
+  model: 'text',
+  url: 'text',
+  host: 'text',
+  port: 'text',
+} as const
+
+type ConnectFlags = FlagValues<typeof ownFlags> & {
+  readonly config?: string
+  readonly data?: string
+  readonly json?: boolean
+}
+
+/** `weir connect`. */
+export const connect: Command = {
+  name: 'connect',
+  summary: 'print the settings that make a tool or an SDK use this gateway',
+  usage,
+  async run(args, context) {
+    const { flags, operands } = parseFlags(args, {
+      command: 'connect',
+      flags: ownFlags,
+      operands: ['TOOL?'],
+    })
+    const [name] = operands
+    if (name === undefined) {
+      context.out(flags.json ? jsonText(connectTools.map(toolJson)) : toolList())
+      return 0
+    }
+    const tool = findTool(name)
+    assertFlags(flags)
+    const result = await connectResult(tool, flags, context)
+    context.out(flags.json ? jsonText(connectJson(result)) : connectText(result))
+    return 0
+  },
+}
+
+async function connectResult(
+  tool: ConnectTool,
+  flags: ConnectFlags,
+  context: CliContext,
+): Promise<ConnectResult> {
+  const loaded = loadSettings({ flags, ...context })
+  const origin = originOf(loaded.settings, flags.url)
+  const running = await isServing(origin)
+  const created = flags['create-key'] ? await createKey(tool, flags, context) : undefined
+  const key = created?.key.reveal() ?? flags.key
+  const candidates = await enabledModels(loaded, running ? origin : undefined, key, context)
+  const { model, models, note } = chooseModel(tool, candidates, flags.model)
+  const input = { origin, key, model, models }
+  const settings = tool.settings(input)
+  const notes = [
+    ...(running ? [] : [notRunningNote(flags)]),
+    ...(key === undefined ? [missingKeyNote(settings)] : []),
+    ...(note === undefined ? [] : [note]),
+  ]
+  return { tool, input, settings, running, notes }
+}
+
+function missingKeyNote({ environment }: ToolSettings): string {
+  return Object.values(environment).includes(apiKey)
+    ? `The environment variable ${keyVariable} must hold an API key; --create-key creates one.`
+    : 'With --key KEY or --create-key, the settings contain the API key.'
+}
+
+function notRunningNote({ url }: ConnectFlags): string {
+  return url === undefined
+    ? 'Weir does not answer at this address: start it with weir serve.'
+    : 'Weir does not answer at this address, or not to this machine.'
+}
+
+/** Asks the running gateway, which may have other keys of providers; without one or a key, reads the settings. */
+async function enabledModels(
+  loaded: LoadedSettings,
+  origin: string | undefined,
+  key: string | undefined,
+  context: CliContext,
+): Promise<readonly ConnectCandidate[]> {
+  const served = origin !== undefined && key !== undefined ? await servedModels(origin, key) : undefined
+  if (served !== undefined) return served
+  const silentLog = { info: () => {}, warn: () => {}, error: () => {} }
+  const { enabled } = await currentModels(loaded, context, silentLog)
+  return enabled.map(toCandidate)
+}
+
+async function createKey(tool: ConnectTool, flags: ConnectFlags, context: CliContext): Promise<NewKey> {
+  const input = { organization: flags.org ?? defaultOrganization, name: tool.name, expiresAt: null }
+  const created = await withExistingStorage(flags, context, ({ keys }) => keys.create(input))
+  if (!flags.json)
+    context.err(
+      `This is the only time the key is shown. It belongs to ${created.record.organization} and works until it is revoked.`,
+    )
+  return created
+}
+
+function assertFlags(flags: ConnectFlags): void {
+  if (flags.model !== undefined && !isPrintable(flags.model))
+    throw new UsageError('The value of --model contains control characters. See weir connect --help.')
+  if (flags.key !== undefined && flags['create-key'])
+    throw new UsageError('Use either --key or --create-key. See weir connect --help.')
+  if (flags.org !== undefined && !flags['create-key'])
+    throw new UsageError('--org needs --create-key. See weir connect --help.')
+  // Not quoted: it may be a key that was cut when it was copied.
+  if (flags.key !== undefined && parseApiKey(flags.key) === undefined)
+    throw new UsageError(
+      'The value of --key is not an API key of Weir: one starts with sk-weir- and is whole.',
+    )
+}
+
+function findTool(name: string): ConnectTool {
+  const names = connectTools.map((tool) => tool.name)
+  const tool = connectTools.find((tool) => tool.name === name)
+  if (tool !== undefined) return tool
+  const near = nearMatch(name, names)
+  const guess = near === undefined ? `Available: ${names.join(', ')}.` : `Did you mean ${near}?`
+  throw new UsageError(`There are no settings for “${name}”. ${guess} weir connect lists the tools.`)
+}
+
+function toolJson({ name, title, summary }: ConnectTool) {
+  return { tool: name, title, summary }
+}
+
+function toolList(): string {
+  const list = table(connectTools, [
+    { title: 'TOOL', value: ({ name }) => name },
+    { title: 'NAME', value: ({ title }) => title },
+    { title: 'DESCRIPTION', value: ({ summary }) => summary },
+  ])
+  return `${list}\n\n“weir connect TOOL” prints the settings of one.`
+}

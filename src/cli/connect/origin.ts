@@ -1,0 +1,55 @@
+import type { Settings } from '../../config/settings.ts'
+import { fieldsOf, parseJson } from '../../lib/json/json.ts'
+import { readText } from '../../lib/read-text.ts'
+import { CommandError, UsageError } from '../errors.ts'
+
+/** Returns the origin that clients on this machine reach; `url` overrides the settings. */
+export function originOf(
+  { host, port, tls }: Pick<Settings, 'host' | 'port' | 'tls'>,
+  url: string | undefined,
+): string {
+  if (url !== undefined) return parseOrigin(url)
+  if (port === 0)
+    throw new CommandError(
+      'The settings have the port 0, which picks a free one. Pass the address that weir serve printed with --url.',
+    )
+  const everyInterface = host === '0.0.0.0' || host === '::' || host === '[::]'
+  const name = everyInterface ? 'localhost' : host
+  const bracketed = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name
+  return parseOrigin(`${tls ? 'https' : 'http'}://${bracketed}:${port}`)
+}
+
+function parseOrigin(text: string): string {
+  const url = URL.parse(text)
+  const path = url?.pathname.replace(/\/(v1\/?)?$/, '')
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.search || path !== '')
+    throw new UsageError(
+      `--url needs an address such as https://weir.example.com, not “${text}”. See weir connect --help.`,
+    )
+  return url.origin
+}
+
+/** Whether the origin is an address that only this machine reaches. */
+export function isLoopback(origin: string): boolean {
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(origin).hostname)
+}
+
+/** Milliseconds. */
+const probeTimeoutMs = 2000
+/** Bytes. */
+const maxProbeBytes = 1024
+
+/** Whether a gateway serves at the origin. Certificates are not verified, because nothing is sent. */
+export async function isServing(origin: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${origin}/livez`, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(probeTimeoutMs),
+      tls: { rejectUnauthorized: false },
+    })
+    const text = await readText(response, maxProbeBytes)
+    return response.ok && fieldsOf(parseJson(text)).status === 'ok'
+  } catch {
+    return false
+  }
+}

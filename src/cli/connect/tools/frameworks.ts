@@ -1,0 +1,134 @@
+import { quoted } from '../quote.ts'
+import { baseUrl, type ConnectInput, type ConnectTool, keyEnvironment, keyVariable } from '../tool.ts'
+
+const prompt = 'Hello from Weir'
+
+/** The AI SDK of Vercel. */
+export const aiSdk: ConnectTool = {
+  name: 'ai-sdk',
+  title: 'AI SDK',
+  summary: 'the ai package of Vercel, with its OpenAI-compatible provider',
+  settings: (input) => ({
+    install: 'npm install ai @ai-sdk/openai-compatible',
+    environment: keyEnvironment,
+    files: [
+      {
+        path: 'example.mjs',
+        format: 'javascript',
+        content: `import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { generateText } from "ai"
+
+const weir = createOpenAICompatible({
+  name: "weir",
+  baseURL: ${quoted(baseUrl(input))},
+  apiKey: process.env.${keyVariable},
+  includeUsage: true,
+  supportsStructuredOutputs: true,
+})
+const { text } = await generateText({
+  model: weir(${quoted(input.model.slug)}),
+  prompt: "${prompt}",
+})
+console.log(text)
+`,
+      },
+    ],
+    command: 'node example.mjs',
+    notes: ['Without includeUsage, a streamed reply has no token counts.'],
+  }),
+}
+
+/** LangChain for Python. */
+export const langchain: ConnectTool = {
+  name: 'langchain',
+  title: 'LangChain',
+  summary: 'the langchain-openai package of Python',
+  settings: (input) => ({
+    install: 'pip install langchain-openai',
+    environment: keyEnvironment,
+    files: [
+      {
+        path: 'example.py',
+        format: 'python',
+        content: `import os
+
+from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(
+    model=${quoted(input.model.slug)},
+    base_url=${quoted(baseUrl(input))},
+    api_key=os.environ["${keyVariable}"],
+    stream_usage=True,
+)
+print(model.invoke("${prompt}").content)
+`,
+      },
+    ],
+    command: 'python example.py',
+    notes: ['Without stream_usage, a streamed reply has no token counts.'],
+  }),
+}
+
+/** LlamaIndex for Python. */
+export const llamaIndex: ConnectTool = {
+  name: 'llamaindex',
+  title: 'LlamaIndex',
+  summary: 'the llama-index-llms-openai-like package of Python',
+  settings: (input) => ({
+    install: 'pip install llama-index-llms-openai-like',
+    environment: keyEnvironment,
+    files: [{ path: 'example.py', format: 'python', content: llamaIndexProgram(input) }],
+    command: 'python example.py',
+    notes: ['Use OpenAILike rather than OpenAI, which accepts only model names that it knows.'],
+  }),
+}
+
+/** Pydantic AI. */
+export const pydanticAi: ConnectTool = {
+  name: 'pydantic-ai',
+  title: 'Pydantic AI',
+  summary: 'the pydantic-ai package of Python',
+  settings: (input) => ({
+    install: 'pip install "pydantic-ai-slim[openai]"',
+    environment: keyEnvironment,
+    files: [
+      {
+        path: 'example.py',
+        format: 'python',
+        content: `import os
+
+from pydantic_ai import Agent
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+
+provider = OpenAIProvider(
+    base_url=${quoted(baseUrl(input))},
+    api_key=os.environ["${keyVariable}"],
+)
+agent = Agent(OpenAIChatModel(${quoted(input.model.slug)}, provider=provider))
+print(agent.run_sync("${prompt}").output)
+`,
+      },
+    ],
+    command: 'python example.py',
+    notes: ['Pass the model as an object: a string such as openai:… would call OpenAI directly.'],
+  }),
+}
+
+function llamaIndexProgram(input: ConnectInput): string {
+  const { slug, contextWindow, tools } = input.model
+  const window = contextWindow === undefined ? '' : `    context_window=${contextWindow},\n`
+  return `import os
+
+from llama_index.llms.openai_like import OpenAILike
+
+model = OpenAILike(
+    model=${quoted(slug)},
+    api_base=${quoted(baseUrl(input))},
+    api_key=os.environ["${keyVariable}"],
+${window}    is_chat_model=True,
+    is_function_calling_model=${tools ? 'True' : 'False'},
+)
+print(model.complete("${prompt}"))
+`
+}

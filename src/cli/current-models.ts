@@ -1,0 +1,21 @@
+import type { LoadedSettings } from '../config/load.ts'
+import { createModelRegistry } from '../gateway/models/model-registry.ts'
+import type { Models } from '../gateway/models/models.ts'
+import type { Log } from '../lib/log.ts'
+import { configureProviders } from '../providers/config/configure-providers.ts'
+import { localEngines } from '../providers/config/local-engines.ts'
+import type { CliContext } from './context.ts'
+
+/** Returns the models that `weir serve` would have with these settings, including those that providers list now. */
+export async function currentModels(
+  { settings }: Pick<LoadedSettings, 'settings'>,
+  { environment }: Pick<CliContext, 'environment'>,
+  log: Log,
+): Promise<Models> {
+  const providers = configureProviders(settings, environment)
+  const engines = localEngines(settings, environment)
+  const registry = createModelRegistry(settings.models, providers, log, engines)
+  await registry.start()
+  await registry.stop()
+  return registry.current()
+}

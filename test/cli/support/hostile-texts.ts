@@ -1,0 +1,20 @@
+/** Texts that break out of a literal that is not escaped, in one of the formats at least. */
+export const hostileTexts: readonly string[] = [
+  `x"; import os; os.system("touch broken"); "`,
+  `x"\n[model_providers.other]\nbase_url = "http://other.test`,
+  `x'; touch broken; '`,
+  '$(touch broken)`touch broken`$HOME',
+  `x' \\' " \\" \\`,
+  'x\\',
+  '${{ secrets.OTHER_KEY }}',
+  '{env:OTHER_KEY}{file:/etc/passwd}',
+  '{env:WEIR_API_KEY}',
+  '$WEIR_API_KEY',
+  `# x: - &a *b !!c | > % @`,
+  '"""\n\'\'\'\n```',
+  '\u0000\u0007\u001b[2J\u007f\u0085\u2028\u2029\ufeff\ufffe',
+  'lone \ud800 surrogate, and a pair 😀',
+  '</script>-->',
+  '--flag',
+  ' ',
+]
