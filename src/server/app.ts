@@ -70,8 +70,8 @@ export function createApp(dependencies: AppDependencies) {
     options: compatibility,
   })
   let routes: readonly Route[] = []
-  // With `standardHostname`, Elysia would cut the path wrongly for short host names such as `ai`.
-  const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: false } })
+  // `standardHostname: false` would find no route of an https URL; `listen` replaces host names that are too short.
+  const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: true } })
     .use(requestId())
     .use(cors(settings.cors))
     .use(requestTelemetry(dependencies.requests))

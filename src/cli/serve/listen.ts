@@ -27,7 +27,7 @@ export function listen(
       async fetch(request, server) {
         // A model may reason for minutes; event streams send comments, and bodies and upstream requests have timeouts.
         server.timeout(request, 0)
-        const reply = await runtime.fetch(withAbsoluteUrl(request))
+        const reply = await runtime.fetch(withRoutableUrl(request))
         // The timeout belongs to the connection: at 0, an idle keep-alive connection would never be closed.
         server.timeout(request, idleTimeoutSeconds)
         return reply
@@ -45,9 +45,15 @@ export function listen(
   }
 }
 
-/** The URL of an HTTP/1.0 request without a host is only a path. */
-function withAbsoluteUrl(request: Request): Request {
-  return request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
+/** The index in a URL from which Elysia looks for the path: behind `https://` and the first characters of the host. */
+const pathSearchStart = 11
+
+/** Replaces the host of a URL if it is missing, as in HTTP/1.0, or so short that its path would not be found. */
+function withRoutableUrl(request: Request): Request {
+  const { url } = request
+  const pathStart = url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length)
+  if (pathStart >= pathSearchStart || pathStart < 0) return request
+  return new Request(`http://localhost${url.slice(pathStart)}`, request)
 }
 
 /** Handles errors thrown outside of the application. */
