@@ -1,0 +1,28 @@
+# The image of Weir: the executable, the C library that it needs, and nothing else, not even a shell.
+#
+#   bun run build
+#   docker build --tag weir .
+#   docker run --publish 9347:9347 --volume weir:/data --stop-timeout 35 weir
+#
+# Weir stops within 30 seconds (“weir serve --drain”): Docker must not kill it after its usual 10.
+# Settings are read from /data/weir.yaml. The root file system may be read-only.
+#
+# Another executable of “bun run build --all”: --build-arg EXECUTABLE=dist/weir-linux-arm64 --platform linux/arm64
+FROM debian:12-slim AS files
+ARG EXECUTABLE=dist/weir
+COPY --chmod=755 ${EXECUTABLE} /image/usr/local/bin/weir
+COPY LICENSE NOTICE /image/usr/share/doc/weir/
+# The user “nonroot” of the base image. A new volume takes over the owner of the folder.
+RUN install --directory --owner=65532 --group=65532 --mode=700 /image/data
+
+# glibc, time zones and certificates; the executable links to no other library.
+FROM gcr.io/distroless/base-nossl-debian12:nonroot
+COPY --from=files /image /
+ENV WEIR_HOST=0.0.0.0 WEIR_PORT=9347 WEIR_DATA=/data
+USER 65532:65532
+WORKDIR /data
+VOLUME /data
+EXPOSE 9347
+HEALTHCHECK --interval=15s --timeout=5s --start-period=10s --retries=3 CMD ["weir", "health"]
+ENTRYPOINT ["weir"]
+CMD ["serve"]
