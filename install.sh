@@ -155,7 +155,10 @@ install_executable() {
   trap 'rm -rf "$folder" "$partial"' EXIT
   { mkdir -p "$prefix/bin" && cp "$folder/weir" "$partial" && chmod 755 "$partial"; } ||
     fail "$prefix/bin/weir cannot be written."
-  version=$("$partial" version) || fail 'The executable does not run on this machine: nothing was installed.'
+  version=$("$partial" version) || case $file in
+    *-musl) fail 'The executable does not run: nothing was installed. On Alpine it needs: apk add libstdc++' ;;
+    *) fail 'The executable does not run on this machine: nothing was installed.' ;;
+  esac
   mv -f "$partial" "$prefix/bin/weir"
 }
 

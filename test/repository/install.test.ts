@@ -81,6 +81,13 @@ describe.skipIf(!canRun)('install.sh', () => {
       /^The executable does not run on this machine/,
     ],
     [
+      'an executable of Alpine without its library',
+      { libc: 'musl libc', body: '#!/bin/sh\nexit 127\n' },
+      [],
+      1,
+      /^The executable does not run: nothing was installed\. On Alpine it needs: apk add libstdc\+\+\n$/,
+    ],
+    [
       'no program for downloads',
       { tools: everyTool.filter((name) => name !== 'curl') },
       [],

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import lock from '../../../bun.lock'
+import { projectFolder } from '../install.ts'
 
 /** What a bill of materials says of an npm package, in addition to its licence. */
 export type PackageFacts = {
@@ -11,7 +11,7 @@ export type PackageFacts = {
 
 /** Returns the facts of installed packages, by `name@version`; the hashes are those of the lock file. */
 export async function packageFacts(folders: readonly string[]): Promise<ReadonlyMap<string, PackageFacts>> {
-  const hashes = lockedHashes()
+  const hashes = await lockedHashes()
   const entries = folders.map(async (folder) => {
     const manifest = await Bun.file(join(folder, 'package.json')).json()
     const { name, version, dependencies, optionalDependencies, peerDependencies } = manifest
@@ -22,11 +22,14 @@ export async function packageFacts(folders: readonly string[]): Promise<Readonly
   return new Map(await Promise.all(entries))
 }
 
-function lockedHashes(): ReadonlyMap<string, string> {
+async function lockedHashes(): Promise<ReadonlyMap<string, string>> {
+  const text = await Bun.file(join(projectFolder, 'bun.lock')).text()
+  // Each package is a list that begins with `name@version` and ends with the hash of its archive.
+  const { packages } = Bun.JSONC.parse(text) as { packages: Record<string, unknown[]> }
   const hashes = new Map<string, string>()
-  for (const entry of Object.values(lock.packages)) {
-    const integrity = entry.find((part) => typeof part === 'string' && part.startsWith('sha512-'))
-    if (typeof integrity !== 'string') continue
+  for (const entry of Object.values(packages)) {
+    const integrity = String(entry.at(-1))
+    if (!integrity.startsWith('sha512-')) continue
     hashes.set(String(entry[0]), Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex'))
   }
   return hashes
