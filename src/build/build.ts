@@ -1,32 +1,68 @@
+import manifest from '../../package.json'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compile } from './compile.ts'
+import { renderFormula } from './homebrew.ts'
 import { install, projectFolder } from './install.ts'
-import { checksums, type Target, targets } from './release.ts'
+import { bundledPackages } from './licenses/bundled-packages.ts'
+import { assertLicenseFiles } from './licenses/files.ts'
+import { collectThirdParty } from './licenses/third-party.ts'
+import { checksums, formatChecksums, type Target, targets } from './release.ts'
+import { packageFacts } from './sbom/package-facts.ts'
+import { createSbom } from './sbom/sbom.ts'
 
 const { values: flags } = parseArgs({
   options: { all: { type: 'boolean', default: false }, into: { type: 'string' } },
 })
 const folder = flags.into ?? join(projectFolder, 'dist')
+const sbomFile = 'weir.cdx.json'
 const localFile = process.platform === 'win32' ? 'weir.exe' : 'weir'
 
 if (!(await install())) process.exit(1)
 await (flags.all ? buildAll() : build({ file: localFile }))
 
+/** Builds what a release consists of. */
 async function buildAll(): Promise<void> {
   const files: string[] = []
   for (const target of targets) files.push(await build(target))
-  await Bun.write(join(folder, 'SHA256SUMS'), await checksums(files))
-  console.log(`${displayPath(join(folder, 'SHA256SUMS'))} holds the checksums of ${files.length} files.`)
+  const sums = await checksums([...files, join(folder, sbomFile)])
+  await write('SHA256SUMS', formatChecksums(sums))
+  const { version, homepage, license } = manifest
+  const template = await Bun.file(join(projectFolder, 'deploy/homebrew/weir.rb')).text()
+  await write('weir.rb', renderFormula(template, { version, homepage, license, checksums: sums }))
 }
 
 async function build(target: Partial<Target> & Pick<Target, 'file'>): Promise<string> {
   const file = join(folder, target.file)
   const started = performance.now()
-  await compile(join(projectFolder, 'src/main.ts'), file, target.runtime)
+  const metafile = await compile(join(projectFolder, 'src/main.ts'), file, target.runtime)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   console.log(`${displayPath(file)}  ${(Bun.file(file).size / 1024 / 1024).toFixed(1)} MiB  ${seconds} s`)
+  await writeSbom(metafile)
   return file
+}
+
+/** Writes the bill of materials of this build, which is the same for each platform. */
+async function writeSbom(metafile: Bun.BuildMetafile): Promise<void> {
+  const thirdParty = await collectThirdParty(metafile)
+  await assertLicenseFiles(thirdParty)
+  const packages = await packageFacts(bundledPackages(metafile))
+  const { components } = thirdParty
+  await Bun.write(
+    join(folder, sbomFile),
+    `${JSON.stringify(createSbom({ components, packages, timestamp: buildTime() }), null, 2)}\n`,
+  )
+}
+
+/** The time of the build, or the one that a reproducible build sets. */
+function buildTime(): Date {
+  const seconds = process.env.SOURCE_DATE_EPOCH
+  return seconds === undefined ? new Date() : new Date(Number(seconds) * 1000)
+}
+
+async function write(name: string, text: string): Promise<void> {
+  await Bun.write(join(folder, name), text)
+  console.log(displayPath(join(folder, name)))
 }
 
 function displayPath(file: string): string {

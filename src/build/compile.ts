@@ -8,19 +8,17 @@ import { dirname } from 'node:path'
 export const minify = { whitespace: true, syntax: true, identifiers: false }
 
 /**
- * Compiles a program and its imports to one executable, by default for this machine. Bun downloads the runtime of
- * another platform once, from the package registry.
+ * Compiles a program and its imports to one executable, by default for this machine, and returns what is in it. Bun
+ * downloads the runtime of another platform once, from the package registry.
  */
-export async function compile(entry: string, file: string, runtime?: Bun.Build.CompileTarget): Promise<void> {
+export async function compile(
+  entry: string,
+  file: string,
+  runtime?: Bun.Build.CompileTarget,
+): Promise<Bun.BuildMetafile> {
   await mkdir(dirname(file), { recursive: true })
-  const result = await Bun.build({
-    entrypoints: [entry],
-    target: 'bun',
-    // With bytecode alone Bun would pick CommonJS, which has no top-level await.
-    format: 'esm',
+  return build(entry, {
     bytecode: true,
-    minify,
-    define: { 'process.env.NODE_ENV': '"production"' },
     compile: {
       outfile: file,
       // The executable must behave the same in every folder, whatever files are there.
@@ -30,7 +28,27 @@ export async function compile(entry: string, file: string, runtime?: Bun.Build.C
       autoloadPackageJson: false,
       ...(runtime && { target: runtime }),
     },
-    throw: false,
   })
+}
+
+/** Bundles a program as its executable has it, without a runtime, and returns what is in it. */
+export function bundle(entry: string): Promise<Bun.BuildMetafile> {
+  return build(entry, {})
+}
+
+async function build(entry: string, options: Partial<Bun.BuildConfig>): Promise<Bun.BuildMetafile> {
+  const result = await Bun.build({
+    entrypoints: [entry],
+    target: 'bun',
+    // With bytecode alone Bun would pick CommonJS, which has no top-level await.
+    format: 'esm',
+    minify,
+    define: { 'process.env.NODE_ENV': '"production"' },
+    metafile: true,
+    throw: false,
+    ...options,
+  } as Bun.BuildConfig)
   if (!result.success) throw new Error(result.logs.map(String).join('\n'))
+  if (result.metafile === undefined) throw new Error('The bundler did not report what is in the bundle.')
+  return result.metafile
 }

@@ -12,10 +12,15 @@ export const targets: readonly Target[] = [
   { file: 'weir-windows-x64.exe', runtime: 'bun-windows-x64' },
 ]
 
-/** Returns one line a file, in the format of `sha256sum --check`. */
-export async function checksums(files: readonly string[]): Promise<string> {
-  const lines = files.map(async (file) => `${await sha256(file)}  ${basename(file)}\n`)
-  return (await Promise.all(lines)).join('')
+/** Returns the SHA-256 of each file, by its name without the folder. */
+export async function checksums(files: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const entries = files.map(async (file) => [basename(file), await sha256(file)] as const)
+  return new Map(await Promise.all(entries))
+}
+
+/** Formats checksums with one line a file, as `sha256sum --check` reads them. */
+export function formatChecksums(sums: ReadonlyMap<string, string>): string {
+  return [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join('')
 }
 
 async function sha256(file: string): Promise<string> {

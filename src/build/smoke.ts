@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { randomText } from '../lib/id.ts'
-import { expectHelp, expectVersion } from './smoke/commands.ts'
+import { expectHealth, expectHelp, expectLicenses, expectVersion } from './smoke/commands.ts'
 import { bareEnvironment, freePort } from './smoke/machine.ts'
 import { expectChatCompletion, expectUnauthorized, expectStream } from './smoke/requests.ts'
 import { startServer } from './smoke/server.ts'
@@ -28,11 +28,13 @@ async function smokeTest(executable: string, folder: string): Promise<void> {
   const installation = { executable, folder: emptyFolder, environment }
   await expectHelp(installation)
   await expectVersion(installation)
+  await expectLicenses(installation)
 
   const key = `sk-weir-${randomText(12)}-${randomText(40)}`
   const port = await freePort()
   const withKey = { ...installation, environment: { ...environment, WEIR_BOOTSTRAP_KEY: key } }
   await using server = await startServer(withKey, port)
+  await expectHealth(installation, port)
   await expectUnauthorized(server.address)
   await expectChatCompletion(server.address, key)
   await expectStream(server.address, key)

@@ -23,6 +23,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/check.ts')).check,
   },
   {
+    name: 'health',
+    summary: 'check that a running gateway is ready, for containers and monitors',
+    load: async () => (await import('./commands/health.ts')).health,
+  },
+  {
     name: 'orgs',
     summary: 'manage organizations: balances, billing and limits',
     load: async () => (await import('./commands/orgs.ts')).orgs,
@@ -56,6 +61,11 @@ export const commands: readonly CommandEntry[] = [
     name: 'backup',
     summary: 'back up the database, also while a server is running',
     load: async () => (await import('./commands/backup.ts')).backup,
+  },
+  {
+    name: 'licenses',
+    summary: 'print the licences of Weir and of what the executable contains',
+    load: async () => (await import('./commands/licenses.ts')).licenses,
   },
   {
     name: 'version',

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { compile } from '../../src/build/compile.ts'
-import { checksums } from '../../src/build/release.ts'
+import { checksums, formatChecksums } from '../../src/build/release.ts'
 import { bareEnvironment } from '../../src/build/smoke/machine.ts'
 import { projectFolder } from '../support/source.ts'
 
@@ -64,7 +64,7 @@ test('a program that cannot be built is an error with the reason', async () => {
 test('checksums are lines that sha256sum accepts', async () => {
   await Bun.write(join(folder, 'abc'), 'abc')
   const hash = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
-  expect(await checksums([join(folder, 'abc')])).toBe(`${hash}  abc\n`)
+  expect(formatChecksums(await checksums([join(folder, 'abc')]))).toBe(`${hash}  abc\n`)
 })
 
 async function emptyFolder(name: string): Promise<string> {

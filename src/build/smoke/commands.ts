@@ -19,6 +19,18 @@ export async function expectVersion(installation: Installation): Promise<void> {
   console.log(`weir version     ${version.trim()}`)
 }
 
+/** Expects `weir health` to find the server ready. */
+export async function expectHealth(installation: Installation, port: number): Promise<void> {
+  console.log(`weir health      ${(await output(installation, ['health', '--port', String(port)])).trim()}`)
+}
+
+/** Expects `weir licenses` to print texts of licences, which are in the executable. */
+export async function expectLicenses(installation: Installation): Promise<void> {
+  const text = await output(installation, ['licenses'])
+  if (!text.includes('Permission is hereby granted')) throw new Error(`weir licenses printed: ${text}`)
+  console.log(`weir licenses    ${text.length} characters`)
+}
+
 async function output({ executable, folder, environment }: Installation, args: string[]): Promise<string> {
   const child = Bun.spawn([executable, ...args], {
     cwd: folder,

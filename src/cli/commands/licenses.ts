@@ -1,0 +1,83 @@
+import manifest from '../../../package.json'
+import { nearMatch } from '../../lib/near-match.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import type { Command } from '../command.ts'
+import { CommandError } from '../errors.ts'
+import { type Component, licenseText, thirdParty } from '../licenses/third-party.ts'
+import { jsonText, table } from '../output.ts'
+
+const usage = `Usage
+  weir licenses [NAME] [--json]
+
+Prints the licence of Weir, every third-party component of the executable with its licence, and
+the texts of these licences. With NAME, only that component.
+
+Examples
+  weir licenses
+  weir licenses elysia
+  weir licenses --json
+
+${commonFlagsHelp}`
+
+/** `weir licenses`. */
+export const licenses: Command = {
+  name: 'licenses',
+  summary: 'print the licences of Weir and of what the executable contains',
+  usage,
+  async run(args, context) {
+    const signature = { command: 'licenses', flags: {}, operands: ['NAME?'] } as const
+    const { flags, operands } = parseFlags(args, signature)
+    const [name] = operands
+    const components = name === undefined ? thirdParty.components : findComponents(name)
+    if (flags.json) context.out(jsonText(components.map(toJson)))
+    else context.out(name === undefined ? fullReport() : componentReport(components))
+    return 0
+  },
+}
+
+/** Several components may have one name in different versions. */
+function findComponents(name: string): readonly Component[] {
+  const wanted = name.toLowerCase()
+  const found = thirdParty.components.filter((component) => component.name.toLowerCase() === wanted)
+  if (found.length > 0) return found
+  const near = nearMatch(
+    name,
+    thirdParty.components.map((component) => component.name),
+  )
+  const guess = near === undefined ? 'See weir licenses.' : `Did you mean ${near}?`
+  throw new CommandError(`The executable contains no component “${name}”. ${guess}`)
+}
+
+function toJson(component: Component) {
+  const { name, version, kind, license, url } = component
+  return { name, version, kind, license, url, text: licenseText(component) }
+}
+
+function fullReport(): string {
+  const head = `Weir ${manifest.version}, ${manifest.license}. Copyright 2026 the Weir authors.`
+  const texts = Object.entries(thirdParty.texts).map(([key, text]) => {
+    const users = thirdParty.components.filter((component) => component.texts.includes(key))
+    return `${rule}\n${users.map(({ name }) => name).join(', ')}\n${rule}\n\n${text}`
+  })
+  return [head, 'The executable contains these components:', componentTable(), ...texts].join('\n\n')
+}
+
+const rule = '─'.repeat(78)
+
+function componentTable(): string {
+  return table(thirdParty.components, [
+    { title: 'COMPONENT', value: ({ name }) => name },
+    { title: 'VERSION', value: ({ version }) => version ?? '-' },
+    { title: 'LICENCE', value: ({ license }) => license },
+  ])
+}
+
+function componentReport(components: readonly Component[]): string {
+  const reports = components.map((component) => {
+    const { name, version, license, url } = component
+    const title = [name, version].filter((part) => part !== null).join(' ')
+    const lines = [`${title}, ${license}`, ...(url === null ? [] : [url])]
+    return `${lines.join('\n')}\n\n${licenseText(component) ?? 'The text is at the address above.'}`
+  })
+  return reports.join('\n\n')
+}

@@ -1,0 +1,93 @@
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import manifest from '../../package.json'
+import { readPage } from '../support/readme.ts'
+import { projectFolder } from '../support/source.ts'
+import { temporaryFolder } from '../unit/storage/support/folder.ts'
+
+const text = await Bun.file(join(projectFolder, 'CONTRIBUTING.md')).text()
+
+test('the first change of the contribution guide fails its test at first, and works in the end', async () => {
+  const [addedTest = '', addedLine = ''] = codeBlocks('ts')
+  const [, testFile = ''] = /in `(test\/\S+\.test\.ts)`/.exec(text) ?? []
+  const [, list = '', sourceFile = ''] = /list `(\w+)` in `(src\/\S+\.ts)`/.exec(text) ?? []
+  const checkout = await copyProject()
+  await Bun.write(join(checkout, testFile), addedTest)
+  expect((await bun(checkout, ['test', testFile])).code).not.toBe(0)
+
+  const source = await Bun.file(join(checkout, sourceFile)).text()
+  const start = new RegExp(`export const ${list}\\b.* = \\[\\n`)
+  expect(source).toMatch(start)
+  await Bun.write(
+    join(checkout, sourceFile),
+    source.replace(start, (line) => `${line}  ${addedLine}`),
+  )
+  expect(await bun(checkout, ['test', testFile])).toMatchObject({ code: 0 })
+
+  const command =
+    readPage(unindented(text))
+      .blocks.flat()
+      .find((line) => line.endsWith(' start check')) ?? ''
+  const [, name = '', value = ''] = /^(\w+)=(\w+) /.exec(command) ?? []
+  const report = await bun(checkout, ['src/main.ts', 'check', '--json'], { [name]: value })
+  const { providers } = JSON.parse(report.out)
+  expect(providers).toContainEqual(expect.objectContaining({ name: 'riverbank', key: true }))
+})
+
+test('every script and every file that the contribution guide names exists', () => {
+  const { blocks, spans } = readPage(unindented(text))
+  const named = [...blocks.flat(), ...spans].flatMap(
+    (line) => /\bbun(?:@[\d.]+)? run ([a-z:]+)/.exec(line)?.[1] ?? [],
+  )
+  expect(named.filter((script) => !Object.keys(manifest.scripts).includes(script))).toEqual([])
+  expect(text).toContain(`npx -y ${manifest.packageManager} start`)
+  const paths = spans.filter((span) => /^(src|test)\/[\w./-]+$/.test(span) && !span.includes('riverbank'))
+  expect(paths.length).toBeGreaterThan(10)
+  for (const path of paths) {
+    expect([path, existsSync(join(projectFolder, path))]).toEqual([path, true])
+  }
+})
+
+test('the changelog has an entry for the version of package.json', async () => {
+  const changelog = await Bun.file(join(projectFolder, 'CHANGELOG.md')).text()
+  expect(changelog).toContain(`\n## [${manifest.version}] - `)
+})
+
+/** A list of a page indents its blocks. */
+function unindented(markdown: string): string {
+  return markdown.replaceAll(/^ {3}/gm, '')
+}
+
+function codeBlocks(language: string): string[] {
+  const blocks = unindented(text).matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))
+  return [...blocks].map(([, code = '']) => code)
+}
+
+/** Copies what a test of a module needs, so that the change is not made here. */
+async function copyProject(): Promise<string> {
+  const checkout = join(temporaryFolder(), 'weir')
+  await mkdir(checkout)
+  const copied = [
+    'src',
+    'drizzle',
+    'bunfig.toml',
+    'package.json',
+    'tsconfig.json',
+    'test/support/environment.ts',
+  ]
+  for (const path of copied) await cp(join(projectFolder, path), join(checkout, path), { recursive: true })
+  await symlink(join(projectFolder, 'node_modules'), join(checkout, 'node_modules'), 'junction')
+  return checkout
+}
+
+/** Runs Bun in the folder, with only these variables. */
+async function bun(cwd: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const child = Bun.spawn([process.execPath, ...args], {
+    cwd,
+    env: { HOME: cwd, ...environment },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  return { out: await child.stdout.text(), code: await child.exited }
+}
