@@ -96,7 +96,7 @@ export const ModelFacts = Type.Object(
     released: Type.Optional(
       Type.String({
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-        description: 'a date as YYYY-MM-DD',
+        description: 'a date in the format YYYY-MM-DD',
         examples: ['2026-01-31'],
       }),
     ),

@@ -14,10 +14,10 @@ const Size = Type.Union(
   ],
   { description: 'a size such as 32MiB, 500kB or a number of bytes', examples: ['32MiB'] },
 )
-const Text = Type.String({ minLength: 1, description: 'a text' })
+const Text = Type.String({ minLength: 1, description: 'a string' })
 const Url = Type.String({
   pattern: '^https?://[^/\\s]',
-  description: 'an address that begins with http:// or https://',
+  description: 'a URL that begins with http:// or https://',
   examples: ['http://10.0.0.5:8000/v1'],
   // It may contain a password, so messages do not show it.
   private: true,
@@ -25,7 +25,7 @@ const Url = Type.String({
 /** An `Origin` header of a browser, or `*` for any. */
 const Origin = Type.String({
   pattern: '^(\\*|null|[a-z][a-z0-9+.-]*://[^/\\s]+)$',
-  description: 'an origin such as https://app.example.com (no path, no slash at the end), or *',
+  description: 'an origin such as https://app.example.com (without a path or trailing slash), or *',
   examples: ['https://app.example.com'],
 })
 const closed = { additionalProperties: false } as const

@@ -26,6 +26,6 @@ export function checkMetadata({ metadata, trace }: WithMetadata): void {
 
 function checkSize(metadata: Fields | null | undefined, param: string): void {
   if (metadata == null || !jsonExceeds(metadata, maxKibibytes * 1024)) return
-  const message = `Invalid '${param}': it is larger than ${maxKibibytes} KiB as JSON.`
+  const message = `Invalid '${param}': must be at most ${maxKibibytes} KiB as JSON.`
   throw badRequest(message, 'object_too_large', param)
 }

@@ -66,5 +66,5 @@ export function slicePage<Item>(
 
 /** 400: the cursor is not the id of `item`, such as `a chat completion`. */
 export function invalidCursor(item: string): Error {
-  return badRequest(`Invalid 'after': it is not the id of ${item}.`, 'invalid_value', 'after')
+  return badRequest(`Invalid 'after': must be the id of ${item}.`, 'invalid_value', 'after')
 }

@@ -77,8 +77,8 @@ test('weir check --online lists the models of every provider with its key, and r
 })
 
 test.each([
-  ['rejects the key', () => new Response('no', { status: 401 }), 'It answered with status 401.'],
-  ['responds with something else', () => new Response('<html>'), 'It answered with no list of models.'],
+  ['rejects the key', () => new Response('no', { status: 401 }), 'It returned status 401.'],
+  ['responds with something else', () => new Response('<html>'), 'It did not return a model list.'],
 ])('a provider that %s is a failure, reported with its reason', async (_, reply, reason) => {
   const bad = startProvider(reply)
   const good = startProvider(() => openai('known'))
@@ -157,7 +157,7 @@ test.each([
       provider: 'box',
       ok: false,
       models: null,
-      error: `It answered with status 404. The model list is at ${box.url}${right}: set base_url to that.`,
+      error: `It returned status 404. The model list is at ${box.url}${right}: set base_url to that.`,
       working_base_url: box.url + right,
       unknown: [],
     },
@@ -188,7 +188,7 @@ test('a provider that fails everywhere is tried at a few base URLs of its own ho
     { providers: { box: { kind: 'vllm', base_url: `${box.url}/a/b` } } },
     '--online',
   )
-  expect(out).toContain('  box: failed. It answered with status 404.\n')
+  expect(out).toContain('  box: failed. It returned status 404.\n')
   expect(box.asked).toEqual(['/a/b/models', '/a/b/v1/models', '/v1/models', '/api/v1/models', '/models'])
 })
 
@@ -197,7 +197,7 @@ test('an endpoint at the end of a base URL is a warning, also where no provider 
   const { code, out } = await check({ providers })
   expect(code).toBe(0)
   expect(out).toContain(
-    'providers.box.base_url: ends with an endpoint path, which Weir appends itself; use http://gpu.test:8000/v1.',
+    'providers.box.base_url: ends with an endpoint path, which Weir appends itself. Use http://gpu.test:8000/v1.',
   )
 })
 

@@ -85,9 +85,9 @@ test.each([
   { args: ['create', '--expires', '0d'], code: 2, says: '--expires needs a duration' },
   { args: ['create', '--expires', '99999999999d'], code: 2, says: '--expires needs a duration' },
   { args: ['rotate', 'x', '--grace', 'soon'], code: 2, says: '--grace needs a duration' },
-  { args: ['create', '--org', 'nobody'], code: 1, says: 'There is no organization with the name nobody.' },
-  { args: ['revoke', 'nosuchid'], code: 1, says: 'There is no key with the id nosuchid.' },
-  { args: ['rotate', 'nosuchid'], code: 1, says: 'There is no key with the id nosuchid.' },
+  { args: ['create', '--org', 'nobody'], code: 1, says: 'There is no organization nobody.' },
+  { args: ['revoke', 'nosuchid'], code: 1, says: 'There is no API key with the ID nosuchid.' },
+  { args: ['rotate', 'nosuchid'], code: 1, says: 'There is no API key with the ID nosuchid.' },
 ])('weir keys $args ends with $code and creates no key', async ({ args, code, says }) => {
   const { say: run, list } = await startedScenario()
   const output = await run(keys, ...args)

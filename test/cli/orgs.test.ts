@@ -141,7 +141,7 @@ test('weir orgs list leaves no file beside the database and does not migrate an 
   database.sqlite.run(`PRAGMA user_version = ${length - 1}`)
   database.close()
   const refused = await list()
-  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('weir serve migrates it.')])
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('Start weir serve to migrate it.')])
   expect(readdirSync(data).filter((name) => name.includes('schema'))).toEqual([])
 })
 
@@ -181,9 +181,9 @@ test.each([
   { args: ['set', 'acme', '--tokens-per-minute', '-5'], code: 2, says: 'or default, not “-5”' },
   { args: ['credit', 'acme', '1,5'], code: 2, says: 'USD is an amount such as 25 or 12.50' },
   { args: ['credit', 'acme', '0.0000000001'], code: 2, says: 'nine decimals at most' },
-  { args: ['credit', 'nobody', '5'], code: 1, says: 'There is no organization with the name nobody.' },
+  { args: ['credit', 'nobody', '5'], code: 1, says: 'There is no organization nobody.' },
   { args: ['create', 'a/b'], code: 1, says: 'has 1 to 64 letters' },
-  { args: ['delete', 'nobody', '--yes'], code: 1, says: 'There is no organization with the name nobody.' },
+  { args: ['delete', 'nobody', '--yes'], code: 1, says: 'There is no organization nobody.' },
 ])('weir orgs $args ends with $code and an error message', async ({ args, code, says }) => {
   const { say: run } = storageFixture()
   await run(orgs, 'create', 'other')
@@ -212,7 +212,7 @@ test('a change made while another process has the database open takes effect the
   expect(await ledger.reserve(reservation)).toBe(true)
   const refused = await runWeir(['orgs', 'credit', '--', 'acme', '-1'], data, { WEIR_DATA: data })
   expect([refused.code, refused.out]).toEqual([1, ''])
-  expect(refused.err).toContain('of which open requests hold 2.00')
+  expect(refused.err).toContain('of which 2.00 USD are reserved by open requests')
   expectConsistentLedger(database.sqlite)
   database.close()
 })

@@ -167,7 +167,7 @@ test.each([
   { args: ['--since', '99999999999d'], code: 2, says: '--since needs a duration' },
   { args: ['--until', '7d'], code: 2, says: 'Unknown flag --until.' },
   { args: ['acme'], code: 2, says: '“acme”' },
-  { args: ['--org', 'nobody'], code: 1, says: 'There is no organization with the name nobody.' },
+  { args: ['--org', 'nobody'], code: 1, says: 'There is no organization nobody.' },
 ])('weir usage $args ends with $code and an error message', async ({ args, code, says }) => {
   const { say: runCommand } = storageFixture()
   await runCommand(orgs, 'create', 'acme')

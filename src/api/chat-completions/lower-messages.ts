@@ -27,7 +27,7 @@ function lowerMessage(message: ChatMessage, index: number): Message {
 function requiredCallId(id: string | null | undefined, index: number): string {
   if (id != null) return id
   const param = `messages[${index}].tool_call_id`
-  const message = `Missing required parameter: '${param}'. A tool message must name the call that it answers.`
+  const message = `Missing required parameter: '${param}'. A tool message must have the id of its tool call.`
   throw badRequest(message, 'missing_required_parameter', param)
 }
 

@@ -54,7 +54,7 @@ export async function shutDown(
   second: Promise<void>,
   log: Log,
 ): Promise<void> {
-  log.info('The gateway is stopping.', { drain_seconds: drainMs / 1000 })
+  log.info('The gateway is shutting down.', { drain_seconds: drainMs / 1000 })
   runtime.drain()
   const { promise: drainTimeout, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, drainMs)

@@ -79,7 +79,7 @@ test('a stopped gateway can be backed up too, and an existing file is replaced o
   expect(refused).toEqual({
     code: 1,
     out: '',
-    err: `${copy} exists. Name another file, or replace this one with --overwrite.\n`,
+    err: `${copy} already exists. Choose another file, or replace this one with --overwrite.\n`,
   })
   writeFileSync(copy, 'something else')
   expect((await backup(folder, 'copy.db', '--overwrite')).code).toBe(0)
@@ -97,10 +97,10 @@ test('a backup that cannot be read or written is one error message and leaves no
     'this is no database at all, though it is long enough for one'.repeat(20),
   )
   const broken = await backup(folder, 'copy.db')
-  expect(broken).toEqual({ code: 1, out: '', err: 'No backup was made: file is not a database.\n' })
+  expect(broken).toEqual({ code: 1, out: '', err: 'The backup failed: file is not a database.\n' })
   const nowhere = await backup(folder, 'missing/copy.db')
   expect([nowhere.code, nowhere.err.split('\n').length]).toEqual([1, 2])
-  expect(nowhere.err).toStartWith('No backup was made: ENOENT')
+  expect(nowhere.err).toStartWith('The backup failed: ENOENT')
   expect((await backup(folder)).code).toBe(2)
   expect(existsSync(join(folder, 'copy.db'))).toBe(false)
   expect(readdirSync(folder).filter((name) => !name.startsWith('.'))).toEqual(['weir.db'])

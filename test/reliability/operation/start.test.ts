@@ -100,18 +100,18 @@ test('a start with a file as its data folder ends with an error', async () => {
 })
 
 test.each([
-  ['a setting that does not exist', 'prot: 1', /prot: unknown setting; did you mean port\?/],
+  ['a setting that does not exist', 'prot: 1', /prot: unknown setting. Did you mean port\?/],
   ['what is no YAML', 'providers: [', /weir\.yaml/],
   ['a variable that is not set', 'providers: { openai: { api_key: "${NOWHERE}" } }', /NOWHERE/],
   [
     'a key that is not there',
     `tls: { cert: ${tls('certificate')}, key: k.pem }`,
-    /^In .*weir\.yaml: tls\.key: \S*k\.pem cannot be read: there is no such file\.$/m,
+    /^In .*weir\.yaml: tls\.key: \S*k\.pem cannot be read: the file does not exist\.$/m,
   ],
   [
     'a certificate that is none',
     `tls: { cert: ${tls('key')}, key: ${tls('key')} }`,
-    /tls\.cert: \S*key\.pem does not hold a certificate in PEM format\.$/m,
+    /tls\.cert: \S*key\.pem does not contain a certificate in PEM format\.$/m,
   ],
 ])('a start with a weir.yaml with %s ends with an error', async (_, yaml, line) => {
   const folder = temporaryFolder()

@@ -40,7 +40,7 @@ test('a gateway that shuts down is not ready and accepts no new call, and open s
   const ready = await readError(await weir.fetch('/readyz'))
   expect([ready.status, ready.message]).toEqual([
     503,
-    'The gateway is not ready. The gateway is stopping and accepts no new requests.',
+    'The gateway is not ready. The gateway is shutting down and accepts no new requests. Try again in a moment.',
   ])
   const refused = await weir.chat(stream)
   expect(refused.headers.get('retry-after')).toBe('1')

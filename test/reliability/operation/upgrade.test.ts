@@ -139,7 +139,7 @@ describe.each([1, 2, 3, 4])('a database of schema %d', (schema) => {
     expect(valuesIn(file, 'PRAGMA user_version')).toEqual([[schema]])
     const first = await weir('orgs', 'set', 'acme', '--requests-per-minute', '77')
     expect(first.code).toBe(0)
-    expect(first.err).toMatch(/database migrated/)
+    expect(first.err).toMatch(/The database was migrated./)
     expect(
       JSON.parse((await weir('orgs', 'list')).out)
         .map(({ name }: { name: string }) => name)

@@ -21,7 +21,7 @@ function warnOfIgnored({ type }: Item, warn: Warn): void {
   warn(isCall ? unpairedCall : { what: 'Item type', name: type })
 }
 
-const unpairedCall = 'Function calls without their output, and outputs without their call, were ignored.'
+const unpairedCall = 'Function calls without an output, and outputs without a function call, were ignored.'
 
 type MutableMessage =
   | Exclude<Message, AssistantMessage>
