@@ -71,8 +71,8 @@ test('weir check --online lists the models of every provider with its key, and r
   expect(google.asked.map(({ path }) => path)).toEqual(['/v1beta/models?pageSize=1000'])
   expect(plain.asked.map(({ path }) => path)).toEqual(['/models'])
   const text = await check(settings, '--online')
-  expect(text.out).toContain('Routed models that their providers do not list\n  box: unheard')
-  expect(text.out).toContain('  quiet: has no model list; not checked')
+  expect(text.out).toContain('Routes to models that their providers do not list\n  box: unheard')
+  expect(text.out).toContain('  quiet: not checked, because it has no model list')
   expect(out + text.out).not.toContain('canary')
 })
 
@@ -157,7 +157,7 @@ test.each([
       provider: 'box',
       ok: false,
       models: null,
-      error: `It returned status 404. The model list is at ${box.url}${right}: set base_url to that.`,
+      error: `It returned status 404. The model list is available at ${box.url}${right}. Set base_url to this URL.`,
       working_base_url: box.url + right,
       unknown: [],
     },
@@ -170,7 +170,7 @@ test('no base URL is suggested for a kind whose paths contain the version', asyn
   const base_url = `${claude.url}/v1/messages`
   const providers = { claude: { kind: 'anthropic', base_url, api_key: 'sk-canary' } }
   const { out } = await check({ providers }, '--online')
-  expect(out).toContain(`The model list is at ${claude.url}: set base_url to that.`)
+  expect(out).toContain(`The model list is available at ${claude.url}. Set base_url to this URL.`)
 })
 
 test.each([401, 403])(
@@ -209,7 +209,9 @@ test('discovered models are counted as a server would, where discovery is enable
   }
   const offline = await check(settings)
   expect(offline.out).toContain('Models: 0 enabled, ')
-  expect(offline.out).toContain('Not counted: the models that box will list; --online requests them.')
+  expect(offline.out).toContain(
+    'Without the models of box, which are discovered. To include them, use --online.',
+  )
   const online = await check(settings, '--online')
   expect(online.out).toContain('Models: 2 enabled, ')
   expect(online.out).not.toContain('Not counted')

@@ -177,14 +177,14 @@ test('a variable without braces is a warning and not a problem', async () => {
   using home = temporaryHome({ 'work/weir.yaml': 'providers: { openai: { api_key: $OPENAI_API_KEY } }' })
   const { code, out } = await check(home.place('work'))
   expect(code).toBe(0)
-  expect(out).toMatch(/^Warnings\n {2}providers\.openai\.api_key: holds .* write \$\{OPENAI_API_KEY\} /m)
+  expect(out).toMatch(/^Warnings\n {2}providers\.openai\.api_key: contains .* write \$\{OPENAI_API_KEY\}\.$/m)
 })
 
 test('weir check without any file succeeds', async () => {
   using home = temporaryHome()
   const { code, out } = await check(home.place('work'))
   expect(code).toBe(0)
-  expect(out).toContain('no file; defaults and environment')
+  expect(out).toContain('no file, only defaults and environment variables')
 })
 
 function check(cwd: string, environment: Readonly<Record<string, string>> = {}, ...flags: string[]) {

@@ -132,7 +132,7 @@ async function readAddress(
   const url = await address.promise.finally(() => clearTimeout(timeout))
   if (url !== undefined) return url
   const message = received.trim() || (await errors.text()).trim() || 'none'
-  throw new CommandError(`The gateway of the benchmark did not start. Its output: ${message}`)
+  throw new CommandError(`The gateway for the benchmark did not start. Its output: ${message}`)
 }
 
 async function readText(output: ReadableStream<Uint8Array>, onText: (text: string) => void): Promise<void> {

@@ -14,7 +14,7 @@ export function benchText({ milliseconds, processor_microseconds: cost }: BenchR
   const times = table(rows, columns)
   if (cost === null) return times
   const { request, chunk } = cost
-  return `${times}\n\nProcessor time: ${request.toFixed(0)} µs a request, ${chunk.toFixed(1)} µs a streamed chunk.`
+  return `${times}\n\nCPU time: ${request.toFixed(0)} µs per request, ${chunk.toFixed(1)} µs per streamed chunk.`
 }
 
 type Row = {

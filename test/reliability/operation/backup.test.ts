@@ -74,7 +74,7 @@ test('a stopped gateway can be backed up too, and an existing file is replaced o
   const app = await startApp({ database: join(folder, 'weir.db') })
   await app.stop()
   const copy = join(folder, 'copy.db')
-  expect((await backup(folder, 'copy.db')).out).toMatch(/^Copied to .*copy\.db: \d+\.\d MB\.\n$/)
+  expect((await backup(folder, 'copy.db')).out).toMatch(/^Backed up the database to .*copy\.db \(\d+\.\d MB\)\.\n$/)
   const refused = await backup(folder, 'copy.db')
   expect(refused).toEqual({
     code: 1,
@@ -91,7 +91,11 @@ test('a stopped gateway can be backed up too, and an existing file is replaced o
 test('a backup that cannot be read or written is one error message and leaves nothing behind', async () => {
   const folder = temporaryFolder()
   const nothing = await backup(folder, 'copy.db')
-  expect(nothing).toEqual({ code: 1, out: '', err: `There is no database at ${join(folder, 'weir.db')}.\n` })
+  expect(nothing).toEqual({
+    code: 1,
+    out: '',
+    err: `There is no database at ${join(folder, 'weir.db')}. Choose the data folder with --data.\n`,
+  })
   writeFileSync(
     join(folder, 'weir.db'),
     'this is no database at all, though it is long enough for one'.repeat(20),

@@ -88,7 +88,7 @@ test('streams that are open at the end of the drain end with an error that names
     [503, 'interrupted'],
     [503, 'interrupted'],
   ])
-  expect(weir.log()).toMatch(/Open calls were cut off.*"calls":2/)
+  expect(weir.log()).toMatch(/Open requests were aborted.*"calls":2/)
 })
 
 test('a second stop signal ends the gateway immediately, with the same error', async () => {
