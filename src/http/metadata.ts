@@ -6,12 +6,11 @@ import { jsonExceeds } from '../lib/json/json-size.ts'
 const maxKeys = 512
 const maxKibibytes = 64
 
+/** The limits of metadata, for the descriptions of its properties. */
+export const metadataLimits = `At most ${maxKeys} keys and ${maxKibibytes} KiB as JSON.`
+
 /** The metadata that a client attaches to a request: an object with string keys and any values. */
-export const Metadata = Type.Unsafe<Fields>({
-  type: 'object',
-  maxProperties: maxKeys,
-  description: `At most ${maxKeys} keys and ${maxKibibytes} KiB as JSON.`,
-})
+export const Metadata = Type.Unsafe<Fields>({ type: 'object', maxProperties: maxKeys })
 
 type WithMetadata = {
   readonly metadata?: Fields | null

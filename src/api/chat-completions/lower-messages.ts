@@ -2,7 +2,7 @@ import type { Message, Part, PastToolCall } from '../../domain/generation/reques
 import { rejectFileId } from '../../http/file-ids.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { type Fields, fieldsBeside } from '../../lib/json/json.ts'
-import { ChatMessage, type ContentPart, isImagePart, isTextPart } from './schema.ts'
+import { ChatMessage, type ContentPart, isImagePart, isTextPart } from './message-schema.ts'
 
 /** Lowers the messages of a request; throws the 400 of a message that lacks what its role requires. */
 export function lowerMessages(messages: readonly ChatMessage[]): Message[] {

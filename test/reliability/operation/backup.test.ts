@@ -74,7 +74,9 @@ test('a stopped gateway can be backed up too, and an existing file is replaced o
   const app = await startApp({ database: join(folder, 'weir.db') })
   await app.stop()
   const copy = join(folder, 'copy.db')
-  expect((await backup(folder, 'copy.db')).out).toMatch(/^Backed up the database to .*copy\.db \(\d+\.\d MB\)\.\n$/)
+  expect((await backup(folder, 'copy.db')).out).toMatch(
+    /^Backed up the database to .*copy\.db \(\d+\.\d MB\)\.\n$/,
+  )
   const refused = await backup(folder, 'copy.db')
   expect(refused).toEqual({
     code: 1,

@@ -35,7 +35,7 @@ test('a gateway that shuts down is not ready and accepts no new call, and open s
   const reader = readPieces(await weir.chat(stream))
   await reader.until('It is ')
   weir.signal('SIGTERM')
-  await weir.logged(/The gateway is stopping/)
+  await weir.logged(/The gateway is shutting down/)
 
   const ready = await readError(await weir.fetch('/readyz'))
   expect([ready.status, ready.message]).toEqual([
@@ -103,7 +103,7 @@ test('a second stop signal ends the gateway immediately, with the same error', a
   await reader.until('eight ch')
   weir.signal('SIGTERM')
   weir.signal('SIGTERM')
-  await weir.logged(/The gateway is stopping/)
+  await weir.logged(/The gateway is shutting down/)
   // The same word twice within a moment is one; the real second one comes later.
   await Bun.sleep(400)
   expect(usageIn(folder)).toEqual([])
