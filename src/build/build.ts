@@ -17,7 +17,7 @@ async function buildAll(): Promise<void> {
   const files: string[] = []
   for (const target of targets) files.push(await build(target))
   await Bun.write(join(folder, 'SHA256SUMS'), await checksums(files))
-  console.log(`${displayPath(join(folder, 'SHA256SUMS'))} holds the checksums of ${files.length} files.`)
+  console.log(`${displayPath(join(folder, 'SHA256SUMS'))} contains the checksums of ${files.length} files.`)
 }
 
 async function build(target: Partial<Target> & Pick<Target, 'file'>): Promise<string> {

@@ -10,7 +10,11 @@ const maxKibibytes = 64
 export const metadataLimits = `At most ${maxKeys} keys and ${maxKibibytes} KiB as JSON.`
 
 /** The metadata that a client attaches to a request: an object with string keys and any values. */
-export const Metadata = Type.Unsafe<Fields>({ type: 'object', maxProperties: maxKeys })
+export const Metadata = Type.Unsafe<Fields>({
+  type: 'object',
+  maxProperties: maxKeys,
+  description: `An object with any values. ${metadataLimits}`,
+})
 
 type WithMetadata = {
   readonly metadata?: Fields | null

@@ -25,7 +25,7 @@ describe('weir bench', () => {
       expect(added.p50).toBeCloseTo(through.p50 - direct.p50, 9)
     }
     if (process.platform === 'linux') expect(figures.processor_microseconds?.chunk).toBeGreaterThan(0)
-    expect(benchText(figures)).toMatch(/^MILLISECONDS +DIRECT +THROUGH +ADDED\nreply, p50 /)
+    expect(benchText(figures)).toMatch(/^MILLISECONDS +DIRECT +THROUGH +ADDED\nresponse, p50 /)
     expect(fetch(`${gateway.url}/livez`)).rejects.toThrow()
     expect(existsSync(`/proc/${gateway.pid}`)).toBe(false)
   })

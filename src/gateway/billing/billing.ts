@@ -43,7 +43,7 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
     // A model without a price is never treated as free.
     if (bound === undefined) {
       throw billingNotConfigured(
-        `The model ${request.model} has no pricing, so it is not available with prepaid billing.`,
+        `The model ${request.model} has no price, so it is not available with prepaid billing.`,
       )
     }
     const { maxCost, promptCost, promptTokens } = bound

@@ -43,7 +43,10 @@ test.each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
     const { port } = new URL(first.url)
     expectOneLine(
       await serve(folder, '--host', host, '--port', port),
-      new RegExp(`^Cannot listen on .*: port ${port} is in use, .* choose another port with --port\\.$`, 'm'),
+      new RegExp(
+        `^Cannot listen on .*: port ${port} is already in use, .* choose another port with --port\\.$`,
+        'm',
+      ),
     )
     expect(existsSync(join(folder, 'data'))).toBe(false)
     expect((await first.fetch('/livez')).status).toBe(200)
@@ -122,5 +125,5 @@ test.each([
 
 test.each(['soon', '5', '25h', '-1s'])('--drain %s is rejected as wrong usage', async (drain) => {
   const { code, err } = await serve(temporaryFolder(), `--drain=${drain}`)
-  expect([code, err.startsWith('--drain needs a duration up to 24h')]).toEqual([2, true])
+  expect([code, err.startsWith('--drain must be a duration of at most 24h')]).toEqual([2, true])
 })

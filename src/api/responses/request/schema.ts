@@ -160,7 +160,7 @@ export const ResponseRequest = Type.Object(
   {
     model: Type.String({ description: 'The slug of the model, such as `openai/gpt-5-mini`, or an alias.' }),
     input: Type.Union([Type.String(), Type.Array(InputItem)], {
-      description: 'The input of the model: a text, or a list of items, oldest first.',
+      description: 'The input of the model: a string, or a list of items, oldest first.',
     }),
     instructions: nullish(Type.String(), {
       description: 'A system message before the input. It is not carried over to the next response.',
