@@ -58,9 +58,9 @@ describe('weir bench --against', () => {
     await using app = await startApp({
       settings: { providers: { acme: { kind: 'vllm', base_url: 'http://127.0.0.1:9/v1' } } },
     })
-    expect(measureRemote(app, silent, 20)).rejects.toThrow('enable the provider echo in its settings')
+    expect(measureRemote(app, silent, 20)).rejects.toThrow('Enable the provider echo in its settings')
     const other = { url: app.url, key: 'sk-weir-000000000000-00000000000000000000000000000000' }
-    expect(measureRemote(other, silent, 20)).rejects.toThrow('got status 401')
+    expect(measureRemote(other, silent, 20)).rejects.toThrow('failed with status 401')
   })
 
   test.each([

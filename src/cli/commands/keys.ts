@@ -23,8 +23,8 @@ Arguments
   ID                             the ID of an API key: the part between “sk-weir-” and the next dash
 
 Flags of create
-  --org NAME                     the organization of the API key; default: default
-  --name TEXT                    a description of what the API key is used for; default: none
+  --org NAME                     the organization of the API key; default: “default”
+  --name TEXT                    a description of what the API key is used for; default: unnamed
   --expires 90d                  when the API key expires, from now; default: never
 
 Flags of rotate
