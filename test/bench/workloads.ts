@@ -13,11 +13,11 @@ export type Workload = {
   readonly body?: string
   /** Where a proxy that translates nothing sends the same work: the path that the provider has. */
   readonly nativePath: string
-  /** What a provider takes, for gateways that must be told it. */
+  /** The kind of the provider, for gateways that have to know it. */
   readonly provider: 'openai' | 'anthropic' | 'google'
   readonly upstream: Behaviour
   readonly load: LoadShape
-  /** What the last bytes of a good reply hold: of a gateway, and of a proxy that translates nothing. */
+  /** What the last bytes of a valid reply contain: of a gateway, and of a proxy that translates nothing. */
   readonly ending: string
   readonly nativeEnding: string
   /** Part of the short run. */

@@ -72,7 +72,7 @@ export function openBillingDatabase(file: string): BillingDatabase {
   }
 }
 
-/** Resolves once the condition holds; throws after the timeout in milliseconds. */
+/** Resolves when the condition is true; throws after the timeout in milliseconds. */
 export async function waitUntil(
   claim: () => boolean | Promise<boolean>,
   what: string,

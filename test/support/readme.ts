@@ -1,4 +1,4 @@
-/** What a page tells a reader to type. */
+/** The commands and settings that a page shows. */
 export type Page = {
   /** Its fenced `sh` blocks in order, each as whole commands without comments. */
   readonly blocks: readonly (readonly string[])[]

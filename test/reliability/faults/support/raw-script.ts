@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { End, Piece, Script } from '../../../support/script.ts'
 
-/** Bytes as they are, without any HTTP around them but what they hold. */
+/** Raw bytes; any HTTP is part of them. */
 export function raw(pieces: readonly Piece[], end: End = close): Script {
   return {
     async play(socket, closed) {

@@ -16,7 +16,7 @@ export type GatewayProcess = AsyncDisposable & {
   start(): Promise<void>
   /** As the end of the power would. */
   kill(): Promise<void>
-  /** Asks it to end and gives its exit code. */
+  /** Stops the process and returns its exit code. */
   stop(): Promise<number>
 }
 
@@ -73,7 +73,7 @@ function settingsFor(provider: string, pricing: Pricing, settings: SettingsFile)
     providers: { acme },
     models: [{ slug: 'acme/river', pricing, max_output_tokens: 100, routes }],
     retries: { attempts: 1 },
-    // The provider fails at random here, and is to be asked all the same.
+    // The provider fails at random here, and must still receive requests.
     breaker: { failures: 1_000_000, cooldown: '1s' },
     limits: { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 },
   })

@@ -64,7 +64,7 @@ export async function startWeir({
   }
 }
 
-/** Reads a stream to its end, and tells what has come. */
+/** Reads a stream to its end, and provides what was received. */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = ''
   let ended = false

@@ -5,7 +5,7 @@ import { responseRequest } from '../../../../src/api/responses/request/schema.ts
 
 const responseId = `resp_${'0'.repeat(32)}`
 
-/** What becomes of a request whose text says this, after the context. */
+/** The lowered form of a request with this text, after the context. */
 export function lowered(patch: object, context: readonly Item[] = []): Lowered {
   const request = responseRequest.read({ model: 'a', input: 'Hello', ...patch })
   return lower(request, context, inputItems(request.input, responseId))
