@@ -1,6 +1,6 @@
 import type { Percentiles } from '../../src/cli/bench/statistics.ts'
 
-/** How requests are sent: over connections that are never idle, so many in a second, or as streams, all open at once. */
+/** How requests are sent: over connections that are never idle, at a fixed rate, or as concurrent streams. */
 export type LoadShape =
   | { readonly type: 'closed'; readonly connections: number; readonly unitsPerRequest: number }
   | { readonly type: 'steady'; readonly rate: number }

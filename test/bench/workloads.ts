@@ -73,7 +73,7 @@ const gemini = {
 const isPortkey = (name: string) => name === 'portkey'
 const allButWeir = (name: string) => !name.startsWith('weir')
 
-/** Streams at a pace, so many at once. */
+/** Paced concurrent streams. */
 function paced(streams: number, interval: number, chunks: number, quick = false): Workload {
   return {
     ...streamed,

@@ -25,7 +25,7 @@ export type AppOptions = {
   readonly sweepInterval?: number
 }
 
-/** A running gateway on a socket of its own. */
+/** A running gateway on its own socket. */
 export type App = {
   readonly url: string
   readonly key: string

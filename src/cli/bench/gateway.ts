@@ -24,7 +24,7 @@ export const streamLength = 100
 /** Between two chunks of the model `bench/paced`. */
 const chunkIntervalMs = 10
 
-/** Starts this program, or the given one, in a process of its own with a temporary database. */
+/** Starts this program, or the given one, in its own process with a temporary database. */
 export async function startBenchGateway(program = programCommand()): Promise<BenchGateway> {
   const upstream = startUpstream(replyTo)
   const folder = await mkdtemp(join(tmpdir(), 'weir-bench-'))

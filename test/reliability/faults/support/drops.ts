@@ -14,7 +14,7 @@ export type Dropped = {
   readonly cycles: number
   /** In MiB: after the first tenth of them, at times between, and at the end. */
   readonly memory: readonly number[]
-  /** Calls that are open: upstream, and in the books. */
+  /** Open calls: upstream, and in the database. */
   readonly open: readonly [upstream: number, reserved: number]
   /** How many usage rows there are of each status. */
   readonly statuses: Readonly<Record<number, number>>
@@ -24,7 +24,7 @@ const [fixture] = protocolFixtures as readonly [ProtocolFixture]
 const clients = 30
 const headers = { authorization: `Bearer ${firstKey}`, 'content-type': 'application/json' }
 
-/** Connects, streams and drops so many times, `samples` times with a look at the memory between. */
+/** Connects, streams and disconnects this many times, and samples the memory `samples` times in between. */
 export async function dropStreams(cycles: number, seed: string, samples = 1): Promise<Dropped> {
   const provider = startProvider()
   await using gateway = await createGatewayProcess(provider.url, pricing)

@@ -105,7 +105,7 @@ export function idOf({ headers }: Response): string {
   return headers.get('x-request-id') ?? ''
 }
 
-/** What the books have of a call, and that they agree: the row, the charge and the balance, and nothing is open. */
+/** Checks the billing of a call: the usage row, the charge and the balance agree, and no reservation is open. */
 export function expectSettled({ billing }: BillingScenario, id: string, row: object): void {
   const found = billing.row(id)
   expect(found).toMatchObject(row)

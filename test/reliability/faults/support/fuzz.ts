@@ -8,7 +8,7 @@ import { startFuzzProvider } from './fuzz-provider.ts'
 import { type FuzzRequest, randomRequest } from './fuzz-requests.ts'
 import { memoryOf } from './gateway-memory.ts'
 
-/** What a gateway made of so many random requests. */
+/** The result of random requests to a gateway. */
 export type Fuzzed = {
   readonly requests: number
   /** How many replies had each status; 0 is a connection that was just ended. */
@@ -25,7 +25,7 @@ export type Fuzzed = {
 
 export type FuzzOptions = {
   readonly seed: string
-  /** It goes on until so many were sent, or for so many milliseconds. */
+  /** It ends after this many requests, or this many milliseconds. */
   readonly requests?: number
   readonly time?: number
 }

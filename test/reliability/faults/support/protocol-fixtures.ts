@@ -11,7 +11,7 @@ export type ProtocolFixture = {
   readonly error: string
   /** A frame with this text. */
   readonly text: (text: string) => string
-  /** The frame that begins a tool call, and one that goes on with its arguments. */
+  /** The frame that starts a tool call, and one that continues its arguments. */
   readonly firstCallFrame: string
   readonly argumentsFrame: (text: string) => string
   /** A complete response, and a frame, with a tool call whose arguments are this JSON. */
@@ -96,5 +96,5 @@ function delta(fields: object): string {
   return event('content_block_delta', { index: 0, delta: fields })
 }
 
-/** The wires that every fault is tried on. */
+/** The protocols that every fault is tested with. */
 export const protocolFixtures: readonly ProtocolFixture[] = [openaiChat, anthropic]

@@ -46,7 +46,7 @@ export function reply(status: number, type: string, body: string | Uint8Array, m
   return raw([head(status, headers), bytes])
 }
 
-/** A reply whose body goes on with this piece for as long as anybody takes it. */
+/** A reply whose body repeats this chunk for as long as it is read. */
 export function endless(first: string, piece: string, headers: object = {}, status = 200): Script {
   return {
     async play(socket) {

@@ -36,7 +36,7 @@ type World = {
 const MB = 1_000_000
 const key = `authorization: Bearer ${firstKey}`
 
-/** Sends every shape, one after the other, to a gateway of its own; `scale` is 1 for the long form. */
+/** Sends every shape, one after the other, to a new gateway; `scale` is 1 for the long form. */
 export async function sendShapes(scale: number): Promise<Shaped> {
   const provider = startShapesProvider()
   await using gateway = await createGatewayProcess(provider.url, pricing, { log: 'off' })

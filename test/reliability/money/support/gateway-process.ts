@@ -5,7 +5,7 @@ import { type Serving, startServing } from '../../load/program.ts'
 import { firstKey } from '../../../support/app.ts'
 import { type BillingDatabase, openBillingDatabase } from '../../../support/billing-database.ts'
 
-/** The program on a data folder of its own, to be killed and started again. */
+/** The program with its own data folder, which can be killed and restarted. */
 export type GatewayProcess = AsyncDisposable & {
   readonly books: BillingDatabase
   /** The data folder. */

@@ -31,7 +31,7 @@ export function tokenServer(reply: (count: number) => Response | Promise<Respons
   return { asked: requested, account, [Symbol.dispose]: () => void server.stop(true) }
 }
 
-/** The reply with a token that is good for so many seconds. */
+/** The reply with a token that is valid for this many seconds. */
 export function tokenReply(text: string, seconds = 3600): Response {
   return Response.json({ access_token: text, expires_in: seconds, token_type: 'Bearer' })
 }

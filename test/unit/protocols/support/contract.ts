@@ -30,7 +30,7 @@ const usage = { promptTokens: 20, completionTokens: 12, cachedTokens: 8, reasoni
 
 /**
  * The contract of every protocol. The folder has NAME.json and NAME.sse for each name above, and `error.json`,
- * `stream-error.sse` and `unknown-events.sse`; all of them in the wire's own format.
+ * `stream-error.sse` and `unknown-events.sse`; all of them in the format of the protocol.
  */
 export function testProtocolContract(name: string, protocol: Protocol): void {
   const file = (path: string) => readFileSync(join(import.meta.dir, '../../../fixtures', name, path))

@@ -27,7 +27,7 @@ export async function responseStorage() {
     await insert(response as NewResponse)
     return response.id
   }
-  /** Keeps so many responses of acme, each following the one before it. */
+  /** Stores this many responses of acme, each of which continues the previous one. */
   async function answeredInTurn(count: number): Promise<string[]> {
     const ids = chainOfIds(count)
     await insert(...ids.map((id, index) => ({ ...finished(acme, ids[index - 1]), id })))
