@@ -28,7 +28,7 @@ export function startRetention(
   // The deletions that an earlier process left unfinished do not wait for the first interval.
   void sweep(steps.slice(0, 1), log, stopped.signal)
   const failed = (error: unknown) =>
-    log.error('The deletion of expired data has stopped.', { cause: causeOf(error) })
+    log.error('The deletion of expired data failed and will be repeated.', { cause: causeOf(error) })
   const repeating = repeatEvery(intervalMs, () => sweep(steps, log, stopped.signal), failed)
   return {
     stop() {
