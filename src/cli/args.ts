@@ -29,11 +29,14 @@ export type ParsedArgs<Own extends Flags> = {
 const commonFlags = { config: 'text', data: 'text', json: 'switch', help: 'switch' } as const
 
 /** The end of each help text: the flags that every command has. */
-export const commonFlagsHelp = `Flags of every command
-  --config FILE  the settings; default: WEIR_CONFIG, ./weir.yaml, ~/.config/weir/weir.yaml
+export const commonFlagsHelp = `Global flags
+  --config FILE  the settings file; default: WEIR_CONFIG, ./weir.yaml, ~/.config/weir/weir.yaml
   --data DIR     the data folder; default: WEIR_DATA, ~/.local/share/weir
-  --json         print JSON, for programs; an error is a line of JSON on standard error
-  --help         print this help`
+  --json         print JSON; errors are {"error": {"message", "code"}} on standard error
+  --help         print this help; short form: -h
+
+Exit codes
+  0 success, 1 failure, 2 wrong usage`
 
 /** Parses the arguments of a command; throws `UsageError` with a hint if one is unknown, missing or malformed. */
 export function parseFlags<const Own extends Flags>(
@@ -90,11 +93,11 @@ function flagValue(token: OptionToken, flagTypes: Flags, command: string): strin
   if (type === undefined) throw new UsageError(unknownFlagMessage(token, flagTypes, command))
   if (type === 'switch') {
     if (token.inlineValue !== true) return true
-    throw new UsageError(`${token.rawName} takes no value. ${seeHelp(command)}`)
+    throw new UsageError(`The flag ${token.rawName} does not take a value. ${seeHelp(command)}`)
   }
   const swallowed = token.inlineValue !== true && token.value?.startsWith('-') === true
   if (token.value === undefined || token.value === '' || swallowed)
-    throw new UsageError(`${token.rawName} needs a value. ${seeHelp(command)}`)
+    throw new UsageError(`The flag ${token.rawName} requires a value. ${seeHelp(command)}`)
   return unmark(token.value)
 }
 
@@ -109,13 +112,15 @@ function assertOperands(operands: readonly string[], signature: CommandSignature
   const extra = operands[names.length]
   if (extra !== undefined)
     throw new UsageError(
-      `weir ${signature.command} does not take the argument “${extra}”. ${seeHelp(signature.command)}`,
+      `Unexpected argument “${extra}” for weir ${signature.command}. ${seeHelp(signature.command)}`,
     )
   const missing = names.slice(operands.length).find((name) => !name.endsWith('?'))
   if (missing !== undefined)
-    throw new UsageError(`weir ${signature.command} needs ${missing}. ${seeHelp(signature.command)}`)
+    throw new UsageError(
+      `Missing argument ${missing} for weir ${signature.command}. ${seeHelp(signature.command)}`,
+    )
 }
 
 function seeHelp(command: string): string {
-  return `See weir ${command.split(' ')[0]} --help.`
+  return `For help, run: weir ${command.split(' ')[0]} --help`
 }

@@ -19,7 +19,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'check',
-    summary: 'validate the settings and show which providers have keys',
+    summary: 'validate the settings and show which providers have API keys',
     load: async () => (await import('./commands/check.ts')).check,
   },
   {
@@ -44,7 +44,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'usage',
-    summary: 'report requests, tokens and costs by model, key, tag and more',
+    summary: 'report requests, tokens and costs by model, API key, tag and more',
     load: async () => (await import('./commands/usage.ts')).usage,
   },
   {
@@ -54,12 +54,12 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'bench',
-    summary: 'measure the latency and processor time that the gateway adds',
+    summary: 'measure the latency and CPU time that the gateway adds',
     load: async () => (await import('./commands/bench.ts')).bench,
   },
   {
     name: 'backup',
-    summary: 'back up the database, also while a server is running',
+    summary: 'back up the database, even while a server is running',
     load: async () => (await import('./commands/backup.ts')).backup,
   },
   {
@@ -69,7 +69,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'version',
-    summary: 'print the version',
+    summary: 'print the version of Weir',
     load: async () => (await import('./commands/version.ts')).version,
   },
 ]
@@ -83,7 +83,7 @@ export async function findCommand(name: string): Promise<Command> {
     commands.map(({ name }) => name),
   )
   const guess = near === undefined ? '' : ` Did you mean ${near}?`
-  throw new UsageError(`There is no command “${name}”.${guess} See weir --help.`)
+  throw new UsageError(`Unknown command “${name}”.${guess} For help, run: weir --help`)
 }
 
 /** The text of `weir --help`. */
@@ -93,10 +93,11 @@ export function overview(): string {
   return [introduction, 'Commands', ...list, '', commonFlagsHelp, '', closing].join('\n')
 }
 
-const introduction = `Weir: an inference gateway in one file.
+const introduction = `Weir: an inference gateway in one executable.
+It serves the models of many providers behind one OpenAI-compatible API.
 
 Usage
-  weir [command] [flags]         the default command is serve
+  weir [COMMAND] [flags]         without a command: weir serve
 
 Examples
   weir                           serve on 127.0.0.1:9347
@@ -104,5 +105,4 @@ Examples
   weir check                     validate the settings
 `
 
-const closing = `“weir COMMAND --help” describes a command.
-Exit codes: 0 success, 1 failure, 2 wrong usage. With --json the error is {"error": {"message", "code"}}.`
+const closing = 'For the arguments, flags and examples of a command, run: weir COMMAND --help'

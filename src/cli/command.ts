@@ -25,10 +25,14 @@ export async function runSubcommand(
 ): Promise<number> {
   const names = Object.keys(subcommands)
   if (name === undefined || name.startsWith('-'))
-    throw new UsageError(`weir ${command} needs one of: ${names.join(', ')}. See weir ${command} --help.`)
+    throw new UsageError(
+      `Missing subcommand for weir ${command}. Available: ${names.join(', ')}. For help, run: weir ${command} --help`,
+    )
   const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined
   if (subcommand !== undefined) return subcommand(rest, context)
   const near = nearMatch(name, names)
   const guess = near === undefined ? `Available: ${names.join(', ')}.` : `Did you mean ${near}?`
-  throw new UsageError(`There is no weir ${command} ${name}. ${guess} See weir ${command} --help.`)
+  throw new UsageError(
+    `Unknown subcommand “${name}” for weir ${command}. ${guess} For help, run: weir ${command} --help`,
+  )
 }

@@ -30,7 +30,7 @@ export type Failure = {
 export function toFailure(error: unknown): Failure {
   const exitCode = exitCodeOf(error)
   if (isExpected(error)) return { message: error.message, code: codeOf(error), exitCode }
-  const message = `Unexpected error (${oneLine(causeOf(error))}). WEIR_DEBUG=1 shows the stack trace.`
+  const message = `Unexpected error: ${oneLine(causeOf(error))}. To see the stack trace, set WEIR_DEBUG=1.`
   return { message, code: 'internal_error', exitCode }
 }
 

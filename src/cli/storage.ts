@@ -54,7 +54,7 @@ function databaseFile(flags: Flags, context: CliContext): string {
 
 function noDataError(file: string): CommandError {
   return new CommandError(
-    `There is no data in ${dirname(file)}. Start weir serve first, or name another folder with --data.`,
+    `There is no database in ${dirname(file)}. Start weir serve first, or choose another folder with --data.`,
   )
 }
 

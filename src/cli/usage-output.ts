@@ -88,7 +88,10 @@ function latencyText(milliseconds: number | undefined): string {
 
 function unpricedNote({ unpriced }: UsageSums): string[] {
   if (unpriced === 0) return []
-  return ['', `The cost of ${countText(unpriced)} of the requests is unknown: their models have no prices.`]
+  return [
+    '',
+    `The cost of ${countText(unpriced)} of the requests is unknown, because their models have no price.`,
+  ]
 }
 
 function groupJson(by: UsageGrouping, { value, name }: UsageGroup) {

@@ -15,14 +15,14 @@ export function checkSchema<Schema extends TSchema>(
   const reported = new Set(problems.map(({ path }) => path))
   problems.push(...mismatches.filter(({ path }) => !reported.has(path)))
   if (mismatches.length > 0 || Value.Check(schema, value)) return mismatches.length === 0
-  problems.push({ path: '', message: 'The settings are not valid.' })
+  problems.push({ path: '', message: 'The settings are invalid.' })
   return false
 }
 
 type Problems = Generator<SettingsProblem>
 
 function* problemsOf(schema: Fields, value: unknown, path: string): Problems {
-  if (value === null) yield { path, message: 'has no value; give it one, or remove the line.' }
+  if (value === null) yield { path, message: 'has no value. Set one, or remove the line.' }
   else if (isObject(schema.properties)) yield* problemsOfObject(schema, schema.properties, value, path)
   else if (isObject(schema.patternProperties)) yield* problemsOfRecord(schema, value, path)
   else if (schema.type === 'array') yield* problemsOfList(schema, value, path)
@@ -43,8 +43,8 @@ function* problemsOfObject(schema: Fields, properties: Fields, value: unknown, p
 
 function unknownSettingMessage(name: string, names: readonly string[]): string {
   const near = nearMatch(name, names)
-  if (near !== undefined) return `unknown setting; did you mean ${near}?`
-  return `unknown setting; known here: ${names.join(', ')}.`
+  if (near !== undefined) return `unknown setting. Did you mean ${near}?`
+  return `unknown setting. Known settings: ${names.join(', ')}.`
 }
 
 function* problemsOfRecord(schema: Fields, value: unknown, path: string): Problems {
@@ -59,7 +59,7 @@ function wrongType(expected: string, schema: Fields, value: unknown, path: strin
   const name = /([^.[\]]+)(\[\d+\])?$/.exec(path)
   const example =
     name === null ? 'port: 9347' : `${name[1]}: ${name[2] ? `[${exampleYaml(schema)}]` : exampleYaml(schema)}`
-  return { path, message: `must be ${expected}, not ${describeType(value)}; for example “${example}”.` }
+  return { path, message: `must be ${expected}, not ${describeType(value)}. Example: “${example}”.` }
 }
 
 function* problemsOfList(schema: Fields, value: unknown, path: string): Problems {
@@ -102,7 +102,7 @@ export function describeSchema(schema: Fields): string {
   if (schema.type === 'integer') return `a whole number${rangeText(schema)}`
   if (schema.type === 'number') return `a number${rangeText(schema)}`
   if (schema.type === 'boolean') return 'true or false'
-  return schema.type === 'string' ? 'a text' : 'an object'
+  return schema.type === 'string' ? 'a string' : 'an object'
 }
 
 function rangeText(schema: Fields): string {
@@ -130,7 +130,7 @@ function isPublic(schema: Fields): boolean {
 
 /** Names the type of a value without showing it, because it may be a secret. */
 function describeType(value: unknown): string {
-  if (typeof value === 'string') return value === '' ? 'an empty text' : 'this text'
+  if (typeof value === 'string') return value === '' ? 'an empty string' : 'this string'
   if (typeof value === 'number') return 'this number'
   if (typeof value === 'boolean') return String(value)
   return Array.isArray(value) ? 'a list' : 'an object'

@@ -2,11 +2,11 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EACCES: 'this user may not read it',
-  EPERM: 'this user may not read it',
+  ENOENT: 'the file does not exist',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of its path is not a folder',
+  ENOTDIR: 'part of its path is not a folder',
 }
 
 /** Returns why a file cannot be read, as a clause without a full stop. */
@@ -24,12 +24,12 @@ export function dataFolderProblem(folder: string, files: readonly string[]): str
   if (!statSync(existing, { throwIfNoEntry: false })?.isDirectory()) return `${existing} is not a folder.`
   const folderError = accessErrorCode(existing, constants.W_OK | constants.X_OK)
   if (folderError === 'EROFS') return `${existing} is on a read-only file system.`
-  if (folderError !== undefined) return `This user may not write in ${existing}.`
+  if (folderError !== undefined) return `No permission to write to ${existing}.`
   const existingFiles = files.map((name) => join(folder, name)).filter((file) => existsSync(file))
   const inaccessible = existingFiles.find(
     (file) => accessErrorCode(file, constants.R_OK | constants.W_OK) !== undefined,
   )
-  return inaccessible && `This user may not read and write ${inaccessible}.`
+  return inaccessible && `No permission to read and write ${inaccessible}.`
 }
 
 /** Returns the error code if the system denies this access, or undefined. */

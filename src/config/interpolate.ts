@@ -52,11 +52,11 @@ function bracelessWarning(text: string, environment: Environment): string | unde
   const [, partName] = /(?:^|[\s:/@=])\$([A-Z][A-Z0-9_]+)\b/.exec(text) ?? []
   if (onlyName === undefined && partName === undefined) return undefined
   const name = onlyName ?? (partName !== undefined && environment[partName] !== undefined ? partName : 'NAME')
-  return `holds a $ before a name without braces, which is taken as it is; write \${${name}} to use a variable.`
+  return `contains a $ that is not followed by braces and is used literally. To use a variable, write \${${name}}.`
 }
 
 function variableMessage(name: string, match: string): string {
   if (!/^[A-Za-z_]\w*$/.test(name) || !match.endsWith('}'))
-    return 'holds a ${…} that is no name of a variable; write ${NAME}, or $${ for a plain ${.'
-  return `takes its value from the environment variable ${name}, which is not set; set ${name}.`
+    return 'contains a ${…} that is not a variable name. Write ${NAME}, or $${ for a literal ${.'
+  return `uses the environment variable ${name}, which is not set.`
 }

@@ -58,8 +58,7 @@ export function duplicateModelNames(models: readonly ModelFacts[]): readonly Set
   const addName = (name: string, path: string) => {
     const owner = owners.get(name)
     if (owner === undefined) owners.set(name, path)
-    else
-      problems.push({ path, message: `“${name}” is taken by ${owner}; each name must belong to one model.` })
+    else problems.push({ path, message: `“${name}” is already used by ${owner}. Each name must be unique.` })
   }
   for (const [index, model] of models.entries()) addName(model.slug, `models[${index}].slug`)
   for (const [index, model] of models.entries())

@@ -149,7 +149,7 @@ export const ModelFacts = Type.Object(
     released: Type.Optional(
       Type.String({
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-        expected: 'a date as YYYY-MM-DD',
+        expected: 'a date in the format YYYY-MM-DD',
         description: 'The date of its release.',
         examples: ['2026-01-31'],
       }),

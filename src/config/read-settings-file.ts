@@ -9,18 +9,19 @@ export function readSettingsFile(file: string): unknown {
   const text = readText(file)
   const settings = parseYaml(text, file)
   const duplicate = duplicateKey(text)
-  if (duplicate !== undefined) throw settingsError(file, duplicate, 'is defined twice; merge the two.')
+  if (duplicate !== undefined)
+    throw settingsError(file, duplicate, 'is defined twice. Merge the two definitions.')
   if (settings === null || settings === undefined)
     throw settingsError(
       file,
       '',
-      'The file is empty. Write a setting, such as “port: 9347”, or remove the file.',
+      'The file is empty. Add a setting, such as “port: 9347”, or remove the file.',
     )
   if (!isObject(settings))
     throw settingsError(
       file,
       '',
-      'The file must hold settings by name, such as “port: 9347”, not a list or a text.',
+      'The file must contain named settings, such as “port: 9347”, not a list or a string.',
     )
   return withEmptyProviders(settings)
 }

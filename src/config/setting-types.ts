@@ -15,7 +15,7 @@ export type SettingOptions = {
 
 /** A text that is not empty. */
 export function text(options: SettingOptions) {
-  return Type.String({ minLength: 1, expected: 'a text', ...options })
+  return Type.String({ minLength: 1, expected: 'a string', ...options })
 }
 
 /** A text above zero with a unit: no setting allows `0s`. */
@@ -42,7 +42,7 @@ export function size(options: SettingOptions) {
 export function url(options: SettingOptions) {
   return Type.String({
     pattern: '^https?://[^/\\s]',
-    expected: 'an address that begins with http:// or https://',
+    expected: 'a URL that begins with http:// or https://',
     examples: ['http://10.0.0.5:8000/v1'],
     // It may contain a password, so messages do not show it.
     private: true,

@@ -109,7 +109,7 @@ const Compatibility = Type.Object(
 /** An `Origin` header of a browser, or `*` for any. */
 const Origin = Type.String({
   pattern: '^(\\*|null|[a-z][a-z0-9+.-]*://[^/\\s]+)$',
-  expected: 'an origin such as https://app.example.com (no path, no slash at the end), or *',
+  expected: 'an origin such as https://app.example.com (without a path or trailing slash), or *',
   examples: ['https://app.example.com'],
 })
 

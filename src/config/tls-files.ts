@@ -44,8 +44,8 @@ function parsePem<Part extends KeyObject | X509Certificate>(
     const encrypted = error instanceof Error && 'code' in error && error.code === 'ERR_MISSING_PASSPHRASE'
     const kind = path === 'tls.cert' ? 'a certificate' : 'a private key'
     const reason = encrypted
-      ? 'is encrypted; it must have no passphrase'
-      : `does not hold ${kind} in PEM format`
+      ? 'is encrypted, but must not have a passphrase'
+      : `does not contain ${kind} in PEM format`
     problems.push({ path, message: `${file} ${reason}.` })
     return undefined
   }

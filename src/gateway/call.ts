@@ -150,7 +150,7 @@ export class Call {
     const { promptTokens, completionTokens } = implausible
     const route = this.meter.route()
     this.#dependencies.log.warn(
-      'A provider counted more tokens than the request could use; the maximum was charged.',
+      'A provider reported more tokens than the request could use; the maximum was charged.',
       {
         provider: route?.provider.name,
         model: route?.model,

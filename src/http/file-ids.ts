@@ -10,7 +10,7 @@ export function rejectFileId(part: Fields, path: string): void {
   const found = candidates.find(([fields]) => typeof fields.file_id === 'string')
   if (!found) return
   throw unsupportedParameter(
-    'The gateway does not store files: send the content itself instead of a file_id.',
+    `Unsupported parameter: '${found[1]}.file_id'. The gateway does not store files; send the file content instead.`,
     `${found[1]}.file_id`,
   )
 }

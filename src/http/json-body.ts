@@ -54,11 +54,13 @@ export function jsonBody(maxBody: number, timeoutMs = bodyTimeoutMs) {
 /** Any other content type is accepted if its body is JSON: clients send none or text/plain, and curl that of a form. */
 function rejectUnsupportedBody(headers: Headers): void {
   if (headers.get('content-type')?.startsWith('multipart/')) {
-    throw unsupportedMediaType('The body must be JSON, not multipart.')
+    throw unsupportedMediaType('Multipart request bodies are not supported. Send the body as JSON.')
   }
   const encoding = headers.get('content-encoding') ?? 'identity'
   if (encoding !== 'identity') {
-    throw unsupportedMediaType('The body must not be compressed: send it without a content-encoding.')
+    throw unsupportedMediaType(
+      'Compressed request bodies are not supported. Send the body without a Content-Encoding header.',
+    )
   }
 }
 

@@ -6,11 +6,14 @@ import { jsonExceeds } from '../lib/json/json-size.ts'
 const maxKeys = 512
 const maxKibibytes = 64
 
+/** The limits of metadata, for the descriptions of its properties. */
+export const metadataLimits = `At most ${maxKeys} keys and ${maxKibibytes} KiB as JSON.`
+
 /** The metadata that a client attaches to a request: an object with string keys and any values. */
 export const Metadata = Type.Unsafe<Fields>({
   type: 'object',
   maxProperties: maxKeys,
-  description: `At most ${maxKeys} keys and ${maxKibibytes} KiB as JSON.`,
+  description: `An object with any values. ${metadataLimits}`,
 })
 
 type WithMetadata = {
@@ -26,6 +29,6 @@ export function checkMetadata({ metadata, trace }: WithMetadata): void {
 
 function checkSize(metadata: Fields | null | undefined, param: string): void {
   if (metadata == null || !jsonExceeds(metadata, maxKibibytes * 1024)) return
-  const message = `Invalid '${param}': it is larger than ${maxKibibytes} KiB as JSON.`
+  const message = `Invalid '${param}': must be at most ${maxKibibytes} KiB as JSON.`
   throw badRequest(message, 'object_too_large', param)
 }

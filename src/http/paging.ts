@@ -19,7 +19,7 @@ export function pageParameters(item: string, order: Order) {
   return {
     after: Type.Optional(
       Type.String({
-        description: `The id of the last ${item} of the previous page; this page begins after it.`,
+        description: `The ID of the last ${item} of the previous page. The page begins after it.`,
       }),
     ),
     limit: Type.Optional(
@@ -27,7 +27,7 @@ export function pageParameters(item: string, order: Order) {
         minimum: 1,
         maximum: 100,
         default: defaultLimit,
-        description: 'The maximum number of items on the page.',
+        description: 'The maximum number of items to return, from 1 to 100.',
       }),
     ),
     order: Type.Optional(
@@ -35,7 +35,7 @@ export function pageParameters(item: string, order: Order) {
         type: 'string',
         enum: ['asc', 'desc'],
         default: order,
-        description: 'The order of creation, or the reverse.',
+        description: 'The order by creation time: `asc` from the oldest, `desc` from the newest.',
       }),
     ),
   }
@@ -66,5 +66,5 @@ export function slicePage<Item>(
 
 /** 400: the cursor is not the id of `item`, such as `a chat completion`. */
 export function invalidCursor(item: string): Error {
-  return badRequest(`Invalid 'after': it is not the id of ${item}.`, 'invalid_value', 'after')
+  return badRequest(`Invalid 'after': must be the id of ${item}.`, 'invalid_value', 'after')
 }

@@ -48,13 +48,17 @@ function belongsTo(rawName: string, group: string): boolean {
 function nameWithin(group: string, rawName: string): string {
   const name = decoded(rawName, group)
   if (name.length > group.length + 1 && name.endsWith(']')) return name.slice(group.length + 1, -1)
-  throw badRequest(`Invalid '${group}': write each pair as ${group}[key]=value.`, 'invalid_value', group)
+  throw badRequest(
+    `Invalid '${group}': each pair must be written as ${group}[key]=value.`,
+    'invalid_value',
+    group,
+  )
 }
 
 function decoded(raw: string, parameter: string): string {
   const text = percentDecoded(raw)
   if (text !== undefined) return text
-  const message = `Invalid '${parameter}': its percent-encoding is not valid.`
+  const message = `Invalid '${parameter}': must have a valid percent-encoding.`
   throw badRequest(message, 'invalid_value', parameter)
 }
 

@@ -70,7 +70,7 @@ function failedAttempts(attempts: readonly Attempt[]): string {
 }
 
 function timingEntry({ route, outcome, status, durationMs: milliseconds }: Attempt): string {
-  const description = outcome === circuitOpen ? 'left alone' : `${status} ${outcome}`
+  const description = outcome === circuitOpen ? 'circuit open' : `${status} ${outcome}`
   return `, attempt;desc="${headerSafe(route.provider.name)} ${description}";dur=${milliseconds.toFixed(3)}`
 }
 

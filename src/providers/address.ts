@@ -21,8 +21,9 @@ export function baseUrlProblems(text: string, path: string): SettingsProblem[] {
 function problemOf(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol))
-    return 'must be an address that begins with http:// or https://.'
-  if (url.username !== '' || url.password !== '') return 'must not hold a name or password; use api_key.'
-  if (/[?#]/.test(text)) return 'must end before any “?” or “#”: paths are appended to it.'
+    return 'must be a URL that begins with http:// or https://.'
+  if (url.username !== '' || url.password !== '')
+    return 'must not contain a user name or password. Use api_key instead.'
+  if (/[?#]/.test(text)) return 'must not contain “?” or “#”, because paths are appended to it.'
   return undefined
 }

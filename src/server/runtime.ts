@@ -215,7 +215,7 @@ async function recover(
   })
   const continuing = new Set(waiting.map(({ metadata: facts }) => facts.id))
   const settled = await ledger.recover((request) => continuing.has(request))
-  if (settled > 0) log.warn('Open requests of a killed process were settled.', { requests: settled })
-  if (failed > 0) log.warn('Background runs of a killed process have failed.', { runs: failed })
+  if (settled > 0) log.warn('Open requests of a process that was killed were settled.', { requests: settled })
+  if (failed > 0) log.warn('Background runs of a process that was killed have failed.', { runs: failed })
   return waiting
 }

@@ -28,7 +28,7 @@ export function startRetention(
   // The deletions that an earlier process left unfinished do not wait for the first interval.
   void sweep(steps.slice(0, 1), log, stopped.signal)
   const failed = (error: unknown) =>
-    log.error('The deletion of expired data failed.', { cause: causeOf(error) })
+    log.error('The deletion of expired data failed and will be repeated.', { cause: causeOf(error) })
   const repeating = repeatEvery(intervalMs, () => sweep(steps, log, stopped.signal), failed)
   return {
     stop() {
@@ -63,7 +63,7 @@ export async function sweep(steps: readonly SweepStep[], log: Log, signal: Abort
       while (!signal.aborted && (await step.run()) > 0) await wait(stepIntervalMs, signal)
     } catch (error) {
       if (signal.aborted) return
-      log.warn('Expired data was not deleted.', { step: step.name, cause: causeOf(error) })
+      log.warn('Expired data could not be deleted.', { step: step.name, cause: causeOf(error) })
     }
   }
 }

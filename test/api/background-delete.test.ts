@@ -20,7 +20,7 @@ const inFlight = {
   type: 'invalid_request_error',
   code: null,
   param: null,
-  message: 'Cannot delete an in-flight response. Cancel it first, or wait for its end.',
+  message: 'Cannot delete a response that is in progress. Cancel it first, or wait until it has finished.',
 }
 
 test('a run that is queued or active cannot be deleted, and continues', async () => {

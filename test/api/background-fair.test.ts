@@ -69,7 +69,7 @@ test('an organization cannot have more queued runs than the configured limit', a
   expect(await readError(refused[0]!)).toMatchObject({
     code: 'rate_limit_exceeded',
     message:
-      'The organization has reached its limit of queued background runs, 3. Try again when some of them have started.',
+      'Rate limit exceeded: too many queued background runs for the organization (limit: 3). Try again when some of them have started.',
   })
   const passing = await queueRun(paid.app, {}, other)
 
@@ -109,7 +109,7 @@ describe('a queued run fails when its turn comes, and the other runs continue, w
         status: 'failed',
         error: {
           code: 'invalid_api_key',
-          message: `The API key ${lost.id} of this run ${why} while the run was queued.`,
+          message: `The API key ${lost.id} ${why} while this background run was queued.`,
         },
       })
     }

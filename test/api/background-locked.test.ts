@@ -36,10 +36,7 @@ function lock({ file }: BillingScenario) {
 
 /** The gateway has tried to write, and knows that it cannot. */
 function noticed({ app }: BillingScenario): Promise<void> {
-  return waitUntil(
-    () => app.lines.some((line) => line.includes('The database is not available')),
-    'an outage',
-  )
+  return waitUntil(() => app.lines.some((line) => line.includes('The database is unavailable')), 'an outage')
 }
 
 async function raiseConcurrency({ app }: BillingScenario, concurrency: number): Promise<void> {

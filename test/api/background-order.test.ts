@@ -110,7 +110,7 @@ test('an active run counts as an open call; a queued run and its readers do not'
   const readers = [id, queued.id].map((id) => waitForRun(paid.app, id, narrow))
   const refused = await paid.app.chat(chatRequest, narrow)
   expect(refused.status).toBe(429)
-  expect(await refused.text()).toContain('requests at once')
+  expect(await refused.text()).toContain('concurrent requests')
   gate!.resolve()
   for (const reader of readers) expect((await reader).status).toBe('completed')
   expect((await paid.app.chat({ ...chatRequest, stream: true }, narrow)).status).toBe(200)

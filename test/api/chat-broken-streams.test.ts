@@ -42,7 +42,7 @@ const reasons: readonly (readonly [reason: string, pieces: readonly (object | Pi
   ['the connection was closed before its response was complete', [], breakOff],
   ['the connection was closed before its response was complete', [], abort],
   ['the connection was closed before its response was complete', ['data: {"choices":[{"del'], breakOff],
-  ['its response holds invalid data', ['data: <html>\n\n'], finish],
+  ['its response contains invalid data', ['data: <html>\n\n'], finish],
   ['its response is too large to be read', [`data: ${'{"a":'.repeat(15_000)}\n\n`], hang],
   ['it reported an error in its response', [error()], finish],
   ['it reported status 503 in its response', [error({ code: 503 })], finish],

@@ -181,14 +181,14 @@ describe('the error message of the provider', () => {
 
 describe('the error message of the gateway says that', () => {
   const reasons: readonly (readonly [reason: string, script: Script, stream: boolean])[] = [
-    ['it answered with status 500', errorOf(500, 'Oh.'), false],
-    ['it answered with status 502', json('<html>', { status: 502 }), true],
+    ['it returned status 500', errorOf(500, 'Oh.'), false],
+    ['it returned status 502', json('<html>', { status: 502 }), true],
     ['the connection was closed before its response began', reset, false],
     ['the connection was closed before its response was complete', jsonPieces(['{"ch'], breakOff), false],
     ['the connection was closed before its response was complete', events([': hello\n\n'], breakOff), true],
     ['its response ended before it was complete', events([]), true],
     ['its response is not valid JSON', json('<html>'), false],
-    ['its response holds no answer', json({ choices: [] }), false],
+    ['its response has no content', json({ choices: [] }), false],
     ['it reported an error in its response', json({ error: { message: 'Oh.' } }), false],
     ['it reported status 503 in its response', streamError({ message: 'Oh.', code: 503 }), true],
   ]

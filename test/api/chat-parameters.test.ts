@@ -115,7 +115,9 @@ describe('a parameter value', () => {
       const model = { reasoning: { supported_efforts: [...offered] } }
       const { response, sent } = await ask({ reasoning_effort: effort }, { model })
       const { warnings } = await readCompletion(response)
-      expect(warnings).toEqual([`acme/river has no reasoning effort ${effort}; ${used} was used.`])
+      expect(warnings).toEqual([
+        `Reasoning effort \`${effort}\` is not supported by acme/river; \`${used}\` was used instead.`,
+      ])
       expect(sent).toMatchObject({ reasoning_effort: used })
     },
   )

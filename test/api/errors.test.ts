@@ -174,7 +174,7 @@ test('an unexpected error writes its cause to the log and hides it from the clie
   const id = response.headers.get('x-request-id')
   expect(await readError(response)).toEqual({
     status: 500,
-    message: expect.stringMatching(/^Something went wrong/),
+    message: expect.stringMatching(/^The gateway encountered an internal error/),
     type: 'server_error',
     param: null,
     code: 'internal_error',

@@ -60,7 +60,7 @@ describe('a burst of requests', () => {
       code: 'rate_limit_exceeded',
       param: null,
       message:
-        'The organization has reached its limit of requests per minute, 1000. Try again in 0.06 seconds.',
+        'Rate limit exceeded: too many requests per minute for the organization (limit: 1000). Try again in 0.06 seconds.',
     })
     clock.now += 60
     expect((await app.request('/v1/models')).status).toBe(200)

@@ -69,7 +69,7 @@ describe('the memory budget', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(await readError(refused)).toMatchObject({
       ...tooMuch,
-      message: expect.stringContaining('too many bytes'),
+      message: expect.stringContaining('memory limit for open requests is reached'),
     })
     connection.reset()
     await waitForRelease(app)

@@ -53,7 +53,7 @@ describe.each([
     await using paid = await startBillingScenario(jsonReply())
     await paid.billing.fund('default', '0', 'none')
     const reply = await paid.app.chat({ ...chatRequest, ...more })
-    await expectRefused(paid, reply, 'billing_not_configured', 'has no billing')
+    await expectRefused(paid, reply, 'billing_not_configured', 'Billing is not configured')
   })
 
   test.each([

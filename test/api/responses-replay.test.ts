@@ -151,7 +151,7 @@ describe('a response that is still being generated in the foreground', () => {
     const path = `${responsesPath}/${id}`
     const removal = await readError(await scenario.app.request(path, { method: 'DELETE' }))
     expect(removal).toMatchObject({ status: 400, param: null, code: null })
-    expect(removal.message).toStartWith('Cannot delete an in-flight response.')
+    expect(removal.message).toStartWith('Cannot delete a response that is in progress.')
     const cancel = await readError(await scenario.app.request(`${path}/cancel`, { method: 'POST' }))
     expect(cancel).toMatchObject({ status: 400, message: 'Cannot cancel a synchronous response.' })
     gate.resolve()

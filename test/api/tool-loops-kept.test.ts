@@ -32,7 +32,7 @@ describe.each(Object.entries(wires))('the provider state of %s', (_, protocol) =
     const second = await sendTurn(app, afterFirst)
     const last = await sendTurn(app, withReply(afterFirst, second), { stream: true })
     for (const { warnings } of [second, last])
-      expect(warnings).toEqual([expect.stringContaining('not known here')])
+      expect(warnings).toEqual([expect.stringContaining('not available')])
     expect(last.message.content).toBe('The gate is open.')
     const [lost = ''] = provider.issued
     expect(provider.requests).toHaveLength(3)
@@ -46,7 +46,7 @@ describe.each(Object.entries(wires))('the provider state of %s', (_, protocol) =
     const key = (await shared.keyOf('other')).authorization.replace('Bearer ', '')
     const messages = withReply(firstMessages(), await sendTurn(app, firstMessages()))
     const foreign = await sendTurn(app, messages, { key })
-    expect(foreign.warnings).toEqual([expect.stringContaining('not known here')])
+    expect(foreign.warnings).toEqual([expect.stringContaining('not available')])
     const [ours = ''] = provider.issued
     expect(JSON.stringify(provider.requests[1])).not.toContain(ours)
     await sendTurn(app, messages)
@@ -85,7 +85,7 @@ describe('a tool loop that continues at another provider', () => {
     const second = await sendTurn(app, messages, { model: 'other/river' })
     messages = withReply(messages, second)
     const last = await sendTurn(app, messages, { model: 'other/river' })
-    expect(second.warnings).toEqual([expect.stringContaining('not known here')])
+    expect(second.warnings).toEqual([expect.stringContaining('not available')])
     expect(last.message.content).toBe('The gate is open.')
     for (const signature of provider.issued) expect(JSON.stringify(another.requests)).not.toContain(signature)
   })

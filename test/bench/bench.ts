@@ -66,7 +66,7 @@ async function run(): Promise<void> {
   if (flags.json !== undefined) await Bun.write(flags.json, JSON.stringify({ ...bench, parts }, null, 2))
 }
 
-/** Whether work was asked for that is no matter of contenders. */
+/** Whether the requested work does not involve contenders. */
 function asked(work: string): boolean {
   return flags.only?.split(',').includes(work) ?? true
 }

@@ -31,7 +31,7 @@ export function largeBody(model: string): string {
   return JSON.stringify({ model, messages: [{ role: 'user', content }] })
 }
 
-/** A tool, and a question that wants it. */
+/** A tool, and a prompt that requires it. */
 export function toolsBody(model: string): string {
   const parameters = { type: 'object', properties: { places: { type: 'array', items: { type: 'string' } } } }
   const tools = [{ type: 'function', function: { name: 'measure', description: sentence, parameters } }]

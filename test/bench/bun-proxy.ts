@@ -1,4 +1,4 @@
-// The least that a proxy in this language can do: bun test/bench/bun-proxy.ts MODE UPSTREAM. The mode says what is done
+// The minimal proxy in this language: bun test/bench/bun-proxy.ts MODE UPSTREAM. The mode selects what is done
 // with bodies: `pipe` hands them over unread, `read` reads and writes each piece, `parse` reads and writes their JSON.
 import { SseParser } from '../../src/lib/sse.ts'
 

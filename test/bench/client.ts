@@ -1,4 +1,4 @@
-// The clients of one measurement: bun test/bench/client.ts JOB. What they heard is told as JSON, of the type Measured.
+// The clients of one measurement: bun test/bench/client.ts JOB. The result is printed as JSON, of the type Measured.
 import { requestBytes } from '../../src/cli/bench/connection.ts'
 import { runClosed } from './closed-load.ts'
 import type { Job } from './job.ts'

@@ -25,7 +25,7 @@ describe('weir bench', () => {
       expect(added.p50).toBeCloseTo(through.p50 - direct.p50, 9)
     }
     if (process.platform === 'linux') expect(figures.processor_microseconds?.chunk).toBeGreaterThan(0)
-    expect(benchText(figures)).toMatch(/^MILLISECONDS +DIRECT +THROUGH +ADDED\nreply, p50 /)
+    expect(benchText(figures)).toMatch(/^MILLISECONDS +DIRECT +THROUGH +ADDED\nresponse, p50 /)
     expect(fetch(`${gateway.url}/livez`)).rejects.toThrow()
     expect(existsSync(`/proc/${gateway.pid}`)).toBe(false)
   })
@@ -58,14 +58,14 @@ describe('weir bench --against', () => {
     await using app = await startApp({
       settings: { providers: { acme: { kind: 'vllm', base_url: 'http://127.0.0.1:9/v1' } } },
     })
-    expect(measureRemote(app, silent, 20)).rejects.toThrow('enable the provider echo in its settings')
+    expect(measureRemote(app, silent, 20)).rejects.toThrow('Enable the provider echo in its settings')
     const other = { url: app.url, key: 'sk-weir-000000000000-00000000000000000000000000000000' }
-    expect(measureRemote(other, silent, 20)).rejects.toThrow('got status 401')
+    expect(measureRemote(other, silent, 20)).rejects.toThrow('failed with status 401')
   })
 
   test.each([
-    [['--against', 'acme'], '--against needs an address'],
-    [['--against', 'http://127.0.0.1:9'], '--against needs a key in WEIR_KEY'],
+    [['--against', 'acme'], '--against must be a URL'],
+    [['--against', 'http://127.0.0.1:9'], '--against requires an API key in WEIR_KEY'],
   ])('rejects %p as wrong usage', async (args, sentence) => {
     using home = temporaryHome()
     const { code, out, err } = await runWeir(['bench', ...args], home.place('work'))

@@ -3,7 +3,7 @@ import type { Workload } from './workloads.ts'
 /** One of the programs that are held beside each other. */
 export type Contender = {
   readonly name: string
-  /** Whether it speaks the interface of a gateway; what does not is asked as the provider is. */
+  /** Whether it has the interface of a gateway; any other program receives the requests of the provider. */
   readonly gateway: boolean
   /** A sentence where it cannot be had on this machine. */
   start(place: Place): Promise<Running | string>

@@ -1,6 +1,6 @@
 import type { Percentiles } from '../../src/cli/bench/statistics.ts'
 
-/** How requests are sent: over connections that are never idle, so many in a second, or as streams, all open at once. */
+/** How requests are sent: over connections that are never idle, at a fixed rate, or as concurrent streams. */
 export type LoadShape =
   | { readonly type: 'closed'; readonly connections: number; readonly unitsPerRequest: number }
   | { readonly type: 'steady'; readonly rate: number }
@@ -12,14 +12,14 @@ export type Job = {
   readonly headers: Readonly<Record<string, string>>
   /** A request without one is a GET. */
   readonly body?: string
-  /** What the last bytes of a good reply hold. */
+  /** What the last bytes of a valid reply contain. */
   readonly ending: string
   readonly load: LoadShape
   /** Milliseconds of each part of the measurement; that of streams at a pace goes by their chunks. */
   readonly duration: number
   /** Milliseconds of the same work that are not measured. */
   readonly warmUp: number
-  /** The process whose costs count; none where the upstream is asked directly. */
+  /** The process whose cost is measured; none for direct requests to the upstream. */
   readonly pid: number | null
 }
 

@@ -5,7 +5,7 @@ import { outputOf } from '../reliability/load/program.ts'
 
 const rows = 1_000_000
 
-/** The times of the questions to so many stored completions, a line each; seeding them takes a minute or two. */
+/** The times of queries over many stored completions, one line each; seeding takes a minute or two. */
 export async function listStored(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-bench-stored-'))
   try {

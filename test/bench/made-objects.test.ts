@@ -16,7 +16,7 @@ const budgets: readonly (readonly [string, object, Script, Made])[] = [
   ['streamed', { ...chatRequest, stream: true }, streamReply(), { frames: 24, promises: 73 }],
 ]
 
-// Of what a request leaves on the heap the most is what waits for something, and the heap is what makes it slow.
+// Most of what a request allocates on the heap is what waits for something, and the heap is what makes it slow.
 test.each(budgets)('a %s reply creates no more promises than its budget', async (_, body, script, budget) => {
   await using world = await startScenario(script)
   const ask = async () => {
@@ -27,7 +27,7 @@ test.each(budgets)('a %s reply creates no more promises than its budget', async 
   for (let index = 0; index < requests; index++) await ask()
   const made: Made[] = []
   for (let index = 0; index < requests; index++) made.push(await madeBy(ask))
-  // Where a collection came between, fewer are left than were made: the median knows of none.
+  // After a garbage collection fewer objects remain than were made; the median is not affected.
   expect(median(made.map(({ frames }) => frames))).toBeWithin(5, budget.frames)
   expect(median(made.map(({ promises }) => promises))).toBeWithin(10, budget.promises)
 })

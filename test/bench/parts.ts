@@ -103,7 +103,7 @@ async function gatewayParts(): Promise<Part[]> {
   ]
 }
 
-/** On the disk, with the group commits that so many callers get. */
+/** On disk, with the group commits of this many concurrent writers. */
 async function moneyParts(folder: string): Promise<Part[]> {
   const callers = 16
   const database = openDatabase(join(folder, 'money.db'))

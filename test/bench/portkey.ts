@@ -14,7 +14,7 @@ async function startPortkey({ upstream, folder }: Place): Promise<Running | stri
   const cwd = join(folder, 'portkey')
   await mkdir(cwd)
   const install = [npm, 'install', '--prefix', cwd, '--no-audit', '--no-fund', '@portkey-ai/gateway']
-  // With the settings of this machine, which say where packages come from.
+  // With the settings of this machine, which configure the package source.
   const failed = await outputOf(install, cwd, definedOnly(process.env)).then(() => null, String)
   if (failed !== null) return `portkey could not be fetched: ${failed.slice(0, 200)}`
   const port = await freePort()
@@ -29,7 +29,7 @@ async function startPortkey({ upstream, folder }: Place): Promise<Running | stri
   return { ...program, url, headers: ({ provider }) => headersFor(provider, upstream) }
 }
 
-/** What it is told of the provider with every request; the path that it adds differs by provider. */
+/** The provider headers of every request; the path that is appended differs by provider. */
 function headersFor(provider: Workload['provider'], upstream: string): Record<string, string> {
   const base = provider === 'google' ? '/v1beta' : '/v1'
   return {

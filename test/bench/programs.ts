@@ -11,7 +11,7 @@ export type ProgramOptions = {
 /** Milliseconds until a program serves. */
 const deadline = 20_000
 
-/** Starts a program and waits until it answers. */
+/** Starts a program and waits until it responds. */
 export async function startProgram(command: readonly string[], options: ProgramOptions): Promise<Program> {
   const { cwd, environment, url } = options
   const log = Bun.file(`${cwd}/program.log`)
@@ -34,7 +34,7 @@ export async function startProgram(command: readonly string[], options: ProgramO
   throw new Error(`${command[0]} does not serve. It said:\n${await log.text()}`)
 }
 
-/** Runs a program to its end and gives what it said on standard output. */
+/** Runs a program to its end and returns its standard output. */
 export async function outputOf(
   command: readonly string[],
   cwd: string,

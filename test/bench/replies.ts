@@ -1,14 +1,14 @@
 import { chatCompletion, chatFrame, chatFrames } from '../../src/cli/bench/replies.ts'
 
-/** What a provider says in its own format; frames are whole server-sent events, one for each chunk. */
+/** The reply of a provider in its own format; frames are complete server-sent events, one per chunk. */
 export type Dialect = {
   whole(): object
   frames(chunks: number): string[]
-  /** A stream that ends in a tool call, told in so many fragments. */
+  /** A stream that ends with a tool call in this many fragments. */
   tools(chunks: number): string[]
 }
 
-/** By the path of a request; undefined for one that asks no model. */
+/** By the path of a request; undefined for a path without a model. */
 export function dialectOf(path: string): Dialect | undefined {
   if (path.endsWith('/chat/completions')) return chat
   if (path.endsWith('/messages')) return anthropic

@@ -5,7 +5,7 @@ import type { Job, Measured } from './job.ts'
 /** Milliseconds for one measurement, of the slowest streams too. */
 const deadline = 90_000
 
-/** Runs one measurement in a process of its own; rejects where a reply was not good. */
+/** Runs one measurement in its own process; rejects if a reply was invalid. */
 export async function clientOf(job: Job): Promise<Measured> {
   const client = Bun.spawn([process.execPath, join(projectFolder, 'test/bench/client.ts')], {
     cwd: projectFolder,

@@ -49,7 +49,7 @@ async function modulesOf(entry: string): Promise<Modules> {
   return { atOnce: [...reached(entry, inputs)], all: Object.keys(inputs), bytes }
 }
 
-/** Without what is only loaded when it is asked for. */
+/** Without what is loaded on demand. */
 function reached(entry: string, inputs: Metafile['inputs'], seen = new Set<string>()): Set<string> {
   if (seen.has(entry)) return seen
   seen.add(entry)

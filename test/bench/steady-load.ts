@@ -52,7 +52,7 @@ async function sendSteadily(
   for (let now = startedAt; now < startedAt + duration; now = performance.now()) {
     while (replies.length < ((now - startedAt) / 1000) * rate) {
       const reply = sendOver(idle, request)
-      // What fails is told at the end, and until then not nobody's.
+      // Failures are reported at the end; until then the promise must not count as unhandled.
       reply.catch(() => {})
       replies.push(reply)
     }

@@ -54,7 +54,7 @@ function completionOf(id: string, model: string, number: number) {
   }
 }
 
-/** The storage of completions in this file, on a connection of its own. */
+/** The storage of completions in this file, on a separate connection. */
 export function openCompletions(file: string) {
   const database = openDatabase(file, createLog())
   const writer = createWriter(database)

@@ -1,10 +1,10 @@
-// The provider of the bench, a process of its own: bun test/bench/upstream.ts. What it answers is told to it by a
-// GET of /behave, whose query is a Behaviour; the path of a request says in which dialect.
+// The provider of the benchmark, in its own process: bun test/bench/upstream.ts. Its responses are configured by a
+// GET of /behave, whose query is a Behaviour; the path of a request selects the protocol.
 import { jsonReply, streamReply } from '../../src/cli/bench/replies.ts'
 import { type ScriptedReply, startUpstream } from '../../src/cli/bench/upstream.ts'
 import { dialectOf } from './replies.ts'
 
-/** How the provider answers from now on. */
+/** How the provider responds from now on. */
 export type Behaviour = {
   readonly reply: 'whole' | 'stream' | 'tools'
   readonly chunks: number

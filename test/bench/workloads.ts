@@ -13,11 +13,11 @@ export type Workload = {
   readonly body?: string
   /** Where a proxy that translates nothing sends the same work: the path that the provider has. */
   readonly nativePath: string
-  /** What a provider takes, for gateways that must be told it. */
+  /** The kind of the provider, for gateways that have to know it. */
   readonly provider: 'openai' | 'anthropic' | 'google'
   readonly upstream: Behaviour
   readonly load: LoadShape
-  /** What the last bytes of a good reply hold: of a gateway, and of a proxy that translates nothing. */
+  /** What the last bytes of a valid reply contain: of a gateway, and of a proxy that translates nothing. */
   readonly ending: string
   readonly nativeEnding: string
   /** Part of the short run. */
@@ -73,7 +73,7 @@ const gemini = {
 const isPortkey = (name: string) => name === 'portkey'
 const allButWeir = (name: string) => !name.startsWith('weir')
 
-/** Streams at a pace, so many at once. */
+/** Paced concurrent streams. */
 function paced(streams: number, interval: number, chunks: number, quick = false): Workload {
   return {
     ...streamed,

@@ -71,14 +71,14 @@ test('weir check --online lists the models of every provider with its key, and r
   expect(google.asked.map(({ path }) => path)).toEqual(['/v1beta/models?pageSize=1000'])
   expect(plain.asked.map(({ path }) => path)).toEqual(['/models'])
   const text = await check(settings, '--online')
-  expect(text.out).toContain('Routed models that their providers do not list\n  box: unheard')
-  expect(text.out).toContain('  quiet: has no model list; not checked')
+  expect(text.out).toContain('Routes to models that their providers do not list\n  box: unheard')
+  expect(text.out).toContain('  quiet: not checked, because it has no model list')
   expect(out + text.out).not.toContain('canary')
 })
 
 test.each([
-  ['rejects the key', () => new Response('no', { status: 401 }), 'It answered with status 401.'],
-  ['responds with something else', () => new Response('<html>'), 'It answered with no list of models.'],
+  ['rejects the key', () => new Response('no', { status: 401 }), 'It returned status 401.'],
+  ['responds with something else', () => new Response('<html>'), 'It did not return a model list.'],
 ])('a provider that %s is a failure, reported with its reason', async (_, reply, reason) => {
   const bad = startProvider(reply)
   const good = startProvider(() => openai('known'))
@@ -157,7 +157,7 @@ test.each([
       provider: 'box',
       ok: false,
       models: null,
-      error: `It answered with status 404. The model list is at ${box.url}${right}: set base_url to that.`,
+      error: `It returned status 404. The model list is available at ${box.url}${right}. Set base_url to this URL.`,
       working_base_url: box.url + right,
       unknown: [],
     },
@@ -170,7 +170,7 @@ test('no base URL is suggested for a kind whose paths contain the version', asyn
   const base_url = `${claude.url}/v1/messages`
   const providers = { claude: { kind: 'anthropic', base_url, api_key: 'sk-canary' } }
   const { out } = await check({ providers }, '--online')
-  expect(out).toContain(`The model list is at ${claude.url}: set base_url to that.`)
+  expect(out).toContain(`The model list is available at ${claude.url}. Set base_url to this URL.`)
 })
 
 test.each([401, 403])(
@@ -188,7 +188,7 @@ test('a provider that fails everywhere is tried at a few base URLs of its own ho
     { providers: { box: { kind: 'vllm', base_url: `${box.url}/a/b` } } },
     '--online',
   )
-  expect(out).toContain('  box: failed. It answered with status 404.\n')
+  expect(out).toContain('  box: failed. It returned status 404.\n')
   expect(box.asked).toEqual(['/a/b/models', '/a/b/v1/models', '/v1/models', '/api/v1/models', '/models'])
 })
 
@@ -197,7 +197,7 @@ test('an endpoint at the end of a base URL is a warning, also where no provider 
   const { code, out } = await check({ providers })
   expect(code).toBe(0)
   expect(out).toContain(
-    'providers.box.base_url: ends with an endpoint path, which Weir appends itself; use http://gpu.test:8000/v1.',
+    'providers.box.base_url: ends with an endpoint path, which Weir appends itself. Use http://gpu.test:8000/v1.',
   )
 })
 
@@ -209,7 +209,9 @@ test('discovered models are counted as a server would, where discovery is enable
   }
   const offline = await check(settings)
   expect(offline.out).toContain('Models: 0 enabled, ')
-  expect(offline.out).toContain('Not counted: the models that box will list; --online requests them.')
+  expect(offline.out).toContain(
+    'Without the models of box, which are discovered. To include them, use --online.',
+  )
   const online = await check(settings, '--online')
   expect(online.out).toContain('Models: 2 enabled, ')
   expect(online.out).not.toContain('Not counted')

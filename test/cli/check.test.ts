@@ -84,7 +84,7 @@ test('settings that cannot be parsed are reported in the same way', async () => 
   using home = temporaryHome({ 'work/weir.yaml': 'hots: canary\nport: x\n' })
   const { code, out, err } = await check(home.place('work'))
   expect({ code, err }).toEqual({ code: 1, err: '2 problems found.\n' })
-  expect(out).toContain('  hots: unknown setting; did you mean host?\n')
+  expect(out).toContain('  hots: unknown setting. Did you mean host?\n')
   expect(out).toContain('  port: must be a whole number from 0 to 65535')
   expect(out).not.toContain('canary')
   expect(reportOf(await check(home.place('work'), {}, '--json')).file).toBe(home.place('work/weir.yaml'))
@@ -103,20 +103,20 @@ test.each([
     'a certificate that is missing',
     `tls: { cert: gone.pem, key: ${tls('key')} }`,
     'tls.cert',
-    'there is no such file.',
+    'the file does not exist.',
   ],
   [
     'a key that is a certificate',
     `tls: { cert: ${tls('certificate')}, key: ${tls('certificate')} }`,
     'tls.key',
-    'does not hold a private key in PEM format.',
+    'does not contain a private key in PEM format.',
   ],
   ['a key that is a folder', `tls: { cert: ${tls('certificate')}, key: . }`, 'tls.key', 'it is a folder.'],
   [
     'a provider that is named twice',
     'providers: { groq: {}, openai: {}, groq: {} }',
     'providers.groq',
-    'is defined twice; merge the two.',
+    'is defined twice. Merge the two definitions.',
   ],
 ])('%s is a problem, as it would be for weir serve', async (_, yaml, path, message) => {
   using home = temporaryHome({ 'work/weir.yaml': yaml })
@@ -165,9 +165,9 @@ test.skipIf(process.getuid?.() === 0)(
     chmodSync(home.place('work/open/weir.db'), 0o400)
     const problemOf = async (data: string) =>
       reportOf(await check(home.place('work'), { WEIR_DATA: data }, '--json')).problems[0]?.message
-    expect(await problemOf('closed')).toBe(`This user may not write in ${home.place('work/closed')}.`)
+    expect(await problemOf('closed')).toBe(`No permission to write to ${home.place('work/closed')}.`)
     expect(await problemOf('open')).toBe(
-      `This user may not read and write ${home.place('work/open/weir.db')}.`,
+      `No permission to read and write ${home.place('work/open/weir.db')}.`,
     )
     chmodSync(home.place('work/closed'), 0o700)
   },
@@ -177,14 +177,14 @@ test('a variable without braces is a warning and not a problem', async () => {
   using home = temporaryHome({ 'work/weir.yaml': 'providers: { openai: { api_key: $OPENAI_API_KEY } }' })
   const { code, out } = await check(home.place('work'))
   expect(code).toBe(0)
-  expect(out).toMatch(/^Warnings\n {2}providers\.openai\.api_key: holds .* write \$\{OPENAI_API_KEY\} /m)
+  expect(out).toMatch(/^Warnings\n {2}providers\.openai\.api_key: contains .* write \$\{OPENAI_API_KEY\}\.$/m)
 })
 
 test('weir check without any file succeeds', async () => {
   using home = temporaryHome()
   const { code, out } = await check(home.place('work'))
   expect(code).toBe(0)
-  expect(out).toContain('no file; defaults and environment')
+  expect(out).toContain('no file, only defaults and environment variables')
 })
 
 function check(cwd: string, environment: Readonly<Record<string, string>> = {}, ...flags: string[]) {

@@ -28,7 +28,10 @@ describe('every command', () => {
       expect(command.name).toBe(entry.name)
       expect(command.summary).toBe(entry.summary)
       expect(command.usage).toStartWith(`Usage\n  weir `)
-      expect(command.usage).toContain('--config FILE')
+      expect(command.usage).toMatch(
+        /\nExamples\n( {2}\S.*\bweir\b.*\n|  weir.*\n){2,}\nGlobal flags\n {2}--config FILE /,
+      )
+      expect(command.usage).toMatch(/\nExit codes\n {2}0 success, 1 failure, 2 wrong usage$/)
       for (const line of command.usage.split('\n')) expect(line.length).toBeLessThanOrEqual(110)
       const requested = await runWeir([entry.name, '--help'], home.place('work'))
       expect(requested).toEqual({ code: 0, out: `${command.usage}\n`, err: '' })

@@ -26,7 +26,7 @@ test('weir keys create prints the new key alone on standard output, and it is ne
   const { code, out, err } = await run(keys, 'create', '--name', 'laptop')
   expect(code).toBe(0)
   expect(out).toMatch(keyForm)
-  expect(err).toContain('only time')
+  expect(err).toContain('shown only once')
   expect(err).not.toContain(out)
   for (const listing of [await run(keys, 'list'), await run(keys, 'list', '--json')]) {
     expect(listing.out).toContain('laptop')
@@ -55,7 +55,7 @@ test('weir keys create --json prints its id, key, name, organization and expiry'
 test('a revoked key is listed as revoked', async () => {
   const { say: run, list } = await startedScenario()
   const { id } = JSON.parse((await run(keys, 'create', '--json')).out)
-  expect((await run(keys, 'revoke', id)).out).toBe(`Revoked the key ${id} (unnamed).`)
+  expect((await run(keys, 'revoke', id)).out).toBe(`Revoked the API key ${id} (unnamed).`)
   const revoked = (await list()).find((key: { id: string }) => key.id === id)
   expect(revoked.revoked_at).toStartWith('20')
   expect((await run(keys, 'list')).out).toMatch(new RegExp(`${id} .*revoked`))
@@ -80,14 +80,14 @@ test('a rotated key works for one more day, or for the grace period', async () =
 
 test.each([
   { args: ['rotte', 'x'], code: 2, says: 'Did you mean rotate?' },
-  { args: ['revoke'], code: 2, says: 'needs ID' },
-  { args: ['create', '--expires', '90'], code: 2, says: '--expires needs a duration such as 90d' },
-  { args: ['create', '--expires', '0d'], code: 2, says: '--expires needs a duration' },
-  { args: ['create', '--expires', '99999999999d'], code: 2, says: '--expires needs a duration' },
-  { args: ['rotate', 'x', '--grace', 'soon'], code: 2, says: '--grace needs a duration' },
-  { args: ['create', '--org', 'nobody'], code: 1, says: 'There is no organization with the name nobody.' },
-  { args: ['revoke', 'nosuchid'], code: 1, says: 'There is no key with the id nosuchid.' },
-  { args: ['rotate', 'nosuchid'], code: 1, says: 'There is no key with the id nosuchid.' },
+  { args: ['revoke'], code: 2, says: 'Missing argument ID for weir keys revoke.' },
+  { args: ['create', '--expires', '90'], code: 2, says: '--expires must be a duration such as 90d' },
+  { args: ['create', '--expires', '0d'], code: 2, says: '--expires must be a duration' },
+  { args: ['create', '--expires', '99999999999d'], code: 2, says: '--expires must be a duration' },
+  { args: ['rotate', 'x', '--grace', 'soon'], code: 2, says: '--grace must be a duration' },
+  { args: ['create', '--org', 'nobody'], code: 1, says: 'There is no organization nobody.' },
+  { args: ['revoke', 'nosuchid'], code: 1, says: 'There is no API key with the ID nosuchid.' },
+  { args: ['rotate', 'nosuchid'], code: 1, says: 'There is no API key with the ID nosuchid.' },
 ])('weir keys $args ends with $code and creates no key', async ({ args, code, says }) => {
   const { say: run, list } = await startedScenario()
   const output = await run(keys, ...args)

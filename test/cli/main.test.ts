@@ -8,16 +8,16 @@ import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { runWeir } from './support/run-weir.ts'
 
 const wrongUsage: readonly [args: string, message: string][] = [
-  ['check --jsn', 'Unknown flag --jsn. Did you mean --json? See weir check --help.'],
-  ['check --zzzzzz', 'Unknown flag --zzzzzz. See weir check --help.'],
-  ['check -x', 'Unknown flag -x. See weir check --help.'],
-  ['check --__proto__', 'Unknown flag --__proto__. See weir check --help.'],
-  ['check --json=yes', '--json takes no value. See weir check --help.'],
-  ['check --config', '--config needs a value. See weir check --help.'],
-  ['check --config --online', '--config needs a value. See weir check --help.'],
-  ['check now', 'weir check does not take the argument “now”. See weir check --help.'],
-  ['chekc', 'There is no command “chekc”. Did you mean check? See weir --help.'],
-  ['help zzzzzz', 'There is no command “zzzzzz”. See weir --help.'],
+  ['check --jsn', 'Unknown flag --jsn. Did you mean --json? For help, run: weir check --help'],
+  ['check --zzzzzz', 'Unknown flag --zzzzzz. For help, run: weir check --help'],
+  ['check -x', 'Unknown flag -x. For help, run: weir check --help'],
+  ['check --__proto__', 'Unknown flag --__proto__. For help, run: weir check --help'],
+  ['check --json=yes', 'The flag --json does not take a value. For help, run: weir check --help'],
+  ['check --config', 'The flag --config requires a value. For help, run: weir check --help'],
+  ['check --config --online', 'The flag --config requires a value. For help, run: weir check --help'],
+  ['check now', 'Unexpected argument “now” for weir check. For help, run: weir check --help'],
+  ['chekc', 'Unknown command “chekc”. Did you mean check? For help, run: weir --help'],
+  ['help zzzzzz', 'Unknown command “zzzzzz”. For help, run: weir --help'],
 ]
 
 describe('wrong usage is one error message on standard error and exit code 2', () => {
@@ -30,7 +30,7 @@ describe('wrong usage is one error message on standard error and exit code 2', (
     using home = temporaryHome()
     const { code, out, err } = await runWeir(['version', '--jsno'], home.place('work'))
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toBe('Unknown flag --jsno. Did you mean --json? See weir version --help.\n')
+    expect(err).toBe('Unknown flag --jsno. Did you mean --json? For help, run: weir version --help\n')
   })
 })
 
@@ -48,7 +48,7 @@ test('an invalid setting ends a command with exit code 1 and names its place', a
   using home = temporaryHome({ 'work/weir.yaml': 'prot: 1' })
   const { code, out, err } = await runWeir(['models'], home.place('work'))
   expect({ code, out }).toEqual({ code: 1, out: '' })
-  expect(err).toBe(`In ${home.place('work/weir.yaml')}: prot: unknown setting; did you mean port?\n`)
+  expect(err).toBe(`In ${home.place('work/weir.yaml')}: prot: unknown setting. Did you mean port?\n`)
 })
 
 test('the value of a flag may follow it or an equals sign, and arguments may be anywhere', () => {
@@ -64,7 +64,7 @@ test('the value of a flag may follow it or an equals sign, and arguments may be 
   expect(flags).toEqual({ name: 'one two', all: true, data: '-odd' })
   expect(operands).toEqual(['id', '--more'])
   expect(() => parseFlags([], signature)).toThrow(
-    new UsageError('weir keys create needs ID. See weir keys --help.'),
+    new UsageError('Missing argument ID for weir keys create. For help, run: weir keys --help'),
   )
 })
 
@@ -77,13 +77,15 @@ test('an expected failure prints its message, and any other one its name without
   })
   const { code, err } = await failing(new TypeError('x is\nno function'))
   expect(code).toBe(1)
-  expect(err).toBe('Unexpected error (TypeError: x is no function). WEIR_DEBUG=1 shows the stack trace.\n')
+  expect(err).toBe(
+    'Unexpected error: TypeError: x is no function. To see the stack trace, set WEIR_DEBUG=1.\n',
+  )
 })
 
 test('with --json a failure is one line of JSON on standard error, with the same exit code', async () => {
   const { out, err, code } = await inProcess(['check', '--zzzzzz', '--json'])
   expect({ out, code, lines: err.split('\n').length }).toEqual({ out: '', code: 2, lines: 2 })
-  const message = 'Unknown flag --zzzzzz. See weir check --help.'
+  const message = 'Unknown flag --zzzzzz. For help, run: weir check --help'
   expect(JSON.parse(err)).toEqual({ error: { message, code: 'wrong_usage' } })
   using home = temporaryHome({ 'work/weir.yaml': 'prot: 1' })
   const codes: [args: string[], code: number, name: string][] = [
@@ -105,7 +107,7 @@ test('with --json a failure is one line of JSON on standard error, with the same
   expect(broken).toMatchObject({ code: 'internal_error', stack: expect.stringContaining('main.test.ts') })
   // Behind `--` it is no flag.
   expect((await inProcess(['check', '--', '--json'])).err).toBe(
-    'weir check does not take the argument “--json”. See weir check --help.\n',
+    'Unexpected argument “--json” for weir check. For help, run: weir check --help\n',
   )
 })
 
@@ -116,7 +118,7 @@ test('a negative number is a value, not a flag', () => {
   expect(parseFlags(['--', 'acme', '-.5'], signature).operands).toEqual(['acme', '-.5'])
   expect(parseFlags(['--note=-1', 'acme', '-.5'], signature)).toMatchObject({ flags: { note: '-1' } })
   expect(() => parseFlags(['acme', '1', '-x'], signature)).toThrow(
-    new UsageError('Unknown flag -x. See weir x --help.'),
+    new UsageError('Unknown flag -x. For help, run: weir x --help'),
   )
 })
 

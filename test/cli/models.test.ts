@@ -68,9 +68,9 @@ describe('weir models filters its list', () => {
   })
 
   test('and names the way out where the result is empty', async () => {
-    expect((await run(['no-such-model'], environment)).text).toBe('No model matches.')
+    expect((await run(['no-such-model'], environment)).text).toBe('No models match.')
     expect((await run(['text-embedding-3-small'], environment)).text).toBe(
-      'No enabled model matches; 1 model that is disabled would: weir models --all says why.',
+      'No enabled models match, but 1 matching model is disabled. To see why, run: weir models --all',
     )
     expect(await slugs('no-such-model')).toEqual([])
   })

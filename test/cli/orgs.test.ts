@@ -74,7 +74,7 @@ test('a credit is exact, a correction deducts, and the list shows the balance', 
   expect(await run(orgs, 'credit', 'acme', '12.50', '--note', 'invoice 7')).toEqual({
     code: 0,
     out: 'The balance of acme is 12.50 USD.',
-    err: 'The billing of acme is unmetered. To pay requests from the balance, run: weir orgs set acme --billing prepaid',
+    err: 'The billing of acme is unmetered. To pay for requests from the balance, run: weir orgs set acme --billing prepaid',
   })
   await run(orgs, 'set', 'acme', '--billing', 'prepaid')
   const credited = await run(orgs, 'credit', '--json', '--', 'acme', '-0.000000001')
@@ -124,7 +124,7 @@ test.each(['list', 'set acme --billing none', 'credit acme 1', 'delete acme --ye
     expect(await run(orgs, ...line.split(' '))).toEqual({
       code: 1,
       out: '',
-      err: `There is no data in ${data}. Start weir serve first, or name another folder with --data.`,
+      err: `There is no database in ${data}. Start weir serve first, or choose another folder with --data.`,
     })
     expect(existsSync(data)).toBe(false)
   },
@@ -141,7 +141,7 @@ test('weir orgs list leaves no file beside the database and does not migrate an 
   database.sqlite.run(`PRAGMA user_version = ${length - 1}`)
   database.close()
   const refused = await list()
-  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('weir serve migrates it.')])
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('Start weir serve to migrate it.')])
   expect(readdirSync(data).filter((name) => name.includes('schema'))).toEqual([])
 })
 
@@ -164,26 +164,42 @@ test('the keys of a deleted organization stay in the list, without an owner', as
 })
 
 test.each([
-  { args: [], code: 2, says: 'weir orgs needs one of: create, list, set, credit, delete.' },
+  {
+    args: [],
+    code: 2,
+    says: 'Missing subcommand for weir orgs. Available: create, list, set, credit, delete.',
+  },
   { args: ['crate', 'x'], code: 2, says: 'Did you mean create?' },
-  { args: ['toString'], code: 2, says: 'There is no weir orgs toString.' },
-  { args: ['create'], code: 2, says: 'needs NAME' },
+  { args: ['toString'], code: 2, says: 'Unknown subcommand “toString” for weir orgs.' },
+  { args: ['create'], code: 2, says: 'Missing argument NAME for weir orgs create.' },
   { args: ['create', 'a', 'b'], code: 2, says: '“b”' },
   { args: ['list', '--jsn'], code: 2, says: '--json' },
-  { args: ['set', 'acme'], code: 2, says: 'needs one of: --billing, --requests-per-minute' },
+  { args: ['set', 'acme'], code: 2, says: 'requires at least one of: --billing, --requests-per-minute' },
   { args: ['set', 'acme', '--billing', 'free'], code: 2, says: 'unmetered, prepaid, none, not “free”' },
-  { args: ['set', 'acme', '--requests-per-minute', '0'], code: 2, says: 'a whole number from 1' },
-  { args: ['set', 'acme', '--tokens-per-minute', '1e3'], code: 2, says: 'a whole number from 1' },
-  { args: ['set', 'acme', '--concurrent-requests', '9'.repeat(20)], code: 2, says: 'a whole number from 1' },
+  {
+    args: ['set', 'acme', '--requests-per-minute', '0'],
+    code: 2,
+    says: 'must be a whole number of at least 1',
+  },
+  {
+    args: ['set', 'acme', '--tokens-per-minute', '1e3'],
+    code: 2,
+    says: 'must be a whole number of at least 1',
+  },
+  {
+    args: ['set', 'acme', '--concurrent-requests', '9'.repeat(20)],
+    code: 2,
+    says: 'must be a whole number of at least 1',
+  },
   { args: ['set', 'nobody', '--billing', 'none'], code: 1, says: 'There is no organization' },
-  { args: ['credit', 'acme'], code: 2, says: 'needs USD' },
+  { args: ['credit', 'acme'], code: 2, says: 'Missing argument USD for weir orgs credit.' },
   { args: ['credit', 'acme', '-1,5'], code: 2, says: 'not “-1,5”' },
   { args: ['set', 'acme', '--tokens-per-minute', '-5'], code: 2, says: 'or default, not “-5”' },
-  { args: ['credit', 'acme', '1,5'], code: 2, says: 'USD is an amount such as 25 or 12.50' },
-  { args: ['credit', 'acme', '0.0000000001'], code: 2, says: 'nine decimals at most' },
-  { args: ['credit', 'nobody', '5'], code: 1, says: 'There is no organization with the name nobody.' },
-  { args: ['create', 'a/b'], code: 1, says: 'has 1 to 64 letters' },
-  { args: ['delete', 'nobody', '--yes'], code: 1, says: 'There is no organization with the name nobody.' },
+  { args: ['credit', 'acme', '1,5'], code: 2, says: 'USD must be an amount such as 25 or 12.50' },
+  { args: ['credit', 'acme', '0.0000000001'], code: 2, says: 'at most nine decimals' },
+  { args: ['credit', 'nobody', '5'], code: 1, says: 'There is no organization nobody.' },
+  { args: ['create', 'a/b'], code: 1, says: 'must have 1 to 64 letters' },
+  { args: ['delete', 'nobody', '--yes'], code: 1, says: 'There is no organization nobody.' },
 ])('weir orgs $args ends with $code and an error message', async ({ args, code, says }) => {
   const { say: run } = storageFixture()
   await run(orgs, 'create', 'other')
@@ -212,7 +228,7 @@ test('a change made while another process has the database open takes effect the
   expect(await ledger.reserve(reservation)).toBe(true)
   const refused = await runWeir(['orgs', 'credit', '--', 'acme', '-1'], data, { WEIR_DATA: data })
   expect([refused.code, refused.out]).toEqual([1, ''])
-  expect(refused.err).toContain('of which open requests hold 2.00')
+  expect(refused.err).toContain('of which 2.00 USD are reserved by open requests')
   expectConsistentLedger(database.sqlite)
   database.close()
 })

@@ -34,9 +34,9 @@ test('SIGHUP applies the current settings, and invalid ones change nothing', asy
 
   await write('retries: { attempt: 3 }\n')
   process.kill(child.pid, 'SIGHUP')
-  expect(await child.said(child.log, /The settings were not changed.*(retries\.attempt)/)).toBe(
-    'retries.attempt',
-  )
+  expect(
+    await child.said(child.log, /The settings could not be reloaded and are unchanged.*(retries\.attempt)/),
+  ).toBe('retries.attempt')
   expect((await ask('three')).status).toBe(200)
 })
 

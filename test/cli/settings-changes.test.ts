@@ -38,13 +38,13 @@ test('changes are named by their paths in the file, and never with a value', () 
   expect(inForce.toSorted()).toEqual([
     'cors',
     'limits.requests_per_minute',
-    'models.acme/one (gone)',
-    'models.acme/three (new)',
-    'models.acme/two.aliases (new)',
+    'models.acme/one (removed)',
+    'models.acme/three (added)',
+    'models.acme/two.aliases (added)',
     'providers.Box.api_key',
-    'providers.new (new)',
-    'providers.old (gone)',
-    'retention.completions (new)',
+    'providers.new (added)',
+    'providers.old (removed)',
+    'retention.completions (added)',
     'unsupported_parameters',
   ])
 })
@@ -53,6 +53,6 @@ test('changes that require a restart are reported separately', () => {
   const tls = { cert: 'c.pem', key: 'k.pem' }
   expect(changes({ port: 1 }, { port: 2, host: '0.0.0.0', tls, max_body: '1MiB' })).toEqual({
     applied: ['max_body'],
-    atNextStart: ['host', 'port', 'tls (new)'],
+    atNextStart: ['host', 'port', 'tls (added)'],
   })
 })

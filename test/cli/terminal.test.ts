@@ -51,8 +51,8 @@ describe.skipIf(process.platform === 'win32')('weir serve on a terminal', () => 
       /  502    POST .*river  acme \(upstream_unavailable\)  The provider acme .*500/,
     )
     expect(failures[1]).toMatch(/  acme \(upstream_unavailable\)  The provider acme .*first token/)
-    expect(lines[0]).toMatch(/  warn   The setting providers\.acme\.api_key holds a \$/)
-    expect(lines.at(-1)).toMatch(/  info   The gateway is stopping\./)
+    expect(lines[0]).toMatch(/  warn   The setting providers\.acme\.api_key contains a \$/)
+    expect(lines.at(-1)).toMatch(/  info   The gateway is shutting down\./)
     const logged = lines.filter((text) => /^[\d{]/.test(text))
     expect(logged.filter((text) => !line.test(text))).toEqual([])
     expect(logged).toHaveLength(5)

@@ -106,7 +106,7 @@ test('an unknown cost is not shown as zero', async () => {
   database.close()
   const { out } = await runCommand(usage)
   expect(out).toMatch(/^a\/own +1 +0 .* 4 +- /m)
-  expect(out).toEndWith('\n\nThe cost of 1 of the requests is unknown: their models have no prices.')
+  expect(out).toEndWith('\n\nThe cost of 1 of the requests is unknown, because their models have no price.')
   const { groups } = JSON.parse((await runCommand(usage, '--json')).out)
   expect(groups[1]).toMatchObject({ model: 'a/own', cost_usd: null, unpriced_requests: 1 })
 })
@@ -114,7 +114,10 @@ test('an unknown cost is not shown as zero', async () => {
 test('weir usage without data says so and creates nothing', async () => {
   const { say: runCommand, data } = storageFixture()
   const { code, err } = await runCommand(usage)
-  expect([code, err]).toEqual([1, expect.stringMatching(/^There is no data in .*\. Start weir serve first/)])
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(/^There is no database in .*\. Start weir serve first/),
+  ])
   expect(existsSync(data)).toBe(false)
 })
 
@@ -124,7 +127,7 @@ test('weir usage --watch prints again until it is interrupted, as JSON one objec
   const refused = await runCommand(usage, '--watch')
   expect([refused.code, refused.err]).toEqual([
     2,
-    '--watch needs a terminal, or --json. See weir usage --help.',
+    '--watch requires a terminal, or --json. For help, run: weir usage --help',
   ])
   const command = [process.execPath, join(projectFolder, 'src/main.ts'), 'usage', '--watch', '--json']
   const child = Bun.spawn(command, { env: { WEIR_DATA: data }, stdout: 'pipe', stderr: 'pipe' })
@@ -144,7 +147,7 @@ test.skipIf(process.platform === 'win32')(
     const { data, database } = await usedScenario()
     database.close()
     await using run = runOnTerminal(['usage', '--watch'], data, { WEIR_DATA: data }, 70)
-    await run.until(/Ctrl-C stops\.[^]*Ctrl-C stops\.[^]*total/)
+    await run.until(/Ctrl-C to stop\.[^]*Ctrl-C to stop\.[^]*total/)
     run.type('\u0003')
     expect(await run.exited).toBe(0)
     const lines = withoutEscapes(run.text()).split('\n')
@@ -163,11 +166,11 @@ test('weir usage reads while another process has the database open', async () =>
 
 test.each([
   { args: ['--by', 'colour'], code: 2, says: 'model, provider, org, key, tag, day, error, not “colour”' },
-  { args: ['--since', '7'], code: 2, says: '--since needs a duration such as 7d' },
-  { args: ['--since', '99999999999d'], code: 2, says: '--since needs a duration' },
+  { args: ['--since', '7'], code: 2, says: '--since must be a duration such as 7d' },
+  { args: ['--since', '99999999999d'], code: 2, says: '--since must be a duration' },
   { args: ['--until', '7d'], code: 2, says: 'Unknown flag --until.' },
   { args: ['acme'], code: 2, says: '“acme”' },
-  { args: ['--org', 'nobody'], code: 1, says: 'There is no organization with the name nobody.' },
+  { args: ['--org', 'nobody'], code: 1, says: 'There is no organization nobody.' },
 ])('weir usage $args ends with $code and an error message', async ({ args, code, says }) => {
   const { say: runCommand } = storageFixture()
   await runCommand(orgs, 'create', 'acme')

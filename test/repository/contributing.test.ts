@@ -3,11 +3,13 @@ import { existsSync } from 'node:fs'
 import { cp, mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import manifest from '../../package.json'
-import { readPage } from '../support/readme.ts'
 import { projectFolder } from '../support/source.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
+import { codeSpans, parsePage } from './support/markdown-page.ts'
 
 const text = await Bun.file(join(projectFolder, 'CONTRIBUTING.md')).text()
+// A list of the page indents its blocks.
+const page = parsePage('CONTRIBUTING.md', text.replaceAll(/^ {3}/gm, ''))
 
 test('the first change of the contribution guide fails its test at first, and works in the end', async () => {
   const [addedTest = '', addedLine = ''] = codeBlocks('ts')
@@ -26,10 +28,7 @@ test('the first change of the contribution guide fails its test at first, and wo
   )
   expect(await bun(checkout, ['test', testFile])).toMatchObject({ code: 0 })
 
-  const command =
-    readPage(unindented(text))
-      .blocks.flat()
-      .find((line) => line.endsWith(' start check')) ?? ''
+  const command = shellLines().find((line) => line.endsWith(' start check')) ?? ''
   const [, name = '', value = ''] = /^(\w+)=(\w+) /.exec(command) ?? []
   const report = await bun(checkout, ['src/main.ts', 'check', '--json'], { [name]: value })
   const { providers } = JSON.parse(report.out)
@@ -37,8 +36,8 @@ test('the first change of the contribution guide fails its test at first, and wo
 })
 
 test('every script and every file that the contribution guide names exists', () => {
-  const { blocks, spans } = readPage(unindented(text))
-  const named = [...blocks.flat(), ...spans].flatMap(
+  const spans = codeSpans(page)
+  const named = [...shellLines(), ...spans].flatMap(
     (line) => /\bbun(?:@[\d.]+)? run ([a-z:]+)/.exec(line)?.[1] ?? [],
   )
   expect(named.filter((script) => !Object.keys(manifest.scripts).includes(script))).toEqual([])
@@ -55,14 +54,14 @@ test('the changelog has an entry for the version of package.json', async () => {
   expect(changelog).toContain(`\n## [${manifest.version}] - `)
 })
 
-/** A list of a page indents its blocks. */
-function unindented(markdown: string): string {
-  return markdown.replaceAll(/^ {3}/gm, '')
+function codeBlocks(language: string): string[] {
+  return page.fences.flatMap((fence) => (fence.language === language ? [`${fence.text}\n`] : []))
 }
 
-function codeBlocks(language: string): string[] {
-  const blocks = unindented(text).matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))
-  return [...blocks].map(([, code = '']) => code)
+/** The commands of the shell blocks, without comments. */
+function shellLines(): string[] {
+  const lines = codeBlocks('sh').flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
+  return lines.map((line) => line.replace(/(^|\s)#.*$/, '').trim()).filter((line) => line !== '')
 }
 
 /** Copies what a test of a module needs, so that the change is not made here. */

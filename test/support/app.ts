@@ -10,7 +10,7 @@ import { createRuntime, type Runtime } from '../../src/server/runtime.ts'
 import { createRequestLines, type RequestLines } from './request-lines.ts'
 
 export type AppOptions = {
-  /** As weir.yaml would say it. Nothing: the model inside answers. */
+  /** The settings, as in weir.yaml. By default, only the built-in model is enabled. */
   readonly settings?: SettingsFile
   readonly environment?: Readonly<Record<string, string>>
   /** The path of the database; one in memory otherwise. */
@@ -25,7 +25,7 @@ export type AppOptions = {
   readonly sweepInterval?: number
 }
 
-/** A running gateway on a socket of its own. */
+/** A running gateway on its own socket. */
 export type App = {
   readonly url: string
   readonly key: string
@@ -34,7 +34,7 @@ export type App = {
   readonly lines: readonly string[]
   /** A line for each of its requests. */
   readonly requestLines: RequestLines
-  /** Asks it with its first key. */
+  /** Sends a request with the first API key. */
   request(path: string, options?: RequestOptions): Promise<Response>
   chat(body: object, options?: RequestOptions): Promise<Response>
   stop(): Promise<void>
@@ -43,7 +43,7 @@ export type App = {
 
 export type RequestOptions = {
   readonly method?: string
-  /** A header; null leaves one out that would be sent. */
+  /** A header; null omits one that is sent by default. */
   readonly headers?: Readonly<Record<string, string | null>>
   /** An object is sent as JSON, anything else as it is. */
   readonly body?: unknown
@@ -95,7 +95,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
   }
 }
 
-/** As they come out of a file, which cannot say undefined. */
+/** The settings as read from a file, which has no undefined values. */
 function checkedSettings(input: SettingsFile): Settings {
   const written: unknown = JSON.parse(JSON.stringify(input))
   const problems: SettingsProblem[] = []

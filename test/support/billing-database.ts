@@ -16,7 +16,7 @@ export type UsageRow = Readonly<Record<string, string | number | null>> & {
   readonly cost: number | null
 }
 
-/** The usage and the ledger in the database of a gateway, on a connection of its own. */
+/** The usage and the ledger in the database of a gateway, on a separate connection. */
 export type BillingDatabase = Disposable & {
   readonly sqlite: Sqlite
   /** Sets the billing of an organization and credits it in USD; creates it where it is missing. */
@@ -72,7 +72,7 @@ export function openBillingDatabase(file: string): BillingDatabase {
   }
 }
 
-/** Resolves once the condition holds; throws after the timeout in milliseconds. */
+/** Resolves when the condition is true; throws after the timeout in milliseconds. */
 export async function waitUntil(
   claim: () => boolean | Promise<boolean>,
   what: string,

@@ -12,7 +12,7 @@ export function readPieces({ body }: { readonly body: ReadableStream<Uint8Array>
   return {
     /** The next piece; undefined at the end. */
     next,
-    /** All that is left. */
+    /** The rest of the body. */
     async rest(): Promise<string> {
       let text = ''
       for (let piece = await next(); piece !== undefined; piece = await next()) text += piece

@@ -3,8 +3,8 @@ import type { FragmentedChunk } from '../../src/api/chat-completions/reply-schem
 export type JoinedCall = { id: string; type: 'function'; function: { name: string; arguments: string } }
 
 /**
- * The tool calls of choice 0 as a client joins them; throws where the first fragment of one does not say which call it
- * is, or a later one says it again.
+ * The tool calls of choice 0 as a client joins them; throws if the first fragment of a call does not identify the call
+ * or a later one repeats its identity.
  */
 export function joinFragments(chunks: readonly FragmentedChunk[]): JoinedCall[] {
   const calls: JoinedCall[] = []

@@ -5,7 +5,7 @@ import { createOrganizations } from '../../src/storage/sqlite/organizations/orga
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, temporaryFolder } from '../unit/storage/support/folder.ts'
 
-/** What a reply tells about the limits. */
+/** The rate limits in the headers of a reply. */
 export function limitHeaders({ headers }: Response): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => /^x-ratelimit-|^retry-after/.test(name)))
 }

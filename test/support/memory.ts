@@ -1,7 +1,7 @@
 import type { App } from './app.ts'
 import { openConnection } from './connection.ts'
 
-/** The bytes that requests of the gateway hold, by its metrics. */
+/** The bytes that requests of the gateway have acquired, by its metrics. */
 export async function heldBytes(app: App): Promise<number> {
   const text = await (await app.request('/metrics')).text()
   return Number(/^weir_memory_in_flight_bytes (\d+)$/m.exec(text)?.[1])
@@ -16,7 +16,7 @@ export async function waitForHeldBytes(app: App, right: (bytes: number) => boole
   }
 }
 
-/** Resolves once requests hold no bytes. */
+/** Resolves when requests have released all bytes. */
 export function waitForRelease(app: App): Promise<void> {
   return waitForHeldBytes(app, (bytes) => bytes === 0)
 }

@@ -5,7 +5,7 @@ import { type Fields, fieldsOf } from '../../src/lib/json/json.ts'
 export type RequestLines = {
   readonly sink: Sink
   readonly all: readonly string[]
-  /** Resolves with the last line of the request that got this reply, once there are so many of it. */
+  /** Resolves with the last line of the request with this reply, when it has this many lines. */
   of(reply: Response, count?: number): Promise<Fields>
 }
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 
 /** How the scripted provider replies to one request. */
 export type Script = {
-  /** Resolves with true where the provider ended the connection, false where it leaves that to the gateway. */
+  /** Resolves with true if the provider closed the connection, false if the gateway has to close it. */
   play(socket: Socket, closed: Promise<void>): Promise<boolean>
 }
 

@@ -11,7 +11,17 @@ const patterns = {
 
 /** Returns each identifier of a TypeScript text once, and no words of comments, strings or regular expressions. */
 export function identifiersOf(text: string): readonly string[] {
-  const names = new Set<string>()
+  const words = [...tokensOf(text)].filter(([kind]) => kind === 'word')
+  return [...new Set(words.map(([, token]) => token))]
+}
+
+/** Returns the text of each string of a TypeScript text; the text of a template is split at each `${…}`. */
+export function stringsOf(text: string): readonly string[] {
+  const strings = [...tokensOf(text)].filter(([kind]) => kind === 'string' || kind.startsWith('template'))
+  return strings.map(([, token]) => token.slice(1).replace(/(['"`]|\$\{)$/, ''))
+}
+
+function* tokensOf(text: string): Generator<readonly [Kind, string]> {
   // For each open `${…}`: how many braces are open within it.
   const braces: number[] = []
   let previous = ''
@@ -23,10 +33,9 @@ export function identifiersOf(text: string): readonly string[] {
     if (kind.startsWith('template') && token.endsWith('${')) braces.push(0)
     if (token === '{' && braces.length > 0) braces.push((braces.pop() ?? 0) + 1)
     if (token === '}' && braces.length > 0) braces.push((braces.pop() ?? 0) - 1)
-    if (kind === 'word') names.add(token)
+    yield [kind, token]
     previous = token
   }
-  return [...names]
 }
 
 type Kind = keyof typeof patterns | 'other'

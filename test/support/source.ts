@@ -17,7 +17,7 @@ export async function sourceFiles(folder: string): Promise<SourceFile[]> {
 }
 
 const scanner = new Bun.Transpiler({ loader: 'ts' })
-/** The transpiler leaves out what is imported only as a type. */
+/** The transpiler omits type-only imports. */
 const fromClause = /^(?:import|export)\b[^'"`;()]*?\bfrom '([^']+)'/gm
 
 /** What a file imports, types too, as it is written there. */

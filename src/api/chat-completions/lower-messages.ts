@@ -2,7 +2,7 @@ import type { Message, Part, PastToolCall } from '../../domain/generation/reques
 import { rejectFileId } from '../../http/file-ids.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { type Fields, fieldsBeside } from '../../lib/json/json.ts'
-import { ChatMessage, type ContentPart, isImagePart, isTextPart } from './schema.ts'
+import { ChatMessage, type ContentPart, isImagePart, isTextPart } from './message-schema.ts'
 
 /** Lowers the messages of a request; throws the 400 of a message that lacks what its role requires. */
 export function lowerMessages(messages: readonly ChatMessage[]): Message[] {
@@ -27,7 +27,7 @@ function lowerMessage(message: ChatMessage, index: number): Message {
 function requiredCallId(id: string | null | undefined, index: number): string {
   if (id != null) return id
   const param = `messages[${index}].tool_call_id`
-  const message = `Missing required parameter: '${param}'. A tool message must name the call that it answers.`
+  const message = `Missing required parameter: '${param}'. A tool message must have the id of its tool call.`
   throw badRequest(message, 'missing_required_parameter', param)
 }
 

@@ -57,7 +57,7 @@ function lowerToolChoice(choice: ChatRequest['tool_choice'], tools: readonly Too
   if (tools.length === 0) {
     if (choice === 'none' || choice === 'auto') return undefined
     throw badRequest(
-      "Invalid 'tool_choice': it requires at least one tool in 'tools'.",
+      "Invalid 'tool_choice': allowed only when 'tools' has at least one tool.",
       'invalid_value',
       'tool_choice',
     )
@@ -65,7 +65,7 @@ function lowerToolChoice(choice: ChatRequest['tool_choice'], tools: readonly Too
   if (typeof choice === 'string') return choice
   const { name } = choice.function
   if (tools.some((tool) => tool.name === name)) return { name }
-  const message = "Invalid 'tool_choice': 'tools' has no tool of that name."
+  const message = "Invalid 'tool_choice.function.name': must be the name of a function in 'tools'."
   throw badRequest(message, 'invalid_value', 'tool_choice.function.name')
 }
 
@@ -92,5 +92,5 @@ const noExtras: Fields = {}
 
 function warningsFor(request: ChatRequest): readonly string[] {
   if (!request.logprobs && !request.top_logprobs) return []
-  return ['Log probabilities are not supported: `logprobs` is null in every choice.']
+  return ['Log probabilities are not supported; `logprobs` is null in every choice.']
 }

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { FreeObject } from '../../http/schema.ts'
-import { ToolCall } from './schema.ts'
+import { ToolCall } from './message-schema.ts'
 
 const text = Type.String()
 const textOrNull = Type.Union([Type.String(), Type.Null()])

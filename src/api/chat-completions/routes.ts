@@ -6,12 +6,13 @@ import { eventStream } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
 import { bodyErrors, describe } from '../../http/openapi/describe.ts'
 import type { Log } from '../../lib/log.ts'
+import { chatExamples } from './examples.ts'
 import { errorFrame } from './render-chunks.ts'
 import { ChatCompletion } from './reply-schema.ts'
 import { chatRequest } from './schema.ts'
 import type { ChatService } from './service.ts'
 
-/** Where chat completions are asked for. */
+/** The path of chat completions. */
 export const chatPath = '/v1/chat/completions'
 
 /** `POST /v1/chat/completions`; `chunk` is the schema of a frame of the stream. */
@@ -34,12 +35,20 @@ export function chatRoutes(guard: Guard, service: ChatService, log: Log, chunk: 
   )
 }
 
+const createDescription =
+  'Generates the response of a model to a conversation. With `stream`, the response is sent as server-sent events. With ' +
+  '`store`, it can be retrieved later. Parameters that the gateway does not know are passed on to the provider, if it ' +
+  'supports them. `warnings` in the response names those that were ignored. If the cost is known, the header ' +
+  '`x-weir-cost` has it in USD.'
+
 function detailOf(chunk: TSchema) {
   return describe({
     tag: 'Chat',
     id: 'createChatCompletion',
     summary: 'Create a chat completion',
+    description: createDescription,
     body: chatRequest,
+    examples: chatExamples,
     reply: ChatCompletion,
     frames: { schema: chunk, end: '`data: [DONE]`' },
     errors: [...bodyErrors, 402, 404, 502],

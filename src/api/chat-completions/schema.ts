@@ -1,129 +1,188 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../../domain/generation/request.ts'
-import { checkMetadata, Metadata } from '../../http/metadata.ts'
+import { checkMetadata, Metadata, metadataLimits } from '../../http/metadata.ts'
 import { FreeObject, Tags, TraceContext, nullish, stringEnum } from '../../http/schema.ts'
+import type { Fields } from '../../lib/json/json.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
+import { ChatMessage } from './message-schema.ts'
 
 const maxInteger = Number.MAX_SAFE_INTEGER
 const PositiveInteger = Type.Integer({ exclusiveMinimum: 0, maximum: maxInteger })
 
-export type ToolCall = Static<typeof ToolCall>
-/** A call that a model made; `arguments` is JSON text. */
-export const ToolCall = Type.Object(
-  {
-    id: Type.String(),
-    type: Type.Literal('function'),
-    function: Type.Object({ name: Type.String(), arguments: Type.String() }),
-  },
-  { title: 'ToolCall' },
-)
-
-export type TextPart = Static<typeof TextPart>
-const TextPart = Type.Object({ type: Type.Literal('text'), text: Type.String() })
-
-export type ImagePart = Static<typeof ImagePart>
-const ImagePart = Type.Object({
-  type: Type.Literal('image_url'),
-  image_url: Type.Object({ url: Type.String(), detail: nullish(Type.String()) }),
-})
-
-// A part of a known type must be valid: it must not match as a foreign part.
-const foreignType = Type.String({ not: { enum: ['text', 'image_url'] } })
-const ForeignPart = Type.Object({ type: foreignType })
-
-export type ContentPart = Static<typeof ContentPart>
-/** A part of a message; the properties of a part of another type are not validated. */
-export const ContentPart = Type.Union([TextPart, ImagePart, ForeignPart])
-
-/** Whether the part is text. */
-export function isTextPart(part: ContentPart): part is TextPart {
-  return part.type === 'text'
-}
-
-/** Whether the part is an image. */
-export function isImagePart(part: ContentPart): part is ImagePart {
-  return part.type === 'image_url'
-}
-
-export type ChatMessage = Static<typeof ChatMessage>
-/** One message of a conversation; `lowerMessages` checks what its role requires. */
-export const ChatMessage = Type.Object(
-  {
-    role: stringEnum(['system', 'user', 'assistant', 'tool', 'developer']),
-    content: Type.Optional(Type.Union([Type.String(), Type.Array(ContentPart), Type.Null()])),
-    name: nullish(Type.String()),
-    tool_calls: nullish(Type.Array(ToolCall)),
-    tool_call_id: nullish(Type.String()),
-  },
-  { title: 'ChatMessage' },
-)
-
 export type ChatTool = Static<typeof ChatTool>
 const ChatTool = Type.Object(
   {
-    type: Type.Literal('function'),
-    function: Type.Object({
-      name: Type.String(),
-      description: nullish(Type.String()),
-      parameters: nullish(FreeObject),
-    }),
+    type: Type.Literal('function', { description: 'The type of the tool. Only `function` is supported.' }),
+    function: Type.Object(
+      {
+        name: Type.String({ description: 'The name of the function.' }),
+        description: nullish(Type.String(), {
+          description: 'What the function does. The model uses it to decide when to call the function.',
+        }),
+        parameters: nullish(FreeObject, {
+          description: 'The parameters of the function, as a JSON Schema. Defaults to no parameters.',
+        }),
+      },
+      { description: 'The function that the model may call.' },
+    ),
   },
   { title: 'Tool' },
 )
 
 const ToolChoice = Type.Union([
   stringEnum(['auto', 'none', 'required']),
-  Type.Object({ type: Type.Literal('function'), function: Type.Object({ name: Type.String() }) }),
-])
-
-const ResponseFormat = Type.Union([
-  Type.Object({ type: Type.Literal('text') }),
-  Type.Object({ type: Type.Literal('json_object') }),
   Type.Object({
-    type: Type.Literal('json_schema'),
-    json_schema: Type.Object({ name: Type.String(), schema: FreeObject, strict: nullish(Type.Boolean()) }),
+    type: Type.Literal('function', { description: 'The type of the tool. Always `function`.' }),
+    function: Type.Object(
+      { name: Type.String({ description: 'The name of the function to call.' }) },
+      { description: 'The function that the model must call.' },
+    ),
   }),
 ])
 
-const StreamOptions = Type.Object({ include_usage: nullish(Type.Boolean()) }, { additionalProperties: false })
+const formatType = { description: 'The format: `text`, `json_object` or `json_schema`.' }
+
+const JsonSchemaFormat = Type.Object(
+  {
+    name: Type.String({ description: 'The name of the format.' }),
+    schema: Type.Unsafe<Fields>({
+      type: 'object',
+      description: 'The JSON Schema that the output must follow.',
+    }),
+    strict: nullish(Type.Boolean(), {
+      description: 'Whether the provider must enforce the schema exactly. Defaults to that of the provider.',
+    }),
+  },
+  { description: 'The format of the output.' },
+)
+
+const ResponseFormat = Type.Union([
+  Type.Object({ type: Type.Literal('text', formatType) }),
+  Type.Object({ type: Type.Literal('json_object', formatType) }),
+  Type.Object({ type: Type.Literal('json_schema', formatType), json_schema: JsonSchemaFormat }),
+])
+
+const StreamOptions = Type.Object(
+  {
+    include_usage: nullish(Type.Boolean(), {
+      description: 'Sends a last chunk with the token usage before `data: [DONE]`. Defaults to false.',
+    }),
+  },
+  { additionalProperties: false },
+)
 
 const LogitBias = Type.Unsafe<Readonly<Record<string, number>>>({
   type: 'object',
   additionalProperties: { type: 'number' },
 })
 
+/** The parameters that choose the output: its length, its format and how it is sampled. */
+const outputProperties = {
+  temperature: nullish(Type.Number({ minimum: 0, maximum: 2 }), {
+    description:
+      'The sampling temperature, from 0 to 2. Higher values make the output more random. Defaults to that of the model.',
+  }),
+  top_p: nullish(Type.Number({ minimum: 0, maximum: 1 }), {
+    description:
+      'Nucleus sampling, from 0 to 1: only the tokens with this total probability are considered. ' +
+      'Defaults to that of the model.',
+  }),
+  max_tokens: nullish(PositiveInteger, {
+    description: 'The maximum number of output tokens. `max_completion_tokens` takes precedence.',
+  }),
+  max_completion_tokens: nullish(PositiveInteger, {
+    description: 'The maximum number of output tokens, including reasoning. Defaults to that of the model.',
+  }),
+  n: nullish(PositiveInteger, {
+    description: 'The number of choices to generate, from 1 to 128. Each of them is billed.',
+    default: 1,
+  }),
+  stop: nullish(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })]), {
+    description: 'Up to 4 sequences where the model stops. They are not part of the output.',
+  }),
+  response_format: nullish(ResponseFormat, {
+    description: 'The format of the output: text, any JSON object, or JSON that follows a schema.',
+    default: { type: 'text' },
+  }),
+  seed: nullish(Type.Integer({ minimum: -maxInteger, maximum: maxInteger }), {
+    description: 'A seed for repeatable sampling, where the model supports it.',
+  }),
+  frequency_penalty: nullish(Type.Number({ minimum: -2, maximum: 2 }), {
+    description: 'From -2 to 2. Positive values penalize tokens by how often they occurred. Defaults to 0.',
+  }),
+  presence_penalty: nullish(Type.Number({ minimum: -2, maximum: 2 }), {
+    description: 'From -2 to 2. Positive values penalize tokens that have occurred at all. Defaults to 0.',
+  }),
+  logit_bias: nullish(LogitBias, {
+    description: 'For token IDs of the model: a bias from -100 to 100 that is added to their likelihood.',
+  }),
+  logprobs: nullish(Type.Boolean(), {
+    description: 'Not supported: `logprobs` is null in every choice, and a warning is returned.',
+  }),
+  top_logprobs: nullish(Type.Integer({ minimum: 0, maximum: 20 }), {
+    description:
+      'From 0 to 20. Not supported: `logprobs` is null in every choice, and a warning is returned.',
+  }),
+  reasoning_effort: nullish(stringEnum(efforts), {
+    description:
+      'How much the model reasons before it responds. If the model does not support the value, the nearest one is ' +
+      'used and a warning is returned. Defaults to that of the model.',
+  }),
+}
+
+/** The parameters of the gateway: how the request is served, recorded and stored. */
+const serviceProperties = {
+  service_tier: nullish(stringEnum(['auto', 'default', 'flex', 'priority']), {
+    description: 'The service tier of the provider. A tier that the model does not support is ignored.',
+  }),
+  performance_mode: nullish(stringEnum(['standard', 'fast']), {
+    description:
+      'With `fast`, the faster and more expensive mode of models that have one. Defaults to `standard`.',
+  }),
+  store: nullish(Type.Boolean(), {
+    description: 'Whether to store the completion, so that it can be retrieved and listed later.',
+    default: false,
+  }),
+  user: nullish(Type.String(), {
+    description: 'An ID of your end user. It is recorded with the usage and sent to the provider.',
+  }),
+  tags: nullish(Tags, {
+    description: 'Labels for usage reports. At most 32 tags, each with at most 128 characters.',
+  }),
+  metadata: nullish(Metadata, {
+    description: `Any data to store with the completion. Stored completions can be filtered by it. ${metadataLimits}`,
+  }),
+  trace: nullish(TraceContext, {
+    description: 'The position of the request in a trace of your application.',
+  }),
+}
+
 export type ChatRequest = Static<typeof ChatRequest>
 /** The body of a chat completion request; other properties are allowed. */
 export const ChatRequest = Type.Object(
   {
-    model: Type.String(),
-    messages: Type.Array(ChatMessage, { minItems: 1 }),
-    temperature: nullish(Type.Number({ minimum: 0, maximum: 2 })),
-    top_p: nullish(Type.Number({ minimum: 0, maximum: 1 })),
-    max_tokens: nullish(PositiveInteger),
-    max_completion_tokens: nullish(PositiveInteger),
-    n: nullish(PositiveInteger),
-    stop: nullish(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
-    stream: nullish(Type.Boolean()),
-    stream_options: nullish(StreamOptions),
-    tools: nullish(Type.Array(ChatTool)),
-    tool_choice: nullish(ToolChoice),
-    response_format: nullish(ResponseFormat),
-    seed: nullish(Type.Integer({ minimum: -maxInteger, maximum: maxInteger })),
-    frequency_penalty: nullish(Type.Number({ minimum: -2, maximum: 2 })),
-    presence_penalty: nullish(Type.Number({ minimum: -2, maximum: 2 })),
-    logit_bias: nullish(LogitBias),
-    logprobs: nullish(Type.Boolean()),
-    top_logprobs: nullish(Type.Integer({ minimum: 0, maximum: 20 })),
-    user: nullish(Type.String()),
-    reasoning_effort: nullish(stringEnum(efforts)),
-    parallel_tool_calls: nullish(Type.Boolean()),
-    service_tier: nullish(stringEnum(['auto', 'default', 'flex', 'priority'])),
-    performance_mode: nullish(stringEnum(['standard', 'fast'])),
-    store: nullish(Type.Boolean()),
-    tags: nullish(Tags),
-    metadata: nullish(Metadata),
-    trace: nullish(TraceContext),
+    model: Type.String({ description: 'The slug of the model, such as `openai/gpt-5-mini`, or an alias.' }),
+    messages: Type.Array(ChatMessage, {
+      minItems: 1,
+      description: 'The conversation so far, oldest message first. At least one message.',
+    }),
+    ...outputProperties,
+    stream: nullish(Type.Boolean(), {
+      description: 'Whether to stream the response as server-sent events.',
+      default: false,
+    }),
+    stream_options: nullish(StreamOptions, { description: 'Options for streams. Ignored without `stream`.' }),
+    tools: nullish(Type.Array(ChatTool), { description: 'The functions that the model may call.' }),
+    tool_choice: nullish(ToolChoice, {
+      description:
+        'Whether the model may (`auto`), must not (`none`) or must (`required`) call a tool, or the function that it ' +
+        'must call. Defaults to `auto` if there are tools.',
+    }),
+    parallel_tool_calls: nullish(Type.Boolean(), {
+      description:
+        'Whether the model may make several tool calls in one response. Defaults to that of the model.',
+    }),
+    ...serviceProperties,
   },
   { title: 'ChatCompletionRequest' },
 )

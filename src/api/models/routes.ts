@@ -12,6 +12,8 @@ const listDetail = describe({
   tag: 'Models',
   id: 'listModels',
   summary: 'List the enabled models',
+  description:
+    'Lists every model that can be requested, with its capabilities, limits and prices in USD per million tokens.',
   reply: ModelList,
   errors: guardErrors,
 })
@@ -19,8 +21,11 @@ const listDetail = describe({
 const showDetail = describe({
   tag: 'Models',
   id: 'getModel',
-  summary: 'Show an enabled model',
-  path: { id: 'The slug, with or without its slash escaped, or a bare name or an alias.' },
+  summary: 'Get an enabled model',
+  description: 'Returns a model with its capabilities, limits and prices in USD per million tokens.',
+  path: {
+    id: 'The slug of the model, such as `openai/gpt-5-mini`, its name without the author, or an alias.',
+  },
   reply: ModelObject,
   errors: [404, ...guardErrors],
 })

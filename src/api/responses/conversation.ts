@@ -114,11 +114,11 @@ async function loadItems(
 }
 
 function tooLong(): Error {
-  const message = "Invalid 'input': the referenced items are too long in total."
+  const message = "Invalid 'input': the referenced items are too large in total."
   return badRequest(message, 'context_length_exceeded', 'input')
 }
 
 function previousNotFound(id: string): Error {
-  const message = `Previous response with id '${shortText(id, 100)}' not found. It may be deleted, not stored, or not finished yet.`
+  const message = `Previous response with id '${shortText(id, 100)}' not found. It may have been deleted, not been stored, or still be in progress.`
   return badRequest(message, 'previous_response_not_found', 'previous_response_id')
 }

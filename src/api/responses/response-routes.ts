@@ -14,27 +14,29 @@ import { DeletedResponse, InputItemList, ResponseObject } from './render/reply-s
 import { logFailure, responsesPath } from './routes.ts'
 import type { ResponseService } from './service.ts'
 
-const pathParameters = { id: 'The id of a stored response of the organization.' }
+const pathParameters = { id: 'The ID of a stored response, such as `resp_…`.' }
 
 /** The query parameters for the retrieval of a response. */
 const retrieveQuery = defineQuery({
   stream: Type.Optional(
     Type.String({
-      description: 'Streams the events of the response instead of returning it, if true or 1.',
+      description: 'With `true` or `1`, streams the events of the response instead of returning it.',
     }),
   ),
   starting_after: Type.Optional(
-    Type.Integer({ description: 'Streams only the events after this sequence number.' }),
+    Type.Integer({ description: 'With `stream`, sends only the events after this sequence number.' }),
   ),
 })
 
 /** The query parameters for the list of input items. */
-const inputItemsQuery = defineQuery(pageParameters('item', 'desc'))
+const inputItemsQuery = defineQuery(pageParameters('input item', 'desc'))
 
 const retrieveDetail = describe({
   tag: 'Responses',
   id: 'getResponse',
   summary: 'Get a response, or stream its events',
+  description:
+    'Returns a stored response or a background run. With `stream`, sends its events from the beginning, and continues until it has finished.',
   path: pathParameters,
   query: retrieveQuery.parameters,
   reply: ResponseObject,
@@ -46,6 +48,8 @@ const cancelDetail = describe({
   tag: 'Responses',
   id: 'cancelResponse',
   summary: 'Cancel a background run',
+  description:
+    'Cancels a background run that is queued or in progress, and returns its response with the status `incomplete`.',
   path: pathParameters,
   reply: ResponseObject,
   errors: [400, 404, ...guardErrors],
@@ -55,6 +59,8 @@ const removeDetail = describe({
   tag: 'Responses',
   id: 'deleteResponse',
   summary: 'Delete a response',
+  description:
+    'Deletes a stored response. Responses that continue it are kept. A background run must be cancelled first.',
   path: pathParameters,
   reply: DeletedResponse,
   errors: [400, 404, ...guardErrors],
@@ -64,6 +70,7 @@ const inputItemsDetail = describe({
   tag: 'Responses',
   id: 'listResponseInputItems',
   summary: 'List the input items of a response',
+  description: 'Lists the input items of the request that created a stored response.',
   path: pathParameters,
   query: inputItemsQuery.parameters,
   reply: InputItemList,

@@ -5,16 +5,25 @@ import { eventStream, type FrameSource } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
 import { bodyErrors, describe } from '../../http/openapi/describe.ts'
 import type { Log } from '../../lib/log.ts'
+import { responseExamples } from './examples.ts'
 import { responseFrames } from './render/event-schema.ts'
 import { InputTokens, ResponseObject } from './render/reply-schema.ts'
 import { responseRequest } from './request/schema.ts'
 import type { ResponseService } from './service.ts'
 
+const createDescription =
+  'Generates the response of a model to an input. With `stream`, it is sent as server-sent events. With `background`, it ' +
+  'is queued and can be retrieved by its ID. A response is stored unless `store` is false, and can be continued with ' +
+  '`previous_response_id`. `warnings` in the response names the parameters that were ignored. If the cost is known, the ' +
+  'header `x-weir-cost` has it in USD.'
+
 const createDetail = describe({
   tag: 'Responses',
   id: 'createResponse',
   summary: 'Create a response',
+  description: createDescription,
   body: responseRequest,
+  examples: responseExamples,
   reply: ResponseObject,
   frames: responseFrames,
   errors: [...bodyErrors, 402, 404, 502],
@@ -23,7 +32,9 @@ const createDetail = describe({
 const countDetail = describe({
   tag: 'Responses',
   id: 'countResponseInputTokens',
-  summary: 'Estimate the input tokens of a response',
+  summary: 'Count the input tokens of a response',
+  description:
+    'Estimates the input tokens of a request, including its tools and the conversation that it continues. No provider is called, and nothing is charged.',
   body: responseRequest,
   reply: InputTokens,
   errors: [...bodyErrors, 404],
@@ -80,5 +91,5 @@ export function logFailure<Item>(source: FrameSource<Item>, log: Log, requestId:
   }
 }
 
-/** Where responses are asked for. */
+/** The path of responses. */
 export const responsesPath = '/v1/responses'

@@ -104,5 +104,9 @@ async function removeResponse(
 
 /** 400 and not 409, which client libraries retry. */
 function inFlight(): Error {
-  return badRequest('Cannot delete an in-flight response. Cancel it first, or wait for its end.', null, null)
+  return badRequest(
+    'Cannot delete a response that is in progress. Cancel it first, or wait until it has finished.',
+    null,
+    null,
+  )
 }

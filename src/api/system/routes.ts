@@ -17,19 +17,24 @@ const aliveDetail = describe({
   ...probe,
   id: 'isAlive',
   summary: 'Check that the process is alive',
+  description: 'A liveness probe, which needs no API key and never contacts a provider or the database.',
   errors: [],
 })
 const readyDetail = describe({
   ...probe,
   id: 'isReady',
   summary: 'Check that the gateway is ready',
+  description:
+    'A readiness probe, which needs no API key. It fails while the gateway is shutting down, or if the database is unavailable.',
   errors: [503],
 })
 
 const metricsDetail = describe({
   tag: 'System',
   id: 'getMetrics',
-  summary: 'Metrics, for Prometheus',
+  summary: 'Get metrics',
+  description:
+    'Returns metrics in the text format of Prometheus, for local clients or with WEIR_ADMIN_KEY as the bearer token.',
   reply: Type.String(),
   mediaType: 'text/plain',
   errors: [403],

@@ -20,7 +20,7 @@ export async function openConnection(url: URL): Promise<Connection> {
       binaryType: 'buffer',
       data: (_, bytes) => reader.push(bytes),
       drain: () => void send(unsent),
-      close: () => reader.fail(new Error('The connection was closed before the reply was complete.')),
+      close: () => reader.fail(new Error('The connection was closed before the response was complete.')),
       error: (_, error) => reader.fail(error),
     },
   })

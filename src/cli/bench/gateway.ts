@@ -24,7 +24,7 @@ export const streamLength = 100
 /** Between two chunks of the model `bench/paced`. */
 const chunkIntervalMs = 10
 
-/** Starts this program, or the given one, in a process of its own with a temporary database. */
+/** Starts this program, or the given one, in its own process with a temporary database. */
 export async function startBenchGateway(program = programCommand()): Promise<BenchGateway> {
   const upstream = startUpstream(replyTo)
   const folder = await mkdtemp(join(tmpdir(), 'weir-bench-'))
@@ -132,7 +132,7 @@ async function readAddress(
   const url = await address.promise.finally(() => clearTimeout(timeout))
   if (url !== undefined) return url
   const message = received.trim() || (await errors.text()).trim() || 'none'
-  throw new CommandError(`The gateway of the benchmark did not start. Its output: ${message}`)
+  throw new CommandError(`The gateway for the benchmark did not start. Its output: ${message}`)
 }
 
 async function readText(output: ReadableStream<Uint8Array>, onText: (text: string) => void): Promise<void> {

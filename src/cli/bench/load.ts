@@ -49,8 +49,8 @@ export async function send(load: Load): Promise<LoadResult> {
 
 /** Throws for a reply that failed or broke off: it must not count as a fast one. */
 export function assertSuccessful({ status, ending }: Reply, expected = ''): void {
-  if (status !== 200) throw new Error(`A request got status ${status}: ${ending}`)
-  if (!ending.includes(expected)) throw new Error(`A reply ended without ${expected}: ${ending}`)
+  if (status !== 200) throw new Error(`A request failed with status ${status}: ${ending}`)
+  if (!ending.includes(expected)) throw new Error(`A response ended without ${expected}: ${ending}`)
 }
 
 /** Where chat completions are sent: an address, a key and a model. */

@@ -20,7 +20,7 @@ export async function measureRemote(
   const target = { ...gateway, model }
   const singleCaller = { connections: 1, durationMs, maxRequests: maxRequestsPerPart }
   const probe = new URL('/livez', gateway.url)
-  reportStep('One caller …')
+  reportStep('One client …')
   await expectModel(gateway.url, () => send({ ...plainChat(target), ...singleCaller, maxRequests: 1 }))
   const direct = await send({ url: probe, request: requestBytes(probe, {}), ...singleCaller })
   const plain = await send({ ...plainChat(target), ...singleCaller })
@@ -36,7 +36,7 @@ async function expectModel(url: string, attempt: () => Promise<unknown>): Promis
     await attempt()
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error)
-    const advice = `It must serve ${model}: enable the provider echo in its settings.`
+    const advice = `It must serve ${model}. Enable the provider echo in its settings.`
     throw new CommandError(`${url} cannot be measured. ${cause} ${advice}`)
   }
 }

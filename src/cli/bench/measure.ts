@@ -31,9 +31,9 @@ export async function measure(
     durationMs: 2 * durationMs,
   })
   await send({ ...streamingChat(gatewayTarget(gateway, 'burst')), connections: callers, durationMs })
-  reportStep('One caller …')
+  reportStep('One client …')
   const milliseconds = await measureSingleCaller(gateway, durationMs)
-  reportStep(`${callers} callers …`)
+  reportStep(`${callers} concurrent clients …`)
   const request = await processorTimePerUnit(gateway.pid, 1, {
     ...plainChat(gatewayTarget(gateway, 'plain')),
     connections: callers,

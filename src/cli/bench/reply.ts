@@ -81,7 +81,7 @@ function parseHead(text: string): Head {
 
 type ReplyBody = ReturnType<typeof createReplyBody>
 
-/** In bytes: holds the last event of a stream. */
+/** In bytes: large enough for the last event of a stream. */
 const endingLength = 512
 const lastChunk = '0\r\n\r\n'
 

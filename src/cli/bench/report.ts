@@ -6,15 +6,15 @@ import { type Column, table } from '../output.ts'
 export function benchText({ milliseconds, processor_microseconds: cost }: BenchResult): string {
   const { reply, first_token } = milliseconds
   const rows: Row[] = [
-    { name: 'reply, p50', ...timesAt(reply, 'p50') },
-    { name: 'reply, p99', ...timesAt(reply, 'p99') },
+    { name: 'response, p50', ...timesAt(reply, 'p50') },
+    { name: 'response, p99', ...timesAt(reply, 'p99') },
     { name: 'first token, p50', ...timesAt(first_token, 'p50') },
     { name: 'first token, p99', ...timesAt(first_token, 'p99') },
   ]
   const times = table(rows, columns)
   if (cost === null) return times
   const { request, chunk } = cost
-  return `${times}\n\nProcessor time: ${request.toFixed(0)} µs a request, ${chunk.toFixed(1)} µs a streamed chunk.`
+  return `${times}\n\nCPU time: ${request.toFixed(0)} µs per request, ${chunk.toFixed(1)} µs per streamed chunk.`
 }
 
 type Row = {

@@ -39,7 +39,7 @@ async function checkProvider(provider: Provider, kind: RemoteKind, models: Model
   } catch (error) {
     const workingBaseUrl = await findWorkingBaseUrl(provider, kind, error)
     if (workingBaseUrl === undefined) return { ...report, ok: false, error: errorMessage(error) }
-    const message = `${errorMessage(error)} The model list is at ${workingBaseUrl}: set base_url to that.`
+    const message = `${errorMessage(error)} The model list is available at ${workingBaseUrl}. Set base_url to this URL.`
     return { ...report, ok: false, error: message, working_base_url: workingBaseUrl }
   }
 }

@@ -56,7 +56,7 @@ export type ModelsReport = {
 export function reportText(report: CheckReport): string {
   const data = report.data_folder === undefined ? [] : [`Data      ${report.data_folder}`]
   return [
-    `Settings  ${report.file ?? 'no file; defaults and environment'}`,
+    `Settings  ${report.file ?? 'no file, only defaults and environment variables'}`,
     ...data,
     ...problemLines(report.problems),
     ...section('Warnings', (report.warnings ?? []).map(problemLine)),
@@ -79,7 +79,7 @@ function providerLines(providers: readonly ProviderReport[]): string[] {
   const text = table(providers, [
     { title: 'PROVIDER', value: ({ name }) => name },
     { title: 'KIND', value: ({ kind }) => kind },
-    { title: 'ADDRESS', value: ({ base_url }) => base_url ?? '-' },
+    { title: 'BASE URL', value: ({ base_url }) => base_url ?? '-' },
     { title: 'KEY', value: ({ key }) => (key ? 'yes' : 'no') },
     { title: '', value: ({ missing }) => missing ?? '' },
   ])
@@ -93,24 +93,26 @@ function modelLines(models: ModelsReport | undefined): string[] {
     '',
     `Models: ${models.on} enabled, ${models.off} disabled.`,
     ...notListedLines(models.not_listed),
-    ...section('Models of the settings that cannot be served', reasons),
+    ...section('Configured models that cannot be served', reasons),
   ]
 }
 
 function notListedLines(providers: readonly string[]): string[] {
   if (providers.length === 0) return []
-  return [`Not counted: the models that ${joinChoices(providers, 'and')} will list; --online requests them.`]
+  return [
+    `Without the models of ${joinChoices(providers, 'and')}, which are discovered. To include them, use --online.`,
+  ]
 }
 
 function onlineLines(reports: readonly OnlineReport[]): string[] {
   const unknown = reports.flatMap(({ provider, unknown }) => unknown.map((model) => `${provider}: ${model}`))
   return [
     ...section('Model lists of the providers', reports.map(onlineLine)),
-    ...section('Routed models that their providers do not list', unknown),
+    ...section('Routes to models that their providers do not list', unknown),
   ]
 }
 
 function onlineLine({ provider, ok, models, error }: OnlineReport): string {
-  if (ok === null) return `${provider}: has no model list; not checked`
+  if (ok === null) return `${provider}: not checked, because it has no model list`
   return ok ? `${provider}: ${models} models` : `${provider}: failed. ${error}`
 }

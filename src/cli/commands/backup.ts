@@ -12,13 +12,16 @@ import { withProgress } from '../progress.ts'
 const usage = `Usage
   weir backup FILE [--overwrite]
 
-Writes a consistent copy of the database to FILE, also while a server is running. The copy is
-complete and on disk when the command ends; only its owner may read it. A long backup shows its
-progress, unless --json is given. To restore it, stop the server, replace weir.db in the data
-folder with the copy, delete weir.db-wal and weir.db-shm beside it, and start again.
+Writes a consistent copy of the database to FILE, even while a server is running. When the command
+ends, the copy is complete and on disk. Only its owner can read it. On a terminal, a long backup
+shows its progress. To restore a backup, stop the server, replace weir.db in the data folder with
+the copy, delete weir.db-wal and weir.db-shm next to it, and start the server again.
+
+Arguments
+  FILE           the file to write; it must not exist, unless --overwrite is given
 
 Flags
-  --overwrite    replaces FILE if it exists
+  --overwrite    replace FILE if it exists
 
 Examples
   weir backup /var/backups/weir-monday.db
@@ -29,7 +32,7 @@ ${commonFlagsHelp}`
 /** `weir backup`. */
 export const backup: Command = {
   name: 'backup',
-  summary: 'back up the database, also while a server is running',
+  summary: 'back up the database, even while a server is running',
   usage,
   async run(args, context) {
     const signature = { command: 'backup', flags: { overwrite: 'switch' }, operands: ['FILE'] } as const
@@ -37,14 +40,19 @@ export const backup: Command = {
     const database = join(findDataFolder({ flags, ...context }), databaseName)
     const target = resolve(context.cwd, operands[0] ?? '')
     const size = sizeOf(database)
-    if (size === undefined) throw new CommandError(`There is no database at ${database}.`)
+    if (size === undefined)
+      throw new CommandError(`There is no database at ${database}. Choose the data folder with --data.`)
     const partialFile = `${target}.${process.pid}.part`
     const backupDone = backUp(database, target, flags.overwrite === true, partialFile).catch(
       throwCommandError,
     )
     await withProgress(backupDone, context, flags.json, () => progressText(sizeOf(partialFile) ?? 0, size))
     const bytes = sizeOf(target) ?? 0
-    context.out(flags.json ? jsonText({ file: target, bytes }) : `Copied to ${target}: ${megabytes(bytes)}.`)
+    context.out(
+      flags.json
+        ? jsonText({ file: target, bytes })
+        : `Backed up the database to ${target} (${megabytes(bytes)}).`,
+    )
     return 0
   },
 }

@@ -12,18 +12,20 @@ import { createProgress } from '../progress.ts'
 const usage = `Usage
   weir bench [--against URL]
 
-Starts a gateway in an empty folder in front of a scripted provider, and measures requests
-directly and through it: the latency that the gateway adds to a reply and to the first token, and
-the processor time of a request and of a streamed chunk. Needs no key and no network, changes
-nothing, and takes about ten seconds. On a terminal it shows its progress.
+Measures what the gateway adds to a request: the latency of a response and of the first token, and
+the CPU time of a request and of a streamed chunk. It starts a gateway with an empty data folder in
+front of a simulated provider, and sends requests both directly and through the gateway. It needs
+no API key and no network, changes nothing, and takes about ten seconds.
 
 Flags
-  --against URL  measures a running gateway instead, with the key in WEIR_KEY and the model
-                 weir/echo; a few thousand requests, which count towards its rate limits.
-                 Latency is compared with GET /livez; processor time is not measured.
+  --against URL  measure a running gateway instead. The API key is read from WEIR_KEY, and the
+                 model weir/echo must be enabled. A few thousand requests are sent, which count
+                 toward the rate limits of the key's organization. Latency is compared with
+                 GET /livez, and CPU time is not measured.
 
 Examples
   weir bench
+  weir bench --json
   WEIR_KEY=sk-weir-… weir bench --against http://10.0.0.5:9347
 
 ${commonFlagsHelp}`
@@ -31,7 +33,7 @@ ${commonFlagsHelp}`
 /** `weir bench`. */
 export const bench: Command = {
   name: 'bench',
-  summary: 'measure the latency and processor time that the gateway adds',
+  summary: 'measure the latency and CPU time that the gateway adds',
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, { command: 'bench', flags: { against: 'text' } })
@@ -85,9 +87,10 @@ async function measureAgainst(
   const url = URL.parse(against)
   if (!url?.protocol.startsWith('http'))
     throw new UsageError(
-      `--against needs an address such as http://127.0.0.1:9347, not “${against}”. See weir bench --help.`,
+      `--against must be a URL such as http://127.0.0.1:9347, not “${against}”. For help, run: weir bench --help`,
     )
   const key = environment.WEIR_KEY
-  if (!key) throw new UsageError('--against needs a key in WEIR_KEY. See weir bench --help.')
+  if (!key)
+    throw new UsageError('--against requires an API key in WEIR_KEY. For help, run: weir bench --help')
   return measureRemote({ url: url.origin, key }, reportStep)
 }

@@ -20,16 +20,16 @@ import { jsonText } from '../output.ts'
 const usage = `Usage
   weir check [--online] [--json]
 
-Reads the settings like “weir serve” and reports what is wrong and where, which providers have
-keys, how many models are enabled, and why a model of the settings is disabled. It also checks
-the host, the TLS files and the data folder, but not whether the port is free.
-Exit code 0: no problems; 1: at least one. A warning is not a problem.
+Validates the settings in the same way as “weir serve”, and reports each problem and where it is,
+which providers have API keys, how many models are enabled, and why a model of the settings is
+disabled. It also checks the host, the TLS files and the data folder, but not whether the port is
+free. The exit code is 0 if there are no problems, and 1 otherwise. Warnings are not problems.
 
 Flags
-  --online       also requests the model list of each provider: is it reachable, does it
-                 accept the key, does it list the models routed to it, and which base_url
-                 works if the configured one does not? Discovered models are counted, like
-                 in “weir serve”. Without this flag no provider is contacted.
+  --online       also request the model list of each provider. This shows whether the provider is
+                 reachable, accepts the API key and lists the models routed to it, and which
+                 base_url works if the configured one does not. Discovered models are then counted
+                 as well. Without this flag, no provider is contacted.
 
 Examples
   weir check
@@ -41,7 +41,7 @@ ${commonFlagsHelp}`
 /** `weir check`. */
 export const check: Command = {
   name: 'check',
-  summary: 'validate the settings and show which providers have keys',
+  summary: 'validate the settings and show which providers have API keys',
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, { command: 'check', flags: { online: 'switch' } })

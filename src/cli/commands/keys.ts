@@ -10,20 +10,31 @@ import { withExistingStorage, withReadableStorage } from '../storage.ts'
 
 const usage = `Usage
   weir keys create [--org NAME] [--name TEXT] [--expires 90d]
-                                 creates a key and prints it, once
-  weir keys list                 lists all keys with their ids
-  weir keys revoke ID            revokes a key; requests with it get 401
+                                 create an API key and print it, once
+  weir keys list                 list all API keys with their IDs
+  weir keys revoke ID            revoke an API key; requests with it are rejected with 401
   weir keys rotate ID [--grace 24h]
-                                 replaces a key; the old one works until the grace period ends
+                                 replace an API key; the old one works until the grace period ends
 
-Flags
-  --org NAME                     the organization of the key; default: default
-  --name TEXT                    a name that describes its use
-  --expires 90d                  when the key expires; without it: never
-  --grace 24h                    how long the old key still works; 0s revokes it at once
+Creates and manages the API keys that clients send as a bearer token. The changes apply to a
+running server within a second.
 
-The id of a key is the part between “sk-weir-” and the next dash.
-Works while a server is running, which applies the change within a second.
+Arguments
+  ID                             the ID of an API key: the part between “sk-weir-” and the next dash
+
+Flags of create
+  --org NAME                     the organization of the API key; default: “default”
+  --name TEXT                    a description of what the API key is used for; default: unnamed
+  --expires 90d                  when the API key expires, from now; default: never
+
+Flags of rotate
+  --grace 24h                    how long the old API key still works; 0s revokes it immediately;
+                                 default: 24h
+
+Examples
+  weir keys create --org acme --name billing-service --expires 90d
+  weir keys list --json
+  weir keys rotate 2gKUg9XE1oXC --grace 1h
 
 ${commonFlagsHelp}`
 
@@ -56,7 +67,7 @@ async function list(args: readonly string[], context: CliContext): Promise<numbe
   return withReadableStorage(flags, context, async ({ keys, file }) => {
     const records = await keys.list()
     if (flags.json) context.out(jsonText(records.map(keyJson)))
-    else context.out(records.length > 0 ? keyTable(records, Date.now()) : `There are no keys in ${file}.`)
+    else context.out(records.length > 0 ? keyTable(records, Date.now()) : `There are no API keys in ${file}.`)
     return 0
   })
 }
@@ -65,7 +76,7 @@ async function revoke(args: readonly string[], context: CliContext): Promise<num
   const { flags, operands } = parseFlags(args, { command: 'keys revoke', flags: {}, operands: ['ID'] })
   const [id = ''] = operands
   const record = await withExistingStorage(flags, context, ({ keys }) => keys.revoke(id))
-  context.out(flags.json ? jsonText(keyJson(record)) : `Revoked the key ${id} (${record.name}).`)
+  context.out(flags.json ? jsonText(keyJson(record)) : `Revoked the API key ${id} (${record.name}).`)
   return 0
 }
 
@@ -82,7 +93,7 @@ async function rotate(args: readonly string[], context: CliContext): Promise<num
     return { created, old: (await keys.list()).find((key) => key.id === id) }
   })
   printKey(created, flags.json, context)
-  if (!flags.json) context.err(`The old key ${id} works until ${expiryText(old)}.`)
+  if (!flags.json) context.err(`The old API key ${id} works until ${expiryText(old)}.`)
   return 0
 }
 
@@ -93,7 +104,7 @@ function printKey({ record, key }: NewKey, json: boolean | undefined, context: C
   if (json) return context.out(jsonText({ id, key: key.reveal(), name, organization, expires_at }))
   context.out(key.reveal())
   context.err(
-    `This is the only time the key is shown. It belongs to ${organization} and works until ${expiryText(record)}.`,
+    `The API key is shown only once. It belongs to the organization ${organization} and works until ${expiryText(record)}.`,
   )
 }
 
@@ -106,7 +117,7 @@ function duration(flag: string, text: string): number {
   // A hundred years; a date much later would overflow.
   if (milliseconds === undefined || milliseconds > 36_500 * 86_400_000)
     throw new UsageError(
-      `${flag} needs a duration such as 90d or 24h, but got “${text}”. See weir keys --help.`,
+      `${flag} must be a duration such as 90d or 24h, not “${text}”. For help, run: weir keys --help`,
     )
   return milliseconds
 }

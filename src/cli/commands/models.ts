@@ -14,13 +14,17 @@ const usage = `Usage
   weir models [FILTER] [--provider NAME] [--author NAME] [--all] [--json]
 
 Lists the enabled models, like GET /v1/models, with their prices in USD per million tokens and
-their routes. This includes the models of providers with “discover: true” and of an Ollama on this
-machine. FILTER is a part of a slug, of an alias or of a provider's name of a model (case-insensitive).
+their routes. The list includes the models of providers with “discover: true” and of an Ollama
+server on this machine.
+
+Arguments
+  FILTER           only models whose slug, alias or model name at a provider contains this text;
+                   case-insensitive
 
 Flags
-  --provider NAME  only the models of this provider
-  --author NAME    only the models of this author, as in GET /v1/models or in the slug
-  --all            also the disabled models, with the reason
+  --provider NAME  only models of this provider; default: all providers
+  --author NAME    only models of this author, as in GET /v1/models or in the slug; default: all
+  --all            also list disabled models, with the reason why they are disabled
 
 Examples
   weir models gpt
@@ -77,13 +81,13 @@ function modelJson(model: Model) {
 
 /** The message for an empty list: says if `--all` would list any model. */
 function noMatchText(disabled: number, all: boolean): string {
-  if (all || disabled === 0) return 'No model matches.'
-  const [count, verb] = disabled === 1 ? ['1 model', 'is'] : [`${disabled} models`, 'are']
-  return `No enabled model matches; ${count} that ${verb} disabled would: weir models --all says why.`
+  if (all || disabled === 0) return 'No models match.'
+  const [count, verb] = disabled === 1 ? ['1 matching model', 'is'] : [`${disabled} matching models`, 'are']
+  return `No enabled models match, but ${count} ${verb} disabled. To see why, run: weir models --all`
 }
 
 function tableText(matching: readonly Model[], all: boolean): string {
-  return `${modelTable(matching, all)}\n\nPrices in USD per million tokens; built-in catalog of ${catalog.snapshot}.`
+  return `${modelTable(matching, all)}\n\nPrices are in USD per million tokens. The built-in catalog is of ${catalog.snapshot}.`
 }
 
 /** Conditions that all must hold; an absent one is ignored. */
@@ -132,7 +136,7 @@ const stateColumn: Column<Model> = {
   title: 'STATE',
   value: ({ disabled, keyMissing }) => {
     if (disabled !== undefined) return `disabled: ${disabled}`
-    return keyMissing === undefined ? 'enabled' : `enabled, key missing: ${keyMissing}`
+    return keyMissing === undefined ? 'enabled' : `enabled, but the API key is missing: ${keyMissing}`
   },
 }
 

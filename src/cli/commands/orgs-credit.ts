@@ -32,7 +32,7 @@ function parseAmount(usd: string): Nanos {
   const amount = parseUsd(usd)
   if (amount === undefined)
     throw new UsageError(
-      `USD is an amount such as 25 or 12.50, with nine decimals at most, not “${usd}”. See weir orgs --help.`,
+      `USD must be an amount such as 25 or 12.50, with at most nine decimals, not “${usd}”. For help, run: weir orgs --help`,
     )
   return amount
 }
@@ -40,5 +40,5 @@ function parseAmount(usd: string): Nanos {
 function printBillingHint({ name, billing }: OrganizationAccount, context: CliContext): void {
   if (billing === 'prepaid') return
   const command = `weir orgs set ${/^\S+$/.test(name) ? name : `'${name}'`} --billing prepaid`
-  context.err(`The billing of ${name} is ${billing}. To pay requests from the balance, run: ${command}`)
+  context.err(`The billing of ${name} is ${billing}. To pay for requests from the balance, run: ${command}`)
 }

@@ -39,7 +39,9 @@ function toChange(flags: { readonly [Name in keyof typeof changeFlags]?: string 
     concurrentRequests: parseLimit('--concurrent-requests', flags['concurrent-requests']),
   }
   if (Object.values(change).every((value) => value === undefined))
-    throw new UsageError(`weir orgs set needs one of: ${names.join(', ')}. See weir orgs --help.`)
+    throw new UsageError(
+      `weir orgs set requires at least one of: ${names.join(', ')}. For help, run: weir orgs --help`,
+    )
   return change
 }
 
@@ -47,7 +49,7 @@ function parseBilling(text: string | undefined): BillingMode | undefined {
   const billing = billingModes.find((candidate) => candidate === text)
   if (text !== undefined && billing === undefined)
     throw new UsageError(
-      `--billing is one of ${billingModes.join(', ')}, not “${text}”. See weir orgs --help.`,
+      `--billing must be one of ${billingModes.join(', ')}, not “${text}”. For help, run: weir orgs --help`,
     )
   return billing
 }
@@ -57,6 +59,8 @@ function parseLimit(flag: string, text: string | undefined): number | null | und
   if (text === 'default') return null
   const limit = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN
   if (!Number.isSafeInteger(limit))
-    throw new UsageError(`${flag} is a whole number from 1, or default, not “${text}”. See weir orgs --help.`)
+    throw new UsageError(
+      `${flag} must be a whole number of at least 1, or default, not “${text}”. For help, run: weir orgs --help`,
+    )
   return limit
 }

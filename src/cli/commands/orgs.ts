@@ -10,22 +10,31 @@ import { credit } from './orgs-credit.ts'
 import { set } from './orgs-set.ts'
 
 const usage = `Usage
-  weir orgs create NAME          creates an organization with unmetered billing
-  weir orgs list                 lists all organizations with their balances and limits
-  weir orgs set NAME [flags]     changes the billing and the limits of an organization
+  weir orgs create NAME          create an organization with unmetered billing
+  weir orgs list                 list all organizations with their balances and limits
+  weir orgs set NAME [flags]     change the billing and the limits of an organization
   weir orgs credit NAME USD [--note TEXT]
-                                 adds to the balance; “weir orgs credit NAME -5” subtracts
-  weir orgs delete NAME --yes    deletes an organization with all its data; its keys get 403
+                                 add USD to the balance; a negative amount subtracts
+  weir orgs delete NAME --yes    delete an organization and all its data; requests with its API
+                                 keys are rejected with 403
+
+Creates and manages organizations. Each API key belongs to an organization, which has a balance,
+rate limits, and stored completions and responses of its own. The changes apply to a running
+server within a second.
 
 Flags of set
   --billing prepaid              requests are paid from the balance, and rejected if it is too low
-  --billing unmetered            requests are counted, and never rejected for their cost
+  --billing unmetered            requests are recorded, and never rejected for their cost
   --billing none                 all requests are rejected
-  --requests-per-minute N        “default” instead of N uses the limit of the settings
-  --tokens-per-minute N
+  --requests-per-minute N        the rate limits; “default” instead of N uses the limit of the
+  --tokens-per-minute N          settings
   --concurrent-requests N
 
-Works while a server is running, which applies the change within a second.
+Flags of credit
+  --note TEXT                    a note about the credit, such as an invoice number; default: none
+
+Flags of delete
+  --yes                          confirm the deletion
 
 Examples
   weir orgs create acme
@@ -72,14 +81,14 @@ async function remove(args: readonly string[], context: CliContext): Promise<num
   })
   const [name = ''] = operands
   if (!flags.yes)
-    throw new UsageError(`This deletes ${name} and all that is stored for it. Add --yes to do so.`)
+    throw new UsageError(`This deletes the organization ${name} and all its data. To confirm, add --yes.`)
   let rows = 0
   const account = await withExistingStorage(flags, context, ({ organizations }) =>
     withProgress(
       organizations.delete(name, (more) => (rows += more)),
       context,
       flags.json,
-      () => `Deleting the organization ${name}: ${rows.toLocaleString('en-US')} rows deleted so far.`,
+      () => `Deleting the organization ${name}: ${rows.toLocaleString('en-US')} rows deleted.`,
     ),
   )
   const deleted = { ...organizationJson(account), deleted: true }

@@ -25,16 +25,16 @@ import { parseDrain, listenForStopSignals, shutDown } from '../serve/shutdown.ts
 const usage = `Usage
   weir [serve] [--host HOST] [--port PORT] [--drain 30s]
 
-Runs the gateway until Ctrl-C or SIGTERM. The first start creates the data folder and prints an
-API key, once. On the first signal the gateway rejects new calls and waits for open ones; on
-the second it stops at once. SIGHUP reloads the settings. On a terminal, request and log lines
-are readable text, in colour unless NO_COLOR is set or the terminal has none (FORCE_COLOR
-overrides both); elsewhere, and with --json, they are JSON.
+Runs the gateway until Ctrl-C or SIGTERM. The first start creates the data folder and an API key,
+which is printed only once. The first signal stops the gateway gracefully: it rejects new requests
+and waits for open ones. A second signal stops it immediately. SIGHUP reloads the settings.
+On a terminal, the log is readable text, with colors unless NO_COLOR is set or the terminal has
+none; FORCE_COLOR overrides both. Elsewhere, and with --json, the log is JSON lines.
 
 Flags
-  --host HOST    the address to listen on; default 127.0.0.1; 0.0.0.0 for every interface
-  --port PORT    the port to listen on; default 9347; 0 picks a free one
-  --drain 30s    how long to wait for open calls when stopping; default 30s
+  --host HOST    the address to listen on, 0.0.0.0 for every interface; default: 127.0.0.1
+  --port PORT    the port to listen on, 0 for any free port; default: 9347
+  --drain 30s    how long to wait for open requests when stopping, at most 24h; default: 30s
 
 Examples
   weir
@@ -105,7 +105,7 @@ function assertServable({ settings: { tls }, file, dataFolder }: LoadedSettings)
   const problem = dataFolderProblem(dataFolder, [databaseName, lockName])
   if (problem !== undefined)
     throw new CommandError(
-      `The data folder ${dataFolder} cannot be used: ${problem} Choose another with --data.`,
+      `The data folder ${dataFolder} cannot be used: ${problem} Choose another folder with --data.`,
     )
 }
 

@@ -12,33 +12,32 @@ import { watch } from '../watch.ts'
 const help = `Usage
   weir usage [--org NAME] [--by model|provider|org|key|tag|day|error] [--since 7d] [--watch]
 
-Reports requests, tokens and costs. Failed requests are included: 4XX are client errors, 5XX are
-errors of providers or of the gateway, and FAILED counts both and also requests that the client
-aborted or whose stream broke. By tag, a request counts under each of its tags, and once in the
-total. Days are UTC days. P50 and P95 are percentiles of the latency of successful requests;
-FIRST is the time to the first token of a stream. A cost of “-” is unknown (null in JSON): the
-model has no price. The bars compare the numbers of requests. Columns that do not fit on the
-terminal are dropped.
+Reports requests, tokens and costs, also while a server is running. It changes nothing.
+Failed requests are included: 4XX are client errors, 5XX are errors of providers or of the gateway,
+and FAILED is both, plus requests that the client aborted or whose stream broke. With --by tag, a
+request counts once for each of its tags, and once in the total. Days are UTC days. P50 and P95 are
+percentiles of the latency of successful requests, and FIRST P50 and FIRST P95 of the time to the
+first token of streams. A cost of “-” (null in JSON) is unknown, because the model has no price.
+The bars compare the numbers of requests. Columns that do not fit on the terminal are hidden.
 
 Flags
   --org NAME     only this organization; default: all
-  --by WHAT      model, provider, org, key, tag, day or error; default: model
-  --since 7d     the length of the period; default: 7d
-  --watch        refreshes the report every 2 seconds until Ctrl-C, on a terminal or, with
-                 --json, as one JSON object a line
-
-Works while a server is running. Reads only.
+  --by GROUP     group by model, provider, org, key, tag, day or error; default: model
+  --since 7d     the period to report, up to now; default: 7d
+  --watch        refresh the report every 2 seconds until Ctrl-C; needs a terminal, or --json,
+                 which prints one JSON object per line
 
 Examples
   weir usage --by day --since 30d
   weir usage --org acme --by key --json
+  weir usage --watch
 
 ${commonFlagsHelp}`
 
 /** `weir usage`. */
 export const usage: Command = {
   name: 'usage',
-  summary: 'report requests, tokens and costs by model, key, tag and more',
+  summary: 'report requests, tokens and costs by model, API key, tag and more',
   usage: help,
   async run(args, context) {
     const { flags } = parseFlags(args, {
@@ -49,7 +48,7 @@ export const usage: Command = {
     const spanMs = parseSpan(flags.since ?? '7d')
     const query = () => ({ organization: flags.org, by, since: Date.now() - spanMs })
     if (flags.watch && !flags.json && context.terminal === undefined)
-      throw new UsageError('--watch needs a terminal, or --json. See weir usage --help.')
+      throw new UsageError('--watch requires a terminal, or --json. For help, run: weir usage --help')
     return withReadableStorage(flags, context, async (storage) => {
       if (flags.watch && flags.json)
         await watch(async () => JSON.stringify(await readUsageJson(storage, query())), context)
@@ -76,13 +75,15 @@ async function readUsageTable(
 async function watchText(storage: AdminStorage, query: UsageQuery, context: CliContext): Promise<string> {
   const now = new Date().toISOString().slice(0, 19).replace('T', ' ')
   const since = new Date(query.since).toISOString().slice(0, 16).replace('T', ' ')
-  return `Since ${since}, now ${now} UTC. Ctrl-C stops.\n\n${await readUsageTable(storage, query, context)}`
+  return `From ${since} to ${now} UTC. Ctrl-C to stop.\n\n${await readUsageTable(storage, query, context)}`
 }
 
 function parseGrouping(text: string): UsageGrouping {
   const grouping = usageGroupings.find((candidate) => candidate === text)
   if (grouping === undefined)
-    throw new UsageError(`--by is one of ${usageGroupings.join(', ')}, not “${text}”. See weir usage --help.`)
+    throw new UsageError(
+      `--by must be one of ${usageGroupings.join(', ')}, not “${text}”. For help, run: weir usage --help`,
+    )
   return grouping
 }
 
@@ -91,7 +92,7 @@ function parseSpan(text: string): number {
   // A hundred years; a date much later would overflow.
   if (spanMs === undefined || spanMs > 36_500 * 86_400_000)
     throw new UsageError(
-      `--since needs a duration such as 7d or 24h, but got “${text}”. See weir usage --help.`,
+      `--since must be a duration such as 7d or 24h, not “${text}”. For help, run: weir usage --help`,
     )
   return spanMs
 }

@@ -6,14 +6,18 @@ import { jsonText } from '../output.ts'
 const usage = `Usage
   weir version [--json]
 
-Prints the versions of Weir and of Bun, its runtime.
+Prints the version of Weir, and the version of Bun, its runtime.
+
+Examples
+  weir version
+  weir version --json
 
 ${commonFlagsHelp}`
 
 /** `weir version`. */
 export const version: Command = {
   name: 'version',
-  summary: 'print the version',
+  summary: 'print the version of Weir',
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, { command: 'version', flags: {} })

@@ -20,11 +20,11 @@ export function banner({ runtime, url, dataFolder, commands }: BannerInput): str
     '',
     `  data       ${dataFolder}`,
     `  providers  ${providerNames}`,
-    `  models     ${enabled.length} enabled; “${commands.models}” lists them`,
+    `  models     ${enabled.length} enabled; list them with “${commands.models}”`,
   ]
   const { firstKey } = runtime
   if (firstKey === undefined)
-    return [...lines, '', `“${commands.createKey}” creates another API key.`].join('\n')
+    return [...lines, '', `Create another API key with “${commands.createKey}”.`].join('\n')
   return [...lines, '', ...firstKeyLines(firstKey.key.reveal(), url, exampleModel(runtime))].join('\n')
 }
 
@@ -42,7 +42,7 @@ function firstKeyLines(key: string, url: string, model: string): string[] {
     '    -H "Content-Type: application/json" \\',
     `    -d '${JSON.stringify(body)}'`,
     '',
-    `With an OpenAI SDK, use the base URL ${url}/v1 and the same key.`,
+    `With an OpenAI SDK, use the base URL ${url}/v1 and the same API key.`,
   ]
 }
 

@@ -58,7 +58,7 @@ function withRoutableUrl(request: Request): Request {
 
 /** Handles errors thrown outside of the application. */
 function internalErrorResponse(cause: Error, log: Log): Response {
-  log.error('A request failed outside of the application.', { cause: causeOf(cause) })
+  log.error('A request failed with an unexpected error.', { cause: causeOf(cause) })
   return Response.json(internalError(cause).toBody(), { status: 500 })
 }
 
@@ -82,9 +82,8 @@ export function hostProblem(host: string): string | undefined {
 
 function knownReason(host: string, port: number, code: unknown): string | undefined {
   if (code === 'EADDRINUSE')
-    return `port ${port} is in use, perhaps by another weir. Stop that program, or choose another port with --port.`
-  if (code === 'EACCES')
-    return `this user may not listen on port ${port}. Choose a port above 1023 with --port.`
+    return `port ${port} is already in use, perhaps by another weir server. Stop that program, or choose another port with --port.`
+  if (code === 'EACCES') return `permission denied for port ${port}. Choose a port above 1023 with --port.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
     const reason = isIP(host) > 0 ? 'is not an address of this machine' : 'is not a name of this machine'
     return `${host} ${reason}. Choose another host with --host, such as 127.0.0.1, or 0.0.0.0 for every interface.`

@@ -30,7 +30,7 @@ export function reloadOnSignal(
         at_next_start: atNextStart.length > 0 ? atNextStart.join(', ') : undefined,
       })
     } catch (error) {
-      log.error('The settings were not changed.', { cause: causeOf(error) })
+      log.error('The settings could not be reloaded and are unchanged.', { cause: causeOf(error) })
     }
   }
 

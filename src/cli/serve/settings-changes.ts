@@ -44,8 +44,8 @@ function changedPaths(path: string, before: Tree, after: Tree): string[] {
 
 function changedPath(path: string, before: unknown, after: unknown): string[] {
   if (Bun.deepEquals(before, after)) return []
-  if (before === undefined) return [`${path} (new)`]
-  if (after === undefined) return [`${path} (gone)`]
+  if (before === undefined) return [`${path} (added)`]
+  if (after === undefined) return [`${path} (removed)`]
   return isTree(before) && isTree(after) ? changedPaths(path, before, after) : [path]
 }
 

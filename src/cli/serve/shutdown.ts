@@ -33,7 +33,7 @@ export function parseDrain(text: string = '30s'): number {
   const drainMs = /^0(ms|s|m|h)?$/.test(text) ? 0 : parseDuration(text)
   if (drainMs !== undefined && drainMs <= maxDrainMs) return drainMs
   throw new UsageError(
-    `--drain needs a duration up to 24h such as 30s or 5m, but got “${text}”. See weir serve --help.`,
+    `--drain must be a duration of at most 24h, such as 30s or 5m, not “${text}”. For help, run: weir serve --help`,
   )
 }
 
@@ -54,14 +54,14 @@ export async function shutDown(
   second: Promise<void>,
   log: Log,
 ): Promise<void> {
-  log.info('The gateway is stopping.', { drain_seconds: drainMs / 1000 })
+  log.info('The gateway is shutting down.', { drain_seconds: drainMs / 1000 })
   runtime.drain()
   const { promise: drainTimeout, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, drainMs)
   const deadline = Promise.race([drainTimeout, second])
   await Promise.race([runtime.drained(), deadline])
   const aborted = runtime.abortCalls()
-  if (aborted > 0) log.warn('Open calls were cut off.', { calls: aborted })
+  if (aborted > 0) log.warn('Open requests were aborted.', { calls: aborted })
   const closed = server.stop()
   // Clients may still be reading finished replies.
   await Promise.race([closed, deadline])

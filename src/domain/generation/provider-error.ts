@@ -35,7 +35,7 @@ export const connectionClosed: ProviderError = {
 }
 
 /** The response holds bytes that are not of its format. */
-export const invalidData: ProviderError = { message: 'its response holds invalid data', detected: true }
+export const invalidData: ProviderError = { message: 'its response contains invalid data', detected: true }
 
 /** The response could not be read, for example because its compression is broken. */
 export const unreadable: ProviderError = { message: 'its response could not be read', detected: true }

@@ -42,21 +42,25 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
   ): Promise<void> {
     // A model without a price is never treated as free.
     if (bound === undefined) {
-      throw billingNotConfigured(`The model ${request.model} has no price, so no balance can pay for it.`)
+      throw billingNotConfigured(
+        `The model ${request.model} has no price, so it is not available with prepaid billing.`,
+      )
     }
     const { maxCost, promptCost, promptTokens } = bound
     // Before the reservation is stored: a caller who leaves in the meantime settles the call after it.
     if (writes.length === 0) reservedIds.add(request.id)
     if (await ledger.reserve({ request, amount: maxCost, promptCost, promptTokens }, writes)) return
-    if (maxCost === 0n) throw insufficientBalance('The balance is below zero. It has to be credited first.')
-    const needed = `This request may cost up to ${formatUsd(maxCost)} USD, and the balance does not hold that.`
-    throw insufficientBalance(`${needed} A smaller max_tokens reserves less.`)
+    if (maxCost === 0n)
+      throw insufficientBalance('Insufficient balance: the balance is below zero. Add credit first.')
+    const needed = `Insufficient balance: this request may cost up to ${formatUsd(maxCost)} USD.`
+    throw insufficientBalance(`${needed} Add credit, or send a smaller max_tokens.`)
   }
 
   return {
     reserve(request, billing, spending, writes = noWrites) {
       if (billing === 'unmetered') return writes.length > 0 ? ledger.write(writes) : ready()
-      if (billing === 'none') throw billingNotConfigured('The organization of this API key has no billing.')
+      if (billing === 'none')
+        throw billingNotConfigured('Billing is not configured for the organization of this API key.')
       return reserveCost(request, spending(), writes)
     },
     settle: (request, outcome, writes) =>
@@ -67,5 +71,5 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
 
 /** Logs a settlement that could not be stored at once, where no caller depends on it. */
 export function logFailedSettlement(log: Log): (error: unknown) => void {
-  return (error) => log.error('The usage of a request was not written at once.', { cause: causeOf(error) })
+  return (error) => log.error('The usage of a request could not be written yet.', { cause: causeOf(error) })
 }

@@ -18,8 +18,7 @@ export async function fetchImage(
   network: NetworkOverrides,
 ): Promise<string> {
   const response = await followRedirects(url, signal, network)
-  if (!response.ok)
-    throw await rejectResponse(response, `the host of the image answered with status ${response.status}`)
+  if (!response.ok) throw await rejectResponse(response, `the image host returned status ${response.status}`)
   const contentType = response.headers.get('content-type') ?? ''
   if (!/^image\//i.test(contentType)) throw await rejectResponse(response, noImageReason)
   const bytes = await readBytes(response, budget)
@@ -28,7 +27,7 @@ export async function fetchImage(
   return `data:${type};base64,${bytes.toString('base64')}`
 }
 
-const noImageReason = 'there is no image at this address (png, jpeg, webp, gif, heic or heif)'
+const noImageReason = 'the URL does not lead to a PNG, JPEG, WebP, GIF, HEIC or HEIF image'
 
 /** Every address on the way has to follow the same rules. */
 async function followRedirects(
@@ -43,7 +42,7 @@ async function followRedirects(
     await response.body?.cancel()
     location = URL.parse(response.headers.get('location') ?? 'nowhere://', location.href)
   }
-  throw new ImageError(location === null ? 'this is not an address' : 'the address redirects too often')
+  throw new ImageError(location === null ? 'it is not a valid URL' : 'the URL redirects too many times')
 }
 
 async function rejectResponse(response: Response, reason: string): Promise<ImageError> {
@@ -69,7 +68,7 @@ async function readBytes(response: Response, budget: ImageBudget): Promise<Buffe
 }
 
 /** The reason for images that exceed the total. */
-export const totalTooLargeReason = 'the images of this request are too large together'
+export const totalTooLargeReason = 'the images of this request are too large in total'
 const tooLargeReason = `the image is larger than ${maxImageBytes / megabyte} MiB`
 
 /** The media type of an image by its first bytes; undefined for a type that no model accepts. */

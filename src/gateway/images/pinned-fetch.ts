@@ -25,16 +25,16 @@ export async function pinnedFetch(
   signal: AbortSignal,
   network: NetworkOverrides,
 ): Promise<Response> {
-  if (url.protocol !== 'https:') throw new ImageError('the address must begin with https://')
+  if (url.protocol !== 'https:') throw new ImageError('the URL must begin with https://')
   if (url.username !== '' || url.password !== '')
-    throw new ImageError('the address must not hold a name or password')
+    throw new ImageError('the URL must not contain a user name or password')
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const addresses = await withAbort(publicAddresses(host, network), signal)
   for (const address of addresses.slice(0, maxAddresses)) {
     const response = await fetchFrom(address, host, url, signal, network)
     if (response) return response
   }
-  throw new ImageError('the host of the image could not be reached')
+  throw new ImageError('the image host could not be reached')
 }
 
 /** A host with addresses of both versions may be reachable by one of them only. */
@@ -48,7 +48,7 @@ async function publicAddresses(
   const addresses = isIP(host) > 0 ? [host] : await resolve(host).catch(() => [])
   if (addresses.length > 0 && addresses.every(allow)) return addresses
   // The same message for an unknown name: internal names must not leak.
-  throw new ImageError('the host of the image is not on the public internet')
+  throw new ImageError('the image host is not on the public internet')
 }
 
 async function resolveHost(host: string): Promise<readonly string[]> {

@@ -100,9 +100,7 @@ function toApiError(error: unknown, path: string, timeout: AbortSignal): ApiErro
 }
 
 function connectionFailure(timeout: AbortSignal): string {
-  return timeout.aborted
-    ? 'the image was not received in time'
-    : 'the connection to the host of the image broke'
+  return timeout.aborted ? 'the image was not received in time' : 'the connection to the image host was lost'
 }
 
 function inlineImages(message: Message, images: ReadonlyMap<string, string>): Message {

@@ -54,7 +54,7 @@ export function createDiscovery(input: DiscoveryInput): Discovery {
     const running = lists.map((list) => {
       const { promise: first, resolve } = Promise.withResolvers<void>()
       const ended = refreshLoop(list, resolve).catch((error) => {
-        log.error('The listing of models ended.', { provider: list.provider, cause: causeOf(error) })
+        log.error('Model discovery has stopped.', { provider: list.provider, cause: causeOf(error) })
         resolve()
       })
       return { first, ended }

@@ -4,7 +4,7 @@ import type { Provider } from '../../providers/provider.ts'
 
 /** Why the echo model is disabled while other providers are configured. */
 export const echoReplaced =
-  'Other providers are configured: add providers.echo: {} to weir.yaml to enable it beside them.'
+  'Other providers are configured. To enable it as well, add “echo: {}” to providers in weir.yaml.'
 
 /**
  * The facts of `weir/echo`, the model inside this process. It is listed even if no such provider is

@@ -107,7 +107,9 @@ function withSupportedEffort(generation: Generation, model: Model, options: Capa
   const supported = model.reasoning?.supported_efforts ?? []
   if (effort === undefined || supported.length === 0 || supported.includes(effort)) return generation
   const nearest = nearestEffort(effort, supported)
-  options.warn(`${model.slug} has no reasoning effort ${effort}; ${nearest} was used.`)
+  options.warn(
+    `Reasoning effort \`${effort}\` is not supported by ${model.slug}; \`${nearest}\` was used instead.`,
+  )
   return { ...generation, effort: nearest }
 }
 

@@ -18,7 +18,7 @@ export function resolveFastMode(models: Models, model: Model): FastModeTarget {
   const { fast } = model
   const target = fast?.strategy === 'model_variant' ? models.find(fast.target_slug) : model
   if (fast === undefined || target === undefined || target.disabled !== undefined) {
-    const message = `Unsupported parameter: ${model.slug} has no fast mode; omit performance_mode.`
+    const message = `Unsupported parameter: 'performance_mode' 'fast' is not supported by ${model.slug}.`
     throw unsupportedParameter(message, 'performance_mode')
   }
   const supportedParameters = fast.supported_parameters

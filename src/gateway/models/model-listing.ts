@@ -27,7 +27,7 @@ export async function listModels(
 ): Promise<readonly ListedModel[]> {
   const { path, models, details } = kind.listing ?? defaultListing
   const listingPath = path(provider)
-  if (listingPath === undefined) throw new Error('It has no list of models that could be asked for.')
+  if (listingPath === undefined) throw new Error('It has no model list.')
   const limitedSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   const response = await fetch(provider.baseUrl + listingPath, {
     headers: upstreamHeaders(provider, kind, false),
@@ -36,7 +36,7 @@ export async function listModels(
     signal: limitedSignal,
   })
   const text = await boundedText(response)
-  if (!response.ok) throw new ListingError(`It answered with status ${response.status}.`, response.status)
+  if (!response.ok) throw new ListingError(`It returned status ${response.status}.`, response.status)
   const listed = uniqueModels(models(parseJson(text)))
   return details ? withDetails(listed, { provider, kind, details, known, signal: limitedSignal }) : listed
 }
@@ -62,12 +62,12 @@ async function boundedText(response: Response): Promise<string> {
   try {
     return await readText(response, maxBodyBytes)
   } catch (error) {
-    throw error instanceof TooLongError ? new Error('Its list of models is too large.') : error
+    throw error instanceof TooLongError ? new Error('Its model list is too large.') : error
   }
 }
 
 function uniqueModels(models: readonly Partial<ListedModel>[] | undefined): ListedModel[] {
-  if (models === undefined) throw new ListingError('It answered with no list of models.', 200)
+  if (models === undefined) throw new ListingError('It did not return a model list.', 200)
   const byId = new Map<string, ListedModel>()
   for (const { id, contextWindow } of models)
     if (id !== undefined && /^\S+$/.test(id) && !byId.has(id)) byId.set(id, { id, contextWindow })

@@ -32,19 +32,21 @@ function routeProblems(
   { configured, missing }: ConfiguredProviders,
 ): SettingsProblem[] {
   if (!facts.routes && unlistedReason === undefined)
-    return [{ path, message: `needs routes: ${facts.slug} is not in the built-in catalog.` }]
+    return [{ path, message: `must have routes, because ${facts.slug} is not in the built-in catalog.` }]
   return (facts.routes ?? []).flatMap(({ provider, api }, index) => {
     const kind = configured.get(provider)?.kind
     if (api && kind !== undefined && !hasResponsesApi(kind)) {
       return [
         {
           path: `${path}.routes[${index}].api`,
-          message: `is not offered by a provider of kind ${kind.name}.`,
+          message: `is not supported by providers of kind ${kind.name}.`,
         },
       ]
     }
     if (kind !== undefined || missing.has(provider)) return []
-    return [{ path: `${path}.routes[${index}].provider`, message: `names no provider: “${provider}”.` }]
+    return [
+      { path: `${path}.routes[${index}].provider`, message: `“${provider}” is not a configured provider.` },
+    ]
   })
 }
 
@@ -52,7 +54,7 @@ function parameterProblems({ facts, path }: DescribedModel): SettingsProblem[] {
   const known: ReadonlySet<string> = new Set([...parameters, ...ignoredParameterNames])
   return (facts.supported_parameters ?? []).flatMap((parameter, index) => {
     if (known.has(parameter)) return []
-    const message = `“${parameter}” is not one of ${parameters.join(', ')}.`
+    const message = `“${parameter}” is not a known parameter. Known parameters: ${parameters.join(', ')}.`
     return [{ path: `${path}.supported_parameters[${index}]`, message }]
   })
 }
@@ -64,7 +66,7 @@ function aliasProblems(
   return (facts.aliases ?? []).flatMap((alias, index) => {
     const owner = names.get(alias)?.slug
     if (owner === undefined || owner === facts.slug) return []
-    return [{ path: `${path}.aliases[${index}]`, message: `“${alias}” already names ${owner}.` }]
+    return [{ path: `${path}.aliases[${index}]`, message: `“${alias}” is already a name of ${owner}.` }]
   })
 }
 
@@ -77,5 +79,5 @@ function variantProblems({ facts, path }: DescribedModel, slugs: ReadonlySet<str
 }
 
 function unknownModel(slugs: ReadonlySet<string>, slug: string | undefined, path: string): SettingsProblem[] {
-  return slug === undefined || slugs.has(slug) ? [] : [{ path, message: `names no model: “${slug}”.` }]
+  return slug === undefined || slugs.has(slug) ? [] : [{ path, message: `“${slug}” is not a known model.` }]
 }

@@ -63,7 +63,7 @@ function withEntry(
 /** A model without routes may be one that its provider has not listed yet. */
 function unlistedReasonOf(slug: string, { configured }: ConfiguredProviders): string | undefined {
   const name = slug.slice(0, slug.indexOf('/'))
-  return configured.get(name)?.discover ? `Provider ${name} does not list it at the moment.` : undefined
+  return configured.get(name)?.discover ? `The provider ${name} does not list it at present.` : undefined
 }
 
 /** The input of the list of models. */

@@ -38,7 +38,7 @@ export function createProviderList(
   function accept(models: readonly ListedModel[]): RefreshResult {
     const changed = known === undefined || !sameModels(known, models)
     if (changed || failure !== undefined)
-      log.info('A provider listed its models.', { provider: name, models: models.length })
+      log.info('A model list was read.', { provider: name, models: models.length })
     known = models
     failure = undefined
     return changed ? 'changed' : 'unchanged'
@@ -46,7 +46,7 @@ export function createProviderList(
 
   function reject(cause: string): void {
     if (optional && known === undefined) return
-    if (failure !== cause) log.warn('A provider did not list its models.', { provider: name, cause })
+    if (failure !== cause) log.warn('A model list could not be read.', { provider: name, cause })
     failure = cause
   }
 

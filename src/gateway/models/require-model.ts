@@ -35,7 +35,7 @@ function notFound(models: Models, name: string): ApiError {
 function describeCandidates(models: readonly Model[]): string {
   const slugs = models.slice(0, maxCandidates).map(({ slug }) => slug)
   const others = models.length - slugs.length
-  const text = `it may mean ${joinChoices(others > 0 ? [...slugs, `${others} others`] : slugs)}`
+  const text = `it matches ${joinChoices(others > 0 ? [...slugs, `${others} others`] : slugs, 'and')}`
   const enabled = models.some(({ disabled }) => disabled === undefined)
-  return enabled ? `${text}. Use the full name.` : `${text}, and all of them are disabled.`
+  return enabled ? `${text}. Use the full name.` : `${text}, which are all disabled.`
 }

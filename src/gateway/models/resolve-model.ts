@@ -73,13 +73,13 @@ function availabilityOf(
     : { disabled: unservedReason ?? keyMissing }
 }
 
-const disabledInSettings = 'It has enabled: false in weir.yaml.'
+const disabledInSettings = 'It has “enabled: false” in weir.yaml.'
 
 function notChatReason(slug: string): string {
-  return `It is not a chat model. Add { slug: ${slug}, enabled: true } to models in weir.yaml to try it.`
+  return `It is not a chat model. To use it anyway, add “{ slug: ${slug}, enabled: true }” to models in weir.yaml.`
 }
 
 function missingProviderReason([first]: readonly Route[]): string {
-  if (!first) return 'It has no routes: say in weir.yaml which provider serves it.'
-  return `There is no provider ${first.provider}: add it to providers in weir.yaml.`
+  if (!first) return 'It has no routes. Add routes to it in weir.yaml.'
+  return `The provider ${first.provider} is not configured. Add it to providers in weir.yaml.`
 }

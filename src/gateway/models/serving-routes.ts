@@ -1,7 +1,7 @@
 import type { Generation } from '../../domain/generation/request.ts'
-import type { ProviderTool } from '../../domain/generation/source-request.ts'
+import type { Operation, ProviderTool } from '../../domain/generation/source-request.ts'
 import { unsupportedSentence } from '../../domain/generation/unsupported.ts'
-import { operationNotSupported, unsupportedParameter } from '../../lib/errors/errors.ts'
+import { badRequest, unsupportedParameter } from '../../lib/errors/errors.ts'
 import type { Kind, RemoteKind } from '../../providers/provider.ts'
 import type { CapabilityOptions } from './enforce-capabilities.ts'
 import type { Model, ModelRoute } from './model.ts'
@@ -57,4 +57,12 @@ function supportsTool({ provider: { kind } }: ModelRoute, tool: ProviderTool): b
 function toolNotSupported({ slug }: Model, tool: ProviderTool | undefined): Error {
   const { name = 'tools', param = 'tools' } = tool ?? {}
   return unsupportedParameter(`Unsupported tool: '${name}' is not supported by ${slug}.`, param)
+}
+
+function operationNotSupported(slug: string, operation: Operation): Error {
+  const message =
+    operation === 'embedding'
+      ? `The model ${slug} does not support embeddings.`
+      : `The model ${slug} does not support completions. Use /v1/chat/completions instead.`
+  return badRequest(message, 'unsupported_value', 'model')
 }

@@ -95,11 +95,11 @@ function statusOf(bucket: TokenBucket, now: number): BucketStatus {
 }
 
 function limitExceeded(type: 'requests' | 'tokens', limit: number, waitMs: number): Error {
-  const reached = `The organization has reached its limit of ${type} per minute, ${limit}.`
+  const reached = `Rate limit exceeded: too many ${type} per minute for the organization (limit: ${limit}).`
   return rateLimited(type, `${reached} Try again in ${waitMs / 1000} seconds.`, waitMs)
 }
 
 function tooManyConcurrent(limit: number): Error {
-  const message = `The organization has reached its limit of requests at once, ${limit}. Try again when one has ended.`
+  const message = `Rate limit exceeded: too many concurrent requests for the organization (limit: ${limit}). Try again when one has finished.`
   return rateLimited('requests', message, 1000)
 }

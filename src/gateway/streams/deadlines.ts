@@ -49,7 +49,7 @@ export class Deadlines {
 
   #expired(): void {
     if (!this.#hasEvents) this.#checkSilence()
-    else if (this.#waiting) this.#abort.abort(responseTimedOut(this.#provider.name, 'its response stopped'))
+    else if (this.#waiting) this.#abort.abort(responseTimedOut(this.#provider.name, 'its response stalled'))
   }
 
   #checkSilence(): void {

@@ -80,7 +80,7 @@ export class MeteredStream implements GenerationStream {
     meter.add(batch)
     if (this.#call.cancelReason()) return this.#drain()
     if (meter.outputLength() > maxOutputCharacters)
-      throw upstreamUnavailable(this.provider, 'its response does not end')
+      throw upstreamUnavailable(this.provider, 'its response is too long')
     const saved = this.#states.save(request.metadata.organization, this.provider, batch)
     const pending = saved ? saved.then(() => onBatch(batch)) : onBatch(batch)
     if (pending) meter.readerPaused()

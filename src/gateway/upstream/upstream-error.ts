@@ -24,16 +24,22 @@ export function toApiError(
   const text = `${codes} ${withoutQuotes(error.message)}`
   const isRejection = status === 400 || status === 413 || status === 422
   if (status === 401 || status === 403 || (isRejection && isKeyError(codes, error.message))) {
-    return upstreamBroken('provider_key_rejected', `The provider ${provider} rejected this gateway's key.`)
+    return upstreamBroken(
+      'provider_key_rejected',
+      `The provider ${provider} rejected the API key of the gateway.`,
+    )
   }
   if (status === 402 || (status === 429 && quotaCode.test(codes))) {
-    return upstreamBroken('provider_quota_exhausted', `The gateway's quota at ${provider} is used up.`)
+    return upstreamBroken(
+      'provider_quota_exhausted',
+      `The quota of the gateway at the provider ${provider} is exhausted.`,
+    )
   }
   if (status === 404 || (isRejection && aboutModel.test(text))) {
     return upstreamBroken('upstream_model_not_found', `The provider ${provider} does not have this model.`)
   }
   if (status === 429) {
-    const message = `The provider ${provider} limits the rate of this gateway's requests.`
+    const message = `The rate limit of the gateway at the provider ${provider} is exceeded.`
     return upstreamFailed('upstream_rate_limited', message, error.retryAfter)
   }
   if (!isRejection) return upstreamUnavailable(provider, failureReason(error), error.retryAfter)
@@ -57,7 +63,7 @@ export function upstreamUnreachable(provider: string, reason: string): ApiError 
 
 /** 502: the provider's host accepted no connection in time. */
 export function connectionTimedOut(provider: string): ApiError {
-  const reason = 'no connection could be made'
+  const reason = 'the connection could not be established'
   return upstreamFailed(
     'upstream_timeout',
     timeoutMessage(provider, reason),
@@ -92,7 +98,7 @@ function failedMessage(provider: string, reason: string): string {
 }
 
 function timeoutMessage(provider: string, reason: string): string {
-  return `The provider ${provider} took too long: ${reason}.`
+  return `The provider ${provider} timed out: ${reason}.`
 }
 
 /** In the gateway's words: those of the provider may name its hosts and accounts. */
@@ -100,9 +106,9 @@ function failureReason({ message, status, detected, fromStatusLine }: ProviderEr
   if (detected) return message
   if (status === undefined)
     return message === noReasonMessage
-      ? 'its response holds no answer'
+      ? 'its response has no content'
       : 'it reported an error in its response'
-  return fromStatusLine ? `it answered with status ${status}` : `it reported status ${status} in its response`
+  return fromStatusLine ? `it returned status ${status}` : `it reported status ${status} in its response`
 }
 
 function rejectionCode(text: string): 'context_length_exceeded' | 'content_filter' | 'upstream_rejected' {

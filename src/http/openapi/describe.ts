@@ -1,7 +1,7 @@
 import type { DocumentDecoration } from 'elysia'
 import { type TProperties, type TSchema, Type } from 'typebox'
 import type { Validator } from '../../lib/validation/validator.ts'
-import { fieldsOf } from '../../lib/json/json.ts'
+import { fieldsOf, type JsonObject } from '../../lib/json/json.ts'
 import { ErrorBody } from '../schema.ts'
 
 /** The description of a route in the OpenAPI document. */
@@ -10,8 +10,12 @@ export type Description = {
   /** The operation id, which generated clients use as a name. */
   readonly id: string
   readonly summary: string
+  /** What the operation does, in sentences. */
+  readonly description: string
   /** The contract of the request body. */
   readonly body?: Validator<unknown>
+  /** Valid bodies of requests by name. */
+  readonly examples?: Examples
   /** The schema of the reply, if it is not an event stream. */
   readonly reply: TSchema
   /** The media type of the reply, where it is not JSON. */
@@ -27,6 +31,9 @@ export type Description = {
   readonly unauthenticated?: boolean
 }
 
+/** Example bodies by name, each with a summary. */
+export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: JsonObject }>>
+
 /** An event stream: the schema of its frames, and a description of the last one. */
 export type Frames = { readonly schema: TSchema; readonly end: string }
 
@@ -40,23 +47,23 @@ export const guardErrors = [401, 403, 429, 500, 503] as const satisfies readonly
 export const bodyErrors = [400, 408, 413, 415, ...guardErrors] as const satisfies readonly ErrorStatus[]
 
 const errorDescriptions = {
-  400: 'The request is not valid, or uses something that is not supported.',
-  401: 'The API key is missing or not valid.',
+  400: 'The request is invalid, or uses a parameter that is not supported.',
+  401: 'The API key is missing or invalid.',
   402: 'The balance of the organization is too low, or its billing is not configured.',
-  403: 'The organization of the API key no longer exists, or access is forbidden.',
+  403: 'The organization of the API key no longer exists, or access is denied.',
   404: 'The resource does not exist.',
   408: 'The request body was not received in time.',
   413: 'The request body is too large.',
-  415: 'The request body is not plain JSON.',
-  429: 'The organization has exceeded a rate limit.',
-  500: 'Something went wrong inside the gateway.',
-  502: 'The provider failed, or has no key.',
-  503: 'The gateway cannot serve the request at the moment.',
+  415: 'The request body is multipart or compressed. Only plain JSON is supported.',
+  429: 'A rate limit of the organization is exceeded. `Retry-After` has the seconds to wait.',
+  500: 'The gateway encountered an internal error.',
+  502: 'The provider failed, timed out, or has no API key.',
+  503: 'The gateway is shutting down, or something that it requires is unavailable. Try again later.',
 } as const
 
 /** The description as the `detail` of an Elysia route. */
 export function describe(description: Description): DocumentDecoration {
-  const { tag, id, summary, unauthenticated, body, path = {}, query = {} } = description
+  const { tag, id, summary, unauthenticated, path = {}, query = {} } = description
   const parameters = [
     ...Object.entries(path).map(pathParameter),
     ...Object.entries(query).map(queryParameter),
@@ -64,12 +71,19 @@ export function describe(description: Description): DocumentDecoration {
   return {
     tags: [tag],
     summary,
+    description: description.description,
     operationId: id,
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: true, content: jsonOf(body.schema) } }),
+    ...requestBodyOf(description),
     responses: { 200: success(description), ...Object.fromEntries(description.errors.map(errorReply)) },
     ...(unauthenticated && { security: [] }),
   }
+}
+
+function requestBodyOf({ body, examples }: Description) {
+  if (body === undefined) return {}
+  const content = { 'application/json': { schema: body.schema, ...(examples && { examples }) } }
+  return { requestBody: { required: true, content } }
 }
 
 function pathParameter([name, description]: [string, string]) {
@@ -96,7 +110,7 @@ function success({ reply, mediaType, frames }: Description): Reply {
   if (mediaType !== undefined) return { description: 'Success.', content: { [mediaType]: { schema: reply } } }
   if (frames === undefined) return { description: 'Success.', content: jsonOf(reply) }
   return {
-    description: `The complete reply, or an event stream that ends with ${frames.end}.`,
+    description: `The complete response, or an event stream that ends with ${frames.end}.`,
     content: { ...jsonOf(reply), 'text/event-stream': { schema: frames.schema } },
   }
 }

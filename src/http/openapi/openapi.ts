@@ -10,7 +10,8 @@ export type DescribedRoute = { readonly method: string; readonly path: string; r
 const detail = describe({
   tag: 'System',
   id: 'getOpenApi',
-  summary: 'This document',
+  summary: 'Get the OpenAPI document',
+  description: 'Returns this document.',
   reply: FreeObject,
   errors: [],
   unauthenticated: true,
@@ -43,16 +44,27 @@ export function openApiDocument(routes: readonly DescribedRoute[]): JsonObject {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Weir', version: '1.0.0', description: 'Any model provider behind one API.' },
+    info: { title: 'Weir', version: '1.0.0', description: apiDescription },
     security: [{ bearer: [] }],
     tags: tagsOf(paths),
     paths,
     components: {
       schemas: components.schemas(),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'A key like sk-weir-….' } },
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key of the gateway, such as sk-weir-….',
+        },
+      },
     },
   }
 }
+
+const apiDescription =
+  'An inference gateway that serves the models of many providers behind one OpenAI-compatible API. Any OpenAI client ' +
+  'works with the base URL of the gateway and one of its API keys. Every response has the ID of its request in the ' +
+  'header `x-request-id`. Errors have a message for people and a code for programs.'
 
 /** The operation that the route describes. */
 function operationOf({ hooks }: DescribedRoute): JsonObject {
@@ -68,10 +80,10 @@ function templateOf(path: string, operation: JsonObject): string {
 }
 
 const tagDescriptions: Record<Tag, string> = {
-  Models: 'The enabled models and their prices.',
-  Chat: 'Chat completions.',
-  Responses: 'Responses.',
-  System: 'Probes, metrics, and this document.',
+  Models: 'The enabled models, with their capabilities and prices.',
+  Chat: 'Chat completions, and those that were stored.',
+  Responses: 'Responses, also in the background, and those that were stored.',
+  System: 'Probes, metrics and this document.',
 }
 
 function tagsOf(paths: Readonly<Record<string, JsonObject>>): Json[] {

@@ -81,24 +81,16 @@ export function unsupportedParameter(message: string, param: string): ApiError {
   return badRequest(message, 'unsupported_parameter', param)
 }
 
-/** 400: the model does not serve this kind of request. */
-export function operationNotSupported(slug: string, operation: 'completion' | 'embedding'): ApiError {
-  const message =
-    operation === 'embedding'
-      ? `The model ${slug} does not support embeddings.`
-      : `The model ${slug} does not support completions. Use /v1/chat/completions instead.`
-  return badRequest(message, 'unsupported_value', 'model')
-}
-
 /** 401: no bearer token was sent. */
 export function missingKey(): ApiError {
-  const message = 'No API key was given. Send it as a header: Authorization: Bearer sk-weir-….'
+  const message =
+    'No API key provided. Send it in the Authorization header: Authorization: Bearer YOUR_API_KEY'
   return unauthorized(message, null, { reason: 'missing_key' })
 }
 
 /** 401: the caller reads the same message for every reason; only the log contains the reason. */
 export function invalidKey(reason: KeyRejection, key?: string): ApiError {
-  const message = 'The API key is not valid. It may be mistyped, expired or revoked.'
+  const message = 'Invalid API key. It may be mistyped, expired or revoked.'
   return unauthorized(message, 'invalid_api_key', { reason, key })
 }
 
@@ -125,8 +117,7 @@ export function noOrganization(key?: string): ApiError {
 
 /** 403: only the operator can read metrics. */
 export function metricsForbidden(): ApiError {
-  const message =
-    'Metrics are for programs that ask for localhost on the machine of the gateway, or send its WEIR_ADMIN_KEY as the bearer.'
+  const message = 'Metrics are available only to local clients or with WEIR_ADMIN_KEY as the bearer token.'
   return new ApiError(403, message, { type: invalidRequest, code: 'metrics_forbidden' })
 }
 
@@ -147,7 +138,7 @@ export function routeNotFound(
   path: string,
   { sentence, reason }: { readonly sentence: string; readonly reason: RouteRejection },
 ): ApiError {
-  const message = `There is no ${method} ${shortText(path, maxShownPath)}.${sentence && ` ${sentence}`}`
+  const message = `Unknown endpoint: ${method} ${shortText(path, maxShownPath)}.${sentence && ` ${sentence}`}`
   return new ApiError(404, message, { type: invalidRequest, log: { reason } })
 }
 
@@ -155,26 +146,26 @@ const maxShownPath = 200
 
 /** 501: HTTP has no such method. */
 export function methodNotImplemented(method: string): ApiError {
-  const message = `${method} is not an HTTP method.`
+  const message = `Unknown HTTP method: ${method}.`
   return new ApiError(501, message, { type: invalidRequest, code: 'method_not_implemented' })
 }
 
 /** 405: the path exists, but not with this method. */
 export function methodNotAllowed(method: string, path: string, allowed: readonly string[]): ApiError {
   const headers = { allow: allowed.join(', ') }
-  const message = `${shortText(path, maxShownPath)} does not support ${method}; it supports ${allowed.join(', ')}.`
+  const message = `${shortText(path, maxShownPath)} does not support ${method}. Supported methods: ${allowed.join(', ')}.`
   return new ApiError(405, message, { type: invalidRequest, code: 'method_not_supported', headers })
 }
 
 /** 413: the body is larger than `limit` bytes. */
 export function bodyTooLarge(limit: number): ApiError {
-  const message = `The request body is larger than ${limit} bytes, the max_body of this gateway.`
+  const message = `The request body is larger than the maximum of ${limit} bytes (the max_body setting of the gateway).`
   return new ApiError(413, message, { type: invalidRequest, code: 'request_too_large' })
 }
 
 /** 408: the body did not arrive before the deadline. */
 export function bodyTooSlow(): ApiError {
-  const message = 'The request body did not arrive in time.'
+  const message = 'The request body was not received in time.'
   const headers = { connection: 'close' }
   return new ApiError(408, message, { type: invalidRequest, code: 'request_timeout', headers })
 }
@@ -196,7 +187,8 @@ export function rateLimited(type: 'requests' | 'tokens', message: string, waitMs
 
 /** 500: an unexpected error; its cause is only logged. */
 export function internalError(cause: unknown): ApiError {
-  const message = 'Something went wrong inside the gateway. The request id finds the cause in its log.'
+  const message =
+    'The gateway encountered an internal error. Its log has the cause under the request ID in x-request-id.'
   return new ApiError(500, message, { type: 'server_error', code: 'internal_error', cause })
 }
 
@@ -208,7 +200,7 @@ export function serviceUnavailable(message: string, cause?: unknown): ApiError {
 
 /** 503: requests in flight have used up the memory budget. */
 export function memoryExhausted(): ApiError {
-  return serviceUnavailable('The gateway holds too many bytes of requests at the moment. Try again later.')
+  return serviceUnavailable('The memory limit for open requests is reached. Try again later.')
 }
 
 /** 499: the client closed the connection. It is only logged, with the status that proxies use for this. */
@@ -218,30 +210,34 @@ export function clientGone(): ApiError {
 
 /** 401: the key of a queued run is no longer valid; the run ends with this error. */
 export function runKeyInvalid(id: string, change: 'was revoked' | 'has expired'): ApiError {
-  const message = `The API key ${id} of this run ${change} while the run was queued.`
+  const message = `The API key ${id} ${change} while this background run was queued.`
   return new ApiError(401, message, { type: invalidRequest, code: 'invalid_api_key' })
 }
 
 /** 499: the organization cancelled the run; the run ends with this error. */
 export function runCancelled(): ApiError {
-  return new ApiError(499, 'The run was cancelled.', { type: invalidRequest, code: 'cancelled' })
+  return new ApiError(499, 'The background run was cancelled.', { type: invalidRequest, code: 'cancelled' })
 }
 
 /** 503: the gateway is stopping; the next connection can reach another instance. */
 export function gatewayStopping(): ApiError {
   const options = { type: 'service_unavailable_error', code: 'service_unavailable' } as const
   const headers = { 'retry-after': '1', connection: 'close' }
-  return new ApiError(503, 'The gateway is stopping and accepts no new requests.', { ...options, headers })
+  return new ApiError(
+    503,
+    'The gateway is shutting down and accepts no new requests. Try again in a moment.',
+    { ...options, headers },
+  )
 }
 
 /** 503: the gateway stopped during the call. */
 export function interrupted(cause?: unknown): ApiError {
-  const message = 'The gateway stopped before the response was complete. Send the request again.'
+  const message = 'The gateway stopped before the response was complete. Try again.'
   return new ApiError(503, message, { type: 'server_error', code: 'interrupted', cause })
 }
 
 /** 500: the stored state of a background run is damaged. */
 export function unreadableRun(): ApiError {
-  const message = 'The gateway could not read the run that it had stored. Send the request again.'
+  const message = 'The stored state of this background run cannot be read. Send the request again.'
   return new ApiError(500, message, { type: 'server_error', code: 'internal_error' })
 }

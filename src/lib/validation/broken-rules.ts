@@ -42,7 +42,7 @@ function wrongNumber(rules: Rules, value: number, path: Path): Problem | undefin
   if (exclusiveMaximum !== undefined && value >= exclusiveMaximum)
     return bound('above_max_value', `less than ${exclusiveMaximum}`)
   if (Number.isFinite(value)) return undefined
-  return bound(value > 0 ? 'above_max_value' : 'below_min_value', 'a number of ordinary size')
+  return bound(value > 0 ? 'above_max_value' : 'below_min_value', 'a finite number')
 }
 
 function wrongLength(rules: Rules, value: string, path: Path): Problem | undefined {

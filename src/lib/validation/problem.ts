@@ -17,8 +17,8 @@ export type Problem = {
 /** Returns the error message that the caller reads. */
 export function problemMessage({ path, code, must, got }: Problem): string {
   const name = formatPath(path)
-  if (code === 'missing_required_parameter') return `'${name}' is required.`
-  if (code === 'unknown_parameter') return `'${name}' is not a known parameter.`
+  if (code === 'missing_required_parameter') return `Missing required parameter: '${name}'.`
+  if (code === 'unknown_parameter') return `Unknown parameter: '${name}'.`
   const where = name === null ? 'Invalid request body' : `Invalid '${name}'`
   return `${where}: must ${must}, not ${got}.`
 }
@@ -33,7 +33,9 @@ export function formatPath(path: Path): string | null {
 /** Quotes a foreign value, shortened for a message; a text that looks like a secret is not shown. */
 export function quoted(value: unknown): string {
   if (typeof value !== 'string') return String(value)
-  return looksSecret(value.slice(0, maxScanned)) ? 'a text that looks like a secret' : `'${shortened(value)}'`
+  return looksSecret(value.slice(0, maxScanned))
+    ? 'a string that looks like a secret'
+    : `'${shortened(value)}'`
 }
 
 /** Joins the items as `a, b or c`, or with another conjunction. */

@@ -100,5 +100,5 @@ function problemOfOtherField(rules: Rules, fields: Fields, path: Path): Problem 
 }
 
 function unknownProblem(path: Path): Problem {
-  return { path, code: 'invalid_value', must: 'be another value', got: 'this one' }
+  return { path, code: 'invalid_value', must: 'match its schema', got: 'this value' }
 }

@@ -25,24 +25,24 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
   return [
     {
       name: 'weir_build_info',
-      help: 'The version, as a label.',
+      help: 'Version of the gateway, as a label. The value is always 1.',
       type: 'gauge',
       labels: ['version'],
       read: () => [[formatLabels({ version }), 1]],
     },
-    gaugeByKind('weir_in_flight', 'Open requests, calls to models, and streams among the calls.', () => ({
+    gaugeByKind('weir_in_flight', 'Open requests, calls to models, and streamed calls among them.', () => ({
       ...inFlight(),
     })),
-    gaugeByKind('weir_background_runs', 'Background runs that are queued or running.', () => runs()),
+    gaugeByKind('weir_background_runs', 'Background runs queued or in progress.', () => runs()),
     {
       name: 'weir_memory_in_flight_bytes',
-      help: 'Bytes of request bodies, conversations and pages in memory.',
+      help: 'Memory used by request bodies, conversations and pages of requests in flight, in bytes.',
       type: 'gauge',
       read: () => [['', memory()]],
     },
     {
       name: 'weir_breaker_open',
-      help: '1 while the circuit breaker of a route is open: the route is skipped if the model has another one.',
+      help: '1 if the circuit breaker of a route is open, which skips the route if the model has another one.',
       type: 'gauge',
       labels: ['provider', 'model'],
       read: () => openCircuits().map(({ provider, model }) => [formatLabels({ provider, model }), 1]),
@@ -50,12 +50,12 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
     ...databaseMetrics(database),
     counter(
       'weir_log_lines_dropped_total',
-      'Request log lines that were dropped because the output was not read fast enough.',
+      'Request log lines dropped because the output was not read fast enough.',
       droppedLines,
     ),
     counter(
       'weir_trace_spans_dropped_total',
-      'Spans that were dropped because they could not be sent in time.',
+      'Trace spans dropped because they could not be sent in time.',
       droppedSpans,
     ),
   ]
@@ -65,17 +65,17 @@ function databaseMetrics(figures: () => WriterStats): readonly ScrapedMetric[] {
   return [
     {
       name: 'weir_database_writes_waiting',
-      help: 'Writes that are not on disk yet.',
+      help: 'Database writes that are not on disk yet.',
       type: 'gauge',
       read: () => [['', figures().waiting]],
     },
-    counter('weir_database_commits_total', 'Committed transactions.', () => figures().commits),
+    counter('weir_database_commits_total', 'Committed database transactions.', () => figures().commits),
     counter(
       'weir_database_commit_seconds_total',
-      'Time spent in committed transactions.',
+      'Time spent in committed database transactions.',
       () => figures().seconds,
     ),
-    counter('weir_database_rollbacks_total', 'Transactions that were rolled back.', () => figures().failed),
+    counter('weir_database_rollbacks_total', 'Database transactions rolled back.', () => figures().failed),
   ]
 }
 

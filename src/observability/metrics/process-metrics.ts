@@ -5,13 +5,13 @@ import type { ScrapedMetric } from './prometheus.ts'
 export const processMetrics: readonly ScrapedMetric[] = [
   {
     name: 'process_cpu_seconds_total',
-    help: 'CPU time used by the process.',
+    help: 'CPU time used by the process, in seconds.',
     type: 'counter',
     read: () => [['', cpuSeconds()]],
   },
   {
     name: 'process_resident_memory_bytes',
-    help: 'Resident memory of the process.',
+    help: 'Resident memory of the process, in bytes.',
     type: 'gauge',
     read: () => [['', process.memoryUsage.rss()]],
   },

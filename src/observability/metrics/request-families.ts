@@ -5,23 +5,23 @@ export function createRequestFamilies() {
   return {
     requests: createCounters({
       name: 'weir_requests_total',
-      help: 'Finished requests.',
+      help: 'Finished requests, by method, path and status.',
       labels: ['method', 'path', 'status'],
     }),
     rejected: createCounters({
       name: 'weir_rejected_requests_total',
-      help: 'Requests that the gateway rejected, by error and reason.',
+      help: 'Requests rejected by the gateway, by error code and reason.',
       labels: ['method', 'path', 'error', 'reason'],
     }),
     attempts: createCounters({
       name: 'weir_attempts_total',
-      help: 'Attempts to call a provider, by outcome; left_alone counts routes skipped by an open circuit breaker.',
+      help: 'Attempts to call a provider, by outcome. left_alone is a route skipped by an open circuit breaker.',
       labels: ['provider', 'outcome'],
     }),
     inFlightAtStart: createHistograms(
       {
         name: 'weir_requests_in_flight_at_start',
-        help: 'Open requests when a request starts, including it.',
+        help: 'Requests in flight when a request starts, including itself.',
       },
       inFlightBounds,
     ),
@@ -33,7 +33,7 @@ export function createRequestFamilies() {
 function createModelFamilies() {
   return {
     durations: createHistograms(
-      genAi('server_request_duration_seconds', 'Time from a request to the end of its reply.', 'error_type'),
+      genAi('server_request_duration_seconds', 'Time from a request to its full response.', 'error_type'),
       durationBounds,
     ),
     firstTokens: createHistograms(
@@ -41,7 +41,7 @@ function createModelFamilies() {
       firstTokenBounds,
     ),
     tokenIntervals: createHistograms(
-      genAi('server_time_per_output_token_seconds', 'Time per output token after the first, of streams.'),
+      genAi('server_time_per_output_token_seconds', 'Time per output token of a stream after the first.'),
       tokenIntervalBounds,
     ),
     // The model label of this one is the name that the provider uses.
@@ -56,7 +56,7 @@ function createModelFamilies() {
     overhead: createHistograms(
       {
         name: 'weir_gateway_overhead_seconds',
-        help: 'Time that the gateway itself took until the reply to a call began.',
+        help: 'Time spent in the gateway before the response began.',
         labels: ['path'],
       },
       overheadBounds,

@@ -55,10 +55,10 @@ function isLogged(record: RequestRecord, logged: LoggedRequests): boolean {
 }
 
 function droppedLine(lines: number): string {
-  return JSON.stringify({ time: new Date().toISOString(), message: 'Lines of requests were dropped.', lines })
+  return JSON.stringify({ time: new Date().toISOString(), message: 'Request log lines were dropped.', lines })
 }
 
 function readableDroppedLine(lines: number): string {
-  const message = `${lines} lines of requests were dropped: they were not read fast enough.`
+  const message = `${lines} request log lines were dropped because the output was not read fast enough.`
   return [clockTime(new Date()), levelLabel('warn'), message].join('  ')
 }

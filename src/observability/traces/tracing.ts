@@ -13,7 +13,7 @@ export async function startTracing(environment: Environment, log: Log): Promise<
 export function collectorUrl(environment: Environment): string | undefined {
   const url = configuredCollector(environment)
   if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url
-  throw new Error(`The address of the trace collector must begin with http:// or https://, and is ${url}.`)
+  throw new Error(`The URL of the trace collector must begin with http:// or https://, not ${url}.`)
 }
 
 /** The general endpoint is the base URL of all signals; traces are sent to a path below it. */

@@ -18,7 +18,7 @@ export function baseUrlWarnings(providers: Iterable<Provider>): SettingsProblem[
     const base = 'protocol' in kind ? withoutEndpoint(baseUrl, kind) : baseUrl
     if (base === baseUrl) return []
     const path = `${problemPath('providers', name)}.base_url`
-    return [{ path, message: `ends with an endpoint path, which Weir appends itself; use ${base}.` }]
+    return [{ path, message: `ends with an endpoint path, which Weir appends itself. Use ${base}.` }]
   })
 }
 

@@ -38,10 +38,10 @@ function problemOf(
   keyHeaders: ReadonlySet<string>,
   isDuplicate: boolean,
 ): string | undefined {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'is not a name that a header can have.'
-  if (isDuplicate) return 'is set twice; header names are case-insensitive.'
-  if (gatewayHeaders.has(name)) return 'is a header that weir itself sets; remove it.'
-  if (keyHeaders.has(name)) return 'is the header that carries api_key; remove one of the two.'
-  if (!/^[\x20-\x7e]*$/.test(value)) return 'must have a value of plain characters on one line.'
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'is not a valid header name.'
+  if (isDuplicate) return 'is set twice. Header names are case-insensitive.'
+  if (gatewayHeaders.has(name)) return 'is a header that Weir sets itself. Remove it.'
+  if (keyHeaders.has(name)) return 'is the header that carries api_key. Remove one of the two.'
+  if (!/^[\x20-\x7e]*$/.test(value)) return 'must have a value of printable ASCII characters on one line.'
   return undefined
 }

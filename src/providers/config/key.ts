@@ -27,7 +27,7 @@ export function keyFromEnvironment(kind: RemoteKind, environment: Environment): 
 /** The problem of a key that cannot be sent in a header. */
 export function keyProblems(found: FoundKey | undefined): SettingsProblem[] {
   if (found === undefined || /^[\x21-\x7e]+$/.test(found.key.reveal())) return []
-  return [{ path: found.path, message: 'must be one word of plain characters, as the provider gave it.' }]
+  return [{ path: found.path, message: 'must contain only printable ASCII characters and no spaces.' }]
 }
 
 /** The sentence that says how to set the key of the provider. */

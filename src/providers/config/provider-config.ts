@@ -46,7 +46,12 @@ function kindProblem({ name, entry, path }: ProviderConfigInput): SettingsProble
 /** The name is the part of a model slug before the slash. */
 function nameProblems({ name, path }: ProviderConfigInput): SettingsProblem[] {
   if (/^[A-Za-z0-9][\w.-]*$/.test(name)) return []
-  return [{ path, message: 'the name of a provider has letters, digits, “-”, “_” and “.” only.' }]
+  return [
+    {
+      path,
+      message: 'must begin with a letter or digit and contain only letters, digits, “-”, “_” and “.”.',
+    },
+  ]
 }
 
 function configureRemote(
@@ -88,10 +93,10 @@ function configureRemote(
 }
 
 function missingBaseUrl(path: string, kind: RemoteKind): SettingsProblem {
-  const hint = kind.googleCloud ? '; project and location give it one' : ''
+  const hint = kind.googleCloud ? '. Set base_url, or project and location' : ''
   return {
     path: `${path}.base_url`,
-    message: `is missing: a provider of kind ${kind.name} has no default address${hint}.`,
+    message: `is missing: a provider of kind ${kind.name} has no default base_url${hint}.`,
   }
 }
 

@@ -22,7 +22,9 @@ export function settingProblems(entry: ProviderSettings, kind: Kind, path: strin
 function unsupportedSettings(entry: ProviderSettings, kind: Kind, path: string): SettingsProblem[] {
   return Object.keys(entry).flatMap((name) => {
     if (name === 'kind' || isSupported(name, kind)) return []
-    return [{ path: `${path}.${name}`, message: `has no meaning for kind ${kind.name}; remove it.` }]
+    return [
+      { path: `${path}.${name}`, message: `is not supported by providers of kind ${kind.name}. Remove it.` },
+    ]
   })
 }
 

@@ -38,7 +38,7 @@ function nameProblems({ entry: { project, location }, path }: ProviderConfigInpu
   if (project !== undefined && !/^[a-z0-9][a-z0-9.:-]*$/.test(project))
     problems.push({
       path: `${path}.project`,
-      message: 'must be the id of a project, such as my-project-123.',
+      message: 'must be a project ID such as my-project-123.',
     })
   if (location !== undefined && !/^[a-z0-9-]+$/.test(location))
     problems.push({ path: `${path}.location`, message: 'must be a location such as europe-west4 or global.' })
@@ -51,7 +51,7 @@ function configureCredentials({ name, entry, path, environment }: ProviderConfig
   if (entry.api_key !== undefined && entry.credentials !== undefined)
     return {
       problems: [
-        { path: `${path}.credentials`, message: 'is set together with api_key; remove one of the two.' },
+        { path: `${path}.credentials`, message: 'is set together with api_key. Remove one of the two.' },
       ],
     }
   if (!file || entry.api_key !== undefined) return { problems: [] }

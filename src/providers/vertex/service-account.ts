@@ -14,7 +14,7 @@ export type ServiceAccount = {
 /** Reads the account from the file. Returns a sentence on failure, which never contains the content of the file. */
 export function readServiceAccount(path: string): ServiceAccount | string {
   const text = contentOf(path)
-  if (text === undefined) return 'is not a file that can be read.'
+  if (text === undefined) return 'is not a readable file.'
   const fields = fieldsOf(parseJson(text))
   const email = textOf(fields.client_email)
   const key = privateKey(textOf(fields.private_key) ?? '')

@@ -23,7 +23,7 @@ export async function exchangeToken(
     throw unreachable(provider, 'could not be reached')
   })
   const fields = fieldsOf(parseJson(text))
-  if (status >= 500 || status === 429) throw unreachable(provider, `answered with status ${status}`)
+  if (status >= 500 || status === 429) throw unreachable(provider, `returned status ${status}`)
   const token = textOf(fields.access_token)
   if (status !== 200 || token === undefined || !/^[\x21-\x7e]+$/.test(token)) throw rejected(provider)
   return { text: token, expiresAt: startedAt + (numberOf(fields.expires_in) ?? 3600) * 1000 }
@@ -41,12 +41,12 @@ async function post(account: ServiceAccount, assertion: string): Promise<{ statu
 }
 
 function unreachable(provider: string, why: string): ApiError {
-  const message = `The provider ${provider} failed: the server that gives out its access tokens ${why}.`
+  const message = `The provider ${provider} failed: the server that issues its access tokens ${why}.`
   return upstreamFailed('upstream_unavailable', message)
 }
 
 function rejected(provider: string): ApiError {
-  const message = `The provider ${provider} gives this gateway's service account no access token.`
+  const message = `The provider ${provider} issued no access token for the service account of the gateway.`
   return upstreamBroken('provider_key_rejected', message)
 }
 

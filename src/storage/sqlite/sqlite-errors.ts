@@ -5,11 +5,11 @@ import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 const outages: Readonly<Record<string, string>> = {
   BUSY: 'is locked by another process',
   LOCKED: 'is locked by another process',
-  NOMEM: 'has no memory left',
-  READONLY: 'may only be read',
+  NOMEM: 'is out of memory',
+  READONLY: 'is read-only',
   IOERR: 'cannot be read or written',
   CORRUPT: 'is damaged',
-  FULL: 'has no room left',
+  FULL: 'is out of disk space',
   CANTOPEN: 'cannot be opened',
   PROTOCOL: 'is locked by another process',
   NOTADB: 'is damaged',
@@ -22,7 +22,7 @@ export function toOutage(error: unknown): unknown {
 
 /** The 503 of an unavailable database. */
 export function databaseUnavailable(cause: unknown): ApiError {
-  return serviceUnavailable('The database of the gateway is not available at the moment.', cause)
+  return serviceUnavailable('The database of the gateway is unavailable. Try again later.', cause)
 }
 
 /** The files of the open database were deleted or replaced. */

@@ -25,7 +25,7 @@ export type ModelRun = {
   deleting: number
 }
 
-/** A gateway that pays, to be started anew on the same database, in front of a provider that answers at random. */
+/** A gateway with prepaid billing, which can be restarted on the same database, in front of a random provider. */
 export async function backgroundScenario(random: () => number) {
   const file = join(temporaryFolder(), 'weir.db')
   const gates: (() => void)[] = []
@@ -52,13 +52,13 @@ export async function backgroundScenario(random: () => number) {
     app: () => app,
     books: billing,
     upstream,
-    /** Lets one of the answers that wait go on. */
+    /** Releases one of the paused responses. */
     release: () => gates.splice(Math.floor(random() * gates.length), 1)[0]?.(),
     async restart() {
       await app.stop()
       app = await start()
     },
-    /** From now on every answer comes, and those that wait go on. */
+    /** Releases the paused responses, and pauses no further ones. */
     calm() {
       upstream.respondWith(streamReply())
       for (const open of gates.splice(0)) open()

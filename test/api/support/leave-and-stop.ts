@@ -3,7 +3,7 @@ import { chunks, delta } from '../../support/chat-fixtures.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { hang, silence } from '../../support/script.ts'
 
-// A program of its own: when it has stopped its gateway nothing may keep it from ending.
+// A separate program: when it has stopped its gateway, nothing may keep it from exiting.
 const opening = delta({ role: 'assistant', content: 'It is ' })
 const scenario = await startScenario([silence, silence, chunks([opening], hang)])
 const { app, acme } = scenario

@@ -20,7 +20,7 @@ export const deepseek: LoopProtocol = {
   },
 }
 
-/** Gemini 3 behind OpenRouter, which counts the calls of each answer from 0 and names them in its details. */
+/** Gemini 3 behind OpenRouter, which counts the calls of each response from 0 and names them in its details. */
 export const openrouter: LoopProtocol = {
   ...chatProtocol({
     fieldsFor: (data, { calls: [first] }) => ({
@@ -51,7 +51,7 @@ function countedId(name: string, index: number): string {
 }
 
 type ChatParts = {
-  /** What a message holds beside its calls. */
+  /** The other properties of a message with tool calls. */
   fieldsFor(signature: string, step: Step): Fields
   idOf(name: string, index: number): string
 }

@@ -1,15 +1,15 @@
 import { randomText } from '../../../src/lib/id.ts'
 import { type Fields, listOf } from '../../../src/lib/json/json.ts'
 
-/** How a provider speaks that thinks before every step and wants its thoughts back. */
+/** The protocol of a provider that reasons before every step and requires its reasoning back. */
 export type LoopProtocol = {
   readonly kind: string
   readonly model: string
-  /** How many steps of the model the conversation holds. */
+  /** The number of model steps in the conversation. */
   steps(body: Fields): number
-  /** What it says to a conversation whose thoughts are missing or not its own, and how; undefined to a good one. */
+  /** The error for a conversation whose reasoning is missing or foreign; undefined for a valid one. */
   rejection(body: Fields, issued: ReadonlySet<string>): Fields | undefined
-  /** The answer of this step, with this signature. */
+  /** The response of this step, with this signature. */
   whole(step: Step, signature: string): object
   /** The same as the data of a stream. */
   frames(step: Step, signature: string): readonly (object | '[DONE]')[]

@@ -33,7 +33,7 @@ export function startLoopApp(
   return startApp({ database, settings: settingsFile })
 }
 
-/** Asks the model by the stock client, with tools. */
+/** Sends the conversation with tools through the OpenAI client. */
 export async function sendTurn(
   app: App,
   messages: ChatMessages,
@@ -53,7 +53,7 @@ export async function sendTurn(
   return { message, warnings: chunks.flatMap(warningsIn), text: JSON.stringify(chunks) }
 }
 
-/** The conversation with this answer and the results of its calls, as a program writes them that knows no more. */
+/** The conversation with this response and the results of its calls, as a plain client would continue it. */
 export function withReply(messages: ChatMessages, { message }: Reply): ChatMessages {
   const { content, tool_calls = [] } = message
   const calls = tool_calls.filter((call) => call.type === 'function')
@@ -61,7 +61,7 @@ export function withReply(messages: ChatMessages, { message }: Reply): ChatMessa
   return [...messages, { role: 'assistant', content, tool_calls: calls }, ...results]
 }
 
-/** Begins the conversation anew. */
+/** Starts the conversation again. */
 export function firstMessages(): ChatMessages {
   return [{ role: 'user', content: 'Open the gate where the water is high.' }]
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { projectFolder } from '../../support/source.ts'
 
-/** The program on a terminal of its own: both its outputs, as the terminal gets them. */
+/** The program on its own terminal: both outputs, as the terminal receives them. */
 export type TerminalRun = AsyncDisposable & {
   readonly exited: Promise<number>
   /** All that was written until now, with the escape sequences. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Command } from '../../../src/cli/command.ts'
 import { UsageError } from '../../../src/cli/errors.ts'
 
-/** What a command said, and how it ended. */
+/** The output of a command, and its exit code. */
 export type CommandResult = { readonly code: number; readonly out: string; readonly err: string }
 
 /** Runs commands in this process on a data folder of their own, with these environment variables. */

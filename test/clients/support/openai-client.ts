@@ -4,7 +4,7 @@ import { startScenario } from '../../support/scenario.ts'
 
 export type ClientOptions = { readonly key?: string; readonly retries?: number }
 
-/** The stock client of an app, made as anyone would make it. It repeats nothing unless told to. */
+/** An OpenAI client for the app, with default options, except that it does not retry unless configured to. */
 export function openaiClient(app: App, options: ClientOptions = {}): OpenAI {
   return countingOpenaiClient(app, options).openai
 }
@@ -30,7 +30,7 @@ export async function startOpenaiScenario(...args: Parameters<typeof startScenar
   return { ...scenario, openai: openaiClient(scenario.app) }
 }
 
-/** The question of these tests, for parameters that want it mutable. */
+/** The messages of these tests, mutable as the parameters require. */
 export const openaiRequest = {
   model: 'acme/river',
   messages: [{ role: 'user' as const, content: 'How high is it?' }],

@@ -46,7 +46,7 @@ describe('an invalid host header', () => {
       connection.write(`GET /v1/nothing HTTP/1.1\r\nhost: ${host}\r\n${key}connection: close\r\n\r\n`)
       const reply = await connection.end()
       expect(reply).toStartWith('HTTP/1.1 404 ')
-      expect(reply).toMatch(/"There is no GET \S*\/v1\/nothing\."/)
+      expect(reply).toMatch(/"Unknown endpoint: GET \S*\/v1\/nothing\."/)
     },
   )
 

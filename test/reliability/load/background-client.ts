@@ -1,20 +1,20 @@
 // Many clients in one process: bun test/reliability/load/background-client.ts URL KEY RUNS READERS. It queues so many background
-// runs at once, follows each with so many readers, and tells what they heard as JSON, of the type Followed.
+// runs at once, follows each with so many readers, and prints what they received as JSON, of the type Followed.
 export type Followed = {
-  /** How many replies to a create said that the run is queued. */
+  /** How many create requests returned a queued run. */
   readonly queued: number
   /** How many readers had all events, under numbers without a gap, with the end as the last one. */
   readonly complete: number
-  /** How many runs told all of their readers the same bytes. */
+  /** How many runs sent the same bytes to all of their readers. */
   readonly identical: number
-  /** How many runs told each text. */
+  /** How many runs had each text. */
   readonly texts: Readonly<Record<string, number>>
 }
 
 /** Milliseconds. */
 const deadline = 40_000
 
-/** Where more than 512 connections wait to be taken, which is what Bun asks of the kernel, some are reset. */
+/** If more than 512 connections wait to be accepted, the backlog that Bun requests of the kernel, some are reset. */
 const maxConnecting = 400
 let connecting = 0
 const waiting: (() => void)[] = []

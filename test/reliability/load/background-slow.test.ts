@@ -12,7 +12,7 @@ const words = 5000
 
 const headers = { authorization: `Bearer ${firstKey}`, 'content-type': 'application/json' }
 
-/** A run that says so many pieces when its gate is opened, each of so many characters. */
+/** A run that emits this many chunks when its gate is opened, each with this many characters. */
 async function startRun(characters: number) {
   const gate = Promise.withResolvers<void>()
   const pieces = Array.from({ length: words }, (_, index) =>
@@ -50,7 +50,7 @@ test('an output of 5,000 deltas is stored in little more than its text, with few
   const stored = storedOf(run.gateway)
   console.log(`${words} pieces: ${stored} bytes in ${commits} commits`)
   expect(stored).toBeLessThan(60_000)
-  // One for the end, and until then one a second for what was said.
+  // One for the end, and before that one per second for the output.
   expect(commits).toBeLessThan(20)
 }, 30_000)
 
@@ -67,7 +67,7 @@ test('readers who stop reading do not accumulate events in memory', async () => 
   if (!Number.isNaN(growth)) expect(growth).toBeLessThan(500)
 }, 30_000)
 
-/** All that the run has left, in bytes. */
+/** Everything that the run has stored, in bytes. */
 function storedOf({ books: billing }: GatewayProcess): number {
   const pieces = 'SELECT coalesce(sum(octet_length(entries)), 0) FROM response_log'
   const sum = `SELECT sum(octet_length(log)) + (${pieces}) FROM responses`
@@ -80,13 +80,13 @@ async function commitsOf({ url }: GatewayProcess): Promise<number> {
   return Number(commits)
 }
 
-/** In MiB; NaN where the system does not tell. */
+/** In MiB; NaN where the system does not report it. */
 async function memoryOf({ pid }: GatewayProcess): Promise<number> {
   const status = await readFile(`/proc/${pid()}/status`, 'utf8').catch(() => '')
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024
 }
 
-/** Connections that have asked for it, have seen its beginning, and then take nothing. */
+/** Connections that request the stream, read its beginning, and then read nothing. */
 async function openSlowReaders(url: string, path: string, count: number): Promise<Disposable> {
   const { hostname, port } = new URL(url)
   const request = `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\n\r\n`

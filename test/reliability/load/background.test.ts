@@ -12,7 +12,7 @@ const words = 20
 /** In MiB; a gateway at rest has about 100, and each open stream takes some dozens of KiB. */
 const maxMemory = 600
 
-/** The most memory that a process ever had, in MiB; undefined where the system does not tell. */
+/** The peak memory of a process, in MiB; undefined where the system does not report it. */
 async function peakOf(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   const kilobytes = /VmHWM:\s+(\d+) kB/.exec(status)?.[1]
@@ -33,7 +33,7 @@ function settingsFor(upstream: string): string {
 
 test('five hundred concurrent background runs send all of their events to ten readers each', async () => {
   const lifted = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' }
-  // It is silent until all runs have asked: they are under way at the same moment.
+  // It is silent until all runs have sent their requests, so that they are in progress at the same time.
   await using upstream = await startServing([
     'test/reliability/load/upstream.ts',
     ...[runs, words, 50].map(String),

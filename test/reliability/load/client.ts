@@ -1,5 +1,5 @@
-// Many clients in one process: bun test/reliability/load/client.ts URL KEY STREAMS. All ask at once for a stream; what they
-// heard is told as JSON, of the type Heard.
+// Many clients in one process: bun test/reliability/load/client.ts URL KEY STREAMS. All request a stream at the same
+// time; what they received is printed as JSON, of the type ReceivedStreams.
 export type ReceivedStreams = {
   /** How many streams had each text. */
   readonly texts: Readonly<Record<string, number>>

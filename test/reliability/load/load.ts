@@ -6,7 +6,7 @@ import { outputOf, type Serving, startServing } from './program.ts'
 /** The program, a provider and clients, each in a process of its own. */
 export type Load = AsyncDisposable & {
   readonly weir: Serving
-  /** All clients ask at once; resolves when all have their answers. */
+  /** All clients send their requests at the same time; resolves when all have their responses. */
   ask(): Promise<ReceivedStreams>
   /** How many calls the provider had open at the same moment. */
   mostOpen(): Promise<number>
@@ -22,7 +22,7 @@ export type LoadOptions = {
 /** Lifts the limit of the clients, not that of the program: that one does it itself. */
 const liftedLimit = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' }
 
-/** Starts the program in front of a provider that answers when so many calls are open. */
+/** Starts the program in front of a provider that responds when this many calls are open. */
 export async function startLoad({ streams, chunks, interval }: LoadOptions): Promise<Load> {
   const upstream = await startServing([
     'test/reliability/load/upstream.ts',

@@ -5,11 +5,11 @@ import { projectFolder } from '../../support/source.ts'
 export type Serving = AsyncDisposable & {
   readonly url: string
   readonly pid: number
-  /** Asks it to end and gives its exit code. */
+  /** Stops the program and returns its exit code. */
   stop(): Promise<number>
 }
 
-/** Starts a script of the project and waits until it says what it listens on. */
+/** Starts a script of the project and waits until it prints its address. */
 export async function startServing(
   script: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -23,7 +23,7 @@ export async function startServing(
   return { url: await addressIn(child.stdout), pid: child.pid, stop, [Symbol.asyncDispose]: () => end(child) }
 }
 
-/** Runs a script of the project to its end and gives what it said. */
+/** Runs a script of the project to its end and returns its output. */
 export async function outputOf(
   script: readonly string[],
   environment: Readonly<Record<string, string>> = {},

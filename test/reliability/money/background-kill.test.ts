@@ -62,9 +62,7 @@ test('background runs are polled and followed through a kill: queued runs comple
 
   const failed = await runs.find(cut.id)
   expect(failed).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
-  expect(failed.error?.message).toBe(
-    'The gateway stopped before the response was complete. Send the request again.',
-  )
+  expect(failed.error?.message).toBe('The gateway stopped before the response was complete. Try again.')
   expect(textOf(failed)).toBe('It is ')
   expect(failed.usage).toMatchObject({ input_tokens: 8, output_tokens: 2 })
   const { types, events, last } = await runs.events(cut.id)

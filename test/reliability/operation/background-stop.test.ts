@@ -57,7 +57,7 @@ test('a gateway that shuts down lets an active run end, starts no queued run, an
     const reader = await follow(weir, ids[0])
     await reader.until('It is ')
     weir.signal('SIGTERM')
-    await weir.logged(/The gateway is stopping/)
+    await weir.logged(/The gateway is shutting down/)
     expect(await readError(await post(weir, '', run))).toMatchObject({
       status: 503,
       code: 'service_unavailable',
@@ -107,7 +107,7 @@ test('a run can be cancelled during the shutdown', async () => {
   const [running, queued] = [await queue(weir), await queue(weir)]
   await (await follow(weir, running)).until('It is ')
   weir.signal('SIGTERM')
-  await weir.logged(/The gateway is stopping/)
+  await weir.logged(/The gateway is shutting down/)
   const replies = await Promise.all([post(weir, `/${queued}/cancel`), post(weir, `/${running}/cancel`)])
   for (const reply of replies) expect(await reply.json()).toMatchObject({ status: 'incomplete' })
   expect(await weir.exited).toBe(0)

@@ -74,12 +74,14 @@ test('a stopped gateway can be backed up too, and an existing file is replaced o
   const app = await startApp({ database: join(folder, 'weir.db') })
   await app.stop()
   const copy = join(folder, 'copy.db')
-  expect((await backup(folder, 'copy.db')).out).toMatch(/^Copied to .*copy\.db: \d+\.\d MB\.\n$/)
+  expect((await backup(folder, 'copy.db')).out).toMatch(
+    /^Backed up the database to .*copy\.db \(\d+\.\d MB\)\.\n$/,
+  )
   const refused = await backup(folder, 'copy.db')
   expect(refused).toEqual({
     code: 1,
     out: '',
-    err: `${copy} exists. Name another file, or replace this one with --overwrite.\n`,
+    err: `${copy} already exists. Choose another file, or replace this one with --overwrite.\n`,
   })
   writeFileSync(copy, 'something else')
   expect((await backup(folder, 'copy.db', '--overwrite')).code).toBe(0)
@@ -91,16 +93,20 @@ test('a stopped gateway can be backed up too, and an existing file is replaced o
 test('a backup that cannot be read or written is one error message and leaves nothing behind', async () => {
   const folder = temporaryFolder()
   const nothing = await backup(folder, 'copy.db')
-  expect(nothing).toEqual({ code: 1, out: '', err: `There is no database at ${join(folder, 'weir.db')}.\n` })
+  expect(nothing).toEqual({
+    code: 1,
+    out: '',
+    err: `There is no database at ${join(folder, 'weir.db')}. Choose the data folder with --data.\n`,
+  })
   writeFileSync(
     join(folder, 'weir.db'),
     'this is no database at all, though it is long enough for one'.repeat(20),
   )
   const broken = await backup(folder, 'copy.db')
-  expect(broken).toEqual({ code: 1, out: '', err: 'No backup was made: file is not a database.\n' })
+  expect(broken).toEqual({ code: 1, out: '', err: 'The backup failed: file is not a database.\n' })
   const nowhere = await backup(folder, 'missing/copy.db')
   expect([nowhere.code, nowhere.err.split('\n').length]).toEqual([1, 2])
-  expect(nowhere.err).toStartWith('No backup was made: ENOENT')
+  expect(nowhere.err).toStartWith('The backup failed: ENOENT')
   expect((await backup(folder)).code).toBe(2)
   expect(existsSync(join(folder, 'copy.db'))).toBe(false)
   expect(readdirSync(folder).filter((name) => !name.startsWith('.'))).toEqual(['weir.db'])

@@ -30,7 +30,7 @@ async function expectRefused({ app, acme }: Scenario, why: string): Promise<void
       type: 'service_unavailable_error',
       code: 'service_unavailable',
       param: null,
-      message: 'The database of the gateway is not available at the moment.',
+      message: 'The database of the gateway is unavailable. Try again later.',
     })
   }
   expect(acme.requests.length).toBe(requested)
@@ -73,7 +73,7 @@ test('a short database lock is waited for, while everything else continues', asy
   expect(gateway.acme.requests).toEqual([])
   other.close()
   expect((await reply).status).toBe(200)
-  expect(gateway.app.lines.join()).not.toContain('not available')
+  expect(gateway.app.lines.join()).not.toContain('is unavailable')
 })
 
 test.skipIf(process.platform === 'win32')(

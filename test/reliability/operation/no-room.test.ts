@@ -101,7 +101,7 @@ exec "$@"`
     writeFileSync(join(gate, 'fill'), '')
     await waitUntil(() => existsSync(join(gate, 'filled')), 'a full disk')
     await fill(weir)
-    await expectRefused(weir, upstream, 'has no room left')
+    await expectRefused(weir, upstream, 'is out of disk space')
     writeFileSync(join(gate, 'free'), '')
     await expectRecovered(weir)
   },

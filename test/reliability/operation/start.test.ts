@@ -43,7 +43,10 @@ test.each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
     const { port } = new URL(first.url)
     expectOneLine(
       await serve(folder, '--host', host, '--port', port),
-      new RegExp(`^Cannot listen on .*: port ${port} is in use, .* choose another port with --port\\.$`, 'm'),
+      new RegExp(
+        `^Cannot listen on .*: port ${port} is already in use, .* choose another port with --port\\.$`,
+        'm',
+      ),
     )
     expect(existsSync(join(folder, 'data'))).toBe(false)
     expect((await first.fetch('/livez')).status).toBe(200)
@@ -100,18 +103,18 @@ test('a start with a file as its data folder ends with an error', async () => {
 })
 
 test.each([
-  ['a setting that does not exist', 'prot: 1', /prot: unknown setting; did you mean port\?/],
+  ['a setting that does not exist', 'prot: 1', /prot: unknown setting. Did you mean port\?/],
   ['what is no YAML', 'providers: [', /weir\.yaml/],
   ['a variable that is not set', 'providers: { openai: { api_key: "${NOWHERE}" } }', /NOWHERE/],
   [
     'a key that is not there',
     `tls: { cert: ${tls('certificate')}, key: k.pem }`,
-    /^In .*weir\.yaml: tls\.key: \S*k\.pem cannot be read: there is no such file\.$/m,
+    /^In .*weir\.yaml: tls\.key: \S*k\.pem cannot be read: the file does not exist\.$/m,
   ],
   [
     'a certificate that is none',
     `tls: { cert: ${tls('key')}, key: ${tls('key')} }`,
-    /tls\.cert: \S*key\.pem does not hold a certificate in PEM format\.$/m,
+    /tls\.cert: \S*key\.pem does not contain a certificate in PEM format\.$/m,
   ],
 ])('a start with a weir.yaml with %s ends with an error', async (_, yaml, line) => {
   const folder = temporaryFolder()
@@ -122,5 +125,5 @@ test.each([
 
 test.each(['soon', '5', '25h', '-1s'])('--drain %s is rejected as wrong usage', async (drain) => {
   const { code, err } = await serve(temporaryFolder(), `--drain=${drain}`)
-  expect([code, err.startsWith('--drain needs a duration up to 24h')]).toEqual([2, true])
+  expect([code, err.startsWith('--drain must be a duration of at most 24h')]).toEqual([2, true])
 })

@@ -35,12 +35,12 @@ test('a gateway that shuts down is not ready and accepts no new call, and open s
   const reader = readPieces(await weir.chat(stream))
   await reader.until('It is ')
   weir.signal('SIGTERM')
-  await weir.logged(/The gateway is stopping/)
+  await weir.logged(/The gateway is shutting down/)
 
   const ready = await readError(await weir.fetch('/readyz'))
   expect([ready.status, ready.message]).toEqual([
     503,
-    'The gateway is not ready. The gateway is stopping and accepts no new requests.',
+    'The gateway is not ready. The gateway is shutting down and accepts no new requests. Try again in a moment.',
   ])
   const refused = await weir.chat(stream)
   expect(refused.headers.get('retry-after')).toBe('1')
@@ -88,7 +88,7 @@ test('streams that are open at the end of the drain end with an error that names
     [503, 'interrupted'],
     [503, 'interrupted'],
   ])
-  expect(weir.log()).toMatch(/Open calls were cut off.*"calls":2/)
+  expect(weir.log()).toMatch(/Open requests were aborted.*"calls":2/)
 })
 
 test('a second stop signal ends the gateway immediately, with the same error', async () => {
@@ -103,7 +103,7 @@ test('a second stop signal ends the gateway immediately, with the same error', a
   await reader.until('eight ch')
   weir.signal('SIGTERM')
   weir.signal('SIGTERM')
-  await weir.logged(/The gateway is stopping/)
+  await weir.logged(/The gateway is shutting down/)
   // The same word twice within a moment is one; the real second one comes later.
   await Bun.sleep(400)
   expect(usageIn(folder)).toEqual([])

@@ -134,12 +134,12 @@ describe.each([1, 2, 3, 4])('a database of schema %d', (schema) => {
     const read = await weir('orgs', 'list')
     expect([read.code, JSON.parse(read.err).error.message]).toEqual([
       1,
-      expect.stringMatching(/was written by an older version of weir .*\. weir serve migrates it\.$/),
+      expect.stringMatching(/was written by an older version of weir .*\. Start weir serve to migrate it\.$/),
     ])
     expect(valuesIn(file, 'PRAGMA user_version')).toEqual([[schema]])
     const first = await weir('orgs', 'set', 'acme', '--requests-per-minute', '77')
     expect(first.code).toBe(0)
-    expect(first.err).toMatch(/database migrated/)
+    expect(first.err).toMatch(/The database was migrated./)
     expect(
       JSON.parse((await weir('orgs', 'list')).out)
         .map(({ name }: { name: string }) => name)

@@ -5,19 +5,19 @@ import { fieldsOf } from '../../../src/lib/json/json.ts'
 import { problemsOf } from './support/temporary-home.ts'
 
 const shape: readonly [yaml: string, ...problems: string[]][] = [
-  ['hots: x', 'hots | unknown setting; did you mean host?'],
-  ['retries: { attempt: 3 }', 'retries.attempt | unknown setting; did you mean attempts?'],
-  ['retries: { zzz: 3 }', 'retries.zzz | unknown setting; known here: attempts.'],
-  ['retries: [1]', 'retries | must be an object, not a list; for example “retries: { attempts: 1 }”.'],
+  ['hots: x', 'hots | unknown setting. Did you mean host?'],
+  ['retries: { attempt: 3 }', 'retries.attempt | unknown setting. Did you mean attempts?'],
+  ['retries: { zzz: 3 }', 'retries.zzz | unknown setting. Known settings: attempts.'],
+  ['retries: [1]', 'retries | must be an object, not a list. Example: “retries: { attempts: 1 }”.'],
   ['retries: { attempts: 11 }', 'retries.attempts | must be a whole number from 0 to 10, not 11.'],
   ['port: "80"', 'port | must be a whole number from 0 to 65535, not “80”.'],
   ['port: 80.5', 'port | must be a whole number from 0 to 65535, not 80.5.'],
-  ['limits:', 'limits | has no value; give it one, or remove the line.'],
+  ['limits:', 'limits | has no value. Set one, or remove the line.'],
   [
     'limits: { tokens_per_minute: 0 }',
     'limits.tokens_per_minute | must be a whole number of at least 1, not 0.',
   ],
-  ['host: ""', 'host | must be a text, not an empty text.'],
+  ['host: ""', 'host | must be a string, not an empty string.'],
   ['unsupported_parameters: keep', 'unsupported_parameters | must be one of reject, drop, not “keep”.'],
   ['compatibility: { open_responses: 1 }', 'compatibility.open_responses | must be true or false, not 1.'],
   [
@@ -37,31 +37,31 @@ const shape: readonly [yaml: string, ...problems: string[]][] = [
   ['tls: { cert: a }', 'tls.key | is missing.'],
   [
     'cors: https://a.test',
-    'cors | must be a list, not this text; for example “cors: [https://app.example.com]”.',
+    'cors | must be a list, not this string. Example: “cors: [https://app.example.com]”.',
   ],
   [
     'cors: [https://a.test/]',
-    'cors[0] | must be an origin such as https://app.example.com (no path, no slash at the end), or *, not this text.',
+    'cors[0] | must be an origin such as https://app.example.com (without a path or trailing slash), or *, not this string.',
   ],
   [
     'providers: { a: { base_url: a.test } }',
-    'providers.a.base_url | must be an address that begins with http:// or https://, not this text.',
+    'providers.a.base_url | must be a URL that begins with http:// or https://, not this string.',
   ],
   [
     'providers: { a: { timeouts: { total: 1s } } }',
-    'providers.a.timeouts.total | unknown setting; known here: connect, first_byte, idle.',
+    'providers.a.timeouts.total | unknown setting. Known settings: connect, first_byte, idle.',
   ],
-  ['providers: { a: { headers: { x: 1 } } }', 'providers.a.headers.x | must be a text, not this number.'],
+  ['providers: { a: { headers: { x: 1 } } }', 'providers.a.headers.x | must be a string, not this number.'],
   [
     'models: { slug: a/b }',
-    'models | must be a list, not an object; for example “models: [{ slug: author/model }]”.',
+    'models | must be a list, not an object. Example: “models: [{ slug: author/model }]”.',
   ],
   ['models: [{ slug: b }]', 'models[0].slug | must be author/model, not “b”.'],
   ['models: [{ enabled: true }]', 'models[0].slug | is missing.'],
   ['models: [{ slug: a/b, routes: [] }]', 'models[0].routes | must have at least 1 entry.'],
   [
     'models: [{ slug: a/b, routes: [{ provider: x, modle: y }] }]',
-    'models[0].routes[0].modle | unknown setting; did you mean model?',
+    'models[0].routes[0].modle | unknown setting. Did you mean model?',
     'models[0].routes[0].model | is missing.',
   ],
   [
@@ -70,7 +70,7 @@ const shape: readonly [yaml: string, ...problems: string[]][] = [
   ],
   [
     'models: [{ slug: a/b, pricing: { inputs: 1 } }]',
-    'models[0].pricing.inputs | unknown setting; did you mean input?',
+    'models[0].pricing.inputs | unknown setting. Did you mean input?',
   ],
 ]
 
@@ -97,49 +97,49 @@ models:
   - { slug: a/one }
 `)
   expect(problems).toEqual([
-    'models[2].slug | “a/one” is taken by models[0].slug; each name must belong to one model.',
-    'models[1].aliases[0] | “one” is taken by models[0].aliases[0]; each name must belong to one model.',
-    'models[1].aliases[1] | “a/one” is taken by models[0].slug; each name must belong to one model.',
-    'models[1].aliases[3] | “two” is taken by models[1].aliases[2]; each name must belong to one model.',
+    'models[2].slug | “a/one” is already used by models[0].slug. Each name must be unique.',
+    'models[1].aliases[0] | “one” is already used by models[0].aliases[0]. Each name must be unique.',
+    'models[1].aliases[1] | “a/one” is already used by models[0].slug. Each name must be unique.',
+    'models[1].aliases[3] | “two” is already used by models[1].aliases[2]. Each name must be unique.',
   ])
 })
 
 const files: readonly [name: string, yaml: string, problem: string | RegExp][] = [
-  ['an empty file', '', ' | The file is empty. Write a setting, such as “port: 9347”, or remove the file.'],
+  ['an empty file', '', ' | The file is empty. Add a setting, such as “port: 9347”, or remove the file.'],
   [
     'a file of comments',
     '# port: 1\n',
-    ' | The file is empty. Write a setting, such as “port: 9347”, or remove the file.',
+    ' | The file is empty. Add a setting, such as “port: 9347”, or remove the file.',
   ],
   [
     'a file that is a list',
     '- port: 1\n',
-    ' | The file must hold settings by name, such as “port: 9347”, not a list or a text.',
+    ' | The file must contain named settings, such as “port: 9347”, not a list or a string.',
   ],
   [
     'a file that is a text',
     'hello',
-    ' | The file must hold settings by name, such as “port: 9347”, not a list or a text.',
+    ' | The file must contain named settings, such as “port: 9347”, not a list or a string.',
   ],
   [
     'a section that is written twice',
     'models: []\nport: 1\nmodels: []\n',
-    'models | is defined twice; merge the two.',
+    'models | is defined twice. Merge the two definitions.',
   ],
   [
     'a provider that is named twice',
     'providers:\n  acme: { kind: vllm }\n  groq: {}\n  acme:\n    kind: openai\n',
-    'providers.acme | is defined twice; merge the two.',
+    'providers.acme | is defined twice. Merge the two definitions.',
   ],
   [
     'a name that an entry of a list has twice, once in quotes',
     'models:\n  - slug: a/b\n    routes: [{ provider: x, model: y, "provider": z }]\n',
-    'models[0].routes[0].provider | is defined twice; merge the two.',
+    'models[0].routes[0].provider | is defined twice. Merge the two definitions.',
   ],
   [
     'a name that JSON has twice',
     '{"port":1,"tls":{"key":"a","cert":"b","key":"c"}}',
-    'tls.key | is defined twice; merge the two.',
+    'tls.key | is defined twice. Merge the two definitions.',
   ],
   ['a broken first line', 'port: 1: 2\n', /^line 1 \| .*This is not valid YAML\.$/],
   ['a broken line behind a comment', 'port: 1\r\n\r\n# why\r\nhost: "x\r\n', /^line 4 \| /],

@@ -32,13 +32,13 @@ test('a doubled dollar escapes a brace, and a single one is literal elsewhere', 
 test('an unset variable is an error that names the setting and the variable', () => {
   const yaml = "providers: { azure: { base_url: '${URL}', api_key: 'x${AZURE_KEY}' } }"
   expect(problemsOf(yaml, { AZURE_KEY: '' }).problems).toEqual([
-    'providers.azure.base_url | takes its value from the environment variable URL, which is not set; set URL.',
-    'providers.azure.api_key | takes its value from the environment variable AZURE_KEY, which is not set; set AZURE_KEY.',
+    'providers.azure.base_url | uses the environment variable URL, which is not set.',
+    'providers.azure.api_key | uses the environment variable AZURE_KEY, which is not set.',
   ])
 })
 
 test('an invalid name of a variable is rejected', () => {
-  const message = 'holds a ${…} that is no name of a variable; write ${NAME}, or $${ for a plain ${.'
+  const message = 'contains a ${…} that is not a variable name. Write ${NAME}, or $${ for a literal ${.'
   for (const text of ['${}', '${A:-b}', '${A B}', '${A', '${1A}'])
     expect(problemsOf(`host: '${text}'`, { A: 'x' }).problems).toEqual([`host | ${message}`])
 })
@@ -54,7 +54,7 @@ providers:
   })
   const { settings, warnings } = home.load({ environment: { TOKEN: 'x' } })
   expect(settings.host).toBe('$HOST_NAME')
-  expect(warnings.map(({ path, message }) => [path, /write (\S+) /.exec(message)?.[1]])).toEqual([
+  expect(warnings.map(({ path, message }) => [path, /write (\S+)\.$/.exec(message)?.[1]])).toEqual([
     ['host', '${HOST_NAME}'],
     ['providers.one.api_key', '${ONE_KEY}'],
     ['providers.one.headers.authorization', '${TOKEN}'],

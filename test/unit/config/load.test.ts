@@ -123,7 +123,9 @@ test('a named settings file that does not exist is an error, and no other place 
   using home = temporaryHome({ 'work/weir.yaml': 'port: 3' })
   const load = () => home.load({ flags: { config: 'gone.yaml' } })
   expect(load).toThrow(SettingsError)
-  expect(load).toThrow(`In ${home.place('work/gone.yaml')}: The file cannot be read: there is no such file.`)
+  expect(load).toThrow(
+    `In ${home.place('work/gone.yaml')}: The file cannot be read: the file does not exist.`,
+  )
 })
 
 test('an invalid port is rejected with its source', () => {

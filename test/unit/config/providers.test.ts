@@ -102,31 +102,31 @@ const wrong: readonly [name: string, entries: Entries, problem: string | RegExp]
   ],
   ['a mistyped kind', { a: { kind: 'azzure' } }, 'providers.a.kind | unknown kind. Did you mean azure?'],
   ['a name of the language', { constructor: {} }, /^providers\.constructor\.kind \| is missing/],
-  ['a name with a slash', { 'a/b': { kind: 'vllm' } }, /^providers\.a\/b \| the name of a provider/],
+  ['a name with a slash', { 'a/b': { kind: 'vllm' } }, /^providers\.a\/b \| must begin with a letter/],
   [
     'no address',
     { azure: { api_key: 'a' } },
-    'providers.azure.base_url | is missing: a provider of kind azure has no default address.',
+    'providers.azure.base_url | is missing: a provider of kind azure has no default base_url.',
   ],
   [
     'an address with a query',
     { vllm: { base_url: 'http://a.test/v1?x=1' } },
-    /^providers\.vllm\.base_url \| must end before/,
+    /^providers\.vllm\.base_url \| must not contain “\?” or “#”/,
   ],
   [
     'an address with a password',
     { vllm: { base_url: 'http://u:canary@a.test/v1' } },
-    /^providers\.vllm\.base_url \| must not hold a name/,
+    /^providers\.vllm\.base_url \| must not contain a user name/,
   ],
   [
     'an address that is none',
     { vllm: { base_url: 'http://a b' } },
-    /^providers\.vllm\.base_url \| must be an address/,
+    /^providers\.vllm\.base_url \| must be a URL/,
   ],
   [
     'a key of two lines',
     { openai: { api_key: 'canary\nx' } },
-    /^providers\.openai\.api_key \| must be one word/,
+    /^providers\.openai\.api_key \| must contain only printable ASCII/,
   ],
   [
     'the key twice',
@@ -146,17 +146,17 @@ const wrong: readonly [name: string, entries: Entries, problem: string | RegExp]
   [
     'a header that cannot be',
     { vllm: { headers: { 'x a': '1' } } },
-    /^providers\.vllm\.headers\."x a" \| is not a name/,
+    /^providers\.vllm\.headers\."x a" \| is not a valid header name/,
   ],
   [
     'a header of ours',
     { vllm: { headers: { Host: 'a' } } },
-    /^providers\.vllm\.headers\.Host \| is a header that weir itself sets/,
+    /^providers\.vllm\.headers\.Host \| is a header that Weir sets itself/,
   ],
   [
     'a setting of another kind',
     { vllm: { api_version: 'a' } },
-    'providers.vllm.api_version | has no meaning for kind vllm; remove it.',
+    'providers.vllm.api_version | is not supported by providers of kind vllm. Remove it.',
   ],
   [
     'a timeout of months',
@@ -180,9 +180,7 @@ describe('an invalid provider entry is a problem with its path', () => {
 
 test('an invalid key variable is a problem of that variable', () => {
   const { configured, problems } = configure({}, { OPENAI_API_KEY: 'two words' })
-  expect(problems).toEqual([
-    'OPENAI_API_KEY | must be one word of plain characters, as the provider gave it.',
-  ])
+  expect(problems).toEqual(['OPENAI_API_KEY | must contain only printable ASCII characters and no spaces.'])
   expect(configured.has('openai')).toBe(false)
 })
 
@@ -207,8 +205,8 @@ describe.if(Object.hasOwn(kinds, 'echo'))('the built-in provider', () => {
   test('has no base URL and no key', () => {
     const { problems } = configure({ echo: { base_url: 'http://a.test', api_key: 'a' } })
     expect(problems).toEqual([
-      'providers.echo.base_url | has no meaning for kind echo; remove it.',
-      'providers.echo.api_key | has no meaning for kind echo; remove it.',
+      'providers.echo.base_url | is not supported by providers of kind echo. Remove it.',
+      'providers.echo.api_key | is not supported by providers of kind echo. Remove it.',
     ])
   })
 })

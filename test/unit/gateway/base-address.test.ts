@@ -41,7 +41,7 @@ test('a server with an unusual base URL warns of it in its log, without its key'
     expect.objectContaining({
       level: 'warn',
       message:
-        'The setting providers.box.base_url ends with an endpoint path, which Weir appends itself; use http://gpu:8000/v1.',
+        'The setting providers.box.base_url ends with an endpoint path, which Weir appends itself. Use http://gpu:8000/v1.',
     }),
   ])
 })

@@ -96,7 +96,7 @@ test('a settlement that cannot be written is reported, also where it is not awai
   aborting.abort()
   await expect(call.settle()).rejects.toMatchObject({ status: 503 })
   expect(lines.map((line) => JSON.parse(line).message)).toEqual([
-    'The usage of a request was not written at once.',
+    'The usage of a request could not be written yet.',
   ])
   expect(rows()).toEqual([])
 })

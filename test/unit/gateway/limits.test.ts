@@ -58,7 +58,7 @@ describe('the requests per minute', () => {
     const { status, type, code, param, message, headers } = refusal(admit)
     expect([status, type, code, param]).toEqual([429, 'requests', 'rate_limit_exceeded', null])
     expect(message).toBe(
-      'The organization has reached its limit of requests per minute, 10. Try again in 6 seconds.',
+      'Rate limit exceeded: too many requests per minute for the organization (limit: 10). Try again in 6 seconds.',
     )
     expect(headers).toEqual({ 'retry-after': '6', 'retry-after-ms': '6000' })
     clock.now += 5999
@@ -101,7 +101,7 @@ describe('the tokens per minute', () => {
     const { status, type, code, headers, message } = refusal(() => admit().open(101))
     expect([status, type, code]).toEqual([429, 'tokens', 'rate_limit_exceeded'])
     expect(headers).toEqual({ 'retry-after': '1', 'retry-after-ms': '60' })
-    expect(message).toContain('limit of tokens per minute, 1000.')
+    expect(message).toContain('too many tokens per minute for the organization (limit: 1000).')
     expect(left()).toEqual([8, 100])
     admit().open(100)
     expect(left()).toEqual([7, 0])
@@ -141,7 +141,7 @@ describe('concurrent requests', () => {
     const { status, type, code, headers, message } = refusal(() => admit().open(10))
     expect([status, type, code]).toEqual([429, 'requests', 'rate_limit_exceeded'])
     expect(headers).toEqual({ 'retry-after': '1', 'retry-after-ms': '1000' })
-    expect(message).toContain('limit of requests at once, 2.')
+    expect(message).toContain('too many concurrent requests for the organization (limit: 2).')
     expect(left()).toEqual([7, 980])
     first.release(10)
     expect(passed(5, () => admit().open(10))).toBe(1)
@@ -181,7 +181,9 @@ describe('the limits of an organization', () => {
     expect(left()[0]).toBe(0)
     expect(passed(50, () => admit(raised))).toBe(0)
     clock.now += 10
-    expect(refusal(() => admit(raised).open(1)).message).toContain('at once, 1.')
+    expect(refusal(() => admit(raised).open(1)).message).toContain(
+      'concurrent requests for the organization (limit: 1).',
+    )
     held.release(1)
   })
 
@@ -216,7 +218,7 @@ describe('the limiter’s memory of organizations', () => {
     passed(50, () => admit(acme))
     for (const who of names(500)) admit(who)
     expect(refusal(() => admit(organization('org_debt')).open(1)).type).toBe('tokens')
-    expect(refusal(() => admit(opened).open(1)).message).toContain('at once')
+    expect(refusal(() => admit(opened).open(1)).message).toContain('concurrent requests')
     expect(refusal(() => admit(acme)).type).toBe('requests')
     expect(limits.size()).toBe(503)
   })
@@ -227,6 +229,6 @@ describe('the limiter’s memory of organizations', () => {
     clock.now += 60_000
     admit(other)
     slow.open(10)
-    expect(refusal(() => admit().open(10)).message).toContain('at once')
+    expect(refusal(() => admit().open(10)).message).toContain('concurrent requests')
   })
 })

@@ -110,12 +110,12 @@ test.each([
   [
     'ambiguous, and names the candidates',
     'one',
-    "The model name 'one' is ambiguous: it may mean acme/one or alpha/one. Use the full name.",
+    "The model name 'one' is ambiguous: it matches acme/one and alpha/one. Use the full name.",
   ],
   [
     'ambiguous among disabled ones',
     'three',
-    "The model name 'three' is ambiguous: it may mean acme/three or other/three, and all of them are disabled.",
+    "The model name 'three' is ambiguous: it matches acme/three and other/three, which are all disabled.",
   ],
 ])('a model that is not found is reported as %s', (what, name, message) => {
   const [kind] = what.split(/[ ,]/)

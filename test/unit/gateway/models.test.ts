@@ -48,7 +48,7 @@ describe('a model entry of the settings', () => {
   test('disables a model', () => {
     const models = modelsWith([{ slug: 'alpha/one', enabled: false }])
     expect(models.enabled).toEqual([])
-    expect(models.find('alpha/one')?.disabled).toBe('It has enabled: false in weir.yaml.')
+    expect(models.find('alpha/one')?.disabled).toBe('It has “enabled: false” in weir.yaml.')
   })
 
   test('lists a model that is enabled without a key, with the error for the client', () => {
@@ -104,7 +104,7 @@ describe('a model entry of the settings', () => {
   const routes = [{ provider: 'alpha', model: 'x' }]
   const variant = { strategy: 'model_variant', target_slug: 'acme/none', pricing: {} } as const
   test.each([
-    [{ slug: 'acme/lost' }, 'models[0]', 'needs routes'],
+    [{ slug: 'acme/lost' }, 'models[0]', 'must have routes'],
     [
       { slug: 'acme/x', routes: [{ provider: 'nobody', model: 'x' }] },
       'models[0].routes[0].provider',
@@ -169,7 +169,7 @@ describe('the built-in echo model', () => {
     const models = modelsWith([], { providers: { configured, missing } })
     expect(slugs(models.enabled)).not.toContain('weir/echo')
     expect(models.find('weir/echo')?.disabled).toBe(
-      'Other providers are configured: add providers.echo: {} to weir.yaml to enable it beside them.',
+      'Other providers are configured. To enable it as well, add “echo: {}” to providers in weir.yaml.',
     )
   })
 

@@ -45,7 +45,7 @@ describe('fetching images is limited', () => {
     await expect(shown(4)).rejects.toMatchObject({
       status: 400,
       param: 'messages[0].content[3].image_url.url',
-      message: expect.stringContaining('too large together'),
+      message: expect.stringContaining('too large in total'),
     })
   })
 
@@ -55,7 +55,7 @@ describe('fetching images is limited', () => {
     const few = await withInlineImages(showing(...urls.slice(0, 3)), timeoutMs, server.surroundings)
     expect(few.messages[0]?.parts).toHaveLength(3)
     const many = withInlineImages(showing(...urls), timeoutMs, server.surroundings)
-    await expect(many).rejects.toMatchObject({ message: expect.stringContaining('too large together') })
+    await expect(many).rejects.toMatchObject({ message: expect.stringContaining('too large in total') })
   })
 
   test('in time, also where the host is not resolved or the body does not end', async () => {

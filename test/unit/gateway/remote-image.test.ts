@@ -128,7 +128,7 @@ describe('an image URL is rejected', () => {
     'https://localhost/',
   ])('when it is %s, which is not on the public internet', async (url) => {
     const { message } = await refusal(url)
-    expect(message).toEndWith('the host of the image is not on the public internet.')
+    expect(message).toEndWith('the image host is not on the public internet.')
     expect(message).not.toContain('127.0.0.1')
   })
 
@@ -166,7 +166,7 @@ describe('an image URL is rejected', () => {
 
   test.each([
     ['http', 'http://images.test/a', 'must begin with https://'],
-    ['itself', '/again', 'redirects too often'],
+    ['itself', '/again', 'redirects too many times'],
   ])('when it redirects to %s', async (_name, location, words) => {
     using server = imageServer(() => Response.redirect(location, 307))
     const { message } = await refusal(server.url('/a'), server.surroundings)
@@ -182,18 +182,18 @@ describe('an image URL is rejected', () => {
   })
 
   test.each<[string, Response, string]>([
-    ['there is none', new Response('gone', { status: 404 }), 'answered with status 404'],
+    ['there is none', new Response('gone', { status: 404 }), 'returned status 404'],
     [
       'it is a page',
       new Response('<html>', { headers: { 'content-type': 'text/html' } }),
-      'there is no image',
+      'does not lead to a PNG',
     ],
     [
       'it only says it is one',
       imageReply(Buffer.from('<svg/>') as never, 'image/svg+xml'),
-      'there is no image',
+      'does not lead to a PNG',
     ],
-    ['it is empty', imageReply(new Uint8Array()), 'there is no image'],
+    ['it is empty', imageReply(new Uint8Array()), 'does not lead to a PNG'],
   ])('when %s', async (_name, reply, words) => {
     using server = imageServer(() => reply)
     expect((await refusal(server.url('/a'), server.surroundings)).message).toContain(words)

@@ -49,7 +49,7 @@ describe('a Google Cloud project', () => {
       problems: [],
     })
     expect(configure({ project: 'p', api_key: 'token' }).problems).toEqual([
-      'providers.vertex.base_url | is missing: a provider of kind vertex has no default address; project and location give it one.',
+      'providers.vertex.base_url | is missing: a provider of kind vertex has no default base_url. Set base_url, or project and location.',
     ])
   })
 
@@ -63,7 +63,7 @@ describe('a Google Cloud project', () => {
     [
       'a file that is not there',
       { ...place, credentials: '/nowhere/a.json' },
-      /credentials \| is not a file/,
+      /credentials \| is not a readable file/,
     ],
     [
       'a file of another kind',

@@ -35,5 +35,7 @@ test('the JSON key __proto__ is a field like any other', () => {
     'extra',
     '__proto__',
   ])
-  expect(() => person.read(JSON.parse('{"__proto__":{"name":"Ada"}}'))).toThrow("'name' is required.")
+  expect(() => person.read(JSON.parse('{"__proto__":{"name":"Ada"}}'))).toThrow(
+    "Missing required parameter: 'name'.",
+  )
 })

@@ -11,13 +11,13 @@ type Case = readonly [TSchema, unknown, string | null, string, string]
 
 /** Each: schema, value, then the param, code and message of its error. */
 const cases: Record<string, Case> = {
-  'a missing field': [point, { x: 1 }, 'y', 'missing_required_parameter', "'y' is required."],
+  'a missing field': [point, { x: 1 }, 'y', 'missing_required_parameter', "Missing required parameter: 'y'."],
   'the first missing field, before a wrong one': [
     point,
     { y: 'a' },
     'x',
     'missing_required_parameter',
-    "'x' is required.",
+    "Missing required parameter: 'x'.",
   ],
   'a wrong root': [
     point,
@@ -38,7 +38,7 @@ const cases: Record<string, Case> = {
     { shape: { type: 'group', shapes: [{ type: 'circle', radius: 1 }, { type: 'circle' }] } },
     'shape.shapes[1].radius',
     'missing_required_parameter',
-    "'shape.shapes[1].radius' is required.",
+    "Missing required parameter: 'shape.shapes[1].radius'.",
   ],
   'a tag that no branch has': [
     Type.Union([Circle, Line]),
@@ -87,14 +87,14 @@ const cases: Record<string, Case> = {
     { type: 'circle', radius: JSON.parse('1e999') },
     'radius',
     'decimal_above_max_value',
-    "Invalid 'radius': must be a number of ordinary size, not Infinity.",
+    "Invalid 'radius': must be a finite number, not Infinity.",
   ],
   'a field of a closed object': [
     Type.Object({ a: Type.Object({}, { additionalProperties: false }) }),
     { a: { b: 1 } },
     'a.b',
     'unknown_parameter',
-    "'a.b' is not a known parameter.",
+    "Unknown parameter: 'a.b'.",
   ],
 }
 
@@ -122,7 +122,7 @@ test('a value is quoted where it is a short word or a number, and never where it
   expect(output({ number: '0.5' })).toBe("Invalid 'number': must be a number, not a string ('0.5').")
   expect(output({ number: 'sk-abcdefgh' })).toBe("Invalid 'number': must be a number, not a string.")
   expect(output({ word: `sk-${'x'.repeat(60)}` })).toBe(
-    "Invalid 'word': must be 'a', not a text that looks like a secret.",
+    "Invalid 'word': must be 'a', not a string that looks like a secret.",
   )
 })
 
@@ -136,7 +136,7 @@ test('the requested model is included for the log, where there is one', () => {
 test('a name of the client is truncated too, and brings no line break into the message', () => {
   const schema = Type.Object({}, { additionalProperties: false })
   expect(validationError(schema, { ['x'.repeat(500)]: 1 }).param).toBe(`${'x'.repeat(40)}…`)
-  expect(validationError(schema, { 'a\nb': 1 }).message).toBe("'a\ufffdb' is not a known parameter.")
+  expect(validationError(schema, { 'a\nb': 1 }).message).toBe("Unknown parameter: 'a\ufffdb'.")
 })
 
 test('a key named __proto__ is a key like any other', () => {

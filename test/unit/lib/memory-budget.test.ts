@@ -25,7 +25,7 @@ test('a lease beyond the budget is rejected with 503, and takes nothing', () => 
   acme().acquire(50)
   other().acquire(40)
   const lease = memory.lease('third')
-  expect(() => lease.acquire(11)).toThrow('too many bytes')
+  expect(() => lease.acquire(11)).toThrow('memory limit for open requests is reached')
   expect(memory.held).toBe(90)
   lease.acquire(10)
   expect(memory.held).toBe(100)

@@ -11,12 +11,12 @@ function logged(color = false) {
 
 test('a line of the readable log has the time, the level, the message and its fields', () => {
   const { lines, log } = logged()
-  log.info('The gateway is stopping.', { drain_seconds: 30, missing: undefined })
-  log.warn('A provider did not list its models.', { provider: 'box', cause: 'Error: no "list"' })
+  log.info('The gateway is shutting down.', { drain_seconds: 30, missing: undefined })
+  log.warn('A model list could not be read.', { provider: 'box', cause: 'Error: no "list"' })
   log.error('The sweep has failed.')
   expect(lines).toEqual([
-    '10:11:12  info   The gateway is stopping.  drain_seconds=30',
-    '10:11:12  warn   A provider did not list its models.  provider=box  cause="Error: no \\"list\\""',
+    '10:11:12  info   The gateway is shutting down.  drain_seconds=30',
+    '10:11:12  warn   A model list could not be read.  provider=box  cause="Error: no \\"list\\""',
     '10:11:12  error  The sweep has failed.',
   ])
 })

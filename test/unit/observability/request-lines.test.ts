@@ -85,7 +85,7 @@ test('a skipped route is in the line, too', async () => {
       { provider: 'other', outcome: 'ok' },
     ],
   })
-  expect(reply.headers.get('server-timing')).toContain('attempt;desc="acme left alone"')
+  expect(reply.headers.get('server-timing')).toContain('attempt;desc="acme circuit open"')
 })
 
 test('the line of a failed call has the reason', async () => {

@@ -77,7 +77,7 @@ describe('a reasoning effort for Claude', () => {
       expect(body).not.toHaveProperty('temperature')
       expect(body).not.toHaveProperty('top_p')
       expect(warnings).toEqual([
-        `Parameters \`temperature\` and \`top_p\` are not supported by ${model} while it reasons and were ignored.`,
+        `Parameters \`temperature\` and \`top_p\` are not supported by ${model} with reasoning and were ignored.`,
       ])
     }
   })

@@ -156,7 +156,7 @@ describe('the provider state for the next turn of a tool loop', () => {
     const warnings: string[] = []
     expect(assistantOf('deepseek', undefined, { warnings })).toMatchObject({ reasoning_content: '' })
     expect(warnings).toEqual([
-      'The reasoning of an earlier tool call is not known here; deepseek continues without it.',
+      'The reasoning of an earlier tool call is not available; deepseek continues without it.',
     ])
     const silent = assistantOf('deepseek', undefined, { effort: 'none' })
     expect(silent).not.toHaveProperty('reasoning_content')

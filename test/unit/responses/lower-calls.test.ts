@@ -78,6 +78,6 @@ test.each([
   const { generation, warnings } = lowered({ input: [request, ...items] })
   expect(generation.messages as unknown).toEqual([requested])
   expect(warnings).toEqual([
-    'Function calls without their output, and outputs without their call, were ignored.',
+    'Function calls without an output, and outputs without a function call, were ignored.',
   ])
 })

@@ -68,7 +68,7 @@ test.each([
 test('an image without a source is ignored with a warning', () => {
   const { generation, warnings } = partsOf({ type: 'input_image' })
   expect(generation.messages[0]?.parts).toEqual([textPart('.')])
-  expect(warnings).toEqual(['An image without an image_url was ignored.'])
+  expect(warnings).toEqual(['Images without `image_url` are not supported and were ignored.'])
 })
 
 test.each([

@@ -35,7 +35,7 @@ test('references to the maximum of responses are resolved, and one more is rejec
   expect(responseIdsOf(new Set(ids.slice(1))).size).toBe(maxReferencedResponses)
   const { error } = refusalOf(() => responseIdsOf(new Set(ids))).toBody()
   expect(error).toMatchObject({ code: 'array_above_max_length', param: 'input' })
-  expect(error.message).toContain('1001 responses')
+  expect(error.message).toContain('at most 1000 responses, not 1001.')
 })
 
 test('each occurrence of a reference counts, and one too many is rejected', () => {
@@ -43,7 +43,7 @@ test('each occurrence of a reference counts, and one too many is rejected', () =
   expect(countReferences([request, ...many]).get('b')).toBe(maxReferences)
   const { error } = refusalOf(() => countReferences([...many, reference('b')])).toBody()
   expect(error).toMatchObject({ code: 'array_above_max_length', param: 'input' })
-  expect(error.message).toContain('10001 references')
+  expect(error.message).toContain('at most 10000 item references, not 10001.')
 })
 
 test('a reference is replaced by its item in place', () => {

@@ -60,7 +60,7 @@ test('a request without a key in its header is a 401 that explains how to send o
     expect([header, reply.status]).toEqual([header, 401])
     expect(reply.headers.get('www-authenticate')).toStartWith('Bearer')
     const text = await reply.text()
-    expect(text).toContain('No API key was given.')
+    expect(text).toContain('No API key provided.')
     expect(text).not.toContain(key)
   }
 })

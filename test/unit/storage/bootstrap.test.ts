@@ -49,7 +49,7 @@ test('a malformed bootstrap key is an error that does not repeat it', async () =
   ]
   for (const input of wrong) {
     const error = await bootstrap(database, writer, input).catch((error: Error) => error)
-    expect(String(error)).toContain('WEIR_BOOTSTRAP_KEY is not a valid key')
+    expect(String(error)).toContain('WEIR_BOOTSTRAP_KEY is not a valid API key')
     expect(String(error)).not.toContain(input)
   }
   expect(await createKeys(database, writer).list()).toEqual([])

@@ -56,7 +56,7 @@ test('a database of a newer version is rejected with a message, and stays unchan
   const { file, sqlite } = testDatabase()
   sqlite.run('PRAGMA user_version = 999')
   expect(() => openDatabase(file, quietLog)).toThrow(
-    `was written by a newer version of weir (schema 999, this one knows ${migrations.length}).`,
+    `was written by a newer version of weir (schema 999, this one supports ${migrations.length}).`,
   )
   expect(sqlite.prepare('PRAGMA user_version').values()).toEqual([[999]])
 })

@@ -73,7 +73,7 @@ test('an older database that cannot shrink is rewritten when it is migrated, onc
     expect(database.sqlite.prepare('SELECT name FROM organizations').values()).toEqual([['acme']])
     database.close()
   }
-  expect(lines.filter((line) => line.includes('rewritten'))).toHaveLength(1)
+  expect(lines.filter((line) => line.includes('rebuilt'))).toHaveLength(1)
 })
 
 test('the space of expired rows is returned to the disk, also that of their terms', async () => {

@@ -44,9 +44,9 @@ test('after one failed write all are rejected immediately, and readiness reports
   await one.add('before')
   one.sqlite.run('PRAGMA query_only = ON')
   expect((await failure(one.add('lost')))?.status).toBe(503)
-  expect(() => one.ready()).toThrow('not available')
+  expect(() => one.ready()).toThrow('is unavailable')
   const received = await failure(one.examine())
-  expect([received?.status, received?.message]).toEqual([503, 'The database may only be read.'])
+  expect([received?.status, received?.message]).toEqual([503, 'The database is read-only.'])
   expect((await failure(one.add('also lost')))?.status).toBe(503)
   one.sqlite.run('PRAGMA query_only = OFF')
   await one.well()
@@ -56,7 +56,7 @@ test('after one failed write all are rejected immediately, and readiness reports
   expect(one.titles()).toEqual(['before', 'after'])
   const output = one.lines.map((line) => JSON.parse(line).message)
   expect(output).toEqual([
-    'The database is not available: requests are rejected.',
+    'The database is unavailable; requests are rejected.',
     'The database is available again.',
   ])
 })
@@ -67,7 +67,7 @@ test('a full database has no space until more than a page is free', async () => 
   const pages = pagesOf(one)
   one.sqlite.run(`PRAGMA max_page_count = ${pages + 2}`)
   expect((await failure(one.add('x'.repeat(50_000))))?.status).toBe(503)
-  expect((await failure(one.examine()))?.message).toBe('The database has no room left.')
+  expect((await failure(one.examine()))?.message).toBe('The database is out of disk space.')
   one.sqlite.run(`PRAGMA max_page_count = ${pages + 1000}`)
   await one.well()
   await one.add('after')
@@ -134,7 +134,7 @@ test('a readiness result from before a failure, or a recovery, is not reused', a
   await one.examine()
   one.sqlite.run('PRAGMA query_only = ON')
   expect((await failure(one.add('lost')))?.status).toBe(503)
-  expect((await failure(one.examine()))?.message).toBe('The database may only be read.')
+  expect((await failure(one.examine()))?.message).toBe('The database is read-only.')
   one.sqlite.run('PRAGMA query_only = OFF')
   one.health.retry()
   await one.examine()

@@ -53,7 +53,7 @@ test('the secret of a key is nowhere in the data folder, and in no output about 
 test('a key can only be created for an organization that exists', async () => {
   const { keys } = await storage()
   await expect(keys.create({ ...wish, organization: 'nobody' })).rejects.toThrow(
-    'There is no organization with the name nobody.',
+    'There is no organization nobody.',
   )
   expect(await keys.list()).toEqual([])
 })
@@ -65,7 +65,7 @@ test('a second revocation keeps the time of the first', async () => {
   expect((await keys.revoke(record.id)).revokedAt).toBe(2000)
   clock.now = 3000
   expect((await keys.revoke(record.id)).revokedAt).toBe(2000)
-  expect(await refusal(keys.revoke('nosuchid'))).toContain('There is no key with the id nosuchid.')
+  expect(await refusal(keys.revoke('nosuchid'))).toContain('There is no API key with the ID nosuchid.')
 })
 
 test('a rotation creates a key with the same name and organization, and gives the old one its grace period', async () => {
@@ -104,7 +104,7 @@ test('a key that is rotated, revoked, expired or without an owner cannot be rota
   const rotated = await keys.create(wish)
   const successor = await keys.rotate(rotated.record.id, 100)
   expect(await refusal(keys.rotate(rotated.record.id, 100))).toContain(
-    `${successor.record.id} took its place`,
+    `The new API key is ${successor.record.id}.`,
   )
   await keys.revoke(successor.record.id)
   expect(await refusal(keys.rotate(successor.record.id, 100))).toContain('is revoked')
@@ -122,8 +122,8 @@ test('names of organizations are unique while they exist, and readable', async (
   const names = ['acme', '', ' a', 'a ', 'a\nb', '-a', 'a'.repeat(65), 'a/b']
   const refused = await Promise.allSettled(names.map((name) => organizations.create(name)))
   const reasons = refused.map((result) => String(result.status === 'rejected' && result.reason))
-  expect(reasons[0]).toContain('exists already')
-  for (const reason of reasons.slice(1)) expect(reason).toContain('has 1 to 64 letters')
+  expect(reasons[0]).toContain('already exists')
+  for (const reason of reasons.slice(1)) expect(reason).toContain('must have 1 to 64 letters')
   const first = await organizations.delete('acme')
   const second = await organizations.create('acme')
   expect(second.id).not.toBe(first.id)

@@ -177,9 +177,9 @@ test('a credit is exact, and a correction takes nothing that is reserved', async
   await organizations.credit('acme', 5_000_000_000_000_001n, 'invoice 7')
   await ledger.reserve(reservation(5_000_000_000_000_000n))
   await expect(organizations.credit('acme', -2n)).rejects.toThrow(
-    'The balance of acme is 5000000.000000001 USD, of which open requests hold 5000000.00: no more than the rest',
+    'The balance of acme is 5000000.000000001 USD, of which 5000000.00 USD are reserved by open requests. No more than what is available',
   )
-  await expect(organizations.credit('acme', 0n)).rejects.toThrow('changes nothing')
+  await expect(organizations.credit('acme', 0n)).rejects.toThrow('must not be zero')
   await expect(organizations.credit('acme', 10n ** 16n)).rejects.toThrow('at most 9007199.254740991 USD')
   await expect(organizations.credit('nobody', 1n)).rejects.toThrow('There is no organization')
   expect((await organizations.credit('acme', -1n)).balance).toBe(5_000_000_000_000_000n)

@@ -117,11 +117,11 @@ test('an organization is not found once its deletion has begun, and its name is 
   const { organizations, deletions, acme } = await filled(10)
   deletions.begin(acme.id)
   expect((await organizations.list()).map(({ name }) => name)).toEqual(['other'])
-  const gone = 'There is no organization with the name acme.'
+  const gone = 'There is no organization acme.'
   await expect(organizations.credit('acme', 1n)).rejects.toThrow(gone)
   await expect(organizations.change('acme', { billing: 'none' })).rejects.toThrow(gone)
   await expect(organizations.create('acme')).rejects.toThrow(
-    'still being deleted. “weir orgs delete acme --yes”',
+    'still being deleted. To finish the deletion, run: weir orgs delete acme --yes',
   )
   await organizations.delete('acme')
   await expect(organizations.delete('acme')).rejects.toThrow(gone)

@@ -89,5 +89,5 @@ test('a chain with more bytes than the limit is rejected', async () => {
   for (const _ of [2, 3, 4]) id = await replied(id, { log: quarter })
   expect(await responses.chain(acme, id)).toHaveLength(4)
   id = await replied(id, { log: quarter })
-  expect(responses.chain(acme, id)).rejects.toThrow('too many, or too long')
+  expect(responses.chain(acme, id)).rejects.toThrow('the conversation is too long')
 })

@@ -10,7 +10,7 @@ test('a data folder has one server at a time, and another one as soon as that re
   const elsewhere = lockForServing(join(temporaryFolder(), 'weir.db'))
   for (let round = 0; round < 3; round++) {
     const lock = lockForServing(file)
-    expect(() => lockForServing(file)).toThrow('Another weir serve uses the data folder')
+    expect(() => lockForServing(file)).toThrow('is in use by another weir server')
     lock.release()
   }
   elsewhere.release()
@@ -24,7 +24,7 @@ test('a second weir serve on the data folder ends with an error, and commands wo
   expect(await runWeir(['serve', '--port', '0'], data, environment)).toEqual({
     code: 1,
     out: '',
-    err: `Another weir serve uses the data folder ${data}. Stop that one, or serve from another folder with --data.\n`,
+    err: `The data folder ${data} is in use by another weir server. Stop that server, or choose another folder with --data.\n`,
   })
   expect(await runWeir(['keys', 'list'], data, environment)).toMatchObject({ code: 0, err: '' })
   expect((await fetch(`${gateway.url()}/readyz`)).status).toBe(200)

@@ -4,6 +4,7 @@ import { jsonReply } from '../../../http/json-reply.ts'
 import { bodyErrors, describe, guardErrors } from '../../../http/openapi/describe.ts'
 import { toPage } from '../../../http/paging.ts'
 import { ChatCompletion } from '../reply-schema.ts'
+import { updateExamples } from '../examples.ts'
 import { chatPath } from '../routes.ts'
 import {
   CompletionList,
@@ -16,12 +17,14 @@ import {
 } from './schema.ts'
 import type { CompletionService } from './service.ts'
 
-const pathParameters = { completion_id: 'The id of a stored completion of the organization.' }
+const pathParameters = { completion_id: 'The ID of a stored chat completion, such as `chatcmpl-…`.' }
 
 const listDetail = describe({
   tag: 'Chat',
   id: 'listChatCompletions',
-  summary: 'List the stored chat completions',
+  summary: 'List stored chat completions',
+  description:
+    'Lists the chat completions of the organization that were created with `store`. The filters are combined.',
   query: listParameters,
   reply: CompletionList,
   errors: [400, ...guardErrors],
@@ -30,7 +33,8 @@ const listDetail = describe({
 const findDetail = describe({
   tag: 'Chat',
   id: 'getChatCompletion',
-  summary: 'Show a stored chat completion',
+  summary: 'Get a stored chat completion',
+  description: 'Returns a chat completion that was created with `store`, with its metadata.',
   path: pathParameters,
   reply: ChatCompletion,
   errors: [404, ...guardErrors],
@@ -39,9 +43,11 @@ const findDetail = describe({
 const updateDetail = describe({
   tag: 'Chat',
   id: 'updateChatCompletion',
-  summary: 'Replace the metadata of a stored chat completion',
+  summary: 'Update a stored chat completion',
+  description: 'Replaces the metadata of a stored chat completion. Nothing else of it can be changed.',
   path: pathParameters,
   body: completionUpdate,
+  examples: updateExamples,
   reply: ChatCompletion,
   errors: [404, ...bodyErrors],
 })
@@ -50,6 +56,7 @@ const removeDetail = describe({
   tag: 'Chat',
   id: 'deleteChatCompletion',
   summary: 'Delete a stored chat completion',
+  description: 'Deletes a stored chat completion with its messages. This cannot be undone.',
   path: pathParameters,
   reply: DeletedCompletion,
   errors: [404, ...guardErrors],
@@ -58,7 +65,8 @@ const removeDetail = describe({
 const messagesDetail = describe({
   tag: 'Chat',
   id: 'listChatCompletionMessages',
-  summary: 'List the messages that a stored chat completion answers',
+  summary: 'List the messages of a stored chat completion',
+  description: 'Lists the messages of the request that created a stored chat completion.',
   path: pathParameters,
   query: messagesQuery.parameters,
   reply: MessageList,

@@ -1,7 +1,7 @@
 import { renderList, renderSlice } from '../../../http/list-envelope.ts'
 import { invalidCursor, type Page, slicePage } from '../../../http/paging.ts'
 import type { CompletionPage, StoredCompletion } from '../../../storage/ports/completions.ts'
-import type { ChatMessage } from '../schema.ts'
+import type { ChatMessage } from '../message-schema.ts'
 import type { StoredMessage } from './schema.ts'
 
 /** Renders a stored completion as JSON in parts. They are joined from text, because none of it has to be parsed. */

@@ -6,7 +6,7 @@ import { checkMetadata, Metadata } from '../../../http/metadata.ts'
 import { createValidator } from '../../../lib/validation/validator.ts'
 import type { CompletionQuery } from '../../../storage/ports/completions.ts'
 import { ChatCompletion } from '../reply-schema.ts'
-import { ChatMessage, ContentPart, ToolCall } from '../schema.ts'
+import { ChatMessage, ContentPart, ToolCall } from '../message-schema.ts'
 
 /** One page of stored completions. */
 export const CompletionList = listSchema(ChatCompletion, 'ChatCompletionList')
@@ -46,8 +46,8 @@ export const completionUpdate = createValidator(
 export type ListRequest = Omit<CompletionQuery, 'organization'>
 
 const listQuery = defineQuery({
-  model: Type.Optional(Type.String({ description: 'Only completions of this model.' })),
-  ...pageParameters('completion', 'asc'),
+  model: Type.Optional(Type.String({ description: 'Only chat completions of this model.' })),
+  ...pageParameters('chat completion', 'asc'),
 })
 
 /** The parameters of the list of completions. */
@@ -56,7 +56,7 @@ export const listParameters = {
   metadata: Type.Unsafe({
     type: 'object',
     additionalProperties: { type: 'string' },
-    description: 'Only completions whose metadata has all these pairs; values are compared as text.',
+    description: 'Only chat completions whose metadata has all of these pairs. Values are compared as text.',
   }),
 }
 

@@ -6,7 +6,7 @@ import type { AcquireMemory } from '../../../lib/memory-budget.ts'
 import type { Completions } from '../../../storage/ports/completions.ts'
 import { sequenceOf } from '../../../storage/ports/completion-sequence.ts'
 import { parseStoredList } from '../../../storage/ports/stored-json.ts'
-import type { ChatMessage } from '../schema.ts'
+import type { ChatMessage } from '../message-schema.ts'
 import { renderCompletionList, renderMessageList, renderStored } from './render.ts'
 import type { DeletedCompletion, ListRequest } from './schema.ts'
 

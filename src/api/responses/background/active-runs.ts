@@ -37,7 +37,7 @@ export function createActiveRuns(parts: RunParts): ActiveRuns {
   async function track(end: Promise<void>): Promise<void> {
     ends.add(end)
     await end.catch((error) => {
-      parts.log.error('The end of a background run was not stored.', { cause: causeOf(error) })
+      parts.log.error('The result of a background run could not be stored.', { cause: causeOf(error) })
     })
     ends.delete(end)
   }

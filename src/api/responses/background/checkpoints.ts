@@ -24,7 +24,7 @@ export function createCheckpoints(
 ): Checkpoints {
   const watched = new Map<LiveResponse, Progress>()
   const onFailure = (error: unknown) =>
-    log.warn('The latest events of a background run are not stored yet.', { cause: causeOf(error) })
+    log.warn('The latest events of a background run could not be stored yet.', { cause: causeOf(error) })
   const timer = repeatEvery(intervalMs, storeAll, onFailure)
 
   async function storeAll(): Promise<void> {

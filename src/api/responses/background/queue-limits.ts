@@ -42,11 +42,12 @@ export function createSlotClaims(
 }
 
 function tooManyQueued(limit: number): Error {
-  const reached = `The organization has reached its limit of queued background runs, ${limit}.`
+  const reached = `Rate limit exceeded: too many queued background runs for the organization (limit: ${limit}).`
   return rateLimited('requests', `${reached} Try again when some of them have started.`, retryAfterMs)
 }
 
 function queuedTooLarge(): Error {
-  const reached = 'The queued background runs of the organization are too large in total.'
+  const reached =
+    'Rate limit exceeded: the queued background runs of the organization are too large in total.'
   return rateLimited('requests', `${reached} Try again when some of them have started.`, retryAfterMs)
 }

@@ -79,7 +79,7 @@ async function settleInterrupted({ row, live, order }: StoredRun, parts: Recover
 
 /** A run that was not started costs nothing; a started one costs its prompt, because its output is unknown. */
 async function failDamaged({ row, order }: DamagedRun, parts: RecoveryParts): Promise<void> {
-  parts.log.error('A background run has failed, because what was stored of it cannot be read.', {
+  parts.log.error('A background run failed because its stored state cannot be read.', {
     response: row.id,
   })
   const end = toRunEnd(unreadableRun(), null)

@@ -40,7 +40,7 @@ export function createRuns(parts: RunParts): Runs {
 
   return {
     claimSlot(organization) {
-      if (stopping) throw serviceUnavailable('The gateway is stopping.')
+      if (stopping) throw serviceUnavailable('The gateway is shutting down.')
       return claimSlot(organization)
     },
     add(run) {
@@ -69,5 +69,5 @@ async function untilFinished(live: LiveResponse): Promise<void> {
 }
 
 function notStored(): Error {
-  return serviceUnavailable('The end of the run could not be stored yet. Try again.')
+  return serviceUnavailable('The result of the background run could not be stored yet. Try again.')
 }

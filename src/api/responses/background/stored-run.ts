@@ -96,7 +96,7 @@ export async function readRun(
 /** The organization was deleted meanwhile, or an earlier response of the conversation just before this one was stored. */
 function deleted(): Error {
   return badRequest(
-    'The conversation that this run continues was deleted.',
+    'The previous response that this background run continues was deleted.',
     'previous_response_not_found',
     'previous_response_id',
   )

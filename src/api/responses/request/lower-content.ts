@@ -45,7 +45,7 @@ function lowerText({ cache_control }: Fields, text: unknown): readonly Part[] {
 function lowerImage({ image_url, detail, cache_control }: Fields, warn: Warn): readonly Part[] {
   const url = textOf(image_url) ?? textOf(fieldsOf(image_url).url)
   if (url === undefined) {
-    warn('An image without an image_url was ignored.')
+    warn('Images without `image_url` are not supported and were ignored.')
     return []
   }
   const extras = cache_control == null ? undefined : { cache_control }

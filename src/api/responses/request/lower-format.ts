@@ -33,7 +33,7 @@ function lowerSchema({ name, schema, strict, description }: Fields): Format {
 
 function missingField(field: string, kind: string) {
   const path = `text.format.${field}`
-  const message = `Missing required parameter: '${path}'. A format of type json_schema requires it as ${kind}.`
+  const message = `Missing required parameter: '${path}'. With type 'json_schema' it must be ${kind}.`
   return badRequest(message, 'missing_required_parameter', path)
 }
 

@@ -102,7 +102,7 @@ class ItemLowering {
   }
 }
 
-const unpairedCall = 'Function calls without their output, and outputs without their call, were ignored.'
+const unpairedCall = 'Function calls without an output, and outputs without a function call, were ignored.'
 
 /** The ids of the valid calls that an output follows: providers reject one without the other. */
 function pairedCalls(items: readonly Item[]): ReadonlySet<string> {

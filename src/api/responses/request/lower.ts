@@ -69,7 +69,8 @@ export function lower(
 
 function rejectUnstoredRun({ background, store }: ResponseRequest): void {
   if (background !== true || store !== false) return
-  const message = "A background response must be stored. Remove 'store', or set it to true."
+  const message =
+    "Unsupported parameter: 'background' requires the response to be stored. Remove 'store', or set it to true."
   throw unsupportedParameter(message, 'background')
 }
 
@@ -78,6 +79,6 @@ function lowerInstructions({ instructions }: ResponseRequest): readonly Message[
 }
 
 function emptyInput(input: readonly Item[]) {
-  const message = "Invalid 'input': it has no content for the model, and there is no previous response."
+  const message = "Invalid 'input': must have content for the model, unless 'previous_response_id' is set."
   return badRequest(message, input.length === 0 ? 'empty_array' : 'invalid_value', 'input')
 }

@@ -42,17 +42,17 @@ function isReference(item: Item): boolean {
 }
 
 function tooManyResponses(count: number): ApiError {
-  const message = `Invalid 'input': its references are to items of ${count} responses. At most ${maxReferencedResponses} responses are allowed in one request.`
+  const message = `Invalid 'input': must reference items of at most ${maxReferencedResponses} responses, not ${count}.`
   return badRequest(message, 'array_above_max_length', 'input')
 }
 
 function tooManyReferences(count: number): ApiError {
-  const message = `Invalid 'input': it has ${count} references to items. At most ${maxReferences} are allowed in one request.`
+  const message = `Invalid 'input': must have at most ${maxReferences} item references, not ${count}.`
   return badRequest(message, 'array_above_max_length', 'input')
 }
 
 function itemNotFound(id: string): ApiError {
-  const advice = 'Only items of stored responses can be referenced; send the item itself instead.'
+  const advice = 'Only items of stored responses can be referenced. Send the item itself instead.'
   const message = `Item with id '${id.slice(0, 100)}' not found. ${advice}`
   return new ApiError(404, message, { type: 'invalid_request_error', param: 'input' })
 }

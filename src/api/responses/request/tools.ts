@@ -162,6 +162,6 @@ function rejectDuplicates(tools: readonly NamedTool[]): void {
 
 function toolsDisabled(): Error {
   const message =
-    'Tools are not supported by the Responses API of this gateway unless compatibility.function_tools is enabled in its settings. Remove them, or use chat completions.'
+    "Unsupported parameter: 'tools' is not supported by /v1/responses unless compatibility.function_tools is enabled in the settings. Use /v1/chat/completions instead."
   return unsupportedParameter(message, 'tools')
 }

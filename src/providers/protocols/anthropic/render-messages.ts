@@ -24,7 +24,9 @@ export function renderConversation(messages: readonly Message[], warn: Warn): Co
     if (message.name !== undefined) warnUnsupportedProperties('messages[].', { name: message.name }, warn)
     if (message.role === 'system' || message.role === 'developer') {
       if (turns.length > 0)
-        warn('anthropic supports instructions only at the beginning; later ones were moved there.')
+        warn(
+          'System messages are supported by anthropic only at the beginning, so later ones were moved there.',
+        )
       for (const block of renderTextParts(message.parts, warn)) system.push(block)
     } else addTurn(turns, message.role === 'assistant' ? 'assistant' : 'user', renderMessage(message, warn))
   }
@@ -66,7 +68,9 @@ function renderInput({ arguments: text }: PastToolCall, warn: Warn): unknown {
   if (text.trim() === '') return {}
   const input = parseJson(text)
   if (isObject(input)) return input
-  warn('anthropic supports only JSON objects as arguments of a tool call; others were wrapped in one.')
+  warn(
+    'Tool call arguments that are not a JSON object are not supported by anthropic and were wrapped in one.',
+  )
   return { arguments: input ?? text }
 }
 
@@ -85,7 +89,7 @@ function withUserFirst({ system, turns }: Conversation, warn: Warn): Conversatio
   const [first] = turns
   if (first?.role === 'user') return { system, turns }
   if (!first && system.length > 0) return { system: [], turns: [{ role: 'user', content: system }] }
-  warn('anthropic requires a user message first; a message “.” was added.')
+  warn('anthropic requires the first message to be a user message, so the message “.” was added.')
   return { system, turns: [placeholderTurn, ...turns] }
 }
 

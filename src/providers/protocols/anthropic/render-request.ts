@@ -42,7 +42,7 @@ function renderMaxTokens({ maxTokens }: Generation, traits: Traits, target: Targ
   const limit = target.maxOutputTokens ?? traits.maxTokens
   if (maxTokens === undefined) return limit ?? defaultMaxTokens
   if (limit === undefined || maxTokens <= limit) return maxTokens
-  warn(`${target.model} generates at most ${limit} tokens; max_tokens was lowered to that.`)
+  warn(`\`max_tokens\` was lowered to ${limit}, the maximum of ${target.model}.`)
   return limit
 }
 
@@ -69,14 +69,14 @@ function trimLastBlock(block: Block, index: number, { length }: readonly Block[]
 function renderStop({ stop = [] }: Generation, warn: Warn): readonly string[] | undefined {
   const supported = stop.filter((text) => text.trim() !== '')
   if (supported.length < stop.length)
-    warn('Stop sequences of white space alone are not supported by anthropic and were ignored.')
+    warn('Stop sequences of only whitespace are not supported by anthropic and were ignored.')
   return supported.length > 0 ? supported : undefined
 }
 
 function renderTier({ serviceTier }: Generation, warn: Warn): string | undefined {
   if (serviceTier === 'default') return 'standard_only'
   if (serviceTier === 'priority')
-    warn('Service tier priority is available at anthropic only for committed capacity; auto was requested.')
+    warn('Service tier `priority` requires committed capacity at anthropic; `auto` was used instead.')
   if (serviceTier === 'flex') warn({ what: 'Service tier', name: serviceTier, by: 'anthropic' })
   return serviceTier === 'auto' || serviceTier === 'priority' ? 'auto' : undefined
 }
@@ -91,7 +91,7 @@ function renderSampling(
 ) {
   const temperature = generation.temperature === 1 ? undefined : generation.temperature
   const topP = generation.topP === 1 ? undefined : generation.topP
-  const by = traits.fixedSampling ? target.model : `${target.model} while it reasons`
+  const by = traits.fixedSampling ? target.model : `${target.model} with reasoning`
   const warnIgnored = (name: string) => warn({ what: 'Parameter', name, by })
   const unsupported = traits.fixedSampling === true || thinking
   if (unsupported && temperature !== undefined) warnIgnored('temperature')
@@ -105,6 +105,6 @@ function renderSampling(
 
 function renderTemperature(temperature: number, warn: Warn): number {
   if (temperature <= 1) return temperature
-  warn('anthropic supports a temperature of at most 1; it was lowered to that.')
+  warn('`temperature` was lowered to 1, the maximum of anthropic.')
   return 1
 }

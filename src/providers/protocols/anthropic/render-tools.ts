@@ -76,7 +76,7 @@ function choiceFor(
   if (toolChoice === 'none') return { type: 'none' }
   if (toolChoice === 'auto') return { type: 'auto', ...single }
   if (traits.refusesForcedCalls) {
-    warn(`${target.model} cannot be made to call a tool; tool_choice auto was used.`)
+    warn(`Forced tool calls are not supported by ${target.model}; \`tool_choice\` \`auto\` was used instead.`)
     return { type: 'auto', ...single }
   }
   return toolChoice === 'required'

@@ -22,14 +22,14 @@ export function planFormat(generation: Generation, traits: Traits, target: Targe
   if (!format || format.type === 'text') return { by: 'nothing' }
   if (format.type === 'json_object') {
     warn(
-      'response_format json_object is not supported by anthropic; the model was instructed to answer with JSON instead.',
+      '`response_format` `json_object` is not supported by anthropic; the model was instructed to return JSON instead.',
     )
     return { by: 'prompt', instruction: jsonInstruction }
   }
   if (traits.supportsSchemas) return { by: 'schema', schema: closeSchema(withDescription(format), warn) }
   if (!traits.refusesForcedCalls && format.schema.type === 'object') return { by: 'tool', format }
   warn(
-    `JSON schemas cannot be enforced for ${target.model} here; the model was instructed to follow the schema instead.`,
+    `JSON schemas cannot be enforced by ${target.model}; the model was instructed to follow the schema instead.`,
   )
   return { by: 'prompt', instruction: schemaInstruction(format) }
 }

@@ -32,12 +32,12 @@ export function renderThinking(
   if (effort === undefined) return { enabled: adaptive }
   if (effort === 'none') return renderNone(traits, context, warn)
   if (adaptive) return adaptiveThinking(effortFor(effort, traits))
-  const obstacle = traits.thinking === 'none' ? 'it does not reason' : budgetObstacle(context)
+  const obstacle = traits.thinking === 'none' ? 'it does not support reasoning' : budgetObstacle(context)
   if (obstacle === undefined) {
     const budget_tokens = budgetFor(effort, context.maxTokens)
     return { thinking: { type: 'enabled', budget_tokens }, enabled: true }
   }
-  warn(`${context.model} does not reason in this response: ${obstacle}.`)
+  warn(`Reasoning was disabled for ${context.model}: ${obstacle}.`)
   return { enabled: false }
 }
 
@@ -45,7 +45,7 @@ export function renderThinking(
 function renderNone(traits: Traits, { model }: ThinkingContext, warn: Warn): Thinking {
   if (traits.thinking !== 'adaptive') return { enabled: false }
   if (!traits.alwaysThinks) return { thinking: { type: 'disabled' }, enabled: false }
-  warn(`${model} cannot answer without reasoning; effort low was used.`)
+  warn(`Reasoning cannot be disabled for ${model}; reasoning effort \`low\` was used instead.`)
   return adaptiveThinking('low')
 }
 
@@ -63,9 +63,9 @@ const minBudget = 1024
 
 /** The reason why Anthropic would reject a thinking budget; undefined where it accepts one. */
 function budgetObstacle({ maxTokens, callForced, canContinue }: ThinkingContext): string | undefined {
-  if (callForced) return 'it cannot reason and be forced to call a tool'
-  if (!canContinue) return 'its earlier reasoning in this turn is not known here'
-  if (maxTokens <= minBudget) return `reasoning needs max_tokens above ${minBudget}`
+  if (callForced) return 'it does not support reasoning together with a forced tool call'
+  if (!canContinue) return 'the reasoning of an earlier tool call is not available'
+  if (maxTokens <= minBudget) return `reasoning requires \`max_tokens\` above ${minBudget}`
   return undefined
 }
 

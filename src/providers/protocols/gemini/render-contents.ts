@@ -29,7 +29,9 @@ export function renderContents({ messages }: Generation, dialect: Dialect, warn:
     warnUnsupportedMessageFields(message, dialect, warn)
     if (isInstruction(message)) {
       if (turns.length > 0)
-        warn(`${dialect.name} supports system messages only at the beginning; later ones were moved there.`)
+        warn(
+          `System messages are supported by ${dialect.name} only at the beginning, so later ones were moved there.`,
+        )
       for (const text of renderTexts(message.parts, dialect, warn)) instructions.push(text)
     } else addTurn(turns, renderTurn(message, names, dialect, warn))
     if (message.role === 'assistant') for (const call of message.toolCalls) names.set(call.id, call.name)
@@ -86,9 +88,7 @@ function renderToolResult(
   const name = names.get(callId)
   const rendered = renderParts(parts, dialect, warn)
   if (name === undefined) {
-    warn(
-      `${dialect.name} does not accept the result of a tool call that is not in the conversation; it was sent as text.`,
-    )
+    warn(`Tool results without their tool call are not supported by ${dialect.name} and were sent as text.`)
     return rendered
   }
   const text = rendered.map((part) => part.text ?? '').join('')
@@ -134,7 +134,7 @@ function renderArguments(call: PastToolCall, dialect: Dialect, warn: Warn): Fiel
   const values = objectIn(text)
   if (!values)
     warn(
-      `${dialect.name} supports only JSON objects as arguments of a tool call; others were wrapped in one.`,
+      `Tool call arguments that are not a JSON object are not supported by ${dialect.name} and were wrapped in one.`,
     )
   return values ?? { arguments: text }
 }
@@ -166,6 +166,6 @@ function signFirst(turn: Turn, dialect: Dialect, warn: Warn): Turn {
   const first = turn.parts.findIndex((part) => part.functionCall)
   const part = turn.parts[first]
   if (!part || part.thoughtSignature !== undefined) return turn
-  warn(`The reasoning of an earlier tool call is not known here; ${dialect.name} continues without it.`)
+  warn(`The reasoning of an earlier tool call is not available; ${dialect.name} continues without it.`)
   return { ...turn, parts: turn.parts.with(first, { ...part, thoughtSignature: skipSignature }) }
 }

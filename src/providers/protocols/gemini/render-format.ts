@@ -15,7 +15,7 @@ export function renderFormat(
   if (!format || format.type === 'text') return { fields: {} }
   if (tools.length === 0 || family.schemaBesideTools) return { fields: renderFields(format) }
   warn(
-    `response_format together with tools is not supported by ${model}; the model was instructed in the prompt instead.`,
+    `\`response_format\` together with tools is not supported by ${model}; the model was instructed in the prompt instead.`,
   )
   return { fields: {}, instruction: formatInstruction(format) }
 }

@@ -13,7 +13,9 @@ export function renderParts(parts: readonly Part[], dialect: Dialect, warn: Warn
 export function renderTexts(parts: readonly Part[], dialect: Dialect, warn: Warn): Body[] {
   return renderParts(parts, dialect, warn).filter((part) => {
     if (part.text === undefined)
-      warn(`Parts other than text are not supported by ${dialect.name} in system messages and were ignored.`)
+      warn(
+        `Content parts other than text are not supported by ${dialect.name} in system messages and were ignored.`,
+      )
     return part.text !== undefined
   })
 }

@@ -44,14 +44,14 @@ function renderConfig(generation: Generation, target: Target, warn: Warn): Body 
 function renderLimit({ maxTokens }: Generation, target: Target, warn: Warn): number | undefined {
   const { model, maxOutputTokens: max } = target
   if (maxTokens === undefined || max === undefined || maxTokens <= max) return maxTokens
-  warn(`${model} generates at most ${max} tokens; max_tokens was lowered to that.`)
+  warn(`\`max_tokens\` was lowered to ${max}, the maximum of ${model}.`)
   return max
 }
 
 /** Gemini's seed is an integer of 32 bits. */
 function renderSeed({ seed }: Generation, { model }: Target, warn: Warn): number | undefined {
   if (seed === undefined || (Math.trunc(seed) === seed && Math.abs(seed) < 2 ** 31)) return seed
-  warn(`A seed of more than 32 bits is not supported by ${model} and was ignored.`)
+  warn(`Values of \`seed\` beyond 32 bits are not supported by ${model}, so it was ignored.`)
   return undefined
 }
 

@@ -15,7 +15,7 @@ export function renderThinking(
     return undefined
   }
   if (effort === 'none' && isMandatory(thinking))
-    warn(`${model} always reasons; its lowest reasoning effort was used.`)
+    warn(`Reasoning cannot be disabled for ${model}; its lowest reasoning effort was used instead.`)
   const amount = thinking.type === 'budget' ? renderBudget(effort, thinking) : renderLevel(effort, thinking)
   return effort === 'none' ? amount : { ...amount, includeThoughts: true }
 }

@@ -66,9 +66,7 @@ const minOutputTokens = 16
 
 function renderLimit(limit: number | undefined, warn: Warn): number | undefined {
   if (limit === undefined || limit >= minOutputTokens) return limit
-  warn(
-    `The Responses API requires max_tokens to be at least ${minOutputTokens}; max_tokens was raised to that.`,
-  )
+  warn(`\`max_tokens\` was raised to ${minOutputTokens}, the minimum of the Responses API.`)
   return minOutputTokens
 }
 

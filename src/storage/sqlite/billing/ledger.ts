@@ -44,7 +44,7 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
     settleEventually,
     recover: createRecovery(reservations, settleNow, writer),
     close() {
-      closing.abort(serviceUnavailable('The gateway is stopping.'))
+      closing.abort(serviceUnavailable('The gateway is shutting down.'))
       retries.close()
     },
   }

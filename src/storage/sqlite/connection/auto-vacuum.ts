@@ -12,9 +12,11 @@ export function convertToAutoVacuum(sqlite: Sqlite, log: Log): void {
   try {
     sqlite.run('PRAGMA auto_vacuum = INCREMENTAL')
     sqlite.run('VACUUM')
-    log.info('The database was rewritten, so that the space of deleted rows is returned to the disk.')
+    log.info('The database was rebuilt so that the space of deleted rows can be returned to the disk.')
   } catch (error) {
-    log.warn('The database cannot return the space of deleted rows to the disk.', { cause: causeOf(error) })
+    log.warn('The database could not be rebuilt, so the space of deleted rows is not returned to the disk.', {
+      cause: causeOf(error),
+    })
   }
 }
 

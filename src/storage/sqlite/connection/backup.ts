@@ -30,14 +30,16 @@ export async function backUp(
     else moveWithoutOverwrite(part, target)
     if (process.platform !== 'win32') syncToDisk(dirname(target))
   } catch (error) {
-    throw error instanceof BackupError ? error : new BackupError(`No backup was made: ${messageOf(error)}.`)
+    throw error instanceof BackupError ? error : new BackupError(`The backup failed: ${messageOf(error)}.`)
   } finally {
     rmSync(part, { force: true })
   }
 }
 
 function targetExists(target: string): BackupError {
-  return new BackupError(`${target} exists. Name another file, or replace this one with --overwrite.`)
+  return new BackupError(
+    `${target} already exists. Choose another file, or replace this one with --overwrite.`,
+  )
 }
 
 /** Copies in a thread, because SQLite blocks during a copy and the caller shows the progress. */

@@ -49,6 +49,6 @@ function openFile(file: string): { readonly sqlite: Sqlite; readonly version: nu
 function olderDatabase(file: string, version: number): Error {
   return new Error(
     `The database ${file} was written by an older version of weir (schema ${version}, this one needs ` +
-      `${migrations.length}). weir serve migrates it.`,
+      `${migrations.length}). Start weir serve to migrate it.`,
   )
 }

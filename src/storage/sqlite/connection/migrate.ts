@@ -19,7 +19,7 @@ export function migrate(sqlite: Sqlite, migrations: readonly string[], log: Log)
     return version
   })
   if (version === 0 || version === migrations.length) return
-  log.info('database migrated', { from: version, to: migrations.length })
+  log.info('The database was migrated.', { from: version, to: migrations.length })
   convertToAutoVacuum(sqlite, log)
 }
 
@@ -29,7 +29,7 @@ export function schemaVersion(sqlite: Sqlite, migrations: readonly string[]): nu
   if (version > migrations.length)
     throw new Error(
       `The database ${sqlite.filename} was written by a newer version of weir (schema ${version}, this one ` +
-        `knows ${migrations.length}). Run that version, or start this one with another data folder.`,
+        `supports ${migrations.length}). Run the newer version, or choose another data folder with --data.`,
     )
   return version
 }
@@ -45,16 +45,17 @@ function underLock<T>(sqlite: Sqlite, work: () => T): T {
 function migrateFrom(version: number, sqlite: Sqlite, migrations: readonly string[], log: Log): void {
   if (version === 0 && numberFrom(sqlite, 'SELECT count(*) FROM sqlite_schema') > 0)
     throw new Error(
-      `The file ${sqlite.filename} is the database of another program. Choose another data folder.`,
+      `The file ${sqlite.filename} is the database of another program. Choose another data folder with --data.`,
     )
   // Logged before, because both take long for a large database.
-  if (version > 0) log.info('database is copied and migrated', { from: version, to: migrations.length })
+  if (version > 0)
+    log.info('The database is being copied and migrated.', { from: version, to: migrations.length })
   const copy = version > 0 ? copyAside(sqlite.filename, version) : undefined
   try {
     for (const migration of migrations.slice(version)) runStatements(sqlite, migration)
     if (sqlite.prepare('PRAGMA foreign_key_check').all().length > 0)
       throw new Error(
-        `The migration of the database ${sqlite.filename} would leave rows without their owner.`,
+        `The database ${sqlite.filename} could not be migrated: foreign keys would be violated.`,
       )
     sqlite.run(`PRAGMA user_version = ${migrations.length}`)
   } catch (error) {
@@ -62,7 +63,7 @@ function migrateFrom(version: number, sqlite: Sqlite, migrations: readonly strin
     if (copy !== undefined) rmSync(copy)
     throw error
   }
-  if (copy !== undefined) log.info('database copied before its migration', { schema: version, copy })
+  if (copy !== undefined) log.info('The database was copied before its migration.', { schema: version, copy })
 }
 
 function runStatements(sqlite: Sqlite, migration: string): void {

@@ -34,6 +34,6 @@ function openLock(file: string, folder: string): Sqlite {
 
 function folderInUse(folder: string): Error {
   return new Error(
-    `Another weir serve uses the data folder ${folder}. Stop that one, or serve from another folder with --data.`,
+    `The data folder ${folder} is in use by another weir server. Stop that server, or choose another folder with --data.`,
   )
 }

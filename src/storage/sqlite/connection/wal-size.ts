@@ -41,7 +41,7 @@ export function limitWalSize(
 
   function failed(error: unknown): void {
     setAutomatic(true)
-    log.warn('The write-ahead log of the database could not be shortened.', { cause: causeOf(error) })
+    log.warn('The write-ahead log of the database could not be truncated.', { cause: causeOf(error) })
   }
 
   const repeating = repeatEvery(intervalMs, shrink, failed)

@@ -47,7 +47,7 @@ export function createHealth(database: Database, log: Log): Health {
   function failed(cause: unknown): void {
     // A start that fails reports the error itself.
     if (!outage && writtenAt !== undefined)
-      log.error('The database is not available: requests are rejected.', { cause: causeOf(cause) })
+      log.error('The database is unavailable; requests are rejected.', { cause: causeOf(cause) })
     // The first probe runs at once: a single failure, such as a row that is too large, should affect few other requests.
     timer ??= setTimeout(retry, outage ? probeIntervalMs : 0).unref()
     outage = databaseUnavailable(cause)

@@ -30,8 +30,8 @@ export function parseBootstrapKey(configured: string): ApiKey {
   const key = parseApiKey(configured)
   if (key === undefined)
     throw new Error(
-      'WEIR_BOOTSTRAP_KEY is not a valid key: a key is sk-weir-, an id of 12 letters and digits, a dash, and a secret ' +
-        'of 32 to 256 letters and digits.',
+      'WEIR_BOOTSTRAP_KEY is not a valid API key. The format is sk-weir-ID-SECRET, where ID has 12 letters and digits, ' +
+        'and SECRET has 32 to 256.',
     )
   return key
 }

@@ -62,7 +62,7 @@ function readRow(query: ReturnType<typeof prepareLookup>, publicId: string) {
     return query.get({ publicId })
   } catch (error) {
     throw serviceUnavailable(
-      'The API key cannot be checked at the moment: the database is not available.',
+      'The API key cannot be verified because the database is unavailable. Try again later.',
       error,
     )
   }

@@ -70,19 +70,19 @@ function rotateKey(database: Database, id: string, grace: number, now: number): 
 }
 
 function ownerOfActive(key: KeyRecord, now: number): string {
-  if (key.organization === null) throw new Error(`The organization of the key ${key.id} was deleted.`)
+  if (key.organization === null) throw new Error(`The organization of the API key ${key.id} was deleted.`)
   if (key.replacedBy !== null)
-    throw new Error(`The key ${key.id} was rotated already: ${key.replacedBy} took its place.`)
-  if (key.revokedAt !== null) throw new Error(`The key ${key.id} is revoked. Create a new one.`)
+    throw new Error(`The API key ${key.id} was already rotated. The new API key is ${key.replacedBy}.`)
+  if (key.revokedAt !== null) throw new Error(`The API key ${key.id} is revoked. Create a new one.`)
   if (key.expiresAt !== null && key.expiresAt <= now)
-    throw new Error(`The key ${key.id} has expired. Create a new one.`)
+    throw new Error(`The API key ${key.id} has expired. Create a new one.`)
   return key.organization
 }
 
 function keyWithId(database: Database, id: string): KeyRecord {
   const key = selectKeys(database).where(eq(api_keys.public_id, id)).get()
   if (key === undefined)
-    throw new Error(`There is no key with the id ${id}. weir keys list shows those that exist.`)
+    throw new Error(`There is no API key with the ID ${id}. To list all API keys, run: weir keys list`)
   return key
 }
 

@@ -42,14 +42,13 @@ export function createOrganizations(
 export function insertOrganization(database: Database, name: string, now: number): OrganizationAccount {
   if (!/^[\p{L}\p{N}]([\p{L}\p{N} ._-]{0,62}[\p{L}\p{N}])?$/u.test(name))
     throw new Error(
-      'The name of an organization has 1 to 64 letters, digits, spaces, dots, dashes or underscores, and begins ' +
-        'and ends with a letter or digit.',
+      'The name of an organization must have 1 to 64 letters, digits, spaces, dots, dashes or underscores, and must ' +
+        'begin and end with a letter or digit.',
     )
-  if (findAccount(database, name) !== undefined)
-    throw new Error(`An organization with the name ${name} exists already.`)
+  if (findAccount(database, name) !== undefined) throw new Error(`The organization ${name} already exists.`)
   if (findInDeletion(database, name) !== undefined)
     throw new Error(
-      `The organization ${name} is still being deleted. “weir orgs delete ${name} --yes” completes that.`,
+      `The organization ${name} is still being deleted. To finish the deletion, run: weir orgs delete ${name} --yes`,
     )
   database.query
     .insert(organizations)
@@ -62,7 +61,7 @@ export function insertOrganization(database: Database, name: string, now: number
 export function accountNamed(database: Database, name: string): OrganizationAccount {
   const account = findAccount(database, name)
   if (account === undefined)
-    throw new Error(`There is no organization with the name ${name}. weir orgs list shows those that exist.`)
+    throw new Error(`There is no organization ${name}. To list all organizations, run: weir orgs list`)
   return account
 }
 
@@ -95,9 +94,9 @@ function creditOrganization(
 ): OrganizationAccount {
   const account = accountNamed(database, name)
   const balance = account.balance + amount
-  if (amount === 0n) throw new Error('A credit of nothing changes nothing.')
+  if (amount === 0n) throw new Error('The amount of a credit must not be zero.')
   if (amount < 0n && balance < account.reserved) throw new Error(balanceTooLow(account))
-  if (balance > maxNanos) throw new Error(`A balance is at most ${formatUsd(maxNanos)} USD.`)
+  if (balance > maxNanos) throw new Error(`The balance must be at most ${formatUsd(maxNanos)} USD.`)
   database.query
     .update(organizations)
     .set({ balance: Number(balance) })
@@ -108,8 +107,8 @@ function creditOrganization(
 }
 
 function balanceTooLow({ name, balance, reserved }: OrganizationAccount): string {
-  const held = reserved > 0n ? `, of which open requests hold ${formatUsd(reserved)}` : ''
-  return `The balance of ${name} is ${formatUsd(balance)} USD${held}: no more than the rest can be taken back.`
+  const held = reserved > 0n ? `, of which ${formatUsd(reserved)} USD are reserved by open requests` : ''
+  return `The balance of ${name} is ${formatUsd(balance)} USD${held}. No more than what is available can be subtracted.`
 }
 
 /** The time between two steps, in which a serving gateway can write. */

@@ -113,7 +113,7 @@ async function linksOf(
 
 function chainTooLong(): Error {
   const message =
-    'The responses that this one would follow are too many, or too long: a chain can be continued up to ' +
+    "Invalid 'previous_response_id': the conversation is too long. It must have at most " +
     `${maxChainLinks} responses and ${maxChainBytes / 1024 / 1024} MiB.`
   return badRequest(message, 'context_length_exceeded', 'previous_response_id')
 }

@@ -74,10 +74,14 @@ class GroupWriter implements Writer {
   }
 
   write<T>(work: () => T, durable: (value: T) => boolean = () => true): Promise<T> {
-    const refusal = this.#closed ? serviceUnavailable('The gateway is stopping.') : this.#health?.refusal()
+    const refusal = this.#closed
+      ? serviceUnavailable('The gateway is shutting down.')
+      : this.#health?.refusal()
     if (refusal) return Promise.reject(refusal)
     if (this.#waiting.length >= this.#maxWaiting)
-      return Promise.reject(serviceUnavailable('Too many writes wait for the database.'))
+      return Promise.reject(
+        serviceUnavailable('Too many writes are waiting for the database. Try again later.'),
+      )
     if (this.#waiting.length === 0) this.#schedule()
     return new Promise((resolve, reject) => this.#waiting.push(new Write(work, durable, resolve, reject)))
   }

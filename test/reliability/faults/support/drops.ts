@@ -9,12 +9,12 @@ import { randomFrom } from '../../../unit/protocols/support/random.ts'
 import { memoryOf } from './gateway-memory.ts'
 import { type ProtocolFixture, protocolFixtures } from './protocol-fixtures.ts'
 
-/** What is left of so many streams whose clients went away. */
+/** The state of the gateway after this many streams whose clients disconnected. */
 export type Dropped = {
   readonly cycles: number
   /** In MiB: after the first tenth of them, at times between, and at the end. */
   readonly memory: readonly number[]
-  /** Calls that are open: upstream, and in the books. */
+  /** Open calls: upstream, and in the database. */
   readonly open: readonly [upstream: number, reserved: number]
   /** How many usage rows there are of each status. */
   readonly statuses: Readonly<Record<number, number>>
@@ -24,7 +24,7 @@ const [fixture] = protocolFixtures as readonly [ProtocolFixture]
 const clients = 30
 const headers = { authorization: `Bearer ${firstKey}`, 'content-type': 'application/json' }
 
-/** Connects, streams and drops so many times, `samples` times with a look at the memory between. */
+/** Connects, streams and disconnects this many times, and samples the memory `samples` times in between. */
 export async function dropStreams(cycles: number, seed: string, samples = 1): Promise<Dropped> {
   const provider = startProvider()
   await using gateway = await createGatewayProcess(provider.url, pricing)
@@ -66,7 +66,7 @@ async function settledMemory({ books: billing, pid }: GatewayProcess, open: () =
   return Math.round(Math.min(...samples))
 }
 
-/** A stream that is left before its first byte, after the first words, or somewhere later. */
+/** A stream whose client disconnects before the first byte, after the first words, or later. */
 async function dropOne(gateway: GatewayProcess, draw: () => number): Promise<void> {
   const [path, body] = requestFrom(draw)
   if (draw() < 0.3 && path.includes('chat')) return dropConnection(gateway, body, draw)
@@ -100,7 +100,7 @@ function requestFrom(draw: () => number): readonly [path: string, body: object] 
   return ['/v1/chat/completions', { ...chatRequest, stream: true, store: draw() < 0.3 }]
 }
 
-/** A provider whose answers go on until they are left. */
+/** A provider that streams until the connection is closed. */
 function startProvider() {
   const open = new Set<object>()
   const server = Bun.serve({

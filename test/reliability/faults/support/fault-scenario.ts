@@ -22,7 +22,7 @@ export const forms: readonly RequestForm[] = [
   { api: 'responses', stream: true },
 ]
 
-/** How a call that could not be answered is told: by its status, or in a stream that has begun. */
+/** Where the error of a failed call is: in the status, or in a stream that has started. */
 export type ExpectedError = { readonly status: number; readonly code: string }
 
 /** A gateway for a whole table of faults: prepaid, and with no rest for a provider that fails. */
@@ -43,12 +43,12 @@ export function startFaultScenario(
   })
 }
 
-/** The usual answer. */
+/** The default response. */
 export function normalReply(fixture: ProtocolFixture, stream: boolean): Script {
   return stream ? events([...fixture.firstFrames, ...fixture.lastFrames]) : json(fixture.complete)
 }
 
-/** Asks the usual question. */
+/** Sends the default request. */
 export function sendRequest(
   { app }: BillingScenario,
   { api, stream }: RequestForm,
@@ -59,13 +59,13 @@ export function sendRequest(
   return app.request('/v1/responses', { body: { model, input: messages, stream, ...more } })
 }
 
-/** The reply is the error, before anything was said, and no stream. */
+/** The reply is the error, and no stream was started. */
 export async function expectError(response: Response, { status, code }: ExpectedError): Promise<void> {
   expect(response.headers.get('content-type')).toStartWith('application/json')
   expect(await readError(response)).toMatchObject({ status, code, message: expect.stringMatching(/\S/) })
 }
 
-/** The reply begins as the answer does, and ends with the error: nothing of it looks whole. */
+/** The reply starts like the response and ends with the error: nothing in it looks complete. */
 export async function expectBrokenStream(
   response: Response,
   { api }: RequestForm,
@@ -87,7 +87,7 @@ async function expectFailedEvents(response: Response, code: string): Promise<voi
   expect(last).toMatchObject({ status: 'failed', output: [{ status: 'incomplete' }] })
 }
 
-/** The reply is the usual answer. */
+/** The reply is the default response. */
 export async function expectComplete(
   response: Response,
   { api, stream }: RequestForm,
@@ -105,7 +105,7 @@ export function idOf({ headers }: Response): string {
   return headers.get('x-request-id') ?? ''
 }
 
-/** What the books have of a call, and that they agree: the row, the charge and the balance, and nothing is open. */
+/** Checks the billing of a call: the usage row, the charge and the balance agree, and no reservation is open. */
 export function expectSettled({ billing }: BillingScenario, id: string, row: object): void {
   const found = billing.row(id)
   expect(found).toMatchObject(row)
@@ -115,7 +115,7 @@ export function expectSettled({ billing }: BillingScenario, id: string, row: obj
   billing.expectConsistent()
 }
 
-/** The gateway is as well as before: no connection is left upstream, and it answers. */
+/** The gateway has recovered: no upstream connection is open, and it serves requests. */
 export async function expectHealthy(scenario: BillingScenario, fixture: ProtocolFixture): Promise<void> {
   await scenario.acme.idle()
   scenario.acme.respondWith(normalReply(fixture, false))

@@ -60,7 +60,7 @@ function mutate(draw: Random, root: Tree): void {
   else define(at, name, repeated(at[name] ?? null, Math.floor(draw() ** 3 * 500)))
 }
 
-/** In characters; a body may be larger than the gateway takes, but not than this process holds. */
+/** In characters; a body may exceed the limit of the gateway, but must fit in the memory of this process. */
 const maxList = 1_000_000
 
 function repeated(value: Tree, count: number): Tree {

@@ -4,7 +4,7 @@ import { protocolFixtures } from './protocol-fixtures.ts'
 /** The models behind it: one on each wire. */
 export const fuzzModels = ['acme/river', 'acme/sea', 'acme/lake', 'acme/dam'] as const
 
-/** A provider that answers whatever it is asked, on every wire, and the settings for it. */
+/** A provider that responds to any request in every protocol, and the settings for it. */
 export function startFuzzProvider() {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: providerReply })
   const url = server.url.href

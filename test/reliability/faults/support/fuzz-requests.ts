@@ -4,7 +4,7 @@ import { bearer, keys, names, routes, strangeHeaders, strangeParts, values } fro
 /** A request as bytes, with what is needed to judge its reply. */
 export type FuzzRequest = {
   readonly bytes: Buffer
-  /** It may be no HTTP at all, so that a connection that just ends is an answer. */
+  /** The request may not be HTTP at all, so a closed connection is an accepted outcome. */
   readonly broken: boolean
 }
 

@@ -113,7 +113,7 @@ export const notJson = [
   '{"a":'.repeat(3000) + '1' + '}'.repeat(3000),
 ]
 
-/** Texts that somebody somewhere does not expect. */
+/** Texts that programs often do not expect. */
 export const strangeStrings = [
   '',
   ' ',

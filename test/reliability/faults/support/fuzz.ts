@@ -8,14 +8,14 @@ import { startFuzzProvider } from './fuzz-provider.ts'
 import { type FuzzRequest, randomRequest } from './fuzz-requests.ts'
 import { memoryOf } from './gateway-memory.ts'
 
-/** What a gateway made of so many random requests. */
+/** The result of random requests to a gateway. */
 export type Fuzzed = {
   readonly requests: number
   /** How many replies had each status; 0 is a connection that was just ended. */
   readonly statuses: Readonly<Record<number, number>>
   /** Replies that must never be, and requests that had none in time; at most a few. */
   readonly findings: readonly string[]
-  /** The gateway answers as before, and has ended when it was told to. */
+  /** The gateway still serves requests, and stopped on its signal. */
   readonly alive: boolean
   /** In MiB, from the first tenth of the requests to the end. */
   readonly growth: number
@@ -25,7 +25,7 @@ export type Fuzzed = {
 
 export type FuzzOptions = {
   readonly seed: string
-  /** It goes on until so many were sent, or for so many milliseconds. */
+  /** It ends after this many requests, or this many milliseconds. */
   readonly requests?: number
   readonly time?: number
 }
@@ -34,7 +34,7 @@ const clients = 16
 /** Milliseconds for one reply; a background run that is followed takes as long as it takes, which is not long here. */
 const deadline = 15_000
 
-/** Sends random requests to a gateway in a process of its own, in front of a provider that always answers. */
+/** Sends random requests to a gateway in its own process, in front of a provider that always responds. */
 export async function fuzz({ seed, requests = Infinity, time = Infinity }: FuzzOptions): Promise<Fuzzed> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-fuzz-'))
   try {
@@ -85,7 +85,7 @@ function createRun(url: string, draw: () => number) {
 function mustNotBe(status: number, { broken }: FuzzRequest, text: string): boolean {
   if (status >= 500 && status !== 505) return true
   if (status === 0) return !broken
-  // A stream that has begun well tells its failure in the end.
+  // A stream that has started reports its failure at the end.
   return /"code":"(internal_error|upstream_unavailable|upstream_timeout)"|node_modules|<html/.test(text)
 }
 

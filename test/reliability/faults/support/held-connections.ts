@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { startWeir } from '../../operation/support/weir-process.ts'
 import { firstKey } from '../../../support/app.ts'
 
-/** How connections that say nothing, or not enough, have ended. */
+/** The outcome of connections that send nothing, or an incomplete request. */
 export type HeldConnections = {
   /** How many of each kind are open after two minutes. */
   readonly open: Readonly<Record<string, number>>
   /** Seconds after which the last one of each kind was closed. */
   readonly closedAfter: Readonly<Record<string, number>>
-  /** Another client got its answer each time. */
+  /** Whether another client received its response each time. */
   readonly served: boolean
 }
 
@@ -31,7 +31,7 @@ const kinds: Readonly<Record<string, readonly [first: string, drip: string]>> = 
   'half a head after a reply': [`GET /livez HTTP/1.1\r\nhost: a\r\n\r\nPOST /v1/respo`, ''],
 }
 
-/** Opens a thousand connections of each kind and looks how long they are held, with a client between who asks. */
+/** Opens a thousand connections of each kind and measures how long they stay open beside another client. */
 export async function holdConnections(): Promise<HeldConnections> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-held-'))
   try {

@@ -2,21 +2,21 @@ import { readStreamed } from '../../../support/chat-reply.ts'
 import { readEvents } from '../../../support/responses.ts'
 import { chatRequest } from '../../../support/scenario.ts'
 
-/** What a client was told of a stored completion or response, and what it has asked for since. */
+/** What was acknowledged about a stored completion or response, and what was requested since. */
 export type AcknowledgedObject = {
   readonly path: string
   /** The request that made it. */
   readonly request: string
   readonly api: 'chat' | 'responses'
-  /** What is certain of it: that it is there, as it was told, or that it is gone. */
+  /** Its known state: it exists as acknowledged, or it was deleted. */
   state: 'kept' | 'gone'
-  /** What was told last; of a completion with the metadata that it had then. */
+  /** The last reply; for a completion with its metadata at the time. */
   object: { status?: string; metadata?: unknown }
-  /** A change was asked for and not answered: either may be true. */
+  /** A change was requested and not acknowledged: either state is possible. */
   unsure: boolean
 }
 
-/** What was told, by all clients of a gateway. */
+/** What was acknowledged to all clients of a gateway. */
 export type Acknowledged = { readonly stored: AcknowledgedObject[]; readonly paid: Map<string, string> }
 
 const chat = '/v1/chat/completions'
@@ -24,7 +24,7 @@ const responses = '/v1/responses'
 
 export type SendRequest = (path: string, method: string, body?: object) => Promise<Response>
 
-/** Asks, stores, changes, cancels and deletes at random until the gateway is gone. */
+/** Requests, stores, changes, cancels and deletes at random until the gateway is killed. */
 export async function runUntilKilled(
   ask: SendRequest,
   memory: Acknowledged,

@@ -28,12 +28,12 @@ export type Killed = {
 const clients = 12
 /** Milliseconds: the gateway is killed within them. */
 const maxLife = 350
-/** Of those that were told before the life that ended last, so many are looked up again. */
+/** How many of the objects acknowledged before the last process are looked up again. */
 const oldOnes = 20
 
 /**
- * Kills the gateway so many times while clients ask it for everything there is, and starts it again each time. Throws
- * where something that was acknowledged is missing, a run is left under way, or the books do not agree.
+ * Kills the gateway this many times while clients send all kinds of requests, and restarts it each time. Throws
+ * if something acknowledged is missing, a run stays in progress, or the billing is inconsistent.
  */
 export async function killUnderLoad(
   kills: number,
@@ -93,7 +93,7 @@ async function expectKept(ask: SendRequest, stored: readonly AcknowledgedObject[
   for (const received of stored) await expectAsReceived(ask, received)
 }
 
-/** It is there, or gone, as its clients were told; what is over replays to the same end. */
+/** The object exists or was deleted, as acknowledged; a finished one is replayed with the same end. */
 async function expectAsReceived(
   ask: SendRequest,
   { path, state, object, unsure, api }: AcknowledgedObject,
@@ -114,7 +114,7 @@ async function expectAsReceived(
   expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
 }
 
-/** A reply that came whole is in the books, at the price that it told. */
+/** A complete reply was billed at the cost in its header. */
 function expectPaid(
   { books: billing }: GatewayProcess,
   paid: readonly (readonly [request: string, cost: string])[],
@@ -128,7 +128,7 @@ function expectPaid(
   }
 }
 
-/** Waits until every run is over that a life has left. */
+/** Waits until every run of an earlier process has finished. */
 async function settle({ books: billing }: GatewayProcess): Promise<void> {
   const unfinished = billing.sqlite.query(
     "SELECT count(*) FROM responses WHERE status IN ('queued', 'in_progress')",

@@ -1,4 +1,4 @@
-// A client of its own process, which asks again and again for the least that the gateway at this address can be asked,
+// A client in its own process, which repeats the cheapest request to the gateway at this address,
 // and writes how many milliseconds it waited.
 import { setTimeout as pause } from 'node:timers/promises'
 

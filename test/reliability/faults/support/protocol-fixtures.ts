@@ -1,22 +1,22 @@
 import { completionOf, framesOf, chatOutput } from '../../../support/chat-fixtures.ts'
 
-/** How a provider of one wire says the usual answer, `It is four metres.` */
+/** The default response, `It is four metres.`, in the protocol of a provider. */
 export type ProtocolFixture = {
   readonly kind: string
   readonly complete: string
-  /** The frames until the first words have been said, and those after them. */
+  /** The frames up to the first words, and those after them. */
   readonly firstFrames: readonly string[]
   readonly lastFrames: readonly string[]
   /** An error in the middle of a stream. */
   readonly error: string
-  /** A frame that says this text. */
+  /** A frame with this text. */
   readonly text: (text: string) => string
-  /** The frame that begins a tool call, and one that goes on with its arguments. */
+  /** The frame that starts a tool call, and one that continues its arguments. */
   readonly firstCallFrame: string
   readonly argumentsFrame: (text: string) => string
-  /** A whole answer, and a frame, with a tool call whose arguments are this JSON. */
+  /** A complete response, and a frame, with a tool call whose arguments are this JSON. */
   readonly callReply: (json: string) => readonly [whole: string, frame: string]
-  /** In nano-dollars, of an answer that broke off after `It is `: what was told of the prompt, and two tokens. */
+  /** The cost in nano-dollars of a response that broke after `It is `: the reported prompt, and two tokens. */
   readonly brokenCost: number
 }
 
@@ -96,5 +96,5 @@ function delta(fields: object): string {
   return event('content_block_delta', { index: 0, delta: fields })
 }
 
-/** The wires that every fault is tried on. */
+/** The protocols that every fault is tested with. */
 export const protocolFixtures: readonly ProtocolFixture[] = [openaiChat, anthropic]

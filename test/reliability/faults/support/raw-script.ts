@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { End, Piece, Script } from '../../../support/script.ts'
 
-/** Bytes as they are, without any HTTP around them but what they hold. */
+/** Raw bytes; any HTTP is part of them. */
 export function raw(pieces: readonly Piece[], end: End = close): Script {
   return {
     async play(socket, closed) {
@@ -46,7 +46,7 @@ export function reply(status: number, type: string, body: string | Uint8Array, m
   return raw([head(status, headers), bytes])
 }
 
-/** A reply whose body goes on with this piece for as long as anybody takes it. */
+/** A reply whose body repeats this chunk for as long as it is read. */
 export function endless(first: string, piece: string, headers: object = {}, status = 200): Script {
   return {
     async play(socket) {

@@ -1,9 +1,9 @@
 import { doneFrame, framesOf, chatOutput, usage } from '../../../support/chat-fixtures.ts'
 
-/** In milliseconds: the time between the end of a streamed answer and its usage, for clients to leave in. */
+/** In milliseconds: the pause between the end of a stream and its usage, in which clients can disconnect. */
 const beforeUsage = 5
 
-/** A provider that answers each whole request with the text that it asks for by its length, and streams a short one. */
+/** A provider that responds with a text of the requested length, and streams a short one. */
 export function startShapesProvider() {
   const server = Bun.serve({
     hostname: '127.0.0.1',

@@ -9,7 +9,7 @@ import { projectFolder } from '../../../support/source.ts'
 import { memoryOf } from './gateway-memory.ts'
 import { startShapesProvider } from './shapes-provider.ts'
 
-/** What requests of hostile shapes leave behind. */
+/** The state of the gateway after requests of hostile shapes. */
 export type Shaped = {
   /** Of all replies, how many had each status; 0 for a connection that ended without one. */
   readonly statuses: Readonly<Record<string, number>>
@@ -17,7 +17,7 @@ export type Shaped = {
   readonly memory: Readonly<Record<string, number>>
   /** In milliseconds: the longest that another client waited for `/livez` during each shape. */
   readonly waits: Readonly<Record<string, number>>
-  /** At the end: the bytes that requests still hold, and the open calls. */
+  /** At the end: the bytes that requests have not released, and the open calls. */
   readonly held: number
   readonly open: number
 }
@@ -36,7 +36,7 @@ type World = {
 const MB = 1_000_000
 const key = `authorization: Bearer ${firstKey}`
 
-/** Sends every shape, one after the other, to a gateway of its own; `scale` is 1 for the long form. */
+/** Sends every shape, one after the other, to a new gateway; `scale` is 1 for the long form. */
 export async function sendShapes(scale: number): Promise<Shaped> {
   const provider = startShapesProvider()
   await using gateway = await createGatewayProcess(provider.url, pricing, { log: 'off' })
@@ -151,7 +151,7 @@ async function longChain({ ask, scale }: World): Promise<readonly number[]> {
   return await Promise.all(replies.map(async (reply) => statusOf(await reply)))
 }
 
-/** Streams that are left between the end of the answer and its usage. */
+/** Streams whose client disconnects between the end of the response and its usage. */
 async function leavingAtTheEnd({ gateway, scale }: World): Promise<readonly number[]> {
   const left = Array.from({ length: 200 * scale }, async () => {
     const aborting = new AbortController()

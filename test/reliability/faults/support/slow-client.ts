@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { firstKey } from '../../../support/app.ts'
 
-/** A client that takes what comes only when it is told to. */
+/** A client that reads only on demand. */
 export type SlowClient = {
   /** Resolves with that many bytes more, or with fewer where the other side has ended. */
   take(bytes: number): Promise<string>
@@ -44,7 +44,7 @@ export async function openSlowClient(url: string, path: string, body: object): P
   return { take, until, leave: () => void socket.destroy() }
 }
 
-/** Gives what comes piece by piece, and lets nothing come between; empty at the end. */
+/** Returns what is received chunk by chunk, and pauses in between; empty at the end. */
 function createPieces(socket: Socket): () => Promise<string> {
   let wake = (_piece: string) => {}
   let ended = false

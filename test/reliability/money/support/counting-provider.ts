@@ -3,7 +3,7 @@ import { delta, doneFrame } from '../../../support/chat-fixtures.ts'
 import type { Script } from '../../../support/script.ts'
 import { tokensIn } from './texts.ts'
 
-/** What a provider does with one request, up to the moment at which it is left. */
+/** What a provider does with one request until the connection is closed. */
 export type CountedPlan = {
   /** What it counts of the prompt. */
   readonly promptTokens: number
@@ -14,16 +14,16 @@ export type CountedPlan = {
   /** Milliseconds of silence before the first piece; endless where there is none. */
   readonly silence: number
   readonly pieces: readonly string[]
-  /** What comes behind the last piece: silence without tokens, silence with hidden tokens, or the end and its usage. */
+  /** What follows the last chunk: silence without tokens, silence with hidden tokens, or the end with its usage. */
   readonly behind: 'nothing' | 'thought' | 'end'
   /** Milliseconds between the end and the usage. */
   readonly usageAfter: number
 }
 
-/** A provider that counts every token that it generates, exactly, until it sees that it was left. */
+/** A provider that counts every token that it generates until it notices that the connection was closed. */
 export type CountingProvider = {
   readonly script: Script
-  /** Resolves once the connection is closed, with what it has counted of the answer until then. */
+  /** Resolves when the connection is closed, with the tokens generated until then. */
   readonly counted: Promise<number>
 }
 

@@ -8,11 +8,11 @@ import {
 } from '../../../support/chat-fixtures.ts'
 import { breakOff, hang, json, jsonPieces, reset, type Script, silence } from '../../../support/script.ts'
 
-/** Answers every request at random: well, without its usage, at great length, late, or not at all. */
+/** Responds at random: correctly, without usage, at great length, late, or not at all. */
 export function faultyProvider(random: () => number): Script {
   return {
     play(socket, closed) {
-      // Of the request no more is known than that it came: both forms are answered, and one of them is a fault.
+      // The form of the request is unknown here: either form may be sent, and one of them is a fault.
       return answerOf(random).play(socket, closed)
     },
   }
@@ -20,7 +20,7 @@ export function faultyProvider(random: () => number): Script {
 
 function answerOf(random: () => number): Script {
   const tokens = { prompt_tokens: 5 + whatever(random, 20), completion_tokens: whatever(random, 60) }
-  // More than was reserved for the prompt, and more than was asked for of the answer.
+  // More than was reserved for the prompt, and more output than was requested.
   const long = {
     prompt_tokens: 2000 + whatever(random, 5000),
     completion_tokens: 500 + whatever(random, 5000),

@@ -5,7 +5,7 @@ import { type Serving, startServing } from '../../load/program.ts'
 import { firstKey } from '../../../support/app.ts'
 import { type BillingDatabase, openBillingDatabase } from '../../../support/billing-database.ts'
 
-/** The program on a data folder of its own, to be killed and started again. */
+/** The program with its own data folder, which can be killed and restarted. */
 export type GatewayProcess = AsyncDisposable & {
   readonly books: BillingDatabase
   /** The data folder. */
@@ -16,7 +16,7 @@ export type GatewayProcess = AsyncDisposable & {
   start(): Promise<void>
   /** As the end of the power would. */
   kill(): Promise<void>
-  /** Asks it to end and gives its exit code. */
+  /** Stops the process and returns its exit code. */
   stop(): Promise<number>
 }
 
@@ -73,7 +73,7 @@ function settingsFor(provider: string, pricing: Pricing, settings: SettingsFile)
     providers: { acme },
     models: [{ slug: 'acme/river', pricing, max_output_tokens: 100, routes }],
     retries: { attempts: 1 },
-    // The provider fails at random here, and is to be asked all the same.
+    // The provider fails at random here, and must still receive requests.
     breaker: { failures: 1_000_000, cooldown: '1s' },
     limits: { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 },
   })

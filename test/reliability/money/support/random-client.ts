@@ -1,25 +1,25 @@
 import { chatRequest } from '../../../support/scenario.ts'
 
-/** What a client was told of a request. */
+/** What a client received for a request. */
 export type SentRequest = {
   readonly organization: string
-  /** Undefined where it left, or the gateway died, before the reply began. */
+  /** Undefined if the client disconnected, or the gateway was killed, before the reply began. */
   readonly id?: string
   readonly status?: number
   /** All of the reply came. */
   readonly whole: boolean
-  /** As the reply told it, in USD. */
+  /** The cost in the reply, in USD. */
   readonly cost?: string | null
 }
 
-/** Asks at random, and may leave at any moment; never throws. */
+/** Sends a random request, and may disconnect at any time; never throws. */
 export async function sendRandomRequest(
   url: string,
   [organization, key]: readonly [name: string, key: string],
   random: () => number,
 ): Promise<SentRequest> {
   const aborting = new AbortController()
-  // Each leaves in the end: some providers never answer.
+  // Every client disconnects eventually: some providers never respond.
   const timeoutMs = random() < 0.2 ? random() ** 3 * 60 : 700
   const timer = setTimeout(() => aborting.abort(), timeoutMs)
   let received: SentRequest = { organization, whole: false }

@@ -1,6 +1,6 @@
 import { countTokens, decode, encode } from 'gpt-tokenizer/encoding/o200k_base'
 
-/** Texts of every kind that is counted very differently, so many characters of each. */
+/** Texts of kinds whose tokens are counted very differently, with this many characters each. */
 export function textsOf(random: () => number, length: number): Readonly<Record<string, string>> {
   const drawn = (alphabet: string) => drawnFrom([...alphabet], length, random)
   return {
@@ -32,7 +32,7 @@ export function tokensIn(text: string): number {
   return countTokens(text)
 }
 
-/** The text in pieces of so many tokens each; of more, where a character takes them. */
+/** The text in chunks of this many tokens each, or more where a character has more. */
 export function piecesOf(text: string, size: number): string[] {
   const pieces: string[] = []
   let tokens: number[] = []

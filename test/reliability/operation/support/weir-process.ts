@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { firstKey } from '../../../support/app.ts'
 import { projectFolder } from '../../../support/source.ts'
 
-/** `weir serve` as a process of its own, ended with its scope. */
+/** `weir serve` in its own process, which is stopped at the end of the scope. */
 export type WeirProcess = AsyncDisposable & {
   readonly url: string
   readonly pid: number
@@ -64,7 +64,7 @@ export async function startWeir({
   }
 }
 
-/** Reads a stream to its end, and tells what has come. */
+/** Reads a stream to its end, and provides what was received. */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = ''
   let ended = false

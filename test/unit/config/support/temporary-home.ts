@@ -5,7 +5,7 @@ import { type LoadedSettings, loadSettings } from '../../../../src/config/load.t
 import type { SettingsInput } from '../../../../src/config/paths.ts'
 import { SettingsError, type SettingsProblem } from '../../../../src/config/problem.ts'
 
-/** A machine of its own with the given files; gone at the end of the scope. */
+/** A temporary home with the given files; it is removed at the end of the scope. */
 export function temporaryHome(files: Readonly<Record<string, string>> = {}) {
   const root = mkdtempSync(join(tmpdir(), 'weir-config-'))
   const place = (path: string) => join(root, path)

@@ -1,7 +1,7 @@
 import type { Pricing } from '../../../../src/config/model-facts.ts'
 import type { Bodies } from './provider-bodies.ts'
 
-/** What an answer has to cost. */
+/** The expected cost of a response. */
 export type CostCase = {
   readonly name: string
   /** The kind of provider; with `responses` its other interface. */
@@ -9,7 +9,7 @@ export type CostCase = {
   readonly responses?: true
   readonly pricing: Pricing
   readonly bodies: Bodies
-  /** Tokens and nano-dollars for each of them, in order: uncached prompt, read, written, written for an hour, answer. */
+  /** Tokens and nano-dollars for each, in order: uncached prompt, cache read, write, one-hour write, output. */
   readonly parts: readonly (readonly [tokens: bigint, nanos: bigint])[]
   /** In nano-dollars, what is due for the request itself included. */
   readonly cost: bigint

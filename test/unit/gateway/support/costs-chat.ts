@@ -30,7 +30,7 @@ const sonarUsage = (completion_tokens: number) => {
   return { prompt_tokens: 20, completion_tokens, total_tokens: 20 + completion_tokens }
 }
 
-/** Answers of those who speak as OpenAI does, each with what it costs by the prices beside it. */
+/** Responses of OpenAI-compatible providers, each with its cost at the prices beside it. */
 export const chatCosts: readonly CostCase[] = [
   {
     name: 'OpenAI, with reasoning inside the answer',

@@ -5,7 +5,7 @@ import { candidate, message } from './provider-bodies.ts'
 const claude: Pricing = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 }
 const flash: Pricing = { input: 0.3, output: 2.5, cache_read: 0.03 }
 
-/** Answers of Anthropic, each with what it costs by the prices beside it. */
+/** Responses of Anthropic, each with its cost at the prices beside it. */
 export const anthropicCosts: readonly CostCase[] = [
   {
     name: 'Anthropic, read from its cache and written to it for five minutes',
@@ -53,7 +53,7 @@ export const anthropicCosts: readonly CostCase[] = [
   },
 ]
 
-/** Answers of Google, likewise. */
+/** Responses of Google, likewise. */
 export const googleCosts: readonly CostCase[] = [
   {
     name: 'Gemini, with thoughts beside the answer and cached tokens inside the prompt',

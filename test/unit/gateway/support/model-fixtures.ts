@@ -24,7 +24,7 @@ export function provider(name: string, fields: Partial<Provider> = {}): Provider
   }
 }
 
-/** A catalog of three: one of `alpha`, one of `beta`, and one of `alpha` that holds no chat. */
+/** A catalog of three models: one of `alpha`, one of `beta`, and one of `alpha` that is not for chat. */
 export const catalog: readonly ModelFacts[] = [
   {
     slug: 'alpha/one',
@@ -39,7 +39,7 @@ export const catalog: readonly ModelFacts[] = [
   { slug: 'alpha/vectors', enabled: false, routes: [{ provider: 'alpha', model: 'vectors' }] },
 ]
 
-/** The models with `alpha` configured and `beta` without a key, unless the test says otherwise. */
+/** The models with `alpha` configured and `beta` without a key, by default. */
 export function modelsWith(settings: readonly ModelFacts[] = [], fields: Partial<ModelsInput> = {}) {
   return createModels({
     catalog,

@@ -1,7 +1,7 @@
-/** A whole answer of a provider, and the same one as the data of its stream. */
+/** A complete response of a provider, and the same one as the data of its stream. */
 export type Bodies = { readonly complete: object; readonly stream: readonly object[] }
 
-/** A message of Anthropic; the counts of its begin and its end are told apart in a stream. */
+/** A message of Anthropic; a stream reports the counts of its start and its end separately. */
 export function message(begin: object, end: object): Bodies {
   const text = { type: 'text', text: 'It rises.' }
   const stop = { stop_reason: 'end_turn', stop_sequence: null }
@@ -36,12 +36,12 @@ export function finishChunk(rest: object = {}): object {
   return { choices: [{ index: 0, delta: { content: '' }, finish_reason: 'stop' }], ...rest }
 }
 
-/** A chat completion whose stream tells the usage in a chunk of its own. */
+/** A chat completion whose stream has the usage in a separate chunk. */
 export function completionWithFinalUsage(usage: object): Bodies {
   return completion(usage, finishChunk(), { choices: [], usage })
 }
 
-/** A chat completion whose stream tells the usage with the finish. */
+/** A chat completion whose stream has the usage in the chunk with the finish reason. */
 export function completionWithUsageAtFinish(usage: object): Bodies {
   return completion(usage, finishChunk({ usage }))
 }
@@ -65,7 +65,7 @@ export function response(usage: object): Bodies {
   }
 }
 
-/** An answer of Gemini, whose stream tells what has been counted up to there with every chunk. */
+/** A response of Gemini, whose stream has the usage so far in every chunk. */
 export function candidate(begin: object, end: object): Bodies {
   const piece = (text: string) => ({ content: { role: 'model', parts: [{ text }] }, index: 0 })
   return {

@@ -3,7 +3,7 @@ import type { ServiceAccount } from '../../../../src/providers/vertex/service-ac
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
-/** What the server was asked with, taken apart; `genuine` where the signature is that of the account. */
+/** The parsed request to the server; `genuine` if the signature is that of the account. */
 type Assertion = {
   readonly grant: string | null
   readonly header: Record<string, unknown>
@@ -11,7 +11,7 @@ type Assertion = {
   readonly genuine: boolean
 }
 
-/** A server on loopback that gives out tokens, and the account that gets them. */
+/** A server on loopback that issues tokens, and the account that receives them. */
 export function tokenServer(reply: (count: number) => Response | Promise<Response>) {
   const requested: Assertion[] = []
   const server = Bun.serve({
@@ -31,7 +31,7 @@ export function tokenServer(reply: (count: number) => Response | Promise<Respons
   return { asked: requested, account, [Symbol.dispose]: () => void server.stop(true) }
 }
 
-/** The reply with a token that is good for so many seconds. */
+/** The reply with a token that is valid for this many seconds. */
 export function tokenReply(text: string, seconds = 3600): Response {
   return Response.json({ access_token: text, expires_in: seconds, token_type: 'Bearer' })
 }

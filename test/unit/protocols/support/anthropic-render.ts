@@ -3,7 +3,7 @@ import type { Target } from '../../../../src/providers/protocols/protocol.ts'
 import { protocolNamed } from './chunks.ts'
 import { plainGeneration } from './generations.ts'
 
-/** A request as it goes to the provider, and what was said about it. */
+/** A request as it is sent to the provider, and its warnings. */
 export type Rendered = {
   readonly body: Readonly<Record<string, unknown>>
   readonly messages: readonly { readonly role: string; readonly content: readonly object[] }[]
@@ -25,7 +25,7 @@ export function render(
   return { body: sent, messages: sent.messages, warnings }
 }
 
-/** A message that says this. */
+/** A user message with this text. */
 export function textMessage(role: 'system' | 'developer' | 'user', text: string): Message {
   return { role, parts: [{ type: 'text', text }] }
 }

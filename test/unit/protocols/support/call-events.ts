@@ -5,7 +5,7 @@ import type { GenerationEvent } from '../../../../src/domain/generation/events.t
 export type CutCall = { readonly id: string; readonly name: string; text: string }
 
 /**
- * Holds what every wire promises of its tool calls: each begins once, under the next index of its choice and an id of
+ * Checks the contract of tool calls in every protocol: each starts once, with the next index of its choice and an id of
  * its own, its fragments add up to the whole call that ends it, and ends come in the order of the indexes. Returns the
  * calls that have begun and not ended.
  */

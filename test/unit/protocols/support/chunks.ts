@@ -3,7 +3,7 @@ import { kinds } from '../../../../src/providers/kinds/kinds.ts'
 import type { Protocol } from '../../../../src/providers/protocols/protocol.ts'
 import { readStream } from './parsed-reply.ts'
 
-/** The wire of a kind. */
+/** The protocol of a kind. */
 export function protocolNamed(name: string): Protocol {
   const kind = kinds[name]
   if (!kind || !('protocol' in kind)) throw new Error(`there is no wire for ${name}`)

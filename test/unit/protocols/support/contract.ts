@@ -8,7 +8,7 @@ import { type CutCall, expectOrderlyCalls } from './call-events.ts'
 import { exampleGeneration } from './generations.ts'
 import { cutsOf, randomFrom } from './random.ts'
 
-/** What every wire's fixture of this name says, streamed and whole. */
+/** The expected content of each protocol's fixture of this name, streamed and complete. */
 const output: Record<string, Partial<ParsedChoice>> = {
   text: { text: 'A weir measures the river – 水位 🌊 falls by 3 cm.' },
   reasoning: { reasoning: 'Two gates are shut, so the level rises.', text: 'It rises.' },
@@ -29,8 +29,8 @@ const output: Record<string, Partial<ParsedChoice>> = {
 const usage = { promptTokens: 20, completionTokens: 12, cachedTokens: 8, reasoningTokens: 5 }
 
 /**
- * What every wire promises. The folder holds NAME.json and NAME.sse for each name above, and `error.json`,
- * `stream-error.sse` and `unknown-events.sse`; all of them in the wire's own format.
+ * The contract of every protocol. The folder has NAME.json and NAME.sse for each name above, and `error.json`,
+ * `stream-error.sse` and `unknown-events.sse`; all of them in the format of the protocol.
  */
 export function testProtocolContract(name: string, protocol: Protocol): void {
   const file = (path: string) => readFileSync(join(import.meta.dir, '../../../fixtures', name, path))
@@ -69,7 +69,7 @@ function holdFixture(protocol: Protocol, fixture: string, file: ReadFixture): vo
   })
 }
 
-/** One choice that says just this, then its finish, and nothing after it. */
+/** One choice with exactly this content, then its finish reason, and nothing after it. */
 function expectOutput(events: readonly GenerationEvent[], fixture: string): void {
   const reply = parsedReply(events)
   const choice = { text: '', reasoning: '', calls: [], finish: 'stop', ...output[fixture] }

@@ -27,10 +27,10 @@ type FactUsage = {
   readonly reasoning_tokens: number | null
 }
 
-/** What one choice must say. */
+/** The expected content of one choice. */
 export type Expected = Omit<ParsedChoice, 'ids'>
 
-/** What the wire must say; `broken` where it must end with a failure. */
+/** The expected result of the protocol; `broken` if it must end with a failure. */
 export function expectedReplies(recording: Recording): {
   readonly broken: boolean
   readonly choices: readonly Expected[]

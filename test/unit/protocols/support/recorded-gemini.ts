@@ -8,7 +8,7 @@ const words: Readonly<Record<string, string>> = {
   SAFETY: 'content_filter',
 }
 
-/** The facts of a `generateContent` answer in the words that the others have. */
+/** The facts of a `generateContent` response in the form of the others. */
 export function factsOfGemini(facts: Facts & { readonly prompt_feedback?: unknown }): Facts {
   const blocked = facts.prompt_feedback ? 'content_filter' : null
   const choices = (facts.choices ?? []).map((choice) => ({

@@ -11,7 +11,7 @@ type ResponseFacts = Pick<Facts, 'usage' | 'error'> & {
   readonly tool_calls?: Choice['tool_calls']
 }
 
-/** The facts in the form of those of chat completions; none where the recording holds no finished answer. */
+/** The facts in the form of those of chat completions; none if the recording has no finished response. */
 export function factsOfResponse(facts: ResponseFacts, body: string): Facts | undefined {
   const { status, text = '', tool_calls, error } = facts
   if (error) return { error: typeof error === 'string' ? { message: error } : error }
@@ -27,7 +27,7 @@ function finishOf({ status, incomplete_details }: ResponseFacts): string | null 
   return incomplete_details?.reason === 'max_output_tokens' ? 'length' : (incomplete_details?.reason ?? null)
 }
 
-/** Open models tell no summary; what they thought stands in the last object that has the output. */
+/** Open models have no summary; their reasoning is in the last object with output. */
 function reasoningIn(body: string): string {
   const documents = body.startsWith('{')
     ? [body]

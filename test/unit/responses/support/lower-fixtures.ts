@@ -6,7 +6,7 @@ import type { ToolOptions } from '../../../../src/api/responses/request/tools.ts
 
 const responseId = `resp_${'0'.repeat(32)}`
 
-/** What becomes of a request whose text says this, after the context. */
+/** The lowered form of a request with this text, after the context. */
 export function lowered(
   patch: object,
   context: readonly Item[] = [],

@@ -25,7 +25,7 @@ const item = Type.Union([
   }),
 ])
 
-/** What Open Responses wants of every response object. */
+/** The properties that Open Responses requires of every response object. */
 export const openResponse = Compile(
   Type.Object({
     id: Type.String({ minLength: 1 }),

@@ -8,5 +8,5 @@ export const missingParameter = 'missing_required_parameter'
 export const invalidType = 'invalid_type'
 export const invalidValue = 'invalid_value'
 
-/** A request that says no more than it must. */
+/** A request with only the required properties. */
 export const minimalRequest = { model: 'weir/echo', input: 'Hello' }

@@ -61,7 +61,7 @@ export const failed: RunEvent = {
   usage: null,
 }
 
-/** How a run begins that comes to answer. */
+/** The start of a run that produces a message. */
 export const opening: readonly RunEvent[] = [created, started, answering]
 
 /** Runs of every kind, with the head that each has. */
@@ -94,7 +94,7 @@ export const runs: Readonly<Record<string, readonly [head: ResponseHead, events:
   empty: [headOf(), [...opening, textDelta(''), reasoningDelta(''), finish('stop'), ended]],
 }
 
-/** A run step by step: the response that it makes, and what is told of it. */
+/** A run step by step: its response, and the emitted events. */
 export function runOf(
   head: ResponseHead,
   events: readonly RunEvent[],

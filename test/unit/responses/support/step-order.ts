@@ -5,7 +5,7 @@ import type { OutputItem, ResponseObject } from '../../../../src/api/responses/r
 export function assemble(events: readonly ResponseStreamEvent[]): {
   /** What the items add up to. */
   readonly output: readonly OutputItem[]
-  /** What the last event says, if it ends the stream. */
+  /** The content of the last event, if it ends the stream. */
   readonly end: ResponseObject | undefined
 } {
   const output: OutputItem[] = []

@@ -18,7 +18,7 @@ const pieces = ['', 'a', ' river', '"', '\\', '\n\n', '\u2028', '\0', 'Ã©', 'ğŸ˜
 
 const kinds = ['function_call', 'custom_tool_call'] as const
 
-/** A run at random: what a model may say, in any order, and an end or none; sometimes more behind the end. */
+/** A random run: the events of a model in any order, with an end or none, and sometimes further events after it. */
 export function randomRun(random: () => number): readonly [head: ResponseHead, events: readonly RunEvent[]] {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!
   const piece = () => pick(pieces)

@@ -33,7 +33,7 @@ export function testStorage(): { database: Database & { readonly file: string };
 /** A log that writes nowhere. */
 export const quietLog = createLog(() => {})
 
-/** Starts a script, named by its path in `test`, in a process of its own. */
+/** Starts a script, given by its path in `test`, in its own process. */
 export function startScript(path: string, ...args: string[]) {
   const script = join(import.meta.dir, '../../..', path)
   return Bun.spawn([process.execPath, script, ...args], { stdout: 'pipe', stderr: 'pipe' })

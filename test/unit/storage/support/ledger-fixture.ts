@@ -28,7 +28,7 @@ export async function fundedStorage(balance: bigint) {
   return { database, writer, organizations, ledger, acme, account, request, reservation }
 }
 
-/** A chat request of the organization, as it is known before its answer. */
+/** The metadata of a chat request of the organization before its response. */
 export function requestOf(organization: string, id = timeSortedId('req_')): RequestMetadata {
   return { id, organization, key: 'abcdefghijkl', createdAt: Date.now(), api: 'chat', stream: false }
 }
@@ -45,7 +45,7 @@ export function countOf(sqlite: Sqlite, table: 'usage' | 'ledger' | 'reservation
 
 type Sums = { readonly name: string } & Record<'balance' | 'reserved' | 'entries' | 'open', string>
 
-/** Holds of every organization, always: each sum is what its parts sum to, and nothing reserved is below zero. */
+/** Invariants of every organization: each sum equals the sum of its parts, and no reservation is below zero. */
 export function expectConsistentLedger(sqlite: Sqlite): void {
   const billing = sqlite.prepare<Sums, []>(
     `SELECT name, cast(balance as text) balance, cast(reserved as text) reserved,

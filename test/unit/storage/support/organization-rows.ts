@@ -10,7 +10,7 @@ export const ownedTables = [
   'reservations',
 ] as const
 
-/** Gives an organization so many rows in each table, in turn with those of another one. */
+/** Inserts this many rows of an organization in each table, alternating with those of another one. */
 export function fillOrganization(sqlite: Sqlite, organization: string, other: string, rows: number): void {
   const fill = (table: string, columns: string, values: string) =>
     sqlite.run(

@@ -21,19 +21,19 @@ export async function responseStorage() {
   const insert = (...added: NewResponse[]) => writer.write(() => added.forEach(writes.insert))
   const finish = (organization: string, id: string, end: ResponseEnd) =>
     writer.write(() => writes.finish(organization, id, end))
-  /** Keeps a finished response of acme, and tells its id. */
+  /** Stores a finished response of acme, and returns its id. */
   async function replied(previousId?: string, facts: Partial<NewResponse> = {}): Promise<string> {
     const response = { ...finished(acme, previousId), ...facts }
     await insert(response as NewResponse)
     return response.id
   }
-  /** Keeps so many responses of acme, each following the one before it. */
+  /** Stores this many responses of acme, each of which continues the previous one. */
   async function answeredInTurn(count: number): Promise<string[]> {
     const ids = chainOfIds(count)
     await insert(...ids.map((id, index) => ({ ...finished(acme, ids[index - 1]), id })))
     return ids
   }
-  /** Keeps a response of acme that has yet to be run, and tells its id. */
+  /** Stores a queued response of acme, and returns its id. */
   async function queued(previousId?: string): Promise<string> {
     const response = unfinished(acme, 'queued', previousId)
     await insert(response)
@@ -41,7 +41,7 @@ export async function responseStorage() {
   }
   const rows = () => idsIn(database.sqlite, 'responses', 'id')
   const pieces = () => idsIn(database.sqlite, 'response_log', 'response_id')
-  /** Waits until nothing is left of what removals have to erase. */
+  /** Waits until the removals have erased everything. */
   async function erased(): Promise<void> {
     const due = database.sqlite.prepare("SELECT 1 FROM responses WHERE deletion = 'due' LIMIT 1")
     while (due.get() !== null) await writer.write(() => {})
@@ -64,7 +64,7 @@ export async function responseStorage() {
   }
 }
 
-/** A whole response of the organization that says who it is. */
+/** A complete response of the organization that identifies it. */
 export function finished(
   organization: string,
   previousId?: string,

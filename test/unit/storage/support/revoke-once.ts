@@ -2,7 +2,7 @@ import { openDatabase } from '../../../../src/storage/sqlite/connection/database
 import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
 
-// Revokes a key as an operator's command does, from a process of its own.
+// Revokes a key in a separate process, as the command of an operator does.
 const [file = '', id = ''] = process.argv.slice(2)
 const database = openDatabase(file)
 await createKeys(database, createWriter(database)).revoke(id)

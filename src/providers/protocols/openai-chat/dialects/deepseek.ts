@@ -26,7 +26,7 @@ function adapt(body: Body, generation: Generation, _target: Target, warn: Warn):
     effort === 'none' ? rendered : rendered.map((message) => withReasoning(fieldsOf(message), warn))
   if (format?.type !== 'json_schema') return { ...body, messages }
   warn(
-    'response_format json_schema is not supported by deepseek; the model was instructed to follow the schema instead.',
+    '`response_format` `json_schema` is not supported by deepseek; the model was instructed to follow the schema instead.',
   )
   const instruction = { role: 'system', content: schemaInstruction(format) }
   return { ...body, messages: [instruction, ...messages], response_format: { type: 'json_object' } }
@@ -35,7 +35,7 @@ function adapt(body: Body, generation: Generation, _target: Target, warn: Warn):
 /** In thinking mode DeepSeek rejects a tool turn without its reasoning, and accepts an empty one. */
 function withReasoning(message: Body, warn: Warn): Body {
   if (message.tool_calls === undefined || typeof message.reasoning_content === 'string') return message
-  warn('The reasoning of an earlier tool call is not known here; deepseek continues without it.')
+  warn('The reasoning of an earlier tool call is not available; deepseek continues without it.')
   return { ...message, reasoning_content: '' }
 }
 

@@ -40,7 +40,7 @@ const maxTemperature = 1.5
 function adapt(body: Body, generation: Generation, _target: Target, warn: Warn): Body {
   const { temperature = 0, toolChoice } = generation
   if (temperature > maxTemperature)
-    warn(`mistral supports a temperature of at most ${maxTemperature}; it was lowered to that.`)
+    warn(`\`temperature\` was lowered to ${maxTemperature}, the maximum of mistral.`)
   return {
     ...body,
     ...(temperature > maxTemperature ? { temperature: maxTemperature } : {}),

@@ -27,7 +27,7 @@ function adapt(body: Body, _generation: Generation, { model }: Target, warn: War
 function withReasoning(message: Body, warn: Warn): Body {
   const [first] = listOf(message.tool_calls)
   if (first === undefined || message.reasoning_details !== undefined) return message
-  warn('The reasoning of an earlier tool call is not known here; openrouter continues without it.')
+  warn('The reasoning of an earlier tool call is not available; openrouter continues without it.')
   const { id } = fieldsOf(first)
   const placeholder = {
     type: 'reasoning.encrypted',
