@@ -4,6 +4,9 @@ import { chatPath, chatRoutes } from '../api/chat-completions/routes.ts'
 import { createChatService } from '../api/chat-completions/service.ts'
 import { completionRoutes } from '../api/chat-completions/stored/completion-routes.ts'
 import { createCompletionService } from '../api/chat-completions/stored/service.ts'
+import { createTokenCounter } from '../api/messages/count-tokens.ts'
+import { messageRoutes, messagesPath } from '../api/messages/routes.ts'
+import { createMessageService } from '../api/messages/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
 import type { LiveResponses } from '../api/responses/live/live-responses.ts'
@@ -51,6 +54,7 @@ export type AppDependencies = {
 const generationPaths: GenerationPaths = new Map([
   [chatPath, 'chat'],
   [responsesPath, 'responses'],
+  [messagesPath, 'messages'],
 ])
 
 /** Creates the HTTP application: middleware for every request, then the routes of each API. */
@@ -69,6 +73,8 @@ export function createApp(dependencies: AppDependencies) {
     runs: dependencies.runs,
     options: compatibility,
   })
+  const messages = createMessageService({ gateway, models, unsupported })
+  const countTokens = createTokenCounter({ models, unsupported })
   let routes: readonly Route[] = []
   // With `standardHostname`, Elysia would cut the path wrongly for short host names such as `ai`.
   const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: false } })
@@ -88,6 +94,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(completionRoutes(guard, createCompletionService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
     .use(storedResponseRoutes(guard, responses, log))
+    .use(messageRoutes(guard, messages, countTokens, log))
   // These depend on the list of routes.
   app.use(openApi(app.routes))
   routes = app.routes.map(({ method, path }) => ({ method, path }))

@@ -43,6 +43,8 @@ const interfaceNow = {
   'GET /v1/responses/{id}': [200, 400, 401, 403, 404, 429, 500, 503],
   'POST /v1/responses/{id}/cancel': [200, 400, 401, 403, 404, 429, 500, 503],
   'DELETE /v1/responses/{id}': [200, 400, 401, 403, 404, 429, 500, 503],
+  'POST /v1/messages': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
+  'POST /v1/messages/count_tokens': [200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503],
   'GET /v1/responses/{id}/input_items': [200, 400, 401, 403, 404, 429, 500, 503],
 }
 

@@ -71,6 +71,7 @@ const tagDescriptions: Record<Tag, string> = {
   Models: 'The enabled models and their prices.',
   Chat: 'Chat completions.',
   Responses: 'Responses.',
+  Messages: 'Messages, as in the API of Anthropic.',
   System: 'Probes, metrics, and this document.',
 }
 
