@@ -5,7 +5,7 @@ import { createChatService } from '../api/chat-completions/service.ts'
 import { completionRoutes } from '../api/chat-completions/stored/completion-routes.ts'
 import { createCompletionService } from '../api/chat-completions/stored/service.ts'
 import { createTokenCounter } from '../api/messages/count-tokens.ts'
-import { messageRoutes, messagesPath } from '../api/messages/routes.ts'
+import { messageRoutes, type MessagesApi, messagesPath } from '../api/messages/routes.ts'
 import { createMessageService } from '../api/messages/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
@@ -25,6 +25,7 @@ import { rejectOtherMethods } from '../http/methods.ts'
 import { createGuard } from '../http/guard.ts'
 import { openApi } from '../http/openapi/openapi.ts'
 import { type GenerationPaths, recordRejected } from '../http/record-rejected.ts'
+import { reachability } from '../http/reachability.ts'
 import { requestId, requestTelemetry } from '../http/request-telemetry.ts'
 import type { Route } from '../http/route-hint.ts'
 import type { Log } from '../lib/log.ts'
@@ -73,14 +74,13 @@ export function createApp(dependencies: AppDependencies) {
     runs: dependencies.runs,
     options: compatibility,
   })
-  const messages = createMessageService({ gateway, models, unsupported })
-  const countTokens = createTokenCounter({ models, unsupported })
   let routes: readonly Route[] = []
   // With `standardHostname`, Elysia would cut the path wrongly for short host names such as `ai`.
   const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: false } })
     .use(requestId())
     .use(cors(settings.cors))
     .use(requestTelemetry(dependencies.requests))
+    .use(reachability())
     .use(
       errorHandler(
         log,
@@ -94,9 +94,14 @@ export function createApp(dependencies: AppDependencies) {
     .use(completionRoutes(guard, createCompletionService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
     .use(storedResponseRoutes(guard, responses, log))
-    .use(messageRoutes(guard, messages, countTokens, log))
+    .use(messageRoutes(guard, createMessagesApi(dependencies), log))
   // These depend on the list of routes.
   app.use(openApi(app.routes))
   routes = app.routes.map(({ method, path }) => ({ method, path }))
   return app.use(rejectOtherMethods(app.routes))
+}
+
+function createMessagesApi({ gateway, models, settings }: AppDependencies): MessagesApi {
+  const prepare = { models, unsupported: settings.unsupportedParameters }
+  return { messages: createMessageService({ ...prepare, gateway }), countTokens: createTokenCounter(prepare) }
 }

@@ -2,6 +2,7 @@ import type { Generation, Tool, ToolChoice } from '../../domain/generation/reque
 import type { ProviderTool } from '../../domain/generation/source-request.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import type { AnthropicTool, CountTokensRequest, CustomTool } from './schema.ts'
+import { isStrictSchema } from './strict-schema.ts'
 
 type ToolFields = Pick<Generation, 'tools' | 'providerTools' | 'toolChoice' | 'parallelToolCalls'>
 
@@ -35,7 +36,7 @@ function lowerTool({ name, description, input_schema, strict }: CustomTool): Too
     name,
     description: description ?? undefined,
     parameters: input_schema,
-    strict: strict ?? undefined,
+    strict: strict == null ? undefined : strict && isStrictSchema(input_schema),
   }
 }
 

@@ -5,6 +5,7 @@ import type { Fields } from '../../lib/json/json.ts'
 import { lowerEffort } from './lower-effort.ts'
 import { lowerMessages } from './lower-messages.ts'
 import { lowerTools } from './lower-tools.ts'
+import { isStrictSchema } from './strict-schema.ts'
 import type { CountTokensRequest, MessageRequest } from './schema.ts'
 
 /** The headers of a request that belong to its meaning. */
@@ -58,7 +59,7 @@ function lowerFormat({ output_config, output_format }: CountTokensRequest): Form
   const format = output_config?.format ?? output_format
   return format == null
     ? undefined
-    : { type: 'json_schema', name: 'output', schema: format.schema, strict: true }
+    : { type: 'json_schema', name: 'output', schema: format.schema, strict: isStrictSchema(format.schema) }
 }
 
 const noExtras: Fields = {}

@@ -15,6 +15,9 @@ import type { MessageService } from './service.ts'
 /** The path of the Messages API. */
 export const messagesPath = '/v1/messages'
 
+/** The services behind the routes. */
+export type MessagesApi = { readonly messages: MessageService; readonly countTokens: TokenCounter }
+
 const common = { tag: 'Messages', error: AnthropicErrorBody } as const
 
 const createDetail = describe({
@@ -37,7 +40,7 @@ const countDetail = describe({
 })
 
 /** `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
-export function messageRoutes(guard: Guard, service: MessageService, countTokens: TokenCounter, log: Log) {
+export function messageRoutes(guard: Guard, { messages, countTokens }: MessagesApi, log: Log) {
   return new Elysia({ name: 'messages' })
     .use(guard)
     .post(
@@ -49,9 +52,9 @@ export function messageRoutes(guard: Guard, service: MessageService, countTokens
         const headers = headersOf(request)
         if (body.stream) {
           const failed = (error: unknown) => errorFrame(error, log, requestId)
-          return eventStream({ ...(await service.stream(body, headers, context)), failed })
+          return eventStream({ ...(await messages.stream(body, headers, context)), failed })
         }
-        const { message, cost } = await service.complete(body, headers, context)
+        const { message, cost } = await messages.complete(body, headers, context)
         if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
         return message
       },

@@ -1,5 +1,5 @@
-import type { GenerationEvent, ProviderFields } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsBeside, isObject, type Json, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
+import type { GenerationEvent } from '../../../domain/generation/events.ts'
+import { type Fields, isObject, type Json, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import {
   addFragment,
   type CallArguments,
@@ -9,6 +9,7 @@ import {
   emptyArguments,
   isCounterId,
 } from '../tool-call.ts'
+import { callBegin } from './call-begin.ts'
 import { outputTool } from './response-format.ts'
 
 /** The state of the content blocks of a response. */
@@ -141,25 +142,9 @@ function openToolUse(blocks: Blocks, block: Fields, events: GenerationEvent[]): 
   if (name === outputTool) return openText({ ...blocks, hasOutput: true }, 'output', block, '')
   const id = callIdFor(blocks, textOf(block.id), name)
   const { callIds } = blocks
-  const providerFields = callFieldsOf(block)
-  events.push({
-    type: 'tool-call-begin',
-    choice: 0,
-    index: callIds.length,
-    id,
-    name,
-    ...(providerFields && { providerFields }),
-  })
+  events.push(callBegin(block, { choice: 0, index: callIds.length }, { id, name }))
   const open = { type: 'call', block, id, name, arguments: emptyArguments } as const
   return { ...blocks, callIds: [...callIds, id], open }
-}
-
-const callFields: ReadonlySet<string> = new Set(['type', 'id', 'name', 'input'])
-
-/** The fields of a call beyond the common ones, such as the code that made it. */
-function callFieldsOf(block: Fields): ProviderFields | undefined {
-  const fields = fieldsBeside(callFields, block)
-  return fields && { protocol: 'anthropic', fields }
 }
 
 /** An id under which thinking blocks are stored must not be used again by other responses. */
