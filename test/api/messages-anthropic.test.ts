@@ -24,7 +24,13 @@ const content: readonly Block[] = [
     tool_use_id: 'srvtoolu_1',
     content: [{ type: 'web_search_result', url: 'https://a' }],
   },
-  { type: 'tool_use', id: 'toolu_01A09q90qw90lq917835lq9', name: 'measure', input: { river: 'Elbe' }, caller: { type: 'direct' } },
+  {
+    type: 'tool_use',
+    id: 'toolu_01A09q90qw90lq917835lq9',
+    name: 'measure',
+    input: { river: 'Elbe' },
+    caller: { type: 'direct' },
+  },
   { type: 'tool_use', id: 'toolu_01B09q90qw90lq917835lq9', name: 'measure', input: {} },
 ]
 const usage = {
