@@ -18,7 +18,9 @@ describe('the tokens of a message are counted by Anthropic', () => {
     await using scenario = await startAnthropicScenario(json({ input_tokens: 1234 }))
     const body = {
       ...prompt,
-      ...{ system: 'Be brief.', tools: [{ name: 'f', input_schema: {} }], thinking: { type: 'adaptive' } },
+      system: 'Be brief.',
+      tools: [{ name: 'f', input_schema: {} }],
+      thinking: { type: 'adaptive' },
     }
     const reply = await countTokens(scenario.app, { ...body, max_tokens: 5, stream: true, temperature: 0.5 })
     expect(await reply.json()).toEqual({ input_tokens: 1234 })

@@ -47,13 +47,20 @@ function mergeStates(states: readonly SealedState[]): Pick<PastToolCall, 'state'
   const provider = states.at(-1)?.provider
   const own = states.filter((sealed) => sealed.provider === provider && isObject(sealed.state))
   if (provider === undefined || own.length === 0) return undefined
-  const merged = new Map<string, Json>()
+  // Lists that grow in place: a caller may send any number of states.
+  const lists = new Map<string, Json[]>()
+  const others = new Map<string, Json>()
   for (const { state } of own) {
-    for (const [name, value] of Object.entries(state ?? {})) merged.set(name, joined(merged.get(name), value))
+    for (const [name, value] of Object.entries(state ?? {})) {
+      if (Array.isArray(value)) addAll(lists, name, value)
+      else others.set(name, value)
+    }
   }
-  return { provider, state: Object.fromEntries(merged) }
+  return { provider, state: Object.fromEntries([...others, ...lists]) }
 }
 
-function joined(earlier: Json | undefined, later: Json): Json {
-  return Array.isArray(earlier) && Array.isArray(later) ? [...earlier, ...later] : later
+function addAll(lists: Map<string, Json[]>, name: string, values: readonly Json[]): void {
+  const list = lists.get(name) ?? []
+  lists.set(name, list)
+  for (const value of values) list.push(value)
 }
