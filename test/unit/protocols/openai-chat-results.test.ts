@@ -74,12 +74,19 @@ describe('the markers of Anthropic’s cache in chat completions', () => {
   })
 })
 
-test.each([
-  ['user-1', 'user-1'],
-  ['u'.repeat(64), 'u'.repeat(64)],
-  ['u'.repeat(65), expect.stringMatching(/^[0-9a-f]{64}$/)],
-])('the user %s is sent as %s', (user, expected) => {
+describe('the user', () => {
   const target = { model: 'm', stream: false }
-  for (const protocol of [protocolNamed('openai'), protocolNamed('vllm'), responses])
-    expect<unknown>(protocol.render({ ...plainGeneration, user }, target, () => {}).user).toEqual(expected)
+  const source = { protocol: 'anthropic' as const, body: {} }
+  const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
+  test.each<readonly [string, Partial<Generation>, unknown]>([
+    ['of a Messages request', { source, user: 'user-1' }, 'user-1'],
+    ['of 64 characters of a Messages request', { source, user: 'u'.repeat(64) }, 'u'.repeat(64)],
+    ['of more characters of a Messages request', { source, user: 'u'.repeat(65) }, hash],
+    ['of any length of another request', { user: 'u'.repeat(65) }, 'u'.repeat(65)],
+  ])('%s', (_, changes, expected) => {
+    for (const protocol of [protocolNamed('openai'), protocolNamed('vllm'), responses])
+      expect<unknown>(protocol.render({ ...plainGeneration, ...changes }, target, () => {}).user).toEqual(
+        expected,
+      )
+  })
 })
