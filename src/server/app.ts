@@ -79,8 +79,8 @@ export function createApp(dependencies: AppDependencies) {
   const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: false } })
     .use(requestId())
     .use(cors(settings.cors))
-    .use(requestTelemetry(dependencies.requests))
     .use(reachability())
+    .use(requestTelemetry(dependencies.requests))
     .use(
       errorHandler(
         log,
