@@ -1,3 +1,4 @@
+import { readPieces } from '../support/body-reader.ts'
 import { describe, expect, test } from 'bun:test'
 import type { AnthropicErrorBody } from '../../src/http/anthropic-error.ts'
 import { fieldsOf } from '../../src/lib/json/json.ts'
@@ -94,12 +95,16 @@ describe('a stream that breaks ends with an error and no end of the message', ()
     error: { type: 'overloaded_error', message: 'Overloaded' },
   })
   test.each([
-    ['the connection breaks', events(opening, breakOff)],
-    ['the body ends early', events(opening, finish)],
-    ['the provider reports a failure', events([...opening, failure])],
-  ])('when %s', async (_, script) => {
-    await using scenario = await startAnthropicScenario(script)
+    ['the connection breaks', [], breakOff],
+    ['the body ends early', [], finish],
+    ['the provider reports a failure', [failure], finish],
+  ])('when %s', async (_, rest, end) => {
+    const received = Promise.withResolvers<void>()
+    await using scenario = await startAnthropicScenario(events([...opening, received.promise, ...rest], end))
     const reply = await sendMessage(scenario.app, { ...messageRequest, stream: true })
+    // A connection that breaks at once takes the frames with it that were not read.
+    await readPieces(reply.clone()).until('It is')
+    received.resolve()
     const all = parseFrames(await reply.text())
     expect(all.map(({ type }) => type)).toEqual([
       'message_start',
