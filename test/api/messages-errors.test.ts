@@ -121,10 +121,13 @@ describe('a stream that breaks ends with an error and no end of the message', ()
 
   test('when a chat completions provider breaks within a tool call', async () => {
     const call = { index: 0, id: 'call_a', type: 'function', function: { name: 'f', arguments: '{"a' } }
-    await using scenario = await startScenario(chunks([delta({ tool_calls: [call] })], breakOff))
-    const all = parseFrames(
-      await (await sendMessage(scenario.app, { ...messageRequest, stream: true })).text(),
-    )
+    const received = Promise.withResolvers<void>()
+    const script = chunks([delta({ tool_calls: [call] }), received.promise], breakOff)
+    await using scenario = await startScenario(script)
+    const reply = await sendMessage(scenario.app, { ...messageRequest, stream: true })
+    await readPieces(reply.clone()).until('call_a')
+    received.resolve()
+    const all = parseFrames(await reply.text())
     expect(all.at(-1)?.type).toBe('error')
     expect(all.map(({ type }) => type)).not.toContain('message_stop')
   })
