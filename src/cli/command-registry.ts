@@ -53,6 +53,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/backup.ts')).backup,
   },
   {
+    name: 'import',
+    summary: 'convert the configuration of a LiteLLM proxy',
+    load: async () => (await import('./commands/import.ts')).importCommand,
+  },
+  {
     name: 'version',
     summary: 'print the version',
     load: async () => (await import('./commands/version.ts')).version,

@@ -1,0 +1,48 @@
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { duplicateKey } from '../../config/duplicate-key.ts'
+import { fileErrorReason } from '../../config/file-errors.ts'
+import { CommandError } from '../errors.ts'
+
+/** A parsed file of another program. */
+export type Source = {
+  readonly config: unknown
+  /** The path of a key that occurs twice; the parser keeps the last value. */
+  readonly duplicate?: string
+}
+
+/** Reads and parses a YAML file. Throws `CommandError` with a sentence that names the file. */
+export function readSource(file: string): Source {
+  const text = readText(file)
+  const config = parse(text, file)
+  const duplicate = duplicateKey(text)
+  return { config, ...(duplicate !== undefined && { duplicate }) }
+}
+
+const maxBytes = 1024 * 1024
+
+function readText(file: string): string {
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(file, 'r')
+    const status = fstatSync(descriptor)
+    if (status.isFile() && status.size > maxBytes)
+      throw new CommandError(`${file} has more than 1 MiB, which no configuration has.`)
+    if (!status.isFile()) throw new CommandError(`${file} is not a file.`)
+    return readFileSync(descriptor, 'utf8').replace(/^\uFEFF/, '')
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    throw new CommandError(`${file} cannot be read: ${fileErrorReason(error)}.`)
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+function parse(text: string, file: string): unknown {
+  try {
+    return Bun.YAML.parse(text)
+  } catch (error) {
+    const isDeep = error instanceof RangeError
+    const reason = error instanceof Error ? error.message.replace(/^YAML Parse error: /, '') : 'not YAML'
+    throw new CommandError(`${file} is not valid YAML: ${isDeep ? 'it is nested too deeply' : reason}.`)
+  }
+}
