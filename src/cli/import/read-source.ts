@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { duplicateKey } from '../../config/duplicate-key.ts'
 import { fileErrorReason } from '../../config/file-errors.ts'
+import { invalidLine } from '../../config/read-settings-file.ts'
 import { CommandError } from '../errors.ts'
 
 /** A parsed file of another program. */
@@ -37,12 +38,17 @@ function readText(file: string): string {
   }
 }
 
+/** Characters in which the line of an error is searched, which takes a parse for each line. */
+const maxSearched = 100_000
+
 function parse(text: string, file: string): unknown {
   try {
     return Bun.YAML.parse(text)
   } catch (error) {
-    const isDeep = error instanceof RangeError
+    if (error instanceof RangeError)
+      throw new CommandError(`${file} is not valid YAML: it is nested too deeply.`)
     const reason = error instanceof Error ? error.message.replace(/^YAML Parse error: /, '') : 'not YAML'
-    throw new CommandError(`${file} is not valid YAML: ${isDeep ? 'it is nested too deeply' : reason}.`)
+    const line = text.length <= maxSearched ? ` Line ${invalidLine(text)}.` : ''
+    throw new CommandError(`${file} is not valid YAML: ${reason}.${line}`)
   }
 }

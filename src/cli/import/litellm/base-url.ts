@@ -28,7 +28,7 @@ export function readBaseUrl(value: unknown, kind: string): ImportedBaseUrl {
 }
 
 const notAnAddress = {
-  problem: 'It must be an address such as https://host/v1, without a password and a query.',
+  problem: 'must be an address such as https://host/v1, without a password and a query.',
 } as const
 
 /** The address with `path` at its end, once. */

@@ -60,8 +60,8 @@ export function readDeployment(
   const translation = findService(params, paramsPath, notes)
   if (typeof translation === 'string') return reject(`${quoted(name)} was not imported. ${translation}`)
   const catalogModel = catalogModelOf(translation, info)
-  if (!isChatModel(translation.model, info, catalogModel))
-    return reject(`${quoted(name)} was not imported: only chat models are.`)
+  const other = otherUse(translation.model, info, catalogModel)
+  if (other !== undefined) return reject(`${quoted(name)} was not imported. ${other}`)
   const draft = draftProvider(params, translation, paramsPath, notes)
   if (typeof draft === 'string') return reject(`${quoted(name)} was not imported. ${draft}`)
   noteModelFields(fieldsOf(entry), params, info, path, notes)
@@ -98,7 +98,12 @@ function withCredentials(
 /** The model of the built-in catalog: the one of the provider, or the one that `base_model` names. */
 function catalogModelOf({ kind, model }: Translation, info: Fields): ModelFacts | undefined {
   const baseModel = textOf(info.base_model)
-  const names = [`${kind}/${model}`, ...(baseModel === undefined ? [] : [baseModel, openaiModel(baseModel)])]
+  const names = [
+    `${kind}/${model}`,
+    ...(kind === 'vertex' ? [`gemini/${model}`] : []),
+    ...(kind === 'vertex-anthropic' ? [`anthropic/${model.replace('@', '-')}`] : []),
+    ...(baseModel === undefined ? [] : [baseModel, openaiModel(baseModel)]),
+  ]
   return catalog.models.find(({ routes = [] }) =>
     routes.some((route) => names.includes(`${route.provider}/${route.model}`)),
   )
@@ -109,9 +114,13 @@ function openaiModel(baseModel: string): string {
   return `openai/${baseModel.replace(/^(azure|openai)\//, '')}`
 }
 
-function isChatModel(model: string, { mode }: Fields, catalogModel: ModelFacts | undefined): boolean {
-  if (typeof mode === 'string' && mode !== '') return mode === 'chat' || mode === 'responses'
-  return catalogModel?.enabled !== false && !otherModel.test(model)
+/** Says why a model is not for chats; undefined for one that is. */
+function otherUse(model: string, { mode }: Fields, catalogModel: ModelFacts | undefined): string | undefined {
+  if (mode === 'chat' || mode === 'responses') return undefined
+  if (typeof mode === 'string' && mode !== '')
+    return `Weir serves chat models, and its mode is ${quoted(mode)}.`
+  if (catalogModel?.enabled !== false && !otherModel.test(model)) return undefined
+  return 'It does not seem to be a chat model; if it is, set model_info.mode to chat and import again.'
 }
 
 /** The names of models that are not for chats. */

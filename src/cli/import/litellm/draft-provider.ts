@@ -20,7 +20,7 @@ export function draftProvider(
   const kind = kinds[translation.kind]
   if (kind === undefined || !('protocol' in kind)) return `Weir has no kind ${translation.kind}.`
   const address = readBaseUrl(params.api_base, translation.kind)
-  if (address.problem !== undefined) return `${path}.api_base: ${address.problem}`
+  if (address.problem !== undefined) return `Its api_base ${address.problem}`
   const read =
     address.baseUrl === undefined ? undefined : (translation.address?.(address.baseUrl) ?? address.baseUrl)
   const cloud = cloudSettings(translation)

@@ -18,9 +18,23 @@ export function findService(params: Fields, path: string, notes: Notes): Transla
     return specialServices[service]?.({ model, params, apiBase, path, notes }) ?? ''
   }
   const known = Object.hasOwn(services, service) ? services[service] : undefined
-  if (known === undefined) return `Weir has no provider ${quoted(service)}.`
+  if (known === undefined) return unknownService(service, model, params, path, notes)
   const { kind, baseUrl, keyVariable } = known
   return { kind, model, defaultBaseUrl: baseUrl, keyVariable }
+}
+
+/** Most servers with an address of their own are compatible with OpenAI. */
+function unknownService(
+  service: string,
+  model: string,
+  params: Fields,
+  path: string,
+  notes: Notes,
+): Translation | string {
+  if (textOf(params.api_base) === undefined) return `Weir has no provider ${quoted(service)}.`
+  const reason = `Weir has no provider ${quoted(service)}; its address is used as an OpenAI-compatible one.`
+  notes.add(`${path}.model`, reason)
+  return { kind: 'openai-compatible', model }
 }
 
 /** The part before the first slash, if LiteLLM knows it, or the provider that is guessed from the name of the model. */
@@ -34,7 +48,10 @@ function splitModel(
   if (customProvider !== undefined && customProvider !== prefix)
     return { service: customProvider, model: text }
   if (prefix !== '' && isKnown(prefix)) return { service: prefix, model }
-  return { service: customProvider ?? guessedService(text) ?? (prefix || undefined), model: text }
+  const guessed = customProvider ?? guessedService(text)
+  return guessed === undefined && prefix !== ''
+    ? { service: prefix, model }
+    : { service: guessed, model: text }
 }
 
 function isKnown(service: string): boolean {

@@ -78,6 +78,8 @@ function readModelList(
     defaults: defaultParams(sections),
   }
   const list = listOf(config.model_list)
+  if (config.model_list !== undefined && config.model_list !== null && !Array.isArray(config.model_list))
+    notes.add('model_list', 'It is not a list of models.')
   if (list.length > maxModels) notes.add('model_list', `Only the first ${maxModels} entries were imported.`)
   return list
     .slice(0, maxModels)

@@ -11,7 +11,7 @@ export function noteModelFields(
   path: string,
   notes: Notes,
 ): void {
-  notes.addUnknown(entry, path, new Set(['model_name', 'litellm_params', 'model_info', 'description']))
+  notes.addUnknown(entry, path, entryFields, { rpm: rateLimit, tpm: rateLimit })
   notes.addUnknown(withoutPrices(params), `${path}.litellm_params`, paramFields, paramReasons)
   notes.addUnknown(withoutPrices(info), `${path}.model_info`, infoFields, infoReasons)
 }
@@ -19,6 +19,13 @@ export function noteModelFields(
 function withoutPrices(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !isPriceField(name)))
 }
+
+const entryFields: ReadonlySet<string> = new Set([
+  'model_name',
+  'litellm_params',
+  'model_info',
+  'description',
+])
 
 /** The parameters that are imported, or that need nothing. */
 const paramFields: ReadonlySet<string> = new Set([
@@ -47,7 +54,7 @@ const paramFields: ReadonlySet<string> = new Set([
 ])
 
 const rateLimit =
-  'A provider has no rate limit in Weir, so this only weights the route; limits are those of organizations.'
+  'A provider has no rate limit in Weir; this is at most a weight of the route. Organizations have limits.'
 const signIn = 'Weir does not sign in to Microsoft Entra ID; use a key of the resource.'
 const defaultParameter = 'A model has no default parameters in Weir; clients send them.'
 const retries = 'The number of retries is one for all models: retries.attempts.'

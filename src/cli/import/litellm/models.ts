@@ -1,7 +1,8 @@
 import { catalog } from '../../../config/catalog.ts'
 import type { ModelFacts, Route } from '../../../config/model-facts.ts'
+import { kinds } from '../../../providers/kinds/kinds.ts'
 import type { Deployment } from './deployment.ts'
-import { type Fallbacks, fallbackRoutes } from './fallbacks.ts'
+import { type Fallbacks, fallbackRoutes, noteUnusedFallbacks } from './fallbacks.ts'
 import { describedFacts } from './model-entry.ts'
 import { isSlug, Names } from './names.ts'
 import type { Notes } from './notes.ts'
@@ -37,11 +38,12 @@ export function importModels(input: ModelsInput): ImportedModel[] {
     const key = JSON.stringify([routes, deployments.map(({ facts }) => facts)])
     const same = isSlug(name) ? undefined : models.get(key)
     if (same === undefined)
-      models.set(models.has(key) ? name : key, { names: [name], deployments, routes, catalogModel })
+      models.set(models.has(key) ? `slug ${name}` : key, { names: [name], deployments, routes, catalogModel })
     else same.names.push(name)
   }
-  const described = [...models.values()].map((draft) => describeDraft(draft, names))
+  const described = [...models.values()].map((draft) => describeDraft(draft, names, input.notes))
   addAliases(described, input, names)
+  noteUnusedFallbacks(input.fallbacks, (name) => groups.has(name), input.notes)
   return described.map(({ model, aliases, draft }) => ({
     model: {
       ...model,
@@ -70,7 +72,8 @@ function resolverOf(
   const byId = new Map(
     deployments.flatMap((deployment) => (deployment.id ? [[deployment.id, deployment]] : [])),
   )
-  return (name) => {
+  const resolved = new Map<string, readonly Route[] | undefined>()
+  const find = (name: string) => {
     const group = groups.get(name) ?? groups.get(targets.get(name) ?? '')
     if (group !== undefined) return routesOf(group)
     const deployment = byId.get(name)
@@ -78,9 +81,13 @@ function resolverOf(
     const route = wildcardRoute(name, wildcards)
     return route === undefined ? undefined : [route]
   }
+  return (name) => {
+    if (!resolved.has(name)) resolved.set(name, find(name))
+    return resolved.get(name)
+  }
 }
 
-function describeDraft(draft: Draft, names: Names): Described {
+function describeDraft(draft: Draft, names: Names, notes: Notes): Described {
   const { deployments, catalogModel, routes } = draft
   const [name = ''] = draft.names
   const provider = routes[0]?.provider ?? 'litellm'
@@ -91,7 +98,18 @@ function describeDraft(draft: Draft, names: Names): Described {
     ...(own?.enabled === false && { enabled: true }),
     ...describedFacts(deployments, catalogModel, own),
   }
+  if (!model.pricing && !own?.pricing) notePrice(draft, name, notes)
   return { model, aliases: [], draft }
+}
+
+/** LiteLLM has a price list of its own. A server of the operator needs no price. */
+function notePrice({ deployments: [first] }: Draft, name: string, notes: Notes): void {
+  const kind = kinds[first?.provider.draft.kind ?? '']
+  if (first === undefined || kind === undefined || !('protocol' in kind) || kind.keyless === true) return
+  notes.add(
+    first.path,
+    `Weir knows no price of ${quoted(name)}; set pricing of the model to record what it costs.`,
+  )
 }
 
 /** Adds the names of the source that are not the slug, then those of `model_group_alias`. */
@@ -106,7 +124,8 @@ function addAliases(described: readonly Described[], { aliases, notes }: ModelsI
     }
   for (const { alias, name, path } of aliases) {
     const target = byName.get(name)
-    if (target === undefined) notes.add(path, 'This alias names no imported model.')
+    if (alias.trim() === '') notes.add(path, 'This alias has no name.')
+    else if (target === undefined) notes.add(path, 'This alias names no imported model.')
     else if (names.takeAlias(alias)) target.aliases.push(alias)
     else if (byName.get(alias) !== target) notes.add(path, `Weir has another model named ${quoted(alias)}.`)
   }

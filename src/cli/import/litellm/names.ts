@@ -1,6 +1,7 @@
 import { catalog } from '../../../config/catalog.ts'
 
-const catalogSlugs: ReadonlySet<string> = new Set(catalog.models.map(({ slug }) => slug))
+/** The slugs of the models that Weir has without any settings. */
+const builtInSlugs: ReadonlySet<string> = new Set([...catalog.models.map(({ slug }) => slug), 'weir/echo'])
 
 /** Chooses slugs and aliases so that each name belongs to one model. */
 export class Names {
@@ -33,7 +34,7 @@ export class Names {
   }
 
   #isFree(name: string): boolean {
-    return !this.#used.has(name) && !catalogSlugs.has(name)
+    return !this.#used.has(name) && !builtInSlugs.has(name)
   }
 
   #take(name: string): string {

@@ -9,7 +9,7 @@ export type NotImported = {
   readonly reason: string
 }
 
-/** Collects what was not imported, each path and reason once, in the order of the file. */
+/** Collects what was not imported, each path and reason once. */
 export class Notes {
   readonly #notes = new Map<string, NotImported>()
   #omitted = 0
@@ -34,11 +34,17 @@ export class Notes {
     }
   }
 
+  /** The notes on the models in the order of the source, then the others. */
   list(): readonly NotImported[] {
-    const notes = [...this.#notes.values()]
+    const notes = [...this.#notes.values()].toSorted((a, b) => modelIndex(a) - modelIndex(b))
     if (this.#omitted === 0) return notes
     return [...notes, { path: '…', reason: `${this.#omitted} more settings were not imported.` }]
   }
+}
+
+function modelIndex({ path }: NotImported): number {
+  const [, index] = /^model_list\[(\d+)\]/.exec(path) ?? []
+  return index === undefined ? Number.MAX_SAFE_INTEGER : Number(index)
 }
 
 /** More would not be read, and a hostile file could have any number. */

@@ -95,7 +95,7 @@ function complexityOf({ settings, literalKey, literalHeaders }: ProviderDraft): 
 function suggestedName({ kind, settings }: ProviderDraft): string {
   const prefix = kind === 'openai-compatible' ? '' : kind
   const place = settings.base_url === undefined ? (settings.location ?? '') : hostName(settings.base_url)
-  const name = [prefix, place]
+  const name = [place.startsWith(prefix) ? '' : prefix, place]
     .filter((part) => part !== '')
     .join('-')
     .toLowerCase()
@@ -118,7 +118,15 @@ function hostName(baseUrl: string): string {
 }
 
 /** First parts of a host that do not say whose it is. */
-const genericLabels: ReadonlySet<string> = new Set(['api', 'www', 'llm', 'inference', 'gateway', 'proxy'])
+const genericLabels: ReadonlySet<string> = new Set([
+  'api',
+  'www',
+  'llm',
+  'inference',
+  'gateway',
+  'proxy',
+  'open',
+])
 
 function uniqueName(name: string, used: ReadonlySet<string>): string {
   // The name of a kind would be taken for that kind's own provider.

@@ -38,7 +38,15 @@ export const services: Readonly<Record<string, Service>> = {
   galadriel: compatible('https://api.galadriel.com/v1', 'GALADRIEL_API_KEY'),
   github: compatible('https://models.inference.ai.azure.com', 'GITHUB_API_KEY'),
   moonshot: compatible('https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
-  nebius: compatible('https://api.studio.nebius.ai/v1', 'NEBIUS_API_KEY'),
+  novita: compatible('https://api.novita.ai/v3/openai', 'NOVITA_API_KEY'),
+  minimax: compatible('https://api.minimax.io/v1', 'MINIMAX_API_KEY'),
+  morph: compatible('https://api.morphllm.com/v1', 'MORPH_API_KEY'),
+  lambda_ai: compatible('https://api.lambda.ai/v1', 'LAMBDA_API_KEY'),
+  v0: compatible('https://api.v0.dev/v1', 'V0_API_KEY'),
+  vercel_ai_gateway: compatible('https://ai-gateway.vercel.sh/v1', 'VERCEL_AI_GATEWAY_API_KEY'),
+  scaleway: compatible('https://api.scaleway.ai/v1', 'SCW_SECRET_KEY'),
+  veniceai: compatible('https://api.venice.ai/api/v1', 'VENICE_AI_API_KEY'),
+  aihubmix: compatible('https://aihubmix.com/v1', 'AIHUBMIX_API_KEY'),
   hyperbolic: compatible('https://api.hyperbolic.xyz/v1', 'HYPERBOLIC_API_KEY'),
   dashscope: compatible('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'DASHSCOPE_API_KEY'),
 }
@@ -46,6 +54,30 @@ export const services: Readonly<Record<string, Service>> = {
 function compatible(baseUrl: string | undefined, keyVariable: string): Service {
   return { kind: 'openai-compatible', baseUrl, keyVariable }
 }
+
+/** Services with an API of their own, which no other sentence is about. */
+const ownApis = [
+  'aleph_alpha',
+  'aws_polly',
+  'bytez',
+  'clarifai',
+  'cloudflare',
+  'elevenlabs',
+  'fal_ai',
+  'infinity',
+  'jina_ai',
+  'langgraph',
+  'maritalk',
+  'nlp_cloud',
+  'oci',
+  'oobabooga',
+  'predibase',
+  'runwayml',
+  'sap',
+  'topaz',
+  'triton',
+  'voyage',
+]
 
 /** Services of LiteLLM whose own API Weir does not speak, with what to do instead where there is something. */
 export const unsupportedServices: Readonly<Record<string, string>> = {
@@ -59,6 +91,7 @@ export const unsupportedServices: Readonly<Record<string, string>> = {
   databricks:
     'Add Databricks as a provider of kind openai-compatible, with the address of its serving endpoints.',
   vllm: 'Weir calls vLLM as a server: use the prefix hosted_vllm and its address.',
+  ...Object.fromEntries(ownApis.map((name) => [name, `Weir does not speak the API of ${name}.`])),
   petals: 'Weir does not run models itself.',
   'text-completion-openai': 'It is a text completion model; Weir serves chat models.',
   'text-completion-codestral': 'It is a text completion model; Weir serves chat models.',

@@ -38,13 +38,15 @@ export const specialServices: Readonly<Record<string, (input: SpecialInput) => T
   azure,
   azure_ai: azureAi,
   bedrock,
+  bedrock_converse: bedrock,
+  bedrock_mantle: bedrockMantle,
   vertex_ai: vertex,
   vertex_ai_beta: vertex,
   ollama,
   ollama_chat: ollama,
   huggingface,
   fireworks_ai: fireworks,
-  snowflake: ({ model }) => ({ kind: 'snowflake', model, keyVariable: 'SNOWFLAKE_JWT' }),
+  snowflake: ({ model }) => ({ kind: 'snowflake', model, address: snowflakeAddress }),
 }
 
 /** With an address of its own it is any compatible server. */
@@ -104,6 +106,13 @@ function bedrock({ model, params, path, notes }: SpecialInput): Translation | st
   return { kind: 'bedrock', model: name.replace(/^openai\/(?=openai\.)/, ''), defaultBaseUrl }
 }
 
+/** The newer OpenAI-compatible endpoint of Bedrock. */
+function bedrockMantle({ model, params }: SpecialInput): Translation {
+  const region = importedText(params.aws_region_name)?.text ?? variableText('AWS_REGION')
+  const defaultBaseUrl = `https://bedrock-mantle.${region}.api.aws/v1`
+  return { kind: 'bedrock', model, defaultBaseUrl, keyVariable: 'BEDROCK_MANTLE_API_KEY' }
+}
+
 /** Gemini and Claude on Google Cloud, in a project and location. */
 function vertex({ model, params, apiBase, path, notes }: SpecialInput): Translation | string {
   const name = model.replace(/^gemini\//, '')
@@ -156,6 +165,11 @@ function huggingface({ model, apiBase }: SpecialInput): Translation {
 function fireworks({ model }: SpecialInput): Translation {
   const isPath = model.startsWith('accounts/') || model.includes('#') || model.includes('*')
   return { kind: 'fireworks', model: isPath ? model : `accounts/fireworks/models/${model}` }
+}
+
+/** Snowflake has an OpenAI-compatible API beside the one that LiteLLM calls. */
+function snowflakeAddress(baseUrl: string): string {
+  return withPath(baseUrl.replace(/\/(cortex\/.*)?$/, ''), '/cortex/v1')
 }
 
 function withoutPrefix(model: string, prefixes: readonly string[]): string | undefined {

@@ -42,9 +42,10 @@ export function isFalse(value: unknown): boolean {
   return value === false || (typeof value === 'string' && /^(false|no|off)$/i.test(value.trim()))
 }
 
-/** Reads a number of at least 0, also one that YAML 1.1 takes for a text, such as `3e-06`. */
+/** Reads a number of at least 0, also in the forms that only YAML 1.1 knows, such as `80_000`, and in quotes. */
 export function amountOf(value: unknown): number | undefined {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  const number =
+    typeof value === 'string' && value.trim() !== '' ? Number(value.replaceAll(/(?<=\d)_(?=\d)/g, '')) : value
   return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : undefined
 }
 

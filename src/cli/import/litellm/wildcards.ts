@@ -22,6 +22,8 @@ export function enableWildcards(wildcards: readonly Deployment[], notes: Notes):
         path,
         `${quoted(name)}: Weir has no list of the models of ${kind}; add each to models, with its route.`,
       )
+    if (name === '*' && kind === 'openai')
+      notes.add(path, 'Weir also enables every other provider whose key variable is set in the environment.')
     if (isListed && model !== '*')
       notes.add(path, `${quoted(name)}: Weir enables all models of the provider, not some.`)
   }
@@ -34,9 +36,10 @@ export function noteWildcardNames(wildcards: readonly Deployment[], notes: Notes
       notes.add(path, `${quoted(name)}: the models of this provider are called ${provider.name}/… in Weir.`)
 }
 
-/** The route of a name by the first wildcard that it matches. */
+/** The route of a name by the longest wildcard that it matches. */
 export function wildcardRoute(name: string, wildcards: readonly Deployment[]): Route | undefined {
-  for (const { name: pattern, model, provider } of wildcards) {
+  const specificFirst = wildcards.toSorted((a, b) => b.name.length - a.name.length)
+  for (const { name: pattern, model, provider } of specificFirst) {
     const [before = '', after = ''] = pattern.split('*', 2)
     const matches =
       name.length >= before.length + after.length && name.startsWith(before) && name.endsWith(after)
