@@ -120,6 +120,7 @@ test.each([
 const rejected: readonly [params: string, info: string, reason: RegExp][] = [
   ['{ model: sagemaker/x }', '{}', /does not call SageMaker/],
   ['{ model: bedrock/anthropic.claude-v2 }', '{}', /OpenAI-compatible endpoint, which does not serve/],
+  ['{ model: bedrock/openai.gpt-oss-20b-1:0, aws_region_name: "evil.test/#" }', '{}', /is not a region/],
   ['{ model: vertex_ai/meta/llama }', '{}', /the models of Google and Anthropic only/],
   ['{ model: unheardof/x }', '{}', /Weir has no provider “unheardof”/],
   ['{ model: triton/x, api_base: http://t }', '{}', /does not speak the API of triton/],
@@ -132,6 +133,7 @@ const rejected: readonly [params: string, info: string, reason: RegExp][] = [
   ['{ model: openai/text-embedding-3-small }', '{}', /does not seem to be a chat model/],
   ['{ model: openai/x }', '{ mode: embedding }', /its mode is “embedding”/],
   ['{ model: openai/x }', '{ blocked: True }', /is blocked/],
+  ['{ model: openai/, api_base: http://h/v1 }', '{}', /“openai\/” names no model/],
   ['{}', '{}', /no litellm_params\.model/],
 ]
 

@@ -10,6 +10,7 @@ export function findService(params: Fields, path: string, notes: Notes): Transla
   const text = textOf(params.model)?.trim()
   if (text === undefined) return 'It has no litellm_params.model.'
   const { service, model } = splitModel(text, textOf(params.custom_llm_provider))
+  if (model.trim() === '') return `${quoted(text)} names no model.`
   if (service === undefined)
     return `LiteLLM's provider of ${quoted(text)} is not known; write it as provider/model and import again.`
   if (Object.hasOwn(unsupportedServices, service)) return unsupportedServices[service] ?? ''

@@ -101,16 +101,25 @@ function bedrock({ model, params, path, notes }: SpecialInput): Translation | st
       `${path}.aws_access_key_id`,
       'Weir calls Bedrock with an API key; set AWS_BEARER_TOKEN_BEDROCK.',
     )
-  const region = importedText(params.aws_region_name)?.text ?? variableText('AWS_REGION')
+  const region = awsRegion(params)
+  if (region === undefined) return 'Its aws_region_name is not a region.'
   const defaultBaseUrl = `https://bedrock-runtime.${region}.amazonaws.com/openai/v1`
   return { kind: 'bedrock', model: name.replace(/^openai\/(?=openai\.)/, ''), defaultBaseUrl }
 }
 
 /** The newer OpenAI-compatible endpoint of Bedrock. */
-function bedrockMantle({ model, params }: SpecialInput): Translation {
-  const region = importedText(params.aws_region_name)?.text ?? variableText('AWS_REGION')
+function bedrockMantle({ model, params }: SpecialInput): Translation | string {
+  const region = awsRegion(params)
+  if (region === undefined) return 'Its aws_region_name is not a region.'
   const defaultBaseUrl = `https://bedrock-mantle.${region}.api.aws/v1`
   return { kind: 'bedrock', model, defaultBaseUrl, keyVariable: 'BEDROCK_MANTLE_API_KEY' }
+}
+
+/** The region, which becomes a part of the host; undefined for a text that is none. */
+function awsRegion({ aws_region_name: value }: Fields): string | undefined {
+  if (value === undefined || value === null || value === '') return variableText('AWS_REGION')
+  const region = importedText(value)
+  return region?.variable !== undefined || /^[a-z0-9-]+$/.test(region?.text ?? '') ? region?.text : undefined
 }
 
 /** Gemini and Claude on Google Cloud, in a project and location. */

@@ -45,7 +45,8 @@ export function wildcardRoute(name: string, wildcards: readonly Deployment[]): R
       name.length >= before.length + after.length && name.startsWith(before) && name.endsWith(after)
     if (!matches || !pattern.includes('*')) continue
     const part = name.slice(before.length, name.length - after.length)
-    return { provider: provider.name, model: model.replace('*', () => escapeText(part)) }
+    const route = { provider: provider.name, model: model.replace('*', () => escapeText(part)) }
+    if (route.model !== '') return route
   }
   return undefined
 }
