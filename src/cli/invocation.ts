@@ -2,6 +2,7 @@ import manifest from '../../package.json'
 import { relative } from 'node:path'
 import type { LoadedSettings } from '../config/load.ts'
 import type { CliContext } from './context.ts'
+import { shellWord } from './quote.ts'
 
 /** Returns how this program was started, such as `npx -y bun@1.4.5 start` or `./weir`, for examples to paste. */
 export function commandPrefix({ environment, cwd }: Pick<CliContext, 'environment' | 'cwd'>): string {
@@ -30,10 +31,6 @@ function pathText(path: string, cwd: string): string {
   const relativePath = relative(cwd, path)
   const shorter = relativePath.startsWith('..') ? path : relativePath
   return shellWord(shorter.includes('/') || path === shorter ? shorter : `./${shorter}`)
-}
-
-function shellWord(text: string): string {
-  return /^[\w./:@=+,\\-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 /** Returns the command that starts this program again, without arguments. */

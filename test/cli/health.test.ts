@@ -56,7 +56,7 @@ test('weir health waits for a silent server no longer than its timeout', async (
   const { code, err } = await runWeir(args, home.place('work'))
   expect({ code, err }).toEqual({
     code: 1,
-    err: `Weir is not ready at http://127.0.0.1:${port}/readyz. There was no reply within 200 ms.\n`,
+    err: `Weir is not ready at http://127.0.0.1:${port}/readyz. There was no response within 200 ms.\n`,
   })
 })
 

@@ -32,7 +32,7 @@ describe('weir import litellm', () => {
     writeFileSync(home.place('work/weir.yaml'), out)
     const unset = await runWeir(['check'], home.place('work'))
     expect(unset.code).toBe(1)
-    expect(unset.out).toContain('takes its value from the environment variable EU_BASE, which is not set')
+    expect(unset.out).toContain('uses the environment variable EU_BASE, which is not set')
     const environment = { EU_BASE: 'https://eu.test', EU_KEY: 'a', AZURE_US_API_KEY: 'b' }
     expect((await runWeir(['check'], home.place('work'), environment)).code).toBe(0)
   })
@@ -106,7 +106,7 @@ describe('weir import litellm fails with exit code 1 and one message for', () =>
   })
 
   test.each([
-    ['missing.yaml', 'there is no such file'],
+    ['missing.yaml', 'the file does not exist'],
     ['.', 'is not a file'],
     ['/dev/zero', 'is not a file'],
   ])('the file %s', async (file, reason) => {
@@ -118,13 +118,13 @@ describe('weir import litellm fails with exit code 1 and one message for', () =>
 })
 
 test.each([
-  [['import'], 'weir import needs one of: litellm. See weir import --help.'],
+  [['import'], 'Missing subcommand for weir import. Available: litellm. For help, run: weir import --help'],
   [
     ['import', 'litelm', 'x'],
-    'There is no weir import litelm. Did you mean litellm? See weir import --help.',
+    'Unknown subcommand “litelm” for weir import. Did you mean litellm? For help, run: weir import --help',
   ],
-  [['import', 'litellm'], 'weir import litellm needs FILE. See weir import --help.'],
-  [['import', 'litellm', 'x', '--out'], '--out needs a value. See weir import --help.'],
+  [['import', 'litellm'], 'Missing argument FILE for weir import litellm. For help, run: weir import --help'],
+  [['import', 'litellm', 'x', '--out'], 'The flag --out requires a value. For help, run: weir import --help'],
 ])('weir %p is wrong usage', async (args, message) => {
   using home = temporaryHome()
   expect(await runWeir(args, home.place('work'))).toEqual({ code: 2, out: '', err: `${message}\n` })

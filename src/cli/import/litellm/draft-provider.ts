@@ -1,4 +1,4 @@
-import type { ProviderSettings } from '../../../config/settings.ts'
+import type { ProviderSettings } from '../../../config/provider-settings.ts'
 import type { Fields } from '../../../lib/json/json.ts'
 import { settingProblems } from '../../../providers/config/setting-problems.ts'
 import { kinds } from '../../../providers/kinds/kinds.ts'

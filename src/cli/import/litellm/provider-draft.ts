@@ -1,4 +1,4 @@
-import type { ProviderSettings } from '../../../config/settings.ts'
+import type { ProviderSettings } from '../../../config/provider-settings.ts'
 
 /** The provider of a deployment, before it has a name in weir.yaml. */
 export type ProviderDraft = {

@@ -1,5 +1,5 @@
 import { catalog } from '../../../config/catalog.ts'
-import type { ProviderSettings } from '../../../config/settings.ts'
+import type { ProviderSettings } from '../../../config/provider-settings.ts'
 import { kinds } from '../../../providers/kinds/kinds.ts'
 import { type Notes } from './notes.ts'
 import { identityOf, type ProviderDraft } from './provider-draft.ts'
