@@ -1,4 +1,5 @@
 import manifest from '../../package.json'
+import { existsSync, realpathSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { LoadedSettings } from '../config/load.ts'
 import type { CliContext } from './context.ts'
@@ -6,7 +7,7 @@ import { shellWord } from './quote.ts'
 
 /** Returns how this program was started, such as `npx -y bun@1.4.5 start` or `./weir`, for examples to paste. */
 export function commandPrefix({ environment, cwd }: Pick<CliContext, 'environment' | 'cwd'>): string {
-  if (isCompiled()) return Bun.which('weir') === process.execPath ? 'weir' : pathText(process.execPath, cwd)
+  if (isCompiled()) return isOnPath(process.execPath) ? 'weir' : pathText(process.execPath, cwd)
   if (environment.npm_lifecycle_event === 'start')
     return environment.npm_config_user_agent?.startsWith('npm/')
       ? `npx -y ${manifest.packageManager} start`
@@ -24,6 +25,12 @@ export function locationFlags(
     config: file !== null && (flags.config || environment.WEIR_CONFIG) ? ` --config ${shellWord(file)}` : '',
     data: flags.data || environment.WEIR_DATA ? ` --data ${shellWord(dataFolder)}` : '',
   }
+}
+
+/** True if `weir` starts this executable, perhaps by a link, such as one of Homebrew. */
+function isOnPath(executable: string): boolean {
+  const found = Bun.which('weir')
+  return found !== null && existsSync(found) && realpathSync(found) === realpathSync(executable)
 }
 
 /** Returns the path for a shell, relative to `cwd` if the file is below it. */
