@@ -32,7 +32,7 @@ test.each([
   await server.exited
   const stopped = await runWeir(['health', '--port', port], folder)
   expect(stopped).toMatchObject({ code: 1, out: '' })
-  expect(stopped.err).toStartWith(`Weir is not ready at ${url}. The connection failed (`)
+  expect(stopped.err).toStartWith(`Weir is not ready at ${url}. The connection failed (ECONNREFUSED).`)
 })
 
 test('weir health fails with the reason when the gateway is not ready', async () => {

@@ -25,8 +25,13 @@ export async function probe(url: string, timeoutMs: number): Promise<Probe> {
     return response.statusCode === 200 ? null : `The status is ${response.statusCode}.${reasonOf(body)}`
   } catch (error) {
     if (signal.aborted) return `There was no response within ${timeoutMs} ms.`
-    return `The connection failed (${causeOf(error)}).`
+    return `The connection failed (${codeOf(error) ?? causeOf(error)}).`
   }
+}
+
+/** The code of a network error, such as `ECONNREFUSED`. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 /** Uses no `fetch`, which would send the request to the proxy of the environment. */
