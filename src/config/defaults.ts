@@ -35,6 +35,7 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
       openResponses: fileSettings.compatibility?.open_responses ?? false,
       functionTools: fileSettings.compatibility?.function_tools ?? false,
       toolCallFragments: fileSettings.compatibility?.tool_call_fragments ?? false,
+      logprobs: fileSettings.compatibility?.logprobs ?? false,
     },
     log: fileSettings.log ?? 'requests',
     memory: { inFlight: parseSize(fileSettings.memory?.in_flight ?? '') ?? 512 * 1024 ** 2 },

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { modelApis } from '../domain/generation/model-apis.ts'
 import { efforts } from '../domain/generation/request.ts'
 
 /** USD: per million tokens for input, output, cache_read and cache_write; per request; per image. */
@@ -106,6 +107,8 @@ export const ModelFacts = Type.Object(
     input_modalities: Type.Optional(Type.Array(Modality)),
     output_modalities: Type.Optional(Type.Array(Modality)),
     supported_parameters: Type.Optional(Type.Array(Parameter)),
+    /** The APIs that the model serves. */
+    supported_apis: Type.Optional(Type.Array(Type.Enum([...modelApis]), { minItems: 1 })),
     reasoning: Type.Optional(ReasoningFacts),
     fast: Type.Optional(FastMode),
     /** The slug of the model that this is the fast variant of. */

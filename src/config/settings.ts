@@ -114,6 +114,7 @@ export const SettingsFile = Type.Object(
           open_responses: Type.Optional(Type.Boolean()),
           function_tools: Type.Optional(Type.Boolean()),
           tool_call_fragments: Type.Optional(Type.Boolean()),
+          logprobs: Type.Optional(Type.Boolean()),
         },
         closed,
       ),
@@ -158,6 +159,7 @@ export type Settings = {
     readonly openResponses: boolean
     readonly functionTools: boolean
     readonly toolCallFragments: boolean
+    readonly logprobs: boolean
   }
   readonly log: 'requests' | 'errors' | 'off'
   /** The maximum of bytes that the bodies, conversations and pages of all requests hold together. */

@@ -64,7 +64,10 @@ export type RemoteKind = {
 }
 
 /** How a provider serves an operation; the path as in its kind. */
-export type KindOperation = Pick<RemoteKind, 'protocol' | 'path'>
+export type KindOperation = Pick<RemoteKind, 'protocol' | 'path'> & {
+  /** True where the provider does not accept token ids in place of text. */
+  readonly textOnly?: boolean
+}
 
 /** A setting of a provider that only some kinds support. `api` is one too: it follows from `responsesApi`. */
 export type KindSetting = 'api_version' | 'project' | 'location' | 'credentials'

@@ -4,6 +4,10 @@ import { chatPath, chatRoutes } from '../api/chat-completions/routes.ts'
 import { createChatService } from '../api/chat-completions/service.ts'
 import { completionRoutes } from '../api/chat-completions/stored/completion-routes.ts'
 import { createCompletionService } from '../api/chat-completions/stored/service.ts'
+import { completionsPath, textCompletionRoutes } from '../api/completions/routes.ts'
+import { createTextCompletionService } from '../api/completions/service.ts'
+import { embeddingRoutes, embeddingsPath } from '../api/embeddings/routes.ts'
+import { createEmbeddingService } from '../api/embeddings/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
 import type { LiveResponses } from '../api/responses/live/live-responses.ts'
@@ -51,6 +55,8 @@ export type AppDependencies = {
 const generationPaths: GenerationPaths = new Map([
   [chatPath, 'chat'],
   [responsesPath, 'responses'],
+  [completionsPath, 'completions'],
+  [embeddingsPath, 'embeddings'],
 ])
 
 /** Creates the HTTP application: middleware for every request, then the routes of each API. */
@@ -89,6 +95,8 @@ export function createApp(dependencies: AppDependencies) {
     .use(completionRoutes(guard, createCompletionService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
     .use(storedResponseRoutes(guard, responses, log))
+    .use(textCompletionRoutes(guard, createTextCompletionService({ gateway, models, unsupported }), log))
+    .use(embeddingRoutes(guard, createEmbeddingService({ gateway, models, unsupported })))
   // These depend on the list of routes.
   app.use(openApi(app.routes))
   routes = app.routes.map(({ method, path }) => ({ method, path }))

@@ -5,16 +5,8 @@ import type {
   ToolCallEvent,
 } from '../../domain/generation/events.ts'
 import type { Usage } from '../../domain/generation/usage.ts'
-import type { ApiError } from '../../lib/errors/errors.ts'
-import { type ReplyMetadata, renderToolCall, renderUsage } from './render.ts'
-
-/** The frame that marks a stream as complete. */
-export const doneFrame = 'data: [DONE]\n\n'
-
-/** The frame of an error in the middle of a stream. It is the last one, so that a broken stream never looks complete. */
-export function errorFrame(error: ApiError): string {
-  return `data: ${JSON.stringify(error.toBody())}\n\n`
-}
+import { renderUsage } from '../../http/usage.ts'
+import { type ReplyMetadata, renderToolCall } from './render.ts'
 
 /**
  * Renders the frames of one streamed completion. They are concatenated from text: only the delta differs from chunk to

@@ -1,9 +1,9 @@
 import type { Answer, AnswerChoice } from '../../domain/generation/answer.ts'
 import type { ToolCall } from '../../domain/generation/events.ts'
-import type { Usage } from '../../domain/generation/usage.ts'
 import { estimatedUsageWarning, type MeteredUsage } from '../../gateway/billing/meter.ts'
+import { renderUsage } from '../../http/usage.ts'
 import { timeSortedId } from '../../lib/id.ts'
-import type { ChatCompletion, Usage as RenderedUsage } from './reply-schema.ts'
+import type { ChatCompletion } from './reply-schema.ts'
 
 /** The properties that a completion and each chunk of its stream have in common. */
 export type ReplyMetadata = {
@@ -63,23 +63,5 @@ export function renderToolCall(call: ToolCall) {
     id: call.id,
     type: 'function' as const,
     function: { name: call.name, arguments: call.arguments },
-  }
-}
-
-/** Renders token counts. Cached and reasoning tokens never exceed the total that they are part of. */
-export function renderUsage(usage: Usage): RenderedUsage {
-  const { promptTokens, completionTokens } = usage
-  return {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
-    prompt_tokens_details: {
-      cached_tokens: Math.min(usage.cachedTokens ?? 0, promptTokens),
-      audio_tokens: usage.promptAudioTokens,
-    },
-    completion_tokens_details: {
-      reasoning_tokens: Math.min(usage.reasoningTokens ?? 0, completionTokens),
-      audio_tokens: usage.completionAudioTokens,
-    },
   }
 }

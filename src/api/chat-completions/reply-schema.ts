@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { FreeObject } from '../../http/schema.ts'
+import { RenderedUsage } from '../../http/usage.ts'
 import { ToolCall } from './schema.ts'
 
 const text = Type.String()
@@ -10,23 +11,6 @@ const FinishReason = Type.Union([
   Type.Enum(['stop', 'length', 'tool_calls', 'content_filter'], { type: 'string' }),
   Type.Null(),
 ])
-
-export type Usage = Static<typeof Usage>
-/** The token counts of a reply. */
-export const Usage = Type.Object(
-  {
-    prompt_tokens: count,
-    completion_tokens: count,
-    total_tokens: count,
-    prompt_tokens_details: Type.Optional(
-      Type.Object({ cached_tokens: Type.Optional(count), audio_tokens: Type.Optional(count) }),
-    ),
-    completion_tokens_details: Type.Optional(
-      Type.Object({ reasoning_tokens: Type.Optional(count), audio_tokens: Type.Optional(count) }),
-    ),
-  },
-  { title: 'Usage' },
-)
 
 /** The properties that a completion and each of its chunks have in common. */
 const replyFields = {
@@ -59,7 +43,7 @@ export const ChatCompletion = Type.Object(
     created: count,
     model: text,
     choices: Type.Array(Choice),
-    usage: Usage,
+    usage: RenderedUsage,
     ...replyFields,
     metadata: Type.Optional(Type.Union([FreeObject, Type.Null()])),
   },
@@ -91,7 +75,7 @@ function chunkOf<Call extends TSchema>(call: Call) {
       created: count,
       model: text,
       choices: Type.Array(choiceOf(call)),
-      usage: Type.Optional(Type.Union([Usage, Type.Null()])),
+      usage: Type.Optional(Type.Union([RenderedUsage, Type.Null()])),
       ...replyFields,
     },
     { title: 'ChatCompletionChunk' },

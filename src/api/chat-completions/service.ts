@@ -7,13 +7,14 @@ import type { Models } from '../../gateway/models/models.ts'
 import { type PreparedGeneration, prepareGeneration } from '../../gateway/models/prepare-generation.ts'
 import { estimatedUsageWarning } from '../../gateway/billing/meter.ts'
 import type { Nanos } from '../../gateway/billing/price.ts'
+import { doneFrame } from '../../http/data-frames.ts'
 import { recordUnprepared } from '../../http/record-rejected.ts'
 import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
 import { createCompletionRecorder } from './store-completion.ts'
 import { lower } from './lower.ts'
 import { renderCompletion, replyMetadata, type ReplyMetadata } from './render.ts'
-import { ChunkRenderer, doneFrame } from './render-chunks.ts'
+import { ChunkRenderer } from './render-chunks.ts'
 import type { ChatCompletion } from './reply-schema.ts'
 import type { ChatRequest } from './schema.ts'
 
@@ -99,7 +100,7 @@ export function prepareChat(
   unsupported: 'reject' | 'drop',
 ): PreparedGeneration {
   const fast = request.performance_mode === 'fast'
-  return prepareGeneration(request, lower, { models, unsupported, fast })
+  return prepareGeneration(request, lower, { api: 'chat_completions', models, unsupported, fast })
 }
 
 function toFrameSource(

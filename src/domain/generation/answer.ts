@@ -1,4 +1,5 @@
 import type { FinishReason, GenerationEvent, ToolCall } from './events.ts'
+import { isObject, type Json } from '../../lib/json/json.ts'
 import type { Usage } from './usage.ts'
 
 /** A complete answer: the sum of the events of a stream. */
@@ -13,6 +14,8 @@ export type AnswerChoice = {
   readonly reasoning: string
   readonly toolCalls: readonly ToolCall[]
   readonly finish: FinishReason | null
+  /** In the form of the provider's `logprobs`; absent where it sent none. */
+  readonly logprobs?: Json
 }
 
 /** Accumulates the events of a stream into an answer. */
@@ -48,7 +51,13 @@ export class AnswerAccumulator {
   }
 }
 
-type OpenChoice = { text: string; reasoning: string; toolCalls: ToolCall[]; finish: FinishReason | null }
+type OpenChoice = {
+  text: string
+  reasoning: string
+  toolCalls: ToolCall[]
+  finish: FinishReason | null
+  logprobs?: Json
+}
 
 const emptyChoice = (): OpenChoice => ({ text: '', reasoning: '', toolCalls: [], finish: null })
 
@@ -69,7 +78,24 @@ function addToChoice(choice: OpenChoice, event: ChoiceEvent): void {
     case 'tool-call':
       choice.toolCalls.push(event.call)
       return
+    case 'logprobs':
+      choice.logprobs = joinLogprobs(choice.logprobs, event.logprobs)
+      return
     case 'finish':
       choice.finish = event.reason
   }
+}
+
+/** Appends the lists of the second to those of the first. */
+function joinLogprobs(first: Json | undefined, second: Json): Json {
+  if (!isObject(first) || !isObject(second)) return second
+  const joined: Record<string, Json> = { ...(first as Record<string, Json>) }
+  for (const [name, value] of Object.entries(second as Record<string, Json>))
+    joined[name] = joinLists(joined[name], value)
+  return joined
+}
+
+function joinLists(first: Json | undefined, second: Json): Json {
+  if (!Array.isArray(second)) return first ?? second
+  return Array.isArray(first) ? [...first, ...second] : second
 }

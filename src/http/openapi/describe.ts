@@ -30,7 +30,7 @@ export type Description = {
 /** An event stream: the schema of its frames, and a description of the last one. */
 export type Frames = { readonly schema: TSchema; readonly end: string }
 
-export type Tag = 'Models' | 'Chat' | 'Responses' | 'System'
+export type Tag = 'Models' | 'Chat' | 'Responses' | 'Completions' | 'Embeddings' | 'System'
 
 export type ErrorStatus = keyof typeof errorDescriptions
 

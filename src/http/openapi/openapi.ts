@@ -71,6 +71,8 @@ const tagDescriptions: Record<Tag, string> = {
   Models: 'The enabled models and their prices.',
   Chat: 'Chat completions.',
   Responses: 'Responses.',
+  Completions: 'Completions of prompts, without a conversation.',
+  Embeddings: 'Embeddings of texts.',
   System: 'Probes, metrics, and this document.',
 }
 

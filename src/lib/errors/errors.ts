@@ -80,15 +80,6 @@ export function unsupportedParameter(message: string, param: string): ApiError {
   return badRequest(message, 'unsupported_parameter', param)
 }
 
-/** 400: the model does not serve this kind of request. */
-export function operationNotSupported(slug: string, operation: 'completion' | 'embedding'): ApiError {
-  const message =
-    operation === 'embedding'
-      ? `The model ${slug} does not support embeddings.`
-      : `The model ${slug} does not support completions. Use /v1/chat/completions instead.`
-  return badRequest(message, 'unsupported_value', 'model')
-}
-
 /** 401: no bearer token was sent. */
 export function missingKey(): ApiError {
   const message = 'No API key was given. Send it as a header: Authorization: Bearer sk-weir-….'
