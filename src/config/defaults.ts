@@ -31,17 +31,21 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
       concurrency: fileSettings.background?.concurrency ?? 64,
       maxQueued: fileSettings.background?.max_queued ?? 1000,
     },
-    compatibility: {
-      openResponses: fileSettings.compatibility?.open_responses ?? false,
-      functionTools: fileSettings.compatibility?.function_tools ?? false,
-      toolCallFragments: fileSettings.compatibility?.tool_call_fragments ?? false,
-      logprobs: fileSettings.compatibility?.logprobs ?? false,
-    },
+    compatibility: resolveCompatibility(fileSettings.compatibility),
     log: fileSettings.log ?? 'requests',
     memory: { inFlight: parseSize(fileSettings.memory?.in_flight ?? '') ?? 512 * 1024 ** 2 },
     maxBody: parseSize(fileSettings.max_body ?? '') ?? 32 * 1024 ** 2,
     cors: fileSettings.cors ?? [],
     ...(tls && { tls: { cert: resolvePath(tls.cert), key: resolvePath(tls.key) } }),
+  }
+}
+
+function resolveCompatibility(compatibility: SettingsFile['compatibility']): Settings['compatibility'] {
+  return {
+    openResponses: compatibility?.open_responses ?? false,
+    functionTools: compatibility?.function_tools ?? false,
+    toolCallFragments: compatibility?.tool_call_fragments ?? false,
+    logprobs: compatibility?.logprobs ?? false,
   }
 }
 

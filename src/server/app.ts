@@ -63,9 +63,9 @@ const generationPaths: GenerationPaths = new Map([
 export function createApp(dependencies: AppDependencies) {
   const { settings, models, gateway, keys, completions, limits, log } = dependencies
   const { compatibility, unsupportedParameters: unsupported } = settings
-  const { toolCallFragments, functionTools } = compatibility
+  const { toolCallFragments, functionTools, logprobs } = compatibility
   const guard = createGuard({ keys, limits, maxBody: settings.maxBody })
-  const chat = createChatService({ gateway, models, unsupported, toolCallFragments })
+  const chat = createChatService({ gateway, models, unsupported, toolCallFragments, logprobs })
   const responses = createResponseService({
     gateway,
     models,

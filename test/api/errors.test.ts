@@ -58,8 +58,8 @@ test.each([
   ['GET', '/v1/metrics', 'Did you mean GET /metrics?'],
   ['POST', '/v1/messages', '/v1/messages is not supported by this gateway.'],
   ['POST', '/v1/messages/count_tokens', '/v1/messages is not supported by this gateway.'],
-  ['POST', '/embeddings', '/v1/embeddings is not supported by this gateway.'],
-  ['POST', '/v1/completions', 'Use /v1/chat/completions.'],
+  ['POST', '/v1/moderations', '/v1/moderations is not supported by this gateway.'],
+  ['POST', '/embeddings', 'Did you mean POST /v1/embeddings?'],
 ])('%s %s is a 404 that suggests the intended path', async (method, path, hint) => {
   const { status, message } = await readError(await app.request(path, { method }))
   expect([status, message.slice(-hint.length)]).toEqual([404, hint])

@@ -22,6 +22,15 @@ const replyFields = {
   performance_mode: Type.Optional(Type.Enum(['standard', 'fast'], { type: 'string' })),
 }
 
+/** The log probabilities of the tokens, as the provider sends them. */
+const Logprobs = Type.Object(
+  {
+    content: Type.Union([Type.Array(FreeObject), Type.Null()]),
+    refusal: Type.Union([Type.Array(FreeObject), Type.Null()]),
+  },
+  { title: 'Logprobs' },
+)
+
 const Choice = Type.Object({
   index: count,
   message: Type.Object({
@@ -31,7 +40,7 @@ const Choice = Type.Object({
     reasoning: Type.Optional(textOrNull),
   }),
   finish_reason: FinishReason,
-  logprobs: Type.Null(),
+  logprobs: Type.Union([Logprobs, Type.Null()]),
 })
 
 export type ChatCompletion = Static<typeof ChatCompletion>
@@ -89,5 +98,10 @@ function choiceOf<Call extends TSchema>(call: Call) {
     tool_calls: Type.Optional(Type.Array(call)),
     reasoning: Type.Optional(textOrNull),
   })
-  return Type.Object({ index: count, delta, finish_reason: FinishReason })
+  return Type.Object({
+    index: count,
+    delta,
+    logprobs: Type.Optional(Logprobs),
+    finish_reason: FinishReason,
+  })
 }

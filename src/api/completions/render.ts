@@ -1,5 +1,6 @@
 import type { Answer, AnswerChoice } from '../../domain/generation/answer.ts'
 import type { FinishReason, GenerationEvent } from '../../domain/generation/events.ts'
+import { joinLogprobs, type LogprobsWithText } from '../../domain/generation/text-with-logprobs.ts'
 import { estimatedUsageWarning, type MeteredUsage } from '../../gateway/billing/meter.ts'
 import { renderUsage } from '../../http/usage.ts'
 import { timeSortedId } from '../../lib/id.ts'
@@ -73,7 +74,7 @@ export class ChunkRenderer {
   /** The frames of a batch; empty for events that no chunk represents. */
   chunks(batch: readonly GenerationEvent[]): string {
     let frames = ''
-    for (const [position, event] of batch.entries()) frames += this.#chunk(event, batch, position)
+    for (const event of joinLogprobs(batch)) frames += this.#chunk(event)
     return frames
   }
 
@@ -83,24 +84,22 @@ export class ChunkRenderer {
     return this.#frame([], { usage: renderUsage(usage), ...warnings })
   }
 
-  /** Text and its log probabilities share a chunk. */
-  #chunk(event: GenerationEvent, batch: readonly GenerationEvent[], position: number): string {
-    if (event.type === 'finish')
-      return this.#choice({
-        index: event.choice,
-        text: '',
-        logprobs: null,
-        finish_reason: toReason(event.reason),
-      })
-    if (event.type === 'text') {
-      const next = batch[position + 1]
-      const logprobs = next?.type === 'logprobs' && next.choice === event.choice ? next.logprobs : undefined
-      return this.#open(event.choice, event.text, logprobs)
+  #chunk(event: GenerationEvent | LogprobsWithText): string {
+    switch (event.type) {
+      case 'text':
+        return this.#open(event.choice, event.text, undefined)
+      case 'logprobs':
+        return this.#open(event.choice, 'text' in event ? (event.text ?? '') : '', event.logprobs)
+      case 'finish':
+        return this.#choice({
+          index: event.choice,
+          text: '',
+          logprobs: null,
+          finish_reason: toReason(event.reason),
+        })
+      default:
+        return ''
     }
-    if (event.type !== 'logprobs') return ''
-    const previous = batch[position - 1]
-    const isSent = previous?.type === 'text' && previous.choice === event.choice
-    return isSent ? '' : this.#open(event.choice, '', event.logprobs)
   }
 
   #open(index: number, text: string, logprobs: Json | undefined): string {
