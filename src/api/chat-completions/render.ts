@@ -3,7 +3,7 @@ import type { ToolCall } from '../../domain/generation/events.ts'
 import { estimatedUsageWarning, type MeteredUsage } from '../../gateway/billing/meter.ts'
 import { renderUsage } from '../../http/usage.ts'
 import { timeSortedId } from '../../lib/id.ts'
-import { type Fields, isObject, type Json } from '../../lib/json/json.ts'
+import { type Fields, isObject } from '../../lib/json/json.ts'
 import type { ChatCompletion } from './reply-schema.ts'
 
 /** The properties that a completion and each chunk of its stream have in common. */
@@ -68,7 +68,7 @@ function renderChoice(choice: AnswerChoice, index: number, hasLogprobs: boolean)
 }
 
 /** Renders the log probabilities of a choice or of a chunk, both lists or null. */
-export function renderLogprobs(logprobs: Json | undefined): Choice['logprobs'] {
+export function renderLogprobs(logprobs: unknown): Choice['logprobs'] {
   if (!isObject(logprobs)) return null
   const { content, refusal } = logprobs
   return { content: listOrNull(content), refusal: listOrNull(refusal) }

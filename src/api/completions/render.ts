@@ -45,7 +45,7 @@ export function renderCompletion(answer: Answer, usage: MeteredUsage, metadata: 
 type Choice = Completion['choices'][number]
 
 function renderChoice({ text, logprobs, finish }: AnswerChoice, index: number): Choice {
-  return { index, text, logprobs: fieldsOrNull(logprobs), finish_reason: toReason(finish) }
+  return { index, text, logprobs: logprobs ?? null, finish_reason: toReason(finish) }
 }
 
 function fieldsOrNull(logprobs: Json | undefined): Fields | null {

@@ -1,5 +1,5 @@
 import type { FinishReason, GenerationEvent, ToolCall } from './events.ts'
-import { isObject, type Json } from '../../lib/json/json.ts'
+import { type Fields, isObject, type Json } from '../../lib/json/json.ts'
 import type { Usage } from './usage.ts'
 
 /** A complete answer: the sum of the events of a stream. */
@@ -15,7 +15,7 @@ export type AnswerChoice = {
   readonly toolCalls: readonly ToolCall[]
   readonly finish: FinishReason | null
   /** In the form of the provider's `logprobs`; absent where it sent none. */
-  readonly logprobs?: Json
+  readonly logprobs?: Fields
 }
 
 /** Accumulates the events of a stream into an answer. */
@@ -29,7 +29,7 @@ export class AnswerAccumulator {
   }
 
   answer(): Answer {
-    const choices = Array.from(this.#choices, (choice) => choice ?? emptyChoice())
+    const choices = Array.from(this.#choices, (choice) => toChoice(choice ?? emptyChoice()))
     return { choices, usage: this.#usage, tier: this.#tier }
   }
 
@@ -56,13 +56,18 @@ type OpenChoice = {
   reasoning: string
   toolCalls: ToolCall[]
   finish: FinishReason | null
-  logprobs?: Json
+  /** The fields of the provider's `logprobs`, with the lists of all its chunks. */
+  logprobs?: Map<string, unknown>
 }
 
 const emptyChoice = (): OpenChoice => ({ text: '', reasoning: '', toolCalls: [], finish: null })
 
 function choiceAt(choices: OpenChoice[], index: number): OpenChoice {
   return (choices[index] ??= emptyChoice())
+}
+
+function toChoice({ logprobs, ...choice }: OpenChoice): AnswerChoice {
+  return logprobs === undefined ? choice : { ...choice, logprobs: Object.fromEntries(logprobs) }
 }
 
 type ChoiceEvent = Extract<GenerationEvent, { readonly choice: number }>
@@ -79,23 +84,20 @@ function addToChoice(choice: OpenChoice, event: ChoiceEvent): void {
       choice.toolCalls.push(event.call)
       return
     case 'logprobs':
-      choice.logprobs = joinLogprobs(choice.logprobs, event.logprobs)
-      return
+      return addLogprobs(choice, event.logprobs)
     case 'finish':
       choice.finish = event.reason
   }
 }
 
-/** Appends the lists of the second to those of the first. */
-function joinLogprobs(first: Json | undefined, second: Json): Json {
-  if (!isObject(first) || !isObject(second)) return second
-  const joined: Record<string, Json> = { ...(first as Record<string, Json>) }
-  for (const [name, value] of Object.entries(second as Record<string, Json>))
-    joined[name] = joinLists(joined[name], value)
-  return joined
-}
-
-function joinLists(first: Json | undefined, second: Json): Json {
-  if (!Array.isArray(second)) return first ?? second
-  return Array.isArray(first) ? [...first, ...second] : second
+/** Appends the lists to those of the choice. */
+function addLogprobs(choice: OpenChoice, logprobs: Json): void {
+  if (!isObject(logprobs)) return
+  const joined = (choice.logprobs ??= new Map<string, unknown>())
+  for (const [name, value] of Object.entries(logprobs)) {
+    const list = joined.get(name)
+    if (!Array.isArray(value)) joined.set(name, list ?? value)
+    else if (Array.isArray(list)) for (const item of value) list.push(item)
+    else joined.set(name, [...value])
+  }
 }
