@@ -27,12 +27,12 @@ describe('2,048 embeddings of 1,536 numbers', () => {
   ])('are returned complete as %s, while other requests are served', async (format, expected) => {
     const reply = embeddingReply(Array.from({ length: count }, () => text))
     await using scenario = await startScenario(reply, { model })
-    let done = false
+    const progress = { done: false }
     const embedded = embeddingsOf(scenario.app, { ...many, encoding_format: format }).finally(
-      () => (done = true),
+      () => (progress.done = true),
     )
     let served = 0
-    while (!done) served += (await scenario.app.request('/livez')).status === 200 ? 1 : 0
+    while (!progress.done) served += (await scenario.app.request('/livez')).status === 200 ? 1 : 0
     expect(served).toBeGreaterThan(5)
     const { data } = await embedded
     expect(data.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, index) => index))

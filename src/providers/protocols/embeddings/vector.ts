@@ -11,9 +11,10 @@ export function toVector(value: unknown, format: EmbeddingOptions['format']): Js
   return format === 'base64' ? encode(value) : value
 }
 
-/** Whether base64 text of that length can hold floats of 32 bits. */
+/** The text, if it is base64 and can hold floats of 32 bits. */
 function textOf(text: string): string | undefined {
-  return text === '' || Buffer.byteLength(text, 'base64') % bytesPerFloat !== 0 ? undefined : text
+  const bytes = /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.byteLength(text, 'base64') : 0
+  return bytes > 0 && bytes % bytesPerFloat === 0 ? text : undefined
 }
 
 const bytesPerFloat = 4
@@ -29,9 +30,9 @@ function encode(numbers: readonly number[]): string {
 }
 
 function decode(text: string): readonly number[] | undefined {
+  if (textOf(text) === undefined) return undefined
   // Copied: the bytes of a small buffer may begin at any address.
   const bytes = new Uint8Array(Buffer.from(text, 'base64'))
-  if (bytes.length === 0 || bytes.length % bytesPerFloat !== 0) return undefined
   const numbers = Array.from(new Float32Array(bytes.buffer))
   return numbers.every(Number.isFinite) ? numbers : undefined
 }
