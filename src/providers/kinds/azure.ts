@@ -14,7 +14,9 @@ export const azure: RemoteKind = {
   protocol: openaiChat(openai('azure')),
   path,
   responsesApi: true,
-  operations: { embedding: { protocol: openaiEmbeddings({ name: 'azure' }), path: embeddingsPath } },
+  operations: {
+    embedding: { protocol: openaiEmbeddings({ name: 'azure', format: 'base64' }), path: embeddingsPath },
+  },
   // Azure lists the models that can be deployed, and a route names a deployment.
   listing: noListing,
   settings: ['api_version'],

@@ -33,7 +33,7 @@ export const openaiChatKinds: readonly RemoteKind[] = [
   {
     ...service(openai('openai'), 'https://api.openai.com/v1', 'OPENAI_API_KEY'),
     responsesApi,
-    operations: operationsOf('openai'),
+    operations: operationsOf('openai', { format: 'base64' }),
     maxImageTokens: openaiImageTokens,
   },
   {
@@ -58,18 +58,18 @@ export const openaiChatKinds: readonly RemoteKind[] = [
   },
   {
     ...service(plain('together'), 'https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
-    operations: operationsOf('together', { numbersOnly: true }),
+    operations: operationsOf('together', { format: 'numbers' }),
   },
   {
     ...service(plain('fireworks'), 'https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
     responsesApi,
-    operations: operationsOf('fireworks', { numbersOnly: true }),
+    operations: operationsOf('fireworks', { format: 'numbers' }),
   },
   service(cerebras, 'https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
   unlisted(service(perplexity, 'https://api.perplexity.ai', 'PERPLEXITY_API_KEY')),
   {
     ...service(zai, 'https://api.z.ai/api/paas/v4', 'ZAI_API_KEY', 'ZHIPU_API_KEY'),
-    operations: embeddingsWith({ name: 'zai', numbersOnly: true }, { textOnly: true }),
+    operations: embeddingsWith({ name: 'zai', format: 'numbers' }, { textOnly: true }),
   },
   { ...service(plain('huggingface'), 'https://router.huggingface.co/v1', 'HF_TOKEN'), responsesApi },
   // The operator configures the base URL, which depends on the account or the region.

@@ -61,8 +61,15 @@ describe('the request of embeddings', () => {
   })
 
   test('has no format for a provider that returns only numbers', () => {
-    const { body } = render(openaiEmbeddings({ name: 'together', numbersOnly: true }), generation)
+    const { body } = render(openaiEmbeddings({ name: 'together', format: 'numbers' }), generation)
     expect(body).not.toHaveProperty('encoding_format')
+  })
+
+  test('asks for base64 where the provider is known to support it, whatever the caller asks for', () => {
+    const openai = openaiEmbeddings({ name: 'openai', format: 'base64' })
+    expect(render(openai, generationOf(['a'])).body).toMatchObject({ encoding_format: 'base64' })
+    const other = openaiEmbeddings({ name: 'openai-compatible' })
+    expect(render(other, generationOf(['a'])).body).toMatchObject({ encoding_format: 'float' })
   })
 
   test('has the names of Mistral, and none of the fields that it rejects', () => {

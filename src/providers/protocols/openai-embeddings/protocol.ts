@@ -1,6 +1,6 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import type { Generation } from '../../../domain/generation/request.ts'
-import { fieldsOf, isObject, listOf, numberOf } from '../../../lib/json/json.ts'
+import { type Fields, fieldsOf, isObject, listOf, numberOf } from '../../../lib/json/json.ts'
 import { noStream, type ReceivedEmbedding, readEmbeddings } from '../embeddings/read-embeddings.ts'
 import type { Dialect } from '../openai-chat/dialect.ts'
 import { hasError, parseError } from '../openai-chat/error.ts'
@@ -10,14 +10,17 @@ import { type Body, collectWarnings, type Protocol, type Target, type Warn } fro
 
 /** The differences between one provider's embeddings and those of OpenAI. */
 export type EmbeddingsDialect = Pick<Dialect, 'name' | 'renames' | 'supported'> & {
-  /** The provider returns numbers, and may reject `encoding_format`. */
-  readonly numbersOnly?: boolean
+  /**
+   * `base64`: the provider is known to support it, and it is always requested: it takes a quarter of the bytes of numbers,
+   * and much less time to parse. `numbers`: the provider returns numbers, and may reject `encoding_format`.
+   */
+  readonly format?: 'base64' | 'numbers'
 }
 
 /** Mistral rejects unknown fields, and has another name for the dimensions. */
 export const mistralEmbeddings: EmbeddingsDialect = {
   name: 'mistral',
-  numbersOnly: true,
+  format: 'numbers',
   renames: { dimensions: 'output_dimension' },
   supported: new Set(['model', 'input', 'output_dimension', 'output_dtype', 'metadata']),
 }
@@ -44,11 +47,16 @@ function renderRequest(dialect: EmbeddingsDialect, generation: Generation, targe
     model: target.model,
     input: source.input,
     dimensions: generation.embedding?.dimensions,
-    // Another format than the requested one is converted.
-    encoding_format: dialect.numbersOnly ? undefined : (source.encoding_format ?? undefined),
+    encoding_format: formatFor(dialect, source),
     user: generation.user,
   }
   return dropUnsupported(body, dialect, generation, target, warn)
+}
+
+/** Embeddings in another format than the requested one are converted. */
+function formatFor({ format }: EmbeddingsDialect, source: Fields): unknown {
+  if (format === 'numbers') return undefined
+  return format ?? source.encoding_format ?? undefined
 }
 
 function parseResponse(body: unknown, generation?: Generation): GenerationEvent[] {
