@@ -76,6 +76,12 @@ describe('the provider receives', () => {
     })
   })
 
+  test('a single prompt of a list as a text, which every provider accepts', async () => {
+    await using scenario = await startScenario(whole, { model })
+    await completionOf(scenario.app, { ...completionRequest, prompt: ['The gate is'] })
+    expect(scenario.acme.requests[0]?.body.prompt).toBe('The gate is')
+  })
+
   test('a request for the usage of a stream', async () => {
     await using scenario = await startScenario(completionStream([choice('x', { finish_reason: 'stop' })]), {
       model,

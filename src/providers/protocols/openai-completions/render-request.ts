@@ -30,7 +30,7 @@ export function renderRequest(generation: Generation, target: Target, warn: Warn
   return withoutEmpty({
     ...withoutWithheld(generation.extras, warn, gatewayFields),
     model: target.model,
-    prompt,
+    prompt: unwrapped(prompt),
     suffix,
     echo,
     logprobs,
@@ -39,6 +39,12 @@ export function renderRequest(generation: Generation, target: Target, warn: Warn
     user: generation.user,
     ...(target.stream && { stream: true, stream_options: { include_usage: true } }),
   })
+}
+
+/** Some providers accept only one text, which some clients send as a list. */
+function unwrapped(prompt: unknown): unknown {
+  if (!Array.isArray(prompt) || prompt.length !== 1) return prompt
+  return typeof prompt[0] === 'string' ? prompt[0] : prompt
 }
 
 function sentFields(source: Fields, generation: Generation): Body {
