@@ -1,6 +1,7 @@
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import { invalidKey, missingKey, noOrganization } from '../lib/errors/errors.ts'
+import { isAnthropicRequest } from './anthropic-request.ts'
 import { parseApiKey, provesKey } from '../domain/accounting/api-key.ts'
 import type { KeyDirectory } from '../storage/ports/key-directory.ts'
 import type { Organization } from '../domain/accounting/organization.ts'
@@ -16,7 +17,7 @@ export function authentication(keys: KeyDirectory, now: () => number = Date.now)
   return new Elysia({ name: 'authentication' })
     .use(bearer({ extract: { header: 'Bearer', query: '', body: '' } }))
     .derive({ as: 'scoped' }, function authenticate({ request, bearer }) {
-      const token = tokenFrom(request.headers.get('authorization') ?? '', bearer)
+      const token = apiKeyHeader(request) ?? tokenFrom(request.headers.get('authorization') ?? '', bearer)
       return { caller: identify(keys, token, now()) }
     })
 }
@@ -32,10 +33,21 @@ function tokenFrom(header: string, pluginToken: string | undefined): string {
   return token.trim()
 }
 
+/**
+ * The key in Anthropic's header, for clients of Anthropic's API. Some of them send two keys: only one in the format of
+ * Weir precedes that of the bearer.
+ */
+function apiKeyHeader(request: Request): string | undefined {
+  const key = request.headers.get('x-api-key')?.trim()
+  if (!key || !isAnthropicRequest(request)) return undefined
+  const replacesBearer = !request.headers.has('authorization') || parseApiKey(key) !== undefined
+  return replacesBearer ? key : undefined
+}
+
 /** The public id of the key that a request sends, valid or not; undefined without a key in the format of Weir. */
 export function claimedKey(headers: Headers): string | undefined {
   const [, token = ''] = /^bearer +(.*)$/i.exec(headers.get('authorization') ?? '') ?? []
-  return parseApiKey(token.trim())?.publicId
+  return (parseApiKey(token.trim()) ?? parseApiKey(headers.get('x-api-key')?.trim() ?? ''))?.publicId
 }
 
 function identify(keys: KeyDirectory, token: string, now: number): Caller {

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 
 /** The headers of a reply that a page may read, in addition to those that are safelisted. */
 const exposedHeaders = [
+  'request-id',
   'retry-after',
   'retry-after-ms',
   'server-timing',

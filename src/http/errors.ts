@@ -3,6 +3,8 @@ import { ApiError, internalError, methodNotImplemented, routeNotFound } from '..
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import type { RejectedClient, RequestRecord } from '../observability/request-record.ts'
+import { anthropicErrorHeaders, toAnthropicBody } from './anthropic-error.ts'
+import { isAnthropicRequest } from './anthropic-request.ts'
 import { type Caller, claimedKey } from './authentication.ts'
 import { isHttpMethod } from './methods.ts'
 import { requestPath } from './request-path.ts'
@@ -19,7 +21,7 @@ export type FailedRequest = {
 }
 
 /**
- * Renders everything that a route or plugin throws as the error body of the API, and logs the server errors. It calls
+ * Renders everything that a route or plugin throws as the error body of the API that the client speaks, and logs the server errors. It calls
  * `onFailed` for each failed request, because Elysia runs no error hook of a route after this one has replied. A 404
  * may suggest one of the `routes`.
  */
@@ -40,8 +42,9 @@ export function errorHandler(
     record?.rejected(apiError, rejectedClient(request, path, caller))
     onFailed({ error: apiError, method: request.method, path, requestId, caller, admission })
     set.status = apiError.status
-    Object.assign(set.headers, apiError.headers)
-    return apiError.toBody()
+    const isAnthropic = isAnthropicRequest(request)
+    Object.assign(set.headers, isAnthropic ? anthropicErrorHeaders(apiError) : apiError.headers)
+    return isAnthropic ? toAnthropicBody(apiError, requestId) : apiError.toBody()
   })
 }
 

@@ -9,7 +9,8 @@ const keepAliveIntervalMs = 15_000
 /** Milliseconds. The first bytes carry the headers, so a stream without a frame yet sends a comment this early. */
 const firstKeepAliveMs = 100
 
-const keepAlive = ': keep-alive\n\n'
+/** A comment, which clients ignore. */
+const defaultKeepAlive = ': keep-alive\n\n'
 
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -28,10 +29,12 @@ export type FrameSource<Item> = {
   end(): string
   /** Renders the last frame of a stream that fails. */
   failed(error: unknown): string
+  /** The frame that is sent while no item arrives; a comment where it is absent. */
+  readonly keepAlive?: string
 }
 
 /**
- * Creates a response that sends the frames of each item as it arrives, and a comment when the stream is idle. The items
+ * Creates a response that sends the frames of each item as it arrives, and a keep-alive when the stream is idle. The items
  * are closed when the client leaves, or reads nothing for `stallTimeoutMs` while frames wait. A `HEAD` request receives
  * the headers at once, and the items are closed.
  */
@@ -65,7 +68,7 @@ class EventStreamWriter<Item> {
     this.#stallTimeoutMs = timeoutMs
     this.#idleTimer = new Watchdog(firstKeepAliveMs, () => {
       this.#idleTimer.touch(keepAliveIntervalMs)
-      void this.#write(keepAlive)
+      void this.#write(source.keepAlive ?? defaultKeepAlive)
     })
   }
 

@@ -1,12 +1,13 @@
 import type { BucketStatus, RateLimitStatus } from '../gateway/rate-limits/organization-limiter.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
+import { isAnthropicRequest } from './anthropic-request.ts'
 import type { Caller } from './authentication.ts'
 
 /** The step of the guard that gives a request its `admission`, or rejects it with 429 before its body is read. */
 export function admission(limits: RateLimits) {
-  return function admit({ caller, set }: AuthenticatedContext): { readonly admission: Admission } {
-    return { admission: limits.admit(caller.organization, (status) => setHeaders(set.headers, status)) }
+  return function admit({ caller, request, set }: AuthenticatedContext): { readonly admission: Admission } {
+    return { admission: limits.admit(caller.organization, (status) => reportStatus(request, set, status)) }
   }
 }
 
@@ -14,17 +15,30 @@ export function admission(limits: RateLimits) {
  * The step that ends an admitted request: it sets the rate limit headers of the reply, whatever its status, and releases
  * what neither a call nor the reply holds.
  */
-export function setRateLimitHeaders({ admission, set }: RepliedContext): void {
+export function setRateLimitHeaders({ admission, request, set }: RepliedContext): void {
   if (!admission) return
   admission.release()
-  setHeaders(set.headers, admission.status())
+  reportStatus(request, set, admission.status())
 }
 
-type AuthenticatedContext = { readonly caller: Caller; readonly set: ReplySettings }
-type RepliedContext = { readonly admission?: Admission; readonly set: ReplySettings }
+type AuthenticatedContext = {
+  readonly caller: Caller
+  readonly request: Request
+  readonly set: ReplySettings
+}
+type RepliedContext = {
+  readonly admission?: Admission
+  readonly request: Request
+  readonly set: ReplySettings
+}
 
 type ReplySettings = { readonly headers: ReplyHeaders }
 type ReplyHeaders = Record<string, string | number>
+
+function reportStatus(request: Request, { headers }: ReplySettings, status: RateLimitStatus): void {
+  setHeaders(headers, status)
+  if (isAnthropicRequest(request)) setAnthropicHeaders(headers, status)
+}
 
 function setHeaders(headers: ReplyHeaders, { requests, tokens }: RateLimitStatus): void {
   headers['x-ratelimit-limit-requests'] = String(requests.limit)
@@ -33,6 +47,19 @@ function setHeaders(headers: ReplyHeaders, { requests, tokens }: RateLimitStatus
   headers['x-ratelimit-limit-tokens'] = String(tokens.limit)
   headers['x-ratelimit-remaining-tokens'] = String(tokens.remaining)
   headers['x-ratelimit-reset-tokens'] = resetOf(tokens)
+}
+
+/** Milliseconds: a year, which a date can express. */
+const maxResetMs = 365 * 24 * 3_600_000
+
+/** The same limits under the names of Anthropic's API, which says when a bucket is full instead of how long that takes. */
+function setAnthropicHeaders(headers: ReplyHeaders, status: RateLimitStatus, now: number = Date.now()): void {
+  for (const kind of ['requests', 'tokens'] as const) {
+    const { limit, remaining, resetMs } = status[kind]
+    headers[`anthropic-ratelimit-${kind}-limit`] = String(limit)
+    headers[`anthropic-ratelimit-${kind}-remaining`] = String(remaining)
+    headers[`anthropic-ratelimit-${kind}-reset`] = new Date(now + Math.min(resetMs, maxResetMs)).toISOString()
+  }
 }
 
 /** The time until the bucket is full, in the duration format of Go: `0s`, `150ms`, `1.5s`, `6m0s`, `1h0m0.25s`. */

@@ -7,12 +7,18 @@ import {
   type RequestRecord,
 } from '../observability/request-record.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
+import { isAnthropicRequest } from './anthropic-request.ts'
 import type { Caller } from './authentication.ts'
 
-/** Sets the `x-request-id` header of every reply, errors included. The log has the same id. */
+/**
+ * Sets the `x-request-id` header of every reply, errors included, and the header of the same meaning in Anthropic's API.
+ * The log has the same id.
+ */
 export function requestId() {
-  return new Elysia({ name: 'request-id' }).onRequest(({ set }) => {
-    set.headers['x-request-id'] = timeSortedId('req_')
+  return new Elysia({ name: 'request-id' }).onRequest(({ request, set }) => {
+    const id = timeSortedId('req_')
+    set.headers['x-request-id'] = id
+    if (isAnthropicRequest(request)) set.headers['request-id'] = id
   })
 }
 

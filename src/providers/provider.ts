@@ -6,7 +6,7 @@ import type { AbortLike } from '../lib/abort.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Address } from './address.ts'
 import type { ModelListing } from './model-listing.ts'
-import type { Protocol, Target } from './protocols/protocol.ts'
+import type { Body, Protocol, Target } from './protocols/protocol.ts'
 
 /** A configured provider: its URL, its key and its kind, as data. */
 export type Provider = Address & {
@@ -49,6 +49,8 @@ export type RemoteKind = {
   readonly operations?: Partial<Readonly<Record<Operation, KindOperation>>>
   /** True where the provider offers the Responses API beside its chat completions. */
   readonly responsesApi?: boolean
+  /** How the provider counts the tokens of a prompt without generating; absent where it does not. */
+  readonly tokenCount?: TokenCount
   /** Where the provider lists its models; absent for the default, `/models`. */
   readonly listing?: ModelListing
   /** Headers of every request; those that the operator configures override them. */
@@ -65,6 +67,9 @@ export type RemoteKind = {
 
 /** How a provider serves an operation; the path as in its kind. */
 export type KindOperation = Pick<RemoteKind, 'protocol' | 'path'>
+
+/** The path below the base URL, and the body for the rendered body of a request. The reply has `input_tokens`. */
+export type TokenCount = { readonly path: string; body(rendered: Body): Body }
 
 /** A setting of a provider that only some kinds support. `api` is one too: it follows from `responsesApi`. */
 export type KindSetting = 'api_version' | 'project' | 'location' | 'credentials'

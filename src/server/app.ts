@@ -4,6 +4,9 @@ import { chatPath, chatRoutes } from '../api/chat-completions/routes.ts'
 import { createChatService } from '../api/chat-completions/service.ts'
 import { completionRoutes } from '../api/chat-completions/stored/completion-routes.ts'
 import { createCompletionService } from '../api/chat-completions/stored/service.ts'
+import { createTokenCounter } from '../api/messages/count-tokens.ts'
+import { messageRoutes, type MessagesApi, messagesPath } from '../api/messages/routes.ts'
+import { createMessageService } from '../api/messages/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
 import type { LiveResponses } from '../api/responses/live/live-responses.ts'
@@ -22,6 +25,7 @@ import { rejectOtherMethods } from '../http/methods.ts'
 import { createGuard } from '../http/guard.ts'
 import { openApi } from '../http/openapi/openapi.ts'
 import { type GenerationPaths, recordRejected } from '../http/record-rejected.ts'
+import { reachability } from '../http/reachability.ts'
 import { requestId, requestTelemetry } from '../http/request-telemetry.ts'
 import type { Route } from '../http/route-hint.ts'
 import type { Log } from '../lib/log.ts'
@@ -51,6 +55,7 @@ export type AppDependencies = {
 const generationPaths: GenerationPaths = new Map([
   [chatPath, 'chat'],
   [responsesPath, 'responses'],
+  [messagesPath, 'messages'],
 ])
 
 /** Creates the HTTP application: middleware for every request, then the routes of each API. */
@@ -76,6 +81,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(requestId())
     .use(cors(settings.cors))
     .use(requestTelemetry(dependencies.requests))
+    .use(reachability())
     .use(
       errorHandler(
         log,
@@ -89,8 +95,14 @@ export function createApp(dependencies: AppDependencies) {
     .use(completionRoutes(guard, createCompletionService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
     .use(storedResponseRoutes(guard, responses, log))
+    .use(messageRoutes(guard, createMessagesApi(dependencies), log))
   // These depend on the list of routes.
   app.use(openApi(app.routes))
   routes = app.routes.map(({ method, path }) => ({ method, path }))
   return app.use(rejectOtherMethods(app.routes))
+}
+
+function createMessagesApi({ gateway, models, settings }: AppDependencies): MessagesApi {
+  const prepare = { models, unsupported: settings.unsupportedParameters }
+  return { messages: createMessageService({ ...prepare, gateway }), countTokens: createTokenCounter(prepare) }
 }

@@ -56,8 +56,6 @@ test.each([
   ['GET', '/api/tags', 'Did you mean GET /v1/models?'],
   ['POST', '/api/chat', 'Did you mean POST /v1/chat/completions?'],
   ['GET', '/v1/metrics', 'Did you mean GET /metrics?'],
-  ['POST', '/v1/messages', '/v1/messages is not supported by this gateway.'],
-  ['POST', '/v1/messages/count_tokens', '/v1/messages is not supported by this gateway.'],
   ['POST', '/embeddings', '/v1/embeddings is not supported by this gateway.'],
   ['POST', '/v1/completions', 'Use /v1/chat/completions.'],
 ])('%s %s is a 404 that suggests the intended path', async (method, path, hint) => {

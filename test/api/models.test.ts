@@ -76,7 +76,7 @@ describe('GET /v1/models', () => {
           input_modalities: ['text'],
           output_modalities: ['text'],
           supported_parameters: ['temperature'],
-          supported_apis: ['chat_completions', 'responses'],
+          supported_apis: ['chat_completions', 'responses', 'messages'],
           reasoning: null,
           performance: null,
         },

@@ -4,6 +4,8 @@ import { ChatCompletion, ChatCompletionChunk } from '../../src/api/chat-completi
 import { chatRequest } from '../../src/api/chat-completions/schema.ts'
 import { openApiDocument } from '../../src/http/openapi/openapi.ts'
 import { type Fields, fieldsOf, isObject, listOf } from '../../src/lib/json/json.ts'
+import { Type } from 'typebox'
+import { AnthropicModelList } from '../../src/api/models/anthropic-list.ts'
 import { ModelList } from '../../src/api/models/schema.ts'
 import { ResponseStreamEvent } from '../../src/api/responses/render/event-schema.ts'
 import { ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
@@ -31,7 +33,7 @@ const interfaceNow = {
   'GET /metrics': [200, 403],
   'GET /openapi.json': [200],
   'GET /readyz': [200, 503],
-  'GET /v1/models': [200, 401, 403, 429, 500, 503],
+  'GET /v1/models': [200, 400, 401, 403, 429, 500, 503],
   'GET /v1/models/{id}': [200, 401, 403, 404, 429, 500, 503],
   'GET /v1/chat/completions': [200, 400, 401, 403, 429, 500, 503],
   'GET /v1/chat/completions/{completion_id}': [200, 401, 403, 404, 429, 500, 503],
@@ -44,6 +46,8 @@ const interfaceNow = {
   'GET /v1/responses/{id}': [200, 400, 401, 403, 404, 429, 500, 503],
   'POST /v1/responses/{id}/cancel': [200, 400, 401, 403, 404, 429, 500, 503],
   'DELETE /v1/responses/{id}': [200, 400, 401, 403, 404, 429, 500, 503],
+  'POST /v1/messages': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
+  'POST /v1/messages/count_tokens': [200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503],
   'GET /v1/responses/{id}/input_items': [200, 400, 401, 403, 404, 429, 500, 503],
 }
 
@@ -68,6 +72,13 @@ test('every route is in the OpenAPI document, and nothing else', () => {
     ({ method, path }) => `${method} ${path.replace('*', '{id}').replace(/:(\w+)/g, '{$1}')}`,
   )
   expect(operations.map(({ name }) => name).toSorted()).toEqual(served.toSorted())
+})
+
+test('the errors of the Messages API have the body of that API', () => {
+  for (const name of ['POST /v1/messages', 'POST /v1/messages/count_tokens']) {
+    const schema = jsonIn(fieldsOf(operationOf(name).responses)['401'])
+    expect(schema).toEqual({ $ref: '#/components/schemas/AnthropicError' })
+  }
 })
 
 test('every reference of the OpenAPI document leads to a schema, and every schema is used', () => {
@@ -109,7 +120,8 @@ describe.each(operations)('$name', ({ path, operation }) => {
       const { description, content } = fieldsOf(reply)
       const { schema } = fieldsOf(Object.values(fieldsOf(content))[0])
       expect(description).toMatch(/^[A-Z].*\.$/)
-      if (Number(status) >= 400) expect(schema).toEqual({ $ref: '#/components/schemas/Error' })
+      const errorSchema = path.startsWith('/v1/messages') ? 'AnthropicError' : 'Error'
+      if (Number(status) >= 400) expect(schema).toEqual({ $ref: `#/components/schemas/${errorSchema}` })
       else expect(isObject(schema)).toBe(true)
     }
   })
@@ -165,7 +177,8 @@ test.each([
 )
 
 test('the schema of the models is the one that they are checked with', () => {
-  expect(resolved(jsonIn(fieldsOf(operationOf('GET /v1/models').responses)['200']))).toEqual(plain(ModelList))
+  const lists = Type.Union([ModelList, AnthropicModelList])
+  expect(resolved(jsonIn(fieldsOf(operationOf('GET /v1/models').responses)['200']))).toEqual(plain(lists))
 })
 
 test('every schema compiles, and only objects and unions of them are named', () => {

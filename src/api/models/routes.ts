@@ -1,8 +1,17 @@
 import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+import { isAnthropicRequest } from '../../http/anthropic-request.ts'
 import type { Models } from '../../gateway/models/models.ts'
 import { describe, guardErrors } from '../../http/openapi/describe.ts'
 import type { Guard } from '../../http/guard.ts'
 import { requireModel } from '../../gateway/models/require-model.ts'
+import {
+  AnthropicModel,
+  AnthropicModelList,
+  anthropicQuery,
+  renderAnthropicList,
+  renderAnthropicModel,
+} from './anthropic-list.ts'
 import { renderModel, renderModelList } from './render.ts'
 import { ModelList, ModelObject } from './schema.ts'
 
@@ -14,8 +23,9 @@ const listDetail = describe({
   summary: 'List the enabled models',
   description:
     'Lists every model that can be requested, with its capabilities, limits and prices in USD per million tokens.',
-  reply: ModelList,
-  errors: guardErrors,
+  reply: Type.Union([ModelList, AnthropicModelList]),
+  query: anthropicQuery.parameters,
+  errors: [400, ...guardErrors],
 })
 
 const showDetail = describe({
@@ -26,20 +36,33 @@ const showDetail = describe({
   path: {
     id: 'The slug of the model, such as `openai/gpt-5-mini`, its name without the author, or an alias.',
   },
-  reply: ModelObject,
+  reply: Type.Union([ModelObject, AnthropicModel]),
   errors: [404, ...guardErrors],
 })
 
-/** `GET /v1/models` and `GET /v1/models/{id}`; `models` returns the current ones. */
+/**
+ * `GET /v1/models` and `GET /v1/models/{id}`, in the form of the API that the client speaks; `models` returns the current
+ * ones.
+ */
 export function modelRoutes(guard: Guard, models: () => Models) {
   return new Elysia({ name: 'models' })
     .use(guard)
-    .get('/v1/models', () => new Response(renderModelList(models()), { headers: json }), {
-      detail: listDetail,
-    })
-    .get('/v1/models/*', ({ params }) => renderModel(requireModel(models(), decoded(params['*']))), {
-      detail: showDetail,
-    })
+    .get(
+      '/v1/models',
+      ({ request }) =>
+        isAnthropicRequest(request)
+          ? renderAnthropicList(models(), request)
+          : new Response(renderModelList(models()), { headers: json }),
+      { detail: listDetail },
+    )
+    .get(
+      '/v1/models/*',
+      ({ params, request }) => {
+        const model = requireModel(models(), decoded(params['*']))
+        return isAnthropicRequest(request) ? renderAnthropicModel(model) : renderModel(model)
+      },
+      { detail: showDetail },
+    )
 }
 
 /** Some clients escape the slash of a slug. A name that cannot be decoded is used as it is. */

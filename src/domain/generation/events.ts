@@ -62,6 +62,9 @@ export type ProviderBlock = {
   readonly block: Fields
 }
 
+/** Fields that only one protocol has, as its provider wrote them. */
+export type ProviderFields = { readonly protocol: ProtocolName; readonly fields: Fields }
+
 /** The end of a choice. */
 export type Finish = {
   readonly type: 'finish'
@@ -71,6 +74,8 @@ export type Finish = {
   readonly providerReason?: string
   /** The stop sequence that ended the choice, where the provider names it. */
   readonly stopSequence?: string
+  /** What else the provider says about the end of its response. */
+  readonly providerFields?: ProviderFields
 }
 
 /**
@@ -83,6 +88,8 @@ export type ToolCallBegin = {
   readonly index: number
   readonly id: string
   readonly name: string
+  /** What else the provider says about the call, and wants back with it. */
+  readonly providerFields?: ProviderFields
 }
 
 /**

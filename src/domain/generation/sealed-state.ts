@@ -1,4 +1,5 @@
 import { fieldsOf, type Json, parseJson, textOf } from '../../lib/json/json.ts'
+import { isTooDeep } from '../../lib/validation/json-bounds.ts'
 
 /**
  * The state that a provider wants back, in the form in which a caller keeps it: opaque text that names the provider. It
@@ -15,6 +16,8 @@ const prefix = 'weir1.'
 
 /** In characters. A caller can write such a text, too: it is parsed only up to this length. */
 const maxLength = 4 * 1024 * 1024
+/** No provider nests so deep. Deeper JSON could be parsed, but not be serialized. */
+const maxDepth = 100
 
 /** Turns the state into opaque text. */
 export function sealState({ provider, state, callId }: SealedState): string {
@@ -29,7 +32,9 @@ export function isSealedState(text: unknown): text is string {
 /** The state in the text; undefined for any other text. */
 export function openSealedState(text: string): SealedState | undefined {
   if (!isSealedState(text) || text.length > maxLength) return undefined
-  const sealed = fieldsOf(parseJson(Buffer.from(text.slice(prefix.length), 'base64url').toString()))
+  const json = Buffer.from(text.slice(prefix.length), 'base64url').toString()
+  if (isTooDeep(json, maxDepth)) return undefined
+  const sealed = fieldsOf(parseJson(json))
   const provider = textOf(sealed.provider)
   if (provider === undefined || sealed.state === undefined) return undefined
   const callId = textOf(sealed.callId)

@@ -26,10 +26,26 @@ type TokenWeights = {
   readonly message: number
   readonly tools: number
   readonly tool: number
+  /** The instructions that a provider adds for a tool of its own. */
+  readonly providerTool: number
 }
 
-const upperBound: TokenWeights = { text: Buffer.byteLength, request: 64, message: 8, tools: 512, tool: 16 }
-const conservative: TokenWeights = { text: conservativeTokens, request: 8, message: 6, tools: 350, tool: 8 }
+const upperBound: TokenWeights = {
+  text: Buffer.byteLength,
+  request: 64,
+  message: 8,
+  tools: 512,
+  tool: 16,
+  providerTool: 4096,
+}
+const conservative: TokenWeights = {
+  text: conservativeTokens,
+  request: 8,
+  message: 6,
+  tools: 350,
+  tool: 8,
+  providerTool: 700,
+}
 
 /** The maximum tokens of the prompt: one for each byte of text, the maximum for everything else. */
 export function maxPromptTokens(generation: Generation, model: PromptModel): number {
@@ -45,13 +61,20 @@ export function conservativePromptTokens(generation: Generation, model: PromptMo
 }
 
 function promptTokens(generation: Generation, model: PromptModel, weights: TokenWeights): number {
-  const { messages, tools, format, extras } = generation
-  let sum = weights.request + countJson(extras, weights)
+  const { messages, format, extras } = generation
+  let sum = weights.request + countJson(extras, weights) + countTools(generation, weights)
   for (const message of messages) sum += countMessage(message, model, weights)
-  for (const tool of tools) sum += countTool(tool, weights)
-  if (tools.length > 0) sum += weights.tools
   if (format?.type === 'json_schema') sum += weights.tools + countJson(format, weights)
   return Math.min(sum, model.contextWindow ?? Number.MAX_SAFE_INTEGER)
+}
+
+/** A provider that receives the tools as the caller wrote them counts all of their fields. */
+function countTools({ tools, providerTools = [], source }: Generation, weights: TokenWeights): number {
+  if (tools.length + providerTools.length === 0) return 0
+  let sum = 0
+  for (const tool of tools) sum += countTool(tool, weights)
+  const written = countJson(source?.body.tools, weights) + tools.length * weights.tool
+  return weights.tools + Math.max(sum, written) + providerTools.length * weights.providerTool
 }
 
 function countTool({ name, description, parameters }: Tool, weights: TokenWeights): number {
@@ -80,7 +103,13 @@ function countPart(part: Part, model: PromptModel, weights: TokenWeights): numbe
 }
 
 /** Text under another name; audio, of which no token is less than a byte; a file may be anything. */
-function countForeignPart({ value }: ForeignPart, model: PromptModel, weights: TokenWeights): number {
+function countForeignPart(
+  { value, protocol }: ForeignPart,
+  model: PromptModel,
+  weights: TokenWeights,
+): number {
+  // The parts of another protocol that are files are lowered to files.
+  if (protocol !== undefined) return countJson(value, weights)
   if (value.type === 'input_audio') return countJson(value, upperBound)
   return textPartTypes.has(value.type)
     ? countJson(value, weights)
@@ -97,7 +126,7 @@ const textPartTypes: ReadonlySet<string> = new Set([
 ])
 
 function countJson(value: unknown, weights: TokenWeights): number {
-  return value === undefined || isEmpty(value) ? 0 : weights.text(JSON.stringify(value))
+  return value === undefined || value === null || isEmpty(value) ? 0 : weights.text(JSON.stringify(value))
 }
 
 function isEmpty(value: unknown): boolean {

@@ -9,6 +9,8 @@ export type CapabilityOptions = {
   readonly unsupported: 'reject' | 'drop'
   /** The API's own names of parameters, where they differ. */
   readonly names: Partial<Record<Parameter, string>>
+  /** Parameters that are dropped in any case. */
+  readonly droppable?: ReadonlySet<Parameter> | undefined
   readonly warn: (message: string) => void
 }
 
@@ -34,10 +36,10 @@ export function enforceCapabilities(
 }
 
 function rejectOrWarn(rejected: readonly Parameter[], model: Model, options: CapabilityOptions): void {
-  const names = rejected.map((parameter) => options.names[parameter] ?? parameter)
-  if (options.unsupported === 'drop')
-    return options.warn(unsupportedSentence({ what: 'Parameter', by: model.slug }, names))
-  const [name = ''] = names
+  const nameOf = (parameter: Parameter) => options.names[parameter] ?? parameter
+  const name = rejected.filter((parameter) => !options.droppable?.has(parameter)).map(nameOf)[0]
+  if (options.unsupported === 'drop' || name === undefined)
+    return options.warn(unsupportedSentence({ what: 'Parameter', by: model.slug }, rejected.map(nameOf)))
   throw unsupportedParameter(`Unsupported parameter: '${name}' is not supported by ${model.slug}.`, name)
 }
 
@@ -105,12 +107,21 @@ function withSupportedTier(generation: Generation, model: Model, options: Capabi
 function withSupportedEffort(generation: Generation, model: Model, options: CapabilityOptions): Generation {
   const { effort } = generation
   const supported = model.reasoning?.supported_efforts ?? []
+  if (isSentAsWritten(generation, model)) return generation
   if (effort === undefined || supported.length === 0 || supported.includes(effort)) return generation
   const nearest = nearestEffort(effort, supported)
   options.warn(
     `Reasoning effort \`${effort}\` is not supported by ${model.slug}; \`${nearest}\` was used instead.`,
   )
   return { ...generation, effort: nearest }
+}
+
+/** Whether every provider of the model receives the request as the caller wrote it. */
+function isSentAsWritten({ source }: Generation, { routes }: Model): boolean {
+  return (
+    source !== undefined &&
+    routes.every(({ provider: { kind } }) => 'protocol' in kind && kind.protocol.name === source.protocol)
+  )
 }
 
 function nearestEffort(effort: Effort, supported: readonly Effort[]): Effort {

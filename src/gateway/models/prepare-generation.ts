@@ -12,6 +12,8 @@ export type LoweredRequest = {
   readonly generation: Generation
   /** The API's name of a parameter, where it differs from the common one. */
   readonly names: Partial<Record<Parameter, string>>
+  /** Parameters that are dropped with a warning where the model does not support them, whatever the settings say. */
+  readonly droppable?: ReadonlySet<Parameter>
   readonly warnings: readonly string[]
 }
 
@@ -44,12 +46,12 @@ export function prepareGeneration<Request extends { readonly model: string }>(
   { models, unsupported, fast = false }: PrepareOptions,
 ): PreparedGeneration {
   const requested = requireModel(models, request.model)
-  const { generation, names, warnings } = lower(request)
+  const { generation, names, droppable, warnings } = lower(request)
   const service = fast ? resolveFastMode(models, requested) : undefined
   const model = service?.model ?? requested
   const allWarnings = [...warnings]
   const warn = (warning: string) => void allWarnings.push(warning)
-  const supported = enforceCapabilities(generation, model, { unsupported, names, warn })
+  const supported = enforceCapabilities(generation, model, { unsupported, names, droppable, warn })
   const served = selectRoutes(model, supported, { unsupported, warn })
   return {
     slug: requested.slug,

@@ -27,6 +27,8 @@ export type Description = {
   /** The schemas of the query parameters by name; each has a `description`. */
   readonly query?: TProperties
   readonly errors: readonly ErrorStatus[]
+  /** The schema of the body of its errors, where it is that of another API. */
+  readonly error?: TSchema
   /** The route requires no API key. */
   readonly unauthenticated?: boolean
 }
@@ -37,7 +39,7 @@ export type Examples = Readonly<Record<string, { readonly summary: string; reado
 /** An event stream: the schema of its frames, and a description of the last one. */
 export type Frames = { readonly schema: TSchema; readonly end: string }
 
-export type Tag = 'Models' | 'Chat' | 'Responses' | 'System'
+export type Tag = 'Models' | 'Chat' | 'Responses' | 'Messages' | 'System'
 
 export type ErrorStatus = keyof typeof errorDescriptions
 
@@ -75,7 +77,10 @@ export function describe(description: Description): DocumentDecoration {
     operationId: id,
     ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(description),
-    responses: { 200: success(description), ...Object.fromEntries(description.errors.map(errorReply)) },
+    responses: {
+      200: success(description),
+      ...Object.fromEntries(description.errors.map((status) => errorReply(status, description))),
+    },
     ...(unauthenticated && { security: [] }),
   }
 }
@@ -115,8 +120,8 @@ function success({ reply, mediaType, frames }: Description): Reply {
   }
 }
 
-function errorReply(status: ErrorStatus): [status: string, reply: Reply] {
-  return [String(status), { description: errorDescriptions[status], content: jsonOf(ErrorBody) }]
+function errorReply(status: ErrorStatus, { error = ErrorBody }: Description): [status: string, reply: Reply] {
+  return [String(status), { description: errorDescriptions[status], content: jsonOf(error) }]
 }
 
 function jsonOf(schema: TSchema) {

@@ -20,6 +20,7 @@ type ApiErrorOptions = {
   /** For the log; never shown to the caller. */
   readonly cause?: unknown
   readonly log?: RejectionDetails
+  readonly details?: Readonly<Record<string, unknown>>
 }
 
 /** An error with the HTTP status and the message that the caller receives. */
@@ -30,6 +31,8 @@ export class ApiError extends Error {
   readonly param: string | null
   readonly headers: Readonly<Record<string, string>>
   readonly log: RejectionDetails
+  /** What the Messages API says beside the message, for programs. */
+  readonly details: Readonly<Record<string, unknown>> | undefined
 
   constructor(status: number, message: string, options: ApiErrorOptions) {
     super(message, { cause: options.cause })
@@ -40,6 +43,7 @@ export class ApiError extends Error {
     this.param = options.param ?? null
     this.headers = options.headers ?? {}
     this.log = options.log ?? {}
+    this.details = options.details
   }
 
   toBody(): ErrorBody {
@@ -208,17 +212,6 @@ export function clientGone(): ApiError {
   return new ApiError(499, 'The client closed the connection.', { type: invalidRequest, code: 'client_gone' })
 }
 
-/** 401: the key of a queued run is no longer valid; the run ends with this error. */
-export function runKeyInvalid(id: string, change: 'was revoked' | 'has expired'): ApiError {
-  const message = `The API key ${id} ${change} while this background run was queued.`
-  return new ApiError(401, message, { type: invalidRequest, code: 'invalid_api_key' })
-}
-
-/** 499: the organization cancelled the run; the run ends with this error. */
-export function runCancelled(): ApiError {
-  return new ApiError(499, 'The background run was cancelled.', { type: invalidRequest, code: 'cancelled' })
-}
-
 /** 503: the gateway is stopping; the next connection can reach another instance. */
 export function gatewayStopping(): ApiError {
   const options = { type: 'service_unavailable_error', code: 'service_unavailable' } as const
@@ -234,10 +227,4 @@ export function gatewayStopping(): ApiError {
 export function interrupted(cause?: unknown): ApiError {
   const message = 'The gateway stopped before the response was complete. Try again.'
   return new ApiError(503, message, { type: 'server_error', code: 'interrupted', cause })
-}
-
-/** 500: the stored state of a background run is damaged. */
-export function unreadableRun(): ApiError {
-  const message = 'The stored state of this background run cannot be read. Send the request again.'
-  return new ApiError(500, message, { type: 'server_error', code: 'internal_error' })
 }

@@ -1,6 +1,6 @@
 import { listingAt, noListing } from '../model-listing.ts'
 import { anthropicMessages, vertexMessages } from '../protocols/anthropic/protocol.ts'
-import type { Target } from '../protocols/protocol.ts'
+import type { Body, Target } from '../protocols/protocol.ts'
 import type { RemoteKind } from '../provider.ts'
 import { bearer } from './bearer.ts'
 import { googleCloudSettings } from './gemini.ts'
@@ -12,6 +12,7 @@ export const anthropic: RemoteKind = {
   keyVariables: ['ANTHROPIC_API_KEY'],
   protocol: anthropicMessages,
   path: () => '/v1/messages',
+  tokenCount: { path: '/v1/messages/count_tokens', body: promptOf },
   listing: listingAt('/v1/models?limit=1000'),
   headers: { 'anthropic-version': '2023-06-01' },
   authorize: (key) => ({ 'x-api-key': key }),
@@ -30,6 +31,25 @@ export const vertexAnthropic: RemoteKind = {
   settings: googleCloudSettings,
   telemetryName: 'gcp.vertex_ai',
   maxImageTokens: claudeImageTokens,
+}
+
+const promptFields: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'system',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'output_format',
+  'cache_control',
+  'context_management',
+  'mcp_servers',
+])
+
+/** The fields of the prompt: the endpoint that counts its tokens rejects any other. */
+function promptOf(body: Body): Body {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => promptFields.has(name)))
 }
 
 /** Google separates the version of a model with an `@` and expects it unescaped. */

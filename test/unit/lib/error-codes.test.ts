@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type ErrorCode, errorCodes } from '../../../src/lib/errors/error-codes.ts'
 import * as errors from '../../../src/lib/errors/errors.ts'
+import * as runErrors from '../../../src/lib/errors/run-errors.ts'
 import * as upstream from '../../../src/lib/errors/upstream-errors.ts'
 import { sourceFiles } from '../../support/source.ts'
 
@@ -26,11 +27,11 @@ const made: readonly errors.ApiError[] = [
   errors.serviceUnavailable('x'),
   errors.memoryExhausted(),
   errors.clientGone(),
-  errors.runKeyInvalid('x', 'was revoked'),
-  errors.runCancelled(),
+  runErrors.runKeyInvalid('x', 'was revoked'),
+  runErrors.runCancelled(),
   errors.gatewayStopping(),
   errors.interrupted(),
-  errors.unreadableRun(),
+  runErrors.unreadableRun(),
   upstream.upstreamRejected('x', 'upstream_rejected'),
   upstream.upstreamRejected('x', 'context_length_exceeded'),
   upstream.upstreamRejected('x', 'content_filter'),

@@ -1,4 +1,5 @@
-import { interrupted, runCancelled, serviceUnavailable } from '../../../lib/errors/errors.ts'
+import { interrupted, serviceUnavailable } from '../../../lib/errors/errors.ts'
+import { runCancelled } from '../../../lib/errors/run-errors.ts'
 import { withTimeout } from '../../../lib/time.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import { createActiveRuns } from './active-runs.ts'

@@ -9,6 +9,7 @@ import {
   emptyArguments,
   isCounterId,
 } from '../tool-call.ts'
+import { callBegin } from './call-begin.ts'
 import { outputTool } from './response-format.ts'
 
 /** The state of the content blocks of a response. */
@@ -141,7 +142,7 @@ function openToolUse(blocks: Blocks, block: Fields, events: GenerationEvent[]): 
   if (name === outputTool) return openText({ ...blocks, hasOutput: true }, 'output', block, '')
   const id = callIdFor(blocks, textOf(block.id), name)
   const { callIds } = blocks
-  events.push({ type: 'tool-call-begin', choice: 0, index: callIds.length, id, name })
+  events.push(callBegin(block, { choice: 0, index: callIds.length }, { id, name }))
   const open = { type: 'call', block, id, name, arguments: emptyArguments } as const
   return { ...blocks, callIds: [...callIds, id], open }
 }

@@ -1,4 +1,4 @@
-import type { Finish, FinishReason, GenerationEvent } from '../../../domain/generation/events.ts'
+import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import { endedEarly, invalidData, type ProviderError } from '../../../domain/generation/provider-error.ts'
 import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
@@ -6,6 +6,7 @@ import { hasError } from '../openai-chat/error.ts'
 import type { Step, StreamParser } from '../protocol.ts'
 import { addDelta, type Blocks, closeBlock, noBlocks, openBlock } from './blocks.ts'
 import { parseError } from './error.ts'
+import { finishFor } from './finish.ts'
 import { mergeUsage, parseTier, parseUsage } from './usage.ts'
 
 /** The events of a message that was not streamed. */
@@ -25,11 +26,7 @@ export function parseResponse(body: unknown): GenerationEvent[] {
   const usage = parseUsage(counts)
   if (usage) events.push({ type: 'usage', usage })
   // A complete body needs no stop reason.
-  const finish = finishFor(
-    textOf(body.stop_reason) ?? 'end_turn',
-    textOf(body.stop_sequence),
-    callIds.length > 0,
-  )
+  const finish = finishFor({ stop_reason: 'end_turn', ...withoutNull(body) }, counts, callIds.length > 0)
   return [...events, ...pendingEvents, finish]
 }
 
@@ -42,14 +39,15 @@ export type StreamState = {
   readonly hasBegun: boolean
   /** The provider's stop reason. */
   readonly stopReason?: string
-  readonly stopSequence?: string
+  /** The fields of the end of the message. */
+  readonly ending: Fields
   /** The response is complete or has failed: no further events are emitted. */
   readonly finished: boolean
 }
 
 /** The parser of a streamed message. */
 export const streamParser: StreamParser<StreamState> = {
-  initial: () => ({ blocks: noBlocks, usage: {}, hasBegun: false, finished: false }),
+  initial: () => ({ blocks: noBlocks, usage: {}, ending: {}, hasBegun: false, finished: false }),
   step,
   end: (state) => (state.finished ? [] : [incomplete]),
 }
@@ -109,11 +107,11 @@ function readEnd(state: StreamState, data: Fields, events: GenerationEvent[]): S
   const usage = mergeUsage(state.usage, data.usage)
   const delta = fieldsOf(data.delta)
   const stopReason = textOf(delta.stop_reason) ?? state.stopReason
-  const stopSequence = textOf(delta.stop_sequence) ?? state.stopSequence
+  const ending = { ...state.ending, ...withoutNull(data), ...withoutNull(delta) }
   if (stopReason !== undefined && state.stopReason === undefined) events.push({ type: 'ending', choice: 0 })
   const next = begin({ ...state, usage }, events)
   if (state.hasBegun) emitUsage(usage, events)
-  return { ...next, stopReason, stopSequence }
+  return { ...next, stopReason, ending }
 }
 
 function emitUsage(counts: Fields, events: GenerationEvent[]): void {
@@ -125,8 +123,12 @@ function emitUsage(counts: Fields, events: GenerationEvent[]): void {
 function conclude(state: StreamState, events: GenerationEvent[]): Step<StreamState> {
   if (state.stopReason === undefined) return finishWith(state, [incomplete])
   const { callIds, pendingEvents } = closeBlock(state.blocks, events)
-  const finish = finishFor(state.stopReason, state.stopSequence, callIds.length > 0)
+  const finish = finishFor(state.ending, state.usage, callIds.length > 0)
   return finishWith(state, [...events, ...pendingEvents, finish])
+}
+
+function withoutNull(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
 }
 
 const incomplete = failure(endedEarly)
@@ -138,25 +140,3 @@ function failure(error: ProviderError): GenerationEvent {
 function finishWith(state: StreamState, events: readonly GenerationEvent[]): Step<StreamState> {
   return { state: { ...state, finished: true }, events, done: true }
 }
-
-/** The end for a stop reason. A call of the output tool is not a tool call. */
-function finishFor(stopReason: string, stopSequence: string | undefined, hasToolCalls: boolean): Finish {
-  const reason = finishReasons.get(stopReason) ?? (hasToolCalls ? 'tool_calls' : 'stop')
-  return {
-    type: 'finish',
-    choice: 0,
-    reason,
-    ...(!plainStopReasons.has(stopReason) && { providerReason: stopReason }),
-    ...(stopSequence !== undefined && { stopSequence }),
-  }
-}
-
-/** The stop reasons that a finish reason expresses completely. */
-const plainStopReasons: ReadonlySet<string> = new Set(['end_turn', 'max_tokens', 'tool_use'])
-
-/** All other stop reasons are a normal stop. */
-const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
-  ['max_tokens', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['refusal', 'content_filter'],
-])

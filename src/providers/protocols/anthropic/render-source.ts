@@ -13,6 +13,7 @@ export function renderSource(source: Fields, generation: Generation, target: Tar
   const body = Object.fromEntries(Object.entries(fields).filter(([name]) => isSent(name, generation, warn)))
   return {
     ...body,
+    ...renderThinking(body, generation),
     model: target.model,
     max_tokens: generation.maxTokens ?? fields.max_tokens,
     stream: target.stream || undefined,
@@ -26,21 +27,48 @@ const generationFields: Readonly<Record<string, keyof Generation>> = {
   top_p: 'topP',
   stop_sequences: 'stop',
   tool_choice: 'toolChoice',
-  thinking: 'effort',
-  output_config: 'effort',
 }
 
-/** Fields that change the price of the tokens, which is not known here. */
-const repricing: ReadonlySet<string> = new Set(['speed', 'inference_geo'])
+/**
+ * Fields that change the price of the tokens, which is not known here, and those that refer to the account of the
+ * gateway.
+ */
+const ignored: ReadonlySet<string> = new Set([
+  'speed',
+  'inference_geo',
+  'fallbacks',
+  'workspace_id',
+  'user_profile_id',
+])
 
 function isSent(name: string, generation: Generation, warn: Warn): boolean {
-  if (repricing.has(name)) {
+  if (name === 'thread') return false
+  if (ignored.has(name)) {
     warn({ what: 'Parameter', name })
     return false
   }
   if (name === 'tools') return generation.tools.length > 0 || (generation.providerTools ?? []).length > 0
   const field = Object.hasOwn(generationFields, name) ? generationFields[name] : undefined
   return field === undefined || generation[field] !== undefined
+}
+
+const thinkingTypes: ReadonlySet<unknown> = new Set(['enabled', 'adaptive', 'disabled'])
+
+/** Without the thinking and the format that the gateway has removed, because the model does not support them. */
+function renderThinking({ thinking, output_config, output_format }: Fields, generation: Generation): Fields {
+  const { effort, format } = generation
+  const { effort: sentEffort, format: sentFormat, ...config } = fieldsOf(output_config)
+  const kept = {
+    ...config,
+    ...(effort !== undefined && { effort: sentEffort }),
+    ...(format !== undefined && { format: sentFormat }),
+  }
+  const isRemoved = effort === undefined && thinkingTypes.has(fieldsOf(thinking).type)
+  return {
+    thinking: isRemoved ? undefined : thinking,
+    output_config: Object.values(kept).some((value) => value !== undefined) ? kept : undefined,
+    output_format: format === undefined ? undefined : output_format,
+  }
 }
 
 function renderMessage(message: unknown): Fields {

@@ -19,6 +19,8 @@ export type Dialect = {
   readonly noDeveloperRole?: boolean
   /** Messages and their parts support neither names nor fields beyond the common ones. */
   readonly plainMessages?: boolean
+  /** The provider passes the markers of Anthropic's cache on to the models that know them. */
+  readonly cacheControl?: boolean
   /** The id of a tool call in the form that the provider accepts. */
   callId?(id: string): string
   /** The body fields for a reasoning effort; undefined where the model has none. */

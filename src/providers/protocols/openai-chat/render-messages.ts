@@ -2,10 +2,11 @@ import type { AssistantMessage, Message, Part, PastToolCall } from '../../../dom
 import { type Fields, isObject } from '../../../lib/json/json.ts'
 import type { Body, Warn } from '../protocol.ts'
 import type { Dialect } from './dialect.ts'
+import { withoutResultImages } from './result-images.ts'
 
 /** Renders the conversation as messages of chat completions. */
 export function renderMessages(messages: readonly Message[], dialect: Dialect, warn: Warn): readonly Body[] {
-  return messages.map((message) => renderMessage(message, dialect, warn))
+  return withoutResultImages(messages).map((message) => renderMessage(message, dialect, warn))
 }
 
 function renderMessage(message: Message, dialect: Dialect, warn: Warn): Body {

@@ -1,7 +1,9 @@
 import type { Format, Generation, Tool, ToolChoice } from '../../../domain/generation/request.ts'
 import type { Body, Target, Warn } from '../protocol.ts'
+import { messagesFor } from './cache-control.ts'
 import type { Dialect } from './dialect.ts'
 import { renderMessages } from './render-messages.ts'
+import { renderUser } from '../user.ts'
 import { dropUnsupported } from './unsupported.ts'
 import { withoutWithheld } from './withheld.ts'
 
@@ -11,14 +13,14 @@ export function renderRequest(dialect: Dialect, generation: Generation, target: 
     // First, so that no extra field overrides another field.
     ...withoutWithheld(generation.extras, warn),
     model: target.model,
-    messages: renderMessages(generation.messages, dialect, warn),
+    messages: renderMessages(messagesFor(generation, dialect), dialect, warn),
     ...renderStream(dialect, target),
     ...renderTools(generation),
     response_format: generation.format && renderFormat(generation.format),
     ...renderSampling(generation),
     ...renderEffort(dialect, generation, target, warn),
     service_tier: generation.serviceTier,
-    user: generation.user,
+    user: renderUser(generation.user),
   }
   const adapted = dialect.adapt?.(body, generation, target, warn) ?? body
   return dropUnsupported(adapted, dialect, generation, target, warn)

@@ -1,5 +1,6 @@
 import type { Format, Generation, Tool, ToolChoice } from '../../../domain/generation/request.ts'
 import type { Body, Target, Warn } from '../protocol.ts'
+import { renderUser } from '../user.ts'
 import { effortFor, encryptsReasoning, fixesSampling } from './models.ts'
 import { renderInput } from './render-input.ts'
 import { warnUnsupported } from './unsupported.ts'
@@ -18,7 +19,7 @@ export function renderRequest(generation: Generation, target: Target, warn: Warn
     reasoning: renderReasoning(generation, target, warn),
     ...renderSampling(generation, target, warn),
     service_tier: generation.serviceTier,
-    user: generation.user,
+    user: renderUser(generation.user),
     prompt_cache_key: generation.extras.prompt_cache_key,
     safety_identifier: generation.extras.safety_identifier,
   }

@@ -8,6 +8,7 @@ export const openrouter: Dialect = {
   name: 'openrouter',
   effort,
   adapt,
+  cacheControl: true,
   stateField: { on: 'message', field: 'reasoning_details' },
 }
 

@@ -1,0 +1,213 @@
+import type {
+  Finish,
+  GenerationEvent,
+  ReasoningEnd,
+  ToolCallBegin,
+  ToolCallDelta,
+} from '../../domain/generation/events.ts'
+import { sealState } from '../../domain/generation/sealed-state.ts'
+import { isObject } from '../../lib/json/json.ts'
+import type { BlockEvent, Delta, OutputBlock } from './stream-event.ts'
+import { addToWaiting, type Waiting } from './waiting-events.ts'
+
+/** How blocks are rendered. */
+export type BlockOptions = {
+  /** The provider of the reply, which is named in the signatures of its thinking. */
+  readonly provider: string
+  /** `omitted`: thinking has a signature and no text. `hidden`: there are no blocks of thinking. */
+  readonly thinking: 'shown' | 'omitted' | 'hidden'
+}
+
+/** The state of a reply whose blocks are being rendered. */
+export type Blocks = {
+  /** The number of blocks that have begun. */
+  readonly count: number
+  readonly open?: OpenBlock
+  /** The events that wait until the open tool call ends. */
+  readonly waiting: readonly Waiting[]
+  readonly hasToolUse: boolean
+  readonly finish?: Finish
+  readonly tier?: 'default' | 'priority' | null
+}
+
+/** `call` is the index of an open tool call. */
+type OpenBlock =
+  | { readonly type: 'text' }
+  | { readonly type: 'thinking' }
+  | { readonly type: 'tool_use'; readonly call: number }
+
+/** The state before the first event. */
+export const noBlocks: Blocks = { count: 0, waiting: [], hasToolUse: false }
+
+/** Returns the state after an event of the model, and adds the events of its blocks to `out`. */
+export function addEvent(
+  blocks: Blocks,
+  event: GenerationEvent,
+  options: BlockOptions,
+  out: BlockEvent[],
+): Blocks {
+  if ('choice' in event && event.choice !== 0) return blocks
+  if (event.type === 'finish') return { ...blocks, finish: event }
+  if (event.type === 'tier') return { ...blocks, tier: event.tier }
+  const { open } = blocks
+  if (open?.type !== 'tool_use') return addContent(blocks, event, options, out)
+  if (event.type === 'tool-call-delta' && event.index === open.call) return addInput(blocks, event, out)
+  if (event.type === 'tool-call' && event.index === open.call)
+    return drain(closeBlock(blocks, options, out), options, out)
+  return { ...blocks, waiting: addToWaiting(blocks.waiting, event) }
+}
+
+/** Returns the state after the last event: ends the block that is open, and renders what still waits. */
+export function endBlocks(blocks: Blocks, options: BlockOptions, out: BlockEvent[]): Blocks {
+  let last = closeBlock(blocks, options, out)
+  while (last.waiting.length > 0) last = closeBlock(drain(last, options, out), options, out)
+  return last
+}
+
+/** Adds an event while no tool call is open. */
+function addContent(
+  blocks: Blocks,
+  event: GenerationEvent,
+  options: BlockOptions,
+  out: BlockEvent[],
+): Blocks {
+  switch (event.type) {
+    case 'text':
+      return addDelta(blocks, emptyText, { type: 'text_delta', text: event.text }, options, out)
+    case 'text-end':
+      return blocks.open?.type === 'text' ? closeBlock(blocks, options, out) : blocks
+    case 'annotation': {
+      if (event.protocol !== 'anthropic') return blocks
+      return addDelta(
+        blocks,
+        emptyText,
+        { type: 'citations_delta', citation: event.annotation },
+        options,
+        out,
+      )
+    }
+    case 'reasoning':
+      return addThinking(blocks, event.text, options, out)
+    case 'reasoning-end':
+      return endThinking(blocks, event, options, out)
+    case 'provider-block':
+      return event.protocol === 'anthropic' ? addWhole(blocks, event.block, options, out) : blocks
+    case 'tool-call-begin':
+      return beginCall(blocks, event, options, out)
+    default:
+      return blocks
+  }
+}
+
+const emptyText = { type: 'text', text: '' } as const
+const emptyThinking = { type: 'thinking', thinking: '', signature: '' } as const
+
+/** Adds to the block of that type, which begins where it is not open. */
+function addDelta(
+  blocks: Blocks,
+  empty: typeof emptyText | typeof emptyThinking,
+  delta: Delta,
+  options: BlockOptions,
+  out: BlockEvent[],
+): Blocks {
+  const next =
+    blocks.open?.type === empty.type ? blocks : openBlock(blocks, empty, { type: empty.type }, options, out)
+  emit(next, delta, out)
+  return next
+}
+
+function addThinking(blocks: Blocks, thinking: string, options: BlockOptions, out: BlockEvent[]): Blocks {
+  if (options.thinking === 'hidden') return blocks
+  if (options.thinking === 'shown')
+    return addDelta(blocks, emptyThinking, { type: 'thinking_delta', thinking }, options, out)
+  if (blocks.open?.type === 'thinking') return blocks
+  return openBlock(blocks, emptyThinking, { type: 'thinking' }, options, out)
+}
+
+function endThinking(blocks: Blocks, event: ReasoningEnd, options: BlockOptions, out: BlockEvent[]): Blocks {
+  if (options.thinking === 'hidden') return blocks
+  if (event.redacted !== undefined)
+    return addWhole(blocks, { type: 'redacted_thinking', data: event.redacted }, options, out)
+  const signature = event.signature ?? sealState({ provider: options.provider, state: event.state })
+  const signed = addDelta(blocks, emptyThinking, { type: 'signature_delta', signature }, options, out)
+  return stop(signed, out)
+}
+
+/** Adds a block that is complete. The input of a tool comes as a delta, as clients know it. */
+function addWhole(
+  blocks: Blocks,
+  block: Readonly<Record<string, unknown>>,
+  options: BlockOptions,
+  out: BlockEvent[],
+): Blocks {
+  const { input } = block
+  const type = String(block.type)
+  const hasInput = type.endsWith('tool_use') && isObject(input)
+  const opened = openBlock(
+    blocks,
+    { ...block, type, ...(hasInput && { input: {} }) },
+    undefined,
+    options,
+    out,
+  )
+  if (hasInput) emit(opened, { type: 'input_json_delta', partial_json: JSON.stringify(input) }, out)
+  return stop(opened, out)
+}
+
+function beginCall(blocks: Blocks, event: ToolCallBegin, options: BlockOptions, out: BlockEvent[]): Blocks {
+  const { id, name, index: call, providerFields } = event
+  const fields = providerFields?.protocol === 'anthropic' ? providerFields.fields : {}
+  const block = { type: 'tool_use', id, name, input: {}, ...fields }
+  return { ...openBlock(blocks, block, { type: 'tool_use', call }, options, out), hasToolUse: true }
+}
+
+function addInput(blocks: Blocks, { arguments: text }: ToolCallDelta, out: BlockEvent[]): Blocks {
+  emit(blocks, { type: 'input_json_delta', partial_json: text }, out)
+  return blocks
+}
+
+/** Renders what has waited for the end of a tool call, up to the next call that is not complete. */
+function drain(blocks: Blocks, options: BlockOptions, out: BlockEvent[]): Blocks {
+  let next: Blocks = { ...blocks, waiting: [] }
+  for (const [index, item] of blocks.waiting.entries()) {
+    if (item.type !== 'call') {
+      next = addContent(next, item, options, out)
+      continue
+    }
+    next = beginCall(next, item.begin, options, out)
+    if (item.arguments !== '') emit(next, { type: 'input_json_delta', partial_json: item.arguments }, out)
+    if (!item.ended) return { ...next, waiting: blocks.waiting.slice(index + 1) }
+    next = stop(next, out)
+  }
+  return next
+}
+
+function openBlock(
+  blocks: Blocks,
+  block: OutputBlock,
+  open: OpenBlock | undefined,
+  options: BlockOptions,
+  out: BlockEvent[],
+): Blocks {
+  const closed = closeBlock(blocks, options, out)
+  out.push({ type: 'content_block_start', index: closed.count, content_block: block })
+  return { ...closed, count: closed.count + 1, open }
+}
+
+/** Ends the open block. Thinking that ends without a state is signed, too: clients expect a signature. */
+function closeBlock(blocks: Blocks, { provider }: BlockOptions, out: BlockEvent[]): Blocks {
+  const { open } = blocks
+  if (open === undefined) return blocks
+  if (open.type === 'thinking')
+    emit(blocks, { type: 'signature_delta', signature: sealState({ provider, state: null }) }, out)
+  return stop(blocks, out)
+}
+
+function stop(blocks: Blocks, out: BlockEvent[]): Blocks {
+  out.push({ type: 'content_block_stop', index: blocks.count - 1 })
+  return { ...blocks, open: undefined }
+}
+
+function emit({ count }: Blocks, delta: Delta, out: BlockEvent[]): void {
+  out.push({ type: 'content_block_delta', index: count - 1, delta })
+}

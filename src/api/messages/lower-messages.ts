@@ -1,0 +1,87 @@
+import type { Message, Part, ToolMessage } from '../../domain/generation/request.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
+import { type BlockOf, type ContentBlock, isBlock } from './content-schema.ts'
+import { cacheExtras, foreignPart, lowerBlock, lowerContent } from './lower-content.ts'
+import { lowerTurn } from './lower-turn.ts'
+import type { CountTokensRequest, InputMessage } from './schema.ts'
+
+/** Lowers the instructions and the conversation; throws 400 for what no model can receive. */
+export function lowerMessages({
+  system,
+  messages,
+}: Pick<CountTokensRequest, 'system' | 'messages'>): Message[] {
+  const instructions = system == null ? [] : lowerContent(system, 'system')
+  const conversation = messages.flatMap((message, index) => lowerMessage(message, `messages[${index}]`))
+  if (instructions.length === 0) return conversation
+  return [{ role: 'system', parts: instructions }, ...conversation]
+}
+
+function lowerMessage({ role, content }: InputMessage, path: string): readonly Message[] {
+  const contentPath = `${path}.content`
+  switch (role) {
+    case 'assistant':
+      return [lowerTurn(content, contentPath)]
+    case 'system':
+      return [{ role, parts: lowerOther(content, contentPath) }]
+    case 'user':
+      return lowerUser(content, contentPath)
+  }
+}
+
+/** The results of tool calls follow their calls directly, each as a message of its own. */
+function lowerUser(content: string | readonly ContentBlock[], path: string): readonly Message[] {
+  if (typeof content === 'string' || !content.some(isResult))
+    return [{ role: 'user', parts: lowerOther(content, path) }]
+  const results: ToolMessage[] = []
+  const parts: Part[] = []
+  for (const [index, block] of content.entries()) {
+    if (isResult(block)) results.push(lowerResult(block, `${path}[${index}]`))
+    else parts.push(...lowerAny(block, `${path}[${index}]`))
+  }
+  return parts.length === 0 ? results : [...results, { role: 'user', parts }]
+}
+
+function isResult(block: ContentBlock): block is BlockOf<'tool_result'> {
+  return isBlock(block, 'tool_result')
+}
+
+function lowerOther(content: string | readonly ContentBlock[], path: string): readonly Part[] {
+  if (typeof content === 'string') return lowerContent(content, path)
+  return content.flatMap((block, index) => lowerAny(block, `${path}[${index}]`))
+}
+
+/** Thinking in a message of the user has no meaning for other protocols. */
+function lowerAny(block: ContentBlock, path: string): readonly Part[] {
+  if (isBlock(block, 'thinking') || isBlock(block, 'redacted_thinking')) return [foreignPart(block)]
+  if (isBlock(block, 'tool_use') || isResult(block)) throw misplaced(block, path)
+  return lowerBlock(block, path)
+}
+
+function misplaced({ type }: ContentBlock, path: string): Error {
+  const role = type === 'tool_use' ? 'assistant' : 'user'
+  const message = `Invalid '${path}': a ${type} block belongs to a message of the role ${role}.`
+  return badRequest(message, 'invalid_value', path)
+}
+
+function lowerResult(block: BlockOf<'tool_result'>, path: string): ToolMessage {
+  const { content } = block
+  const parts = content == null ? [] : lowerContent(content, `${path}.content`)
+  const marked = block.is_error ? markedAsError(parts) : parts
+  return { role: 'tool', callId: block.tool_use_id, parts: withCacheControl(marked, block) }
+}
+
+/** Other protocols have no flag for a failed call: the text has to say it. */
+function markedAsError(parts: readonly Part[]): readonly Part[] {
+  const [first, ...others] = parts
+  if (first?.type !== 'text') return [{ type: 'text', text: 'Error' }, ...parts]
+  return /error/i.test(first.text.slice(0, 200))
+    ? parts
+    : [{ ...first, text: `Error: ${first.text}` }, ...others]
+}
+
+function withCacheControl(parts: readonly Part[], block: BlockOf<'tool_result'>): readonly Part[] {
+  const extras = cacheExtras(block)
+  const last = parts.at(-1)
+  if (extras === undefined || last === undefined || last.type === 'foreign') return parts
+  return [...parts.slice(0, -1), { ...last, extras: { ...last.extras, ...extras } }]
+}

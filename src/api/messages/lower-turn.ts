@@ -1,0 +1,66 @@
+import type { AssistantMessage, Part, PastToolCall } from '../../domain/generation/request.ts'
+import { openSealedState, type SealedState } from '../../domain/generation/sealed-state.ts'
+import { isObject, type Json } from '../../lib/json/json.ts'
+import { type BlockOf, type ContentBlock, isBlock } from './content-schema.ts'
+import { foreignPart, lowerBlock } from './lower-content.ts'
+
+/**
+ * Lowers a turn of the model. Thinking that the gateway has sealed becomes the state of the tool call that follows it;
+ * other thinking is only understood by Anthropic.
+ */
+export function lowerTurn(content: string | readonly ContentBlock[], path: string): AssistantMessage {
+  if (typeof content === 'string')
+    return { role: 'assistant', parts: [{ type: 'text', text: content }], toolCalls: [] }
+  const parts: Part[] = []
+  const toolCalls: PastToolCall[] = []
+  let states: SealedState[] = []
+  for (const [index, block] of content.entries()) {
+    if (isBlock(block, 'tool_use')) {
+      toolCalls.push({ ...lowerToolUse(block), ...mergeStates(states) })
+      states = []
+    } else if (isThinking(block)) {
+      const state = openSealedState(sealOf(block))
+      if (state) states.push(state)
+      else parts.push(foreignPart(block))
+    } else if (isBlock(block, 'tool_result')) parts.push(foreignPart(block))
+    else parts.push(...lowerBlock(block, `${path}[${index}]`))
+  }
+  return { role: 'assistant', parts, toolCalls }
+}
+
+type AnyThinking = BlockOf<'thinking' | 'redacted_thinking'>
+
+function isThinking(block: ContentBlock): block is AnyThinking {
+  return isBlock(block, 'thinking') || isBlock(block, 'redacted_thinking')
+}
+
+function sealOf(block: AnyThinking): string {
+  return block.type === 'redacted_thinking' ? block.data : (block.signature ?? '')
+}
+
+function lowerToolUse({ id, name, input }: BlockOf<'tool_use'>): PastToolCall {
+  return { id, name, arguments: JSON.stringify(input ?? {}) }
+}
+
+/** The state of a call after several blocks of reasoning: their lists are joined. Other providers' states are ignored. */
+function mergeStates(states: readonly SealedState[]): Pick<PastToolCall, 'state' | 'provider'> | undefined {
+  const provider = states.at(-1)?.provider
+  const own = states.filter((sealed) => sealed.provider === provider && isObject(sealed.state))
+  if (provider === undefined || own.length === 0) return undefined
+  // Lists that grow in place: a caller may send any number of states.
+  const lists = new Map<string, Json[]>()
+  const others = new Map<string, Json>()
+  for (const { state } of own) {
+    for (const [name, value] of Object.entries(state ?? {})) {
+      if (Array.isArray(value)) addAll(lists, name, value)
+      else others.set(name, value)
+    }
+  }
+  return { provider, state: Object.fromEntries([...others, ...lists]) }
+}
+
+function addAll(lists: Map<string, Json[]>, name: string, values: readonly Json[]): void {
+  const list = lists.get(name) ?? []
+  lists.set(name, list)
+  for (const value of values) list.push(value)
+}

@@ -1,0 +1,65 @@
+import type { Parameter } from '../../domain/generation/parameters.ts'
+import type { Format, Generation } from '../../domain/generation/request.ts'
+import type { LoweredRequest } from '../../gateway/models/prepare-generation.ts'
+import type { Fields } from '../../lib/json/json.ts'
+import { lowerEffort } from './lower-effort.ts'
+import { lowerMessages } from './lower-messages.ts'
+import { lowerTools } from './lower-tools.ts'
+import { isStrictSchema } from './strict-schema.ts'
+import type { CountTokensRequest, MessageRequest } from './schema.ts'
+
+/** The headers of a request that belong to its meaning. */
+export type MessageHeaders = { readonly beta?: string | undefined }
+
+/** This API's names of parameters. */
+const names: Partial<Record<Parameter, string>> = {
+  stop: 'stop_sequences',
+  response_format: 'output_config.format',
+  reasoning_effort: 'thinking',
+  parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
+}
+
+/** Clients request thinking of every model: one that cannot think answers without. */
+const droppable: ReadonlySet<Parameter> = new Set(['reasoning_effort'])
+
+/** Lowers a request for a message. Throws 400 where its fields are valid on their own, but not together. */
+export function lower(request: MessageRequest, headers: MessageHeaders = {}): LoweredRequest {
+  const { generation, ...lowered } = lowerPrompt(request, headers)
+  const sampled: Generation = {
+    ...generation,
+    maxTokens: request.max_tokens,
+    stop: request.stop_sequences?.length ? request.stop_sequences : undefined,
+    temperature: request.temperature ?? undefined,
+    topP: request.top_p ?? undefined,
+    serviceTier: request.service_tier === 'standard_only' ? 'default' : (request.service_tier ?? undefined),
+    user: request.metadata?.user_id ?? undefined,
+    extras: request.top_k == null ? noExtras : { top_k: request.top_k },
+  }
+  return { ...lowered, generation: sampled }
+}
+
+/** Lowers the part of a request whose tokens are counted. */
+export function lowerPrompt(request: CountTokensRequest, { beta }: MessageHeaders = {}): LoweredRequest {
+  const generation: Generation = {
+    messages: lowerMessages(request),
+    ...lowerTools(request),
+    format: lowerFormat(request),
+    effort: lowerEffort(request),
+    source: {
+      protocol: 'anthropic',
+      body: request,
+      ...(beta !== undefined && { headers: { 'anthropic-beta': beta } }),
+    },
+    extras: noExtras,
+  }
+  return { generation, names, droppable, warnings: [] }
+}
+
+function lowerFormat({ output_config, output_format }: CountTokensRequest): Format | undefined {
+  const format = output_config?.format ?? output_format
+  return format == null
+    ? undefined
+    : { type: 'json_schema', name: 'output', schema: format.schema, strict: isStrictSchema(format.schema) }
+}
+
+const noExtras: Fields = {}

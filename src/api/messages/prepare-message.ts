@@ -1,0 +1,29 @@
+import type { PreparedGeneration } from '../../gateway/models/prepare-generation.ts'
+import { prepareGeneration } from '../../gateway/models/prepare-generation.ts'
+import type { Models } from '../../gateway/models/models.ts'
+import { lower, type MessageHeaders } from './lower.ts'
+import type { MessageRequest } from './schema.ts'
+
+/** The settings by which requests are prepared. */
+export type PrepareParts = { readonly models: () => Models; readonly unsupported: 'reject' | 'drop' }
+
+/**
+ * Prepares a request for the gateway; throws the 400 or 404 of a request that cannot be served. Every request has a
+ * limit of tokens, which clients choose for the models they know: it is lowered to what this model generates.
+ */
+export function prepareMessage(
+  request: MessageRequest,
+  headers: MessageHeaders,
+  { models, unsupported }: PrepareParts,
+): PreparedGeneration {
+  const prepared = prepareGeneration(request, (body) => lower(body, headers), {
+    models: models(),
+    unsupported,
+  })
+  const { generation, model, warnings } = prepared
+  const limit = model.maxOutputTokens
+  if (limit === undefined || generation.maxTokens === undefined || generation.maxTokens <= limit)
+    return prepared
+  const warning = `${model.slug} generates at most ${limit} tokens; max_tokens was lowered to that.`
+  return { ...prepared, generation: { ...generation, maxTokens: limit }, warnings: [...warnings, warning] }
+}

@@ -1,0 +1,83 @@
+import { Elysia } from 'elysia'
+import { toDollars } from '../../gateway/billing/price.ts'
+import { AnthropicErrorBody, toAnthropicBody } from '../../http/anthropic-error.ts'
+import { streamError } from '../../http/errors.ts'
+import { eventStream } from '../../http/event-stream.ts'
+import type { Guard } from '../../http/guard.ts'
+import { bodyErrors, describe } from '../../http/openapi/describe.ts'
+import type { Log } from '../../lib/log.ts'
+import type { TokenCounter } from './count-tokens.ts'
+import type { MessageHeaders } from './lower.ts'
+import { MessageObject, MessageStreamEvent, TokenCount } from './reply-schema.ts'
+import { countTokensRequest, messageRequest } from './schema.ts'
+import type { MessageService } from './service.ts'
+
+/** The path of the Messages API. */
+export const messagesPath = '/v1/messages'
+
+/** The services behind the routes. */
+export type MessagesApi = { readonly messages: MessageService; readonly countTokens: TokenCounter }
+
+const common = { tag: 'Messages', error: AnthropicErrorBody } as const
+
+const createDetail = describe({
+  ...common,
+  id: 'createMessage',
+  summary: 'Create a message',
+  description: 'Generates the next message of a conversation, streamed or complete, with any model.',
+  body: messageRequest,
+  reply: MessageObject,
+  frames: { schema: MessageStreamEvent, end: '`event: message_stop`' },
+  errors: [...bodyErrors, 402, 404, 502],
+})
+
+const countDetail = describe({
+  ...common,
+  id: 'countMessageTokens',
+  summary: 'Count the tokens of a message',
+  description: 'Returns the number of input tokens of a request, exact or estimated. It is free.',
+  body: countTokensRequest,
+  reply: TokenCount,
+  errors: [...bodyErrors, 404],
+})
+
+/** `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
+export function messageRoutes(guard: Guard, { messages, countTokens }: MessagesApi, log: Log) {
+  return new Elysia({ name: 'messages' })
+    .use(guard)
+    .post(
+      messagesPath,
+      async ({ readBody, caller, admission, request, set }) => {
+        const body = await readBody(request, messageRequest, admission)
+        const requestId = String(set.headers['x-request-id'])
+        const context = { requestId, ...caller, admission, signal: request.signal }
+        const headers = headersOf(request)
+        if (body.stream) {
+          const failed = (error: unknown) => errorFrame(error, log, requestId)
+          return eventStream({ ...(await messages.stream(body, headers, context)), failed })
+        }
+        const { message, cost } = await messages.complete(body, headers, context)
+        if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
+        return message
+      },
+      { detail: createDetail },
+    )
+    .post(
+      `${messagesPath}/count_tokens`,
+      async ({ readBody, admission, request }) => {
+        const body = await readBody(request, countTokensRequest, admission)
+        return { input_tokens: await countTokens(body, headersOf(request), request.signal) }
+      },
+      { detail: countDetail },
+    )
+}
+
+function headersOf({ headers }: Request): MessageHeaders {
+  return { beta: headers.get('anthropic-beta') ?? undefined }
+}
+
+/** The frame of an error in the middle of a stream. It is the last one, so that a broken stream never looks complete. */
+function errorFrame(error: unknown, log: Log, requestId: string): string {
+  const body = toAnthropicBody(streamError(error, log, requestId), requestId)
+  return `event: error\ndata: ${JSON.stringify(body)}\n\n`
+}

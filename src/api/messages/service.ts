@@ -1,0 +1,122 @@
+import type { GenerationEvent } from '../../domain/generation/events.ts'
+import { joinWarnings } from '../../domain/generation/warnings.ts'
+import type { Nanos } from '../../gateway/billing/price.ts'
+import type { Gateway } from '../../gateway/gateway.ts'
+import type { GenerationStream } from '../../gateway/generate-request.ts'
+import type { Model } from '../../gateway/models/model.ts'
+import type { PreparedGeneration } from '../../gateway/models/prepare-generation.ts'
+import type { FrameSource } from '../../http/event-stream.ts'
+import { recordUnprepared } from '../../http/record-rejected.ts'
+import { type RequestContext, type RequestLabels, requestMetadata } from '../../http/request-context.ts'
+import { addEvent, type BlockOptions, endBlocks, noBlocks } from './blocks.ts'
+import { BlockFold } from './fold.ts'
+import type { MessageHeaders } from './lower.ts'
+import { MessageStream, pingFrame } from './message-stream.ts'
+import { type PrepareParts, prepareMessage } from './prepare-message.ts'
+import { renderMessage, type ReplyMetadata, replyMetadata } from './render.ts'
+import type { MessageObject } from './reply-schema.ts'
+import type { MessageRequest } from './schema.ts'
+import type { BlockEvent } from './stream-event.ts'
+
+export type MessageServiceParts = PrepareParts & { readonly gateway: Gateway }
+
+export type MessageService = {
+  /** Resolves with the complete message, and with its cost where the model has a price. */
+  complete(
+    request: MessageRequest,
+    headers: MessageHeaders,
+    context: RequestContext,
+  ): Promise<CompletedMessage>
+  /** Resolves when the answer begins, with a source of frames that is still to be read. */
+  stream(request: MessageRequest, headers: MessageHeaders, context: RequestContext): Promise<StreamedMessage>
+}
+
+export type CompletedMessage = { readonly message: MessageObject; readonly cost: Nanos | undefined }
+
+export type StreamedMessage = Omit<FrameSource<readonly GenerationEvent[]>, 'failed'>
+
+/** Serves messages of models. */
+export function createMessageService(parts: MessageServiceParts): MessageService {
+  return {
+    async complete(request, headers, context) {
+      const { stream, metadata, options } = await start(request, headers, context, parts)
+      const fold = new BlockFold()
+      let blocks = noBlocks
+      await stream.forEach((batch) => {
+        const events: BlockEvent[] = []
+        for (const event of batch) blocks = addEvent(blocks, event, options, events)
+        fold.add(events)
+      })
+      const last: BlockEvent[] = []
+      blocks = endBlocks(blocks, options, last)
+      fold.add(last)
+      const message = renderMessage(metadata, fold.blocks(), stream.usage(), blocks)
+      return { message, cost: stream.cost() }
+    },
+    async stream(request, headers, context) {
+      const { stream, metadata, options } = await start(request, headers, context, parts)
+      const message = new MessageStream(metadata, options, () => stream.usage())
+      return {
+        items: stream,
+        frames: (batch) => message.frames(batch),
+        end: () => message.end(),
+        keepAlive: pingFrame,
+      }
+    },
+  }
+}
+
+type StartedMessage = {
+  readonly stream: GenerationStream
+  readonly metadata: ReplyMetadata
+  readonly options: BlockOptions
+}
+
+async function start(
+  request: MessageRequest,
+  headers: MessageHeaders,
+  context: RequestContext,
+  parts: MessageServiceParts,
+): Promise<StartedMessage> {
+  const labels = labelsOf(request)
+  let prepared: PreparedGeneration
+  try {
+    prepared = prepareMessage(request, headers, parts)
+  } catch (error) {
+    await recordUnprepared(error, labels, context, 'messages', parts)
+    throw error
+  }
+  const { model, generation, slug } = prepared
+  const { organization, admission, signal } = context
+  const stream = await parts.gateway.generate({
+    metadata: requestMetadata(labels, context, 'messages', slug),
+    billing: organization.billing,
+    admission,
+    model,
+    generation,
+    stream: request.stream === true,
+    signal,
+  })
+  const warnings = joinWarnings(prepared.warnings, stream.warnings)
+  const options = { provider: stream.provider, thinking: thinkingFor(request, model, stream.provider) }
+  return { stream, metadata: replyMetadata({ model: slug, warnings }), options }
+}
+
+function labelsOf({ model, stream, metadata }: MessageRequest): RequestLabels {
+  return { model, stream, user: metadata?.user_id }
+}
+
+/** Anthropic's own blocks are all shown, as the caller has to send them back. Other models may think unasked. */
+function thinkingFor(
+  { thinking }: MessageRequest,
+  { routes }: Model,
+  providerName: string,
+): BlockOptions['thinking'] {
+  if (thinking?.display === 'omitted') return 'omitted'
+  if (thinking?.type !== 'disabled') return 'shown'
+  const isAnthropic = routes.some(
+    ({ provider: { name, kind } }) =>
+      name === providerName && 'protocol' in kind && kind.protocol.name === 'anthropic',
+  )
+  return isAnthropic ? 'shown' : 'hidden'
+}

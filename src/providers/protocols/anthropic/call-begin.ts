@@ -1,0 +1,16 @@
+import type { ToolCall, ToolCallBegin } from '../../../domain/generation/events.ts'
+import { type Fields, fieldsBeside } from '../../../lib/json/json.ts'
+import type { CallPosition } from '../tool-call.ts'
+
+const commonFields: ReadonlySet<string> = new Set(['type', 'id', 'name', 'input'])
+
+/** The begin of a tool call, with the fields of its block beyond the common ones, such as the code that made the call. */
+export function callBegin(
+  block: Fields,
+  position: CallPosition,
+  { id, name }: Pick<ToolCall, 'id' | 'name'>,
+): ToolCallBegin {
+  const fields = fieldsBeside(commonFields, block)
+  const begin = { type: 'tool-call-begin', ...position, id, name } as const
+  return fields === undefined ? begin : { ...begin, providerFields: { protocol: 'anthropic', fields } }
+}
