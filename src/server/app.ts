@@ -80,8 +80,8 @@ export function createApp(dependencies: AppDependencies) {
   const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: true } })
     .use(requestId())
     .use(cors(settings.cors))
-    .use(requestTelemetry(dependencies.requests))
     .use(reachability())
+    .use(requestTelemetry(dependencies.requests))
     .use(
       errorHandler(
         log,

@@ -29,6 +29,14 @@ const endpoints: readonly Endpoint[] = [
     owns: false,
     ask: (paid, id, headers) => get(paid, `/v1/models/${id}`, headers),
   },
+  {
+    path: '/v1/models',
+    owns: false,
+    ask: (paid, id, headers) => {
+      const all = { ...headers, 'anthropic-version': '2023-06-01' }
+      return paid.app.request(`/v1/models?after_id=${id}`, { headers: all })
+    },
+  },
   { path: '/v1/chat/completions', owns: true, ask: afterCall },
   {
     path: '/v1/chat/completions',
@@ -172,7 +180,7 @@ async function see({ ask }: Endpoint, paid: BillingScenario, id: string, headers
   const text = await reply.text()
   const upstream = paid.acme.requests.slice(before).map(({ body }) => JSON.stringify(body))
   const received = [text, ...upstream].map((part) =>
-    part.replaceAll(id, 'ID').replace(/"(id|created)":("chat[^"]*"|\d+)/g, ''),
+    part.replaceAll(id, 'ID').replace(/"(id|created|request_id)":("(?:chat|req_)[^"]*"|\d+)/g, ''),
   )
   return { status: reply.status, text: received[0]!, upstream: received.slice(1) }
 }

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import type { ModelFacts } from '../../src/config/model-facts.ts'
+import type { SettingsFile } from '../../src/config/settings.ts'
 import { fieldsOf, listOf } from '../../src/lib/json/json.ts'
 import { startApp } from '../support/app.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { messageRequest, readMessage, sendMessage } from '../support/messages.ts'
 import { startScenario } from '../support/scenario.ts'
+import { projectFolder } from '../support/source.ts'
 
 const headers = { 'anthropic-version': '2023-06-01' }
 
@@ -18,6 +21,17 @@ describe('a model of any provider is reached under the name of a Claude model', 
     const model = await scenario.app.request(`/v1/models/${name}`, { headers })
     expect(await model.json()).toMatchObject({ type: 'model', id: 'acme/river' })
   })
+})
+
+test('the local model in docs/claude-code.md serves every name that the page gives it', async () => {
+  const page = await Bun.file(join(projectFolder, 'docs', 'claude-code.md')).text()
+  const [, yaml = ''] = /```yaml\n([^]*?)```/.exec(page) ?? []
+  const settings = Bun.YAML.parse(yaml) as SettingsFile
+  await using app = await startApp({ settings })
+  const aliases = settings.models?.[0]?.aliases ?? []
+  expect(aliases.length).toBeGreaterThan(3)
+  for (const name of [...aliases, 'local/qwen3-coder', 'qwen3-coder'])
+    expect(await (await app.request(`/v1/models/${name}`)).json()).toMatchObject({ id: 'local/qwen3-coder' })
 })
 
 describe('the list of models in the form of Anthropic', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fieldsOf, listOf } from '../../src/lib/json/json.ts'
+import { jsonReply } from '../support/chat-fixtures.ts'
 import { startApp } from '../support/app.ts'
 import {
   fixtureReply,
@@ -98,6 +99,29 @@ describe('a message of the Responses API', () => {
       { type: 'input_image', image_url: dataUrl, detail: 'auto' },
     ])
   })
+})
+
+test('a message goes from Anthropic to a provider of another protocol when Anthropic fails', async () => {
+  const failure = json(
+    { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } },
+    { status: 529 },
+  )
+  const options = { acme: { kind: 'anthropic' }, other: [jsonReply()] }
+  await using scenario = await startScenario(failure, options)
+  const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'EqQB' }
+  const turn = { role: 'assistant', content: [thinking, { type: 'text', text: 'Four.' }] }
+  const messages = [...messageRequest.messages, turn, { role: 'user', content: 'Sure?' }]
+  const message = await readMessage(
+    await sendMessage(scenario.app, { ...messageRequest, messages, top_k: 3 }),
+  )
+  expect(message.content).toEqual([{ type: 'text', text: 'It is four metres.' }])
+  expect(message.warnings?.join()).toContain('`thinking`')
+  expect<unknown>(scenario.acme.requests[0]?.body.messages).toEqual(messages)
+  expect<unknown>(scenario.other.requests[0]?.body.messages).toEqual([
+    { role: 'user', content: 'How high is it?' },
+    { role: 'assistant', content: 'Four.' },
+    { role: 'user', content: 'Sure?' },
+  ])
 })
 
 test('the built-in model answers messages', async () => {

@@ -20,7 +20,7 @@ export function renderRequest(dialect: Dialect, generation: Generation, target: 
     ...renderSampling(generation),
     ...renderEffort(dialect, generation, target, warn),
     service_tier: generation.serviceTier,
-    user: renderUser(generation.user),
+    user: renderUser(generation),
   }
   const adapted = dialect.adapt?.(body, generation, target, warn) ?? body
   return dropUnsupported(adapted, dialect, generation, target, warn)

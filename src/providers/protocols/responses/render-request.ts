@@ -19,7 +19,7 @@ export function renderRequest(generation: Generation, target: Target, warn: Warn
     reasoning: renderReasoning(generation, target, warn),
     ...renderSampling(generation, target, warn),
     service_tier: generation.serviceTier,
-    user: renderUser(generation.user),
+    user: renderUser(generation),
     prompt_cache_key: generation.extras.prompt_cache_key,
     safety_identifier: generation.extras.safety_identifier,
   }
