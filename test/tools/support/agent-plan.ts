@@ -1,7 +1,6 @@
 /** What a scripted model does next: it calls a tool, or says its last word. */
 export type AgentStep =
-  | ({ readonly type: 'call' } & AgentCall)
-  | { readonly type: 'text'; readonly text: string }
+  ({ readonly type: 'call' } & AgentCall) | { readonly type: 'text'; readonly text: string }
 
 /** A call of a tool. */
 export type AgentCall = { readonly name: string; readonly arguments: object }

@@ -44,7 +44,6 @@ function chatCall({ name, arguments: input }: AgentCall, id: string): object {
   return { index: 0, id, type: 'function', function: { name, arguments: JSON.stringify(input) } }
 }
 
-
 /** Messages of Anthropic. */
 export const anthropicAgent: AgentProtocol = {
   kind: 'anthropic',
@@ -114,7 +113,11 @@ export const geminiAgent: AgentProtocol = {
 
 /** A text, or the texts of content parts. */
 function textIn(content: unknown): string {
-  return typeof content === 'string' ? content : objectsIn(content).map(({ text }) => text).join('\n')
+  return typeof content === 'string'
+    ? content
+    : objectsIn(content)
+        .map(({ text }) => text)
+        .join('\n')
 }
 
 /** All strings in a value. */
