@@ -90,7 +90,13 @@ export async function startWorkbench(options: WorkbenchOptions): Promise<Workben
   const variables = { HOME: folders.home, PATH: process.env.PATH, TERM: 'dumb', ...trap.environment }
   const owned = stack.move()
   return {
-    ...{ weir, provider, trap, recorder, work: folders.work, home: folders.home, key },
+    weir,
+    provider,
+    trap,
+    recorder,
+    work: folders.work,
+    home: folders.home,
+    key,
     run: (args, { environment = {}, timeoutMs = 60_000 } = {}) =>
       runProgram([options.program, ...args], {
         cwd: folders.work,
