@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { clientsPage } from './docs/clients-page.ts'
 import { commandLinePage } from './docs/command-line-page.ts'
 import { configurationPage } from './docs/configuration-page.ts'
 import { errorsPage } from './docs/errors-page.ts'
@@ -11,6 +12,7 @@ import { projectFolder } from './install.ts'
 export const pages: readonly Page[] = [
   configurationPage,
   providersPage,
+  clientsPage,
   errorsPage,
   commandLinePage,
   metricsPage,

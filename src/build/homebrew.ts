@@ -16,6 +16,6 @@ export function renderFormula(template: string, values: FormulaValues): string {
 function valueOf(name: string, { version, homepage, license, checksums }: FormulaValues): string {
   const [, file] = /^sha256 (\S+)$/.exec(name) ?? []
   const value = file === undefined ? { version, homepage, license }[name] : checksums.get(file)
-  if (value === undefined) throw new Error(`The formula needs a value for {${name}}.`)
+  if (value === undefined) throw new Error(`The formula has no value for {${name}}.`)
   return value
 }

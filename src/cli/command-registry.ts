@@ -53,6 +53,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/connect.ts')).connect,
   },
   {
+    name: 'import',
+    summary: 'convert the configuration of a LiteLLM proxy',
+    load: async () => (await import('./commands/import.ts')).importCommand,
+  },
+  {
     name: 'bench',
     summary: 'measure the latency and CPU time that the gateway adds',
     load: async () => (await import('./commands/bench.ts')).bench,

@@ -1,11 +1,13 @@
 import manifest from '../../package.json'
+import { existsSync, realpathSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { LoadedSettings } from '../config/load.ts'
 import type { CliContext } from './context.ts'
+import { shellWord } from './quote.ts'
 
 /** Returns how this program was started, such as `npx -y bun@1.4.5 start` or `./weir`, for examples to paste. */
 export function commandPrefix({ environment, cwd }: Pick<CliContext, 'environment' | 'cwd'>): string {
-  if (isCompiled()) return Bun.which('weir') === process.execPath ? 'weir' : pathText(process.execPath, cwd)
+  if (isCompiled()) return isOnPath(process.execPath) ? 'weir' : pathText(process.execPath, cwd)
   if (environment.npm_lifecycle_event === 'start')
     return environment.npm_config_user_agent?.startsWith('npm/')
       ? `npx -y ${manifest.packageManager} start`
@@ -25,15 +27,17 @@ export function locationFlags(
   }
 }
 
+/** True if `weir` starts this executable, perhaps by a link, such as one of Homebrew. */
+function isOnPath(executable: string): boolean {
+  const found = Bun.which('weir')
+  return found !== null && existsSync(found) && realpathSync(found) === realpathSync(executable)
+}
+
 /** Returns the path for a shell, relative to `cwd` if the file is below it. */
 function pathText(path: string, cwd: string): string {
   const relativePath = relative(cwd, path)
   const shorter = relativePath.startsWith('..') ? path : relativePath
   return shellWord(shorter.includes('/') || path === shorter ? shorter : `./${shorter}`)
-}
-
-function shellWord(text: string): string {
-  return /^[\w./:@=+,\\-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 /** Returns the command that starts this program again, without arguments. */

@@ -44,7 +44,7 @@ function parseYaml(text: string, file: string): unknown {
 }
 
 /** Finds the line of a YAML error, which the parser does not report: it follows the longest valid beginning. */
-function invalidLine(text: string): number {
+export function invalidLine(text: string): number {
   const lines = text.split(/\r\n|\n|\r/)
   let validLines = lines.length - 1
   while (validLines > 0 && !isYaml(lines.slice(0, validLines).join('\n'))) validLines -= 1

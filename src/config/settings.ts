@@ -162,7 +162,7 @@ export const SettingsFile = Type.Object(
     unsupported_parameters: Type.Optional(
       Type.Enum(['reject', 'drop'], {
         description:
-          'What happens to a parameter that the model does not support: `reject` answers 400, `drop` ignores it with a warning in the response.',
+          'What happens to a parameter that the model does not support: `reject` returns 400, `drop` ignores it with a warning in the response.',
         examples: ['drop'],
       }),
     ),

@@ -47,6 +47,6 @@ describe.each([
     await using app = await startApp({ settings })
     const reply = await send(app, scheme, 'ai', '/v2/models')
     expect(reply.status).toBe(404)
-    expect(await reply.text()).toContain('There is no GET /v2/models.')
+    expect(await reply.text()).toContain('Unknown endpoint: GET /v2/models.')
   })
 })

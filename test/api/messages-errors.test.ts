@@ -1,3 +1,4 @@
+import { readPieces } from '../support/body-reader.ts'
 import { describe, expect, test } from 'bun:test'
 import type { AnthropicErrorBody } from '../../src/http/anthropic-error.ts'
 import { fieldsOf } from '../../src/lib/json/json.ts'
@@ -94,12 +95,16 @@ describe('a stream that breaks ends with an error and no end of the message', ()
     error: { type: 'overloaded_error', message: 'Overloaded' },
   })
   test.each([
-    ['the connection breaks', events(opening, breakOff)],
-    ['the body ends early', events(opening, finish)],
-    ['the provider reports a failure', events([...opening, failure])],
-  ])('when %s', async (_, script) => {
-    await using scenario = await startAnthropicScenario(script)
+    ['the connection breaks', [], breakOff],
+    ['the body ends early', [], finish],
+    ['the provider reports a failure', [failure], finish],
+  ])('when %s', async (_, rest, end) => {
+    const received = Promise.withResolvers<void>()
+    await using scenario = await startAnthropicScenario(events([...opening, received.promise, ...rest], end))
     const reply = await sendMessage(scenario.app, { ...messageRequest, stream: true })
+    // A connection that breaks at once takes the frames with it that were not read.
+    await readPieces(reply.clone()).until('It is')
+    received.resolve()
     const all = parseFrames(await reply.text())
     expect(all.map(({ type }) => type)).toEqual([
       'message_start',
@@ -116,10 +121,13 @@ describe('a stream that breaks ends with an error and no end of the message', ()
 
   test('when a chat completions provider breaks within a tool call', async () => {
     const call = { index: 0, id: 'call_a', type: 'function', function: { name: 'f', arguments: '{"a' } }
-    await using scenario = await startScenario(chunks([delta({ tool_calls: [call] })], breakOff))
-    const all = parseFrames(
-      await (await sendMessage(scenario.app, { ...messageRequest, stream: true })).text(),
-    )
+    const received = Promise.withResolvers<void>()
+    const script = chunks([delta({ tool_calls: [call] }), received.promise], breakOff)
+    await using scenario = await startScenario(script)
+    const reply = await sendMessage(scenario.app, { ...messageRequest, stream: true })
+    await readPieces(reply.clone()).until('call_a')
+    received.resolve()
+    const all = parseFrames(await reply.text())
     expect(all.at(-1)?.type).toBe('error')
     expect(all.map(({ type }) => type)).not.toContain('message_stop')
   })

@@ -213,7 +213,7 @@ describe('a response has one warning', () => {
       /^Item type .telegram. is not/,
     ],
     [{ truncation: 'auto' }, /truncation/],
-    [{ include: ['reasoning.encrypted_content'] }, /^Include value/],
+    [{ include: ['file_search_call.results'] }, /^Include value/],
     [{ conversation: 'conv_1' }, /conversation/],
     [{ stop: ['a'] }, /stop/],
   ])('for each ignored field: %j', async (body, message) => {

@@ -65,7 +65,7 @@ describe('weir bench --against', () => {
 
   test.each([
     [['--against', 'acme'], '--against must be a URL'],
-    [['--against', 'http://127.0.0.1:9'], '--against requires an API key in WEIR_KEY'],
+    [['--against', 'http://127.0.0.1:9'], '--against requires an API key in WEIR_API_KEY'],
   ])('rejects %p as wrong usage', async (args, sentence) => {
     using home = temporaryHome()
     const { code, out, err } = await runWeir(['bench', ...args], home.place('work'))

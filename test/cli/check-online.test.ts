@@ -89,7 +89,7 @@ test.each([
   const { code, out, err } = await check({ providers }, '--online')
   expect({ code, err }).toEqual({ code: 1, err: '1 provider failed.\n' })
   expect(out).toContain(`  bad: failed. ${reason}\n`)
-  expect(out).toContain('  good: 1 models')
+  expect(out).toContain('  good: 1 model\n')
   expect(out).not.toContain('canary')
 })
 

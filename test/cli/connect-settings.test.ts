@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { connectJson, connectText } from '../../src/cli/connect/render.ts'
 import { keyVariable, type ConnectInput, type FileFormat } from '../../src/cli/connect/tool.ts'
 import { connectTools } from '../../src/cli/connect/tools.ts'
-import { quoted } from '../../src/cli/connect/quote.ts'
+import { quoted } from '../../src/cli/quote.ts'
 import { hostileTexts } from './support/hostile-texts.ts'
 
 const origin = 'https://weir.example.com'

@@ -52,7 +52,7 @@ test('weir connect prints the address of the settings, and reports that no gatew
   expect({ code, err }).toEqual({ code: 0, err: '' })
   expect(out).toContain(`base_url="http://127.0.0.1:${port}/v1"`)
   expect(out).toContain('is not running')
-  expect(out).toContain('The environment variable WEIR_API_KEY must hold an API key')
+  expect(out).toContain('The environment variable WEIR_API_KEY must contain an API key')
 })
 
 test('weir connect takes the address from the environment, and from --url before all others', async () => {
@@ -89,22 +89,20 @@ test('a server that is not a gateway is not taken for one', async () => {
 })
 
 test('a gateway whose certificate is not trusted is reported as running, and gets no key', async () => {
-  const requested: string[] = []
-  const gateway = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    tls: { cert: Bun.file(certificate('certificate')), key: Bun.file(certificate('key')) },
-    fetch({ url, headers }) {
-      requested.push(`${new URL(url).pathname} ${headers.get('authorization')}`)
-      return Response.json({ status: 'ok' })
-    },
-  })
-  onTestFinished(() => void gateway.stop(true))
+  const tls = { cert: certificate('certificate'), key: certificate('key') }
+  await using app = await startApp({ settings: { tls } })
   const { say: run } = storageFixture(environment)
-  const url = `https://127.0.0.1:${gateway.port}`
+  const url = `https://127.0.0.1:${new URL(app.url).port}`
   const { out } = await run(connect, 'codex', '--url', url, '--key', key, '--json')
   expect(JSON.parse(out)).toMatchObject({ base_url: `${url}/v1`, running: true, model: 'weir/echo' })
-  expect(requested).toEqual(['/livez null'])
+  // The request for the models is logged, so the key was sent with none before this one.
+  const ca = await Bun.file(tls.cert).text()
+  const listed = await fetch(`${url}/v1/models`, {
+    headers: { authorization: `Bearer ${app.key}` },
+    tls: { ca },
+  })
+  expect(await app.requestLines.of(listed)).toMatchObject({ path: '/v1/models', status: 200 })
+  expect(app.requestLines.all).toHaveLength(1)
 })
 
 test('the key is not sent to the address of a redirect', async () => {
@@ -184,12 +182,12 @@ describe('weir connect with wrong usage prints no settings and creates no key', 
     { args: ['flood'], says: 'Available: curl, openai' },
     { args: ['codex', '--key', 'sk-weir-cut'], says: 'is not an API key' },
     { args: ['codex', '--key', key, '--create-key'], says: 'either --key or --create-key' },
-    { args: ['codex', '--org', 'acme'], says: '--org needs --create-key' },
+    { args: ['codex', '--org', 'acme'], says: '--org requires --create-key' },
     { args: ['codex', '--model', 'a\u001b[2J'], says: 'control characters' },
-    { args: ['codex', '--url', 'weir.example.com', '--create-key'], says: '--url needs an address' },
-    { args: ['codex', '--url', 'https://a.test/path', '--create-key'], says: '--url needs an address' },
-    { args: ['codex', '--url', 'file:///v1', '--create-key'], says: '--url needs an address' },
-    { args: ['codex', '--url', 'https://a:b@c.test', '--create-key'], says: '--url needs an address' },
+    { args: ['codex', '--url', 'weir.example.com', '--create-key'], says: '--url must be an address' },
+    { args: ['codex', '--url', 'https://a.test/path', '--create-key'], says: '--url must be an address' },
+    { args: ['codex', '--url', 'file:///v1', '--create-key'], says: '--url must be an address' },
+    { args: ['codex', '--url', 'https://a:b@c.test', '--create-key'], says: '--url must be an address' },
   ])('$args', async ({ args, says }) => {
     await using served = await startServed()
     const { code, out, err } = await served.say(connect, ...args)

@@ -32,7 +32,7 @@ test.each([
   await server.exited
   const stopped = await runWeir(['health', '--port', port], folder)
   expect(stopped).toMatchObject({ code: 1, out: '' })
-  expect(stopped.err).toStartWith(`Weir is not ready at ${url}. The connection failed (`)
+  expect(stopped.err).toStartWith(`Weir is not ready at ${url}. The connection failed (ECONNREFUSED).`)
 })
 
 test('weir health fails with the reason when the gateway is not ready', async () => {
@@ -56,7 +56,7 @@ test('weir health waits for a silent server no longer than its timeout', async (
   const { code, err } = await runWeir(args, home.place('work'))
   expect({ code, err }).toEqual({
     code: 1,
-    err: `Weir is not ready at http://127.0.0.1:${port}/readyz. There was no reply within 200 ms.\n`,
+    err: `Weir is not ready at http://127.0.0.1:${port}/readyz. There was no response within 200 ms.\n`,
   })
 })
 

@@ -52,7 +52,7 @@ describe.skipIf(!hasShell)('the runner of the documentation', () => {
     await runPage(
       pageOf(
         '<!-- runner: server -->',
-        '```sh runnable\ncurl -fsS http://127.0.0.1:9347/v1/responses -H "Authorization: Bearer $WEIR_KEY" \\',
+        '```sh runnable\ncurl -fsS http://127.0.0.1:9347/v1/responses -H "Authorization: Bearer $WEIR_API_KEY" \\',
         '  -H "Content-Type: application/json" -d \'{"model": "weir/echo", "input": "A river"}\'\n```',
         '```sh runnable\ncurl -fsS http://127.0.0.1:9347/v1/responses/resp_… -H "Authorization: Bearer sk-weir-…" \\',
         '  | grep -o \'"status":"completed"\' | head -1\n```',

@@ -48,7 +48,9 @@ async function configurations(): Promise<readonly Block[]> {
       const line = text.slice(0, match.index).split('\n').length
       const names = Object.keys(fieldsOf(Bun.YAML.parse(yaml)))
       const isWeir = names.some((name) => name in SettingsFile.properties)
-      return isWeir ? [{ name: `${path}:${line}`, yaml }] : []
+      // The page of clients has settings of tools, whose file is named above the block.
+      const [, file = 'weir.yaml'] = /`([^`\n]+)`:\n\n$/.exec(text.slice(0, match.index)) ?? []
+      return isWeir && file.endsWith('weir.yaml') ? [{ name: `${path}:${line}`, yaml }] : []
     }),
   )
 }

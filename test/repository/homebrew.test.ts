@@ -34,6 +34,6 @@ test('the formula names each released file of Linux and macOS with its own check
 test('a formula without a checksum is not rendered', () => {
   const checksums = new Map([...sums].filter(([file]) => file !== 'weir-linux-arm64'))
   expect(() => renderFormula(template, { ...values, checksums })).toThrow(
-    'The formula needs a value for {sha256 weir-linux-arm64}.',
+    'The formula has no value for {sha256 weir-linux-arm64}.',
   )
 })

@@ -4,6 +4,7 @@ import { checkSchema } from '../../src/config/check-schema.ts'
 import { toSettings } from '../../src/config/defaults.ts'
 import type { SettingsProblem } from '../../src/config/problem.ts'
 import { SettingsFile } from '../../src/config/settings.ts'
+import { connectTools } from '../../src/cli/connect/tools.ts'
 import { kinds } from '../../src/providers/kinds/kinds.ts'
 import { projectFolder, sourceFiles } from '../support/source.ts'
 import { codeSpans, documentationPages, type MarkdownPage } from './support/markdown-page.ts'
@@ -28,13 +29,15 @@ test('every script that the documentation names exists', () => {
   expect(named.filter((script) => !known.includes(script))).toEqual([])
 })
 
+const tools = connectTools.map(({ name }) => name)
 const commands = new Set(pages.flatMap(codeSpans).filter((span) => /^weir( |$)/.test(span)))
 test.each([...commands].toSorted())('the command “%s” of the documentation exists', async (command) => {
   const { words, flags } = partsOf(command.slice('weir'.length))
   const help = await helpOf(words.length > 0 ? words : ['serve'])
   expect(help.code).toBe(0)
   // A third word is an operand, such as the name of an organization.
-  if (words.length > 1) expect(help.out).toContain(`weir ${words.slice(0, 2).join(' ')}`)
+  if (words[0] === 'connect' && words[1] !== undefined) expect(tools).toContain(words[1])
+  else if (words.length > 1) expect(help.out).toContain(`weir ${words.slice(0, 2).join(' ')}`)
   for (const flag of flags) expect(help.out).toContain(flag)
 })
 

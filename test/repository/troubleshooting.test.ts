@@ -4,11 +4,13 @@ import { startBillingScenario } from '../support/billing-scenario.ts'
 import { chunks, delta, jsonReply } from '../support/chat-fixtures.ts'
 import { chatRequest, type ScenarioOptions, startScenario } from '../support/scenario.ts'
 import { json, type Script, silence } from '../support/script.ts'
-import { projectFolder } from '../support/source.ts'
+import { projectFolder, sourceFiles } from '../support/source.ts'
+import { stringsOf } from '../support/source-words.ts'
 
 // The replies that docs/troubleshooting.md shows are provoked here, so that the page says what a reader will see.
 
-const page = await Bun.file(join(projectFolder, 'docs/troubleshooting.md')).text()
+const pageOf = (name: string) => Bun.file(join(projectFolder, `docs/${name}.md`)).text()
+const page = await pageOf('troubleshooting')
 
 /** Amounts and times differ from run to run. */
 const withoutNumbers = (text: string) => text.replaceAll(/\d+(\.\d+)?/g, '0')
@@ -103,4 +105,23 @@ test('the page shows the reply to a request that the balance does not cover', as
 test('the page shows the reply to a prepaid request for a model without a price', async () => {
   await using scenario = await startBillingScenario(jsonReply(), { model: { pricing: undefined } })
   expectOnPage(await (await scenario.app.chat(chatRequest)).text())
+})
+
+test('the lines of the log on the pages for operators have messages of the program', async () => {
+  const strings = new Set((await sourceFiles('src')).flatMap(({ text }) => stringsOf(text)))
+  const pages = await Promise.all(['troubleshooting', 'monitoring', 'operations'].map(pageOf))
+  const messages = pages.flatMap((text) =>
+    [...text.matchAll(/^\{"time":.*"message":"([^"]+)"/gm)].map((match) => match[1] ?? ''),
+  )
+  expect(messages.length).toBeGreaterThan(3)
+  expect(messages.filter((message) => !strings.has(message))).toEqual([])
+})
+
+test('the reasons of an unavailable database on the page are those of the program', async () => {
+  const file = await Bun.file(join(projectFolder, 'src/storage/sqlite/sqlite-errors.ts')).text()
+  const shown = [...page.matchAll(/^\| `The database ((?:is|was) [^/]+?)\.`/gm)].map(
+    (match) => match[1] ?? '',
+  )
+  expect(shown.length).toBeGreaterThan(3)
+  expect(shown.filter((reason) => !file.includes(`'${reason}'`))).toEqual([])
 })

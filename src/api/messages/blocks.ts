@@ -1,4 +1,5 @@
 import type {
+  Annotation,
   Finish,
   GenerationEvent,
   ReasoningEnd,
@@ -8,7 +9,6 @@ import type {
 import { sealState } from '../../domain/generation/sealed-state.ts'
 import { isObject } from '../../lib/json/json.ts'
 import type { BlockEvent, Delta, OutputBlock } from './stream-event.ts'
-import { addToWaiting, type Waiting } from './waiting-events.ts'
 
 /** How blocks are rendered. */
 export type BlockOptions = {
@@ -23,49 +23,21 @@ export type Blocks = {
   /** The number of blocks that have begun. */
   readonly count: number
   readonly open?: OpenBlock
-  /** The events that wait until the open tool call ends. */
-  readonly waiting: readonly Waiting[]
   readonly hasToolUse: boolean
   readonly finish?: Finish
   readonly tier?: 'default' | 'priority' | null
 }
 
-/** `call` is the index of an open tool call. */
-type OpenBlock =
-  | { readonly type: 'text' }
-  | { readonly type: 'thinking' }
-  | { readonly type: 'tool_use'; readonly call: number }
+type OpenBlock = { readonly type: 'text' | 'thinking' | 'tool_use' }
 
 /** The state before the first event. */
-export const noBlocks: Blocks = { count: 0, waiting: [], hasToolUse: false }
+export const noBlocks: Blocks = { count: 0, hasToolUse: false }
 
-/** Returns the state after an event of the model, and adds the events of its blocks to `out`. */
+/**
+ * Returns the state after an event of the model, and adds the events of its blocks to `out`. The calls have to follow one
+ * another, as `SequentialCalls` passes them on.
+ */
 export function addEvent(
-  blocks: Blocks,
-  event: GenerationEvent,
-  options: BlockOptions,
-  out: BlockEvent[],
-): Blocks {
-  if ('choice' in event && event.choice !== 0) return blocks
-  if (event.type === 'finish') return { ...blocks, finish: event }
-  if (event.type === 'tier') return { ...blocks, tier: event.tier }
-  const { open } = blocks
-  if (open?.type !== 'tool_use') return addContent(blocks, event, options, out)
-  if (event.type === 'tool-call-delta' && event.index === open.call) return addInput(blocks, event, out)
-  if (event.type === 'tool-call' && event.index === open.call)
-    return drain(closeBlock(blocks, options, out), options, out)
-  return { ...blocks, waiting: addToWaiting(blocks.waiting, event) }
-}
-
-/** Returns the state after the last event: ends the block that is open, and renders what still waits. */
-export function endBlocks(blocks: Blocks, options: BlockOptions, out: BlockEvent[]): Blocks {
-  let last = closeBlock(blocks, options, out)
-  while (last.waiting.length > 0) last = closeBlock(drain(last, options, out), options, out)
-  return last
-}
-
-/** Adds an event while no tool call is open. */
-function addContent(
   blocks: Blocks,
   event: GenerationEvent,
   options: BlockOptions,
@@ -76,16 +48,8 @@ function addContent(
       return addDelta(blocks, emptyText, { type: 'text_delta', text: event.text }, options, out)
     case 'text-end':
       return blocks.open?.type === 'text' ? closeBlock(blocks, options, out) : blocks
-    case 'annotation': {
-      if (event.protocol !== 'anthropic') return blocks
-      return addDelta(
-        blocks,
-        emptyText,
-        { type: 'citations_delta', citation: event.annotation },
-        options,
-        out,
-      )
-    }
+    case 'annotation':
+      return event.protocol === 'anthropic' ? addCitation(blocks, event, options, out) : blocks
     case 'reasoning':
       return addThinking(blocks, event.text, options, out)
     case 'reasoning-end':
@@ -94,6 +58,14 @@ function addContent(
       return event.protocol === 'anthropic' ? addWhole(blocks, event.block, options, out) : blocks
     case 'tool-call-begin':
       return beginCall(blocks, event, options, out)
+    case 'tool-call-delta':
+      return addInput(blocks, event, out)
+    case 'tool-call':
+      return blocks.open?.type === 'tool_use' ? closeBlock(blocks, options, out) : blocks
+    case 'finish':
+      return { ...blocks, finish: event }
+    case 'tier':
+      return { ...blocks, tier: event.tier }
     default:
       return blocks
   }
@@ -114,6 +86,10 @@ function addDelta(
     blocks.open?.type === empty.type ? blocks : openBlock(blocks, empty, { type: empty.type }, options, out)
   emit(next, delta, out)
   return next
+}
+
+function addCitation(blocks: Blocks, event: Annotation, options: BlockOptions, out: BlockEvent[]): Blocks {
+  return addDelta(blocks, emptyText, { type: 'citations_delta', citation: event.annotation }, options, out)
 }
 
 function addThinking(blocks: Blocks, thinking: string, options: BlockOptions, out: BlockEvent[]): Blocks {
@@ -155,31 +131,15 @@ function addWhole(
 }
 
 function beginCall(blocks: Blocks, event: ToolCallBegin, options: BlockOptions, out: BlockEvent[]): Blocks {
-  const { id, name, index: call, providerFields } = event
+  const { id, name, providerFields } = event
   const fields = providerFields?.protocol === 'anthropic' ? providerFields.fields : {}
   const block = { type: 'tool_use', id, name, input: {}, ...fields }
-  return { ...openBlock(blocks, block, { type: 'tool_use', call }, options, out), hasToolUse: true }
+  return { ...openBlock(blocks, block, { type: 'tool_use' }, options, out), hasToolUse: true }
 }
 
 function addInput(blocks: Blocks, { arguments: text }: ToolCallDelta, out: BlockEvent[]): Blocks {
-  emit(blocks, { type: 'input_json_delta', partial_json: text }, out)
+  if (blocks.open?.type === 'tool_use') emit(blocks, { type: 'input_json_delta', partial_json: text }, out)
   return blocks
-}
-
-/** Renders what has waited for the end of a tool call, up to the next call that is not complete. */
-function drain(blocks: Blocks, options: BlockOptions, out: BlockEvent[]): Blocks {
-  let next: Blocks = { ...blocks, waiting: [] }
-  for (const [index, item] of blocks.waiting.entries()) {
-    if (item.type !== 'call') {
-      next = addContent(next, item, options, out)
-      continue
-    }
-    next = beginCall(next, item.begin, options, out)
-    if (item.arguments !== '') emit(next, { type: 'input_json_delta', partial_json: item.arguments }, out)
-    if (!item.ended) return { ...next, waiting: blocks.waiting.slice(index + 1) }
-    next = stop(next, out)
-  }
-  return next
 }
 
 function openBlock(
@@ -194,8 +154,8 @@ function openBlock(
   return { ...closed, count: closed.count + 1, open }
 }
 
-/** Ends the open block. Thinking that ends without a state is signed, too: clients expect a signature. */
-function closeBlock(blocks: Blocks, { provider }: BlockOptions, out: BlockEvent[]): Blocks {
+/** Ends the open block, if there is one. Thinking that ends without a state is signed, too: clients expect a signature. */
+export function closeBlock(blocks: Blocks, { provider }: BlockOptions, out: BlockEvent[]): Blocks {
   const { open } = blocks
   if (open === undefined) return blocks
   if (open.type === 'thinking')

@@ -1,6 +1,6 @@
 import type { AssistantMessage, Part, PastToolCall } from '../../domain/generation/request.ts'
-import { openSealedState, type SealedState } from '../../domain/generation/sealed-state.ts'
-import { isObject, type Json } from '../../lib/json/json.ts'
+import { joinStates, openSealedState, type SealedState } from '../../domain/generation/sealed-state.ts'
+import { isObject } from '../../lib/json/json.ts'
 import { type BlockOf, type ContentBlock, isBlock } from './content-schema.ts'
 import { foreignPart, lowerBlock } from './lower-content.ts'
 
@@ -47,20 +47,5 @@ function mergeStates(states: readonly SealedState[]): Pick<PastToolCall, 'state'
   const provider = states.at(-1)?.provider
   const own = states.filter((sealed) => sealed.provider === provider && isObject(sealed.state))
   if (provider === undefined || own.length === 0) return undefined
-  // Lists that grow in place: a caller may send any number of states.
-  const lists = new Map<string, Json[]>()
-  const others = new Map<string, Json>()
-  for (const { state } of own) {
-    for (const [name, value] of Object.entries(state ?? {})) {
-      if (Array.isArray(value)) addAll(lists, name, value)
-      else others.set(name, value)
-    }
-  }
-  return { provider, state: Object.fromEntries([...others, ...lists]) }
-}
-
-function addAll(lists: Map<string, Json[]>, name: string, values: readonly Json[]): void {
-  const list = lists.get(name) ?? []
-  lists.set(name, list)
-  for (const value of values) list.push(value)
+  return { provider, state: joinStates(own.map(({ state }) => state)) }
 }

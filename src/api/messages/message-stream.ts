@@ -1,7 +1,8 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import type { MeteredUsage } from '../../gateway/billing/meter.ts'
-import { addEvent, type BlockOptions, type Blocks, endBlocks, noBlocks } from './blocks.ts'
+import { BlockReducer } from './block-reducer.ts'
+import type { BlockOptions } from './blocks.ts'
 import { type ReplyMetadata, renderEnd, renderStart } from './render.ts'
 import type { BlockEvent } from './stream-event.ts'
 
@@ -11,40 +12,35 @@ export const pingFrame = 'event: ping\ndata: {"type":"ping"}\n\n'
 /** Renders the frames of one streamed message. */
 export class MessageStream {
   readonly #metadata: ReplyMetadata
-  readonly #options: BlockOptions
+  readonly #reducer: BlockReducer
   readonly #usage: () => MeteredUsage
-  #blocks: Blocks = noBlocks
   #started = false
   #pinged = false
 
   /** `usage` returns the usage up to now. */
   constructor(metadata: ReplyMetadata, options: BlockOptions, usage: () => MeteredUsage) {
     this.#metadata = metadata
-    this.#options = options
+    this.#reducer = new BlockReducer(options)
     this.#usage = usage
   }
 
   /** The frames of a batch. The first batch begins the message: it may have the tokens of the prompt. */
   frames(batch: readonly GenerationEvent[]): string {
-    const events: BlockEvent[] = []
-    let blocks = this.#blocks
-    for (const event of batch) blocks = addEvent(blocks, event, this.#options, events)
-    this.#blocks = blocks
+    const events = this.#reducer.add(batch)
     return this.#start() + this.#render(events)
   }
 
   /** The frames after the last batch. */
   end(): string {
-    const events: BlockEvent[] = []
-    this.#blocks = endBlocks(this.#blocks, this.#options, events)
+    const events = this.#reducer.end()
     const text = this.#start() + this.#render(events)
-    return text + frame(renderEnd(this.#usage(), this.#blocks)) + frame({ type: 'message_stop' })
+    return text + frame(renderEnd(this.#usage(), this.#reducer.blocks)) + frame({ type: 'message_stop' })
   }
 
   #start(): string {
     if (this.#started) return ''
     this.#started = true
-    const message = renderStart(this.#metadata, this.#usage(), this.#blocks)
+    const message = renderStart(this.#metadata, this.#usage(), this.#reducer.blocks)
     return frame({ type: 'message_start', message })
   }
 

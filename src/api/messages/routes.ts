@@ -7,6 +7,7 @@ import type { Guard } from '../../http/guard.ts'
 import { bodyErrors, describe } from '../../http/openapi/describe.ts'
 import type { Log } from '../../lib/log.ts'
 import type { TokenCounter } from './count-tokens.ts'
+import { countTokensExamples, messageExamples } from './examples.ts'
 import type { MessageHeaders } from './lower.ts'
 import { MessageObject, MessageStreamEvent, TokenCount } from './reply-schema.ts'
 import { countTokensRequest, messageRequest } from './schema.ts'
@@ -24,8 +25,10 @@ const createDetail = describe({
   ...common,
   id: 'createMessage',
   summary: 'Create a message',
-  description: 'Generates the next message of a conversation, streamed or complete, with any model.',
+  description:
+    'Generates a message with any model, as the Messages API of Anthropic does. Anthropic providers receive the request unchanged; for others it is translated. The key is accepted in `x-api-key`, too.',
   body: messageRequest,
+  examples: messageExamples,
   reply: MessageObject,
   frames: { schema: MessageStreamEvent, end: '`event: message_stop`' },
   errors: [...bodyErrors, 402, 404, 502],
@@ -35,8 +38,10 @@ const countDetail = describe({
   ...common,
   id: 'countMessageTokens',
   summary: 'Count the tokens of a message',
-  description: 'Returns the number of input tokens of a request, exact or estimated. It is free.',
+  description:
+    'Counts the input tokens of a request, without charge. Anthropic counts them for its own models; for others they are estimated.',
   body: countTokensRequest,
+  examples: countTokensExamples,
   reply: TokenCount,
   errors: [...bodyErrors, 404],
 })

@@ -8,7 +8,8 @@ import type { PreparedGeneration } from '../../gateway/models/prepare-generation
 import type { FrameSource } from '../../http/event-stream.ts'
 import { recordUnprepared } from '../../http/record-rejected.ts'
 import { type RequestContext, type RequestLabels, requestMetadata } from '../../http/request-context.ts'
-import { addEvent, type BlockOptions, endBlocks, noBlocks } from './blocks.ts'
+import { BlockReducer } from './block-reducer.ts'
+import type { BlockOptions } from './blocks.ts'
 import { BlockFold } from './fold.ts'
 import type { MessageHeaders } from './lower.ts'
 import { MessageStream, pingFrame } from './message-stream.ts'
@@ -16,7 +17,6 @@ import { type PrepareParts, prepareMessage } from './prepare-message.ts'
 import { renderMessage, type ReplyMetadata, replyMetadata } from './render.ts'
 import type { MessageObject } from './reply-schema.ts'
 import type { MessageRequest } from './schema.ts'
-import type { BlockEvent } from './stream-event.ts'
 
 export type MessageServiceParts = PrepareParts & { readonly gateway: Gateway }
 
@@ -40,17 +40,11 @@ export function createMessageService(parts: MessageServiceParts): MessageService
   return {
     async complete(request, headers, context) {
       const { stream, metadata, options } = await start(request, headers, context, parts)
+      const reducer = new BlockReducer(options)
       const fold = new BlockFold()
-      let blocks = noBlocks
-      await stream.forEach((batch) => {
-        const events: BlockEvent[] = []
-        for (const event of batch) blocks = addEvent(blocks, event, options, events)
-        fold.add(events)
-      })
-      const last: BlockEvent[] = []
-      blocks = endBlocks(blocks, options, last)
-      fold.add(last)
-      const message = renderMessage(metadata, fold.blocks(), stream.usage(), blocks)
+      await stream.forEach((batch) => fold.add(reducer.add(batch)))
+      fold.add(reducer.end())
+      const message = renderMessage(metadata, fold.blocks(), stream.usage(), reducer.blocks)
       return { message, cost: stream.cost() }
     },
     async stream(request, headers, context) {

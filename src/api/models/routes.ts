@@ -22,7 +22,7 @@ const listDetail = describe({
   id: 'listModels',
   summary: 'List the enabled models',
   description:
-    'Lists every model that can be requested, with its capabilities, limits and prices in USD per million tokens.',
+    'Lists every model that can be requested, with its capabilities, limits and prices in USD per million tokens. With the header `anthropic-version`, the list has the shape of the Anthropic API, and is paged.',
   reply: Type.Union([ModelList, AnthropicModelList]),
   query: anthropicQuery.parameters,
   errors: [400, ...guardErrors],
@@ -32,7 +32,8 @@ const showDetail = describe({
   tag: 'Models',
   id: 'getModel',
   summary: 'Get an enabled model',
-  description: 'Returns a model with its capabilities, limits and prices in USD per million tokens.',
+  description:
+    'Returns a model with its capabilities, limits and prices in USD per million tokens, or with the header `anthropic-version` in the shape of the Anthropic API.',
   path: {
     id: 'The slug of the model, such as `openai/gpt-5-mini`, its name without the author, or an alias.',
   },

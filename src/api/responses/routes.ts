@@ -5,7 +5,7 @@ import { eventStream, type FrameSource } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
 import { bodyErrors, describe } from '../../http/openapi/describe.ts'
 import type { Log } from '../../lib/log.ts'
-import { responseExamples } from './examples.ts'
+import { countExamples, responseExamples } from './examples.ts'
 import { responseFrames } from './render/event-schema.ts'
 import { InputTokens, ResponseObject } from './render/reply-schema.ts'
 import { responseRequest } from './request/schema.ts'
@@ -36,6 +36,7 @@ const countDetail = describe({
   description:
     'Estimates the input tokens of a request, including its tools and the conversation that it continues. No provider is called, and nothing is charged.',
   body: responseRequest,
+  examples: countExamples,
   reply: InputTokens,
   errors: [...bodyErrors, 404],
 })

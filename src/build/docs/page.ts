@@ -23,4 +23,4 @@ export function fillRegions(text: string, regions: Readonly<Record<string, strin
   return result
 }
 
-const region = /^(<!-- generated: ([a-z-]+) -->)$[^]*?^(<!-- end -->)$/gm
+const region = /^(<!-- generated: ([a-z0-9-]+) -->)$[^]*?^(<!-- end -->)$/gm

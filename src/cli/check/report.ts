@@ -114,5 +114,5 @@ function onlineLines(reports: readonly OnlineReport[]): string[] {
 
 function onlineLine({ provider, ok, models, error }: OnlineReport): string {
   if (ok === null) return `${provider}: not checked, because it has no model list`
-  return ok ? `${provider}: ${models} models` : `${provider}: failed. ${error}`
+  return ok ? `${provider}: ${models} ${models === 1 ? 'model' : 'models'}` : `${provider}: failed. ${error}`
 }

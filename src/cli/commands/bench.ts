@@ -18,7 +18,7 @@ front of a simulated provider, and sends requests both directly and through the 
 no API key and no network, changes nothing, and takes about ten seconds.
 
 Flags
-  --against URL  measure a running gateway instead. The API key is read from WEIR_KEY, and the
+  --against URL  measure a running gateway instead. The API key is read from WEIR_API_KEY, and the
                  model weir/echo must be enabled. A few thousand requests are sent, which count
                  toward the rate limits of the key's organization. Latency is compared with
                  GET /livez, and CPU time is not measured.
@@ -26,7 +26,7 @@ Flags
 Examples
   weir bench
   weir bench --json
-  WEIR_KEY=sk-weir-… weir bench --against http://10.0.0.5:9347
+  WEIR_API_KEY=sk-weir-… weir bench --against http://10.0.0.5:9347
 
 ${commonFlagsHelp}`
 
@@ -89,8 +89,8 @@ async function measureAgainst(
     throw new UsageError(
       `--against must be a URL such as http://127.0.0.1:9347, not “${against}”. For help, run: weir bench --help`,
     )
-  const key = environment.WEIR_KEY
+  const key = environment.WEIR_API_KEY
   if (!key)
-    throw new UsageError('--against requires an API key in WEIR_KEY. For help, run: weir bench --help')
+    throw new UsageError('--against requires an API key in WEIR_API_KEY. For help, run: weir bench --help')
   return measureRemote({ url: url.origin, key }, reportStep)
 }

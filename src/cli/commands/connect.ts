@@ -106,7 +106,7 @@ async function connectResult(
 
 function missingKeyNote({ environment }: ToolSettings): string {
   return Object.values(environment).includes(apiKey)
-    ? `The environment variable ${keyVariable} must hold an API key; --create-key creates one.`
+    ? `The environment variable ${keyVariable} must contain an API key; --create-key creates one.`
     : 'With --key KEY or --create-key, the settings contain the API key.'
 }
 
@@ -142,11 +142,13 @@ async function createKey(tool: ConnectTool, flags: ConnectFlags, context: CliCon
 
 function assertFlags(flags: ConnectFlags): void {
   if (flags.model !== undefined && !isPrintable(flags.model))
-    throw new UsageError('The value of --model contains control characters. See weir connect --help.')
+    throw new UsageError(
+      'The value of --model contains control characters. For help, run: weir connect --help',
+    )
   if (flags.key !== undefined && flags['create-key'])
-    throw new UsageError('Use either --key or --create-key. See weir connect --help.')
+    throw new UsageError('Use either --key or --create-key. For help, run: weir connect --help')
   if (flags.org !== undefined && !flags['create-key'])
-    throw new UsageError('--org needs --create-key. See weir connect --help.')
+    throw new UsageError('--org requires --create-key. For help, run: weir connect --help')
   // Not quoted: it may be a key that was cut when it was copied.
   if (flags.key !== undefined && parseApiKey(flags.key) === undefined)
     throw new UsageError(

@@ -10,13 +10,13 @@ const usage = `Usage
   weir health [--host HOST] [--port PORT] [--timeout 3s] [--json]
 
 Requests /readyz of the gateway that runs on this machine with the same settings, environment
-and flags. Exit code 0: it is ready; 1: it is not, or there was no reply in time. It needs no
+and flags. Exit code 0: it is ready; 1: it is not, or did not respond in time. It needs no
 key and no shell, so it can be the health check of a container.
 
 Flags
   --host HOST    the host of “weir serve”, if it was given as a flag
   --port PORT    the port of “weir serve”, if it was given as a flag
-  --timeout 3s   how long to wait for the reply; default 3s, at most 1m
+  --timeout 3s   how long to wait for the response; default 3s, at most 1m
 
 Examples
   weir health

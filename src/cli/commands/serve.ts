@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { dataFolderProblem } from '../../config/file-errors.ts'
+import { defaultSettings } from '../../config/defaults.ts'
 import { type LoadedSettings, loadSettings } from '../../config/load.ts'
 import type { SettingsFlags } from '../../config/paths.ts'
 import { SettingsError } from '../../config/problem.ts'
@@ -109,6 +110,9 @@ function assertServable({ settings: { tls }, file, dataFolder }: LoadedSettings)
     )
 }
 
+/** The address without any settings. */
+const defaultUrl = `http://${defaultSettings.host}:${defaultSettings.port}`
+
 function bannerText(
   runtime: Runtime,
   url: string,
@@ -121,8 +125,11 @@ function bannerText(
   const commands = {
     models: `${prefix} models${location.config}`,
     createKey: `${prefix} keys create${location.data}`,
+    connect: `${prefix} connect${url === defaultUrl ? '' : ` --url ${url}`}`,
   }
-  return banner({ runtime, url, dataFolder: loaded.dataFolder, commands })
+  const text = banner({ runtime, url, dataFolder: loaded.dataFolder, commands })
+  // A line between the banner and the requests.
+  return context.terminal === undefined ? text : `${text}\n`
 }
 
 /** Requests that arrive while the database is being opened wait for it. */

@@ -24,7 +24,7 @@ function parseOrigin(text: string): string {
   const path = url?.pathname.replace(/\/(v1\/?)?$/, '')
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.search || path !== '')
     throw new UsageError(
-      `--url needs an address such as https://weir.example.com, not “${text}”. See weir connect --help.`,
+      `--url must be an address such as https://weir.example.com, not “${text}”. For help, run: weir connect --help`,
     )
   return url.origin
 }

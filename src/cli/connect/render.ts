@@ -1,4 +1,4 @@
-import { shellWord } from './quote.ts'
+import { shellWord } from '../quote.ts'
 import {
   apiKey,
   baseUrl,

@@ -16,17 +16,22 @@ export function readinessUrl({ host, port, tls }: Pick<Settings, 'host' | 'port'
 /** A server that listens on every interface is asked on the loopback one. */
 const loopbackOf: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
-/** Requests the URL once, and reports if the reply within the timeout is a 200. */
+/** Requests the URL once, and reports if the response within the timeout is a 200. */
 export async function probe(url: string, timeoutMs: number): Promise<Probe> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
-    const reply = await get(url, signal)
-    const body = await readStart(reply)
-    return reply.statusCode === 200 ? null : `The status is ${reply.statusCode}.${reasonOf(body)}`
+    const response = await get(url, signal)
+    const body = await readStart(response)
+    return response.statusCode === 200 ? null : `The status is ${response.statusCode}.${reasonOf(body)}`
   } catch (error) {
-    if (signal.aborted) return `There was no reply within ${timeoutMs} ms.`
-    return `The connection failed (${causeOf(error)}).`
+    if (signal.aborted) return `There was no response within ${timeoutMs} ms.`
+    return `The connection failed (${codeOf(error) ?? causeOf(error)}).`
   }
+}
+
+/** The code of a network error, such as `ECONNREFUSED`. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 /** Uses no `fetch`, which would send the request to the proxy of the environment. */
@@ -43,9 +48,9 @@ function get(url: string, signal: AbortSignal): Promise<IncomingMessage> {
 
 const maxBodyLength = 4096
 
-async function readStart(reply: IncomingMessage): Promise<string> {
+async function readStart(response: IncomingMessage): Promise<string> {
   let text = ''
-  for await (const chunk of reply) {
+  for await (const chunk of response) {
     text += String(chunk)
     if (text.length > maxBodyLength) break
   }

@@ -1,5 +1,13 @@
 import { version } from '../../../package.json'
+import { keyVariable } from '../connect/tool.ts'
 import type { Runtime } from '../../server/runtime.ts'
+
+/** The commands that the banner shows. */
+export type BannerCommands = {
+  readonly models: string
+  readonly createKey: string
+  readonly connect: string
+}
 
 /** The values that the banner shows. */
 export type BannerInput = {
@@ -7,7 +15,7 @@ export type BannerInput = {
   readonly url: string
   readonly dataFolder: string
   /** Commands to paste, with the flags for the same settings and data. */
-  readonly commands: { readonly models: string; readonly createKey: string }
+  readonly commands: BannerCommands
 }
 
 /** Formats the banner of a start: address, providers, models, and on the first start the key and a `curl` to paste. */
@@ -25,10 +33,13 @@ export function banner({ runtime, url, dataFolder, commands }: BannerInput): str
   const { firstKey } = runtime
   if (firstKey === undefined)
     return [...lines, '', `Create another API key with “${commands.createKey}”.`].join('\n')
-  return [...lines, '', ...firstKeyLines(firstKey.key.reveal(), url, exampleModel(runtime))].join('\n')
+  const example = { url, model: exampleModel(runtime), connect: commands.connect }
+  return [...lines, '', ...firstKeyLines(firstKey.key.reveal(), example)].join('\n')
 }
 
-function firstKeyLines(key: string, url: string, model: string): string[] {
+type Example = { readonly url: string; readonly model: string; readonly connect: string }
+
+function firstKeyLines(key: string, { url, model, connect }: Example): string[] {
   const body = { model, stream: true, messages: [{ role: 'user', content: 'Hello from Weir' }] }
   return [
     'This is your API key. It is shown only once:',
@@ -37,12 +48,14 @@ function firstKeyLines(key: string, url: string, model: string): string[] {
     '',
     'Try it:',
     '',
+    `  export ${keyVariable}=${key}`,
     `  curl -N ${url}/v1/chat/completions \\`,
-    `    -H "Authorization: Bearer ${key}" \\`,
+    `    -H "Authorization: Bearer $${keyVariable}" \\`,
     '    -H "Content-Type: application/json" \\',
     `    -d '${JSON.stringify(body)}'`,
     '',
     `With an OpenAI SDK, use the base URL ${url}/v1 and the same API key.`,
+    `For the settings of other tools, run “${connect}”.`,
   ]
 }
 

@@ -41,3 +41,21 @@ export function openSealedState(text: string): SealedState | undefined {
   // The cast is safe: the value was parsed from JSON.
   return { provider, state: sealed.state as Json, ...(callId !== undefined && { callId }) }
 }
+
+/** The states of one provider as one: their lists joined by name, and the last one of other values. */
+export function joinStates(states: readonly Json[]): Json {
+  const lists = new Map<string, Json[]>()
+  const others = new Map<string, Json>()
+  for (const state of states)
+    for (const [name, value] of Object.entries(fieldsOf(state)) as [string, Json][])
+      if (Array.isArray(value)) addAll(lists, name, value)
+      else others.set(name, value)
+  return Object.fromEntries([...others, ...lists])
+}
+
+/** Lists that grow in place: a caller may send any number of states. */
+function addAll(lists: Map<string, Json[]>, name: string, values: readonly Json[]): void {
+  const list = lists.get(name) ?? []
+  lists.set(name, list)
+  for (const value of values) list.push(value)
+}

@@ -83,7 +83,7 @@ const tagDescriptions: Record<Tag, string> = {
   Models: 'The enabled models, with their capabilities and prices.',
   Chat: 'Chat completions, and those that were stored.',
   Responses: 'Responses, also in the background, and those that were stored.',
-  Messages: 'Messages, as in the API of Anthropic.',
+  Messages: 'Messages, as in the Anthropic API.',
   System: 'Probes, metrics and this document.',
 }
 

@@ -35,7 +35,7 @@ export async function runPage(page: MarkdownPage, blockTimeoutMs = defaultBlockT
     const run = (block: RunnableBlock) => runBlock(block, context)
     if (page.text.includes(serverDirective)) {
       await run(commandBlock('weir serve &'))
-      await run(commandBlock('export WEIR_KEY=sk-weir-… WEIR_API_KEY=sk-weir-…'))
+      await run(commandBlock('export WEIR_API_KEY=sk-weir-…'))
     }
     for (const block of runnableBlocks(page)) await run(block)
   } finally {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { addEvent, type BlockOptions, endBlocks, noBlocks } from '../../../src/api/messages/blocks.ts'
+import { BlockReducer } from '../../../src/api/messages/block-reducer.ts'
+import type { BlockOptions } from '../../../src/api/messages/blocks.ts'
 import { BlockFold } from '../../../src/api/messages/fold.ts'
 import type { BlockEvent } from '../../../src/api/messages/stream-event.ts'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
@@ -9,10 +10,9 @@ const shown: BlockOptions = { provider: 'acme', thinking: 'shown' }
 const choice = 0
 
 function reduce(events: readonly GenerationEvent[], options = shown) {
-  const out: BlockEvent[] = []
-  let blocks = noBlocks
-  for (const event of events) blocks = addEvent(blocks, event, options, out)
-  blocks = endBlocks(blocks, options, out)
+  const reducer = new BlockReducer(options)
+  const out = [...reducer.add(events), ...reducer.end()]
+  const { blocks } = reducer
   const fold = new BlockFold()
   fold.add(out)
   return { out, blocks, content: fold.blocks() }

@@ -1,4 +1,5 @@
 import type { GenerationEvent, ToolCallBegin, ToolCallEvent } from '../../../domain/generation/events.ts'
+import { SequentialCalls } from '../../../domain/generation/sequential-calls.ts'
 import { type SealedState, sealState } from '../../../domain/generation/sealed-state.ts'
 import { fieldsOf, parseJson } from '../../../lib/json/json.ts'
 import type { ResponseHead } from '../request/head.ts'
@@ -16,19 +17,15 @@ export function createToolEvents(head: ResponseHead): ToolEvents | undefined {
   const { tools = [], encrypted_reasoning: encrypted } = head
   return tools.length === 0 && !encrypted
     ? undefined
-    : new SequentialCalls(callNamesOf(tools), encrypted === true)
+    : new ToolEventConverter(callNamesOf(tools), encrypted === true)
 }
 
-/**
- * Models may make several calls at once, in turns; the calls of a response follow one another. Everything that comes
- * while a call is open and does not belong to it is held until the call has ended.
- */
-class SequentialCalls implements ToolEvents {
+class ToolEventConverter implements ToolEvents {
+  readonly #sequence = new SequentialCalls()
   readonly #names: ReadonlyMap<string, CallName>
   readonly #encrypted: boolean
-  /** The open call. */
-  #open: ToolCallBegin | undefined
-  #held: GenerationEvent[] = []
+  /** The call that began last. */
+  #call: ToolCallBegin | undefined
   /** The arguments of the last call are not JSON: a token limit may have cut them off, which the finish will say. */
   #mayBeCutOff = false
   /** The state of the reasoning before the next call was passed on. */
@@ -40,46 +37,17 @@ class SequentialCalls implements ToolEvents {
   }
 
   convert(event: GenerationEvent, provider: string | null): readonly RunEvent[] {
-    if ('choice' in event && event.choice !== 0) return []
-    const converted: RunEvent[] = []
-    let pending: readonly GenerationEvent[] = [event]
-    while (pending.length > 0) {
-      const [next, ...later] = pending
-      pending = later
-      if (next === undefined) break
-      if (next.type === 'finish') converted.push(...this.#releaseAll(provider))
-      if (this.#isHeld(next)) {
-        this.#held.push(next)
-        continue
-      }
-      converted.push(...this.#toEvents(next, provider))
-      if (next.type === 'tool-call') pending = [...this.#endCall(), ...later]
-    }
-    return converted
-  }
-
-  /** Returns what was held behind the call. */
-  #endCall(): readonly GenerationEvent[] {
-    const held = this.#held
-    this.#open = undefined
-    this.#held = []
-    return held
-  }
-
-  /** Some calls were cut off: what was held is released call by call, the text first. */
-  #releaseAll(provider: string | null): readonly RunEvent[] {
-    const held = this.#endCall().toSorted((a, b) => indexOf(a) - indexOf(b))
-    return held.flatMap((event) => this.#toEvents(event, provider))
+    return this.#sequence.next(event).flatMap((next) => this.#toEvents(next, provider))
   }
 
   #toEvents(event: GenerationEvent, provider: string | null): readonly RunEvent[] {
     switch (event.type) {
       case 'tool-call-begin':
-        this.#open = event
+        this.#call = event
         this.#mayBeCutOff = false
         return [this.#toCall(event)]
       case 'tool-call-delta':
-        return this.#isCustom(this.#open) ? [] : [{ type: 'call-delta', text: event.arguments }]
+        return this.#isCustom(this.#call) ? [] : [{ type: 'call-delta', text: event.arguments }]
       case 'tool-call':
         return [...this.#endOfCall(event), ...this.#stateOf(event, provider)]
       case 'finish': {
@@ -99,7 +67,7 @@ class SequentialCalls implements ToolEvents {
   }
 
   #endOfCall(event: ToolCallEvent): readonly RunEvent[] {
-    if (this.#isCustom(this.#open)) return endOfCustomCall(event)
+    if (this.#isCustom(this.#call)) return endOfCustomCall(event)
     this.#mayBeCutOff = parseJson(event.call.arguments) === undefined
     return this.#mayBeCutOff ? [] : [{ type: 'call-end' }]
   }
@@ -130,29 +98,9 @@ class SequentialCalls implements ToolEvents {
     return { type: 'call', kind, callId: id, name, ...(namespace !== undefined && { namespace }) }
   }
 
-  #isHeld(event: GenerationEvent): boolean {
-    if (this.#open === undefined) return false
-    switch (event.type) {
-      case 'tool-call-delta':
-      case 'tool-call':
-        return event.index !== this.#open.index
-      case 'tool-call-begin':
-      case 'text':
-      case 'reasoning':
-      case 'reasoning-end':
-        return true
-      default:
-        return false
-    }
-  }
-
   #isCustom(call: ToolCallBegin | undefined): boolean {
     return call !== undefined && this.#names.get(call.name)?.custom === true
   }
-}
-
-function indexOf(event: GenerationEvent): number {
-  return 'choice' in event && 'index' in event ? event.index : -1
 }
 
 /** The input of a custom tool is a property of the arguments; it is one delta, because it comes as JSON. */

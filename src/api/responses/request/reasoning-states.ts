@@ -1,6 +1,6 @@
 import type { PastToolCall } from '../../../domain/generation/request.ts'
-import { openSealedState, type SealedState } from '../../../domain/generation/sealed-state.ts'
-import { type Fields, fieldsOf, type Json, textOf } from '../../../lib/json/json.ts'
+import { joinStates, openSealedState, type SealedState } from '../../../domain/generation/sealed-state.ts'
+import { textOf } from '../../../lib/json/json.ts'
 import type { Item } from './items.ts'
 
 /**
@@ -38,26 +38,12 @@ export class ReasoningStates {
     const states = own === undefined ? this.#pending : [own]
     const [first] = states
     this.clear()
-    return first === undefined ? call : { ...call, state: joinStates(states), provider: first.provider }
+    return first === undefined
+      ? call
+      : { ...call, state: joinStates(states.map(({ state }) => state)), provider: first.provider }
   }
 }
 
 function stateOf({ type, encrypted_content }: Item): SealedState | undefined {
   return type === 'reasoning' ? openSealedState(textOf(encrypted_content) ?? '') : undefined
-}
-
-/** The lists of all states joined by name; of other values, the last one. */
-function joinStates(states: readonly SealedState[]): Json {
-  const [only, another] = states
-  if (only && !another) return only.state
-  const joined = new Map<string, unknown>()
-  for (const { state } of states) {
-    const fields: Fields = fieldsOf(state)
-    for (const [name, value] of Object.entries(fields)) {
-      const before = joined.get(name)
-      joined.set(name, Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value)
-    }
-  }
-  // The values were parsed from JSON.
-  return Object.fromEntries(joined) as Json
 }

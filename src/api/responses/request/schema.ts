@@ -141,17 +141,30 @@ const serviceProperties = {
   }),
 }
 
-/** The parameters that clients of OpenAI's API send, and that have no effect here. */
-const withoutEffect = {
+/** The tools of the request, and the parameters of which only one value has an effect. */
+const toolProperties = {
   tools: nullish(Type.Array(Tool), {
-    description: 'Must be empty: tools are supported by chat completions only.',
+    description:
+      'The tools that the model may call: functions, custom tools and namespaces of them. Must be empty unless ' +
+      '`compatibility.function_tools` is enabled in the settings.',
   }),
-  tool_choice: Type.Optional(Type.Unknown({ description: 'Has no effect, because there are no tools.' })),
-  parallel_tool_calls: nullish(Type.Boolean(), { description: 'Has no effect, because there are no tools.' }),
+  tool_choice: Type.Optional(
+    Type.Unknown({
+      description:
+        '`auto`, `none`, `required`, a tool, or `allowed_tools`. Has no effect without tools. Defaults to `auto`.',
+    }),
+  ),
+  parallel_tool_calls: nullish(Type.Boolean(), {
+    description: 'Whether the model may call several tools in one response. Has no effect without tools.',
+  }),
   truncation: nullish(Type.String(), {
     description: 'Only `disabled` is supported. Other values are ignored with a warning.',
   }),
-  include: nullish(Type.Array(Type.String()), { description: 'Not supported: ignored with a warning.' }),
+  include: nullish(Type.Array(Type.String()), {
+    description:
+      '`reasoning.encrypted_content` returns the state of the reasoning, which the next request may send back. ' +
+      'Other values are ignored with a warning.',
+  }),
 }
 
 export type ResponseRequest = Static<typeof ResponseRequest>
@@ -170,7 +183,7 @@ export const ResponseRequest = Type.Object(
     }),
     ...outputProperties,
     ...serviceProperties,
-    ...withoutEffect,
+    ...toolProperties,
   },
   { title: 'CreateResponseRequest' },
 )

@@ -1,4 +1,4 @@
-import { quoted } from '../quote.ts'
+import { quoted } from '../../quote.ts'
 import { baseUrl, type ConnectInput, type ConnectTool, keyEnvironment, keyVariable } from '../tool.ts'
 
 /** The Agents SDK of OpenAI, for Python and for JavaScript. */

@@ -1,5 +1,5 @@
 import { isLoopback } from '../origin.ts'
-import { quoted } from '../quote.ts'
+import { quoted } from '../../quote.ts'
 import {
   baseUrl,
   type ConnectInput,

@@ -1,4 +1,4 @@
-import { escapeCharacter, quoted, quotedJson, shellWord } from '../quote.ts'
+import { escapeCharacter, quoted, quotedJson, shellWord } from '../../quote.ts'
 import {
   apiKey,
   baseUrl,

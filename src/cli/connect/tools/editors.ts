@@ -1,4 +1,4 @@
-import { escapeCharacter, quoted, quotedJson } from '../quote.ts'
+import { escapeCharacter, quoted, quotedJson } from '../../quote.ts'
 import { baseUrl, type ConnectInput, type ConnectTool, keyEnvironment, keyVariable } from '../tool.ts'
 
 /** Continue, for Visual Studio Code and JetBrains. */

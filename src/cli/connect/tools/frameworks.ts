@@ -1,4 +1,4 @@
-import { quoted } from '../quote.ts'
+import { quoted } from '../../quote.ts'
 import { baseUrl, type ConnectInput, type ConnectTool, keyEnvironment, keyVariable } from '../tool.ts'
 
 const prompt = 'Hello from Weir'
@@ -34,7 +34,7 @@ console.log(text)
       },
     ],
     command: 'node example.mjs',
-    notes: ['Without includeUsage, a streamed reply has no token counts.'],
+    notes: ['Without includeUsage, a streamed response has no token counts.'],
   }),
 }
 
@@ -65,7 +65,7 @@ print(model.invoke("${prompt}").content)
       },
     ],
     command: 'python example.py',
-    notes: ['Without stream_usage, a streamed reply has no token counts.'],
+    notes: ['Without stream_usage, a streamed response has no token counts.'],
   }),
 }
 

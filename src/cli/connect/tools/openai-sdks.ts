@@ -1,4 +1,4 @@
-import { quoted, shellWord } from '../quote.ts'
+import { quoted, shellWord } from '../../quote.ts'
 import { baseUrl, type ConnectInput, type ConnectTool, keyEnvironment, keyVariable } from '../tool.ts'
 
 const prompt = 'Hello from Weir'
@@ -93,7 +93,7 @@ export const curl: ConnectTool = {
   -H "Authorization: Bearer $${keyVariable}" \\
   -H 'Content-Type: application/json' \\
   -d ${shellWord(requestBody(input))}`,
-    notes: ['To stream the reply, add "stream": true to the body and -N to the command.'],
+    notes: ['To stream the response, add "stream": true to the body and -N to the command.'],
   }),
 }
 

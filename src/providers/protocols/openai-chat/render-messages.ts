@@ -1,4 +1,10 @@
-import type { AssistantMessage, Message, Part, PastToolCall } from '../../../domain/generation/request.ts'
+import type {
+  AssistantMessage,
+  ForeignPart,
+  Message,
+  Part,
+  PastToolCall,
+} from '../../../domain/generation/request.ts'
 import { type Fields, isObject } from '../../../lib/json/json.ts'
 import type { Body, Warn } from '../protocol.ts'
 import type { Dialect } from './dialect.ts'
@@ -43,7 +49,7 @@ function supportedFields(
 
 /** A single text is sent as a string, which every provider accepts; not every provider accepts a list. */
 function renderContent(message: Message, dialect: Dialect, warn: Warn): unknown {
-  const parts = message.parts.filter((part) => isSupported(part, dialect, warn))
+  const parts = supportedParts(message, dialect, warn)
   const [only, another] = parts
   if (!only) return message.role === 'assistant' && message.toolCalls.length > 0 ? null : ''
   if (!another && only.type === 'text' && !supportedFields(only.extras, partPath, dialect, warn))
@@ -51,11 +57,16 @@ function renderContent(message: Message, dialect: Dialect, warn: Warn): unknown 
   return parts.map((part) => renderPart(part, dialect, warn))
 }
 
-/** Parts in the form of another protocol are ignored. */
-function isSupported(part: Part, dialect: Dialect, warn: Warn): boolean {
-  if (part.type !== 'foreign' || part.protocol === undefined) return true
-  warn({ what: 'Content part type', name: part.value.type, by: dialect.name })
-  return false
+/** Parts in the form of another protocol are ignored. Almost no message has one: do not allocate a list for each. */
+function supportedParts({ parts }: Message, dialect: Dialect, warn: Warn): readonly Part[] {
+  if (!parts.some(isOfOtherProtocol)) return parts
+  for (const part of parts.filter(isOfOtherProtocol))
+    warn({ what: 'Content part type', name: part.value.type, by: dialect.name })
+  return parts.filter((part) => !isOfOtherProtocol(part))
+}
+
+function isOfOtherProtocol(part: Part): part is ForeignPart {
+  return part.type === 'foreign' && part.protocol !== undefined
 }
 
 const messagePath = 'messages[].'

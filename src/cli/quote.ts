@@ -12,9 +12,11 @@ export function quotedJson(value: object): string {
   return `${escapeUnprintable(JSON.stringify(value, null, 2).toWellFormed())}\n`
 }
 
-/** Returns the text as one word of a POSIX shell. */
-export function shellWord(text: string): string {
-  return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+/** Returns the text as one word of a shell: of a POSIX one, or of PowerShell on Windows. */
+export function shellWord(text: string, platform: NodeJS.Platform = process.platform): string {
+  const windows = platform === 'win32'
+  if ((windows ? /^[\w./:%+\\-]+$/ : /^[\w./:@%+,-]+$/).test(text)) return text
+  return `'${text.replaceAll("'", windows ? "''" : `'\\''`)}'`
 }
 
 /** Returns the literal with a character escaped that a tool would interpret before it parses the file. */

@@ -1,0 +1,116 @@
+import { writeFileSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { fileErrorReason } from '../../config/file-errors.ts'
+import { problemLine } from '../../config/problem.ts'
+import { shortText } from '../../lib/text.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import { type Command, runSubcommand, type Subcommand } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { CommandError } from '../errors.ts'
+import { problemsOfYaml } from '../import/check-imported.ts'
+import { importConfig, type ImportedConfig, isLitellmConfig } from '../import/litellm/import-config.ts'
+import type { NotImported } from '../import/litellm/notes.ts'
+import { readSource } from '../import/read-source.ts'
+import { settingsYaml } from '../import/settings-yaml.ts'
+import { jsonText } from '../output.ts'
+
+const usage = `Usage
+  weir import litellm FILE [--out weir.yaml] [--json]
+
+Converts the config.yaml of a LiteLLM proxy to the settings of Weir and prints them as YAML. What
+Weir has no setting for is listed on standard error, a line each, with its path in FILE. Secrets
+are not copied: a key in plain text becomes an environment variable, which the list names.
+Exit code 0: there are models or providers; 1: FILE is not a LiteLLM configuration, or has none
+that Weir can serve.
+
+Flags
+  --out FILE     write the settings to FILE, which must not exist yet
+  --json         print {"config", "yaml", "not_imported": [{"path", "reason"}]}
+
+Examples
+  weir import litellm config.yaml
+  weir import litellm config.yaml --out weir.yaml
+
+${commonFlagsHelp}`
+
+/** `weir import`. */
+export const importCommand: Command = {
+  name: 'import',
+  summary: 'convert the configuration of a LiteLLM proxy',
+  usage,
+  run: (args, context) => runSubcommand('import', { litellm: importLitellm }, args, context),
+}
+
+const importLitellm: Subcommand = async (args, context) => {
+  const signature = { command: 'import litellm', flags: { out: 'text' }, operands: ['FILE'] } as const
+  const { flags, operands } = parseFlags(args, signature)
+  const file = resolve(context.cwd, operands[0] ?? '')
+  const imported = importFile(file)
+  const { settings, notImported } = imported
+  if (!settings.providers && !settings.models) {
+    if (!flags.json) reportNotes(notImported, context)
+    throw new CommandError(`${file} has no model that Weir can serve.`)
+  }
+  const yaml = settingsYaml(settings, imported.comments, titleOf(file))
+  assertValid(yaml)
+  const target = flags.out === undefined ? undefined : resolve(context.cwd, flags.out)
+  if (target !== undefined) writeNewFile(target, yaml)
+  if (flags.json) context.out(jsonText({ config: settings, yaml, not_imported: notImported }))
+  else context.out(target === undefined ? yaml.trimEnd() : summaryText(target, imported))
+  if (!flags.json) reportNotes(notImported, context)
+  return 0
+}
+
+function importFile(file: string): ImportedConfig {
+  const { config, duplicate } = readSource(file)
+  if (!isLitellmConfig(config))
+    throw new CommandError(
+      `${file} is not a LiteLLM configuration: it has no model_list and no settings of LiteLLM.`,
+    )
+  const imported = importConfig(config)
+  if (duplicate === undefined) return imported
+  const note = { path: duplicate, reason: 'It is defined twice; the last one was imported.' }
+  return { ...imported, notImported: [note, ...imported.notImported] }
+}
+
+/** The result is valid for any input; if it is not, the error is in this program. */
+function assertValid(yaml: string): void {
+  const problems = problemsOfYaml(yaml)
+  if (problems.length === 0) return
+  const lines = problems.map((problem) => `  ${problemLine(problem)}`)
+  throw new CommandError(
+    ['The imported settings are not valid, which is an error of Weir:', ...lines].join('\n'),
+  )
+}
+
+function writeNewFile(file: string, yaml: string): void {
+  try {
+    writeFileSync(file, yaml, { flag: 'wx' })
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST'
+    throw new CommandError(
+      exists
+        ? `${file} exists and was not overwritten; choose another --out.`
+        : `${file} cannot be written: ${fileErrorReason(error)}.`,
+    )
+  }
+}
+
+function titleOf(file: string): string {
+  return `Imported by weir import litellm from ${shortText(basename(file), 80)}.`
+}
+
+function summaryText(file: string, { settings, notImported }: ImportedConfig): string {
+  const providers = countText(Object.keys(settings.providers ?? {}).length, 'provider')
+  const models = countText(settings.models?.length ?? 0, 'model')
+  const notes = notImported.length === 0 ? '' : ` ${countText(notImported.length, 'note')} below.`
+  return `Wrote ${file}: ${providers}, ${models}.${notes}`
+}
+
+function countText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+function reportNotes(notes: readonly NotImported[], context: CliContext): void {
+  for (const { path, reason } of notes) context.err(`${shortText(path, 200)}: ${reason}`)
+}

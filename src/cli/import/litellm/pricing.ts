@@ -1,0 +1,62 @@
+import type { Pricing } from '../../../config/model-facts.ts'
+import type { Fields } from '../../../lib/json/json.ts'
+import { amountOf } from './values.ts'
+
+/** LiteLLM's names of prices per token, and Weir's names of prices per million. */
+const tokenPrices = {
+  input_cost_per_token: 'input',
+  output_cost_per_token: 'output',
+  cache_read_input_token_cost: 'cache_read',
+  cache_creation_input_token_cost: 'cache_write',
+} as const
+
+const otherPrices = { input_cost_per_request: 'request', input_cost_per_image: 'image' } as const
+
+/** Reads the prices in USD per million tokens; undefined if there are none. */
+export function readPricing(fields: Fields): Pricing | undefined {
+  const prices: Record<string, number> = {}
+  for (const [name, price] of Object.entries(tokenPrices)) {
+    const amount = amountOf(fields[name])
+    if (amount !== undefined) prices[price] = perMillion(amount)
+  }
+  for (const [name, price] of Object.entries(otherPrices)) {
+    const amount = amountOf(fields[name])
+    if (amount !== undefined) prices[price] = amount
+  }
+  const tiers = readTiers(fields)
+  if (Object.keys(prices).length === 0 && tiers.length === 0) return undefined
+  return { ...prices, ...(tiers.length > 0 && { tiers }) }
+}
+
+/** True for the name of a price that `readPricing` reads. */
+export function isPriceField(name: string): boolean {
+  return Object.hasOwn(tokenPrices, name) || Object.hasOwn(otherPrices, name) || tierOf(name) !== undefined
+}
+
+type Tier = NonNullable<Pricing['tiers']>[number]
+
+/** The prices above a number of prompt tokens, lowest first. */
+function readTiers(fields: Fields): Tier[] {
+  const tiers = new Map<number, Tier>()
+  for (const [name, value] of Object.entries(fields)) {
+    const tier = tierOf(name)
+    const amount = amountOf(value)
+    if (tier === undefined || amount === undefined) continue
+    const { above, price } = tier
+    tiers.set(above, { ...tiers.get(above), above, [price]: perMillion(amount) })
+  }
+  return [...tiers.values()].toSorted((a, b) => a.above - b.above)
+}
+
+/** Parses a name such as `input_cost_per_token_above_200k_tokens`. */
+function tierOf(name: string): { readonly above: number; readonly price: string } | undefined {
+  const [, base = '', thousands] = /^(\w+)_above_(\d{1,5})k_tokens$/.exec(name) ?? []
+  const price = Object.entries(tokenPrices).find(([known]) => known === base)?.[1]
+  const above = Number(thousands) * 1000
+  return price === undefined || !(above > 0) ? undefined : { above, price }
+}
+
+/** Without the binary fraction that a price such as 0.15e-6 has times a million. */
+function perMillion(amount: number): number {
+  return Number((amount * 1_000_000).toPrecision(12))
+}
