@@ -65,7 +65,9 @@ export const codex: ConnectTool = {
     command: 'codex',
     notes: [
       'Weir must accept function tools in the Responses API: set compatibility: { function_tools: true } in weir.yaml.',
-      'Web search is disabled because it is a tool that only OpenAI runs. Codex warns that it has no metadata for the model, which does no harm.',
+      'Web search is disabled because it is a tool that only OpenAI runs, and agents because Codex offers them with the tool tool_search to models that it knows, such as gpt-5.5. With unsupported_parameters: drop in weir.yaml, Weir ignores both tools, and neither setting is required.',
+      'Codex warns if it has no metadata for the model, which does no harm.',
+      'Codex itself contacts OpenAI and GitHub, for statistics and plugins: enabled = false in the table [analytics] and plugins = false in [features] disable that.',
       'If the file exists, the first three settings belong above its first table.',
     ],
   }),
@@ -101,6 +103,9 @@ name = "Weir"
 base_url = ${quoted(baseUrl(input))}
 env_key = "${keyVariable}"
 wire_api = "responses"
+
+[agents]
+enabled = false
 `
 }
 

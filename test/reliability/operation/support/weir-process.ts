@@ -12,6 +12,8 @@ export type WeirProcess = AsyncDisposable & {
   logged(pattern: RegExp): Promise<void>
   /** All that it has logged. */
   log(): string
+  /** Its standard output, with a line for each request. */
+  output(): string
   chat(body: object): Promise<Response>
   fetch(path: string): Promise<Response>
 }
@@ -54,6 +56,7 @@ export async function startWeir({
     signal: (name) => child.kill(name),
     logged: async (pattern) => void (await log.until(pattern, ended)),
     log: log.text,
+    output: output.text,
     chat: (body) =>
       fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) }),
     fetch: (path) => fetch(url + path, { headers }),
