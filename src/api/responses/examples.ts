@@ -38,8 +38,3 @@ export const responseExamples: Examples = {
     },
   },
 }
-
-/** Requests for token counts, for the OpenAPI document. */
-export const countExamples: Examples = {
-  text: { summary: 'A text', value: { model: 'weir/echo', input: 'What is a weir?' } },
-}
