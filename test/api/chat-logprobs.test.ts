@@ -121,7 +121,7 @@ test('without compatibility.logprobs, log probabilities are neither requested no
   await using scenario = await startScenario([reply, stream])
   const { choices, warnings } = await readCompletion(await scenario.app.chat(request))
   expect(choices[0]?.logprobs).toBeNull()
-  expect(warnings).toEqual(['Log probabilities are not supported: `logprobs` is null in every choice.'])
+  expect(warnings).toEqual(['Log probabilities are not supported; `logprobs` is null in every choice.'])
   const streamed = await readStreamed(await scenario.app.chat({ ...request, stream: true }))
   expect(streamed.chunks.flatMap(({ choices }) => choices).some((choice) => 'logprobs' in choice)).toBe(false)
   for (const { body } of scenario.acme.requests) expect(body).not.toHaveProperty('logprobs')
