@@ -12,7 +12,12 @@ export const defaultSettings = {
   limits: { requests_per_minute: 6000, tokens_per_minute: 20_000_000, concurrent_requests: 10_000 },
   unsupported_parameters: 'reject',
   background: { concurrency: 64, max_queued: 1000 },
-  compatibility: { open_responses: false, function_tools: false, tool_call_fragments: false },
+  compatibility: {
+    open_responses: false,
+    function_tools: false,
+    tool_call_fragments: false,
+    logprobs: false,
+  },
   log: 'requests',
   memory: { in_flight: '512MiB' },
   max_body: '32MiB',
@@ -80,7 +85,7 @@ function toBackground({ background }: SettingsFile): Settings['background'] {
 }
 
 function toCompatibility({ compatibility }: SettingsFile): Settings['compatibility'] {
-  const { open_responses, function_tools, tool_call_fragments } = {
+  const { open_responses, function_tools, tool_call_fragments, logprobs } = {
     ...defaultSettings.compatibility,
     ...compatibility,
   }
@@ -88,6 +93,7 @@ function toCompatibility({ compatibility }: SettingsFile): Settings['compatibili
     openResponses: open_responses,
     functionTools: function_tools,
     toolCallFragments: tool_call_fragments,
+    logprobs,
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { modelApis } from '../domain/generation/model-apis.ts'
 import { efforts } from '../domain/generation/request.ts'
 import { closed, count, text } from './setting-types.ts'
 
@@ -167,6 +168,14 @@ export const ModelFacts = Type.Object(
       Type.Array(Parameter, {
         description: 'The parameters that the model supports; by default those of the protocol.',
         examples: [['temperature', 'tools']],
+      }),
+    ),
+    supported_apis: Type.Optional(
+      Type.Array(Type.Enum([...modelApis]), {
+        minItems: 1,
+        description:
+          'The APIs that the model serves; by default those of conversations. An embedding model has `[embeddings]`.',
+        examples: [['embeddings']],
       }),
     ),
     reasoning: Type.Optional(ReasoningFacts),

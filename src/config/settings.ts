@@ -96,6 +96,12 @@ const Compatibility = Type.Object(
           'The Responses API accepts `tools`: functions, custom tools and namespaces. Otherwise a request with tools is rejected.',
       }),
     ),
+    logprobs: Type.Optional(
+      Type.Boolean({
+        description:
+          'Chat completions return log probabilities where the request asks for them and the provider has them. Otherwise `logprobs` is always null.',
+      }),
+    ),
     tool_call_fragments: Type.Optional(
       Type.Boolean({
         description:
@@ -229,6 +235,7 @@ export type Settings = {
     readonly openResponses: boolean
     readonly functionTools: boolean
     readonly toolCallFragments: boolean
+    readonly logprobs: boolean
   }
   readonly log: 'requests' | 'errors' | 'off'
   /** The maximum of bytes that the bodies, conversations and pages of all requests hold together. */

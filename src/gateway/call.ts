@@ -81,6 +81,9 @@ export class Call {
     ))
   }
 
+  /** Acquires memory that the call holds until it ends; throws the 503. */
+  readonly acquireMemory = (bytes: number): void => this.#slot?.memory.acquire(bytes)
+
   /**
    * Settles the call, which is complete or has failed with this error; resolves when the settlement is
    * stored. Only the first call has an effect; later ones return the same promise.

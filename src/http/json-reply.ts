@@ -23,8 +23,7 @@ export function jsonReply(parts: readonly string[], { request, admission }: Repl
   // The reply to HEAD has the length of the body alone.
   if (length <= maxBufferedLength || request.method === 'HEAD')
     return new Response(parts.join(''), { headers })
-  admission.memory.acquireUpTo(length)
-  const memory = admission.detachMemory()
+  const memory = admission.acquireReply(length)
   return directReply({ pull: (sink) => writeAll(parts, sink, memory), cancel: memory.release }, headers)
 }
 

@@ -34,10 +34,8 @@ const unsupportedEndpoints: ReadonlySet<string> = new Set([
   'assistants',
   'audio',
   'batches',
-  'completions',
   'containers',
   'conversations',
-  'embeddings',
   'evals',
   'files',
   'fine_tuning',
@@ -57,8 +55,7 @@ function isUnsupported(name: string, routes: readonly Route[]): boolean {
 }
 
 function unsupportedMessage(name: string): string {
-  const alternative = name === 'completions' ? ' Use /v1/chat/completions.' : ''
-  return `/v1/${name} is not supported by this gateway.${alternative}`
+  return `/v1/${name} is not supported by this gateway.`
 }
 
 /** Paths of Ollama's native API, and the routes that serve the same. */

@@ -57,6 +57,7 @@ export class MemoryLease {
   readonly #budget: MemoryBudget
   readonly #organization: string
   #held = 0
+  #holders = 1
   #released = false
 
   constructor(budget: MemoryBudget, organization: string) {
@@ -93,8 +94,18 @@ export class MemoryLease {
     this.#budget.release(this.#organization, released)
   }
 
-  /** Releases all bytes. The lease cannot acquire any afterwards; releasing again does nothing. */
+  /** Adds a holder: the bytes stay until each holder has released them. */
+  retain(): void {
+    this.#holders += 1
+  }
+
+  /**
+   * Releases all bytes, unless another holder remains. The lease cannot acquire any afterwards; releasing again does
+   * nothing.
+   */
   readonly release = (): void => {
+    this.#holders -= 1
+    if (this.#holders > 0) return
     this.#released = true
     this.releaseBytes(this.#held)
   }

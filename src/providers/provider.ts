@@ -66,7 +66,10 @@ export type RemoteKind = {
 }
 
 /** How a provider serves an operation; the path as in its kind. */
-export type KindOperation = Pick<RemoteKind, 'protocol' | 'path'>
+export type KindOperation = Pick<RemoteKind, 'protocol' | 'path'> & {
+  /** True where the provider does not accept token ids in place of text. */
+  readonly textOnly?: boolean
+}
 
 /** The path below the base URL, and the body for the rendered body of a request. The reply has `input_tokens`. */
 export type TokenCount = { readonly path: string; body(rendered: Body): Body }

@@ -7,12 +7,16 @@ import { createCompletionService } from '../api/chat-completions/stored/service.
 import { createTokenCounter } from '../api/messages/count-tokens.ts'
 import { messageRoutes, type MessagesApi, messagesPath } from '../api/messages/routes.ts'
 import { createMessageService } from '../api/messages/service.ts'
+import { completionsPath, textCompletionRoutes } from '../api/completions/routes.ts'
+import { createTextCompletionService } from '../api/completions/service.ts'
+import { embeddingRoutes, embeddingsPath } from '../api/embeddings/routes.ts'
+import { createEmbeddingService } from '../api/embeddings/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
 import type { LiveResponses } from '../api/responses/live/live-responses.ts'
 import { storedResponseRoutes } from '../api/responses/response-routes.ts'
 import { responseRoutes, responsesPath } from '../api/responses/routes.ts'
-import { createResponseService } from '../api/responses/service.ts'
+import { createResponseService, type ResponseService } from '../api/responses/service.ts'
 import type { MetricsPage } from '../api/system/metrics-page.ts'
 import { type Readiness, systemRoutes } from '../api/system/routes.ts'
 import type { Settings } from '../config/settings.ts'
@@ -56,25 +60,18 @@ const generationPaths: GenerationPaths = new Map([
   [chatPath, 'chat'],
   [responsesPath, 'responses'],
   [messagesPath, 'messages'],
+  [completionsPath, 'completions'],
+  [embeddingsPath, 'embeddings'],
 ])
 
 /** Creates the HTTP application: middleware for every request, then the routes of each API. */
 export function createApp(dependencies: AppDependencies) {
   const { settings, models, gateway, keys, completions, limits, log } = dependencies
   const { compatibility, unsupportedParameters: unsupported } = settings
-  const { toolCallFragments, functionTools } = compatibility
+  const { toolCallFragments, logprobs } = compatibility
   const guard = createGuard({ keys, limits, maxBody: settings.maxBody })
-  const chat = createChatService({ gateway, models, unsupported, toolCallFragments })
-  const responses = createResponseService({
-    gateway,
-    models,
-    unsupported,
-    functionTools,
-    responses: dependencies.responses,
-    live: dependencies.live,
-    runs: dependencies.runs,
-    options: compatibility,
-  })
+  const chat = createChatService({ gateway, models, unsupported, toolCallFragments, logprobs })
+  const responses = createResponsesApi(dependencies)
   let routes: readonly Route[] = []
   // `standardHostname: false` would find no route of an https URL; `listen` replaces host names that are too short.
   const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: true } })
@@ -96,10 +93,34 @@ export function createApp(dependencies: AppDependencies) {
     .use(responseRoutes(guard, responses, log))
     .use(storedResponseRoutes(guard, responses, log))
     .use(messageRoutes(guard, createMessagesApi(dependencies), log))
+    .use(textCompletionRoutes(guard, createTextCompletionService({ gateway, models, unsupported }), log))
+    .use(embeddingRoutes(guard, createEmbeddingService({ gateway, models, unsupported })))
   // These depend on the list of routes.
   app.use(openApi(app.routes))
   routes = app.routes.map(({ method, path }) => ({ method, path }))
   return app.use(rejectOtherMethods(app.routes))
+}
+
+function createResponsesApi({
+  settings,
+  gateway,
+  models,
+  responses,
+  live,
+  runs,
+}: AppDependencies): ResponseService {
+  const { compatibility: options, unsupportedParameters: unsupported } = settings
+  const { functionTools } = options
+  return createResponseService({
+    gateway,
+    models,
+    unsupported,
+    functionTools,
+    responses,
+    live,
+    runs,
+    options,
+  })
 }
 
 function createMessagesApi({ gateway, models, settings }: AppDependencies): MessagesApi {

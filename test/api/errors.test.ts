@@ -56,8 +56,8 @@ test.each([
   ['GET', '/api/tags', 'Did you mean GET /v1/models?'],
   ['POST', '/api/chat', 'Did you mean POST /v1/chat/completions?'],
   ['GET', '/v1/metrics', 'Did you mean GET /metrics?'],
-  ['POST', '/embeddings', '/v1/embeddings is not supported by this gateway.'],
-  ['POST', '/v1/completions', 'Use /v1/chat/completions.'],
+  ['POST', '/v1/moderations', '/v1/moderations is not supported by this gateway.'],
+  ['POST', '/embeddings', 'Did you mean POST /v1/embeddings?'],
 ])('%s %s is a 404 that suggests the intended path', async (method, path, hint) => {
   const { status, message } = await readError(await app.request(path, { method }))
   expect([status, message.slice(-hint.length)]).toEqual([404, hint])

@@ -76,7 +76,7 @@ describe('GET /v1/models', () => {
           input_modalities: ['text'],
           output_modalities: ['text'],
           supported_parameters: ['temperature'],
-          supported_apis: ['chat_completions', 'responses', 'messages'],
+          supported_apis: ['chat_completions', 'responses', 'messages', 'completions'],
           reasoning: null,
           performance: null,
         },
@@ -130,7 +130,7 @@ describe('GET /v1/models', () => {
     const { body } = await ask(() => models)('/v1/models')
     const validator = Compile(ModelList)
     expect([...validator.Errors(body)]).toEqual([])
-    expect(body.data.length).toBe(160)
+    expect(body.data.length).toBe(165)
   })
 
   test('lists a model that is enabled without a key, with no provider', async () => {

@@ -3,8 +3,38 @@ import { type Fields, fieldsOf, isObject, listOf } from '../../src/lib/json/json
 import { startApp } from '../support/app.ts'
 import { storeCompletion } from '../support/stored-completions.ts'
 
-const app = await startApp()
-afterAll(app.stop)
+/** A provider that has what the built-in model does not have. */
+const provider = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    const { input, stream } = fieldsOf(await request.json())
+    const usage = { prompt_tokens: 4, completion_tokens: 1, total_tokens: 5 }
+    const completion = { choices: [{ index: 0, text: 'Yes.', finish_reason: 'stop' }], usage }
+    if (stream === true)
+      return new Response(`data: ${JSON.stringify(completion)}\n\ndata: [DONE]\n\n`, {
+        headers: { 'content-type': 'text/event-stream' },
+      })
+    if (input === undefined) return Response.json(completion)
+    const inputs = Array.isArray(input) ? input : [input]
+    return Response.json({ data: inputs.map((_, index) => ({ index, embedding: [0, 1] })), usage })
+  },
+})
+const base_url = `${provider.url.origin}/v1`
+const app = await startApp({
+  settings: {
+    providers: {
+      echo: {},
+      openai: { base_url, api_key: 'sk-provider-0123456789abcdef' },
+      local: { kind: 'vllm', base_url },
+    },
+    models: [{ slug: 'local/qwen3-coder', routes: [{ provider: 'local', model: 'qwen3-coder' }] }],
+  },
+})
+afterAll(async () => {
+  await app.stop()
+  await provider.stop(true)
+})
 
 const reply = await app.request('/openapi.json')
 const document = fieldsOf(await reply.json())

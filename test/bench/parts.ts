@@ -86,13 +86,13 @@ async function gatewayParts(): Promise<Part[]> {
   await using app = await startApp({ settings: { providers: { acme }, models: [{ slug, routes: [route] }] } })
   const models = app.runtime.configuration().models.current()
   const request = chatRequest.read(JSON.parse(smallBody(slug)))
-  const { generation, model } = prepareChat(request, models, 'reject')
+  const { generation, model } = prepareChat(request, models, { unsupported: 'reject', logprobs: false })
   const target = { model: 'river-1', stream: false, maxOutputTokens: undefined, efforts: undefined }
   const wire = openaiChat(plain('acme'))
   const answer = chatCompletion()
   const events = wire.parse(answer)
   return [
-    await timed('lowering', () => prepareChat(request, models, 'reject')),
+    await timed('lowering', () => prepareChat(request, models, { unsupported: 'reject', logprobs: false })),
     await timed('request to the provider', () => JSON.stringify(wire.render(generation, target, () => {}))),
     await timed('answer of the provider', () => wire.parse(answer)),
     await timed('metering', () => {

@@ -21,14 +21,14 @@ test('weir models lists the enabled models, with prices, context and routes', as
   expect(complaints).toEqual([])
   expect(text).toMatch(/^openai\/gpt-4o-mini +0\.15 +0\.6 +0\.075 +128,000 +openai:gpt-4o-mini$/m)
   expect(text).not.toContain('groq/')
-  expect(text).not.toContain('openai/text-embedding')
+  expect(text).not.toContain('openai/gpt-image')
   expect(text).not.toContain('secret')
 })
 
 test('weir models --all gives the reason why the others are disabled', async () => {
   const { text } = await run(['--all'], { OPENAI_API_KEY: 'sk-x' })
   expect(text).toMatch(/^groq\/llama-3\.3-70b-versatile .*disabled: Set GROQ_API_KEY/m)
-  expect(text).toMatch(/^openai\/text-embedding-3-small .*disabled: It is not a chat model/m)
+  expect(text).toMatch(/^openai\/gpt-image-1\.5 .*disabled: It is not a chat model/m)
   expect(text).toMatch(/^openai\/gpt-4o-mini .* enabled$/m)
 })
 
@@ -69,7 +69,7 @@ describe('weir models filters its list', () => {
 
   test('and names the way out where the result is empty', async () => {
     expect((await run(['no-such-model'], environment)).text).toBe('No models match.')
-    expect((await run(['text-embedding-3-small'], environment)).text).toBe(
+    expect((await run(['gpt-image-1.5'], environment)).text).toBe(
       'No enabled models match, but 1 matching model is disabled. To see why, run: weir models --all',
     )
     expect(await slugs('no-such-model')).toEqual([])

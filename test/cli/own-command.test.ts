@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import manifest from '../../package.json'
 import { commandPrefix, locationFlags } from '../../src/cli/invocation.ts'
+import { shellWord } from '../../src/cli/quote.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { firstKey } from '../support/app.ts'
 import { projectFolder } from '../support/source.ts'
@@ -24,6 +25,18 @@ test('suggested commands name the settings and the data where they are not the d
   })
   expect(locationFlags(loaded, {}, { environment: { WEIR_DATA: 'y' } }).data).toBe(' --data /var/lib/weir')
   expect(locationFlags({ ...loaded, file: null }, { config: 'x' }, { environment: {} }).config).toBe('')
+})
+
+test.each([
+  ['/usr/bin/weir', 'linux', '/usr/bin/weir'],
+  ["/my weir's", 'linux', "'/my weir'\\''s'"],
+  ['a\\b', 'linux', "'a\\b'"],
+  ['=x', 'darwin', "'=x'"],
+  ['', 'linux', "''"],
+  ['C:\\Tools\\weir.exe', 'win32', 'C:\\Tools\\weir.exe'],
+  ["C:\\Ada's tools", 'win32', "'C:\\Ada''s tools'"],
+] as const)('the text %s is one word of a shell on %s', (text, platform, word) => {
+  expect(shellWord(text, platform)).toBe(word)
 })
 
 test('the commands in the startup output work when they are pasted into a shell', async () => {

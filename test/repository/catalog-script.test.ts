@@ -78,7 +78,7 @@ describe('the catalog script', () => {
     expect(text.split('\n').filter((line) => line.includes('"slug"')).length).toBe(10)
   })
 
-  test('omits deprecated models and models without text output, and disables those without chat', async () => {
+  test('omits deprecated models and models without text output, and marks those that embed', async () => {
     const picture = { modalities: { input: ['text'], output: ['image'] } }
     const { find } = await run({
       openai: [
@@ -90,7 +90,8 @@ describe('the catalog script', () => {
     })
     expect(find('openai/old')).toBeUndefined()
     expect(find('openai/painter')).toBeUndefined()
-    expect(find('openai/vectors')?.enabled).toBe(false)
+    expect(find('openai/vectors')).toMatchObject({ supported_apis: ['embeddings'], supported_parameters: [] })
+    expect(find('openai/vectors')).not.toHaveProperty('enabled')
     expect(find('openai/new')).not.toHaveProperty('enabled')
   })
 

@@ -45,12 +45,26 @@ describe('the built-in catalog', () => {
     expect(free).toEqual([])
   })
 
-  test('disables embeddings, transcription and images', () => {
+  test('has the embedding models, with the price of their input and without parameters of chat', () => {
+    const embedding = catalog.models.filter(({ supported_apis }) => supported_apis?.includes('embeddings'))
+    expect(embedding.map(({ slug, pricing }) => [slug, pricing])).toEqual([
+      ['openai/text-embedding-3-large', { input: 0.13, output: 0 }],
+      ['openai/text-embedding-3-small', { input: 0.02, output: 0 }],
+      ['openai/text-embedding-ada-002', { input: 0.1, output: 0 }],
+      ['google/gemini-embedding-001', { input: 0.15, output: 0 }],
+      ['mistral/mistral-embed', { input: 0.1, output: 0 }],
+    ])
+    for (const model of embedding) {
+      expect(model).toMatchObject({ supported_apis: ['embeddings'], supported_parameters: [] })
+      expect(model.enabled).toBeUndefined()
+    }
+  })
+
+  test('disables transcription and images', () => {
     const off = catalog.models.filter(({ enabled }) => enabled === false).map(({ slug }) => slug)
-    expect(off).toContain('openai/text-embedding-3-small')
     expect(off).toContain('groq/whisper-large-v3')
     expect(off).toContain('openai/gpt-image-1.5')
-    expect(off.length).toBe(10)
+    expect(off.length).toBe(5)
   })
 
   test('claims no parameter that the protocol of its provider cannot carry', () => {

@@ -8,8 +8,13 @@ import { type ChatRequest, knownProperties } from './schema.ts'
 /** Providers would take hours for more, and none offers it. */
 const maxChoices = 128
 
+export type LowerOptions = {
+  /** Log probabilities are supported. */
+  readonly logprobs: boolean
+}
+
 /** Lowers a chat completion request. Throws 400 where its fields are valid on their own, but not together. */
-export function lower(request: ChatRequest): LoweredRequest {
+export function lower(request: ChatRequest, options: LowerOptions): LoweredRequest {
   checkChoices(request.n)
   const tools = (request.tools ?? []).map(lowerTool)
   const generation: Generation = {
@@ -29,11 +34,12 @@ export function lower(request: ChatRequest): LoweredRequest {
     logitBias: request.logit_bias ?? undefined,
     effort: request.reasoning_effort ?? undefined,
     serviceTier: request.service_tier ?? undefined,
+    logprobs: options.logprobs ? lowerLogprobs(request) : undefined,
     user: request.user ?? undefined,
     extras: fieldsBeside(knownProperties, request) ?? noExtras,
   }
   const names = request.max_completion_tokens == null ? {} : { max_tokens: 'max_completion_tokens' }
-  return { generation, names, warnings: warningsFor(request) }
+  return { generation, names, warnings: options.logprobs ? noWarnings : warningsFor(request) }
 }
 
 function checkChoices(count: number | null | undefined): void {
@@ -88,9 +94,17 @@ function lowerStop(stop: ChatRequest['stop']): readonly string[] | undefined {
   return list.length === 0 ? undefined : list
 }
 
+function lowerLogprobs({ logprobs, top_logprobs: alternatives }: ChatRequest): Generation['logprobs'] {
+  if (logprobs) return { alternatives: alternatives ?? undefined }
+  if (!alternatives) return undefined
+  const message = "Invalid 'top_logprobs': it requires 'logprobs' to be true."
+  throw badRequest(message, 'invalid_value', 'top_logprobs')
+}
+
 const noExtras: Fields = {}
+const noWarnings: readonly string[] = []
 
 function warningsFor(request: ChatRequest): readonly string[] {
-  if (!request.logprobs && !request.top_logprobs) return []
+  if (!request.logprobs && !request.top_logprobs) return noWarnings
   return ['Log probabilities are not supported; `logprobs` is null in every choice.']
 }

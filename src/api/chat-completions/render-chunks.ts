@@ -4,17 +4,10 @@ import type {
   ToolCallDelta,
   ToolCallEvent,
 } from '../../domain/generation/events.ts'
+import { joinLogprobs, type LogprobsWithText } from '../../domain/generation/text-with-logprobs.ts'
 import type { Usage } from '../../domain/generation/usage.ts'
-import type { ApiError } from '../../lib/errors/errors.ts'
-import { type ReplyMetadata, renderToolCall, renderUsage } from './render.ts'
-
-/** The frame that marks a stream as complete. */
-export const doneFrame = 'data: [DONE]\n\n'
-
-/** The frame of an error in the middle of a stream. It is the last one, so that a broken stream never looks complete. */
-export function errorFrame(error: ApiError): string {
-  return `data: ${JSON.stringify(error.toBody())}\n\n`
-}
+import { renderUsage } from '../../http/usage.ts'
+import { type ReplyMetadata, renderLogprobs, renderToolCall } from './render.ts'
 
 /**
  * Renders the frames of one streamed completion. They are concatenated from text: only the delta differs from chunk to
@@ -24,6 +17,7 @@ export class ChunkRenderer {
   /** The stream ends with a chunk that has the usage. */
   readonly includeUsage: boolean
   readonly #fragments: boolean
+  readonly #logprobs: boolean
   readonly #head: string
   readonly #tail: string
   /** The number of tool calls that each started choice has sent, by the index of the choice. */
@@ -36,6 +30,7 @@ export class ChunkRenderer {
   constructor(metadata: ReplyMetadata, includeUsage: boolean, fragments: boolean) {
     this.includeUsage = includeUsage
     this.#fragments = fragments
+    this.#logprobs = metadata.logprobs
     this.#head = headOf(metadata)
     this.#tail = includeUsage ? ',"usage":null}\n\n' : '}\n\n'
     this.#firstChunkFields = firstChunkFieldsOf(metadata)
@@ -44,7 +39,7 @@ export class ChunkRenderer {
   /** The frames of a batch; empty for events that no chunk represents. */
   chunks(batch: readonly GenerationEvent[]): string {
     let text = ''
-    for (const event of batch) text += this.#chunk(event)
+    for (const event of this.#logprobs ? joinLogprobs(batch) : batch) text += this.#chunk(event)
     return text
   }
 
@@ -54,10 +49,12 @@ export class ChunkRenderer {
     return `${this.#head}],${JSON.stringify({ usage: renderUsage(usage), ...optional }).slice(1)}\n\n`
   }
 
-  #chunk(event: GenerationEvent): string {
+  #chunk(event: ChunkEvent): string {
     switch (event.type) {
       case 'text':
         return this.#delta(event.choice, `{"content":${JSON.stringify(event.text)}}`)
+      case 'logprobs':
+        return this.#logprobsChunk(event)
       case 'reasoning':
         return this.#delta(event.choice, `{"reasoning":${JSON.stringify(event.text)}}`)
       case 'tool-call-begin':
@@ -74,6 +71,17 @@ export class ChunkRenderer {
       default:
         return ''
     }
+  }
+
+  /** Text and its log probabilities share a chunk. */
+  #logprobsChunk({ choice, logprobs, text }: LogprobsWithText): string {
+    const rendered = this.#logprobs ? renderLogprobs(logprobs) : null
+    if (rendered === null) return ''
+    const delta = text === undefined ? '{}' : `{"content":${JSON.stringify(text)}}`
+    return (
+      this.#opening(choice) +
+      this.#frame(choice, `${delta},"logprobs":${JSON.stringify(rendered)}`, 'null', '')
+    )
   }
 
   /** A chunk with this delta, after the chunk with the role where the choice has not started yet. */
@@ -115,6 +123,8 @@ export class ChunkRenderer {
     return `${this.#head}{"index":${choice},"delta":${delta},"finish_reason":${finish}}]${fields}${this.#tail}`
   }
 }
+
+type ChunkEvent = GenerationEvent | LogprobsWithText
 
 function headOf({ id, created, model, provider }: ReplyMetadata): string {
   const fields = { id, object: 'chat.completion.chunk', created, model, provider }

@@ -1,9 +1,10 @@
 import type { Answer, AnswerChoice } from '../../domain/generation/answer.ts'
 import type { ToolCall } from '../../domain/generation/events.ts'
-import type { Usage } from '../../domain/generation/usage.ts'
 import { estimatedUsageWarning, type MeteredUsage } from '../../gateway/billing/meter.ts'
+import { renderUsage } from '../../http/usage.ts'
 import { timeSortedId } from '../../lib/id.ts'
-import type { ChatCompletion, Usage as RenderedUsage } from './reply-schema.ts'
+import { type Fields, isObject } from '../../lib/json/json.ts'
+import type { ChatCompletion } from './reply-schema.ts'
 
 /** The properties that a completion and each chunk of its stream have in common. */
 export type ReplyMetadata = {
@@ -14,6 +15,8 @@ export type ReplyMetadata = {
   readonly model: string
   readonly provider: string
   readonly performanceMode: 'standard' | 'fast'
+  /** The client has requested log probabilities. */
+  readonly logprobs: boolean
   readonly warnings: readonly string[]
 }
 
@@ -37,7 +40,7 @@ export function renderCompletion(
     object: 'chat.completion',
     created: metadata.created,
     model: metadata.model,
-    choices: answer.choices.map(renderChoice),
+    choices: answer.choices.map((choice, index) => renderChoice(choice, index, metadata.logprobs)),
     usage: renderUsage(usage),
     provider: metadata.provider,
     warnings: warnings.length > 0 ? warnings : undefined,
@@ -46,7 +49,9 @@ export function renderCompletion(
   }
 }
 
-function renderChoice(choice: AnswerChoice, index: number): ChatCompletion['choices'][number] {
+type Choice = ChatCompletion['choices'][number]
+
+function renderChoice(choice: AnswerChoice, index: number, hasLogprobs: boolean): Choice {
   const { text, reasoning, toolCalls, finish } = choice
   const message = {
     role: 'assistant',
@@ -54,7 +59,23 @@ function renderChoice(choice: AnswerChoice, index: number): ChatCompletion['choi
     tool_calls: toolCalls.length > 0 ? toolCalls.map(renderToolCall) : undefined,
     reasoning: reasoning === '' ? undefined : reasoning,
   }
-  return { index, message, finish_reason: finish, logprobs: null }
+  return {
+    index,
+    message,
+    finish_reason: finish,
+    logprobs: hasLogprobs ? renderLogprobs(choice.logprobs) : null,
+  }
+}
+
+/** Renders the log probabilities of a choice or of a chunk, both lists or null. */
+export function renderLogprobs(logprobs: unknown): Choice['logprobs'] {
+  if (!isObject(logprobs)) return null
+  const { content, refusal } = logprobs
+  return { content: listOrNull(content), refusal: listOrNull(refusal) }
+}
+
+function listOrNull(value: unknown): Fields[] | null {
+  return Array.isArray(value) ? value.filter(isObject) : null
 }
 
 /** Renders a tool call of a completion or a chunk. */
@@ -63,23 +84,5 @@ export function renderToolCall(call: ToolCall) {
     id: call.id,
     type: 'function' as const,
     function: { name: call.name, arguments: call.arguments },
-  }
-}
-
-/** Renders token counts. Cached and reasoning tokens never exceed the total that they are part of. */
-export function renderUsage(usage: Usage): RenderedUsage {
-  const { promptTokens, completionTokens } = usage
-  return {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
-    prompt_tokens_details: {
-      cached_tokens: Math.min(usage.cachedTokens ?? 0, promptTokens),
-      audio_tokens: usage.promptAudioTokens,
-    },
-    completion_tokens_details: {
-      reasoning_tokens: Math.min(usage.reasoningTokens ?? 0, completionTokens),
-      audio_tokens: usage.completionAudioTokens,
-    },
   }
 }

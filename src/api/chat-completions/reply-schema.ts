@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { FreeObject } from '../../http/schema.ts'
+import { RenderedUsage } from '../../http/usage.ts'
 import { ToolCall } from './message-schema.ts'
 
 const text = Type.String()
@@ -11,23 +12,6 @@ const FinishReason = Type.Union([
   Type.Null(),
 ])
 
-export type Usage = Static<typeof Usage>
-/** The token counts of a reply. */
-export const Usage = Type.Object(
-  {
-    prompt_tokens: count,
-    completion_tokens: count,
-    total_tokens: count,
-    prompt_tokens_details: Type.Optional(
-      Type.Object({ cached_tokens: Type.Optional(count), audio_tokens: Type.Optional(count) }),
-    ),
-    completion_tokens_details: Type.Optional(
-      Type.Object({ reasoning_tokens: Type.Optional(count), audio_tokens: Type.Optional(count) }),
-    ),
-  },
-  { title: 'Usage' },
-)
-
 /** The properties that a completion and each of its chunks have in common. */
 const replyFields = {
   provider: Type.Optional(text),
@@ -38,6 +22,15 @@ const replyFields = {
   performance_mode: Type.Optional(Type.Enum(['standard', 'fast'], { type: 'string' })),
 }
 
+/** The log probabilities of the tokens, as the provider sends them. */
+const Logprobs = Type.Object(
+  {
+    content: Type.Union([Type.Array(FreeObject), Type.Null()]),
+    refusal: Type.Union([Type.Array(FreeObject), Type.Null()]),
+  },
+  { title: 'Logprobs' },
+)
+
 const Choice = Type.Object({
   index: count,
   message: Type.Object({
@@ -47,7 +40,7 @@ const Choice = Type.Object({
     reasoning: Type.Optional(textOrNull),
   }),
   finish_reason: FinishReason,
-  logprobs: Type.Null(),
+  logprobs: Type.Union([Logprobs, Type.Null()]),
 })
 
 export type ChatCompletion = Static<typeof ChatCompletion>
@@ -59,7 +52,7 @@ export const ChatCompletion = Type.Object(
     created: count,
     model: text,
     choices: Type.Array(Choice),
-    usage: Usage,
+    usage: RenderedUsage,
     ...replyFields,
     metadata: Type.Optional(Type.Union([FreeObject, Type.Null()])),
   },
@@ -91,7 +84,7 @@ function chunkOf<Call extends TSchema>(call: Call) {
       created: count,
       model: text,
       choices: Type.Array(choiceOf(call)),
-      usage: Type.Optional(Type.Union([Usage, Type.Null()])),
+      usage: Type.Optional(Type.Union([RenderedUsage, Type.Null()])),
       ...replyFields,
     },
     { title: 'ChatCompletionChunk' },
@@ -105,5 +98,10 @@ function choiceOf<Call extends TSchema>(call: Call) {
     tool_calls: Type.Optional(Type.Array(call)),
     reasoning: Type.Optional(textOrNull),
   })
-  return Type.Object({ index: count, delta, finish_reason: FinishReason })
+  return Type.Object({
+    index: count,
+    delta,
+    logprobs: Type.Optional(Logprobs),
+    finish_reason: FinishReason,
+  })
 }

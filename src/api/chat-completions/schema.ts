@@ -117,11 +117,11 @@ const outputProperties = {
     description: 'For token IDs of the model: a bias from -100 to 100 that is added to their likelihood.',
   }),
   logprobs: nullish(Type.Boolean(), {
-    description: 'Not supported: `logprobs` is null in every choice, and a warning is returned.',
+    description:
+      'Whether to return log probabilities, where the gateway enables them and the provider has them. Otherwise `logprobs` is null in every choice, with a warning.',
   }),
   top_logprobs: nullish(Type.Integer({ minimum: 0, maximum: 20 }), {
-    description:
-      'From 0 to 20. Not supported: `logprobs` is null in every choice, and a warning is returned.',
+    description: 'How many alternatives to return with the log probability of each token. From 0 to 20.',
   }),
   reasoning_effort: nullish(stringEnum(efforts), {
     description:

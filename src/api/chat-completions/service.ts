@@ -7,13 +7,14 @@ import type { Models } from '../../gateway/models/models.ts'
 import { type PreparedGeneration, prepareGeneration } from '../../gateway/models/prepare-generation.ts'
 import { estimatedUsageWarning } from '../../gateway/billing/meter.ts'
 import type { Nanos } from '../../gateway/billing/price.ts'
+import { doneFrame } from '../../http/data-frames.ts'
 import { recordUnprepared } from '../../http/record-rejected.ts'
 import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
 import { createCompletionRecorder } from './store-completion.ts'
 import { lower } from './lower.ts'
 import { renderCompletion, replyMetadata, type ReplyMetadata } from './render.ts'
-import { ChunkRenderer, doneFrame } from './render-chunks.ts'
+import { ChunkRenderer } from './render-chunks.ts'
 import type { ChatCompletion } from './reply-schema.ts'
 import type { ChatRequest } from './schema.ts'
 
@@ -23,6 +24,8 @@ export type ChatServiceParts = {
   readonly unsupported: 'reject' | 'drop'
   /** Streams send the arguments of tool calls in fragments instead of complete calls. */
   readonly toolCallFragments: boolean
+  /** Log probabilities are requested from providers and returned. */
+  readonly logprobs: boolean
 }
 
 export type ChatService = {
@@ -67,7 +70,7 @@ async function startGeneration(
 ): Promise<StartedGeneration> {
   let prepared: PreparedGeneration
   try {
-    prepared = prepareChat(request, parts.models(), parts.unsupported)
+    prepared = prepareChat(request, parts.models(), parts)
   } catch (error) {
     await recordUnprepared(error, request, context, 'chat', parts)
     throw error
@@ -87,7 +90,13 @@ async function startGeneration(
     signal,
   })
   const warnings = joinWarnings(prepared.warnings, stream.warnings)
-  const metadata = replyMetadata({ model: slug, provider: stream.provider, performanceMode, warnings })
+  const metadata = replyMetadata({
+    model: slug,
+    provider: stream.provider,
+    performanceMode,
+    logprobs: generation.logprobs !== undefined,
+    warnings,
+  })
   recorder?.onStarted(metadata)
   return { stream, metadata }
 }
@@ -96,10 +105,15 @@ async function startGeneration(
 export function prepareChat(
   request: ChatRequest,
   models: Models,
-  unsupported: 'reject' | 'drop',
+  { unsupported, logprobs }: Pick<ChatServiceParts, 'unsupported' | 'logprobs'>,
 ): PreparedGeneration {
   const fast = request.performance_mode === 'fast'
-  return prepareGeneration(request, lower, { models, unsupported, fast })
+  return prepareGeneration(request, () => lower(request, { logprobs }), {
+    api: 'chat_completions',
+    models,
+    unsupported,
+    fast,
+  })
 }
 
 function toFrameSource(

@@ -16,6 +16,7 @@ export type TokenCounter = (
 export function createTokenCounter({ models, unsupported }: PrepareParts): TokenCounter {
   return async (request, headers, signal) => {
     const { model, generation } = prepareGeneration(request, (body) => lowerPrompt(body, headers), {
+      api: 'messages',
       models: models(),
       unsupported,
     })

@@ -17,6 +17,7 @@ export function prepareMessage(
   { models, unsupported }: PrepareParts,
 ): PreparedGeneration {
   const prepared = prepareGeneration(request, (body) => lower(body, headers), {
+    api: 'messages',
     models: models(),
     unsupported,
   })

@@ -31,7 +31,7 @@ export function renderModel(model: Model): ModelObject {
     input_modalities: [...model.inputModalities],
     output_modalities: [...model.outputModalities],
     supported_parameters: [...model.supportedParameters],
-    supported_apis: ['chat_completions', 'responses', 'messages'],
+    supported_apis: [...model.supportedApis],
     reasoning: model.reasoning ? renderReasoning(model.reasoning) : null,
     performance: renderPerformance(model),
   }

@@ -1,8 +1,13 @@
 import type { Examples } from '../../http/openapi/describe.ts'
 
+const text = { summary: 'A text', value: { model: 'weir/echo', input: 'What is a weir?' } }
+
+/** Requests for the number of input tokens, for the OpenAPI document. */
+export const countExamples: Examples = { text }
+
 /** Requests for responses, for the OpenAPI document. */
 export const responseExamples: Examples = {
-  text: { summary: 'A text', value: { model: 'weir/echo', input: 'What is a weir?' } },
+  text,
   stream: {
     summary: 'A stream',
     value: {
@@ -32,9 +37,4 @@ export const responseExamples: Examples = {
       metadata: { topic: 'rivers' },
     },
   },
-}
-
-/** Requests for token counts, for the OpenAPI document. */
-export const countExamples: Examples = {
-  text: { summary: 'A text', value: { model: 'weir/echo', input: 'What is a weir?' } },
 }

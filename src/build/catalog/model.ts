@@ -4,6 +4,7 @@ import { supportedParameters } from './parameters.ts'
 import { reasoningFacts } from './reasoning.ts'
 import {
   isChatModel,
+  isEmbeddingModel,
   isResponsesOnly,
   type SelectedModel,
   type SourceCost,
@@ -15,18 +16,21 @@ const validator = Compile(ModelFacts)
 /** Converts a model to its catalog entry; throws if the entry is not valid. */
 export function toModelFacts({ provider, model }: SelectedModel): ModelFacts {
   const reasoning = reasoningFacts(provider, model)
+  const isEmbedding = isEmbeddingModel(model)
   const entry = {
     slug: `${provider.author}/${model.id}`,
-    enabled: isChatModel(model) ? undefined : false,
+    enabled: isChatModel(model) || isEmbedding ? undefined : false,
     display_name: model.name,
     author: authorFromId(model.id) ?? provider.author,
     released: model.release_date.length === 7 ? `${model.release_date}-01` : model.release_date,
     context_window: model.limit.context || undefined,
-    max_output_tokens: model.limit.output || undefined,
+    // For embeddings, the source has the dimensions there.
+    max_output_tokens: isEmbedding ? undefined : model.limit.output || undefined,
     pricing: toPricing(model.cost),
     input_modalities: model.modalities.input.map(toModality),
-    output_modalities: model.modalities.output.map(toModality),
-    supported_parameters: supportedParameters(provider, model, reasoning),
+    output_modalities: isEmbedding ? [] : model.modalities.output.map(toModality),
+    supported_parameters: isEmbedding ? [] : supportedParameters(provider, model, reasoning),
+    supported_apis: isEmbedding ? ['embeddings'] : undefined,
     reasoning,
     fast: fastMode(model),
     routes: [

@@ -87,9 +87,14 @@ export function selectModels(file: unknown): SelectedModel[] {
 }
 
 /** False for embedding, transcription and image models, which the source lists with text output too. */
-export function isChatModel({ modalities, limit, cost }: SourceModel): boolean {
-  const isEmbedding = cost?.output === 0 && cost.input !== 0
-  return modalities.input.includes('text') && limit.context > 0 && !isEmbedding
+export function isChatModel(model: SourceModel): boolean {
+  const { modalities, limit } = model
+  return modalities.input.includes('text') && limit.context > 0 && !isEmbeddingModel(model)
+}
+
+/** True for a model that embeds text: its input has a price, and its output costs nothing. */
+export function isEmbeddingModel({ modalities, cost }: SourceModel): boolean {
+  return modalities.input.includes('text') && cost?.output === 0 && (cost.input ?? 0) > 0
 }
 
 /**

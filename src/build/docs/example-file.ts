@@ -92,6 +92,7 @@ const writtenExamples: Readonly<Record<string, string>> = {
     input_modalities: [text, image]
     output_modalities: [text]
     supported_parameters: [temperature, top_p, max_tokens, tools, tool_choice]
+    supported_apis: [chat_completions, responses, messages]
     reasoning:
       supported_efforts: [none, low, high]
       default_effort: low

@@ -1,4 +1,5 @@
 import type { FinishReason, GenerationEvent, ToolCall } from './events.ts'
+import { type Fields, isObject, type Json } from '../../lib/json/json.ts'
 import type { Usage } from './usage.ts'
 
 /** A complete answer: the sum of the events of a stream. */
@@ -13,6 +14,8 @@ export type AnswerChoice = {
   readonly reasoning: string
   readonly toolCalls: readonly ToolCall[]
   readonly finish: FinishReason | null
+  /** In the form of the provider's `logprobs`; absent where it sent none. */
+  readonly logprobs?: Fields
 }
 
 /** Accumulates the events of a stream into an answer. */
@@ -26,7 +29,7 @@ export class AnswerAccumulator {
   }
 
   answer(): Answer {
-    const choices = Array.from(this.#choices, (choice) => choice ?? emptyChoice())
+    const choices = Array.from(this.#choices, (choice) => toChoice(choice ?? emptyChoice()))
     return { choices, usage: this.#usage, tier: this.#tier }
   }
 
@@ -48,12 +51,23 @@ export class AnswerAccumulator {
   }
 }
 
-type OpenChoice = { text: string; reasoning: string; toolCalls: ToolCall[]; finish: FinishReason | null }
+type OpenChoice = {
+  text: string
+  reasoning: string
+  toolCalls: ToolCall[]
+  finish: FinishReason | null
+  /** The fields of the provider's `logprobs`, with the lists of all its chunks. */
+  logprobs?: Map<string, unknown>
+}
 
 const emptyChoice = (): OpenChoice => ({ text: '', reasoning: '', toolCalls: [], finish: null })
 
 function choiceAt(choices: OpenChoice[], index: number): OpenChoice {
   return (choices[index] ??= emptyChoice())
+}
+
+function toChoice({ logprobs, ...choice }: OpenChoice): AnswerChoice {
+  return logprobs === undefined ? choice : { ...choice, logprobs: Object.fromEntries(logprobs) }
 }
 
 type ChoiceEvent = Extract<GenerationEvent, { readonly choice: number }>
@@ -69,7 +83,21 @@ function addToChoice(choice: OpenChoice, event: ChoiceEvent): void {
     case 'tool-call':
       choice.toolCalls.push(event.call)
       return
+    case 'logprobs':
+      return addLogprobs(choice, event.logprobs)
     case 'finish':
       choice.finish = event.reason
+  }
+}
+
+/** Appends the lists to those of the choice. */
+function addLogprobs(choice: OpenChoice, logprobs: Json): void {
+  if (!isObject(logprobs)) return
+  const joined = (choice.logprobs ??= new Map<string, unknown>())
+  for (const [name, value] of Object.entries(logprobs)) {
+    const list = joined.get(name)
+    if (!Array.isArray(value)) joined.set(name, list ?? value)
+    else if (Array.isArray(list)) for (const item of value) list.push(item)
+    else joined.set(name, [...value])
   }
 }

@@ -1,5 +1,6 @@
 import type { Fields, Json } from '../../lib/json/json.ts'
 import type { ToolCall } from './events.ts'
+import type { Input } from './inputs.ts'
 import type { Operation, ProtocolName, ProviderTool, SourceRequest } from './source-request.ts'
 
 /** A request to a model, independent of the protocol. */
@@ -25,12 +26,20 @@ export type Generation = {
   readonly user?: string
   /** Absent for a conversation. */
   readonly operation?: Operation
+  /** The prompts or texts of an operation. Absent for a conversation. */
+  readonly inputs?: readonly Input[]
+  readonly embedding?: EmbeddingOptions
+  /** Requests the log probabilities of the output tokens, and of this many alternatives to each. */
+  readonly logprobs?: { readonly alternatives?: number }
   /** Tools that a provider runs itself, or whose form only its protocol defines. */
   readonly providerTools?: readonly ProviderTool[]
   readonly source?: SourceRequest
   /** Properties of the request that the API does not name: only protocols that share them send them on. */
   readonly extras: Fields
 }
+
+/** `format` is that of the embeddings in the events: base64 text holds little-endian floats of 32 bits. */
+export type EmbeddingOptions = { readonly format: 'float' | 'base64'; readonly dimensions?: number }
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 

@@ -1,4 +1,5 @@
 import type { Generation } from '../../domain/generation/request.ts'
+import { promptCount, totalChoices } from '../../domain/generation/inputs.ts'
 import type { Usage } from '../../domain/generation/usage.ts'
 import type { Model } from '../models/model.ts'
 import { estimatePromptTokens } from './estimate.ts'
@@ -21,9 +22,7 @@ const defaultMaxAnswerTokens = 1_000_000
 
 /** The usage with each count clamped to the maximum that the request could use. */
 export function clampUsage(usage: Usage, generation: Generation, model: MeteredModel): Usage {
-  const maxPerChoice =
-    generation.maxTokens ?? model.maxOutputTokens ?? model.contextWindow ?? defaultMaxAnswerTokens
-  const maxCompletion = maxPerChoice * (generation.choices ?? 1)
+  const maxCompletion = maxCompletionFor(generation, model)
   const maxPrompt = maxPromptFor(usage.promptTokens, generation, model)
   if (usage.promptTokens <= maxPrompt && usage.completionTokens <= maxCompletion) return usage
   const completionTokens = Math.min(usage.completionTokens, maxCompletion)
@@ -35,12 +34,19 @@ export function clampUsage(usage: Usage, generation: Generation, model: MeteredM
   }
 }
 
+function maxCompletionFor(generation: Generation, model: MeteredModel): number {
+  if (generation.operation === 'embedding') return 0
+  const maxPerChoice =
+    generation.maxTokens ?? model.maxOutputTokens ?? model.contextWindow ?? defaultMaxAnswerTokens
+  return maxPerChoice * totalChoices(generation)
+}
+
 /**
  * The maximum prompt tokens. A plausible count is its own limit, so that the prompt is measured only for an
  * implausible one.
  */
 function maxPromptFor(reported: number, generation: Generation, model: MeteredModel): number {
-  if (model.contextWindow !== undefined) return model.contextWindow
+  if (model.contextWindow !== undefined) return model.contextWindow * promptCount(generation)
   if (reported <= minContextWindow || reported <= estimatePromptTokens(generation)) return reported
   return Math.max(minContextWindow, maxPromptTokens(generation, model))
 }

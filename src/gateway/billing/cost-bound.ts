@@ -1,5 +1,6 @@
 import type { Pricing } from '../../config/model-facts.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
+import { totalChoices } from '../../domain/generation/inputs.ts'
 import type { Generation, Message } from '../../domain/generation/request.ts'
 import { billingNotConfigured } from '../../lib/errors/errors.ts'
 import type { Model } from '../models/model.ts'
@@ -19,9 +20,11 @@ export type CostBound = {
 /** Where neither the request nor the model bounds the answer. */
 const defaultMaxAnswerTokens = 32_768
 
-/** The maximum tokens of all choices together, reasoning included. */
+/** The maximum tokens of all choices together, reasoning included; 0 for embeddings. */
 export function maxAnswerTokens(generation: Generation, model: Pick<Model, 'maxOutputTokens'>): number {
-  return (generation.maxTokens ?? model.maxOutputTokens ?? defaultMaxAnswerTokens) * (generation.choices ?? 1)
+  if (generation.operation === 'embedding') return 0
+  const maxPerChoice = generation.maxTokens ?? model.maxOutputTokens ?? defaultMaxAnswerTokens
+  return maxPerChoice * totalChoices(generation)
 }
 
 /**
@@ -42,7 +45,8 @@ export function costBoundOf(
   promptTokens: number,
 ): CostBound | undefined {
   const pricing = pricingOf({ model, generation })
-  if (!hasCost(pricing) || !hasCost(model.pricing)) return undefined
+  const { operation } = generation
+  if (!hasCost(pricing, operation) || !hasCost(model.pricing, operation)) return undefined
   const images = countImages(generation)
   const maxUsage = {
     promptTokens: maxPromptTokens(generation, model),
@@ -89,8 +93,12 @@ type PriceName = Exclude<keyof Pricing, 'tiers'>
  * A provider caches for an hour only on a marker from the caller, which is outside of the fields that the API
  * names.
  */
-function mayUseLongCache({ messages, extras, source }: Generation): boolean {
-  return source !== undefined || Object.keys(extras).length > 0 || messages.some(hasExtras)
+function mayUseLongCache({ messages, extras, source, operation }: Generation): boolean {
+  if (operation === 'embedding') return false
+  const isConversation = operation === undefined
+  return (
+    (isConversation && source !== undefined) || Object.keys(extras).length > 0 || messages.some(hasExtras)
+  )
 }
 
 function hasExtras({ extras, parts }: Message): boolean {

@@ -1,3 +1,4 @@
+import type { Input } from '../../domain/generation/inputs.ts'
 import type { Generation, Message, Part } from '../../domain/generation/request.ts'
 
 /** Characters per token in English text, by the providers' own rule of thumb. */
@@ -22,12 +23,23 @@ export function estimatePromptTokens(generation: Generation): number {
     (sum, message) => sum + tokensPerMessage + messageTokens(message),
     0,
   )
-  return messages + estimateTokens(tools)
+  return messages + estimateTokens(tools) + inputTokens(generation.inputs)
 }
 
 /** Whether the prompt is empty, so that a provider may count zero tokens. */
-export function isEmptyPrompt({ messages, tools }: Generation): boolean {
-  return tools.length === 0 && messages.every((message) => messageTokens(message) === 0)
+export function isEmptyPrompt({ messages, tools, inputs }: Generation): boolean {
+  return (
+    inputTokens(inputs) === 0 &&
+    tools.length === 0 &&
+    messages.every((message) => messageTokens(message) === 0)
+  )
+}
+
+function inputTokens(inputs: readonly Input[] = []): number {
+  return inputs.reduce(
+    (sum, input) => sum + (typeof input === 'string' ? estimateTokens(input.length) : input.length),
+    0,
+  )
 }
 
 function messageTokens(message: Message): number {

@@ -1,4 +1,5 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
+import { totalChoices } from '../../domain/generation/inputs.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import type { Usage } from '../../domain/generation/usage.ts'
 import { monotonicNow } from '../../lib/time.ts'
@@ -171,7 +172,7 @@ export class Meter {
   }
 
   #hasAllEndings(): boolean {
-    return this.#endedChoices >= (this.#request.generation.choices ?? 1)
+    return this.#endedChoices >= totalChoices(this.#request.generation)
   }
 
   #addEvent(event: GenerationEvent): void {

@@ -1,5 +1,6 @@
 import type { Pricing } from '../../config/model-facts.ts'
 import type { Generation } from '../../domain/generation/request.ts'
+import type { Operation } from '../../domain/generation/source-request.ts'
 import type { Usage } from '../../domain/generation/usage.ts'
 import { type Nanos, formatUsd } from '../../lib/usd.ts'
 import type { Model } from '../models/model.ts'
@@ -81,8 +82,12 @@ export function priorityPricing({ fast }: Pick<Model, 'fast'>): Pricing | undefi
   return fast?.strategy === 'service_tier' && hasCost(fast.pricing) ? fast.pricing : undefined
 }
 
-/** Whether the pricing covers a complete call: with only one of input and output, the other would be free. */
-export function hasCost(pricing: Pricing | undefined): pricing is Pricing {
+/**
+ * Whether the pricing covers a complete call: with only one of input and output, the other would be free. Embeddings
+ * have no output.
+ */
+export function hasCost(pricing: Pricing | undefined, operation?: Operation): pricing is Pricing {
   if (pricing === undefined) return false
-  return pricing.request !== undefined || (pricing.input !== undefined && pricing.output !== undefined)
+  if (pricing.request !== undefined) return true
+  return pricing.input !== undefined && (pricing.output !== undefined || operation === 'embedding')
 }

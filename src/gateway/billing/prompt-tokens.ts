@@ -1,3 +1,4 @@
+import { type Input, promptCount } from '../../domain/generation/inputs.ts'
 import type {
   AssistantMessage,
   ForeignPart,
@@ -61,11 +62,17 @@ export function conservativePromptTokens(generation: Generation, model: PromptMo
 }
 
 function promptTokens(generation: Generation, model: PromptModel, weights: TokenWeights): number {
-  const { messages, format, extras } = generation
+  const { messages, format, extras, inputs = [] } = generation
   let sum = weights.request + countJson(extras, weights) + countTools(generation, weights)
   for (const message of messages) sum += countMessage(message, model, weights)
   if (format?.type === 'json_schema') sum += weights.tools + countJson(format, weights)
-  return Math.min(sum, model.contextWindow ?? Number.MAX_SAFE_INTEGER)
+  for (const input of inputs) sum += countInput(input, weights)
+  return Math.min(sum, (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * promptCount(generation))
+}
+
+/** Some tokenizers mark the beginning and the end of each input, which counts as that of a message. */
+function countInput(input: Input, weights: TokenWeights): number {
+  return weights.message + (typeof input === 'string' ? weights.text(input) : input.length)
 }
 
 /** A provider that receives the tools as the caller wrote them counts all of their fields. */

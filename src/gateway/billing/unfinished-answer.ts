@@ -1,4 +1,5 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
+import { totalChoices } from '../../domain/generation/inputs.ts'
 import type { MeteredRequest } from './clamp-usage.ts'
 import { conservativeTokens } from './conservative-tokens.ts'
 
@@ -32,7 +33,7 @@ export class UnfinishedAnswer {
     this.#now = now
     this.#stream = stream
     this.#reasons = model.reasoning !== undefined
-    this.#tokensPerMillisecond = (tokensPerSecond * (generation.choices ?? 1)) / 1000
+    this.#tokensPerMillisecond = (tokensPerSecond * totalChoices(generation)) / 1000
   }
 
   /**

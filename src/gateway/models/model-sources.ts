@@ -36,6 +36,7 @@ function discoveredFacts({ discovered }: ModelsInput): ModelFacts[] {
     ids.map(({ id, contextWindow }) => ({
       slug: `${provider}/${id}`,
       ...(contextWindow !== undefined && { context_window: contextWindow }),
+      ...(/embed/i.test(id) && { supported_apis: ['embeddings' as const] }),
       routes: [{ provider, model: id }],
     })),
   )

@@ -1,4 +1,5 @@
 import type { FastMode, Pricing, ReasoningFacts } from '../../config/model-facts.ts'
+import type { ModelApi } from '../../domain/generation/model-apis.ts'
 import type { Parameter } from '../../domain/generation/parameters.ts'
 import type { Provider } from '../../providers/provider.ts'
 
@@ -17,6 +18,7 @@ export type Model = {
   readonly inputModalities: readonly string[]
   readonly outputModalities: readonly string[]
   readonly supportedParameters: ReadonlySet<Parameter>
+  readonly supportedApis: readonly ModelApi[]
   readonly reasoning?: ReasoningFacts
   readonly fast?: FastMode
   readonly variantOf?: string

@@ -1,9 +1,11 @@
+import type { ModelApi } from '../../domain/generation/model-apis.ts'
 import type { Parameter } from '../../domain/generation/parameters.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import { enforceCapabilities } from './enforce-capabilities.ts'
 import { resolveFastMode } from './fast-mode.ts'
 import type { Model } from './model.ts'
 import type { Models } from './models.ts'
+import { requireApi } from './require-api.ts'
 import { requireModel } from './require-model.ts'
 import { selectRoutes } from './serving-routes.ts'
 
@@ -18,6 +20,8 @@ export type LoweredRequest = {
 }
 
 export type PrepareOptions = {
+  /** The API of the request. */
+  readonly api: ModelApi
   readonly models: Models
   /** Whether a parameter that the model does not support is rejected with 400, or dropped with a warning. */
   readonly unsupported: 'reject' | 'drop'
@@ -37,15 +41,17 @@ export type PreparedGeneration = {
 }
 
 /**
- * Prepares a request of any API: finds its model, lowers it, selects the fast mode and enforces the capabilities of the
- * model, in this order. Its model has only the routes that can serve the request. Throws the 404 of an unknown or disabled model, or the 400 of the first of these steps that fails.
+ * Prepares a request of any API: finds its model, which has to serve the API, lowers it, selects the fast mode and
+ * enforces the capabilities of the model, in this order. Its model has only the routes that can serve the request. Throws
+ * the 404 of an unknown or disabled model, or the error of the first of these steps that fails.
  */
 export function prepareGeneration<Request extends { readonly model: string }>(
   request: Request,
   lower: (request: Request) => LoweredRequest,
-  { models, unsupported, fast = false }: PrepareOptions,
+  { api, models, unsupported, fast = false }: PrepareOptions,
 ): PreparedGeneration {
   const requested = requireModel(models, request.model)
+  requireApi(requested, api)
   const { generation, names, droppable, warnings } = lower(request)
   const service = fast ? resolveFastMode(models, requested) : undefined
   const model = service?.model ?? requested

@@ -1,9 +1,10 @@
 import type { Route } from '../../config/model-facts.ts'
-import { parameters, toParameters } from '../../domain/generation/parameters.ts'
+import { toParameters } from '../../domain/generation/parameters.ts'
 import { withResponsesApi } from '../../providers/kinds/responses.ts'
-import type { Kind, Provider } from '../../providers/provider.ts'
+import type { Provider } from '../../providers/provider.ts'
 import type { ConfiguredProviders, KnownModel } from './model-sources.ts'
 import type { Model, ModelRoute } from './model.ts'
+import { protocolParameters, supportedApisOf } from './supported-apis.ts'
 
 /** Resolves the model as callers see it: its served routes, and whether it is enabled. */
 export function resolveModel(
@@ -14,6 +15,7 @@ export function resolveModel(
   const { facts } = known
   const author = facts.author ?? facts.slug.slice(0, facts.slug.indexOf('/'))
   const routes = servedRoutes(facts.routes ?? [], providers)
+  const apis = supportedApisOf(facts, routes)
   return {
     slug: facts.slug,
     displayName: facts.display_name ?? facts.slug.slice(facts.slug.indexOf('/') + 1),
@@ -25,7 +27,10 @@ export function resolveModel(
     pricing: facts.pricing,
     inputModalities: facts.input_modalities ?? ['text'],
     outputModalities: facts.output_modalities ?? ['text'],
-    supportedParameters: toParameters(facts.supported_parameters ?? parametersOf(routes[0]?.provider.kind)),
+    supportedParameters: toParameters(
+      facts.supported_parameters ?? protocolParameters(apis, routes[0]?.provider.kind),
+    ),
+    supportedApis: apis,
     reasoning: facts.reasoning,
     fast: facts.fast,
     variantOf: facts.variant_of,
@@ -47,11 +52,6 @@ function servedRoutes(routes: readonly Route[], { configured }: ConfiguredProvid
 function viaResponsesApi(provider: Provider): Provider {
   const { kind } = provider
   return 'protocol' in kind ? { ...provider, kind: withResponsesApi(kind) } : provider
-}
-
-function parametersOf(kind: Kind | undefined): Iterable<string> {
-  if (!kind) return parameters
-  return 'protocol' in kind ? kind.protocol.parameters : kind.parameters
 }
 
 /** Enabled, disabled with a reason, or enabled without a key. */

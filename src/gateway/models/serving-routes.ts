@@ -1,10 +1,12 @@
 import type { Generation } from '../../domain/generation/request.ts'
 import type { Operation, ProviderTool } from '../../domain/generation/source-request.ts'
 import { unsupportedSentence } from '../../domain/generation/unsupported.ts'
-import { badRequest, unsupportedParameter } from '../../lib/errors/errors.ts'
-import type { Kind, RemoteKind } from '../../providers/provider.ts'
+import { tokenIdsNotSupported } from '../../lib/errors/api-errors.ts'
+import { unsupportedParameter } from '../../lib/errors/errors.ts'
+import type { Kind, KindOperation, RemoteKind } from '../../providers/provider.ts'
 import type { CapabilityOptions } from './enforce-capabilities.ts'
 import type { Model, ModelRoute } from './model.ts'
+import { unofferedOperation } from './require-api.ts'
 
 /** A request, and its model with the routes that can serve it. */
 export type ServedGeneration = { readonly model: Model; readonly generation: Generation }
@@ -22,8 +24,7 @@ export function selectRoutes(
   const { operation, providerTools = [] } = generation
   if (model.routes.length === 0 || (operation === undefined && providerTools.length === 0))
     return { model, generation }
-  const offering = model.routes.filter(({ provider }) => offersOperation(provider.kind, generation))
-  if (offering.length === 0 && operation !== undefined) throw operationNotSupported(model.slug, operation)
+  const offering = routesOffering(model, generation)
   const routes = offering.filter((route) => providerTools.every((tool) => supportsTool(route, tool)))
   if (routes.length > 0) return { model: { ...model, routes }, generation }
   const [tool] = providerTools.filter(
@@ -46,8 +47,20 @@ export function kindFor(kind: RemoteKind, { operation }: Generation): RemoteKind
   return operation === undefined ? kind : { ...kind, ...kind.operations?.[operation] }
 }
 
-function offersOperation(kind: Kind, { operation }: Generation): boolean {
-  return operation === undefined || ('protocol' in kind && kind.operations?.[operation] !== undefined)
+/** The routes that offer the operation of the request, for inputs of its kind; throws the error where there is none. */
+function routesOffering(model: Model, generation: Generation): readonly ModelRoute[] {
+  const { operation, inputs = [] } = generation
+  if (operation === undefined) return model.routes
+  const offering = model.routes.filter(({ provider }) => operationOf(provider.kind, operation))
+  if (offering.length === 0) throw unofferedOperation(model, generation)
+  if (inputs.every((input) => typeof input === 'string')) return offering
+  const accepting = offering.filter(({ provider }) => !operationOf(provider.kind, operation)?.textOnly)
+  if (accepting.length > 0) return accepting
+  throw tokenIdsNotSupported(model.slug, operation === 'embedding' ? 'input' : 'prompt')
+}
+
+function operationOf(kind: Kind, operation: Operation): KindOperation | undefined {
+  return 'protocol' in kind ? kind.operations?.[operation] : undefined
 }
 
 function supportsTool({ provider: { kind } }: ModelRoute, tool: ProviderTool): boolean {
@@ -57,12 +70,4 @@ function supportsTool({ provider: { kind } }: ModelRoute, tool: ProviderTool): b
 function toolNotSupported({ slug }: Model, tool: ProviderTool | undefined): Error {
   const { name = 'tools', param = 'tools' } = tool ?? {}
   return unsupportedParameter(`Unsupported tool: '${name}' is not supported by ${slug}.`, param)
-}
-
-function operationNotSupported(slug: string, operation: Operation): Error {
-  const message =
-    operation === 'embedding'
-      ? `The model ${slug} does not support embeddings.`
-      : `The model ${slug} does not support completions. Use /v1/chat/completions instead.`
-  return badRequest(message, 'unsupported_value', 'model')
 }

@@ -64,6 +64,13 @@ export class Admission {
     if (!this.#detached) this.memory.release()
   }
 
+  /** Acquires the bytes of a reply. It releases the lease once it is sent, also where a call has taken over the memory. */
+  acquireReply(bytes: number): MemoryLease {
+    this.memory.acquireUpTo(bytes)
+    if (this.#detached) this.memory.retain()
+    return this.detachMemory()
+  }
+
   /** Hands the memory over to the response, which releases it once it is sent. */
   detachMemory(): MemoryLease {
     this.#detached = true

@@ -36,6 +36,7 @@ export async function openStream(
     target,
     generation,
     signal: call.abortSource,
+    acquireMemory: call.acquireMemory,
     stopwatch: call.observer?.upstreamStopwatch,
     warn: (warning) => void warnings.push(warning),
     onAccepted: () => {

@@ -18,6 +18,8 @@ export type OpenedStream = Pick<GenerationStream, 'provider' | 'warnings'> & {
 
 /** No model's answer is longer. One that goes on would fill the memory of a reader that buffers it. */
 const maxOutputCharacters = 16 * 1024 * 1024
+/** As JSON: the log probabilities of each token can take a hundred times the room of its text. */
+const maxLogprobsCharacters = 32 * 1024 * 1024
 
 /**
  * Meters each batch, and stores provider states before the caller sees their tool calls. It ends only after
@@ -32,6 +34,7 @@ export class MeteredStream implements GenerationStream {
   #first: Promise<Batch | undefined> | undefined
   readonly #upstream: PushStream<Batch>
   #closed = false
+  #logprobsLength = 0
 
   constructor(call: Call, states: ProviderStates, opened: OpenedStream) {
     this.provider = opened.provider
@@ -79,7 +82,8 @@ export class MeteredStream implements GenerationStream {
     const { meter, request } = this.#call
     meter.add(batch)
     if (this.#call.cancelReason()) return this.#drain()
-    if (meter.outputLength() > maxOutputCharacters)
+    this.#logprobsLength += logprobsLength(batch)
+    if (meter.outputLength() > maxOutputCharacters || this.#logprobsLength > maxLogprobsCharacters)
       throw upstreamUnavailable(this.provider, 'its response is too long')
     const saved = this.#states.save(request.metadata.organization, this.provider, batch)
     const pending = saved ? saved.then(() => onBatch(batch)) : onBatch(batch)
@@ -92,4 +96,10 @@ export class MeteredStream implements GenerationStream {
     const { meter } = this.#call
     if (!meter.awaitsUsage()) this.#call.abort(this.#call.cancelReason())
   }
+}
+
+function logprobsLength(batch: Batch): number {
+  let length = 0
+  for (const event of batch) if (event.type === 'logprobs') length += JSON.stringify(event.logprobs).length
+  return length
 }

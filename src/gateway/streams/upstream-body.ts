@@ -5,6 +5,7 @@ import {
   type ProviderError,
   tooLarge,
 } from '../../domain/generation/provider-error.ts'
+import type { Generation } from '../../domain/generation/request.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import { readText } from '../../lib/read-text.ts'
 import { type SseEvent, SseParser } from '../../lib/sse.ts'
@@ -12,8 +13,10 @@ import { isTooDeep } from '../../lib/validation/json-bounds.ts'
 import type { Protocol, StreamParser } from '../../providers/protocols/protocol.ts'
 import { readFailure } from '../upstream/upstream-error.ts'
 
-/** No model's response is longer. */
+/** No model's answer is longer. */
 const maxBodyBytes = 64 * 1024 * 1024
+/** 2,048 embeddings of 4,096 numbers take about as much. */
+const maxEmbeddingBytes = 192 * 1024 * 1024
 
 /**
  * Bounds the events that a parser remembers until a later one, mostly the fragments of tool calls. Each of
@@ -41,21 +44,29 @@ export type UpstreamBody = {
   close(): void
 }
 
+/** The request that a response answers; `acquireMemory` is called before the bytes of embeddings are read. */
+export type AnsweredRequest = {
+  readonly protocol: Protocol
+  readonly generation: Generation
+  readonly acquireMemory?: ((bytes: number) => void) | undefined
+}
+
 /** Creates the body of the response: a stream of server-sent events or JSON, by its content type. */
-export function upstreamBody(response: Response, protocol: Protocol): UpstreamBody {
+export function upstreamBody(response: Response, request: AnsweredRequest): UpstreamBody {
+  const { protocol } = request
   const streamed = /event-stream/i.test(response.headers.get('content-type') ?? '')
   if (streamed && response.body) return new SseBody(response.body, protocol.stream)
-  return new JsonBody(response, protocol)
+  return new JsonBody(response, request)
 }
 
 class JsonBody implements UpstreamBody {
   readonly #response: Response
-  readonly #protocol: Protocol
+  readonly #request: AnsweredRequest
   #finished = false
 
-  constructor(response: Response, protocol: Protocol) {
+  constructor(response: Response, request: AnsweredRequest) {
     this.#response = response
-    this.#protocol = protocol
+    this.#request = request
   }
 
   finished(): boolean {
@@ -63,7 +74,11 @@ class JsonBody implements UpstreamBody {
   }
 
   read(): Promise<string> {
-    return readText(this.#response, maxBodyBytes)
+    const { generation, acquireMemory } = this.#request
+    // A short request can cause embeddings of any number; other answers are bounded by their tokens.
+    return generation.operation === 'embedding'
+      ? readText(this.#response, maxEmbeddingBytes, acquireMemory)
+      : readText(this.#response, maxBodyBytes)
   }
 
   parse(chunk: BodyChunk): Batch {
@@ -71,7 +86,8 @@ class JsonBody implements UpstreamBody {
     if (typeof chunk !== 'string') return []
     if (nestsTooDeeply(chunk)) return [tooLargeEvent]
     const body = parseJson(chunk)
-    return body === undefined ? [invalidJsonEvent] : this.#protocol.parse(body)
+    const { protocol, generation } = this.#request
+    return body === undefined ? [invalidJsonEvent] : protocol.parse(body, generation)
   }
 
   close(): void {}

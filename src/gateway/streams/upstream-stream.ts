@@ -46,7 +46,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
       this.#deadlines.responseReceived()
       if (!response.ok) throw await readErrorResponse(response, this.#kind.protocol, this.#request.provider)
       this.#request.onAccepted?.()
-      const body = (this.#body = upstreamBody(response, this.#kind.protocol))
+      const body = (this.#body = upstreamBody(response, { ...this.#request, protocol: this.#kind.protocol }))
       if (this.#closed) body.close()
       while (this.#hasMore(body)) {
         const batch = this.#parseChunk(body, await this.#readChunk(body))
@@ -221,4 +221,6 @@ export type UpstreamRequest = {
   readonly warn: (message: string) => void
   /** Called when the provider has accepted the request, possibly before any event. */
   readonly onAccepted?: (() => void) | undefined
+  /** Acquires memory for the bytes of a response that the caller can make large; throws the 503. */
+  readonly acquireMemory?: ((bytes: number) => void) | undefined
 }

@@ -84,6 +84,8 @@ const tagDescriptions: Record<Tag, string> = {
   Chat: 'Chat completions, and those that were stored.',
   Responses: 'Responses, also in the background, and those that were stored.',
   Messages: 'Messages, as in the Anthropic API.',
+  Completions: 'Completions of prompts, without a conversation.',
+  Embeddings: 'Embeddings of texts.',
   System: 'Probes, metrics and this document.',
 }
 

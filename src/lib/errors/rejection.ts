@@ -12,7 +12,7 @@ export type RejectionDetails = {
 export type KeyRejection = 'malformed_key' | 'unknown_key' | 'wrong_secret' | 'revoked_key' | 'expired_key'
 
 /** Why no model has the requested name. */
-export type ModelRejection = 'unknown_model' | 'ambiguous_model' | 'disabled_model'
+export type ModelRejection = 'unknown_model' | 'ambiguous_model' | 'disabled_model' | 'unsupported_api'
 
 /** Why a path is not found. */
 export type RouteRejection = 'unknown_path' | 'unsupported_endpoint'

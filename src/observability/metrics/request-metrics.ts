@@ -1,6 +1,7 @@
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { ApiError } from '../../lib/errors/errors.ts'
 import { telemetryNameOf } from '../../providers/kinds/kinds.ts'
+import { operationName } from '../operation-name.ts'
 import { type Attempt, circuitOpen, type RequestRecord } from '../request-record.ts'
 import type { RequestListener } from '../request-tracker.ts'
 import { createRequestFamilies } from './request-families.ts'
@@ -37,28 +38,29 @@ function createCallRecorder(families: Families) {
     const provider = telemetryNameOf(record.providerKind() ?? '')
     // An unknown model has no label value: callers can send any text.
     const model = record.metadata?.model ?? ''
-    durations.withLabels('chat', provider, model, outcome.error ?? '').observe(record.totalMs / 1000)
-    for (const attempt of record.attempts) recordAttempt(attempt)
+    const operation = operationName(record.metadata?.api)
+    durations.withLabels(operation, provider, model, outcome.error ?? '').observe(record.totalMs / 1000)
+    for (const attempt of record.attempts) recordAttempt(attempt, operation)
     if (record.reply) overhead.withLabels(record.reply.path ?? '').observe(record.gatewayMs / 1000)
     if (outcome.cost !== undefined) cost.withLabels(model).value += Number(outcome.cost) / 1e9
     const { usage } = outcome
     if (usage === undefined) return
-    tokens.withLabels('chat', provider, model, 'input').observe(usage.promptTokens)
-    tokens.withLabels('chat', provider, model, 'output').observe(usage.completionTokens)
+    tokens.withLabels(operation, provider, model, 'input').observe(usage.promptTokens)
+    tokens.withLabels(operation, provider, model, 'output').observe(usage.completionTokens)
     const firstTokenMs = record.firstTokenMs()
     if (firstTokenMs === undefined || outcome.error !== undefined) return
-    firstTokens.withLabels('chat', provider, model).observe(firstTokenMs / 1000)
+    firstTokens.withLabels(operation, provider, model).observe(firstTokenMs / 1000)
     const laterTokens = usage.completionTokens - 1
     if (laterTokens <= 0) return
     const seconds = (record.totalMs - firstTokenMs) / 1000
-    tokenIntervals.withLabels('chat', provider, model).observe(seconds / laterTokens)
+    tokenIntervals.withLabels(operation, provider, model).observe(seconds / laterTokens)
   }
 
-  function recordAttempt({ route, outcome, durationMs: milliseconds }: Attempt): void {
+  function recordAttempt({ route, outcome, durationMs: milliseconds }: Attempt, operation: string): void {
     if (outcome === circuitOpen) return
     const error = outcome === undefined || outcome === 'ok' ? '' : outcome
     attemptDurations
-      .withLabels('chat', telemetryNameOf(route.provider.kind.name), route.model, error)
+      .withLabels(operation, telemetryNameOf(route.provider.kind.name), route.model, error)
       .observe(milliseconds / 1000)
   }
 

@@ -1,8 +1,9 @@
 import type { Attributes } from '@opentelemetry/api'
-import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import type { Api, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { toDollars } from '../../gateway/billing/price.ts'
 import { fieldsOf } from '../../lib/json/json.ts'
 import { telemetryNameOf } from '../../providers/kinds/kinds.ts'
+import { operationName } from '../operation-name.ts'
 import type { Attempt, RequestRecord } from '../request-record.ts'
 
 /** Returns the span attributes of a request. They never contain text of prompts or completions. */
@@ -27,7 +28,7 @@ function callAttributes(metadata: RequestMetadata, record: RequestRecord): Attri
   const usage = outcome?.usage
   const first = record.firstTokenMs()
   return {
-    'gen_ai.operation.name': 'chat',
+    'gen_ai.operation.name': operationName(metadata.api),
     'gen_ai.provider.name': kind && telemetryNameOf(kind),
     'gen_ai.request.model': metadata.model,
     'gen_ai.request.stream': metadata.stream,
@@ -51,10 +52,10 @@ function callerAttributes({ trace }: RequestMetadata): Attributes {
   return Object.fromEntries(entries)
 }
 
-/** Returns the span attributes of an attempt. */
-export function attemptAttributes({ route, outcome, status }: Attempt): Attributes {
+/** Returns the span attributes of an attempt for a request of the API. */
+export function attemptAttributes({ route, outcome, status }: Attempt, api: Api | undefined): Attributes {
   return {
-    'gen_ai.operation.name': 'chat',
+    'gen_ai.operation.name': operationName(api),
     'gen_ai.provider.name': telemetryNameOf(route.provider.kind.name),
     'gen_ai.request.model': route.model,
     'weir.provider': route.provider.name,

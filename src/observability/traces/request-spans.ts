@@ -8,6 +8,8 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api'
+import type { Api } from '../../domain/accounting/request-metadata.ts'
+import { operationName } from '../operation-name.ts'
 import { type Attempt, circuitOpen, type RequestRecord, isRoutineProbe } from '../request-record.ts'
 import type { RequestListener } from '../request-tracker.ts'
 import { attemptAttributes, requestAttributes } from './attributes.ts'
@@ -36,17 +38,25 @@ export function createRequestSpans(tracer: Tracer, withTraceId: WithTraceId): Re
         tracer.startSpan(spanName(record), { kind, startTime, attributes }, context),
       )
       const requestContext = trace.setSpan(ROOT_CONTEXT, span)
-      for (const attempt of record.attempts) addAttempt(tracer, attempt, epochOffset, requestContext)
+      const api = record.metadata?.api
+      for (const attempt of record.attempts) addAttempt(tracer, { attempt, api }, epochOffset, requestContext)
       endSpan(span, record.status() >= 500 ? record.errorCode() : undefined, startTime + record.totalMs)
     },
   }
 }
 
-function addAttempt(tracer: Tracer, attempt: Attempt, epochOffset: number, parent: Context): void {
+type AttemptOfApi = { readonly attempt: Attempt; readonly api: Api | undefined }
+
+function addAttempt(
+  tracer: Tracer,
+  { attempt, api }: AttemptOfApi,
+  epochOffset: number,
+  parent: Context,
+): void {
   if (attempt.outcome === circuitOpen) return
   const startTime = epochOffset + attempt.startedAt
-  const attributes: Attributes = attemptAttributes(attempt)
-  const name = `chat ${attempt.route.model}`
+  const attributes: Attributes = attemptAttributes(attempt, api)
+  const name = `${operationName(api)} ${attempt.route.model}`
   const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, startTime, attributes }, parent)
   endSpan(span, attempt.outcome === 'ok' ? undefined : attempt.outcome, startTime + attempt.durationMs)
 }
@@ -57,6 +67,9 @@ function endSpan(span: Span, error: string | undefined, endTime: number): void {
 }
 
 function spanName({ metadata, method, reply }: RequestRecord): string {
-  if (metadata) return metadata.model === undefined ? 'chat' : `chat ${metadata.model}`
+  if (metadata) {
+    const operation = operationName(metadata.api)
+    return metadata.model === undefined ? operation : `${operation} ${metadata.model}`
+  }
   return reply?.path === undefined ? method : `${method} ${reply.path}`
 }

@@ -3,6 +3,7 @@ import type { Address } from '../address.ts'
 import type { RemoteKind } from '../provider.ts'
 import { openai } from '../protocols/openai-chat/dialects/openai.ts'
 import { openaiChat } from '../protocols/openai-chat/protocol.ts'
+import { openaiEmbeddings } from '../protocols/openai-embeddings/protocol.ts'
 import type { Target } from '../protocols/protocol.ts'
 import { openaiImageTokens } from './openai-chat.ts'
 
@@ -13,12 +14,19 @@ export const azure: RemoteKind = {
   protocol: openaiChat(openai('azure')),
   path,
   responsesApi: true,
+  operations: {
+    embedding: { protocol: openaiEmbeddings({ name: 'azure', format: 'base64' }), path: embeddingsPath },
+  },
   // Azure lists the models that can be deployed, and a route names a deployment.
   listing: noListing,
   settings: ['api_version'],
   telemetryName: 'azure.ai.openai',
   maxImageTokens: openaiImageTokens,
   authorize: (key) => ({ 'api-key': key }),
+}
+
+function embeddingsPath(target: Target, address: Address): string {
+  return path(target, address).replace('/chat/completions', '/embeddings')
 }
 
 /** The api-versions in which each of the older URLs supports every field that the protocol sends. */

@@ -1,6 +1,7 @@
 import { type ListedModel, listedIn, noListing, tokensOf } from '../model-listing.ts'
 import type { KindSetting, RemoteKind } from '../provider.ts'
 import { fieldsOf, isObject } from '../../lib/json/json.ts'
+import { geminiEmbeddings } from '../protocols/gemini/embeddings.ts'
 import { gemini } from '../protocols/gemini/protocol.ts'
 import type { Target } from '../protocols/protocol.ts'
 import { bearer } from './bearer.ts'
@@ -16,6 +17,13 @@ export const geminiKinds: readonly RemoteKind[] = [
     keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     protocol: gemini({ name: 'gemini', callIds: true, serviceTier: true }),
     path: (target) => pathIn('/models', target),
+    operations: {
+      embedding: {
+        protocol: geminiEmbeddings,
+        path: ({ model }) => `${modelPath('/models', model)}:batchEmbedContents`,
+        textOnly: true,
+      },
+    },
     listing: { path: () => '/models?pageSize=1000', models: parseModels },
     authorize: (key) => ({ 'x-goog-api-key': key }),
     telemetryName: 'gcp.gemini',
@@ -37,9 +45,13 @@ export const geminiKinds: readonly RemoteKind[] = [
 ]
 
 /** A name with slashes is a path of its own, such as `tunedModels/mine` or `endpoints/123`. */
-function pathIn(collection: string, { model, stream }: Target): string {
+function modelPath(collection: string, model: string): string {
   const name = model.split('/').map(encodeURIComponent).join('/')
-  const path = model.includes('/') ? `/${name}` : `${collection}/${name}`
+  return model.includes('/') ? `/${name}` : `${collection}/${name}`
+}
+
+function pathIn(collection: string, { model, stream }: Target): string {
+  const path = modelPath(collection, model)
   return stream ? `${path}:streamGenerateContent?alt=sse` : `${path}:generateContent`
 }
 

@@ -10,8 +10,10 @@ import { cerebras, ollama, perplexity, plain, snowflake } from '../protocols/ope
 import { xai } from '../protocols/openai-chat/dialects/xai.ts'
 import { zai } from '../protocols/openai-chat/dialects/zai.ts'
 import { openaiChat } from '../protocols/openai-chat/protocol.ts'
+import { mistralEmbeddings } from '../protocols/openai-embeddings/protocol.ts'
 import type { RemoteKind } from '../provider.ts'
 import { bearer } from './bearer.ts'
+import { embeddingsWith, operationsOf } from './operations.ts'
 
 /** Ollama's list has no context window; its own API, beside the compatible one, has it for each model. */
 const ollamaListing: ModelListing = {
@@ -31,12 +33,18 @@ export const openaiChatKinds: readonly RemoteKind[] = [
   {
     ...service(openai('openai'), 'https://api.openai.com/v1', 'OPENAI_API_KEY'),
     responsesApi,
+    operations: operationsOf('openai', { format: 'base64' }),
     maxImageTokens: openaiImageTokens,
   },
-  { ...service(openrouter, 'https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'), responsesApi },
+  {
+    ...service(openrouter, 'https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
+    responsesApi,
+    operations: operationsOf('openrouter'),
+  },
   { ...service(groq, 'https://api.groq.com/openai/v1', 'GROQ_API_KEY'), responsesApi },
   {
     ...service(mistral, 'https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
+    operations: embeddingsWith(mistralEmbeddings, { textOnly: true }),
     telemetryName: 'mistral_ai',
     maxImageTokens: () => 4160,
   },
@@ -48,14 +56,21 @@ export const openaiChatKinds: readonly RemoteKind[] = [
     // 6 tiles and the complete image, 256 each.
     maxImageTokens: () => 1792,
   },
-  service(plain('together'), 'https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
+  {
+    ...service(plain('together'), 'https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
+    operations: operationsOf('together', { format: 'numbers' }),
+  },
   {
     ...service(plain('fireworks'), 'https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
     responsesApi,
+    operations: operationsOf('fireworks', { format: 'numbers' }),
   },
   service(cerebras, 'https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
   unlisted(service(perplexity, 'https://api.perplexity.ai', 'PERPLEXITY_API_KEY')),
-  service(zai, 'https://api.z.ai/api/paas/v4', 'ZAI_API_KEY', 'ZHIPU_API_KEY'),
+  {
+    ...service(zai, 'https://api.z.ai/api/paas/v4', 'ZAI_API_KEY', 'ZHIPU_API_KEY'),
+    operations: embeddingsWith({ name: 'zai', format: 'numbers' }, { textOnly: true }),
+  },
   { ...service(plain('huggingface'), 'https://router.huggingface.co/v1', 'HF_TOKEN'), responsesApi },
   // The operator configures the base URL, which depends on the account or the region.
   unlisted(service(snowflake, undefined, 'SNOWFLAKE_CORTEX_PAT')),
@@ -84,7 +99,7 @@ function unlisted(kind: RemoteKind): RemoteKind {
 
 /** An inference engine that the operator runs; the key is optional. */
 function engine(dialect: Dialect, baseUrl: string | undefined): RemoteKind {
-  return { ...service(dialect, baseUrl), keyless: true, responsesApi }
+  return { ...service(dialect, baseUrl), keyless: true, responsesApi, operations: operationsOf(dialect.name) }
 }
 
 /**

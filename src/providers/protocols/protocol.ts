@@ -23,8 +23,11 @@ export type Protocol<State = unknown> = {
   readonly inlineImages?: boolean
   /** Renders the request body. Unsupported fields are ignored; `warn` is called with a few sentences about them. */
   render(generation: Generation, target: Target, warn: (sentence: string) => void): Body
-  /** Returns the events of a response that was not streamed, with `finish` and usage. */
-  parse(body: unknown): GenerationEvent[]
+  /**
+   * Returns the events of a response that was not streamed, with `finish` and usage. `generation` is the request, which
+   * some responses have to match.
+   */
+  parse(body: unknown, generation?: Generation): GenerationEvent[]
   readonly stream: StreamParser<State>
   /** Parses an error body. */
   parseError(body: unknown): ProviderError

@@ -18,7 +18,12 @@ test('without a file and without variables the defaults apply', () => {
       unsupportedParameters: 'reject',
       retention: {},
       background: { concurrency: 64, maxQueued: 1000 },
-      compatibility: { openResponses: false, functionTools: false, toolCallFragments: false },
+      compatibility: {
+        openResponses: false,
+        functionTools: false,
+        toolCallFragments: false,
+        logprobs: false,
+      },
       log: 'requests',
       memory: { inFlight: 536_870_912 },
       maxBody: 33_554_432,
@@ -39,7 +44,7 @@ limits: { requests_per_minute: 1, tokens_per_minute: 2, concurrent_requests: 3 }
 unsupported_parameters: drop
 retention: { completions: 30d, responses: 12h, usage: 90d }
 background: { concurrency: 4, max_queued: 20 }
-compatibility: { open_responses: true, tool_call_fragments: true }
+compatibility: { open_responses: true, tool_call_fragments: true, logprobs: true }
 memory: { in_flight: 1GiB }
 max_body: 1.5MiB
 cors: [ 'https://app.example.com', '*' ]
@@ -57,7 +62,7 @@ tls: { cert: cert.pem, key: /etc/key.pem }
     unsupportedParameters: 'drop',
     retention: { completions: 2_592_000_000, responses: 43_200_000, usage: 7_776_000_000 },
     background: { concurrency: 4, maxQueued: 20 },
-    compatibility: { openResponses: true, functionTools: false, toolCallFragments: true },
+    compatibility: { openResponses: true, functionTools: false, toolCallFragments: true, logprobs: true },
     log: 'requests',
     memory: { inFlight: 1_073_741_824 },
     maxBody: 1_572_864,

@@ -70,8 +70,8 @@ const mistakes: readonly Mistake[] = [
   ],
   [
     'an endpoint that is not supported',
-    asks({}, '/v1/embeddings'),
-    { status: 404, path: '/v1/embeddings', reason: 'unsupported_endpoint' },
+    asks({}, '/v1/moderations'),
+    { status: 404, path: '/v1/moderations', reason: 'unsupported_endpoint' },
   ],
   [
     'a method that the path does not have',
@@ -231,6 +231,6 @@ test('the metrics count client mistakes by kind, without any text of the client'
   const labels = 'method="POST",path="/v1/chat/completions",error="model_not_found",reason="unknown_model"'
   expect(rejected.join('\n')).toContain(`weir_rejected_requests_total{${labels}} `)
   expect(rejected.join('\n')).toContain('method="POST",error="invalid_request_error",reason="unknown_path"')
-  for (const word of ['rivr', 'embeddings', 'M-SEARCH', 'Nobody'])
+  for (const word of ['rivr', 'moderations', 'M-SEARCH', 'Nobody'])
     expect(samples.join('\n')).not.toContain(word)
 })

@@ -15,5 +15,9 @@ export function prepareRequest(
   options: ToolOptions,
 ): PreparedRequest {
   const { unsupported } = options
-  return prepareGeneration(request, () => lower(request, conversation, options), { models, unsupported })
+  return prepareGeneration(request, () => lower(request, conversation, options), {
+    api: 'responses',
+    models,
+    unsupported,
+  })
 }

@@ -6,13 +6,21 @@ const by = 'anthropic'
 
 /** Warns of the parameters of the request that Anthropic does not support. */
 export function warnUnsupported(generation: Generation, warn: Warn): void {
-  const { choices = 1, seed, logitBias = {}, frequencyPenalty = 0, presencePenalty = 0 } = generation
+  const {
+    choices = 1,
+    seed,
+    logitBias = {},
+    frequencyPenalty = 0,
+    presencePenalty = 0,
+    logprobs,
+  } = generation
   const unsupported = {
     n: choices > 1,
     seed: seed !== undefined,
     logit_bias: Object.keys(logitBias).length > 0,
     frequency_penalty: frequencyPenalty !== 0,
     presence_penalty: presencePenalty !== 0,
+    logprobs: logprobs !== undefined,
   }
   for (const [name, isUsed] of Object.entries(unsupported)) if (isUsed) warn({ what: 'Parameter', name, by })
   for (const name of namesIn(generation.extras)) warn({ what: 'Parameter', name, by })

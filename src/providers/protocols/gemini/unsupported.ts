@@ -11,9 +11,10 @@ export function warnUnsupported(
 ): void {
   for (const [name, value] of Object.entries(generation.extras))
     if (value !== null && value !== undefined) warn({ what: 'Parameter', name, by })
-  const { logitBias = {}, user, parallelToolCalls, serviceTier: tier, tools } = generation
+  const { logitBias = {}, logprobs, user, parallelToolCalls, serviceTier: tier, tools } = generation
   const unsupported = {
     logit_bias: Object.keys(logitBias).length > 0,
+    logprobs: logprobs !== undefined,
     user: user !== undefined,
     parallel_tool_calls: parallelToolCalls === false && tools.length > 0,
   }

@@ -16,6 +16,7 @@ import {
 import type { Dialect } from './dialect.ts'
 import { parseError, hasError } from './error.ts'
 import { choiceError } from './finish.ts'
+import { logprobsEvents } from './logprobs.ts'
 import { parseTier, parseUsage } from './usage.ts'
 
 /** The events of a chat completion that was not streamed. */
@@ -43,6 +44,7 @@ function readCompleteChoice(dialect: Dialect, entry: Fields, events: GenerationE
   const message = fieldsOf(entry.message)
   const reason = textOf(entry.finish_reason) ?? 'stop'
   readContent(message, index, events)
+  events.push(...logprobsEvents(entry, index))
   const choice = addFinish(addMessage(emptyChoice, index, message, dialect, events), reason)
   endCalls(choice, index, dialect, events)
   return toFinish(choice, index, reason)
@@ -121,6 +123,7 @@ function readChoice(
   const previous = state.choices[index]
   const delta = fieldsOf(entry.delta)
   readContent(delta, index, events)
+  events.push(...logprobsEvents(entry, index))
   const updated = addMessage(previous ?? emptyChoice, index, delta, dialect, events)
   const choice = endCalls(addFinish(updated, entry.finish_reason), index, dialect, events)
   if (choice.finish !== undefined && previous?.finish === undefined)

@@ -18,6 +18,7 @@ export function renderRequest(dialect: Dialect, generation: Generation, target: 
     ...renderTools(generation),
     response_format: generation.format && renderFormat(generation.format),
     ...renderSampling(generation),
+    ...renderLogprobs(generation),
     ...renderEffort(dialect, generation, target, warn),
     service_tier: generation.serviceTier,
     user: renderUser(generation),
@@ -71,6 +72,10 @@ function renderSampling(generation: Generation): Body {
     presence_penalty: generation.presencePenalty,
     logit_bias: generation.logitBias,
   }
+}
+
+function renderLogprobs({ logprobs }: Generation): Body | undefined {
+  return logprobs && { logprobs: true, top_logprobs: logprobs.alternatives }
 }
 
 function renderEffort(

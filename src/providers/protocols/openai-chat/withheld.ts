@@ -5,7 +5,7 @@ import type { Warn } from '../protocol.ts'
  * Request properties that are sent to no provider, whatever its kind: a compatible base URL may be that of any router.
  * The request was priced and reserved for one model and its tokens, and the operator's key pays for it.
  */
-const withheldFields = parseNames(
+const withheldFields = fieldNames(
   // Choice of another model or provider. OpenRouter, Vercel and other routers:
   'models route provider provideroptions preset router prefer model_fallbacks',
   // Engines that serve adapters of a model beside it:
@@ -39,27 +39,35 @@ const withheldFields = parseNames(
   'deferred background',
 )
 
-/** Fields that only the gateway sets: some providers ignore the case of field names. */
-const gatewayFields = parseNames(
+/** Fields of chat completions that only the gateway sets: some providers ignore the case of field names. */
+const chatFields = fieldNames(
   'model messages stream stream_options tools tool_choice parallel_tool_calls response_format',
   'max_tokens max_completion_tokens n stop temperature top_p seed frequency_penalty presence_penalty',
   'logit_bias reasoning_effort service_tier user',
 )
 
-function parseNames(...lists: readonly string[]): ReadonlySet<string> {
+/** A set of field names, in lists that are separated by spaces. */
+export function fieldNames(...lists: readonly string[]): ReadonlySet<string> {
   return new Set(lists.flatMap((list) => list.split(' ')))
 }
 
-/** The extra properties of a request without the withheld ones, which are ignored with a warning. */
-export function withoutWithheld(extras: Fields, warn: Warn): Fields {
+/**
+ * The extra properties of a request without the withheld ones, which are ignored with a warning: among them are
+ * `gatewayFields`, the fields that only the gateway sets.
+ */
+export function withoutWithheld(
+  extras: Fields,
+  warn: Warn,
+  gatewayFields: ReadonlySet<string> = chatFields,
+): Fields {
   const ignored = new Set<string>()
-  for (const name in extras) if (isWithheld(name)) ignored.add(name)
+  for (const name in extras) if (isWithheld(name, gatewayFields)) ignored.add(name)
   if (ignored.size === 0) return extras
   for (const name of ignored) if (extras[name] !== null) warn({ what: 'Parameter', name })
   return Object.fromEntries(Object.entries(extras).filter(([name]) => !ignored.has(name)))
 }
 
-function isWithheld(name: string): boolean {
+function isWithheld(name: string, gatewayFields: ReadonlySet<string>): boolean {
   // Folded both ways: case-insensitive parsers read `ſ` as an s.
   const folded = name.toUpperCase().toLowerCase()
   return withheldFields.has(folded) || gatewayFields.has(folded) || folded.startsWith('search_')

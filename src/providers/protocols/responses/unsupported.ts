@@ -25,6 +25,7 @@ function unsupportedParameters(generation: Generation): Readonly<Record<string, 
     frequency_penalty: (generation.frequencyPenalty ?? 0) !== 0,
     presence_penalty: (generation.presencePenalty ?? 0) !== 0,
     logit_bias: namesIn(generation.logitBias).length > 0,
+    logprobs: generation.logprobs !== undefined,
   }
 }
 

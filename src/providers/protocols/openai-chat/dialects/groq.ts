@@ -5,7 +5,7 @@ import type { Dialect } from '../dialect.ts'
 /** Groq: one choice, plain messages, and efforts by the family of the model. */
 export const groq: Dialect = {
   name: 'groq',
-  unsupported: new Set(['n', 'logit_bias']),
+  unsupported: new Set(['n', 'logit_bias', 'logprobs', 'top_logprobs']),
   plainMessages: true,
   effort,
   adapt,

@@ -7,7 +7,15 @@ export function openai(name: string): Dialect {
   return { name, renames: { max_tokens: 'max_completion_tokens' }, unsupportedByModel }
 }
 
-const samplingFields = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logit_bias']
+const samplingFields = [
+  'temperature',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+]
 
 /** A model that reasons rejects sampling parameters. */
 function unsupportedByModel(target: Target, generation: Generation): readonly string[] {

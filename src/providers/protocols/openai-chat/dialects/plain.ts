@@ -31,6 +31,8 @@ export const perplexity: Dialect = {
     'n',
     'seed',
     'logit_bias',
+    'logprobs',
+    'top_logprobs',
     'service_tier',
   ]),
   noDeveloperRole: true,

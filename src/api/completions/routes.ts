@@ -1,0 +1,48 @@
+import { Elysia } from 'elysia'
+import { toDollars } from '../../gateway/billing/price.ts'
+import { errorFrame } from '../../http/data-frames.ts'
+import { streamError } from '../../http/errors.ts'
+import { eventStream } from '../../http/event-stream.ts'
+import type { Guard } from '../../http/guard.ts'
+import { bodyErrors, describe } from '../../http/openapi/describe.ts'
+import type { Log } from '../../lib/log.ts'
+import { completionExamples } from './examples.ts'
+import { Completion, CompletionChunk } from './reply-schema.ts'
+import { completionRequest } from './schema.ts'
+import type { TextCompletionService } from './service.ts'
+
+/** Where completions of prompts are requested. */
+export const completionsPath = '/v1/completions'
+
+/** `POST /v1/completions`. */
+export function textCompletionRoutes(guard: Guard, service: TextCompletionService, log: Log) {
+  return new Elysia({ name: 'text-completions' }).use(guard).post(
+    completionsPath,
+    async ({ readBody, caller, admission, request, set }) => {
+      const body = await readBody(request, completionRequest, admission)
+      const requestId = String(set.headers['x-request-id'])
+      const context = { requestId, ...caller, admission, signal: request.signal }
+      if (body.stream) {
+        const failed = (error: unknown) => errorFrame(streamError(error, log, requestId))
+        return eventStream({ ...(await service.stream(body, context)), failed })
+      }
+      const { completion, cost } = await service.complete(body, context)
+      if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
+      return completion
+    },
+    { detail },
+  )
+}
+
+const detail = describe({
+  tag: 'Completions',
+  id: 'createCompletion',
+  summary: 'Complete a prompt',
+  description:
+    'Continues a text, for models whose provider has completions beside conversations. The request is passed on to the provider.',
+  body: completionRequest,
+  examples: completionExamples,
+  reply: Completion,
+  frames: { schema: CompletionChunk, end: '`data: [DONE]`' },
+  errors: [...bodyErrors, 402, 404, 502],
+})

@@ -1,0 +1,44 @@
+import { Elysia } from 'elysia'
+import { toDollars } from '../../gateway/billing/price.ts'
+import type { Guard } from '../../http/guard.ts'
+import { jsonReply } from '../../http/json-reply.ts'
+import { bodyErrors, describe } from '../../http/openapi/describe.ts'
+import { embeddingExamples } from './examples.ts'
+import { EmbeddingList, embeddingRequest } from './schema.ts'
+import type { EmbeddingService } from './service.ts'
+
+/** Where embeddings are requested. */
+export const embeddingsPath = '/v1/embeddings'
+
+/** `POST /v1/embeddings`. */
+export function embeddingRoutes(guard: Guard, service: EmbeddingService) {
+  return new Elysia({ name: 'embeddings' }).use(guard).post(
+    embeddingsPath,
+    async ({ readBody, caller, admission, request, set }) => {
+      const body = await readBody(request, embeddingRequest, admission)
+      const requestId = String(set.headers['x-request-id'])
+      const context = { requestId, ...caller, admission, signal: request.signal }
+      // The call releases the memory at its end, and the reply still needs it.
+      admission.memory.retain()
+      try {
+        const { parts, cost } = await service.embed(body, context)
+        if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
+        return jsonReply(parts, { request, admission })
+      } finally {
+        admission.memory.release()
+      }
+    },
+    { detail },
+  )
+}
+
+const detail = describe({
+  tag: 'Embeddings',
+  id: 'createEmbeddings',
+  summary: 'Embed texts',
+  description: 'Returns an embedding of each input, in their order, for models with the API `embeddings`.',
+  body: embeddingRequest,
+  examples: embeddingExamples,
+  reply: EmbeddingList,
+  errors: [...bodyErrors, 402, 404, 502],
+})

@@ -1,0 +1,57 @@
+import type { Generation } from '../../../domain/generation/request.ts'
+import type { Fields } from '../../../lib/json/json.ts'
+import { fieldNames, withoutWithheld } from '../openai-chat/withheld.ts'
+import type { Body, Target, Warn } from '../protocol.ts'
+
+/** Fields that only the gateway sets, in any case of their letters; a prompt of another form would not be counted. */
+const gatewayFields = fieldNames(
+  'model prompt prompt_embeds messages suffix echo logprobs best_of n max_tokens max_completion_tokens',
+  'stream stream_options stop temperature top_p seed frequency_penalty presence_penalty logit_bias user',
+  'service_tier',
+)
+
+/** The field of the generation that has to be set for the field of the request to be sent. */
+const generationFields: Readonly<Record<string, keyof Generation>> = {
+  n: 'choices',
+  best_of: 'choices',
+  stop: 'stop',
+  temperature: 'temperature',
+  top_p: 'topP',
+  seed: 'seed',
+  frequency_penalty: 'frequencyPenalty',
+  presence_penalty: 'presencePenalty',
+  logit_bias: 'logitBias',
+}
+
+/** Renders the body of a completions request: as the caller wrote it, except for what the gateway sets or has removed. */
+export function renderRequest(generation: Generation, target: Target, warn: Warn): Body {
+  const source = generation.source?.body ?? {}
+  const { prompt, suffix, echo, logprobs } = source
+  return withoutEmpty({
+    ...withoutWithheld(generation.extras, warn, gatewayFields),
+    model: target.model,
+    prompt: unwrapped(prompt),
+    suffix,
+    echo,
+    logprobs,
+    ...sentFields(source, generation),
+    max_tokens: generation.maxTokens,
+    user: generation.user,
+    ...(target.stream && { stream: true, stream_options: { include_usage: true } }),
+  })
+}
+
+/** Some providers accept only one text, which some clients send as a list. */
+function unwrapped(prompt: unknown): unknown {
+  if (!Array.isArray(prompt) || prompt.length !== 1) return prompt
+  return typeof prompt[0] === 'string' ? prompt[0] : prompt
+}
+
+function sentFields(source: Fields, generation: Generation): Body {
+  const sent = Object.entries(generationFields).filter(([, field]) => generation[field] !== undefined)
+  return Object.fromEntries(sent.map(([name]) => [name, source[name]]))
+}
+
+function withoutEmpty(body: Body): Body {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined && value !== null))
+}
