@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { claudeCodePlan, notes } from './support/agent-plan.ts'
+import { type AgentPlan, claudeCodePlan, lastWord, notes } from './support/agent-plan.ts'
 import { anthropicAgent, chatAgent, geminiAgent } from './support/agent-protocols.ts'
 import { expectWork } from './support/expect-work.ts'
 import { claudeCodeArguments, claudeCodeVariables } from './support/program-arguments.ts'
@@ -66,6 +66,24 @@ describe.skipIf(program === undefined)('Claude Code, if it is installed,', () =>
       const continued = JSON.stringify(bench.provider.requests.slice(first).at(-1))
       expect(continued).toContain(notes.first)
       expect(continued).toContain('"tool_call_id"')
+    },
+    timeoutMs,
+  )
+
+  test(
+    'goes on when Weir rejects its web search, which is a request of its own',
+    async () => {
+      const plan: AgentPlan = (_, results) =>
+        results.length === 0
+          ? { type: 'call', name: 'WebSearch', arguments: { query: 'rivers' } }
+          : { type: 'text', text: lastWord }
+      await using bench = await start({ plan: () => plan })
+      const flags = ['-p', 'Search for rivers.', '--allowedTools', 'WebSearch']
+      const result = await bench.run(flags, { environment: claudeCodeVariables })
+      expect(result).toMatchObject({ code: 0, out: `${lastWord}\n` })
+      const [output] = chatAgent.results(bench.provider.requests[1] ?? {})
+      expect(output).toMatch(/Unsupported tool: 'web_search_\d+' is not supported/)
+      expect(bench.provider.requests).toHaveLength(2)
     },
     timeoutMs,
   )

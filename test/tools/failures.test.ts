@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { claudeCodePlan, codexPlan } from './support/agent-plan.ts'
+import { join } from 'node:path'
+import { claudeCodePlan, codexPlan, lastWord, notes } from './support/agent-plan.ts'
 import { chatAgent } from './support/agent-protocols.ts'
 import { brokenStream, rejection } from './support/agent-provider.ts'
 import {
@@ -46,6 +47,7 @@ const programs: readonly Case[] = [
         program: claudeProgram ?? '',
         protocol: chatAgent,
         plan: claudeCodePlan,
+        recorded: true,
       }),
     run: (bench, { environment, patient = true } = {}) => {
       const retries = patient ? {} : { CLAUDE_CODE_MAX_RETRIES: '1' }
@@ -63,7 +65,14 @@ const programs: readonly Case[] = [
       const settings = { compatibility: { function_tools: true } }
       const plan = () => codexPlan
       const program = codexProgram ?? ''
-      const bench = await startWorkbench({ tool: 'codex', program, protocol: chatAgent, plan, settings })
+      const bench = await startWorkbench({
+        tool: 'codex',
+        program,
+        protocol: chatAgent,
+        plan,
+        settings,
+        recorded: true,
+      })
       await silenceCodex(bench)
       return bench
     },
@@ -116,22 +125,32 @@ for (const { name, program, api, keyVariable, start, run } of programs)
       timeoutMs,
     )
 
-    test(
-      'sends a request again whose stream breaks, and does not take the broken one for complete',
-      async () => {
+    test.each([
+      ['a text', { content: 'The note is' }],
+      ['a call', { tool_calls: [beginningOfCall] }],
+    ])(
+      'sends a request again whose stream breaks in the middle of %s, and does its work',
+      async (_, delta) => {
         await using bench = await start()
-        bench.provider.respondWith(brokenStream([beginningOfText]))
+        const frame = { choices: [{ index: 0, delta: { role: 'assistant', ...delta }, finish_reason: null }] }
+        bench.provider.respondWith(brokenStream([frame], bench.recorder.nextResponse))
         const result = await run(bench)
-        expect(bench.usage()[0]).not.toMatchObject({ error: null })
-        expect(result.code).toBe(0)
-        const [broken, repeated] = bench.provider.requests
-        expect(repeated?.messages).toEqual(broken?.messages)
-        expect(bench.usage().at(-1)).toMatchObject({ api, error: null })
+        expect({ code: result.code, out: result.out }).toEqual({
+          code: 0,
+          out: expect.stringContaining(lastWord),
+        })
+        expect(bench.usage()[0]).toMatchObject({ api, error: 'upstream_unavailable' })
+        // The call was not executed: the first result is that of the call that was made again.
+        expect(chatAgent.results(bench.provider.requests[1] ?? {})).toEqual([])
+        expect(await Bun.file(join(bench.work, notes.path)).text()).toBe(`${notes.last}\n`)
       },
       timeoutMs,
     )
   })
 
-const beginningOfText = {
-  choices: [{ index: 0, delta: { role: 'assistant', content: 'The note is' }, finish_reason: null }],
+const beginningOfCall = {
+  index: 0,
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'exec_command', arguments: '{"cmd":"touch ' },
 }

@@ -55,11 +55,12 @@ export function rejection(status: number, message: string): ProviderReply {
   return (response) => sendJson(response, { error: { message, type: 'invalid_request_error' } }, status)
 }
 
-/** Breaks a stream after these frames, and returns to the plan. */
-export function brokenStream(frames: readonly object[]): ProviderReply {
+/** Breaks a stream after these frames, once they have been passed on, and returns to the plan. */
+export function brokenStream(frames: readonly object[], passedOn: () => Promise<void>): ProviderReply {
   return (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.write(frames.map(frameText).join(''), () => response.destroy())
+    response.write(frames.map(frameText).join(''))
+    void passedOn().then(() => response.destroy())
     return { next: undefined }
   }
 }

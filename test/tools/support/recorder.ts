@@ -12,11 +12,17 @@ export type RecordedRequest = {
 }
 
 /** A server between a program and the gateway that records what the program sends. */
-export type Recorder = Disposable & { readonly url: string; readonly requests: readonly RecordedRequest[] }
+export type Recorder = Disposable & {
+  readonly url: string
+  readonly requests: readonly RecordedRequest[]
+  /** Resolves when the head of the next response to a POST request has arrived. */
+  nextResponse(): Promise<void>
+}
 
 /** Starts one in front of the gateway at this address. */
 export function startRecorder(target: string): Recorder {
   const requests: RecordedRequest[] = []
+  let next = Promise.withResolvers<void>()
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -31,9 +37,13 @@ export function startRecorder(target: string): Recorder {
       const parsed = body === undefined ? undefined : (JSON.parse(body) as Fields)
       const { status } = response
       requests.push({ method, path, headers: Object.fromEntries(headers), body: parsed, status })
+      if (method === 'POST') {
+        next.resolve()
+        next = Promise.withResolvers()
+      }
       return response
     },
   })
   const url = `http://127.0.0.1:${server.port}`
-  return { url, requests, [Symbol.dispose]: () => void server.stop(true) }
+  return { url, requests, nextResponse: () => next.promise, [Symbol.dispose]: () => void server.stop(true) }
 }

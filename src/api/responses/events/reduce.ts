@@ -129,6 +129,13 @@ function closeItem(state: ResponseState, givenStatus?: ClosedStatus): Step {
   return emit({ ...state, open: null, output: [...output, item] }, endOf(item))
 }
 
+/** Closes the open item of a failed response. A call is not reported as done: agents would execute it. */
+function abandonItem(state: ResponseState): Step {
+  const { open, output } = state
+  if (open === null || !isCallItem(open)) return closeItem(state, 'incomplete')
+  return unchanged({ ...state, open: null, output: [...output, { ...open, status: 'incomplete' }] })
+}
+
 /** Reasoning without text has no part, and the arguments of an incomplete call are not done. */
 function endOf(item: OutputItem): UnnumberedEvent[] {
   const done: UnnumberedEvent = { type: 'item_done', item }
@@ -151,9 +158,7 @@ function complete(state: ResponseState, { at, usage }: End<'ended'>): Step {
 /** Keeps the output. Emits the error as an event and in the last snapshot, because clients listen for either. */
 function fail(state: ResponseState, { code, message, param, usage }: End<'failed'>): Step {
   const failure = { code, message, param }
-  const withError = andThen(closeItem(state, 'incomplete'), (next) =>
-    emit(next, [{ type: 'error', failure }]),
-  )
+  const withError = andThen(abandonItem(state), (next) => emit(next, [{ type: 'error', failure }]))
   return andThen(withError, (next) => snapshot({ ...next, status: 'failed', failure, usage }, 'failed'))
 }
 

@@ -40,7 +40,7 @@ export function assemble(events: readonly ResponseStreamEvent[]): {
       advance(open, event)
     }
   }
-  must(end === undefined || open === undefined, 'The stream ends inside an item.')
+  if (end !== undefined && open !== undefined) output.push(unfinishedCall(open, end))
   return { output, end }
 }
 
@@ -56,6 +56,15 @@ type Open = {
 function mayEnd({ type, stage }: Open, item: OutputItem): boolean {
   if ('call_id' in item) return stage === (item.status === 'completed' ? 'text done' : 'added')
   return stage === 'part done' || (type === 'reasoning' && stage === 'added' && 'encrypted_content' in item)
+}
+
+/** A failed response has its unfinished call only in its last event, so that no client executes it. */
+function unfinishedCall({ id, index, text }: Open, { status, output }: ResponseObject): OutputItem {
+  const item = output[index]
+  must(status === 'failed' && item?.id === id, 'The stream ends inside an item.')
+  must('call_id' in item && item.status === 'incomplete', 'The stream ends inside a text.')
+  must(text === ('input' in item ? item.input : item.arguments), 'The call is not what its deltas add up to.')
+  return item
 }
 
 type PartEvent = Extract<ResponseStreamEvent, { readonly item_id: string }>
