@@ -3,6 +3,8 @@ import { ChatCompletionChunk, FragmentedChunk } from '../api/chat-completions/re
 import { chatPath, chatRoutes } from '../api/chat-completions/routes.ts'
 import { createChatService } from '../api/chat-completions/service.ts'
 import { completionRoutes } from '../api/chat-completions/stored/completion-routes.ts'
+import { organizationRoutes } from '../api/organization/routes.ts'
+import { createUsageGuard } from '../api/organization/usage-guard.ts'
 import { createCompletionService } from '../api/chat-completions/stored/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
@@ -16,6 +18,7 @@ import type { Settings } from '../config/settings.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Models } from '../gateway/models/models.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
+import type { AdminKey } from '../http/admin-key.ts'
 import { cors } from '../http/cors.ts'
 import { errorHandler } from '../http/errors.ts'
 import { rejectOtherMethods } from '../http/methods.ts'
@@ -29,6 +32,7 @@ import type { RequestTracker } from '../observability/request-tracker.ts'
 import type { Completions } from '../storage/ports/completions.ts'
 import type { KeyDirectory } from '../storage/ports/key-directory.ts'
 import type { Responses } from '../storage/ports/responses.ts'
+import type { UsageBuckets } from '../storage/ports/usage-buckets.ts'
 
 /** The services that the routes use. */
 export type AppDependencies = {
@@ -38,6 +42,8 @@ export type AppDependencies = {
   readonly keys: KeyDirectory
   readonly completions: Completions
   readonly responses: Responses
+  readonly usageBuckets: UsageBuckets
+  readonly adminKey: AdminKey
   /** The responses in progress. */
   readonly live: LiveResponses
   readonly runs: Runs
@@ -89,6 +95,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(completionRoutes(guard, createCompletionService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
     .use(storedResponseRoutes(guard, responses, log))
+    .use(organizationRoutes(createUsageGuard(dependencies), dependencies.usageBuckets))
   // These depend on the list of routes.
   app.use(openApi(app.routes))
   routes = app.routes.map(({ method, path }) => ({ method, path }))

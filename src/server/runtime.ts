@@ -15,7 +15,7 @@ import { type Observability, startObservability } from '../observability/observa
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
 import type { Storage } from '../storage/ports/storage.ts'
-import { startRetention } from '../storage/retention.ts'
+import { startRetention, startUsageRollup } from '../storage/retention.ts'
 import { openStorage } from '../storage/open-storage.ts'
 import { createApp } from './app.ts'
 import { createSharedServices, type SharedServices } from './shared-services.ts'
@@ -77,7 +77,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const waitingRuns = await recover(initial, storage, shared.limits, log)
   let active = await createActiveApp(initial, shared)
   waitingRuns.forEach(runs.add)
-  const retention = startDeletingExpired(input, storage, () => active)
+  const maintenance = startMaintenance(input, storage, () => active)
   return {
     fetch: (request) => active.fetch(request),
     attachServer: metrics.setServer,
@@ -97,7 +97,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     drained: () => whenIdle(shared),
     abortCalls: calls.abort,
     async stop() {
-      retention.stop()
+      maintenance.stop()
       await runs.stop()
       await active.configuration.models.stop()
       storage.close()
@@ -109,12 +109,20 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
 /** A provider that lists its models slowly must not delay the start; its models are added later. */
 const startupDiscoveryTimeoutMs = 1000
 
-function startDeletingExpired(
+function startMaintenance(
   { sweepIntervalMs = defaultSweepIntervalMs, log }: RuntimeInput,
   storage: Storage,
   active: () => ActiveApp,
-) {
-  return startRetention(storage, () => active().configuration.settings.retention, sweepIntervalMs, log)
+): { stop(): void } {
+  const settings = () => active().configuration.settings
+  const retention = startRetention(storage, () => settings().retention, sweepIntervalMs, log)
+  const rollup = startUsageRollup(storage, log)
+  return {
+    stop() {
+      retention.stop()
+      rollup.stop()
+    },
+  }
 }
 
 async function whenIdle({ calls, runs }: SharedServices): Promise<void> {
@@ -147,9 +155,9 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     observer: requests,
     log,
   })
-  const { keys, completions, responses } = storage
-  const { live, runs } = shared
-  const stored = { keys, completions, responses, live, runs }
+  const { keys, completions, responses, usageBuckets } = storage
+  const { live, runs, adminKey } = shared
+  const stored = { keys, completions, responses, usageBuckets, live, runs, adminKey }
   const app = createApp({
     ...stored,
     settings,

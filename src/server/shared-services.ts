@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.ts'
+import { type AdminKey, createAdminKey } from '../http/admin-key.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
@@ -23,6 +24,7 @@ export type SharedServices = {
   readonly calls: OpenCalls
   readonly metrics: MetricsPage
   readonly requests: RequestTracker
+  readonly adminKey: AdminKey
   readonly firstEventTimeoutMs: number
   readonly clock: (() => number) | undefined
   readonly images?: NetworkOverrides | undefined
@@ -79,6 +81,7 @@ export function createSharedServices(
       () => active().configuration.settings.host,
     ),
     requests: observation.requests,
+    adminKey: createAdminKey(environment.WEIR_ADMIN_KEY),
     firstEventTimeoutMs: input.firstEventTimeoutMs ?? defaultFirstEventTimeoutMs,
     clock: input.clock,
     images,

@@ -44,6 +44,8 @@ const interfaceNow = {
   'GET /v1/responses/{id}': [200, 400, 401, 403, 404, 429, 500, 503],
   'POST /v1/responses/{id}/cancel': [200, 400, 401, 403, 404, 429, 500, 503],
   'DELETE /v1/responses/{id}': [200, 400, 401, 403, 404, 429, 500, 503],
+  'GET /v1/organization/usage/completions': [200, 400, 401, 403, 429, 500, 503],
+  'GET /v1/organization/costs': [200, 400, 401, 403, 429, 500, 503],
   'GET /v1/responses/{id}/input_items': [200, 400, 401, 403, 404, 429, 500, 503],
 }
 

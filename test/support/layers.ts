@@ -8,7 +8,7 @@ const layers: readonly (readonly string[])[] = [
   ['gateway'],
   ['observability'],
   ['http'],
-  ['api/chat-completions', 'api/responses', 'api/models', 'api/system'],
+  ['api/chat-completions', 'api/responses', 'api/models', 'api/organization', 'api/admin', 'api/system'],
   ['server'],
   ['cli'],
   ['main.ts'],

@@ -37,7 +37,7 @@ export type Examples = Readonly<Record<string, { readonly summary: string; reado
 /** An event stream: the schema of its frames, and a description of the last one. */
 export type Frames = { readonly schema: TSchema; readonly end: string }
 
-export type Tag = 'Models' | 'Chat' | 'Responses' | 'System'
+export type Tag = 'Models' | 'Chat' | 'Responses' | 'Organization' | 'Admin' | 'System'
 
 export type ErrorStatus = keyof typeof errorDescriptions
 

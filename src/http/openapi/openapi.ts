@@ -83,6 +83,8 @@ const tagDescriptions: Record<Tag, string> = {
   Models: 'The enabled models, with their capabilities and prices.',
   Chat: 'Chat completions, and those that were stored.',
   Responses: 'Responses, also in the background, and those that were stored.',
+  Organization: 'The usage and the costs of an organization.',
+  Admin: 'The administration of the gateway, with `WEIR_ADMIN_KEY` as the bearer token.',
   System: 'Probes, metrics and this document.',
 }
 
