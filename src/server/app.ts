@@ -9,7 +9,7 @@ import { createCompletionService } from '../api/chat-completions/stored/service.
 import { modelRoutes } from '../api/models/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
 import type { LiveResponses } from '../api/responses/live/live-responses.ts'
-import { storedResponseRoutes } from '../api/responses/response-routes.ts'
+import { responseListRoutes, storedResponseRoutes } from '../api/responses/response-routes.ts'
 import { responseRoutes, responsesPath } from '../api/responses/routes.ts'
 import { createResponseService } from '../api/responses/service.ts'
 import type { MetricsPage } from '../api/system/metrics-page.ts'
@@ -94,6 +94,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(chatRoutes(guard, chat, log, toolCallFragments ? FragmentedChunk : ChatCompletionChunk))
     .use(completionRoutes(guard, createCompletionService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
+    .use(responseListRoutes(guard, responses))
     .use(storedResponseRoutes(guard, responses, log))
     .use(organizationRoutes(createUsageGuard(dependencies), dependencies.usageBuckets))
   // These depend on the list of routes.

@@ -37,6 +37,7 @@ async function startShared() {
   const { id } = (await reply.json()) as { readonly id: string }
   paid.acme.respondWith(jsonReply(chatOutput({ text: [secret] })))
   const items = (await createResponse(paid.app, {}, { headers: acme })).output.map((item) => item.id)
+  await createResponse(paid.app, {}, { headers: acme })
   paid.acme.respondWith(jsonReply())
   const globexIds = ownerIdsOf(paid, 'globex')
   const ids = [id, ...items, ...idsOf(paid)].filter((id) => !foreign.includes(id) && !globexIds.includes(id))

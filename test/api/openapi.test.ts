@@ -40,6 +40,7 @@ const interfaceNow = {
   'GET /v1/chat/completions/{completion_id}/messages': [200, 400, 401, 403, 404, 429, 500, 503],
   'POST /v1/chat/completions': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
   'POST /v1/responses': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
+  'GET /v1/responses': [200, 400, 401, 403, 429, 500, 503],
   'POST /v1/responses/input_tokens': [200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503],
   'GET /v1/responses/{id}': [200, 400, 401, 403, 404, 429, 500, 503],
   'POST /v1/responses/{id}/cancel': [200, 400, 401, 403, 404, 429, 500, 503],

@@ -65,6 +65,17 @@ export const endpoints: readonly Endpoint[] = [
       postResponse(app, { input: [{ type: 'item_reference', id }] }, { headers }),
   },
   {
+    path: '/v1/responses',
+    owns: true,
+    ask: (paid, id, headers) => get(paid, `${responsesPath}?order=asc&after=${id}`, headers),
+  },
+  {
+    path: '/v1/responses',
+    owns: true,
+    ask: (paid, id, headers) =>
+      get(paid, `${responsesPath}?model=acme/river&status=completed&after=${id}`, headers),
+  },
+  {
     path: '/v1/responses/{id}',
     owns: true,
     ask: (paid, id, headers) => get(paid, `${responsesPath}/${id}`, headers),
