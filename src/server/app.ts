@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { type AdminParts, adminRoutes } from '../api/admin/routes.ts'
 import { ChatCompletionChunk, FragmentedChunk } from '../api/chat-completions/reply-schema.ts'
 import { chatPath, chatRoutes } from '../api/chat-completions/routes.ts'
 import { createChatService } from '../api/chat-completions/service.ts'
@@ -43,6 +44,7 @@ export type AppDependencies = {
   readonly completions: Completions
   readonly responses: Responses
   readonly usageBuckets: UsageBuckets
+  readonly admin: Omit<AdminParts, 'adminKey' | 'cors' | 'keys' | 'requests' | 'log'>
   readonly adminKey: AdminKey
   /** The responses in progress. */
   readonly live: LiveResponses
@@ -67,13 +69,9 @@ export function createApp(dependencies: AppDependencies) {
   const guard = createGuard({ keys, limits, maxBody: settings.maxBody })
   const chat = createChatService({ gateway, models, unsupported, toolCallFragments })
   const responses = createResponseService({
-    gateway,
-    models,
+    ...dependencies,
     unsupported,
     functionTools,
-    responses: dependencies.responses,
-    live: dependencies.live,
-    runs: dependencies.runs,
     options: compatibility,
   })
   let routes: readonly Route[] = []
@@ -96,6 +94,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(responseRoutes(guard, responses, log))
     .use(responseListRoutes(guard, responses))
     .use(storedResponseRoutes(guard, responses, log))
+    .use(adminRoutes({ ...dependencies.admin, ...dependencies, cors: settings.cors }))
     .use(organizationRoutes(createUsageGuard(dependencies), dependencies.usageBuckets))
   // These depend on the list of routes.
   app.use(openApi(app.routes))

@@ -3,7 +3,7 @@ import type { Run, RunEnvironment } from '../api/responses/background/run.ts'
 import type { Peers } from '../api/system/metrics-page.ts'
 import { createBilling } from '../gateway/billing/billing.ts'
 import { type Configuration, type ConfigurationInput, configure } from '../gateway/configuration.ts'
-import { createGateway } from '../gateway/gateway.ts'
+import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { createProviderStates } from '../gateway/provider-states.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
@@ -92,6 +92,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     firstKey: environment.WEIR_BOOTSTRAP_KEY ? undefined : firstKey,
     drain() {
       calls.rejectNew()
+      observation.live.close()
       runs.pause()
     },
     drained: () => whenIdle(shared),
@@ -156,10 +157,15 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     log,
   })
   const { keys, completions, responses, usageBuckets } = storage
-  const { live, runs, adminKey } = shared
-  const stored = { keys, completions, responses, usageBuckets, live, runs, adminKey }
   const app = createApp({
-    ...stored,
+    keys,
+    completions,
+    responses,
+    usageBuckets,
+    live: shared.live,
+    runs: shared.runs,
+    adminKey: shared.adminKey,
+    admin: { ...shared.admin, configuration, breaker },
     settings,
     models: models.current,
     gateway,
@@ -169,7 +175,12 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     requests,
     log,
   })
-  const runEnvironment = {
+  const runEnvironment = createRunEnvironment(configuration, gateway)
+  return { configuration, runEnvironment, breaker, routes: app.routes, fetch: app.fetch }
+}
+
+function createRunEnvironment({ settings, models }: Configuration, gateway: Gateway): RunEnvironment {
+  return {
     gateway,
     models: models.current,
     unsupported: settings.unsupportedParameters,
@@ -177,7 +188,6 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     concurrency: settings.background.concurrency,
     maxQueued: settings.background.maxQueued,
   }
-  return { configuration, runEnvironment, breaker, routes: app.routes, fetch: app.fetch }
 }
 
 function createReadinessCheck({ calls, storage }: SharedServices): () => Promise<void> {

@@ -11,6 +11,8 @@ import { createHealth } from './sqlite/health/health.ts'
 import { createReadiness } from './sqlite/health/readiness.ts'
 import { bootstrap } from './sqlite/keys/bootstrap.ts'
 import { createKeyDirectory } from './sqlite/keys/key-directory.ts'
+import { createKeys } from './sqlite/keys/keys.ts'
+import { createOrganizations } from './sqlite/organizations/organizations.ts'
 import { createOrganizationDeletions } from './sqlite/organizations/organization-deletion.ts'
 import { createProviderState } from './sqlite/provider-state.ts'
 import { createResponses } from './sqlite/responses/responses.ts'
@@ -29,6 +31,7 @@ export function openStorage(file: string, log: Log): Storage {
   const wal = limitWalSize(database, writer, log)
   return {
     keys: createKeyDirectory(database),
+    managed: { organizations: createOrganizations(database, writer), keys: createKeys(database, writer) },
     providerState: createProviderState(database, writer),
     ledger,
     completions: createCompletions(database, writer),

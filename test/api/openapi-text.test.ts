@@ -3,7 +3,8 @@ import { type Fields, fieldsOf, isObject, listOf } from '../../src/lib/json/json
 import { startApp } from '../support/app.ts'
 import { storeCompletion } from '../support/stored-completions.ts'
 
-const app = await startApp()
+const adminKey = 'an-admin-key-for-tests'
+const app = await startApp({ environment: { WEIR_ADMIN_KEY: adminKey } })
 afterAll(app.stop)
 
 const reply = await app.request('/openapi.json')
@@ -61,8 +62,11 @@ describe.each(examples)('the example $name', ({ path, value }) => {
       model: 'weir/echo',
       messages: [{ role: 'user', content: 'Hi' }],
     })
-    const accepted = await app.request(path.replace('{completion_id}', id), {
+    const ids = { '{completion_id}': id, '{organization}': 'default', '{key}': 'Test00000000' }
+    const filled = Object.entries(ids).reduce((text, [name, value]) => text.replace(name, value), path)
+    const accepted = await app.request(filled, {
       method: 'POST',
+      ...(path.startsWith('/admin/') && { headers: { authorization: `Bearer ${adminKey}` } }),
       body: JSON.stringify(value),
     })
     const text = await accepted.text()

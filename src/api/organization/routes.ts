@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { jsonText } from '../../http/json-text.ts'
 import { describe, guardErrors } from '../../http/openapi/describe.ts'
 import type { UsageBucketGroup, UsageBuckets } from '../../storage/ports/usage-buckets.ts'
 import { defineReportQuery, type ReportPage } from './query.ts'
@@ -62,5 +63,5 @@ async function reply<Result>(
   renderResult: (group: UsageBucketGroup) => Result,
 ): Promise<Response> {
   const rendered = renderPage(page, await buckets.read(page.query), renderResult)
-  return new Response(JSON.stringify(rendered), { headers: { 'content-type': 'application/json' } })
+  return jsonText([JSON.stringify(rendered)])
 }

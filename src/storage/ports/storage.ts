@@ -1,8 +1,9 @@
 import type { Completions } from './completions.ts'
 import type { Readiness, WriterStats } from './health.ts'
 import type { KeyDirectory } from './key-directory.ts'
-import type { NewKey } from './keys.ts'
+import type { Keys, NewKey } from './keys.ts'
 import type { Ledger } from './ledger.ts'
+import type { Organizations } from './organizations.ts'
 import type { ProviderState } from './provider-state.ts'
 import type { Responses } from './responses.ts'
 import type { UsageBuckets } from './usage-buckets.ts'
@@ -10,6 +11,8 @@ import type { UsageBuckets } from './usage-buckets.ts'
 /** The store of a serving gateway. */
 export type Storage = {
   readonly keys: KeyDirectory
+  /** What the operator manages. */
+  readonly managed: ManagedStores
   readonly providerState: ProviderState
   readonly ledger: Ledger
   readonly completions: Completions
@@ -29,6 +32,9 @@ export type Storage = {
   /** Commits the writes that wait, and closes the database. */
   close(): void
 }
+
+/** The organizations and their keys, for changes by the operator. */
+export type ManagedStores = { readonly organizations: Organizations; readonly keys: Keys }
 
 /** Keeps the recorded usage in order, in steps that delay requests no longer than their own writes. */
 export type UsageUpkeep = {

@@ -110,6 +110,7 @@ export const endpoints: readonly Endpoint[] = [
     owns: true,
     ask: (paid, id, headers) => get(paid, `${responsesPath}/${id}/input_items?after=${id}`, headers),
   },
+  ...adminEndpoints(),
 ]
 
 /** The tool call that `acme` has had. */
@@ -129,4 +130,38 @@ function afterCall({ app }: BillingScenario, id: string, headers: Headers): Prom
 /** Sends a GET request. */
 export function get({ app }: BillingScenario, path: string, headers: Headers): Promise<Response> {
   return app.request(path, { headers })
+}
+
+/** The endpoints of the operator, which are the same for every key of an organization. */
+function adminEndpoints(): readonly Endpoint[] {
+  const paths = [
+    ['GET', '/admin/organizations', '?after='],
+    ['GET', '/admin/organizations/{organization}', '/'],
+    ['POST', '/admin/organizations/{organization}', '/'],
+    ['DELETE', '/admin/organizations/{organization}', '/'],
+    ['GET', '/admin/keys', '?after='],
+  ] as const
+  const nested = [
+    ['/admin/organizations/{organization}/credit', '{organization}'],
+    ['/admin/keys/{key}/revoke', '{key}'],
+    ['/admin/keys/{key}/rotate', '{key}'],
+  ] as const
+  return [
+    ...paths.map(([method, path, separator]): Endpoint => {
+      const base = path.replace('/{organization}', '')
+      return {
+        path,
+        owns: false,
+        ask: ({ app }, id, headers) => app.request(`${base}${separator}${id}`, { method, headers }),
+      }
+    }),
+    ...nested.map(([path, name]): Endpoint => {
+      return {
+        path,
+        owns: false,
+        ask: ({ app }, id, headers) =>
+          app.request(path.replace(name, id), { method: 'POST', headers, body: {} }),
+      }
+    }),
+  ]
 }
