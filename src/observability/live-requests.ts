@@ -21,7 +21,7 @@ export type LiveRequests = RequestListener & {
 const maxReaders = 16
 const maxWaiting = 1000
 
-/** Creates the events; requests cost nothing more while nobody reads. */
+/** Creates the events; without readers, requests cost nothing more. */
 export function createLiveRequests(): LiveRequests {
   const readers = new Set<LiveReader>()
 

@@ -28,8 +28,7 @@ const createDetail = describe({
   tag: 'Admin',
   id: 'createApiKey',
   summary: 'Create an API key',
-  description:
-    'Creates an API key of an organization. The reply is the only place where the API key is shown.',
+  description: 'Creates an API key of an organization. Only the response contains the API key itself.',
   body: newKey,
   examples: {
     expiring: {
