@@ -2,22 +2,6 @@ import { formatUsd } from '../lib/usd.ts'
 import type { OrganizationAccount } from '../storage/ports/organizations.ts'
 import { table } from './output.ts'
 
-/** Returns an organization as `--json` prints it. */
-export function organizationJson(account: OrganizationAccount) {
-  const { id, name, billing, balance, reserved, limits, createdAt } = account
-  return {
-    id,
-    name,
-    billing,
-    balance_usd: formatUsd(balance),
-    reserved_usd: formatUsd(reserved),
-    requests_per_minute: limits.requestsPerMinute,
-    tokens_per_minute: limits.tokensPerMinute,
-    concurrent_requests: limits.concurrentRequests,
-    created_at: new Date(createdAt).toISOString(),
-  }
-}
-
 /** Formats organizations as a table for the terminal. */
 export function organizationTable(accounts: readonly OrganizationAccount[]): string {
   return table(accounts, [

@@ -24,5 +24,7 @@ export type CallObserver = {
   routeSkipped(route: ModelRoute): void
   /** The last attempt has failed with this error. */
   attemptFailed(error: unknown): void
+  /** The caller is about to receive the first events. */
+  firstEvents(): void
   callEnded(outcome: Outcome): void
 }

@@ -44,6 +44,11 @@ function apiKeyHeader(request: Request): string | undefined {
   return replacesBearer ? key : undefined
 }
 
+/** The caller of a request outside of the routes of the plugin above; throws the same errors. */
+export function authenticateHeaders(keys: KeyDirectory, headers: Headers, now = Date.now()): Caller {
+  return identify(keys, tokenFrom(headers.get('authorization') ?? '', undefined), now)
+}
+
 /** The public id of the key that a request sends, valid or not; undefined without a key in the format of Weir. */
 export function claimedKey(headers: Headers): string | undefined {
   const [, token = ''] = /^bearer +(.*)$/i.exec(headers.get('authorization') ?? '') ?? []

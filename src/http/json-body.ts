@@ -42,13 +42,20 @@ export type BodyReader = <Body>(
  * before the key is verified, and its access to `request.body` makes Bun create a stream, which is slower to read.
  */
 export function jsonBody(maxBody: number, timeoutMs = bodyTimeoutMs) {
-  const readBody: BodyReader = async (request, body, admission, maxWithoutSlot = 0) => {
+  return new Elysia({ name: 'json-body', seed: maxBody }).decorate(
+    'readBody',
+    createBodyReader(maxBody, timeoutMs),
+  )
+}
+
+/** Creates a reader of bodies of up to `maxBody` bytes. */
+export function createBodyReader(maxBody: number, timeoutMs = bodyTimeoutMs): BodyReader {
+  return async function readBody(request, body, admission, maxWithoutSlot = 0) {
     if (!admission.tryAcquireSlot() && !isShort(request.headers, maxWithoutSlot)) admission.acquireSlot()
     rejectUnsupportedBody(request.headers)
     const text = withTimeout(readText(request, maxBody, admission.memory.acquire), timeoutMs, bodyTooSlow)
     return body.read(parseBody(await text.catch((error) => rejectUnreadBody(error, maxBody))))
   }
-  return new Elysia({ name: 'json-body', seed: maxBody }).decorate('readBody', readBody)
 }
 
 /** Any other content type is accepted if its body is JSON: clients send none or text/plain, and curl that of a form. */

@@ -23,6 +23,22 @@ export function readPairs(request: Request, group: string): readonly (readonly [
     .map(([rawName, rawValue]) => [nameWithin(group, rawName), decoded(rawValue, group)])
 }
 
+/** The most values of one list. */
+const maxListValues = 100
+
+/** The values of a list, which may be written as `name=value` or `name[]=value`, each any number of times; throws 400. */
+export function readList(request: Request, name: string): readonly string[] {
+  const values = rawPairsOf(request.url)
+    .filter(([rawName]) => [name, `${name}[]`].includes(percentDecoded(rawName) ?? ''))
+    .map(([, rawValue]) => decoded(rawValue, name))
+  if (values.length <= maxListValues) return values
+  throw badRequest(
+    `Invalid '${name}': must have at most ${maxListValues} values.`,
+    'array_above_max_length',
+    name,
+  )
+}
+
 function readValues(request: Request, parameters: TProperties): Record<string, string | number> {
   const values = new Map<string, string | number>()
   for (const [rawName, rawValue] of rawPairsOf(request.url)) {

@@ -1,8 +1,10 @@
 import type { Log } from '../lib/log.ts'
 import type { GatewayFigures } from './metrics/gateway-metrics.ts'
+import { createLiveRequests, type LiveRequests } from './live-requests.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createRequestLog, type LoggedRequests, type LogOutput } from './request-log/request-log.ts'
 import { createRequestTracker, type InFlight, type RequestTracker } from './request-tracker.ts'
+import { createRouteHealth, type RouteHealthRecorder } from './route-health.ts'
 import type { Environment } from './traces/opentelemetry.ts'
 import { startTracing } from './traces/tracing.ts'
 
@@ -10,6 +12,8 @@ import { startTracing } from './traces/tracing.ts'
 export type Observability = {
   readonly requests: RequestTracker
   readonly metrics: Pick<Metrics, 'render'>
+  readonly live: LiveRequests
+  readonly routes: RouteHealthRecorder
   /** Flushes pending log lines and spans; resolves within a few seconds. */
   stop(): Promise<void>
 }
@@ -39,12 +43,17 @@ export async function startObservability(input: ObservabilityInput): Promise<Obs
     droppedLines: () => lines?.dropped() ?? 0,
     droppedSpans: () => traces?.dropped() ?? 0,
   })
-  const listeners = [lines, metrics, traces].filter((listener) => listener !== undefined)
+  const live = createLiveRequests()
+  const routes = createRouteHealth()
+  const listeners = [lines, metrics, traces, live, routes].filter((listener) => listener !== undefined)
   const requests = createRequestTracker(listeners, log)
   return {
     requests,
     metrics,
+    live,
+    routes,
     async stop() {
+      live.close()
       await Promise.all([lines?.flush(flushTimeoutMs), traces?.stop()])
     },
   }

@@ -37,7 +37,13 @@ export type RejectedClient = {
 }
 
 /** Receives the events of one record. */
-export type RecordListener = { callEnded(record: RequestRecord): void; finished(record: RequestRecord): void }
+export type RecordListener = {
+  callStarted?(record: RequestRecord): void
+  /** The first events of the response have arrived. */
+  firstEvents?(record: RequestRecord): void
+  callEnded(record: RequestRecord): void
+  finished(record: RequestRecord): void
+}
 
 /** The outcome of an attempt that was skipped because the circuit breaker of its route is open. */
 export const circuitOpen = 'left_alone'
@@ -84,6 +90,7 @@ export class RequestRecord implements CallObserver {
     this.setMetadata(metadata)
     this.callStartedAt = performance.now()
     this.openCalls++
+    this.listener.callStarted?.(this)
   }
 
   attemptStarted(route: ModelRoute): void {
@@ -97,6 +104,10 @@ export class RequestRecord implements CallObserver {
   attemptFailed(error: unknown): void {
     if (error instanceof ApiError) this.endAttempt(error.code ?? error.type, error.status)
     else this.endAttempt('internal_error', 500)
+  }
+
+  firstEvents(): void {
+    this.listener.firstEvents?.(this)
   }
 
   callEnded(outcome: Outcome): void {
@@ -117,6 +128,11 @@ export class RequestRecord implements CallObserver {
     this.reply = reply
     this.gatewayMs = Math.max(0, performance.now() - this.startedAt - this.upstreamStopwatch.elapsedMs())
     this.finishIfComplete()
+  }
+
+  /** Whether a call of the request runs. */
+  isCalling(): boolean {
+    return this.openCalls > 0
   }
 
   /** Milliseconds until the first token; undefined if the request is not a stream or has no token yet. */

@@ -6,6 +6,10 @@ import { RequestRecord, type RecordListener } from './request-record.ts'
 export type RequestListener = {
   /** A request has arrived; `openRequests` includes it. */
   started?(openRequests: number): void
+  /** A call of a request begins. */
+  callStarted?(record: RequestRecord): void
+  /** The first events of the response to a request have arrived. */
+  firstEvents?(record: RequestRecord): void
   /** A request has finished: its record does not change any more. */
   finished(record: RequestRecord): void
   /** True if the listener reads `RequestRecord.traceparent`. */
@@ -19,6 +23,8 @@ export type RequestTracker = Observer & {
   /** Whether a listener reads `RequestRecord.traceparent`. */
   readonly tracingEnabled: boolean
   open(): InFlight
+  /** The records of the requests whose calls run, except those of background runs. */
+  calling(): IteratorObject<RequestRecord>
 }
 
 /** How many requests, calls and streams are open. */
@@ -35,19 +41,15 @@ export function createRequestTracker(
 ): RequestTracker {
   const open = new Map<string, RequestRecord>()
   const inFlight = { calls: 0, streams: 0 }
-
-  const recordListener: RecordListener = {
-    callEnded: (record) => adjustInFlight(record, -1),
-    finished(record) {
-      if (!record.background) open.delete(record.id)
-      notifyAll(listeners, record, log)
-    },
-  }
-
   function adjustInFlight({ metadata }: RequestRecord, change: 1 | -1): void {
     inFlight.calls += change
     if (metadata?.stream) inFlight.streams += change
   }
+
+  const recordListener = createRecordListener(listeners, log, {
+    callEnded: (record) => adjustInFlight(record, -1),
+    finished: (record) => void open.delete(record.id),
+  })
 
   return {
     tracingEnabled: listeners.some(({ wantsTraceparent }) => wantsTraceparent === true),
@@ -66,17 +68,43 @@ export function createRequestTracker(
       adjustInFlight(record, 1)
       return record
     },
+    calling: () => open.values().filter((record) => record.isCalling()),
     open: () => ({ requests: open.size, ...inFlight }),
   }
 }
 
+function createRecordListener(
+  listeners: readonly RequestListener[],
+  log: Log,
+  tracker: RecordListener,
+): RecordListener {
+  const notify = createNotifier(listeners, log)
+  const notifyFinished = notify('finished')
+  return {
+    callStarted: notify('callStarted'),
+    firstEvents: notify('firstEvents'),
+    callEnded: tracker.callEnded,
+    finished(record) {
+      if (!record.background) tracker.finished(record)
+      notifyFinished(record)
+    },
+  }
+}
+
+type RecordEvent = 'callStarted' | 'firstEvents' | 'finished'
+
 /** Catches what a listener throws: telemetry must not keep a call from being settled or a reply from being sent. */
-function notifyAll(listeners: readonly RequestListener[], record: RequestRecord, log: Log): void {
-  for (const listener of listeners) {
-    try {
-      listener.finished(record)
-    } catch (error) {
-      log.error('A request could not be recorded.', { request: record.id, cause: causeOf(error) })
+function createNotifier(listeners: readonly RequestListener[], log: Log) {
+  return (event: RecordEvent) => {
+    const interested = listeners.filter((listener) => listener[event] !== undefined)
+    return (record: RequestRecord): void => {
+      for (const listener of interested) {
+        try {
+          listener[event]?.(record)
+        } catch (error) {
+          log.error('A request could not be recorded.', { request: record.id, cause: causeOf(error) })
+        }
+      }
     }
   }
 }

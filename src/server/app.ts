@@ -1,8 +1,11 @@
 import { Elysia } from 'elysia'
+import { type AdminParts, adminRoutes } from '../api/admin/routes.ts'
 import { ChatCompletionChunk, FragmentedChunk } from '../api/chat-completions/reply-schema.ts'
 import { chatPath, chatRoutes } from '../api/chat-completions/routes.ts'
 import { createChatService } from '../api/chat-completions/service.ts'
 import { completionRoutes } from '../api/chat-completions/stored/completion-routes.ts'
+import { organizationRoutes } from '../api/organization/routes.ts'
+import { createUsageGuard } from '../api/organization/usage-guard.ts'
 import { createCompletionService } from '../api/chat-completions/stored/service.ts'
 import { createTokenCounter } from '../api/messages/count-tokens.ts'
 import { messageRoutes, type MessagesApi, messagesPath } from '../api/messages/routes.ts'
@@ -14,7 +17,7 @@ import { createEmbeddingService } from '../api/embeddings/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
 import type { LiveResponses } from '../api/responses/live/live-responses.ts'
-import { storedResponseRoutes } from '../api/responses/response-routes.ts'
+import { responseListRoutes, storedResponseRoutes } from '../api/responses/response-routes.ts'
 import { responseRoutes, responsesPath } from '../api/responses/routes.ts'
 import { createResponseService, type ResponseService } from '../api/responses/service.ts'
 import type { MetricsPage } from '../api/system/metrics-page.ts'
@@ -23,6 +26,7 @@ import type { Settings } from '../config/settings.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Models } from '../gateway/models/models.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
+import type { AdminKey } from '../http/admin-key.ts'
 import { cors } from '../http/cors.ts'
 import { errorHandler } from '../http/errors.ts'
 import { rejectOtherMethods } from '../http/methods.ts'
@@ -37,6 +41,7 @@ import type { RequestTracker } from '../observability/request-tracker.ts'
 import type { Completions } from '../storage/ports/completions.ts'
 import type { KeyDirectory } from '../storage/ports/key-directory.ts'
 import type { Responses } from '../storage/ports/responses.ts'
+import type { UsageBuckets } from '../storage/ports/usage-buckets.ts'
 
 /** The services that the routes use. */
 export type AppDependencies = {
@@ -46,6 +51,9 @@ export type AppDependencies = {
   readonly keys: KeyDirectory
   readonly completions: Completions
   readonly responses: Responses
+  readonly usageBuckets: UsageBuckets
+  readonly admin: Omit<AdminParts, 'adminKey' | 'cors' | 'keys' | 'requests' | 'log'>
+  readonly adminKey: AdminKey
   /** The responses in progress. */
   readonly live: LiveResponses
   readonly runs: Runs
@@ -91,10 +99,13 @@ export function createApp(dependencies: AppDependencies) {
     .use(chatRoutes(guard, chat, log, toolCallFragments ? FragmentedChunk : ChatCompletionChunk))
     .use(completionRoutes(guard, createCompletionService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
+    .use(responseListRoutes(guard, responses))
     .use(storedResponseRoutes(guard, responses, log))
     .use(messageRoutes(guard, createMessagesApi(dependencies), log))
     .use(textCompletionRoutes(guard, createTextCompletionService({ gateway, models, unsupported }), log))
     .use(embeddingRoutes(guard, createEmbeddingService({ gateway, models, unsupported })))
+    .use(adminRoutes({ ...dependencies.admin, ...dependencies, cors: settings.cors }))
+    .use(organizationRoutes(createUsageGuard(dependencies), dependencies.usageBuckets))
   // These depend on the list of routes.
   app.use(openApi(app.routes))
   routes = app.routes.map(({ method, path }) => ({ method, path }))

@@ -3,7 +3,7 @@ import type { Run, RunEnvironment } from '../api/responses/background/run.ts'
 import type { Peers } from '../api/system/metrics-page.ts'
 import { createBilling } from '../gateway/billing/billing.ts'
 import { type Configuration, type ConfigurationInput, configure } from '../gateway/configuration.ts'
-import { createGateway } from '../gateway/gateway.ts'
+import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { createProviderStates } from '../gateway/provider-states.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
@@ -15,7 +15,7 @@ import { type Observability, startObservability } from '../observability/observa
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
 import type { Storage } from '../storage/ports/storage.ts'
-import { startRetention } from '../storage/retention.ts'
+import { startRetention, startUsageRollup } from '../storage/retention.ts'
 import { openStorage } from '../storage/open-storage.ts'
 import { createApp } from './app.ts'
 import { createSharedServices, type SharedServices } from './shared-services.ts'
@@ -77,7 +77,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const waitingRuns = await recover(initial, storage, shared.limits, log)
   let active = await createActiveApp(initial, shared)
   waitingRuns.forEach(runs.add)
-  const retention = startDeletingExpired(input, storage, () => active)
+  const maintenance = startMaintenance(input, storage, () => active)
   return {
     fetch: (request) => active.fetch(request),
     attachServer: metrics.setServer,
@@ -92,12 +92,13 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     firstKey: environment.WEIR_BOOTSTRAP_KEY ? undefined : firstKey,
     drain() {
       calls.rejectNew()
+      observation.live.close()
       runs.pause()
     },
     drained: () => whenIdle(shared),
     abortCalls: calls.abort,
     async stop() {
-      retention.stop()
+      maintenance.stop()
       await runs.stop()
       await active.configuration.models.stop()
       storage.close()
@@ -109,12 +110,20 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
 /** A provider that lists its models slowly must not delay the start; its models are added later. */
 const startupDiscoveryTimeoutMs = 1000
 
-function startDeletingExpired(
+function startMaintenance(
   { sweepIntervalMs = defaultSweepIntervalMs, log }: RuntimeInput,
   storage: Storage,
   active: () => ActiveApp,
-) {
-  return startRetention(storage, () => active().configuration.settings.retention, sweepIntervalMs, log)
+): { stop(): void } {
+  const settings = () => active().configuration.settings
+  const retention = startRetention(storage, () => settings().retention, sweepIntervalMs, log)
+  const rollup = startUsageRollup(storage, log)
+  return {
+    stop() {
+      retention.stop()
+      rollup.stop()
+    },
+  }
 }
 
 async function whenIdle({ calls, runs }: SharedServices): Promise<void> {
@@ -147,11 +156,16 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     observer: requests,
     log,
   })
-  const { keys, completions, responses } = storage
-  const { live, runs } = shared
-  const stored = { keys, completions, responses, live, runs }
+  const { keys, completions, responses, usageBuckets } = storage
   const app = createApp({
-    ...stored,
+    keys,
+    completions,
+    responses,
+    usageBuckets,
+    live: shared.live,
+    runs: shared.runs,
+    adminKey: shared.adminKey,
+    admin: { ...shared.admin, configuration, breaker },
     settings,
     models: models.current,
     gateway,
@@ -161,7 +175,12 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     requests,
     log,
   })
-  const runEnvironment = {
+  const runEnvironment = createRunEnvironment(configuration, gateway)
+  return { configuration, runEnvironment, breaker, routes: app.routes, fetch: app.fetch }
+}
+
+function createRunEnvironment({ settings, models }: Configuration, gateway: Gateway): RunEnvironment {
+  return {
     gateway,
     models: models.current,
     unsupported: settings.unsupportedParameters,
@@ -169,7 +188,6 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     concurrency: settings.background.concurrency,
     maxQueued: settings.background.maxQueued,
   }
-  return { configuration, runEnvironment, breaker, routes: app.routes, fetch: app.fetch }
 }
 
 function createReadinessCheck({ calls, storage }: SharedServices): () => Promise<void> {

@@ -1,4 +1,6 @@
 import type { Settings } from '../config/settings.ts'
+import type { AdminParts } from '../api/admin/routes.ts'
+import { type AdminKey, createAdminKey } from '../http/admin-key.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
@@ -23,6 +25,9 @@ export type SharedServices = {
   readonly calls: OpenCalls
   readonly metrics: MetricsPage
   readonly requests: RequestTracker
+  readonly adminKey: AdminKey
+  /** What the admin API uses besides. */
+  readonly admin: Pick<AdminParts, 'managed' | 'pendingDeletions' | 'liveRequests' | 'routeHealth'>
   readonly firstEventTimeoutMs: number
   readonly clock: (() => number) | undefined
   readonly images?: NetworkOverrides | undefined
@@ -79,9 +84,23 @@ export function createSharedServices(
       () => active().configuration.settings.host,
     ),
     requests: observation.requests,
+    adminKey: createAdminKey(environment.WEIR_ADMIN_KEY),
+    admin: adminParts(storage, observation),
     firstEventTimeoutMs: input.firstEventTimeoutMs ?? defaultFirstEventTimeoutMs,
     clock: input.clock,
     images,
     log,
+  }
+}
+
+function adminParts(
+  { managed, pendingDeletions }: Storage,
+  observation: Observability,
+): SharedServices['admin'] {
+  return {
+    managed,
+    pendingDeletions,
+    liveRequests: observation.live,
+    routeHealth: observation.routes,
   }
 }

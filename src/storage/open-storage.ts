@@ -1,5 +1,5 @@
 import type { Log } from '../lib/log.ts'
-import type { Storage, UsageExpiry } from './ports/storage.ts'
+import type { Storage, UsageUpkeep } from './ports/storage.ts'
 import { createLedger } from './sqlite/billing/ledger.ts'
 import { prepareUsageExpiry } from './sqlite/billing/usage.ts'
 import { createCompletions } from './sqlite/completions/completions.ts'
@@ -11,10 +11,14 @@ import { createHealth } from './sqlite/health/health.ts'
 import { createReadiness } from './sqlite/health/readiness.ts'
 import { bootstrap } from './sqlite/keys/bootstrap.ts'
 import { createKeyDirectory } from './sqlite/keys/key-directory.ts'
+import { createKeys } from './sqlite/keys/keys.ts'
+import { createOrganizations } from './sqlite/organizations/organizations.ts'
 import { createOrganizationDeletions } from './sqlite/organizations/organization-deletion.ts'
 import { createProviderState } from './sqlite/provider-state.ts'
 import { createResponses } from './sqlite/responses/responses.ts'
 import { outageMessage } from './sqlite/sqlite-errors.ts'
+import { createUsageBuckets } from './sqlite/usage/buckets.ts'
+import { createRollup } from './sqlite/usage/rollup.ts'
 import { createWriter, type Writer } from './sqlite/writer/writer.ts'
 
 /** Opens the database, and creates or migrates it if necessary; throws if another server uses it. */
@@ -27,11 +31,13 @@ export function openStorage(file: string, log: Log): Storage {
   const wal = limitWalSize(database, writer, log)
   return {
     keys: createKeyDirectory(database),
+    managed: { organizations: createOrganizations(database, writer), keys: createKeys(database, writer) },
     providerState: createProviderState(database, writer),
     ledger,
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),
-    usage: createUsageExpiry(database, writer),
+    usage: createUsageUpkeep(database, writer),
+    usageBuckets: createUsageBuckets(database),
     pendingDeletions: createOrganizationDeletions(database, writer),
     returnSpace: createSpaceReturn(database, writer),
     bootstrap: (configured) => bootstrap(database, writer, configured).catch(throwForOperator),
@@ -48,9 +54,9 @@ export function openStorage(file: string, log: Log): Storage {
   }
 }
 
-function createUsageExpiry(database: Database, writer: Writer): UsageExpiry {
+function createUsageUpkeep(database: Database, writer: Writer): UsageUpkeep {
   const expire = prepareUsageExpiry(database)
-  return { expire: (before) => writer.write(() => expire(before)) }
+  return { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) }
 }
 
 /** The first write of a start reports the problem of the database to the operator. */

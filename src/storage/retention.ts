@@ -38,6 +38,24 @@ export function startRetention(
   }
 }
 
+/** Between two updates of the totals that usage reports read. */
+const rollupIntervalMs = 15_000
+
+/** Keeps the totals of usage up to date, until it is stopped; the first update begins at once. */
+export function startUsageRollup({ usage }: Pick<Storage, 'usage'>, log: Log): { stop(): void } {
+  const stopped = new AbortController()
+  const steps: readonly SweepStep[] = [{ name: 'usage totals', run: usage.rollUp }]
+  const update = () => sweep(steps, log, stopped.signal)
+  void update()
+  const repeating = repeatEvery(rollupIntervalMs, update, () => {})
+  return {
+    stop() {
+      repeating.stop()
+      stopped.abort()
+    },
+  }
+}
+
 /** Returning space comes last, because the other steps free it. */
 function sweepSteps(storage: Storage, retention: () => Retention): readonly SweepStep[] {
   const { providerState: states, completions, responses, usage, pendingDeletions, returnSpace } = storage
@@ -63,7 +81,10 @@ export async function sweep(steps: readonly SweepStep[], log: Log, signal: Abort
       while (!signal.aborted && (await step.run()) > 0) await wait(stepIntervalMs, signal)
     } catch (error) {
       if (signal.aborted) return
-      log.warn('Expired data could not be deleted.', { step: step.name, cause: causeOf(error) })
+      log.warn('A maintenance step of the database failed and will be repeated.', {
+        step: step.name,
+        cause: causeOf(error),
+      })
     }
   }
 }

@@ -6,123 +6,14 @@ import { readPieces } from '../support/body-reader.ts'
 import { chunks, delta, chatOutput, jsonReply } from '../support/chat-fixtures.ts'
 import { chatRequest } from '../support/scenario.ts'
 import { hang } from '../support/script.ts'
-import { postResponse, createResponse, responsesPath } from '../support/responses.ts'
-import { storeCompletion, storedPath } from '../support/stored-completions.ts'
-
-type Headers = { readonly authorization: string }
+import { createResponse, postResponse, responsesPath } from '../support/responses.ts'
+import { storeCompletion } from '../support/stored-completions.ts'
+import { call, type Endpoint, endpoints, get, type Headers } from './support/isolated-endpoints.ts'
 
 /** All that an answer depends on: the reply, and what was asked upstream for it. */
 type Seen = { readonly status: number; readonly text: string; readonly upstream: readonly string[] }
 
-type Endpoint = {
-  /** As the OpenAPI document has it. */
-  readonly path: string
-  ask(paid: BillingScenario, id: string, headers: Headers): Promise<Response>
-  /** Whether an organization has ids of its own here, for which it gets something else than others do. */
-  readonly owns: boolean
-}
-
-/** Every endpoint that takes an id or a cursor. */
-const endpoints: readonly Endpoint[] = [
-  {
-    path: '/v1/models/{id}',
-    owns: false,
-    ask: (paid, id, headers) => get(paid, `/v1/models/${id}`, headers),
-  },
-  {
-    path: '/v1/models',
-    owns: false,
-    ask: (paid, id, headers) => {
-      const all = { ...headers, 'anthropic-version': '2023-06-01' }
-      return paid.app.request(`/v1/models?after_id=${id}`, { headers: all })
-    },
-  },
-  { path: '/v1/chat/completions', owns: true, ask: afterCall },
-  {
-    path: '/v1/chat/completions',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${storedPath}?after=${id}`, headers),
-  },
-  {
-    path: '/v1/chat/completions',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${storedPath}?order=desc&metadata[kept]=yes&after=${id}`, headers),
-  },
-  {
-    path: '/v1/chat/completions/{completion_id}',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${storedPath}/${id}`, headers),
-  },
-  {
-    path: '/v1/chat/completions/{completion_id}',
-    owns: true,
-    ask: ({ app }, id, headers) => app.request(`${storedPath}/${id}`, { headers, body: { metadata: {} } }),
-  },
-  {
-    path: '/v1/chat/completions/{completion_id}',
-    owns: true,
-    ask: ({ app }, id, headers) => app.request(`${storedPath}/${id}`, { headers, method: 'DELETE' }),
-  },
-  {
-    path: '/v1/chat/completions/{completion_id}/messages',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${storedPath}/${id}/messages?after=${id}-0`, headers),
-  },
-  {
-    path: '/v1/responses',
-    owns: true,
-    ask: ({ app }, id, headers) => postResponse(app, { previous_response_id: id }, { headers }),
-  },
-  {
-    path: '/v1/responses',
-    owns: true,
-    ask: ({ app }, id, headers) =>
-      postResponse(app, { input: [{ type: 'item_reference', id }] }, { headers }),
-  },
-  {
-    path: '/v1/responses/{id}',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${responsesPath}/${id}`, headers),
-  },
-  {
-    path: '/v1/responses/{id}',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${responsesPath}/${id}?stream=true`, headers),
-  },
-  {
-    path: '/v1/responses/{id}',
-    owns: true,
-    ask: ({ app }, id, headers) => app.request(`${responsesPath}/${id}`, { headers, method: 'DELETE' }),
-  },
-  {
-    path: '/v1/responses/{id}/cancel',
-    owns: true,
-    ask: ({ app }, id, headers) => app.request(`${responsesPath}/${id}/cancel`, { headers, method: 'POST' }),
-  },
-  {
-    path: '/v1/responses/{id}/input_items',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${responsesPath}/${id}/input_items?after=${id}`, headers),
-  },
-]
-
-const call = { name: 'height', arguments: ['{}'] }
 const secret = 'The gauge at the bridge says so.'
-
-/** The next turn of a tool loop, which brings back what is kept of the call with this id. */
-function afterCall({ app }: BillingScenario, id: string, headers: Headers): Promise<Response> {
-  const past = { id, type: 'function', function: { name: call.name, arguments: '{}' } }
-  const messages = [
-    ...chatRequest.messages,
-    { role: 'assistant', content: null, tool_calls: [past] },
-    { role: 'tool', tool_call_id: id, content: '4' },
-  ]
-  return app.chat({ ...chatRequest, messages }, { headers })
-}
-
-function get({ app }: BillingScenario, path: string, headers: Headers): Promise<Response> {
-  return app.request(path, { headers })
-}
 
 /** A gateway in which `acme` has had a tool call with something to keep, which `globex` knows nothing of. */
 async function startShared() {
@@ -146,8 +37,10 @@ async function startShared() {
   const { id } = (await reply.json()) as { readonly id: string }
   paid.acme.respondWith(jsonReply(chatOutput({ text: [secret] })))
   const items = (await createResponse(paid.app, {}, { headers: acme })).output.map((item) => item.id)
+  await createResponse(paid.app, {}, { headers: acme })
   paid.acme.respondWith(jsonReply())
-  const ids = [id, ...items, ...idsOf(paid)].filter((id) => !foreign.includes(id))
+  const globexIds = ownerIdsOf(paid, 'globex')
+  const ids = [id, ...items, ...idsOf(paid)].filter((id) => !foreign.includes(id) && !globexIds.includes(id))
   return { paid, acme: acme!, globex: globex!, ids, [Symbol.asyncDispose]: paid[Symbol.asyncDispose] }
 }
 
@@ -172,6 +65,15 @@ function idsOf({ billing: { sqlite } }: BillingScenario): string[] {
       .all()
       .map((row) => row.id!),
   )
+}
+
+/** The id of an organization, and those of its keys. */
+function ownerIdsOf({ billing: { sqlite } }: BillingScenario, name: string): unknown[] {
+  const owned = 'SELECT id FROM organizations WHERE name = ?1'
+  return sqlite
+    .query(`${owned} UNION SELECT public_id FROM api_keys WHERE organization_id IN (${owned})`)
+    .values(name)
+    .flat()
 }
 
 async function see({ ask }: Endpoint, paid: BillingScenario, id: string, headers: Headers): Promise<Seen> {

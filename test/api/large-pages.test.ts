@@ -103,3 +103,17 @@ test('a large response is retrieved, followed and replayed as it was sent', asyn
   await next.text()
   await waitForRelease(app)
 }, 30_000)
+
+test('a page of stored responses ends before it is too large, and the next one continues', async () => {
+  const earlier = await pages(responsesPath, 'order=asc&limit=100')
+  const last = earlier.at(-1)?.ids.at(-1)
+  const ids: string[] = []
+  for (const letter of 'abcde') ids.push((await createResponse(app, { ...echo, input: long(letter) })).id)
+  const after = last === undefined ? '' : `&after=${last}`
+  const page = async (query: string) =>
+    (await (await app.request(`${responsesPath}?${query}`)).json()) as Items
+  const first = await page(`order=asc&limit=100${after}`)
+  expect([first.data.map(({ id }) => id), first.has_more]).toEqual([ids.slice(0, 3), true])
+  const second = await page(`order=asc&limit=100&after=${first.last_id}`)
+  expect([second.data.map(({ id }) => id), second.has_more]).toEqual([ids.slice(3), false])
+})

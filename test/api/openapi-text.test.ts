@@ -21,7 +21,9 @@ const provider = Bun.serve({
   },
 })
 const base_url = `${provider.url.origin}/v1`
+const adminKey = 'an-admin-key-for-tests'
 const app = await startApp({
+  environment: { WEIR_ADMIN_KEY: adminKey },
   settings: {
     providers: {
       echo: {},
@@ -91,8 +93,11 @@ describe.each(examples)('the example $name', ({ path, value }) => {
       model: 'weir/echo',
       messages: [{ role: 'user', content: 'Hi' }],
     })
-    const accepted = await app.request(path.replace('{completion_id}', id), {
+    const ids = { '{completion_id}': id, '{organization}': 'default', '{key}': 'Test00000000' }
+    const filled = Object.entries(ids).reduce((text, [name, value]) => text.replace(name, value), path)
+    const accepted = await app.request(filled, {
       method: 'POST',
+      ...(path.startsWith('/admin/') && { headers: { authorization: `Bearer ${adminKey}` } }),
       body: JSON.stringify(value),
     })
     const text = await accepted.text()

@@ -13,6 +13,7 @@ import { responseRequest } from '../../src/api/responses/request/schema.ts'
 import { startApp } from '../support/app.ts'
 import { createResponse } from '../support/responses.ts'
 import { storeCompletion } from '../support/stored-completions.ts'
+import { interfaceNow } from './support/openapi-interface.ts'
 
 const app = await startApp()
 afterAll(app.stop)
@@ -26,32 +27,6 @@ const operations = Object.entries(fieldsOf(document.paths)).flatMap(([path, meth
     operation: fieldsOf(operation),
   })),
 )
-
-/** The operations with all the statuses that they tell; a change of the interface changes this list. */
-const interfaceNow = {
-  'GET /livez': [200],
-  'GET /metrics': [200, 403],
-  'GET /openapi.json': [200],
-  'GET /readyz': [200, 503],
-  'GET /v1/models': [200, 400, 401, 403, 429, 500, 503],
-  'GET /v1/models/{id}': [200, 401, 403, 404, 429, 500, 503],
-  'GET /v1/chat/completions': [200, 400, 401, 403, 429, 500, 503],
-  'GET /v1/chat/completions/{completion_id}': [200, 401, 403, 404, 429, 500, 503],
-  'POST /v1/chat/completions/{completion_id}': [200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503],
-  'DELETE /v1/chat/completions/{completion_id}': [200, 401, 403, 404, 429, 500, 503],
-  'GET /v1/chat/completions/{completion_id}/messages': [200, 400, 401, 403, 404, 429, 500, 503],
-  'POST /v1/chat/completions': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
-  'POST /v1/completions': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
-  'POST /v1/embeddings': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
-  'POST /v1/responses': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
-  'POST /v1/responses/input_tokens': [200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503],
-  'GET /v1/responses/{id}': [200, 400, 401, 403, 404, 429, 500, 503],
-  'POST /v1/responses/{id}/cancel': [200, 400, 401, 403, 404, 429, 500, 503],
-  'DELETE /v1/responses/{id}': [200, 400, 401, 403, 404, 429, 500, 503],
-  'POST /v1/messages': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
-  'POST /v1/messages/count_tokens': [200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503],
-  'GET /v1/responses/{id}/input_items': [200, 400, 401, 403, 404, 429, 500, 503],
-}
 
 test('the OpenAPI document requires no key and is JSON', () => {
   expect(reply.status).toBe(200)

@@ -15,6 +15,8 @@ const layers: readonly (readonly string[])[] = [
     'api/completions',
     'api/embeddings',
     'api/models',
+    'api/organization',
+    'api/admin',
     'api/system',
   ],
   ['server'],

@@ -10,8 +10,9 @@ import type { Log } from '../../lib/log.ts'
 import type { MemoryLease } from '../../lib/memory-budget.ts'
 import type { ResponseEventStream } from './live/replay.ts'
 import { responseFrames } from './render/event-schema.ts'
-import { DeletedResponse, InputItemList, ResponseObject } from './render/reply-schema.ts'
+import { DeletedResponse, InputItemList, ResponseList, ResponseObject } from './render/reply-schema.ts'
 import { logFailure, responsesPath } from './routes.ts'
+import { listParameters, readListRequest } from './list-responses.ts'
 import type { ResponseService } from './service.ts'
 
 const pathParameters = { id: 'The ID of a stored response, such as `resp_…`.' }
@@ -30,6 +31,17 @@ const retrieveQuery = defineQuery({
 
 /** The query parameters for the list of input items. */
 const inputItemsQuery = defineQuery(pageParameters('input item', 'desc'))
+
+const listDetail = describe({
+  tag: 'Responses',
+  id: 'listResponses',
+  summary: 'List stored responses',
+  description:
+    'Lists the stored responses of the organization, and its background runs. The filters are combined.',
+  query: listParameters,
+  reply: ResponseList,
+  errors: [400, ...guardErrors],
+})
 
 const retrieveDetail = describe({
   tag: 'Responses',
@@ -76,6 +88,18 @@ const inputItemsDetail = describe({
   reply: InputItemList,
   errors: [400, 404, ...guardErrors],
 })
+
+/** The list of responses. */
+export function responseListRoutes(guard: Guard, service: ResponseService) {
+  return new Elysia({ name: 'response-list' }).use(guard).get(
+    responsesPath,
+    async ({ caller: { organization }, request, admission }) => {
+      const responses = service.list(organization.id, readListRequest(request), admission.memory.acquire)
+      return jsonReply(await responses, { request, admission })
+    },
+    { detail: listDetail },
+  )
+}
 
 /** The routes of a response by its id: retrieve, stream, cancel, delete, and list its input items. */
 export function storedResponseRoutes(guard: Guard, service: ResponseService, log: Log) {

@@ -15,6 +15,7 @@ import {
   streamResponse,
 } from './foreground.ts'
 import { listInputItems } from './list-input-items.ts'
+import { listResponses, type ListRequest } from './list-responses.ts'
 import { type ResponseEventStream, streamLive } from './live/replay.ts'
 import { prepareResponse } from './prepare-response.ts'
 import { renderResponse } from './render/render-response.ts'
@@ -50,6 +51,8 @@ export type ResponseService = {
   /** Cancels a background run and returns its response as JSON. */
   cancel(organization: string, id: string, hold: AcquireMemory): Promise<string>
   remove(organization: string, id: string): Promise<DeletedResponse>
+  /** Returns a page of the stored responses as JSON in parts. */
+  list(organization: string, request: ListRequest, hold: AcquireMemory): Promise<readonly string[]>
   /** Returns a page of the input items as JSON in parts. */
   listInputItems(
     organization: string,
@@ -85,6 +88,7 @@ export function createResponseService(parts: ResponseServiceParts): ResponseServ
     cancel: async (organization, id, hold) =>
       JSON.stringify(renderResponse(await cancelResponse(organization, id, runs, parts, hold), options)),
     remove: (organization, id) => removeResponse(organization, id, parts),
+    list: (organization, request, hold) => listResponses(organization, request, parts, hold),
     listInputItems: (organization, id, page, hold) => listInputItems(organization, id, page, parts, hold),
   }
 }

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createAdminKey } from '../../http/admin-key.ts'
 import { metricsForbidden } from '../../lib/errors/errors.ts'
 
 /** The metrics page, with its access check. */
@@ -22,20 +22,15 @@ export function createMetricsPage(
   adminKey: string | undefined,
   host: () => string = () => '',
 ): MetricsPage {
-  const adminDigest = adminKey ? digest(adminKey) : undefined
+  const { accepts: hasAdminKey } = createAdminKey(adminKey)
   let peers: Peers | undefined
-
-  function hasAdminKey({ headers }: Request): boolean {
-    const token = /^bearer +(.*)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim()
-    return adminDigest !== undefined && token !== undefined && timingSafeEqual(digest(token), adminDigest)
-  }
 
   return {
     setServer: (server) => void (peers = server),
     render(request) {
       const address = peers?.requestIP(request)?.address ?? ''
       const isLocal = loopback.test(address) && !isForwarded(request) && hasLocalHost(request, host())
-      if (!isLocal && !hasAdminKey(request)) throw metricsForbidden()
+      if (!isLocal && !hasAdminKey(request.headers)) throw metricsForbidden()
       return metrics.render()
     },
   }
@@ -60,8 +55,3 @@ function hasLocalHost({ headers }: Request, configured: string): boolean {
 
 const localName =
   /^(localhost\.?|127(\.\d{1,3}){3}|\[::1\]|\[::ffff:(127\.[\d.]+|7f[\da-f]{2}:[\da-f]{1,4})\])$/
-
-/** Digests have one length, which `timingSafeEqual` requires. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
-}

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../config/units.ts'
+import { defaultGrace, keyJson, newKeyJson, parseGrace, parseLifetime } from '../../api/admin/key-object.ts'
 import { defaultOrganization } from '../../storage/sqlite/keys/bootstrap.ts'
 import type { KeyRecord, NewKey } from '../../storage/ports/keys.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
@@ -87,7 +87,7 @@ async function rotate(args: readonly string[], context: CliContext): Promise<num
     operands: ['ID'],
   })
   const [id = ''] = operands
-  const grace = duration('--grace', flags.grace ?? '24h')
+  const grace = duration('--grace', flags.grace ?? defaultGrace)
   const { created, old } = await withExistingStorage(flags, context, async ({ keys }) => {
     const created = await keys.rotate(id, grace)
     return { created, old: (await keys.list()).find((key) => key.id === id) }
@@ -99,12 +99,10 @@ async function rotate(args: readonly string[], context: CliContext): Promise<num
 
 /** Prints only the key on standard output, so that a script can read it. */
 function printKey({ record, key }: NewKey, json: boolean | undefined, context: CliContext): void {
-  const { id, name, organization } = record
-  const { expires_at } = keyJson(record)
-  if (json) return context.out(jsonText({ id, key: key.reveal(), name, organization, expires_at }))
+  if (json) return context.out(jsonText(newKeyJson({ record, key })))
   context.out(key.reveal())
   context.err(
-    `The API key is shown only once. It belongs to the organization ${organization} and works until ${expiryText(record)}.`,
+    `The API key is shown only once. It belongs to the organization ${record.organization} and works until ${expiryText(record)}.`,
   )
 }
 
@@ -113,27 +111,11 @@ function expiryText(record: KeyRecord | undefined): string {
 }
 
 function duration(flag: string, text: string): number {
-  const milliseconds = /^0(ms|s|m|h|d)$/.test(text) && flag === '--grace' ? 0 : parseDuration(text)
-  // A hundred years; a date much later would overflow.
-  if (milliseconds === undefined || milliseconds > 36_500 * 86_400_000)
-    throw new UsageError(
-      `${flag} must be a duration such as 90d or 24h, not “${text}”. For help, run: weir keys --help`,
-    )
-  return milliseconds
-}
-
-/** Returns a key as `--json` prints it. */
-function keyJson(record: KeyRecord) {
-  return {
-    id: record.id,
-    name: record.name,
-    organization: record.organization,
-    last4: record.last4,
-    created_at: new Date(record.createdAt).toISOString(),
-    expires_at: dateOrNull(record.expiresAt),
-    revoked_at: dateOrNull(record.revokedAt),
-    replaced_by: record.replacedBy,
-  }
+  const milliseconds = flag === '--grace' ? parseGrace(text) : parseLifetime(text)
+  if (milliseconds !== undefined) return milliseconds
+  throw new UsageError(
+    `${flag} must be a duration such as 90d or 24h, not “${text}”. For help, run: weir keys --help`,
+  )
 }
 
 /** Formats keys as a table for the terminal. */
@@ -144,7 +126,7 @@ function keyTable(records: readonly KeyRecord[], now: number): string {
     { title: 'NAME', value: ({ name }) => name },
     { title: 'ORGANIZATION', value: ({ organization }) => organization ?? '(deleted)' },
     { title: 'STATE', value: (record) => stateOf(record, now) },
-    { title: 'EXPIRES', value: ({ expiresAt }) => dateOrNull(expiresAt) ?? 'never' },
+    { title: 'EXPIRES', value: (record) => keyJson(record).expires_at ?? 'never' },
   ])
 }
 
@@ -152,8 +134,4 @@ function stateOf({ revokedAt, expiresAt, replacedBy }: KeyRecord, now: number): 
   if (revokedAt !== null) return 'revoked'
   if (expiresAt !== null && expiresAt <= now) return 'expired'
   return replacedBy === null ? 'active' : `replaced by ${replacedBy}`
-}
-
-function dateOrNull(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
 }

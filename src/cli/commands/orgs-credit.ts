@@ -3,7 +3,7 @@ import type { OrganizationAccount } from '../../storage/ports/organizations.ts'
 import { parseFlags } from '../args.ts'
 import { UsageError } from '../errors.ts'
 import type { CliContext } from '../context.ts'
-import { organizationJson } from '../orgs-output.ts'
+import { organizationJson } from '../../api/admin/organization-object.ts'
 import { jsonText } from '../output.ts'
 import { withExistingStorage } from '../storage.ts'
 

@@ -3,7 +3,8 @@ import { type BillingMode, billingModes } from '../../domain/accounting/organiza
 import type { CliContext } from '../context.ts'
 import { parseFlags } from '../args.ts'
 import { UsageError } from '../errors.ts'
-import { organizationJson, organizationTable } from '../orgs-output.ts'
+import { organizationJson } from '../../api/admin/organization-object.ts'
+import { organizationTable } from '../orgs-output.ts'
 import { jsonText } from '../output.ts'
 import { withExistingStorage } from '../storage.ts'
 

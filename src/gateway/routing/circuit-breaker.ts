@@ -15,6 +15,9 @@ export type RouteFailure = {
  */
 export type CircuitBreakerSettings = { readonly failures: number; readonly cooldown: number }
 
+/** Whether calls are kept away from a route: those of no organization, of some, or of all. */
+export type CircuitState = 'closed' | 'partly_open' | 'open'
+
 /** The health of a route since its last success. */
 type RouteHealth = {
   /** Consecutive failures by organization. */
@@ -119,6 +122,14 @@ export class CircuitBreaker {
   releaseProbe(route: ModelRoute): void {
     const health = this.#healthOf(route)
     if (health) this.#probeSoon(health)
+  }
+
+  /** The state of the circuit of a route, for the operator. */
+  stateOf(route: ModelRoute): CircuitState {
+    const health = this.#healthOf(route)
+    if (health === undefined) return 'closed'
+    if (health.isOpen) return 'open'
+    return this.#isOpenForAny(health) ? 'partly_open' : 'closed'
   }
 
   /** The routes whose circuit is open for at least one organization. */

@@ -49,7 +49,10 @@ export class MeteredStream implements GenerationStream {
     try {
       const first = await this.#first
       this.#first = undefined
-      if (first) await this.#deliver(first, onBatch)
+      if (first) {
+        this.#call.observer?.firstEvents()
+        await this.#deliver(first, onBatch)
+      }
       await this.#upstream.forEach((batch) => this.#deliver(batch, onBatch))
       const cancelReason = this.#call.cancelReason()
       // Aborted after its last event, the call is settled as aborted, and its completion is not stored.

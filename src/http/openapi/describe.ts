@@ -39,7 +39,16 @@ export type Examples = Readonly<Record<string, { readonly summary: string; reado
 /** An event stream: the schema of its frames, and a description of the last one. */
 export type Frames = { readonly schema: TSchema; readonly end: string }
 
-export type Tag = 'Models' | 'Chat' | 'Responses' | 'Messages' | 'Completions' | 'Embeddings' | 'System'
+export type Tag =
+  | 'Models'
+  | 'Chat'
+  | 'Responses'
+  | 'Messages'
+  | 'Completions'
+  | 'Embeddings'
+  | 'Organization'
+  | 'Admin'
+  | 'System'
 
 export type ErrorStatus = keyof typeof errorDescriptions
 

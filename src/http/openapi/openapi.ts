@@ -86,6 +86,8 @@ const tagDescriptions: Record<Tag, string> = {
   Messages: 'Messages, as in the Anthropic API.',
   Completions: 'Completions of prompts, without a conversation.',
   Embeddings: 'Embeddings of texts.',
+  Organization: 'The usage and the costs of an organization.',
+  Admin: 'The administration of the gateway, with `WEIR_ADMIN_KEY` as the bearer token.',
   System: 'Probes, metrics and this document.',
 }
 

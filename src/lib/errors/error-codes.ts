@@ -135,6 +135,11 @@ const accessCodes = {
     'Send `WEIR_ADMIN_KEY` as the bearer token.',
     403,
   ),
+  admin_key_required: invalidRequest(
+    'The admin API was called without the admin key, or the gateway has none.',
+    'Set `WEIR_ADMIN_KEY` and send it as the bearer token.',
+    401,
+  ),
   rate_limit_exceeded: {
     status: 429,
     type: ['requests', 'tokens'],

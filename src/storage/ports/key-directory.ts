@@ -14,4 +14,6 @@ export type KnownKey = {
 export type KeyDirectory = {
   /** The key as it was stored at most half a second ago; synchronous, because it is nearly always cached. */
   find(publicId: string): KnownKey | undefined
+  /** Empties the cache: changes that were made by this process take effect at once. */
+  refresh(): void
 }

@@ -18,9 +18,13 @@ export type OrganizationChange = Partial<OrganizationLimits> & { readonly billin
 export type Organizations = {
   create(name: string): Promise<OrganizationAccount>
   list(): Promise<readonly OrganizationAccount[]>
+  /** Finds an organization by its id or by its name; resolves with undefined if there is none. */
+  find(reference: string): Promise<OrganizationAccount | undefined>
   change(name: string, change: OrganizationChange): Promise<OrganizationAccount>
   /** Adds to the balance; a negative amount is a correction, and cannot take reserved money. */
   credit(name: string, amount: Nanos, note?: string): Promise<OrganizationAccount>
+  /** Hides the organization; the rest of the deletion is left to `PendingDeletions`. */
+  beginDeletion(name: string): Promise<OrganizationAccount>
   /**
    * Deletes the organization and its data in steps, and calls `onDeleted` with the number of rows of each step. Its keys
    * stay, without an organization, from the first step on. A later call continues a deletion that was interrupted.

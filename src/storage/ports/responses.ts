@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
+import type { MetadataPair } from './completions.ts'
 
 export const responseStatuses = ['queued', 'in_progress', 'completed', 'failed', 'incomplete'] as const
 
@@ -23,6 +24,8 @@ export type Responses = {
     id: string,
     hold?: AcquireMemory,
   ): Promise<readonly JsonObject[] | undefined>
+  /** Returns a page of responses; damaged ones are omitted. Rejects with 503 if the filters take too long. */
+  list(query: ResponseQuery, hold?: AcquireMemory): Promise<ResponsePage>
   /** Returns the order of a run that has not finished. */
   findRun(organization: string, id: string): Promise<JsonObject | undefined>
   /**
@@ -51,6 +54,28 @@ export type Responses = {
   expire(before: number): Promise<number>
   /** Returns up to `limit` unfinished responses of all organizations whose ids are greater than `after`, by id. */
   unfinished(after: string, limit: number): Promise<readonly UnfinishedRun[]>
+}
+
+/** A page of the responses of an organization. */
+export type ResponseQuery = {
+  readonly organization: string
+  /** Only responses of the model with this slug. */
+  readonly model?: string | undefined
+  readonly status?: ResponseStatus | undefined
+  /** Only responses whose metadata has all of these pairs. */
+  readonly metadata: readonly MetadataPair[]
+  /** The id of the response before the page; that response may be deleted. */
+  readonly after?: string | undefined
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+}
+
+export type ResponsePage = {
+  readonly responses: readonly StoredResponse[]
+  /** The place of the page's end, also if it has no readable response. */
+  readonly last: string | undefined
+  /** Whether another page follows. */
+  readonly hasMore: boolean
 }
 
 /** A response to store: either finished, or with an order for a background run. */

@@ -1,19 +1,24 @@
 import type { Completions } from './completions.ts'
 import type { Readiness, WriterStats } from './health.ts'
 import type { KeyDirectory } from './key-directory.ts'
-import type { NewKey } from './keys.ts'
+import type { Keys, NewKey } from './keys.ts'
 import type { Ledger } from './ledger.ts'
+import type { Organizations } from './organizations.ts'
 import type { ProviderState } from './provider-state.ts'
 import type { Responses } from './responses.ts'
+import type { UsageBuckets } from './usage-buckets.ts'
 
 /** The store of a serving gateway. */
 export type Storage = {
   readonly keys: KeyDirectory
+  /** What the operator manages. */
+  readonly managed: ManagedStores
   readonly providerState: ProviderState
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
-  readonly usage: UsageExpiry
+  readonly usage: UsageUpkeep
+  readonly usageBuckets: UsageBuckets
   readonly pendingDeletions: PendingDeletions
   /** Returns some free space to the operating system, and resolves with the number of pages: 0 if there is none. */
   readonly returnSpace: () => Promise<number>
@@ -28,8 +33,16 @@ export type Storage = {
   close(): void
 }
 
-/** Deletes some of the usage rows that were created before this time, and resolves with their number: 0 if none are left. */
-export type UsageExpiry = { expire(before: number): Promise<number> }
+/** The organizations and their keys, for changes by the operator. */
+export type ManagedStores = { readonly organizations: Organizations; readonly keys: Keys }
+
+/** Keeps the recorded usage in order, in steps that delay requests no longer than their own writes. */
+export type UsageUpkeep = {
+  /** Deletes some of the rows that were created before this time, and resolves with their number: 0 if none are left. */
+  expire(before: number): Promise<number>
+  /** Adds some rows to the totals that reports read; resolves with 0 if no more are due. */
+  rollUp(): Promise<number>
+}
 
 /** Does one step for the organizations whose deletion has begun; resolves with 0 if there are none. */
 export type PendingDeletions = { continue(): Promise<number> }

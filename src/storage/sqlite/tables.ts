@@ -9,7 +9,7 @@ import type { ResponseStatus } from '../ports/responses.ts'
 // USD, held by a check), so both are exact as numbers; a sum over many rows must be read as a bigint.
 //
 // Each page that a request changes is written once more to the log. So `usage`, `ledger` and `reservations`, of which
-// every paid request has rows, are `WITHOUT ROWID`, which the migrations say and Drizzle does not know: each is one tree,
+// every paid request has rows, and `usage_totals` are `WITHOUT ROWID`, which the migrations say and Drizzle does not know: each is one tree,
 // with its newest rows together at the end.
 
 /** The state of a deletion: the rows of an organization are deleted in steps, and its own row stays. */
@@ -204,6 +204,9 @@ export const responses = sqliteTable(
   (table) => [
     check('responses_run', sql`(${table.status} in ('queued', 'in_progress')) = (${table.run} is not null)`),
     index('responses_that_follow').on(table.organization_id, table.previous_id),
+    index('responses_of_organization')
+      .on(table.organization_id, table.id)
+      .where(sql`${table.deletion} is null`),
     index('responses_in_sight')
       .on(table.id)
       .where(sql`${table.deletion} is null and ${table.status} in ('completed', 'failed', 'incomplete')`),
@@ -230,7 +233,7 @@ export const response_log = sqliteTable(
 )
 
 /** The organization of a row; deleting it deletes the row. */
-function ownerId() {
+export function ownerId() {
   return text()
     .notNull()
     .references(() => organizations.id, { onDelete: 'cascade' })

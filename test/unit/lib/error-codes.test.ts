@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type ErrorCode, errorCodes } from '../../../src/lib/errors/error-codes.ts'
+import * as admin from '../../../src/lib/errors/admin-errors.ts'
 import * as errors from '../../../src/lib/errors/errors.ts'
 import * as runErrors from '../../../src/lib/errors/run-errors.ts'
 import * as upstream from '../../../src/lib/errors/upstream-errors.ts'
@@ -15,6 +16,8 @@ const made: readonly errors.ApiError[] = [
   errors.insufficientBalance('x'),
   errors.noOrganization(),
   errors.metricsForbidden(),
+  admin.adminKeyRequired(true),
+  admin.adminKeyRequired(false),
   errors.modelNotFound('x', 'unknown_model', 'x'),
   errors.methodNotImplemented('FLY'),
   errors.methodNotAllowed('PUT', '/', ['GET']),

@@ -146,6 +146,9 @@ export type InputItemList = Static<typeof InputItemList>
 /** A page of input items; an item has all the fields of the request. */
 export const InputItemList = listSchema(Type.Object({ id: text, type: text }), 'ResponseInputItemList')
 
+/** A page of stored responses. */
+export const ResponseList = listSchema(ResponseObject, 'ResponseList')
+
 export type InputTokens = Static<typeof InputTokens>
 /** The token count of an input. */
 export const InputTokens = Type.Object(

@@ -5,22 +5,28 @@ import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
 import { oneStep, stepRows } from '../step-size.ts'
 import type { usage } from '../tables.ts'
+import { prepareTotalsUpkeep } from '../usage/rollup.ts'
 
 /** Part of a transaction: inserts the row of a request; false if it has one already, or its organization is deleted. */
-export function prepareUsageInsert({
-  sqlite,
-}: Database): (request: RequestMetadata, outcome: Outcome) => boolean {
+export function prepareUsageInsert(
+  database: Database,
+): (request: RequestMetadata, outcome: Outcome) => boolean {
+  const totals = prepareTotalsUpkeep(database)
   // A plain statement: the query builder adds half the time of the insert.
   const names = Object.keys(columns)
   const values = Object.values(columns)
   // The organization may be deleted while its call runs; the call must not fail because of that.
   const owner = `?${names.indexOf('organization_id') + 1}`
-  const insert = sqlite.prepare(
+  const insert = database.sqlite.prepare(
     `INSERT INTO usage (${names.join()}) SELECT ${names.map((_, index) => `?${index + 1}`).join()} ` +
       `WHERE EXISTS (SELECT 1 FROM organizations WHERE id = ${owner} AND ${organizationExistsSql}) ` +
       'ON CONFLICT DO NOTHING',
   )
-  return (request, outcome) => insert.run(...values.map((value) => value(request, outcome))).changes > 0
+  return (request, outcome) => {
+    const inserted = insert.run(...values.map((value) => value(request, outcome))).changes > 0
+    if (inserted) totals.inserted(request)
+    return inserted
+  }
 }
 
 type Columns = Readonly<
@@ -65,7 +71,9 @@ function rounded(milliseconds: number | undefined): number | null {
 }
 
 /** Part of a transaction: deletes some of the rows that were created before this time, and returns their number. */
-export function prepareUsageExpiry({ sqlite }: Database): (before: number) => number {
+export function prepareUsageExpiry(database: Database): (before: number) => number {
+  const { sqlite } = database
+  const totals = prepareTotalsUpkeep(database)
   const oldest = sqlite.prepare<Candidate, [number, number]>(
     `SELECT created_at, id, ${usageBytes} bytes FROM usage WHERE created_at < ? ORDER BY created_at, id LIMIT ?`,
   )
@@ -75,7 +83,9 @@ export function prepareUsageExpiry({ sqlite }: Database): (before: number) => nu
   return (before) => {
     const expired = oneStep(oldest.all(before, stepRows))
     const last = expired.at(-1)
-    if (last !== undefined) remove.run(last.created_at, last.id)
+    if (last === undefined) return 0
+    totals.deleting(last.created_at, last.id)
+    remove.run(last.created_at, last.id)
     return expired.length
   }
 }

@@ -32,7 +32,7 @@ export function createKeyDirectory(database: Database, now = () => performance.n
     entries.set(publicId, entry)
   }
 
-  return { find }
+  return { find, refresh: () => entries.clear() }
 }
 
 function prepareLookup(database: Database) {

@@ -4,6 +4,7 @@ import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../../dom
 import type { Database } from '../connection/database.ts'
 import { organizationExists } from '../organizations/organization-row.ts'
 import { accountNamed } from '../organizations/organizations.ts'
+import { OperatorError } from '../../ports/operator-error.ts'
 import { read } from '../sqlite-errors.ts'
 import { api_keys, organizations } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
@@ -70,19 +71,27 @@ function rotateKey(database: Database, id: string, grace: number, now: number): 
 }
 
 function ownerOfActive(key: KeyRecord, now: number): string {
-  if (key.organization === null) throw new Error(`The organization of the API key ${key.id} was deleted.`)
+  if (key.organization === null)
+    throw new OperatorError('invalid', `The organization of the API key ${key.id} was deleted.`)
   if (key.replacedBy !== null)
-    throw new Error(`The API key ${key.id} was already rotated. The new API key is ${key.replacedBy}.`)
-  if (key.revokedAt !== null) throw new Error(`The API key ${key.id} is revoked. Create a new one.`)
+    throw new OperatorError(
+      'invalid',
+      `The API key ${key.id} was already rotated. The new API key is ${key.replacedBy}.`,
+    )
+  if (key.revokedAt !== null)
+    throw new OperatorError('invalid', `The API key ${key.id} is revoked. Create a new one.`)
   if (key.expiresAt !== null && key.expiresAt <= now)
-    throw new Error(`The API key ${key.id} has expired. Create a new one.`)
+    throw new OperatorError('invalid', `The API key ${key.id} has expired. Create a new one.`)
   return key.organization
 }
 
 function keyWithId(database: Database, id: string): KeyRecord {
   const key = selectKeys(database).where(eq(api_keys.public_id, id)).get()
   if (key === undefined)
-    throw new Error(`There is no API key with the ID ${id}. To list all API keys, run: weir keys list`)
+    throw new OperatorError(
+      'missing',
+      `There is no API key with the ID ${id}. To list all API keys, run: weir keys list`,
+    )
   return key
 }
 

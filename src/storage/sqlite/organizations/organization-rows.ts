@@ -12,6 +12,7 @@ export function prepareIndexedRows(database: Database): readonly DeleteSome[] {
     prepareCompletionDeletion(database).deleteOf,
     prepareResponses(database),
     prepareProviderState(database),
+    prepareUsageTotals(database),
   ]
 }
 
@@ -57,6 +58,14 @@ function prepareProviderState({ sqlite }: Database): DeleteSome {
     remove.run(organization, JSON.stringify(found.map(({ id }) => id)))
     return found.length
   }
+}
+
+function prepareUsageTotals({ sqlite }: Database): DeleteSome {
+  const key = 'organization_id, width, start, key_id, api, model, provider'
+  const remove = sqlite.prepare<unknown, [string, number]>(
+    `DELETE FROM usage_totals WHERE (${key}) IN (SELECT ${key} FROM usage_totals WHERE organization_id = ? LIMIT ?)`,
+  )
+  return (organization) => remove.run(organization, stepRows).changes
 }
 
 /** A table without an index on the organization, because an index would cost every request. It is scanned by range. */

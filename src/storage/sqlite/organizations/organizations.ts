@@ -2,6 +2,7 @@ import { and, eq, isNotNull } from 'drizzle-orm'
 import { timeSortedId } from '../../../lib/id.ts'
 import { type Nanos, formatUsd } from '../../../lib/usd.ts'
 import type { OrganizationAccount, OrganizationChange, Organizations } from '../../ports/organizations.ts'
+import { OperatorError } from '../../ports/operator-error.ts'
 import { prepareEntryInsert } from '../billing/settlement.ts'
 import { maxNanos } from '../clamp-to-column.ts'
 import type { Database } from '../connection/database.ts'
@@ -24,6 +25,8 @@ export function createOrganizations(
       read(() =>
         selectAccounts(database).where(organizationExists).orderBy(organizations.id).all().map(toAccount),
       ),
+    find: (reference) => read(() => findById(database, reference) ?? findAccount(database, reference)),
+    beginDeletion: (name) => writer.write(() => beginDeletion(database, deletions, name)),
     change: (name, change) => writer.write(() => changeOrganization(database, name, change)),
     credit: (name, amount, note) =>
       writer.write(() => creditOrganization(database, name, amount, now(), note)),
@@ -41,13 +44,16 @@ export function createOrganizations(
 /** Part of a transaction: creates an unmetered organization. */
 export function insertOrganization(database: Database, name: string, now: number): OrganizationAccount {
   if (!/^[\p{L}\p{N}]([\p{L}\p{N} ._-]{0,62}[\p{L}\p{N}])?$/u.test(name))
-    throw new Error(
+    throw new OperatorError(
+      'invalid',
       'The name of an organization must have 1 to 64 letters, digits, spaces, dots, dashes or underscores, and must ' +
         'begin and end with a letter or digit.',
     )
-  if (findAccount(database, name) !== undefined) throw new Error(`The organization ${name} already exists.`)
+  if (findAccount(database, name) !== undefined)
+    throw new OperatorError('invalid', `The organization ${name} already exists.`)
   if (findInDeletion(database, name) !== undefined)
-    throw new Error(
+    throw new OperatorError(
+      'invalid',
       `The organization ${name} is still being deleted. To finish the deletion, run: weir orgs delete ${name} --yes`,
     )
   database.query
@@ -61,7 +67,10 @@ export function insertOrganization(database: Database, name: string, now: number
 export function accountNamed(database: Database, name: string): OrganizationAccount {
   const account = findAccount(database, name)
   if (account === undefined)
-    throw new Error(`There is no organization ${name}. To list all organizations, run: weir orgs list`)
+    throw new OperatorError(
+      'missing',
+      `There is no organization ${name}. To list all organizations, run: weir orgs list`,
+    )
   return account
 }
 
@@ -94,9 +103,10 @@ function creditOrganization(
 ): OrganizationAccount {
   const account = accountNamed(database, name)
   const balance = account.balance + amount
-  if (amount === 0n) throw new Error('The amount of a credit must not be zero.')
-  if (amount < 0n && balance < account.reserved) throw new Error(balanceTooLow(account))
-  if (balance > maxNanos) throw new Error(`The balance must be at most ${formatUsd(maxNanos)} USD.`)
+  if (amount === 0n) throw new OperatorError('invalid', 'The amount of a credit must not be zero.')
+  if (amount < 0n && balance < account.reserved) throw new OperatorError('invalid', balanceTooLow(account))
+  if (balance > maxNanos)
+    throw new OperatorError('invalid', `The balance must be at most ${formatUsd(maxNanos)} USD.`)
   database.query
     .update(organizations)
     .set({ balance: Number(balance) })
@@ -127,6 +137,13 @@ function beginDeletion(
 function findAccount(database: Database, name: string): OrganizationAccount | undefined {
   const row = selectAccounts(database)
     .where(and(eq(organizations.name, name), organizationExists))
+    .get()
+  return row && toAccount(row)
+}
+
+function findById(database: Database, id: string): OrganizationAccount | undefined {
+  const row = selectAccounts(database)
+    .where(and(eq(organizations.id, id), organizationExists))
     .get()
   return row && toAccount(row)
 }

@@ -11,6 +11,8 @@ import { parseStored, parseStoredList } from '../../ports/stored-json.ts'
 import type { Database } from '../connection/database.ts'
 import { read } from '../sqlite-errors.ts'
 import type { Writer } from '../writer/writer.ts'
+import { completeLog, logSize } from './log-sql.ts'
+import { prepareResponseList } from './response-list.ts'
 import { prepareChains } from './response-chain.ts'
 import { createEraser, createPins, type Pins, prepareRemovals } from './response-removal.ts'
 import { prepareResponseWrites } from './response-writes.ts'
@@ -38,6 +40,7 @@ export function createResponses(database: Database, writer: Writer): Responses {
       writer.write(() => writes.append(organization, id, position, entries)),
     find,
     findInput,
+    list: prepareResponseList(database, find),
     findRun: (organization, id) => read(() => findRun(organization, id)),
     chain: chains.ofFinished,
     runContext: chains.ofUnfinished,
@@ -75,16 +78,6 @@ type ResponseRow = {
   readonly head: string
   readonly log: string
 }
-
-/** SQL for the complete log of a row of `responses`. */
-const completeLog =
-  "CASE status WHEN 'in_progress' THEN log || coalesce((SELECT group_concat(entries, '' ORDER BY position) " +
-  "FROM response_log WHERE response_id = responses.id), '') ELSE log END"
-
-/** SQL for its size in bytes. */
-const logSize =
-  "octet_length(log) + CASE status WHEN 'in_progress' THEN coalesce((SELECT sum(octet_length(entries)) " +
-  'FROM response_log WHERE response_id = responses.id), 0) ELSE 0 END'
 
 function prepareReads(database: Database) {
   const statements = prepareStatements(database)

@@ -6,6 +6,7 @@ export const ownedTables = [
   'responses',
   'provider_state',
   'usage',
+  'usage_totals',
   'ledger',
   'reservations',
 ] as const
@@ -35,6 +36,12 @@ export function fillOrganization(sqlite: Sqlite, organization: string, other: st
       'id, key_id, created_at, api, stream, prompt_tokens, completion_tokens, cached_tokens, ' +
         'cache_write_tokens, reasoning_tokens, estimated, status',
       `${id('req_')}, 'key', i / 7, 'chat', 0, 1, 1, 0, 0, 0, 0, 200`,
+    )
+    fill(
+      'usage_totals',
+      'width, start, key_id, api, model, provider, requests, failed, client_errors, server_errors, prompt_tokens, ' +
+        'completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, priced, unpriced, cost, latencies, first_tokens',
+      `'hour', i * 3600000, 'key', 'chat', '', '', 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, '[]', '[]'`,
     )
     fill('ledger', 'id, created_at, kind, amount', `${id('led_')}, 1, 'credit', 2`)
     fill(

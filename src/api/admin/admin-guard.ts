@@ -1,0 +1,46 @@
+import { Elysia } from 'elysia'
+import type { AdminKey } from '../../http/admin-key.ts'
+import { createBodyReader } from '../../http/json-body.ts'
+import { decodablePath } from '../../http/request-path.ts'
+import { requireOwnOrigin } from '../../http/same-origin.ts'
+import { MemoryBudget } from '../../lib/memory-budget.ts'
+import type { Validator } from '../../lib/validation/validator.ts'
+
+/** The check in front of the admin API: routes of a plugin that uses it have `readChange`. */
+export type AdminGuard = ReturnType<typeof createAdminGuard>
+
+export type AdminGuardParts = {
+  readonly adminKey: AdminKey
+  /** The origins whose pages may call the gateway. */
+  readonly cors: readonly string[]
+}
+
+/** In bytes. */
+const maxBody = 64 * 1024
+
+/** Accepts only the admin key, before the body is read. */
+export function createAdminGuard({ adminKey, cors }: AdminGuardParts) {
+  return new Elysia({ name: 'admin-guard' })
+    .derive(function requireOperator({ request }) {
+      adminKey.require(request.headers)
+      requireOwnOrigin(request, cors)
+      return {}
+    })
+    .use(decodablePath())
+    .decorate('readChange', createChangeReader())
+    .as('scoped')
+}
+
+/** Reads and validates the body of a change; throws a 4xx. */
+type ChangeReader = <Body>(request: Request, body: Validator<Body>) => Promise<Body>
+
+/** The operator has no limits but that of the body. */
+function createChangeReader(): ChangeReader {
+  const readBody = createBodyReader(maxBody)
+  const memory = new MemoryBudget()
+  return (request, body) => {
+    const lease = memory.lease('operator')
+    const admission = { acquireSlot() {}, tryAcquireSlot: () => true, memory: lease }
+    return readBody(request, body, admission).finally(lease.release)
+  }
+}

@@ -1,0 +1,169 @@
+import { Elysia } from 'elysia'
+import { renderSlice } from '../../http/list-envelope.ts'
+import { jsonText } from '../../http/json-text.ts'
+import { describe } from '../../http/openapi/describe.ts'
+import { invalidCursor, pageParameters, slicePage, toPage } from '../../http/paging.ts'
+import { defineQuery } from '../../http/query.ts'
+import type { OrganizationAccount, OrganizationChange } from '../../storage/ports/organizations.ts'
+import type { AdminGuard } from './admin-guard.ts'
+import { adminErrors, changeErrors } from './errors.ts'
+import { organizationJson } from './organization-object.ts'
+import {
+  DeletedOrganization,
+  newCredit,
+  newOrganization,
+  OrganizationList,
+  OrganizationObject,
+  organizationUpdate,
+} from './schema.ts'
+import type { OrganizationService } from './organization-service.ts'
+
+const path = '/admin/organizations'
+const itemPath = `${path}/:organization` as const
+const pathParameters = { organization: 'The ID or the name of an organization.' }
+const listQuery = defineQuery(pageParameters('organization', 'asc'))
+const described = { tag: 'Admin', reply: OrganizationObject } as const
+
+const listDetail = describe({
+  ...described,
+  id: 'listOrganizations',
+  summary: 'List organizations',
+  description: 'Lists all organizations with their balances and limits.',
+  query: listQuery.parameters,
+  reply: OrganizationList,
+  errors: [400, ...adminErrors],
+})
+const createDetail = describe({
+  ...described,
+  id: 'createOrganization',
+  summary: 'Create an organization',
+  description: 'Creates an organization, with unmetered billing and the limits of the settings by default.',
+  body: newOrganization,
+  examples: {
+    prepaid: {
+      summary: 'A prepaid organization',
+      value: { name: 'acme', billing: 'prepaid', requests_per_minute: 600 },
+    },
+  },
+  errors: changeErrors,
+})
+const findDetail = describe({
+  ...described,
+  id: 'getOrganization',
+  summary: 'Get an organization',
+  description: 'Returns an organization with its balance and limits.',
+  path: pathParameters,
+  errors: [404, ...adminErrors],
+})
+const updateDetail = describe({
+  ...described,
+  id: 'updateOrganization',
+  summary: 'Change an organization',
+  description: 'Changes the billing and the limits of an organization. Absent fields stay as they are.',
+  path: pathParameters,
+  body: organizationUpdate,
+  examples: {
+    limits: { summary: 'Other limits', value: { requests_per_minute: 600, tokens_per_minute: null } },
+  },
+  errors: [404, ...changeErrors],
+})
+const removeDetail = describe({
+  ...described,
+  id: 'deleteOrganization',
+  summary: 'Delete an organization',
+  description:
+    'Deletes an organization. Requests with its API keys are rejected at once; its data is deleted in the background.',
+  path: pathParameters,
+  reply: DeletedOrganization,
+  errors: [404, ...adminErrors],
+})
+const creditDetail = describe({
+  ...described,
+  id: 'creditOrganization',
+  summary: 'Credit an organization',
+  description: 'Adds to the balance of an organization, or subtracts from what is available of it.',
+  path: pathParameters,
+  body: newCredit,
+  examples: { credit: { summary: 'A credit', value: { amount: '12.50', note: 'Invoice 7' } } },
+  errors: [404, ...changeErrors],
+})
+
+/** The routes of organizations. */
+export function organizationAdminRoutes(guard: AdminGuard, service: OrganizationService) {
+  return new Elysia({ name: 'admin-organizations' })
+    .use(guard)
+    .get(path, async ({ request }) => listPage(await service.list(), request), {
+      detail: listDetail,
+    })
+    .post(
+      path,
+      async ({ readChange, request }) => {
+        const { name, ...settings } = await readChange(request, newOrganization)
+        return toObject(await service.create(name, toChange(settings)))
+      },
+      { detail: createDetail },
+    )
+    .use(itemRoutes(guard, service))
+}
+
+function itemRoutes(guard: AdminGuard, service: OrganizationService) {
+  return new Elysia({ name: 'admin-organization' })
+    .use(guard)
+    .get(itemPath, async ({ params }) => toObject(await service.find(params.organization)), {
+      detail: findDetail,
+    })
+    .post(
+      itemPath,
+      async ({ readChange, request, params }) => {
+        const settings = toChange(await readChange(request, organizationUpdate))
+        return toObject(await service.change(params.organization, settings))
+      },
+      { detail: updateDetail },
+    )
+    .delete(
+      itemPath,
+      async ({ params }) => {
+        const { id } = await service.delete(params.organization)
+        return { id, object: 'organization.deleted', deleted: true }
+      },
+      { detail: removeDetail },
+    )
+    .post(
+      `${itemPath}/credit`,
+      async ({ readChange, request, params }) => {
+        const { amount, note } = await readChange(request, newCredit)
+        return toObject(await service.credit(params.organization, amount, note ?? undefined))
+      },
+      { detail: creditDetail },
+    )
+}
+
+function toObject(account: OrganizationAccount) {
+  return { object: 'organization', ...organizationJson(account) }
+}
+
+function listPage(accounts: readonly OrganizationAccount[], request: Request): Response {
+  const page = toPage(listQuery.read(request))
+  const slice = slicePage(accounts.map(toObject), page, (cursor, ordered) => {
+    const index = ordered.findIndex(({ id }) => id === cursor)
+    if (index < 0) throw invalidCursor('an organization')
+    return index
+  })
+  return jsonText(renderSlice(slice))
+}
+
+type Settings = {
+  readonly billing?: OrganizationChange['billing']
+  readonly requests_per_minute?: number | null
+  readonly tokens_per_minute?: number | null
+  readonly concurrent_requests?: number | null
+}
+
+function toChange(settings: Settings): OrganizationChange {
+  return {
+    billing: settings.billing,
+    requestsPerMinute: settings.requests_per_minute,
+    tokensPerMinute: settings.tokens_per_minute,
+    concurrentRequests: settings.concurrent_requests,
+  }
+}

@@ -1,0 +1,156 @@
+import { Type } from 'typebox'
+import { defineQuery, readList } from '../../http/query.ts'
+import { stringEnum } from '../../http/schema.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
+import {
+  type BucketWidth,
+  bucketWidths,
+  type UsageBucketQuery,
+  type UsageDimension,
+} from '../../storage/ports/usage-buckets.ts'
+
+/** The buckets of one page: the default, and the maximum. */
+type BucketLimits = Readonly<Record<BucketWidth, { readonly default: number; readonly max: number }>>
+
+/** A page of a report: its query, and the start of the next page if there is one. */
+export type ReportPage = { readonly query: UsageBucketQuery; readonly next: number | undefined }
+
+/** The properties that results can be grouped by, as requests name them. */
+const groupings = {
+  model: 'model',
+  api_key_id: 'key',
+  user_id: 'user',
+  user: 'user',
+  tag: 'tag',
+  provider: 'provider',
+  api: 'api',
+  organization_id: 'organization',
+  organization: 'organization',
+} as const satisfies Readonly<Record<string, UsageDimension>>
+
+const lists = {
+  'group_by[]': list(
+    'The properties to group the results by: ' +
+      '`model`, `api_key_id`, `user_id`, `tag`, `provider`, `api` or `organization_id`. ' +
+      'Only one of `user_id` and `tag` is possible; a request with several tags counts in several results.',
+  ),
+  'models[]': list('Only requests to these models. The slugs of models, such as `openai/gpt-5-mini`.'),
+  'api_key_ids[]': list('Only requests with these API keys. The IDs of API keys.'),
+  'organization_ids[]': list(
+    'Only requests of these organizations. Other organizations than that of the API key require `WEIR_ADMIN_KEY`.',
+  ),
+}
+
+/** An array of strings; not empty, because a query cannot have an empty list. */
+function list(description: string) {
+  return Type.Array(Type.String(), { minItems: 1, description })
+}
+
+/** The last second of the year 9999. */
+const maxTime = 253_402_300_799
+
+/** Creates the query parameters of a report with these limits. */
+export function defineReportQuery(limits: BucketLimits) {
+  const time = (description: string) =>
+    Type.Optional(Type.Integer({ minimum: 0, maximum: maxTime, description }))
+  const query = defineQuery({
+    start_time: time(
+      'The start of the report in Unix seconds, rounded down to a whole bucket. By default, the report has the last `limit` buckets.',
+    ),
+    end_time: time('The end of the report in Unix seconds, rounded up to a whole bucket. By default, now.'),
+    bucket_width: Type.Optional(
+      stringEnum(['1m', '1h', '1d'], {
+        default: '1d',
+        description: 'The length of a bucket: a minute, an hour or a day of UTC.',
+      }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, description: limitDescription(limits) })),
+    page: Type.Optional(
+      Type.String({
+        description: 'The `next_page` of the previous page. The other parameters must be the same.',
+      }),
+    ),
+  })
+
+  return {
+    parameters: { ...query.parameters, ...lists },
+    /** Reads the page that a request selects; `own` is the organization of its key. Throws 400. */
+    read(request: Request, own: string | undefined, now = Date.now()): ReportPage {
+      const { start_time, end_time, bucket_width: width = '1d', limit, page } = query.read(request)
+      const count = limitOf(limit, limits[width], width)
+      const step = bucketWidths[width]
+      const end = Math.ceil((end_time === undefined ? now : end_time * 1000) / step) * step
+      const start =
+        Math.floor((start_time === undefined ? end - count * step : start_time * 1000) / step) * step
+      if (start >= end) throw invalid('end_time', 'must be later than start_time')
+      const from = page === undefined ? start : startOfPage(page, { start, end, step })
+      const to = Math.min(end, from + count * step)
+      const filters = { ...readFilters(request), organizations: organizationsOf(request, own) }
+      return { query: { width, from, to, ...filters }, next: to < end ? to : undefined }
+    },
+  }
+}
+
+function readFilters(request: Request): Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys'> {
+  const groupBy = [...new Set(readList(request, 'group_by').map(dimensionOf))]
+  if (groupBy.includes('user') && groupBy.includes('tag'))
+    throw invalid('group_by', 'user_id and tag cannot be combined')
+  return {
+    groupBy,
+    models: presentList(readList(request, 'models')),
+    keys: presentList(readList(request, 'api_key_ids')),
+  }
+}
+
+/** A key can read its own organization only. */
+function organizationsOf(request: Request, own: string | undefined): readonly string[] | undefined {
+  const requested = presentList(readList(request, 'organization_ids'))
+  if (own === undefined) return requested && [...new Set(requested)]
+  if (requested?.some((id) => id !== own))
+    throw invalid('organization_ids', 'an API key can read the usage of its own organization only')
+  return [own]
+}
+
+function presentList(values: readonly string[]): readonly string[] | undefined {
+  return values.length > 0 ? values : undefined
+}
+
+function dimensionOf(name: string): UsageDimension {
+  const dimension = Object.entries(groupings).find(([known]) => known === name)?.[1]
+  if (dimension !== undefined) return dimension
+  throw invalid('group_by', `must be one of ${Object.keys(groupings).join(', ')}`)
+}
+
+function limitOf(limit: number | undefined, bounds: BucketLimits[BucketWidth], width: BucketWidth): number {
+  if (limit === undefined || limit <= bounds.max) return limit ?? bounds.default
+  throw badRequest(
+    `Invalid 'limit': must be at most ${bounds.max} for the bucket_width ${width}.`,
+    'integer_above_max_value',
+    'limit',
+  )
+}
+
+/** The token of the page that starts at this time in milliseconds. */
+export function pageToken(start: number): string {
+  return `page_${(start / 1000).toString(36)}`
+}
+
+type PageBounds = { readonly start: number; readonly end: number; readonly step: number }
+
+function startOfPage(token: string, { start, end, step }: PageBounds): number {
+  const [, digits = ''] = /^page_([0-9a-z]{1,9})$/.exec(token) ?? []
+  const from = Number.parseInt(digits, 36) * 1000
+  if (from >= start && from < end && from % step === 0) return from
+  throw invalid('page', 'must be the next_page of a page with the same parameters')
+}
+
+function invalid(name: string, problem: string): Error {
+  return badRequest(`Invalid '${name}': ${problem}.`, 'invalid_value', name)
+}
+
+function limitDescription(limits: BucketLimits): string {
+  const bounds = Object.entries(limits).map(
+    ([width, bound]) => `${bound.default} and ${bound.max} for \`${width}\``,
+  )
+  return `The number of buckets of a page. The default and the maximum are ${bounds.join(', ')}.`
+}

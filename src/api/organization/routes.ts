@@ -1,0 +1,67 @@
+import { Elysia } from 'elysia'
+import { jsonText } from '../../http/json-text.ts'
+import { describe, guardErrors } from '../../http/openapi/describe.ts'
+import type { UsageBucketGroup, UsageBuckets } from '../../storage/ports/usage-buckets.ts'
+import { defineReportQuery, type ReportPage } from './query.ts'
+import type { UsageGuard } from './usage-guard.ts'
+import { renderCosts, renderPage, renderUsage } from './render.ts'
+import { CostsPage, UsagePage } from './schema.ts'
+
+const usageLimits = {
+  '1m': { default: 60, max: 1440 },
+  '1h': { default: 24, max: 168 },
+  '1d': { default: 7, max: 31 },
+}
+const usageQuery = defineReportQuery(usageLimits)
+const costsQuery = defineReportQuery({ ...usageLimits, '1d': { default: 7, max: 180 } })
+
+const access =
+  'An API key reads the usage of its organization; `WEIR_ADMIN_KEY` reads that of all organizations.'
+
+const usageDetail = describe({
+  tag: 'Organization',
+  id: 'getUsage',
+  summary: 'Get the usage by period',
+  description: `Reports requests, tokens, errors and latencies by minute, hour or day. ${access}`,
+  query: usageQuery.parameters,
+  reply: UsagePage,
+  errors: [400, ...guardErrors],
+})
+
+const costsDetail = describe({
+  tag: 'Organization',
+  id: 'getCosts',
+  summary: 'Get the costs by period',
+  description: `Reports the cost of requests by minute, hour or day. ${access}`,
+  query: costsQuery.parameters,
+  reply: CostsPage,
+  errors: [400, ...guardErrors],
+})
+
+/** The reports of usage and costs. */
+export function organizationRoutes(guard: UsageGuard, buckets: UsageBuckets) {
+  return new Elysia({ name: 'organization' })
+    .use(guard)
+    .get(
+      '/v1/organization/usage/completions',
+      async ({ request, caller }) =>
+        reply(usageQuery.read(request, caller?.organization.id), buckets, renderUsage),
+      { detail: usageDetail },
+    )
+    .get(
+      '/v1/organization/costs',
+      async ({ request, caller }) =>
+        reply(costsQuery.read(request, caller?.organization.id), buckets, renderCosts),
+      { detail: costsDetail },
+    )
+}
+
+/** A response with the text, because Elysia would not write an exact number as it is. */
+async function reply<Result>(
+  page: ReportPage,
+  buckets: UsageBuckets,
+  renderResult: (group: UsageBucketGroup) => Result,
+): Promise<Response> {
+  const rendered = renderPage(page, await buckets.read(page.query), renderResult)
+  return jsonText([JSON.stringify(rendered)])
+}

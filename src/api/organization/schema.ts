@@ -1,0 +1,106 @@
+import { type Static, type TProperties, Type } from 'typebox'
+import type { ExactNumber } from '../../lib/json/exact-number.ts'
+
+const orNull = (description: string) =>
+  Type.Union([Type.String(), Type.Null()], {
+    description: `${description} Null unless the results are grouped by it, and for requests without one.`,
+  })
+const always = (description: string) => Type.Null({ description: `${description} Always null.` })
+const count = (description: string) => Type.Integer({ minimum: 0, description })
+
+/** The values that a result is grouped by. */
+const groupFields = {
+  organization_id: orNull('The ID of the organization.'),
+  project_id: always('Weir has no projects.'),
+  user_id: orNull('The `user` of the requests.'),
+  api_key_id: orNull('The ID of the API key.'),
+  model: orNull('The slug of the model.'),
+  provider: orNull('The name of the provider.'),
+  api: orNull('The API of the requests, such as `chat` or `responses`.'),
+  tag: orNull('One of the `tags` of the requests.'),
+}
+
+const timing = (description: string) =>
+  Type.Union(
+    [
+      Type.Object({
+        p50: Type.Integer({ description: 'The median.' }),
+        p95: Type.Integer({ description: 'The 95th percentile.' }),
+      }),
+      Type.Null(),
+    ],
+    { description: `${description} In milliseconds, rounded down to two digits; null if there are none.` },
+  )
+
+export type UsageResult = Static<typeof UsageResult>
+/** The usage of a group of requests in one bucket. */
+export const UsageResult = Type.Object(
+  {
+    object: Type.Literal('organization.usage.completions.result', { description: 'The type of the object.' }),
+    input_tokens: count('The input tokens, including cached ones.'),
+    output_tokens: count('The output tokens, including those of reasoning.'),
+    input_cached_tokens: count('The input tokens that a provider read from its cache.'),
+    input_cache_write_tokens: count('The input tokens that a provider wrote to its cache.'),
+    input_audio_tokens: count('Always 0.'),
+    output_audio_tokens: count('Always 0.'),
+    output_reasoning_tokens: count('The output tokens that were used for reasoning.'),
+    num_model_requests: count('The requests, including those that failed.'),
+    num_failed_requests: count('The requests that ended with an error, also in the middle of a stream.'),
+    num_client_errors: count('The requests with a status from 400 to 498.'),
+    num_server_errors: count('The requests with a status of 500 or more.'),
+    latency_ms: timing('The latency of successful requests.'),
+    first_token_ms: timing('The time to the first token of successful streams.'),
+    batch: always('Weir has no batches.'),
+    ...groupFields,
+  },
+  { title: 'UsageResult' },
+)
+
+/** The cost of a group of requests in one bucket. */
+export const CostsResult = Type.Object(
+  {
+    object: Type.Literal('organization.costs.result', { description: 'The type of the object.' }),
+    amount: Type.Object(
+      {
+        value: Type.Union([Type.Unsafe<ExactNumber>({ type: 'number' }), Type.Null()], {
+          description: 'The exact sum of the known costs; null if no cost is known.',
+        }),
+        currency: Type.Literal('usd', { description: 'The currency.' }),
+      },
+      { description: 'The cost.' },
+    ),
+    num_model_requests: count('The requests, including those that failed.'),
+    num_unpriced_requests: count('The requests whose cost is unknown, because their model has no price.'),
+    line_item: always('Costs are not divided into items.'),
+    ...groupFields,
+  },
+  { title: 'CostsResult' },
+)
+export type CostsResult = Static<typeof CostsResult>
+
+/** The schema of a page of buckets. */
+function pageOf<Result extends ReturnType<typeof Type.Object<TProperties>>>(result: Result, title: string) {
+  const time = (description: string) => Type.Integer({ description: `${description} In Unix seconds.` })
+  const bucket = Type.Object({
+    object: Type.Literal('bucket', { description: 'The type of the object.' }),
+    start_time: time('The start of the bucket.'),
+    end_time: time('The end of the bucket, exclusive.'),
+    results: Type.Array(result, {
+      description: 'One result for each group; empty if there are no requests.',
+    }),
+  })
+  return Type.Object(
+    {
+      object: Type.Literal('page', { description: 'The type of the object.' }),
+      data: Type.Array(bucket, { description: 'The buckets, from the oldest.' }),
+      has_more: Type.Boolean({ description: 'Whether another page follows.' }),
+      next_page: Type.Union([Type.String(), Type.Null()], {
+        description: 'The value of `page` for the next page; null if there is none.',
+      }),
+    },
+    { title },
+  )
+}
+
+export const UsagePage = pageOf(UsageResult, 'UsagePage')
+export const CostsPage = pageOf(CostsResult, 'CostsPage')

@@ -1,0 +1,30 @@
+import { Elysia } from 'elysia'
+import type { RateLimits } from '../../gateway/rate-limits/rate-limits.ts'
+import type { AdminKey } from '../../http/admin-key.ts'
+import { authenticateHeaders } from '../../http/authentication.ts'
+import { admission, setRateLimitHeaders } from '../../http/rate-limit-headers.ts'
+import type { KeyDirectory } from '../../storage/ports/key-directory.ts'
+
+/** What the check in front of usage reports depends on. */
+export type UsageGuardParts = {
+  readonly keys: KeyDirectory
+  readonly limits: RateLimits
+  readonly adminKey: AdminKey
+}
+
+/** The check in front of usage reports: routes of a plugin that uses it have a `caller`, or none for the operator. */
+export type UsageGuard = ReturnType<typeof createUsageGuard>
+
+/** Accepts the key of an organization, within its rate limits, or the admin key. */
+export function createUsageGuard({ keys, limits, adminKey }: UsageGuardParts) {
+  const admit = admission(limits)
+  return new Elysia({ name: 'usage-guard' })
+    .derive(function authenticate({ request: { headers } }) {
+      return { caller: adminKey.accepts(headers) ? undefined : authenticateHeaders(keys, headers) }
+    })
+    .derive(function admitCaller({ caller, request, set }) {
+      return { admission: caller && admit({ caller, request, set }).admission }
+    })
+    .mapResponse(setRateLimitHeaders)
+    .as('scoped')
+}

@@ -1,0 +1,101 @@
+import type { Models } from '../../gateway/models/models.ts'
+import { renderList } from '../../http/list-envelope.ts'
+import { invalidCursor, pageParameters, toPage } from '../../http/paging.ts'
+import { defineQuery, readPairs } from '../../http/query.ts'
+import { stringEnum } from '../../http/schema.ts'
+import type { AcquireMemory } from '../../lib/memory-budget.ts'
+import { nextTurn } from '../../lib/time.ts'
+import { type ResponseQuery, responseStatuses, type StoredResponse } from '../../storage/ports/responses.ts'
+import { readStored, UnreadableError } from '../../storage/ports/stored-json.ts'
+import { Type } from 'typebox'
+import type { ResponseStores } from './find-response.ts'
+import { type RenderOptions, renderResponse } from './render/render-response.ts'
+import { stateOf } from './stored-response.ts'
+
+/** The filter and the page of a list of responses, without the organization. */
+export type ListRequest = Omit<ResponseQuery, 'organization'>
+
+const listQuery = defineQuery({
+  model: Type.Optional(Type.String({ description: 'Only responses of this model.' })),
+  status: Type.Optional(stringEnum(responseStatuses, { description: 'Only responses with this status.' })),
+  ...pageParameters('response', 'desc'),
+})
+
+/** The parameters of the list of responses. */
+export const listParameters = {
+  ...listQuery.parameters,
+  metadata: Type.Unsafe({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'Only responses whose metadata has all of these pairs. Values are compared as text.',
+  }),
+}
+
+/** Reads the query string of the list of responses; throws the 400 of an invalid parameter. */
+export function readListRequest(request: Request): ListRequest {
+  const { model, status, ...page } = listQuery.read(request)
+  if (page.after !== undefined && !/^resp_[0-9a-f]{32}$/.test(page.after)) throw invalidCursor('a response')
+  return { ...toPage(page, 'desc'), model, status, metadata: readPairs(request, 'metadata') }
+}
+
+/** What a list depends on. */
+export type ListParts = ResponseStores & { readonly models: () => Models; readonly options: RenderOptions }
+
+/** One page of the stored responses of an organization, and of its background runs, as JSON in parts. */
+export async function listResponses(
+  organization: string,
+  request: ListRequest,
+  parts: ListParts,
+  hold: AcquireMemory,
+): Promise<readonly string[]> {
+  // Responses are stored under the slug; that of a model that was removed is looked up as it is.
+  const model = request.model && (parts.models().find(request.model)?.slug ?? request.model)
+  const { responses, last, hasMore } = await parts.responses.list({ ...request, model, organization }, hold)
+  const rendered = await renderAll(organization, responses, parts)
+  // An empty page has no cursor for the next one.
+  if (rendered.length === 0 && hasMore)
+    return listResponses(organization, { ...request, after: last }, parts, hold)
+  return renderList(
+    rendered.map(({ id }) => id),
+    rendered.map(({ json }) => [json]),
+    hasMore,
+  )
+}
+
+type Rendered = { readonly id: string; readonly json: string }
+
+/** In characters: the logs that are read in one turn of the event loop. */
+const turnLength = 256 * 1024
+
+async function renderAll(
+  organization: string,
+  responses: readonly StoredResponse[],
+  parts: ListParts,
+): Promise<readonly Rendered[]> {
+  const rendered: Rendered[] = []
+  let length = 0
+  for (const response of responses) {
+    rendered.push(...renderOne(organization, response, parts))
+    length += response.log.length
+    if (length < turnLength) continue
+    length = 0
+    await nextTurn()
+  }
+  return rendered
+}
+
+/** Nothing for a damaged response. A run in progress has a newer state than its log. */
+function renderOne(
+  organization: string,
+  stored: StoredResponse,
+  { live, options }: ListParts,
+): readonly Rendered[] {
+  const { id } = stored
+  try {
+    const state = live.find(organization, id)?.state ?? readStored(`response ${id}`, () => stateOf(stored))
+    return [{ id, json: JSON.stringify(renderResponse(state, options)) }]
+  } catch (error) {
+    if (error instanceof UnreadableError) return []
+    throw error
+  }
+}

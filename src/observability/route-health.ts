@@ -1,0 +1,62 @@
+import { type Attempt, circuitOpen, type RequestRecord } from './request-record.ts'
+import type { RequestListener } from './request-tracker.ts'
+
+/** The results of the requests to one route since the start. Times are milliseconds since 1970. */
+export type RouteHealth = {
+  readonly requests: number
+  readonly failures: number
+  /** Null if none has succeeded. */
+  readonly lastSuccessAt: number | null
+  readonly lastError: RouteError | null
+}
+
+/** The last failed request: its status and code only, because the message of a provider may quote the prompt. */
+export type RouteError = {
+  readonly at: number
+  readonly status: number
+  readonly code: string
+  readonly request: string
+}
+
+/** Records the results of requests by route. */
+export type RouteHealthRecorder = RequestListener & {
+  /** Returns the health of a route; undefined if no request was sent to it. */
+  of(provider: string, model: string): RouteHealth | undefined
+}
+
+/** Results that show nothing about the provider. */
+const ignored: ReadonlySet<string> = new Set([circuitOpen, 'client_gone', 'cancelled', 'interrupted'])
+
+/** The most routes; further ones are not recorded. */
+const maxRoutes = 10_000
+
+export function createRouteHealth(): RouteHealthRecorder {
+  const routes = new Map<string, RouteHealth>()
+
+  function record({ route, outcome, status = 0 }: Attempt, request: string): void {
+    if (outcome === undefined || ignored.has(outcome)) return
+    const key = keyOf(route.provider.name, route.model)
+    const known = routes.get(key) ?? none
+    if (known === none && routes.size >= maxRoutes) return
+    const requests = known.requests + 1
+    const at = Date.now()
+    if (outcome === 'ok') routes.set(key, { ...known, requests, lastSuccessAt: at })
+    else {
+      const lastError = { at, status, code: outcome, request }
+      routes.set(key, { ...known, requests, failures: known.failures + 1, lastError })
+    }
+  }
+
+  return {
+    finished({ attempts, id }: RequestRecord) {
+      for (const attempt of attempts) record(attempt, id)
+    },
+    of: (provider, model) => routes.get(keyOf(provider, model)),
+  }
+}
+
+const none: RouteHealth = { requests: 0, failures: 0, lastSuccessAt: null, lastError: null }
+
+function keyOf(provider: string, model: string): string {
+  return `${provider}\n${model}`
+}

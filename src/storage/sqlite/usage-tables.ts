@@ -1,0 +1,53 @@
+import { sql } from 'drizzle-orm'
+import { check, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Api } from '../../domain/accounting/request-metadata.ts'
+import { ownerId } from './tables.ts'
+
+/** The lengths of the periods of `usage_totals`. */
+export type TotalsWidth = 'hour' | 'day'
+
+/**
+ * The sums of `usage` by hour and by day of UTC, so that a report does not read a row for each request. They cover the
+ * rows that were created before `usage_rollup.until`; reports add the others from `usage` itself.
+ */
+export const usage_totals = sqliteTable(
+  'usage_totals',
+  {
+    organization_id: ownerId(),
+    width: text().$type<TotalsWidth>().notNull(),
+    /** When the period begins. */
+    start: integer().notNull(),
+    key_id: text().notNull(),
+    api: text().$type<Api>().notNull(),
+    /** The slug; empty if the requests name no existing model. */
+    model: text().notNull(),
+    /** Empty if no provider was reached. */
+    provider: text().notNull(),
+    requests: integer().notNull(),
+    failed: integer().notNull(),
+    client_errors: integer().notNull(),
+    server_errors: integer().notNull(),
+    prompt_tokens: integer().notNull(),
+    completion_tokens: integer().notNull(),
+    cached_tokens: integer().notNull(),
+    cache_write_tokens: integer().notNull(),
+    reasoning_tokens: integer().notNull(),
+    /** Requests with tokens whose cost is known, and those whose cost is not. */
+    priced: integer().notNull(),
+    unpriced: integer().notNull(),
+    cost: integer().notNull(),
+    /** Rounded milliseconds and the number of successful requests that took them, by turns. */
+    latencies: text({ mode: 'json' }).$type<readonly number[]>().notNull(),
+    first_tokens: text({ mode: 'json' }).$type<readonly number[]>().notNull(),
+  },
+  ({ organization_id, width, start, key_id, api, model, provider }) => [
+    primaryKey({ columns: [organization_id, width, start, key_id, api, model, provider] }),
+  ],
+)
+
+/** One row: the time before which all rows of `usage` are part of `usage_totals`. */
+export const usage_rollup = sqliteTable(
+  'usage_rollup',
+  { id: integer().primaryKey(), until: integer().notNull() },
+  (table) => [check('usage_rollup_one_row', sql`${table.id} = 1`)],
+)

@@ -1,0 +1,110 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+import type { Database } from '../connection/database.ts'
+
+/** The sums of the requests of a period that have the same key, API, model and provider. */
+export type UsageSlice = {
+  /** When the period begins, in milliseconds since 1970. */
+  readonly start: number
+  readonly organization: string
+  readonly key: string
+  readonly api: string
+  /** Empty if the requests have none, like the provider. */
+  readonly model: string
+  readonly provider: string
+  /** The user or tag, if the slices are by label; null if the requests have none. */
+  readonly label: string | null
+  readonly requests: number
+  readonly failed: number
+  readonly clientErrors: number
+  readonly serverErrors: number
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly cachedTokens: number
+  readonly cacheWriteTokens: number
+  readonly reasoningTokens: number
+  readonly priced: number
+  readonly unpriced: number
+  /** As text, because the sum of many costs may exceed the exact range of a number. */
+  readonly cost: string
+  /** JSON: rounded times and the number of requests that took them, by turns. */
+  readonly latencies: string
+  readonly firstTokens: string
+}
+
+/** Labels that requests can be sliced by. */
+export type SliceLabel = 'user' | 'tag'
+
+/** The rows of `usage` to slice: a condition in SQL, and the values of its placeholders. */
+export type SlicedRows = {
+  readonly condition: string
+  readonly values: readonly (string | number)[]
+  readonly widthMs: number
+  /** The properties that must be the same in a slice; the others are empty. All are, if absent. */
+  readonly by?: ReadonlySet<string> | undefined
+  readonly label?: SliceLabel | undefined
+}
+
+/** Returns a function that sums up rows of `usage` by period. Its statements are prepared on first use. */
+export function prepareSlices({ sqlite }: Pick<Database, 'sqlite'>): (rows: SlicedRows) => UsageSlice[] {
+  const statements = new Map<string, ReturnType<typeof prepare>>()
+  return ({ condition, values, widthMs, by, label }) => {
+    const text = sliceSql(condition, by, label)
+    const statement = statements.get(text) ?? prepare(sqlite, text)
+    statements.set(text, statement)
+    return statement.all(widthMs, ...values)
+  }
+}
+
+function prepare(sqlite: Sqlite, text: string) {
+  return sqlite.prepare<UsageSlice, (string | number)[]>(text)
+}
+
+const failed = '(usage.error IS NOT NULL OR usage.status NOT BETWEEN 200 AND 299)'
+const hasTokens = 'usage.prompt_tokens + usage.completion_tokens > 0'
+
+/** The first placeholder is the length of a period. */
+function sliceSql(
+  condition: string,
+  by: ReadonlySet<string> | undefined,
+  label: SliceLabel | undefined,
+): string {
+  const properties = Object.entries(sliceProperties).map(
+    ([name, column]) => `${by?.has(name) === false ? "''" : column} ${name}`,
+  )
+  return `SELECT usage.created_at / ?1 * ?1 start, ${properties.join()}, ${labelSql(label)} label,
+    count(*) requests, sum(${failed}) failed,
+    sum(usage.status BETWEEN 400 AND 498) clientErrors, sum(usage.status >= 500) serverErrors,
+    sum(usage.prompt_tokens) promptTokens, sum(usage.completion_tokens) completionTokens,
+    sum(usage.cached_tokens) cachedTokens, sum(usage.cache_write_tokens) cacheWriteTokens,
+    sum(usage.reasoning_tokens) reasoningTokens,
+    sum(usage.cost IS NOT NULL AND ${hasTokens}) priced, sum(usage.cost IS NULL AND ${hasTokens}) unpriced,
+    cast(coalesce(sum(usage.cost), 0) AS text) cost,
+    ${timesSql('latency_ms')} latencies, ${timesSql('first_token_ms')} firstTokens
+  FROM usage ${label === 'tag' ? tagsSql : ''} WHERE ${condition} GROUP BY 1, 2, 3, 4, 5, 6, 7`
+}
+
+const sliceProperties = {
+  organization: 'usage.organization_id',
+  key: 'usage.key_id',
+  api: 'usage.api',
+  model: "coalesce(usage.model, '')",
+  provider: "coalesce(usage.provider, '')",
+}
+
+function labelSql(label: SliceLabel | undefined): string {
+  if (label === undefined) return 'NULL'
+  return label === 'user' ? 'usage.user' : 'tag.value'
+}
+
+/** A tag that a request repeats counts once. */
+const tagsSql = `LEFT JOIN json_each(usage.tags) tag ON NOT EXISTS (
+  SELECT 1 FROM json_each(usage.tags) earlier WHERE earlier.value = tag.value AND earlier.key < tag.key)`
+
+/** The times of successful requests, rounded down to two digits, each followed by the 1 request that took it. */
+function timesSql(column: string): string {
+  const time = `usage.${column}`
+  const rounded = `CASE WHEN ${time} < 100 THEN ${time} WHEN ${time} < 1000 THEN ${time} / 10 * 10
+    WHEN ${time} < 10000 THEN ${time} / 100 * 100 WHEN ${time} < 100000 THEN ${time} / 1000 * 1000
+    ELSE ${time} / 10000 * 10000 END`
+  return `'[' || coalesce(group_concat(${rounded} || ',1') FILTER (WHERE ${time} IS NOT NULL AND NOT ${failed}), '') || ']'`
+}

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BucketWidth, UsageBucketQuery } from '../../src/storage/ports/usage-buckets.ts'
+import { bucketWidths } from '../../src/storage/ports/usage-buckets.ts'
+import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
+import { createUsageBuckets } from '../../src/storage/sqlite/usage/buckets.ts'
+import { createRollup } from '../../src/storage/sqlite/usage/rollup.ts'
+import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
+import { fillUsage, usageDays } from '../support/usage-rows.ts'
+
+/** `bun test/bench/usage-reports.ts [ROWS]`: the time of reports, and the longest time that they block the event loop. */
+const rows = Number(process.argv[2] ?? 1_000_000)
+const runs = 5
+const day = bucketWidths['1d']
+const to = Math.floor(Date.now() / day) * day
+const from = to - usageDays * day
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-usage-'))
+const database = openDatabase(join(folder, 'weir.db'))
+const writer = createWriter(database)
+const buckets = createUsageBuckets(database)
+
+const reports: Readonly<Record<string, Partial<UsageBucketQuery> & { readonly width: BucketWidth }>> = {
+  '7 days': { width: '1d', from: to - 7 * day },
+  '30 days': { width: '1d', from },
+  '30 days by model': { width: '1d', from, groupBy: ['model'] },
+  '30 days by model and key': { width: '1d', from, groupBy: ['model', 'key'] },
+  '30 days of one organization by key': { width: '1d', from, groupBy: ['key'], organizations: ['org_1'] },
+  '24 hours by model': { width: '1h', from: to - day, groupBy: ['model'] },
+  '168 hours by model': { width: '1h', from: to - 7 * day, groupBy: ['model'] },
+  '60 minutes by model': {
+    width: '1m',
+    from: to - day / 2,
+    to: to - day / 2 + 3_600_000,
+    groupBy: ['model'],
+  },
+  '1440 minutes': { width: '1m', from: to - day },
+  '7 days by tag': { width: '1d', from: to - 7 * day, groupBy: ['tag'] },
+  '7 days by user': { width: '1d', from: to - 7 * day, groupBy: ['user'] },
+}
+
+fillUsage(database.sqlite, { rows, from, to })
+console.log(`${rows} rows over ${usageDays} days, before they are added to the totals`)
+await measureAll(['7 days', '24 hours by model', '1440 minutes'])
+await rollUp()
+console.log('\nafterwards')
+await measureAll()
+writer.close()
+database.close()
+rmSync(folder, { recursive: true })
+
+async function rollUp(): Promise<void> {
+  const step = createRollup(database, writer)
+  const times: number[] = []
+  for (let start = performance.now(); (await step()) > 0; start = performance.now())
+    times.push(performance.now() - start)
+  times.sort((one, other) => one - other)
+  const total = times.reduce((sum, time) => sum + time, 0)
+  const totals = database.sqlite.prepare('SELECT width, count(*) FROM usage_totals GROUP BY 1').values()
+  console.log(
+    `\nadded to the totals in ${times.length} steps: ${((total * 1000) / rows).toFixed(1)} µs a row, ` +
+      `median step ${times[times.length >> 1]?.toFixed(1)} ms, longest ${times.at(-1)?.toFixed(1)} ms; ` +
+      totals.map(([width, count]) => `${count} rows by ${width}`).join(', '),
+  )
+}
+
+async function measureAll(names = Object.keys(reports)): Promise<void> {
+  for (const [name, query] of Object.entries(reports)) {
+    if (!names.includes(name)) continue
+    const times: number[] = []
+    let blockedMs = 0
+    for (let run = 0; run < runs; run++) {
+      const start = performance.now()
+      const reading = buckets.read({ from, to, groupBy: [], ...query })
+      blockedMs = Math.max(blockedMs, await longestBlock(reading))
+      times.push(performance.now() - start)
+    }
+    times.sort((one, other) => one - other)
+    console.log(
+      `${name.padEnd(40)} median ${times[runs >> 1]?.toFixed(1).padStart(8)} ms  worst ${times.at(-1)?.toFixed(1).padStart(8)} ms  ` +
+        `blocks ${blockedMs.toFixed(1).padStart(6)} ms`,
+    )
+  }
+}
+
+/** The longest time between two turns of the event loop until the promise is settled. */
+async function longestBlock(promise: Promise<unknown>): Promise<number> {
+  const watch = { settled: false, longest: 0 }
+  const watched = promise.finally(() => (watch.settled = true))
+  for (let last = performance.now(); !watch.settled;) {
+    await new Promise((resolve) => setImmediate(resolve))
+    watch.longest = Math.max(watch.longest, performance.now() - last)
+    last = performance.now()
+  }
+  await watched
+  return watch.longest
+}
