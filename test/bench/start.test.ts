@@ -13,7 +13,8 @@ test('the modules that a server loads stay within their budget', async () => {
   const server = await modulesOf('src/cli/commands/serve.ts')
   const ours = server.all.filter((path) => path.startsWith('src/'))
   expect(ours.length).toBeGreaterThan(50)
-  expect(ours.length).toBeLessThanOrEqual(450)
+  // Eight APIs and the storage; the bytes below are what costs time.
+  expect(ours.length).toBeLessThanOrEqual(550)
   expect(server.all.length - ours.length).toBeLessThanOrEqual(1500)
   expect(server.bytes).toBeLessThanOrEqual(2.5e6)
 })
