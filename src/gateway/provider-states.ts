@@ -67,11 +67,14 @@ function toolCallsOf(message: Message): readonly PastToolCall[] {
 
 function withStates(generation: Generation, provider: string, states: ReadonlyMap<string, Json>): Generation {
   if (states.size === 0 && !generation.messages.some(hasSentState)) return generation
+  // A caller can repeat a call: only the last one with an id gets its state, or a request could grow without a bound.
+  const lastCalls = new Map(generation.messages.flatMap(toolCallsOf).map((call) => [call.id, call]))
+  const stored = (call: PastToolCall) => (lastCalls.get(call.id) === call ? states.get(call.id) : undefined)
   const messages = generation.messages.map((message) => {
     if (message.role !== 'assistant' || message.toolCalls.length === 0) return message
     const toolCalls = message.toolCalls.map((call) => ({
       ...call,
-      state: states.get(call.id) ?? (call.provider === provider ? call.state : undefined),
+      state: stored(call) ?? (call.provider === provider ? call.state : undefined),
     }))
     return { ...message, toolCalls }
   })

@@ -1,7 +1,7 @@
 import type { Parameter } from '../../domain/generation/parameters.ts'
 import type { Format, Generation } from '../../domain/generation/request.ts'
 import type { LoweredRequest } from '../../gateway/models/prepare-generation.ts'
-import type { Fields } from '../../lib/json/json.ts'
+import { type Fields, fieldsOf, listOf, textOf } from '../../lib/json/json.ts'
 import { lowerEffort } from './lower-effort.ts'
 import { lowerMessages } from './lower-messages.ts'
 import { lowerTools } from './lower-tools.ts'
@@ -45,6 +45,7 @@ export function lowerPrompt(request: CountTokensRequest, { beta }: MessageHeader
     ...lowerTools(request),
     format: lowerFormat(request),
     effort: lowerEffort(request),
+    compaction: requestsCompaction(request) || undefined,
     source: {
       protocol: 'anthropic',
       body: request,
@@ -53,6 +54,12 @@ export function lowerPrompt(request: CountTokensRequest, { beta }: MessageHeader
     extras: noExtras,
   }
   return { generation, names, droppable, warnings: [] }
+}
+
+/** Only Anthropic does that; its other edits of the context generate nothing. */
+function requestsCompaction(request: Fields): boolean {
+  const edits = listOf(fieldsOf(request.context_management).edits)
+  return edits.some((edit) => textOf(fieldsOf(edit).type)?.startsWith('compact') === true)
 }
 
 function lowerFormat({ output_config, output_format }: CountTokensRequest): Format | undefined {

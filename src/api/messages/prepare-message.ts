@@ -1,6 +1,7 @@
 import type { PreparedGeneration } from '../../gateway/models/prepare-generation.ts'
 import { prepareGeneration } from '../../gateway/models/prepare-generation.ts'
 import type { Models } from '../../gateway/models/models.ts'
+import { selectBetas } from './betas.ts'
 import { lower, type MessageHeaders } from './lower.ts'
 import type { MessageRequest } from './schema.ts'
 
@@ -21,6 +22,15 @@ export function prepareMessage(
     models: models(),
     unsupported,
   })
+  const { source, warnings } = selectBetas(prepared.generation.source, prepared.model)
+  return withLimit({
+    ...prepared,
+    generation: { ...prepared.generation, source },
+    warnings: [...prepared.warnings, ...warnings],
+  })
+}
+
+function withLimit(prepared: PreparedGeneration): PreparedGeneration {
   const { generation, model, warnings } = prepared
   const limit = model.maxOutputTokens
   if (limit === undefined || generation.maxTokens === undefined || generation.maxTokens <= limit)

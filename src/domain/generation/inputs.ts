@@ -4,6 +4,7 @@ import type { Operation } from './source-request.ts'
 export type Input = string | readonly number[]
 
 type Request = {
+  readonly compaction?: boolean
   readonly operation?: Operation
   readonly choices?: number
   readonly inputs?: readonly Input[]
@@ -15,6 +16,11 @@ export function totalChoices({ operation, choices = 1, inputs }: Request): numbe
 }
 
 /** The number of prompts, each of which fills a context window of its own. */
-export function promptCount({ inputs }: Request): number {
-  return Math.max(1, inputs?.length ?? 1)
+export function promptCount({ inputs, ...request }: Request): number {
+  return Math.max(1, inputs?.length ?? 1) * callsOfModel(request)
+}
+
+/** The maximum number of times that the provider calls the model for one answer. */
+export function callsOfModel({ compaction }: Pick<Request, 'compaction'>): number {
+  return compaction === true ? 2 : 1
 }

@@ -34,6 +34,8 @@ export type Generation = {
   /** Tools that a provider runs itself, or whose form only its protocol defines. */
   readonly providerTools?: readonly ProviderTool[]
   readonly source?: SourceRequest
+  /** The provider may summarize the conversation before it answers: that is a second prompt with a second answer. */
+  readonly compaction?: boolean
   /** Properties of the request that the API does not name: only protocols that share them send them on. */
   readonly extras: Fields
 }

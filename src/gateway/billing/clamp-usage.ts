@@ -1,5 +1,5 @@
 import type { Generation } from '../../domain/generation/request.ts'
-import { promptCount, totalChoices } from '../../domain/generation/inputs.ts'
+import { callsOfModel, promptCount, totalChoices } from '../../domain/generation/inputs.ts'
 import type { Usage } from '../../domain/generation/usage.ts'
 import type { Model } from '../models/model.ts'
 import { estimatePromptTokens } from './estimate.ts'
@@ -38,7 +38,7 @@ function maxCompletionFor(generation: Generation, model: MeteredModel): number {
   if (generation.operation === 'embedding') return 0
   const maxPerChoice =
     generation.maxTokens ?? model.maxOutputTokens ?? model.contextWindow ?? defaultMaxAnswerTokens
-  return maxPerChoice * totalChoices(generation)
+  return maxPerChoice * totalChoices(generation) * callsOfModel(generation)
 }
 
 /**

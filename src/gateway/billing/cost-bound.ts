@@ -1,6 +1,6 @@
 import type { Pricing } from '../../config/model-facts.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
-import { totalChoices } from '../../domain/generation/inputs.ts'
+import { callsOfModel, totalChoices } from '../../domain/generation/inputs.ts'
 import type { Generation, Message } from '../../domain/generation/request.ts'
 import { billingNotConfigured } from '../../lib/errors/errors.ts'
 import type { Model } from '../models/model.ts'
@@ -24,7 +24,7 @@ const defaultMaxAnswerTokens = 32_768
 export function maxAnswerTokens(generation: Generation, model: Pick<Model, 'maxOutputTokens'>): number {
   if (generation.operation === 'embedding') return 0
   const maxPerChoice = generation.maxTokens ?? model.maxOutputTokens ?? defaultMaxAnswerTokens
-  return maxPerChoice * totalChoices(generation)
+  return maxPerChoice * totalChoices(generation) * callsOfModel(generation)
 }
 
 /**

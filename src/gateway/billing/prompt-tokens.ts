@@ -1,4 +1,4 @@
-import { type Input, promptCount } from '../../domain/generation/inputs.ts'
+import { callsOfModel, type Input } from '../../domain/generation/inputs.ts'
 import type {
   AssistantMessage,
   ForeignPart,
@@ -7,6 +7,7 @@ import type {
   Part,
   Tool,
 } from '../../domain/generation/request.ts'
+import { type Fields, isObject } from '../../lib/json/json.ts'
 import type { Model } from '../models/model.ts'
 import { conservativeTokens } from './conservative-tokens.ts'
 import { maxImageTokens } from './image-tokens.ts'
@@ -50,7 +51,7 @@ const conservative: TokenWeights = {
 
 /** The maximum tokens of the prompt: one for each byte of text, the maximum for everything else. */
 export function maxPromptTokens(generation: Generation, model: PromptModel): number {
-  return promptTokens(generation, model, upperBound)
+  return promptTokens(generation, model, upperBound) * callsOfModel(generation)
 }
 
 /**
@@ -67,7 +68,7 @@ function promptTokens(generation: Generation, model: PromptModel, weights: Token
   for (const message of messages) sum += countMessage(message, model, weights)
   if (format?.type === 'json_schema') sum += weights.tools + countJson(format, weights)
   for (const input of inputs) sum += countInput(input, weights)
-  return Math.min(sum, (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * promptCount(generation))
+  return Math.min(sum, (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * Math.max(1, inputs.length))
 }
 
 /** Some tokenizers mark the beginning and the end of each input, which counts as that of a message. */
@@ -115,12 +116,27 @@ function countForeignPart(
   model: PromptModel,
   weights: TokenWeights,
 ): number {
-  // The parts of another protocol that are files are lowered to files.
-  if (protocol !== undefined) return countJson(value, weights)
+  // Files on their own are lowered to files, but the content of other blocks is sent as it was written.
+  if (protocol !== undefined) return countJson(value, weights) + countFiles(value, model)
   if (value.type === 'input_audio') return countJson(value, upperBound)
   return textPartTypes.has(value.type)
     ? countJson(value, weights)
     : (model.contextWindow ?? defaultContextWindow)
+}
+
+/** The maximum tokens of the files within a value, at any depth: those with a source other than text, or with an id. */
+function countFiles(value: unknown, model: PromptModel): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let sum = 0
+  if (isObject(value) && isFile(value))
+    sum += value.type === 'image' ? maxImageTokens(model) : (model.contextWindow ?? defaultContextWindow)
+  for (const child of Object.values(value)) sum += countFiles(child, model)
+  return sum
+}
+
+function isFile({ source, file_id }: Fields): boolean {
+  if (typeof file_id === 'string') return true
+  return isObject(source) && source.type !== 'text' && source.type !== 'content'
 }
 
 const textPartTypes: ReadonlySet<string> = new Set([

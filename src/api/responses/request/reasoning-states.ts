@@ -8,8 +8,8 @@ import type { Item } from './items.ts'
  * the call that it belongs to, or else with the next call; reasoning that no call follows is not sent back.
  */
 export class ReasoningStates {
-  /** By the id of their call. */
-  readonly #ofCalls: ReadonlyMap<string, SealedState>
+  /** By the id of their call, until it gets its state: a repeated call does not get it again. */
+  readonly #ofCalls: Map<string, SealedState>
   /** Those since the last call, all of one provider. */
   #pending: SealedState[] = []
 
@@ -38,6 +38,7 @@ export class ReasoningStates {
     const states = own === undefined ? this.#pending : [own]
     const [first] = states
     this.clear()
+    this.#ofCalls.delete(call.id)
     return first === undefined
       ? call
       : { ...call, state: joinStates(states.map(({ state }) => state)), provider: first.provider }

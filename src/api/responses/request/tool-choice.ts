@@ -11,21 +11,21 @@ export function chooseTools(choice: unknown, tools: readonly NamedTool[]): Chose
   if (choice == null || tools.length === 0) return { tools, choice: undefined }
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { tools, choice }
   const { type, mode, tools: allowed } = fieldsOf(choice)
+  const byName = new Map(tools.map((tool) => [tool.tool.name, tool]))
   if (type === 'allowed_tools') {
-    const named = listOf(allowed).map((tool, index) => findTool(tool, tools, `tool_choice.tools[${index}]`))
-    return { tools: named, choice: mode === 'required' ? mode : 'auto' }
+    const named = listOf(allowed).map((tool, index) => findTool(tool, byName, `tool_choice.tools[${index}]`))
+    return { tools: [...new Set(named)], choice: mode === 'required' ? mode : 'auto' }
   }
-  return { tools, choice: { name: findTool(choice, tools, 'tool_choice').tool.name } }
+  return { tools, choice: { name: findTool(choice, byName, 'tool_choice').tool.name } }
 }
 
 /** The tool that a choice names. */
-function findTool(choice: unknown, tools: readonly NamedTool[], path: string): NamedTool {
+function findTool(choice: unknown, tools: ReadonlyMap<string, NamedTool>, path: string): NamedTool {
   if (!isObject(choice) || (choice.type !== 'function' && choice.type !== 'custom'))
     throw unknownChoice(choice, path)
   const name = textOf(choice.name) ?? ''
   const namespace = textOf(choice.namespace)
-  const known = namespace === undefined ? name : flatName(namespace, name)
-  const found = tools.find(({ tool }) => tool.name === known)
+  const found = tools.get(namespace === undefined ? name : flatName(namespace, name))
   if (found) return found
   throw badRequest(`Invalid '${path}': 'tools' has no tool of that name.`, 'invalid_value', `${path}.name`)
 }

@@ -1,5 +1,6 @@
 import type { Finish, FinishReason, ProviderFields } from '../../../domain/generation/events.ts'
 import { type Fields, textOf } from '../../../lib/json/json.ts'
+import { compactionsOf } from './usage.ts'
 
 /** The end of a message, from its last fields and its counts. A call of the output tool is not a tool call. */
 export function finishFor(ending: Fields, counts: Fields, hasToolCalls: boolean): Finish {
@@ -28,10 +29,19 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
 
 const messageFields = ['container', 'stop_details', 'context_management', 'diagnostics']
 const usageFields = ['server_tool_use', 'iterations']
+/** With compactions, whose tokens are in the iterations alone, and the sums are not what the provider reported. */
+const countFields = [
+  'input_tokens',
+  'output_tokens',
+  'cache_creation_input_tokens',
+  'cache_read_input_tokens',
+  'cache_creation',
+]
 
 /** What no common field expresses: the container of the tools, and how often the provider ran them. */
 function providerFieldsOf(ending: Fields, counts: Fields): ProviderFields | undefined {
-  const usage = selected(usageFields, counts)
+  const withCounts = compactionsOf(counts).length > 0
+  const usage = selected(withCounts ? [...usageFields, ...countFields] : usageFields, counts)
   const fields = { ...selected(messageFields, ending), ...(usage && { usage }) }
   return Object.keys(fields).length === 0 ? undefined : { protocol: 'anthropic', fields }
 }

@@ -30,8 +30,8 @@ const generationFields: Readonly<Record<string, keyof Generation>> = {
 }
 
 /**
- * Fields that change the price of the tokens, which is not known here, and those that refer to the account of the
- * gateway.
+ * Fields that change the price of the tokens, which is not known here, those that refer to the account of the gateway,
+ * and those that Google Cloud accepts in place of headers.
  */
 const ignored: ReadonlySet<string> = new Set([
   'speed',
@@ -39,6 +39,9 @@ const ignored: ReadonlySet<string> = new Set([
   'fallbacks',
   'workspace_id',
   'user_profile_id',
+  'anthropic_beta',
+  'anthropic_version',
+  'betas',
 ])
 
 function isSent(name: string, generation: Generation, warn: Warn): boolean {

@@ -1,5 +1,5 @@
 import type { Usage } from '../../../domain/generation/usage.ts'
-import { type Fields, fieldsOf, isObject, numberOf } from '../../../lib/json/json.ts'
+import { type Fields, fieldsOf, isObject, listOf, numberOf } from '../../../lib/json/json.ts'
 
 /** The counts, overridden by later ones: each later count is a total from the beginning. */
 export function mergeUsage(counts: Fields, later: unknown): Fields {
@@ -9,17 +9,29 @@ export function mergeUsage(counts: Fields, later: unknown): Fields {
 }
 
 /**
- * The usage of a response; undefined where all counts are zero. Anthropic counts cached tokens apart from input tokens.
+ * The usage of a response; undefined where all counts are zero. Anthropic counts cached tokens apart from input tokens,
+ * and compactions of the context apart from the message.
  */
 export function parseUsage(counts: Fields): Usage | undefined {
+  const all = [parseCounts(counts), ...compactionsOf(counts).map(parseCounts)]
+  const usage = all.reduce(addCounts)
+  return usage.promptTokens + usage.completionTokens === 0 ? undefined : usage
+}
+
+/** The counts of the compactions of the context, which the other counts do not include. */
+export function compactionsOf(counts: Fields): readonly Fields[] {
+  return listOf(counts.iterations)
+    .map(fieldsOf)
+    .filter(({ type }) => type === 'compaction')
+}
+
+function parseCounts(counts: Fields): Usage {
   const cachedTokens = countOf(counts.cache_read_input_tokens)
   const cacheWriteTokens = countOf(counts.cache_creation_input_tokens)
   const longWrites = countOf(fieldsOf(counts.cache_creation).ephemeral_1h_input_tokens)
-  const promptTokens = (countOf(counts.input_tokens) ?? 0) + (cachedTokens ?? 0) + (cacheWriteTokens ?? 0)
   const completionTokens = countOf(counts.output_tokens) ?? 0
-  if (promptTokens + completionTokens === 0) return undefined
   return {
-    promptTokens,
+    promptTokens: (countOf(counts.input_tokens) ?? 0) + (cachedTokens ?? 0) + (cacheWriteTokens ?? 0),
     completionTokens,
     cachedTokens,
     cacheWriteTokens,
@@ -29,6 +41,21 @@ export function parseUsage(counts: Fields): Usage | undefined {
       completionTokens,
     ),
   }
+}
+
+function addCounts(a: Usage, b: Usage): Usage {
+  return {
+    promptTokens: a.promptTokens + b.promptTokens,
+    completionTokens: a.completionTokens + b.completionTokens,
+    cachedTokens: sum(a.cachedTokens, b.cachedTokens),
+    cacheWriteTokens: sum(a.cacheWriteTokens, b.cacheWriteTokens),
+    longCacheWriteTokens: sum(a.longCacheWriteTokens, b.longCacheWriteTokens),
+    reasoningTokens: sum(a.reasoningTokens, b.reasoningTokens),
+  }
+}
+
+function sum(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0)
 }
 
 /** The service tier of our API for the tier in the counts; null for one that our API does not know. */
