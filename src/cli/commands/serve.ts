@@ -18,6 +18,7 @@ import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
 import { logTo, logWarnings } from '../log.ts'
 import { commandPrefix, locationFlags } from '../invocation.ts'
+import { createServeOutput, type ServeOutput } from '../serve/output.ts'
 import { reloadOnSignal } from '../serve/reload.ts'
 import { raiseRequestLimit } from '../serve/request-limit.ts'
 import { listen, type Server } from '../serve/listen.ts'
@@ -60,43 +61,62 @@ export const serve: Command = {
     const exitCode = await raiseRequestLimit(context)
     if (exitCode !== undefined) return exitCode
     assertServable(loaded)
-    const requestLines = createRequestLines(context, flags.json === true)
-    const log = logTo(context, flags.json, requestLines.notes)
-    logWarnings(loaded.warnings, log)
-    const stopSignals = listenForStopSignals(context)
-    const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
-    // Listen first: a start that cannot listen must not create or change a database.
-    const server = listen(fetchWhenStarted(starting), loaded.settings, log)
+    const output = createServeOutput(context, flags.json === true)
     try {
-      const runtime = await start(loaded, context, log, requestLines)
-      requestLines.setRuntime(runtime)
-      try {
-        runtime.attachServer(server)
-        started(runtime)
-        context.out(bannerText(runtime, displayUrl(server), loaded, flags, context))
-        reloadOnSignal(runtime, load, context.environment, log)
-        await stopSignals.first
-        await shutDown(runtime, server, drainMs, stopSignals.second, log)
-      } finally {
-        await runtime.stop()
-      }
+      await serveUntilStopped({ loaded, load, flags, drainMs, output })
     } finally {
-      await server.stop(true)
+      await output.flush()
     }
     return 0
   },
 }
 
+type ServeInput = {
+  readonly loaded: LoadedSettings
+  readonly load: () => LoadedSettings
+  readonly flags: SettingsFlags & { readonly json?: boolean | undefined }
+  readonly drainMs: number
+  readonly output: ServeOutput
+}
+
+async function serveUntilStopped({ loaded, load, flags, drainMs, output }: ServeInput): Promise<void> {
+  const { context } = output
+  const requestLines = createRequestLines(output, flags.json === true)
+  const log = logTo(context, flags.json, requestLines.notes)
+  logWarnings(loaded.warnings, log)
+  const stopSignals = listenForStopSignals(context)
+  const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
+  // Listen first: a start that cannot listen must not create or change a database.
+  const server = listen(fetchWhenStarted(starting), loaded.settings, log)
+  try {
+    const runtime = await start(loaded, context, log, requestLines)
+    requestLines.setRuntime(runtime)
+    try {
+      runtime.attachServer(server)
+      started(runtime)
+      context.out(bannerText(runtime, displayUrl(server), loaded, flags, context))
+      reloadOnSignal(runtime, load, context.environment, log)
+      await stopSignals.first
+      await shutDown(runtime, server, drainMs, stopSignals.second, log)
+    } finally {
+      await runtime.stop()
+    }
+  } finally {
+    await server.stop(true)
+  }
+}
+
 type RequestLines = LogOutput & { setRuntime(started: Runtime): void }
 
 /** Returns the output of the request log. If it shares a terminal with the log, a failure is reported once. */
-function createRequestLines({ terminal, errTerminal }: CliContext, json: boolean): RequestLines {
+function createRequestLines({ context, requests }: ServeOutput, json: boolean): RequestLines {
+  const { terminal, errTerminal } = context
   let runtime: Runtime | undefined
   const setRuntime = (started: Runtime) => void (runtime = started)
-  if (terminal === undefined || json) return { sink: process.stdout, readable: false, setRuntime }
+  if (terminal === undefined || json) return { sink: requests, readable: false, setRuntime }
   const requestsAreLogged = () => runtime?.configuration().settings.log !== 'off'
   const notes = errTerminal && createFailureNotes(requestsAreLogged)
-  return { sink: process.stdout, readable: true, color: terminal.color, ...(notes && { notes }), setRuntime }
+  return { sink: requests, readable: true, color: terminal.color, ...(notes && { notes }), setRuntime }
 }
 
 /** Throws if the TLS files or the data folder cannot be used; later errors would not name the file or folder. */
