@@ -11,6 +11,7 @@ import type { LogOutput } from '../../observability/request-log/request-log.ts'
 import { createRuntime, type Runtime } from '../../server/runtime.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
 import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
+import { parseBootstrapKey } from '../../storage/sqlite/keys/bootstrap.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { banner } from '../serve/banner.ts'
 import type { Command } from '../command.ts'
@@ -60,7 +61,7 @@ export const serve: Command = {
     const loaded = load()
     const exitCode = await raiseRequestLimit(context)
     if (exitCode !== undefined) return exitCode
-    assertServable(loaded)
+    assertServable(loaded, context)
     const output = createServeOutput(context, flags.json === true)
     try {
       await serveUntilStopped({ loaded, load, flags, drainMs, output })
@@ -119,8 +120,14 @@ function createRequestLines({ context, requests }: ServeOutput, json: boolean): 
   return { sink: requests, readable: true, color: terminal.color, ...(notes && { notes }), setRuntime }
 }
 
-/** Throws if the TLS files or the data folder cannot be used; later errors would not name the file or folder. */
-function assertServable({ settings: { tls }, file, dataFolder }: LoadedSettings): void {
+/**
+ * Throws if the TLS files, the data folder or the first key cannot be used: later errors would not name the file or
+ * folder, and would leave a new database behind.
+ */
+function assertServable(
+  { settings: { tls }, file, dataFolder }: LoadedSettings,
+  { environment }: CliContext,
+): void {
   const problems = tls ? tlsProblems(tls) : []
   if (problems.length > 0) throw new SettingsError(problems, file)
   const problem = dataFolderProblem(dataFolder, [databaseName, lockName])
@@ -128,6 +135,7 @@ function assertServable({ settings: { tls }, file, dataFolder }: LoadedSettings)
     throw new CommandError(
       `The data folder ${dataFolder} cannot be used: ${problem} Choose another folder with --data.`,
     )
+  if (environment.WEIR_BOOTSTRAP_KEY) parseBootstrapKey(environment.WEIR_BOOTSTRAP_KEY)
 }
 
 /** The address without any settings. */
