@@ -21,6 +21,8 @@ export type CliContext = {
 
 /** An interactive terminal. */
 export type Terminal = {
+  /** The file descriptor of the stream. */
+  readonly descriptor: number
   /** The current size in characters. */
   size(): { readonly columns: number; readonly rows: number }
   readonly color: boolean
@@ -38,8 +40,8 @@ export function processContext(): CliContext {
     home: homedir(),
     out: lineWriter(stdout, () => closed.abort()),
     err: lineWriter(stderr, () => {}),
-    ...(stdout.isTTY && { terminal: terminalOf(stdout) }),
-    ...(stderr.isTTY && { errTerminal: terminalOf(stderr) }),
+    ...(stdout.isTTY && { terminal: terminalOf(stdout, 1) }),
+    ...(stderr.isTTY && { errTerminal: terminalOf(stderr, 2) }),
     outputClosed: closed.signal,
   }
 }
@@ -53,8 +55,9 @@ function lineWriter(stream: NodeJS.WriteStream, onClosed: () => void): (text: st
   return (text) => void stream.write(`${text}\n`)
 }
 
-function terminalOf(stream: NodeJS.WriteStream): Terminal {
+function terminalOf(stream: NodeJS.WriteStream, descriptor: number): Terminal {
   return {
+    descriptor,
     // A terminal of unknown size reports 0.
     size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }),
     color: supportsColor(process.env),

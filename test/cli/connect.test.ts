@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { connect } from '../../src/cli/commands/connect.ts'
 import { keys } from '../../src/cli/commands/keys.ts'
 import { connectTools } from '../../src/cli/connect/tools.ts'
@@ -8,6 +8,7 @@ import { startApp } from '../support/app.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { startScenario } from '../support/scenario.ts'
 import { projectFolder } from '../support/source.ts'
+import { runWeir } from './support/run-weir.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
 const keyForm = /^sk-weir-[0-9A-Za-z]{12}-[0-9A-Za-z]{32}$/
@@ -78,6 +79,27 @@ test('weir connect reports a gateway that runs at the address', async () => {
   })
   expect(json).not.toHaveProperty('key')
   expect(json.environment).toEqual({ WEIR_API_KEY: '$WEIR_API_KEY' })
+})
+
+test('weir connect sends nothing to the proxy of the environment', async () => {
+  await using served = await startServed()
+  const proxied: string[] = []
+  using proxy = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request) {
+      proxied.push(request.url)
+      return new Response('', { status: 502 })
+    },
+  })
+  const variables = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy']
+  const proxies = Object.fromEntries(variables.map((name) => [name, proxy.url.origin]))
+  const args = ['connect', 'codex', '--url', served.app.url, '--key', served.app.key, '--json']
+  const { code, out } = await runWeir(args, dirname(served.data), { ...environment, ...proxies })
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({ running: true, model: 'weir/echo' })
+  expect(served.app.requestLines.all.map((line) => JSON.parse(line).path)).toEqual(['/v1/models'])
+  expect(proxied).toEqual([])
 })
 
 test('a server that is not a gateway is not taken for one', async () => {

@@ -18,6 +18,7 @@ function terminal(columns: number) {
     while (written.length < count) await new Promise<void>((resolve) => (wake = resolve))
   }
   const screen: Terminal = {
+    descriptor: 2,
     size: () => ({ columns, rows: 24 }),
     color: false,
     write(text) {

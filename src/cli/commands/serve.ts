@@ -11,6 +11,7 @@ import type { LogOutput } from '../../observability/request-log/request-log.ts'
 import { createRuntime, type Runtime } from '../../server/runtime.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
 import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
+import { parseBootstrapKey } from '../../storage/sqlite/keys/bootstrap.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { banner } from '../serve/banner.ts'
 import type { Command } from '../command.ts'
@@ -18,6 +19,7 @@ import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
 import { logTo, logWarnings } from '../log.ts'
 import { commandPrefix, locationFlags } from '../invocation.ts'
+import { createServeOutput, type ServeOutput } from '../serve/output.ts'
 import { reloadOnSignal } from '../serve/reload.ts'
 import { raiseRequestLimit } from '../serve/request-limit.ts'
 import { listen, type Server } from '../serve/listen.ts'
@@ -59,48 +61,73 @@ export const serve: Command = {
     const loaded = load()
     const exitCode = await raiseRequestLimit(context)
     if (exitCode !== undefined) return exitCode
-    assertServable(loaded)
-    const requestLines = createRequestLines(context, flags.json === true)
-    const log = logTo(context, flags.json, requestLines.notes)
-    logWarnings(loaded.warnings, log)
-    const stopSignals = listenForStopSignals(context)
-    const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
-    // Listen first: a start that cannot listen must not create or change a database.
-    const server = listen(fetchWhenStarted(starting), loaded.settings, log)
+    assertServable(loaded, context)
+    const output = createServeOutput(context, flags.json === true)
     try {
-      const runtime = await start(loaded, context, log, requestLines)
-      requestLines.setRuntime(runtime)
-      try {
-        runtime.attachServer(server)
-        started(runtime)
-        context.out(bannerText(runtime, displayUrl(server), loaded, flags, context))
-        reloadOnSignal(runtime, load, context.environment, log)
-        await stopSignals.first
-        await shutDown(runtime, server, drainMs, stopSignals.second, log)
-      } finally {
-        await runtime.stop()
-      }
+      await serveUntilStopped({ loaded, load, flags, drainMs, output })
     } finally {
-      await server.stop(true)
+      await output.flush()
     }
     return 0
   },
 }
 
+type ServeInput = {
+  readonly loaded: LoadedSettings
+  readonly load: () => LoadedSettings
+  readonly flags: SettingsFlags & { readonly json?: boolean | undefined }
+  readonly drainMs: number
+  readonly output: ServeOutput
+}
+
+async function serveUntilStopped({ loaded, load, flags, drainMs, output }: ServeInput): Promise<void> {
+  const { context } = output
+  const requestLines = createRequestLines(output, flags.json === true)
+  const log = logTo(context, flags.json, requestLines.notes)
+  logWarnings(loaded.warnings, log)
+  const stopSignals = listenForStopSignals(context)
+  const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
+  // Listen first: a start that cannot listen must not create or change a database.
+  const server = listen(fetchWhenStarted(starting), loaded.settings, log)
+  try {
+    const runtime = await start(loaded, context, log, requestLines)
+    requestLines.setRuntime(runtime)
+    try {
+      runtime.attachServer(server)
+      started(runtime)
+      context.out(bannerText(runtime, displayUrl(server), loaded, flags, context))
+      reloadOnSignal(runtime, load, context.environment, log)
+      await stopSignals.first
+      await shutDown(runtime, server, drainMs, stopSignals.second, log)
+    } finally {
+      await runtime.stop()
+    }
+  } finally {
+    await server.stop(true)
+  }
+}
+
 type RequestLines = LogOutput & { setRuntime(started: Runtime): void }
 
 /** Returns the output of the request log. If it shares a terminal with the log, a failure is reported once. */
-function createRequestLines({ terminal, errTerminal }: CliContext, json: boolean): RequestLines {
+function createRequestLines({ context, requests }: ServeOutput, json: boolean): RequestLines {
+  const { terminal, errTerminal } = context
   let runtime: Runtime | undefined
   const setRuntime = (started: Runtime) => void (runtime = started)
-  if (terminal === undefined || json) return { sink: process.stdout, readable: false, setRuntime }
+  if (terminal === undefined || json) return { sink: requests, readable: false, setRuntime }
   const requestsAreLogged = () => runtime?.configuration().settings.log !== 'off'
   const notes = errTerminal && createFailureNotes(requestsAreLogged)
-  return { sink: process.stdout, readable: true, color: terminal.color, ...(notes && { notes }), setRuntime }
+  return { sink: requests, readable: true, color: terminal.color, ...(notes && { notes }), setRuntime }
 }
 
-/** Throws if the TLS files or the data folder cannot be used; later errors would not name the file or folder. */
-function assertServable({ settings: { tls }, file, dataFolder }: LoadedSettings): void {
+/**
+ * Throws if the TLS files, the data folder or the first key cannot be used: later errors would not name the file or
+ * folder, and would leave a new database behind.
+ */
+function assertServable(
+  { settings: { tls }, file, dataFolder }: LoadedSettings,
+  { environment }: CliContext,
+): void {
   const problems = tls ? tlsProblems(tls) : []
   if (problems.length > 0) throw new SettingsError(problems, file)
   const problem = dataFolderProblem(dataFolder, [databaseName, lockName])
@@ -108,6 +135,7 @@ function assertServable({ settings: { tls }, file, dataFolder }: LoadedSettings)
     throw new CommandError(
       `The data folder ${dataFolder} cannot be used: ${problem} Choose another folder with --data.`,
     )
+  if (environment.WEIR_BOOTSTRAP_KEY) parseBootstrapKey(environment.WEIR_BOOTSTRAP_KEY)
 }
 
 /** The address without any settings. */

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings.ts'
 import { fieldsOf, parseJson } from '../../lib/json/json.ts'
-import { readText } from '../../lib/read-text.ts'
 import { CommandError, UsageError } from '../errors.ts'
+import { directGet } from '../health/direct-get.ts'
 
 /** Returns the origin that clients on this machine reach; `url` overrides the settings. */
 export function originOf(
@@ -42,13 +42,12 @@ const maxProbeBytes = 1024
 /** Whether a gateway serves at the origin. Certificates are not verified, because nothing is sent. */
 export async function isServing(origin: string): Promise<boolean> {
   try {
-    const response = await fetch(`${origin}/livez`, {
-      redirect: 'manual',
+    const { status, text } = await directGet(`${origin}/livez`, {
       signal: AbortSignal.timeout(probeTimeoutMs),
-      tls: { rejectUnauthorized: false },
+      maxBytes: maxProbeBytes,
+      verifyCertificate: false,
     })
-    const text = await readText(response, maxProbeBytes)
-    return response.ok && fieldsOf(parseJson(text)).status === 'ok'
+    return status === 200 && fieldsOf(parseJson(text)).status === 'ok'
   } catch {
     return false
   }

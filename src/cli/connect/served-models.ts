@@ -1,5 +1,5 @@
 import { fieldsOf, listOf, numberOf, parseJson, textOf } from '../../lib/json/json.ts'
-import { readText } from '../../lib/read-text.ts'
+import { directGet } from '../health/direct-get.ts'
 import type { ConnectCandidate } from './choose-model.ts'
 
 /** Milliseconds. */
@@ -13,14 +13,13 @@ export async function servedModels(
   key: string,
 ): Promise<readonly ConnectCandidate[] | undefined> {
   try {
-    const response = await fetch(`${origin}/v1/models`, {
+    const { status, text } = await directGet(`${origin}/v1/models`, {
       headers: { authorization: `Bearer ${key}` },
-      // A redirect would send the key to another host.
-      redirect: 'manual',
       signal: AbortSignal.timeout(listTimeoutMs),
+      maxBytes: maxListBytes,
+      verifyCertificate: true,
     })
-    const text = await readText(response, maxListBytes)
-    if (!response.ok) return undefined
+    if (status !== 200) return undefined
     return listOf(fieldsOf(parseJson(text)).data).flatMap(toCandidate)
   } catch {
     return undefined

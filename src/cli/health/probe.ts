@@ -1,8 +1,7 @@
-import { get as getHttp, type IncomingMessage } from 'node:http'
-import { get as getHttps } from 'node:https'
 import type { Settings } from '../../config/settings.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import { causeOf } from '../../lib/log.ts'
+import { directGet } from './direct-get.ts'
 
 /** The result of a probe: null if the gateway is ready, else why not, in a sentence. */
 export type Probe = string | null
@@ -20,9 +19,9 @@ const loopbackOf: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '
 export async function probe(url: string, timeoutMs: number): Promise<Probe> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
-    const response = await get(url, signal)
-    const body = await readStart(response)
-    return response.statusCode === 200 ? null : `The status is ${response.statusCode}.${reasonOf(body)}`
+    // The certificate names the public host of the server, and the probe sends no secret.
+    const { status, text } = await directGet(url, { signal, maxBytes, verifyCertificate: false })
+    return status === 200 ? null : `The status is ${status}.${reasonOf(text)}`
   } catch (error) {
     if (signal.aborted) return `There was no response within ${timeoutMs} ms.`
     return `The connection failed (${codeOf(error) ?? causeOf(error)}).`
@@ -34,28 +33,7 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Uses no `fetch`, which would send the request to the proxy of the environment. */
-function get(url: string, signal: AbortSignal): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const options = { signal, agent: false }
-  // The certificate names the public host of the server, and the probe sends no secret.
-  const request = url.startsWith('https:')
-    ? getHttps(url, { ...options, rejectUnauthorized: false }, resolve)
-    : getHttp(url, options, resolve)
-  request.on('error', reject)
-  return promise
-}
-
-const maxBodyLength = 4096
-
-async function readStart(response: IncomingMessage): Promise<string> {
-  let text = ''
-  for await (const chunk of response) {
-    text += String(chunk)
-    if (text.length > maxBodyLength) break
-  }
-  return text
-}
+const maxBytes = 4096
 
 /** The message of the error that the gateway sends while it is not ready. */
 function reasonOf(body: string): string {

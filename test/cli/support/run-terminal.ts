@@ -3,6 +3,7 @@ import { projectFolder } from '../../support/source.ts'
 
 /** The program on its own terminal: both outputs, as the terminal receives them. */
 export type TerminalRun = AsyncDisposable & {
+  readonly pid: number
   readonly exited: Promise<number>
   /** All that was written until now, with the escape sequences. */
   text(): string
@@ -50,6 +51,7 @@ export function runOnTerminal(
   }
 
   return {
+    pid: child.pid,
     exited: child.exited,
     text: () => text,
     until,

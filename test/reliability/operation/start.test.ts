@@ -33,6 +33,15 @@ test('a port in use ends the start before it creates a database, whose first key
   expect(existsSync(join(folder, 'data'))).toBe(false)
 })
 
+test('an invalid WEIR_BOOTSTRAP_KEY ends the start before it creates the data folder', async () => {
+  const folder = temporaryFolder()
+  const environment = { WEIR_DATA: join(folder, 'data'), WEIR_BOOTSTRAP_KEY: 'hunter2' }
+  const outcome = await runWeir(['serve', '--port', '0'], folder, environment)
+  expectOneLine(outcome, /^WEIR_BOOTSTRAP_KEY is not a valid API key\. The format is /)
+  expect(outcome.err).not.toContain('hunter2')
+  expect(existsSync(join(folder, 'data'))).toBe(false)
+})
+
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'))
 
 test.each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
