@@ -12,9 +12,13 @@ export class UsageError extends Error {
 
 /** A command failed for a known reason; the message is printed on standard error. Exit code 1. */
 export class CommandError extends Error {
-  constructor(message: string) {
+  /** Further fields of the error with `--json`. */
+  readonly details: Readonly<Record<string, unknown>> | undefined
+
+  constructor(message: string, details?: Readonly<Record<string, unknown>>) {
     super(message)
     this.name = 'CommandError'
+    this.details = details
   }
 }
 
@@ -23,20 +27,22 @@ export type Failure = {
   readonly message: string
   /** For programs, as in `--json`. */
   readonly code: string
+  readonly details?: CommandError['details']
   readonly exitCode: number
 }
 
 /** Converts an error: an expected one keeps its message, any other gets a general one with its cause. */
 export function toFailure(error: unknown): Failure {
   const exitCode = exitCodeOf(error)
-  if (isExpected(error)) return { message: error.message, code: codeOf(error), exitCode }
+  const details = error instanceof CommandError ? error.details : undefined
+  if (isExpected(error)) return { message: error.message, code: codeOf(error), details, exitCode }
   const message = `Unexpected error: ${oneLine(causeOf(error))}. To see the stack trace, set WEIR_DEBUG=1.`
   return { message, code: 'internal_error', exitCode }
 }
 
 /** Returns the failure as `--json` prints it, in one line. */
-export function failureJson({ message, code }: Pick<Failure, 'message' | 'code'>, stack?: string): string {
-  return JSON.stringify({ error: { message, code, stack } })
+export function failureJson({ message, code, details }: Omit<Failure, 'exitCode'>, stack?: string): string {
+  return JSON.stringify({ error: { message, code, ...details, stack } })
 }
 
 function isExpected(error: unknown): error is Error {

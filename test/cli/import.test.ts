@@ -94,6 +94,22 @@ const failures: readonly [name: string, text: string, message: RegExp][] = [
   ],
 ]
 
+test('weir import litellm --json lists what was not imported where nothing was', async () => {
+  const nothing = 'model_list: [{ model_name: a, litellm_params: { model: sagemaker/a } }]'
+  using home = temporaryHome({ 'work/config.yaml': nothing })
+  const args = ['import', 'litellm', 'config.yaml']
+  const readable = await runWeir(args, home.place('work'))
+  const { code, out, err } = await runWeir([...args, '--json'], home.place('work'))
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  const { error } = JSON.parse(err)
+  expect(error.code).toBe('failed')
+  expect(error.message).toContain('has no model that Weir can serve')
+  const notes: { path: string; reason: string }[] = error.not_imported
+  expect(notes[0]?.reason).toContain('SageMaker')
+  const lines = notes.map(({ path, reason }) => `${path}: ${reason}`)
+  expect(readable.err).toBe(`${[...lines, error.message].join('\n')}\n`)
+})
+
 describe('weir import litellm fails with exit code 1 and one message for', () => {
   test.each(failures)('%s', async (_, text, message) => {
     using home = temporaryHome({ 'work/config.yaml': text })

@@ -26,6 +26,7 @@ that Weir can serve.
 Flags
   --out FILE     write the settings to FILE, which must not exist yet
   --json         print {"config", "yaml", "not_imported": [{"path", "reason"}]}
+                 if FILE has no model that Weir can serve, the error has "not_imported"
 
 Examples
   weir import litellm config.yaml
@@ -49,7 +50,7 @@ const importLitellm: Subcommand = async (args, context) => {
   const { settings, notImported } = imported
   if (!settings.providers && !settings.models) {
     if (!flags.json) reportNotes(notImported, context)
-    throw new CommandError(`${file} has no model that Weir can serve.`)
+    throw new CommandError(`${file} has no model that Weir can serve.`, { not_imported: notImported })
   }
   const yaml = settingsYaml(settings, imported.comments, titleOf(file))
   assertValid(yaml)
