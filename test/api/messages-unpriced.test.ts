@@ -16,7 +16,7 @@ const longContext = 'context-1m-2025-08-07'
 
 describe('the beta of a longer context, which is charged at other prices,', () => {
   test.each([
-    ['is ignored where the model has the usual window', 200_000, 'other-2025-01-01'],
+    ['is ignored where the model has the standard window', 200_000, 'other-2025-01-01'],
     ['is sent where the settings of the model cover it', 1_000_000, `other-2025-01-01,${longContext}`],
   ])('%s', async (_, context_window, expected) => {
     await using served = await startAnthropicScenario(anthropicReply(text), { model: { context_window } })

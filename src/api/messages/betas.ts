@@ -6,7 +6,7 @@ import type { Model } from '../../gateway/models/model.ts'
 const header = 'anthropic-beta'
 
 /** In tokens. Anthropic charges a longer prompt at other prices, and only some models accept one without a beta. */
-const usualContextWindow = 200_000
+const standardContextWindow = 200_000
 
 /** The source with the betas that the model is set up for, and a warning about the others. */
 export type SelectedBetas = {
@@ -16,14 +16,14 @@ export type SelectedBetas = {
 
 /**
  * Removes the betas of a longer context, unless the settings of the model have one: neither its prices nor its context
- * window would cover the tokens beyond the usual one.
+ * window would cover the tokens beyond the standard one.
  */
 export function selectBetas(
   source: SourceRequest | undefined,
   { contextWindow = 0, slug }: Pick<Model, 'contextWindow' | 'slug'>,
 ): SelectedBetas {
   const betas = source?.headers?.[header]?.split(',').map((beta) => beta.trim()) ?? []
-  const ignored = contextWindow > usualContextWindow ? [] : betas.filter(extendsContext)
+  const ignored = contextWindow > standardContextWindow ? [] : betas.filter(extendsContext)
   if (source === undefined || ignored.length === 0) return { source, warnings: [] }
   const { [header]: _, ...headers } = source.headers ?? {}
   const kept = betas.filter((beta) => !extendsContext(beta)).join(',')

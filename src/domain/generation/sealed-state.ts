@@ -1,5 +1,5 @@
 import { fieldsOf, type Json, parseJson, textOf } from '../../lib/json/json.ts'
-import { isTooDeep } from '../../lib/validation/json-bounds.ts'
+import { findTooWide, isTooDeep } from '../../lib/validation/json-bounds.ts'
 
 /**
  * The state that a provider wants back, in the form in which a caller keeps it: opaque text that names the provider. It
@@ -18,6 +18,8 @@ const prefix = 'weir1.'
 const maxLength = 4 * 1024 * 1024
 /** No provider nests so deep. Deeper JSON could be parsed, but not be serialized. */
 const maxDepth = 100
+/** Beyond the cheap ones of each object. No provider has so many, and each takes long to parse. */
+const maxProperties = 1024
 
 /** Turns the state into opaque text. */
 export function sealState({ provider, state, callId }: SealedState): string {
@@ -33,7 +35,7 @@ export function isSealedState(text: unknown): text is string {
 export function openSealedState(text: string): SealedState | undefined {
   if (!isSealedState(text) || text.length > maxLength) return undefined
   const json = Buffer.from(text.slice(prefix.length), 'base64url').toString()
-  if (isTooDeep(json, maxDepth)) return undefined
+  if (isTooDeep(json, maxDepth) || findTooWide(json, maxProperties)) return undefined
   const sealed = fieldsOf(parseJson(json))
   const provider = textOf(sealed.provider)
   if (provider === undefined || sealed.state === undefined) return undefined

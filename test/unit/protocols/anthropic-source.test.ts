@@ -32,6 +32,13 @@ describe('a Messages request is sent to Anthropic', () => {
     expect(sent({ max_tokens: 500 }, { maxTokens: 50 }).body.max_tokens).toBe(50)
   })
 
+  test('with no more than the model generates, where the gateway has removed the limit', () => {
+    const body = { messages: [question], max_tokens: 500 }
+    const source = { protocol: 'anthropic' as const, body }
+    expect(render({ source }, 'claude-sonnet-4-5', { maxOutputTokens: 50 }).body.max_tokens).toBe(50)
+    expect(render({ source }, 'claude-sonnet-4-5').body.max_tokens).toBe(500)
+  })
+
   const format = { type: 'json_schema', schema: {} }
   test.each<readonly [string, object, Partial<Generation>, object]>([
     ['thinking', { thinking: { type: 'adaptive' } }, {}, {}],

@@ -5,7 +5,8 @@ import type {
   PastToolCall,
   ToolMessage,
 } from '../../../domain/generation/request.ts'
-import { fieldsOf, isObject, listOf, parseJson } from '../../../lib/json/json.ts'
+import { fieldsOf, isObject, listOf } from '../../../lib/json/json.ts'
+import { parseBounded } from '../parse-bounded.ts'
 import type { Warn } from '../protocol.ts'
 import { detachCacheControl } from './cache-control.ts'
 import { renderTextParts, renderParts } from './render-parts.ts'
@@ -66,7 +67,7 @@ function renderCall(call: PastToolCall, warn: Warn): Block {
 
 function renderInput({ arguments: text }: PastToolCall, warn: Warn): unknown {
   if (text.trim() === '') return {}
-  const input = parseJson(text)
+  const input = parseBounded(text)
   if (isObject(input)) return input
   warn(
     'Tool call arguments that are not a JSON object are not supported by anthropic and were wrapped in one.',

@@ -1,6 +1,6 @@
 import { isSealedState } from '../../../domain/generation/sealed-state.ts'
 import type { Generation } from '../../../domain/generation/request.ts'
-import { type Fields, fieldsOf, isObject, listOf } from '../../../lib/json/json.ts'
+import { type Fields, fieldsOf, isObject, listOf, numberOf } from '../../../lib/json/json.ts'
 import type { Body, Target, Warn } from '../protocol.ts'
 import { renderCallId } from './render-messages.ts'
 
@@ -15,10 +15,15 @@ export function renderSource(source: Fields, generation: Generation, target: Tar
     ...body,
     ...renderThinking(body, generation),
     model: target.model,
-    max_tokens: generation.maxTokens ?? fields.max_tokens,
+    max_tokens: generation.maxTokens ?? lowest(numberOf(fields.max_tokens), target.maxOutputTokens),
     stream: target.stream || undefined,
     messages: listOf(messages).map(renderMessage).filter(hasContent),
   }
+}
+
+/** Every request needs a limit, also where the model has no parameter for it. */
+function lowest(limit: number | undefined, maxOutputTokens: number | undefined): number | undefined {
+  return limit === undefined || maxOutputTokens === undefined ? limit : Math.min(limit, maxOutputTokens)
 }
 
 /** The field of the generation that has to be set for the field to be sent. */

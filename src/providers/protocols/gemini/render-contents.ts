@@ -6,8 +6,8 @@ import type {
   SystemMessage,
   ToolMessage,
 } from '../../../domain/generation/request.ts'
-import { type Fields, isObject, parseJson } from '../../../lib/json/json.ts'
-import { isTooDeep } from '../../../lib/validation/json-bounds.ts'
+import { type Fields, isObject } from '../../../lib/json/json.ts'
+import { parseBounded } from '../parse-bounded.ts'
 import type { Body, Warn } from '../protocol.ts'
 import type { Dialect } from './dialect.ts'
 import { renderParts, renderTexts } from './render-parts.ts'
@@ -139,12 +139,8 @@ function renderArguments(call: PastToolCall, dialect: Dialect, warn: Warn): Fiel
   return values ?? { arguments: text }
 }
 
-/** Deeper JSON stays text, because serializing it would recurse. */
-const maxDepth = 200
-
 function objectIn(text: string): Fields | undefined {
-  if (isTooDeep(text, maxDepth)) return undefined
-  const value = parseJson(text)
+  const value = parseBounded(text)
   return isObject(value) ? value : undefined
 }
 
