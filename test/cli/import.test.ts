@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { loadSettings } from '../../src/config/load.ts'
+import { embeddingReply, embeddingsOf } from '../api/support/embeddings.ts'
 import { startApp } from '../support/app.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { readCompletion } from '../support/chat-reply.ts'
@@ -186,4 +187,24 @@ router_settings: { model_group_alias: { gpt-4: chat } }
   expect(second.requests[0]?.body.model).toBe('lake')
   expect(second.requests[0]?.headers.get('authorization')).toBe('Bearer key-of-spare')
   expect(second.requests[0]?.headers.get('x-team')).toBe('blue')
+})
+
+test('an imported embedding model serves embeddings under its name in LiteLLM', async () => {
+  await using upstream = await createUpstream(embeddingReply([[0.5, -0.25, 1]]))
+  using home = temporaryHome({
+    'work/config.yaml': `model_list:
+  - { model_name: texts, litellm_params: { model: hosted_vllm/bge, api_base: "${upstream.url}" }, model_info: { mode: embedding } }
+`,
+  })
+  const args = ['import', 'litellm', 'config.yaml', '--out', 'weir.yaml']
+  expect((await runWeir(args, home.place('work'))).code).toBe(0)
+  const input = { flags: {}, environment: {}, cwd: home.place('work'), home: home.place('home') }
+  const { providers, models } = loadSettings(input).settings
+  await using app = await startApp({ settings: { providers, models: [...models] } })
+  const { model, data } = await embeddingsOf(app, { model: 'texts', input: 'How deep is it?' })
+  expect({ model, embedding: data[0]?.embedding }).toEqual({
+    model: 'vllm/texts',
+    embedding: [0.5, -0.25, 1],
+  })
+  expect(upstream.requests[0]?.body.model).toBe('bge')
 })

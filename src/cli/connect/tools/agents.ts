@@ -15,8 +15,8 @@ export const agents: ConnectTool = {
     ],
     command: 'python agent.py    # or: node agent.mjs',
     notes: [
-      'Chat completions work with function tools. For the Responses API, set use_responses (useResponses in Node) to true; agents with tools then also need compatibility: { function_tools: true } in weir.yaml.',
-      'Pass the provider explicitly: without it, the Python SDK takes the part of a slug before the slash for the name of a provider.',
+      'Agents with function tools work as shown, by chat completions. To use the Responses API instead, set use_responses (useResponses in Node) to true, and compatibility: { function_tools: true } in weir.yaml.',
+      'Pass the provider explicitly: otherwise the Python SDK takes the part of a slug before the slash for the name of a provider.',
       'Tracing is disabled because it would send the conversations to OpenAI.',
     ],
   }),

@@ -44,7 +44,7 @@ export const llm: ConnectTool = {
     ],
     command: `llm keys set weir --value "$${keyVariable}"\nllm -m weir/default 'Hello from Weir'`,
     notes: [
-      'The file is in the folder that this command prints: dirname "$(llm logs path)". Add the entries to those that it has.',
+      'The file belongs in the folder that this command prints: dirname "$(llm logs path)". If it exists, add the entries to it.',
       'llm stores the key in keys.json, in the same folder.',
     ],
   }),

@@ -45,9 +45,10 @@ export const claudeCode: ConnectTool = {
     command: 'claude',
     notes: [
       'The base URL has no /v1: Claude Code appends /v1/messages.',
-      'ANTHROPIC_API_KEY must not be set: unset it first.',
-      'Each of the last three variables may name another model; the one of Haiku does small tasks, so a cheap one saves money. Older versions read ANTHROPIC_SMALL_FAST_MODEL instead.',
+      'If ANTHROPIC_API_KEY is set, unset it first.',
+      'Each of the last three variables may name another model. The Haiku one does small tasks, so a cheap model saves money. Older versions read ANTHROPIC_SMALL_FAST_MODEL instead.',
       'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 disables its own calls to Anthropic, such as telemetry.',
+      'Web search runs at Anthropic only: with other models, deny it with --disallowedTools WebSearch.',
       'To keep the settings, put the variables into “env” in ~/.claude/settings.json.',
     ],
   }),
@@ -64,11 +65,11 @@ export const codex: ConnectTool = {
     files: [{ path: '~/.codex/config.toml', format: 'toml', content: codexConfig(input) }],
     command: 'codex',
     notes: [
-      'Weir must accept function tools in the Responses API: set compatibility: { function_tools: true } in weir.yaml.',
-      'Web search is disabled because it is a tool that only OpenAI runs, and agents because Codex offers them with the tool tool_search to models that it knows, such as gpt-5.5. With unsupported_parameters: drop in weir.yaml, Weir ignores both tools, and neither setting is required.',
+      'Codex needs function tools in the Responses API: if weir.yaml does not have it yet, add compatibility: { function_tools: true }.',
+      'If the file exists, the settings before the first table belong above its first table.',
+      'Web search is disabled because only OpenAI runs it, and agents because Codex uses the tool tool_search for them with models that it knows, such as gpt-5.5. With unsupported_parameters: drop in weir.yaml, Weir ignores both tools, and neither setting is required.',
       'Codex warns if it has no metadata for the model, which does no harm.',
       'Codex itself contacts OpenAI and GitHub, for statistics and plugins: enabled = false in the table [analytics] and plugins = false in [features] disable that.',
-      'If the file exists, the first three settings belong above its first table.',
     ],
   }),
 }

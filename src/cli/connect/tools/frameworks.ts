@@ -65,7 +65,10 @@ print(model.invoke("${prompt}").content)
       },
     ],
     command: 'python example.py',
-    notes: ['Without stream_usage, a streamed response has no token counts.'],
+    notes: [
+      'Without stream_usage, a streamed response has no token counts.',
+      'For embeddings, use OpenAIEmbeddings with check_embedding_ctx_length=False: it then sends texts, and not the token ids of OpenAI, which other models do not have.',
+    ],
   }),
 }
 
@@ -79,7 +82,10 @@ export const llamaIndex: ConnectTool = {
     environment: keyEnvironment,
     files: [{ path: 'example.py', format: 'python', content: llamaIndexProgram(input) }],
     command: 'python example.py',
-    notes: ['Use OpenAILike rather than OpenAI, which accepts only model names that it knows.'],
+    notes: [
+      'Use OpenAILike rather than OpenAI, which accepts only model names that it knows.',
+      'For embeddings, use OpenAILikeEmbedding of llama-index-embeddings-openai-like, with the same api_base and api_key, and the slug as model_name.',
+    ],
   }),
 }
 

@@ -9,6 +9,7 @@ import { noteModelFields } from './model-fields.ts'
 import type { Notes } from './notes.ts'
 import { draftProvider } from './draft-provider.ts'
 import type { ProviderRegistry, RegisteredProvider } from './provider-registry.ts'
+import { type OtherApi, servedApi } from './served-api.ts'
 import type { Translation } from './special-services.ts'
 import { amountOf, escapeText, isTrue, quoted } from './values.ts'
 
@@ -23,6 +24,8 @@ export type Deployment = {
   readonly provider: RegisteredProvider
   readonly model: string
   readonly api?: 'responses'
+  /** The API of a model that is not for conversations. */
+  readonly otherApi?: OtherApi
   readonly facts: ImportedFacts
   /** What the built-in catalog has about the model. */
   readonly catalogModel?: ModelFacts
@@ -60,8 +63,8 @@ export function readDeployment(
   const translation = findService(params, paramsPath, notes)
   if (typeof translation === 'string') return reject(`${quoted(name)} was not imported. ${translation}`)
   const catalogModel = catalogModelOf(translation, info)
-  const other = otherUse(translation.model, info, catalogModel)
-  if (other !== undefined) return reject(`${quoted(name)} was not imported. ${other}`)
+  const served = servedApi({ translation, info, catalogModel })
+  if (typeof served === 'string') return reject(`${quoted(name)} was not imported. ${served}`)
   const draft = draftProvider(params, translation, paramsPath, notes)
   if (typeof draft === 'string') return reject(`${quoted(name)} was not imported. ${draft}`)
   noteModelFields(fieldsOf(entry), params, info, path, notes)
@@ -72,6 +75,7 @@ export function readDeployment(
     provider: context.registry.register(draft, paramsPath),
     model: escapeText(translation.model),
     ...routeApi(translation, info),
+    ...(served.api && { otherApi: served.api }),
     facts: readFacts(info, params),
     ...(catalogModel && { catalogModel }),
     weights: [amountOf(params.weight), amountOf(params.rpm), amountOf(params.tpm)],
@@ -113,19 +117,6 @@ function catalogModelOf({ kind, model }: Translation, info: Fields): ModelFacts 
 function openaiModel(baseModel: string): string {
   return `openai/${baseModel.replace(/^(azure|openai)\//, '')}`
 }
-
-/** Says why a model is not for chats; undefined for one that is. */
-function otherUse(model: string, { mode }: Fields, catalogModel: ModelFacts | undefined): string | undefined {
-  if (mode === 'chat' || mode === 'responses') return undefined
-  if (typeof mode === 'string' && mode !== '')
-    return `Weir serves chat models, and its mode is ${quoted(mode)}.`
-  if (catalogModel?.enabled !== false && !otherModel.test(model)) return undefined
-  return 'It does not seem to be a chat model; if it is, set model_info.mode to chat and import again.'
-}
-
-/** The names of models that are not for chats. */
-const otherModel =
-  /(^|[-_/.])(embed|embedding|embeddings|whisper|tts|dall-e|rerank|moderation|instruct-embed)([-_/.]|\d|$)/i
 
 /** Whether the provider's Responses API is used, which only some kinds have. */
 function routeApi({ kind, api }: Translation, { mode }: Fields): { readonly api?: 'responses' } {

@@ -15,16 +15,20 @@ export function describedFacts(
   const facts = deployments.map((deployment) => deployment.facts)
   const first = <Name extends 'context_window' | 'max_output_tokens'>(name: Name) =>
     facts.find((entry) => entry[name] !== undefined)?.[name]
+  const api = deployments[0]?.otherApi
   const contextWindow = first('context_window')
-  const maxOutput = first('max_output_tokens')
+  // LiteLLM repeats the prompt limit of an embedding model as its max_tokens.
+  const maxOutput = api === 'embeddings' ? undefined : first('max_output_tokens')
   const pricing = facts.find((entry) => entry.pricing)?.pricing
   return {
     ...base,
     ...(contextWindow !== undefined && { context_window: contextWindow }),
     ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
     ...((base.pricing ?? pricing) && { pricing: { ...base.pricing, ...pricing } }),
+    ...(api !== undefined && !own?.supported_apis?.includes(api) && { supported_apis: [api] }),
     ...inputModalities(deployments, base.input_modalities ?? own?.input_modalities),
-    ...supportedParameters(deployments, base.supported_parameters ?? own?.supported_parameters),
+    ...(api === undefined &&
+      supportedParameters(deployments, base.supported_parameters ?? own?.supported_parameters)),
   }
 }
 

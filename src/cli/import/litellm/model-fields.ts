@@ -117,6 +117,7 @@ const infoFields: ReadonlySet<string> = new Set([
   ...factFields,
   'id',
   'mode',
+  'output_vector_size',
   'base_model',
   'blocked',
   'description',

@@ -93,8 +93,7 @@ export const unsupportedServices: Readonly<Record<string, string>> = {
   vllm: 'Weir calls vLLM as a server: use the prefix hosted_vllm and its address.',
   ...Object.fromEntries(ownApis.map((name) => [name, `Weir does not speak the API of ${name}.`])),
   petals: 'Weir does not run models itself.',
-  'text-completion-openai': 'It is a text completion model; Weir serves chat models.',
-  'text-completion-codestral': 'It is a text completion model; Weir serves chat models.',
-  azure_text: 'It is a text completion model; Weir serves chat models.',
+  'text-completion-codestral': 'Weir does not support completions with Mistral.',
+  azure_text: 'Weir does not support completions with Azure.',
   auto_router: 'Weir does not choose a model by the content of the prompt.',
 }

@@ -22,6 +22,8 @@ export type Translation = {
   readonly kind: string
   readonly model: string
   readonly api?: 'responses'
+  /** The API of a service that is not for conversations. */
+  readonly otherApi?: 'completions'
   /** Applied to `api_base` after it was read. */
   readonly address?: (baseUrl: string) => string
   /** The address where the source has none. */
@@ -35,6 +37,7 @@ export type Translation = {
 /** The services whose addresses, models or keys differ between LiteLLM and Weir, by their prefix. */
 export const specialServices: Readonly<Record<string, (input: SpecialInput) => Translation | string>> = {
   openai,
+  'text-completion-openai': (input) => ({ ...openai(input), otherApi: 'completions' }),
   azure,
   azure_ai: azureAi,
   bedrock,
