@@ -99,7 +99,7 @@ export function overview(): string {
 }
 
 const introduction = `Weir: an inference gateway in one executable.
-It serves the models of many providers behind one OpenAI-compatible API.
+It serves the models of many providers behind the APIs of OpenAI and Anthropic.
 
 Usage
   weir [COMMAND] [flags]         without a command: weir serve
