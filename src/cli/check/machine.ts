@@ -7,7 +7,7 @@ import { collectorUrl } from '../../observability/traces/tracing.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
 import { databaseVersion } from '../../storage/sqlite/connection/existing-database.ts'
 import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
-import { parseBootstrapKey } from '../../storage/sqlite/keys/bootstrap.ts'
+import { parseBootstrapKey } from '../../storage/common/bootstrap-key.ts'
 import type { CliContext } from '../context.ts'
 import { hostProblem } from '../serve/listen.ts'
 

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../config/units.ts'
-import { defaultOrganization } from '../../storage/sqlite/keys/bootstrap.ts'
+import { defaultOrganization } from '../../storage/common/bootstrap-key.ts'
 import type { KeyRecord, NewKey } from '../../storage/ports/keys.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { type Command, runSubcommand } from '../command.ts'

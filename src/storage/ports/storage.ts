@@ -25,7 +25,7 @@ export type Storage = {
   readonly readiness: Readiness
   writerStats(): WriterStats
   /** Commits the writes that wait, and closes the database. */
-  close(): void
+  close(): Promise<void>
 }
 
 /** Deletes some of the usage rows that were created before this time, and resolves with their number: 0 if none are left. */

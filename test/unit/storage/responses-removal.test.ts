@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
-import { stepRows } from '../../../src/storage/sqlite/step-size.ts'
+import { stepRows } from '../../../src/storage/common/step-size.ts'
 import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { finished, idOf, responseStorage } from './support/response-fixture.ts'

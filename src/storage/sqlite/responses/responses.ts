@@ -7,12 +7,13 @@ import type {
   StoredResponse,
   UnfinishedRun,
 } from '../../ports/responses.ts'
+import { createPins, type Pins } from '../../common/pins.ts'
 import { parseStored, parseStoredList } from '../../ports/stored-json.ts'
 import type { Database } from '../connection/database.ts'
 import { read } from '../sqlite-errors.ts'
 import type { Writer } from '../writer/writer.ts'
 import { prepareChains } from './response-chain.ts'
-import { createEraser, createPins, type Pins, prepareRemovals } from './response-removal.ts'
+import { createEraser, prepareRemovals } from './response-removal.ts'
 import { prepareResponseWrites } from './response-writes.ts'
 
 /** The responses in the SQLite database. */
