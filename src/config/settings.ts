@@ -113,6 +113,16 @@ const Origin = Type.String({
   examples: ['https://app.example.com'],
 })
 
+/** The URL of a PostgreSQL database. It contains a password, so messages do not show it. */
+export const DatabaseUrl = Type.String({
+  pattern: '^postgres(ql)?://[^\\s]+/[^/\\s?]+(\\?\\S*)?$',
+  expected: 'the URL of a PostgreSQL database, such as postgres://weir:PASSWORD@db.example.com/weir',
+  description:
+    'The PostgreSQL database in which everything is stored, instead of the SQLite file in the data folder.',
+  examples: ['${DATABASE_URL}'],
+  private: true,
+})
+
 const Tls = Type.Object(
   {
     cert: text({ description: 'The certificate chain.', examples: ['cert.pem'] }),
@@ -143,6 +153,7 @@ export const SettingsFile = Type.Object(
         examples: [8080],
       }),
     ),
+    database: Type.Optional(DatabaseUrl),
     providers: Type.Optional(
       Type.Record(Type.String(), ProviderSettings, {
         description:
@@ -206,6 +217,8 @@ export const SettingsFile = Type.Object(
 export type Settings = {
   readonly host: string
   readonly port: number
+  /** The URL of the PostgreSQL database, which is secret; absent: the SQLite file in the data folder. */
+  readonly database?: string
   /** As in the file; `kind` defaults to the name of the provider. */
   readonly providers: Readonly<Record<string, ProviderSettings>>
   readonly models: readonly ModelFacts[]

@@ -64,10 +64,10 @@ async function create(args: readonly string[], context: CliContext): Promise<num
 
 async function list(args: readonly string[], context: CliContext): Promise<number> {
   const { flags } = parseFlags(args, { command: 'keys list', flags: {} })
-  return withReadableStorage(flags, context, async ({ keys, file }) => {
+  return withReadableStorage(flags, context, async ({ keys, name }) => {
     const records = await keys.list()
     if (flags.json) context.out(jsonText(records.map(keyJson)))
-    else context.out(records.length > 0 ? keyTable(records, Date.now()) : `There are no API keys in ${file}.`)
+    else context.out(records.length > 0 ? keyTable(records, Date.now()) : `There are no API keys in ${name}.`)
     return 0
   })
 }

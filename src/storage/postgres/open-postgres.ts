@@ -1,7 +1,9 @@
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Storage } from '../ports/storage.ts'
+import type { UsageQuery } from '../ports/usage-report.ts'
 import { createLedger } from './billing/ledger.ts'
+import { usageReport } from './billing/usage-report.ts'
 import { createUsageExpiry } from './billing/usage.ts'
 import { createCompletions } from './completions/completions.ts'
 import { type Database, openDatabase } from './connection/database.ts'
@@ -9,7 +11,9 @@ import { lockForServing } from './connection/serving-lock.ts'
 import { createReadiness } from './health/readiness.ts'
 import { bootstrap } from './keys/bootstrap.ts'
 import { createKeyDirectory } from './keys/key-directory.ts'
+import { createKeys } from './keys/keys.ts'
 import { createOrganizationDeletions } from './organizations/organization-deletion.ts'
+import { createOrganizations } from './organizations/organizations.ts'
 import { createProviderState } from './provider-state.ts'
 import { createResponses } from './responses/responses.ts'
 import { createTransactionExpiry } from './writer/outcome.ts'
@@ -39,6 +43,18 @@ export async function openPostgres(url: Secret, log: Log): Promise<Storage> {
       await database.close()
       await lock.release()
     },
+  }
+}
+
+/** Opens the database for a command, also while a server is running; migrates it if necessary. */
+export async function openPostgresForAdmin(url: Secret, log: Log) {
+  const database = await openDatabase(url, log)
+  return {
+    name: database.label,
+    organizations: createOrganizations(database),
+    keys: createKeys(database),
+    usage: (query: UsageQuery) => usageReport(database, query),
+    close: database.close,
   }
 }
 

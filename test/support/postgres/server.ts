@@ -18,6 +18,8 @@ export type PostgresServer = {
   url(database: string): string
   /** Creates an empty database with a name that no other one has, and returns its URL. */
   createDatabase(): Promise<string>
+  /** Deletes a database, also while it is used. */
+  dropDatabase(url: string): Promise<void>
   /** Stops the server at once, as a crash does, or after it has closed its connections. */
   stop(signal: 'SIGQUIT' | 'SIGINT'): Promise<void>
   /** Starts it again on the same port. */
@@ -72,17 +74,21 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
   let databases = 0
 
   async function start(): Promise<void> {
-    child = Bun.spawn([join(programs ?? '', 'postgres'), '-D', data, ...options], {
+    // The shell stops the server when this process ends in any way, and with it the pipe.
+    child = Bun.spawn(['bash', '-c', guard, 'sh', data, join(programs ?? '', 'postgres'), ...options], {
       ...unprivileged,
       cwd: folder,
+      stdin: 'pipe',
       stdout: 'ignore',
       stderr: 'ignore',
     })
     await untilReady(url('postgres'))
   }
 
+  const pid = () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+
   async function stop(signal: 'SIGQUIT' | 'SIGINT'): Promise<void> {
-    child?.kill(signal)
+    process.kill(pid(), signal)
     await child?.exited
   }
 
@@ -90,13 +96,16 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
   return {
     port,
     get pid() {
-      return child?.pid ?? 0
+      return pid()
     },
     url,
     async createDatabase() {
       const name = `weir_${process.pid}_${++databases}`
       await execute(url('postgres'), `CREATE DATABASE ${name}`)
       return url(name)
+    },
+    async dropDatabase(created) {
+      await execute(url('postgres'), `DROP DATABASE ${new URL(created).pathname.slice(1)} WITH (FORCE)`)
     },
     start,
     stop,
@@ -107,15 +116,19 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
   }
 }
 
-let shared: Promise<PostgresServer> | undefined
+/** Stops the server when the input ends, and ends with the server. */
+const guard = `exec 3<&0; data=$1; shift
+  "$1" -D "$data" "\${@:2}" 3<&- & server=$!
+  (cat <&3 > /dev/null; kill -QUIT $server; sleep 1; rm -rf "$(dirname "$data")") &
+  exec 3<&-; wait $server`
 
-/** The server of this test run, stopped when the run ends; each caller creates its own database on it. */
+/** Each test file has its own modules; all of them share the server of the process. */
+const run = globalThis as { weirTestPostgres?: Promise<PostgresServer> }
+
+/** The server of this test run, which ends with it; each caller creates its own database on it. */
 export function sharedPostgres(): Promise<PostgresServer> {
-  shared ??= startPostgres().then((server) => {
-    process.once('exit', () => process.kill(server.pid, 'SIGQUIT'))
-    return server
-  })
-  return shared
+  run.weirTestPostgres ??= startPostgres()
+  return run.weirTestPostgres
 }
 
 /** Runs one statement on a connection of its own. */

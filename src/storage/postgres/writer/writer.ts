@@ -14,6 +14,8 @@ export type Writer = {
    */
   write(job: Job): Promise<BatchResults extends ReadonlyMap<string, infer Row> ? Row | undefined : never>
   stats(): WriterStats
+  /** Resolves when no job waits and none is running. */
+  settled(): Promise<void>
   /** Commits the jobs that wait, and rejects later ones. */
   close(): Promise<void>
 }
@@ -44,6 +46,7 @@ export function createWriter(connections: Connections, options: WriterOptions): 
   return {
     write: (job) => writer.write(job),
     stats: () => writer.stats(),
+    settled: () => writer.settled(),
     close: () => writer.close(),
   }
 }
@@ -81,6 +84,10 @@ class GroupWriter implements Writer {
 
   stats(): WriterStats {
     return { waiting: this.#waiting.length, ...this.#stats }
+  }
+
+  async settled(): Promise<void> {
+    await this.#running
   }
 
   async close(): Promise<void> {
