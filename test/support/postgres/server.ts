@@ -10,6 +10,9 @@ const programs = findPrograms()
 /** Whether this machine has PostgreSQL. */
 export const hasPostgres = programs !== undefined
 
+/** Whether the tests that need no SQLite file run against PostgreSQL. */
+export const testsUsePostgres = process.env.WEIR_TEST_DATABASE === 'postgres'
+
 export type PostgresServer = {
   readonly port: number
   /** The process that accepts connections. */

@@ -68,7 +68,7 @@ testStores((open) => {
     const id = await queued()
     await responses.start(acme, id)
     await responses.append(acme, id, 0, '[1]\n')
-    expect(responses.append(acme, id, 0, '[2]\n')).rejects.toThrow('UNIQUE')
+    await expect(responses.append(acme, id, 0, '[2]\n')).rejects.toThrow(/unique/i)
     expect((await responses.find(acme, id))?.log).toBe('["created"]\n[1]\n')
   })
 

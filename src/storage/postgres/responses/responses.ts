@@ -24,7 +24,7 @@ export function createResponses({ query, transact, writer }: Database): Response
     start: (organization, id) =>
       transact(async (query) => (await query(start, [id, organization])).length > 0),
     async append(organization, id, position, entries) {
-      await query(append, [id, organization, position, entries])
+      await transact((query) => query(append, [id, organization, position, entries]))
     },
     chain: chains.ofFinished,
     runContext: chains.ofUnfinished,
@@ -114,8 +114,7 @@ const selectUnfinished = `SELECT id, organization_id organization, status, head,
 const start = `UPDATE responses SET status = 'in_progress'
   WHERE id = $1 AND organization_id = $2 AND status = 'queued' RETURNING id`
 
-/** The lock keeps the end of the run from missing the piece. A piece that was written before is not written again. */
+/** The lock keeps the end of the run from missing the piece. */
 const append = `WITH run AS (
     SELECT id FROM responses WHERE id = $1 AND organization_id = $2 AND status = 'in_progress' FOR SHARE)
-  INSERT INTO response_log (response_id, position, entries) SELECT id, $3, $4 FROM run
-  ON CONFLICT (response_id, position) DO NOTHING`
+  INSERT INTO response_log (response_id, position, entries) SELECT id, $3, $4 FROM run`
