@@ -47,9 +47,15 @@ export function isRepeatable(error: unknown): boolean {
   return state.startsWith('40') || state === '55P03'
 }
 
+/** Whether a connection was closed by the other side, so that another one may work. */
+export function isConnectionLost(error: unknown): boolean {
+  return error instanceof Error && (isFatal(error) || /terminated|ECONNRESET|EPIPE|not queryable/.test(error.message))
+}
+
 function outageOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
-  if (error instanceof ApiError) return outageOf(error.cause)
+  if (error instanceof ApiError || error.name === 'UnknownOutcomeError' || error.name === 'NotCommittedError')
+    return outageOf(error.cause) ?? 'cannot be reached'
   const state = sqlStateOf(error)
   if (state !== undefined) return outages.find(([prefix]) => state.startsWith(prefix))?.[1]
   return isConnectionError(error) ? 'cannot be reached' : undefined

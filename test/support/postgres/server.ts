@@ -2,7 +2,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSyn
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import driver from 'pg'
+import { Client } from 'pg'
 
 /** The programs of PostgreSQL on this machine. */
 const programs = findPrograms()
@@ -78,7 +78,7 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
 
   async function start(): Promise<void> {
     // The shell stops the server when this process ends in any way, and with it the pipe.
-    child = Bun.spawn(['bash', '-c', guard, 'sh', data, join(programs ?? '', 'postgres'), ...options], {
+    child = Bun.spawn(['bash', '-c', guard, 'guard', data, String(process.pid), join(programs ?? '', 'postgres'), ...options], {
       ...unprivileged,
       cwd: folder,
       stdin: 'pipe',
@@ -91,8 +91,9 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
   const pid = () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
 
   async function stop(signal: 'SIGQUIT' | 'SIGINT'): Promise<void> {
+    if (child?.exitCode !== null) return
     process.kill(pid(), signal)
-    await child?.exited
+    await child.exited
   }
 
   await start()
@@ -119,10 +120,10 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
   }
 }
 
-/** Stops the server when the input ends, and ends with the server. */
-const guard = `exec 3<&0; data=$1; shift
+/** Stops the server when the input ends, and deletes its files if the test process has ended too. */
+const guard = `exec 3<&0; data=$1; tests=$2; shift 2
   "$1" -D "$data" "\${@:2}" 3<&- & server=$!
-  (cat <&3 > /dev/null; kill -QUIT $server; sleep 1; rm -rf "$(dirname "$data")") &
+  (cat <&3 > /dev/null; kill -QUIT $server; sleep 1; ps -p $tests || rm -rf "$(dirname "$data")") > /dev/null 2>&1 &
   exec 3<&-; wait $server`
 
 /** Each test file has its own modules; all of them share the server of the process. */
@@ -140,7 +141,7 @@ export async function execute<Row>(
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const client = new driver.Client({ connectionString: url })
+  const client = new Client({ connectionString: url })
   client.on('error', () => {})
   await client.connect()
   try {

@@ -1,6 +1,6 @@
-import driver, { type Pool, type PoolClient } from 'pg'
+import { Pool, type PoolClient, types } from 'pg'
 import type { Secret } from '../../../lib/secret.ts'
-import { toOutage } from '../postgres-errors.ts'
+import { isConnectionLost, toOutage } from '../postgres-errors.ts'
 
 /** Runs one statement; rejects with 503 if the database is unavailable. */
 export type Query = <Row>(
@@ -37,7 +37,7 @@ const idleTimeoutMs = 30_000
 
 /** Opens up to `max` connections to the database with this URL, none of them yet. */
 export function openConnections(url: Secret, max: number): Connections {
-  const pool = new driver.Pool({
+  const pool = new Pool({
     connectionString: url.reveal(),
     max,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -84,11 +84,15 @@ function toConnection(client: PoolClient, lost: Promise<void>): Connection {
   }
 }
 
-/** Runs each statement on any connection, in a transaction of its own. */
+/**
+ * Runs each statement on any connection, in a transaction of its own. If the connection was lost it runs again on another
+ * one; so it must be a statement that may run twice.
+ */
 export function createQuery(connections: Connections): Query {
   return async <Row>(text: string, values?: readonly unknown[], timeoutMs?: number) => {
+    const run = () => connections.use(async ({ send }) => (await send<Row>(text, values, timeoutMs)).rows)
     try {
-      return await connections.use(async ({ send }) => (await send<Row>(text, values, timeoutMs)).rows)
+      return await run().catch((error) => (isConnectionLost(error) ? run() : Promise.reject(error)))
     } catch (error) {
       throw toOutage(error)
     }
@@ -105,5 +109,5 @@ const bigintType = 20
 
 /** Checks keep the amounts of the tables within the exact range of a number; a sum of them is `numeric`, a string. */
 function getTypeParser(oid: number, format?: string): (text: string) => unknown {
-  return oid === bigintType && format !== 'binary' ? Number : driver.types.getTypeParser(oid, format)
+  return oid === bigintType && format !== 'binary' ? Number : types.getTypeParser(oid, format)
 }

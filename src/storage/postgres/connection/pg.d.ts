@@ -33,14 +33,14 @@ declare module 'pg' {
     readonly types: { getTypeParser(oid: number, format?: string): (text: string) => unknown }
   }
 
-  class Pool {
+  export class Pool {
     constructor(options: PoolOptions)
     connect(): Promise<PoolClient>
     on(event: 'error', listener: (error: Error) => void): void
     end(): Promise<void>
   }
 
-  class Client {
+  export class Client {
     constructor(options: { readonly connectionString: string })
     connect(): Promise<unknown>
     query(config: QueryConfig): Promise<QueryResult>
@@ -48,11 +48,5 @@ declare module 'pg' {
     end(): Promise<void>
   }
 
-  const driver: {
-    readonly Pool: typeof Pool
-    readonly Client: typeof Client
-    readonly types: { getTypeParser(oid: number, format?: string): (text: string) => unknown }
-  }
-  export type { Pool }
-  export default driver
+  export const types: { getTypeParser(oid: number, format?: string): (text: string) => unknown }
 }

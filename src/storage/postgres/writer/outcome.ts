@@ -7,6 +7,12 @@ const searchIntervalMs = 250
 /** What a statement of a committed transaction returned, as JSON, by its id. */
 export type Outcome = ReadonlyMap<string, string>
 
+export type SearchOptions = {
+  readonly timeoutMs?: number
+  /** Called after each attempt to reach the database that failed. */
+  readonly onUnreachable?: (cause: unknown) => void
+}
+
 /** Neither an answer nor a refusal: the database could not be reached within the deadline. */
 export class UnknownOutcomeError extends Error {
   constructor(cause: unknown) {
@@ -22,12 +28,13 @@ export class UnknownOutcomeError extends Error {
 export async function findOutcome(
   connections: Connections,
   ids: readonly string[],
-  timeoutMs = searchTimeoutMs,
+  { timeoutMs = searchTimeoutMs, onUnreachable }: SearchOptions = {},
 ): Promise<Outcome | undefined> {
   for (const deadline = performance.now() + timeoutMs; ;) {
     try {
       return await connections.use((connection) => readOutcome(connection, ids))
     } catch (error) {
+      onUnreachable?.(error)
       if (performance.now() > deadline) throw new UnknownOutcomeError(error)
       await Bun.sleep(searchIntervalMs)
     }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Connection, Connections, Query } from '../connection/connections.ts'
-import { databaseUnavailable, isRejected, isRepeatable, toOutage } from '../postgres-errors.ts'
+import { isRejected, isRepeatable, toOutage } from '../postgres-errors.ts'
 import { findOutcome } from './outcome.ts'
 
 /**
@@ -21,9 +21,18 @@ export function createTransact(connections: Connections): Transact {
       try {
         return await transactOnce(connections, work)
       } catch (error) {
-        if (attempt === attempts || !isRepeatable(error)) throw toOutage(error)
+        const repeatable = isRepeatable(error) || error instanceof NotCommittedError
+        if (attempt === attempts || !repeatable) throw toOutage(error)
       }
     }
+  }
+}
+
+/** The connection was lost, and the transaction can never be committed. */
+class NotCommittedError extends Error {
+  constructor(cause: unknown) {
+    super('The connection was lost before the transaction was committed.', { cause })
+    this.name = 'NotCommittedError'
   }
 }
 
@@ -41,7 +50,7 @@ async function transactOnce<T>(connections: Connections, work: (query: Query) =>
   } catch (error) {
     if (committing === undefined || isRejected(error)) throw error
     const outcome = await findOutcome(connections, [committing.id])
-    if (outcome === undefined) throw databaseUnavailable(error)
+    if (outcome === undefined) throw new NotCommittedError(error)
     return committing.value
   }
 }

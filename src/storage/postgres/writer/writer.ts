@@ -130,7 +130,7 @@ class GroupWriter implements Writer {
       this.#stats.failed++
       if (!sent) return this.#unavailable(taken, error)
       if (error instanceof RejectedError) return await this.#rejected(taken, error.cause, attempt)
-      await this.#lost(taken, batch, error)
+      await this.#lost(taken, batch, error, attempt)
     }
   }
 
@@ -149,13 +149,20 @@ class GroupWriter implements Writer {
     for (const waiting of taken) await this.#commit([waiting])
   }
 
-  /** The connection was lost while the transaction ran: it may be committed or not. */
-  async #lost(taken: readonly Waiting[], batch: Batch, cause: unknown): Promise<void> {
-    this.#unavailable(this.#waiting.splice(0), cause)
+  /**
+   * The connection was lost while the transaction ran: it may be committed or not. If it was not it is repeated, because
+   * nothing can commit it any more.
+   */
+  async #lost(taken: readonly Waiting[], batch: Batch, cause: unknown, attempt: number): Promise<void> {
     try {
-      const outcome = await findOutcome(this.#connections, batch.ids, this.#options.outcomeTimeoutMs)
-      if (outcome === undefined) this.#unavailable(taken, cause)
-      else this.#committed(taken, batch.resultsOf(outcome))
+      const outcome = await findOutcome(this.#connections, batch.ids, {
+        timeoutMs: this.#options.outcomeTimeoutMs,
+        // The other jobs do not wait for a database that cannot be reached.
+        onUnreachable: (error) => this.#unavailable(this.#waiting.splice(0), error),
+      })
+      if (outcome !== undefined) this.#committed(taken, batch.resultsOf(outcome))
+      else if (attempt < attempts) await this.#commit(taken, attempt + 1)
+      else this.#unavailable(taken, cause)
     } catch (error) {
       this.#unavailable(taken, error)
       if (error instanceof UnknownOutcomeError) await this.#undoLater(taken, batch)
@@ -166,7 +173,7 @@ class GroupWriter implements Writer {
   async #undoLater(taken: readonly Waiting[], batch: Batch): Promise<void> {
     while (!this.#closed) {
       try {
-        const outcome = await findOutcome(this.#connections, batch.ids, 1000)
+        const outcome = await findOutcome(this.#connections, batch.ids, { timeoutMs: 1000 })
         if (outcome === undefined) return
         const results = batch.resultsOf(outcome)
         return await this.#options.undo?.(taken.map(({ job }) => job).filter(({ id }) => results.has(id)))
