@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { ModelFacts } from './model-facts.ts'
 import { ProviderSettings } from './provider-settings.ts'
-import { closed, count, duration, size, text } from './setting-types.ts'
+import { closed, count, databaseUrl, duration, size, text } from './setting-types.ts'
 
 const Retries = Type.Object(
   {
@@ -113,16 +113,6 @@ const Origin = Type.String({
   examples: ['https://app.example.com'],
 })
 
-/** The URL of a PostgreSQL database. It contains a password, so messages do not show it. */
-export const DatabaseUrl = Type.String({
-  pattern: '^postgres(ql)?://[^\\s]+/[^/\\s?]+(\\?\\S*)?$',
-  expected: 'the URL of a PostgreSQL database, such as postgres://weir:PASSWORD@db.example.com/weir',
-  description:
-    'The PostgreSQL database in which everything is stored, instead of the SQLite file in the data folder.',
-  examples: ['${DATABASE_URL}'],
-  private: true,
-})
-
 const Tls = Type.Object(
   {
     cert: text({ description: 'The certificate chain.', examples: ['cert.pem'] }),
@@ -134,6 +124,13 @@ const Tls = Type.Object(
       'Serves HTTPS with these PEM files. Relative paths begin at the folder of the settings file.',
   },
 )
+
+/** The value of `database`. */
+export const DatabaseUrl = databaseUrl({
+  description:
+    'The PostgreSQL database in which everything is stored, instead of the SQLite file in the data folder.',
+  examples: ['${DATABASE_URL}'],
+})
 
 /** The content of weir.yaml. */
 export type SettingsFile = Static<typeof SettingsFile>

@@ -49,7 +49,10 @@ export function isRepeatable(error: unknown): boolean {
 
 /** Whether a connection was closed by the other side, so that another one may work. */
 export function isConnectionLost(error: unknown): boolean {
-  return error instanceof Error && (isFatal(error) || /terminated|ECONNRESET|EPIPE|not queryable/.test(error.message))
+  return (
+    error instanceof Error &&
+    (isFatal(error) || /terminated|ECONNRESET|EPIPE|not queryable/.test(error.message))
+  )
 }
 
 function outageOf(error: unknown): string | undefined {

@@ -78,13 +78,16 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
 
   async function start(): Promise<void> {
     // The shell stops the server when this process ends in any way, and with it the pipe.
-    child = Bun.spawn(['bash', '-c', guard, 'guard', data, String(process.pid), join(programs ?? '', 'postgres'), ...options], {
-      ...unprivileged,
-      cwd: folder,
-      stdin: 'pipe',
-      stdout: 'ignore',
-      stderr: 'ignore',
-    })
+    child = Bun.spawn(
+      ['bash', '-c', guard, 'guard', data, String(process.pid), join(programs ?? '', 'postgres'), ...options],
+      {
+        ...unprivileged,
+        cwd: folder,
+        stdin: 'pipe',
+        stdout: 'ignore',
+        stderr: 'ignore',
+      },
+    )
     await untilReady(url('postgres'))
   }
 

@@ -4,7 +4,7 @@ import type { RequestMetadata } from '../../../domain/accounting/request-metadat
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { timeSortedId } from '../../../lib/id.ts'
 import { createSettlementRetries } from '../../common/settlement-retries.ts'
-import type { Ledger, Settlement, SettleOptions } from '../../ports/ledger.ts'
+import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports/ledger.ts'
 import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
 import { noWrites, type Write } from '../../ports/writes.ts'
 import type { Database } from '../connection/database.ts'
@@ -14,38 +14,20 @@ import { toSettlement, toUsageRow } from './settlement.ts'
 
 /** The ledger in the PostgreSQL database. */
 export function createLedger(database: Database): Ledger {
-  const { writer, usageWriter } = database
+  const settleNow = createSettle(database)
   const closing = new AbortController()
   const retries = createSettlementRetries((request, outcome) => settleNow(request, outcome, {}))
-
-  async function settleNow(
-    request: RequestMetadata,
-    outcome: Outcome,
-    { writes = noWrites, reserved = true }: SettleOptions,
-  ): Promise<Settlement> {
-    const { id, organization } = request
-    const usage = toUsageRow(request, outcome)
-    const job = { kind: 'settle', id, organization, reserved, usage, entry: timeSortedId('led_') } as const
-    const isOnlyUsage = !reserved && writes.length === 0
-    if (!isOnlyUsage) return toSettlement(await writer.write({ ...job, rows: toWriteRows(id, writes) }))
-    return toSettlement(await usageWriter.write({ ...job, rows: toWriteRows(id, noWrites) }))
-  }
 
   const settle: Ledger['settle'] = async (request, outcome, options = {}) => {
     const settled = settleNow(request, outcome, options)
     settled.catch(() => retries.add(request, outcome))
-    if (options.reserved !== false || (options.writes ?? noWrites).length > 0) return await settled
+    if (!isOnlyUsage(options)) return await settled
     // No caller is promised such a row, so the reply does not wait for it; while the database is unavailable it fails.
     return await Promise.race([settled, accepted(database)])
   }
 
   return {
-    async reserve(reservation, writes = noWrites) {
-      const { id, organization } = reservation.request
-      const row = toReservationRow(reservation)
-      const rows = toWriteRows(id, writes)
-      return (await writer.write({ kind: 'reserve', id, organization, row, rows })) !== undefined
-    },
+    reserve: (reservation, writes) => reserve(database, reservation, writes),
     write: (writes) => executeWrites(database, writes),
     settle,
     settleEventually: (request, outcome, writes) =>
@@ -57,6 +39,33 @@ export function createLedger(database: Database): Ledger {
       retries.close()
     },
   }
+}
+
+async function reserve(
+  { writer }: Database,
+  reservation: Reservation,
+  writes: readonly Write[] = noWrites,
+): Promise<boolean> {
+  const { id, organization } = reservation.request
+  const job = { kind: 'reserve', id, organization, row: toReservationRow(reservation) } as const
+  return (await writer.write({ ...job, rows: toWriteRows(id, writes) })) !== undefined
+}
+
+type SettleNow = (request: RequestMetadata, outcome: Outcome, options: SettleOptions) => Promise<Settlement>
+
+function createSettle({ writer, usageWriter }: Database): SettleNow {
+  return async (request, outcome, options) => {
+    const { id, organization } = request
+    const { writes = noWrites, reserved = true } = options
+    const usage = toUsageRow(request, outcome)
+    const job = { kind: 'settle', id, organization, reserved, usage, entry: timeSortedId('led_') } as const
+    const target = isOnlyUsage(options) ? usageWriter : writer
+    return toSettlement(await target.write({ ...job, rows: toWriteRows(id, writes) }))
+  }
+}
+
+function isOnlyUsage({ writes = noWrites, reserved = true }: SettleOptions): boolean {
+  return !reserved && writes.length === 0
 }
 
 /** Resolves as if the usage was recorded; rejects with 503 if it cannot be. */

@@ -4,10 +4,7 @@ import type { Query } from '../connection/connections.ts'
 import type { Database } from '../connection/database.ts'
 import { noOrganizationNamed } from '../../common/organization-rules.ts'
 import { Parameters } from '../writer/statement.ts'
-import { readTimings } from './usage-timings.ts'
-
-/** A report may read millions of rows. */
-export const reportTimeoutMs = 5 * 60_000
+import { readTimings, reportTimeoutMs } from './usage-timings.ts'
 
 /** Reports the usage of a time range; rejects with an error for the operator if the organization does not exist. */
 export function usageReport({ transact }: Database, request: UsageQuery): Promise<UsageReport> {

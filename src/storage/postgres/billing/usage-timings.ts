@@ -1,7 +1,9 @@
 import { type TimeCount, timingOf } from '../../common/timings.ts'
 import type { Timing, Timings } from '../../ports/usage-report.ts'
 import type { Query } from '../connection/connections.ts'
-import { reportTimeoutMs } from './usage-report.ts'
+
+/** A report may read millions of rows. */
+export const reportTimeoutMs = 5 * 60_000
 
 /** The rows to read, and their grouping, as SQL. */
 export type TimedRows = {

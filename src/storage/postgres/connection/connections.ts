@@ -92,10 +92,19 @@ export function createQuery(connections: Connections): Query {
   return async <Row>(text: string, values?: readonly unknown[], timeoutMs?: number) => {
     const run = () => connections.use(async ({ send }) => (await send<Row>(text, values, timeoutMs)).rows)
     try {
-      return await run().catch((error) => (isConnectionLost(error) ? run() : Promise.reject(error)))
+      return await repeatIfLost(run)
     } catch (error) {
       throw toOutage(error)
     }
+  }
+}
+
+async function repeatIfLost<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    if (!isConnectionLost(error)) throw error
+    return await run()
   }
 }
 

@@ -1,4 +1,4 @@
-import { Secret } from '../../../lib/secret.ts'
+import type { Secret } from '../../../lib/secret.ts'
 
 /** Returns the host and the name of a database, without the user, the password and the options of its URL. */
 export function databaseLabel(url: Secret): string {

@@ -5,8 +5,8 @@ import { createHealth, type Health } from '../health/health.ts'
 import { outageMessage } from '../postgres-errors.ts'
 import type { Job } from '../writer/batch.ts'
 import { createTransact, type Transact } from '../writer/transaction.ts'
-import { createWriter, type Writer } from '../writer/writer.ts'
-import { createQuery, openConnections, type Query } from './connections.ts'
+import { createWriter, type Writer, type WriterOptions } from '../writer/writer.ts'
+import { type Connections, createQuery, openConnections, type Query } from './connections.ts'
 import { databaseLabel } from './database-url.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
@@ -31,7 +31,11 @@ export type Database = {
 const maxConnections = 10
 
 /** Opens the database with this URL and migrates it; rejects with an error for the operator that names no password. */
-export async function openDatabase(url: Secret, log: Log = createLog()): Promise<Database> {
+export async function openDatabase(
+  url: Secret,
+  log: Log = createLog(),
+  options: Pick<WriterOptions, 'outcomeTimeoutMs'> = {},
+): Promise<Database> {
   const label = databaseLabel(url)
   const connections = openConnections(url, maxConnections)
   try {
@@ -40,6 +44,16 @@ export async function openDatabase(url: Secret, log: Log = createLog()): Promise
     await connections.close()
     throw operatorError(error, label)
   }
+  return assemble(url, connections, { label, log, options })
+}
+
+type Parts = {
+  readonly label: string
+  readonly log: Log
+  readonly options: Pick<WriterOptions, 'outcomeTimeoutMs'>
+}
+
+function assemble(url: Secret, connections: Connections, { label, log, options }: Parts): Database {
   const query = createQuery(connections)
   const transact = createTransact(connections)
   const health = createHealth(query, log)
@@ -51,7 +65,7 @@ export async function openDatabase(url: Secret, log: Log = createLog()): Promise
       ),
     )
   const [own, ofUsage] = [openConnections(url, 1), openConnections(url, 1)]
-  const writer = createWriter(own, { health, undo })
+  const writer = createWriter(own, { ...options, health, undo })
   const usageWriter = createWriter(ofUsage, { health })
   return {
     label,

@@ -22,7 +22,7 @@ export async function lockForServing(
   const connections = openConnections(url, 1)
   const stopped = Promise.withResolvers<void>()
   const first = Promise.withResolvers<void>()
-  let released = false
+  const state = { released: false }
 
   function taken(): void {
     health.block(undefined)
@@ -30,7 +30,7 @@ export async function lockForServing(
   }
 
   async function holdUntilReleased(): Promise<void> {
-    while (!released) {
+    while (!state.released) {
       try {
         await hold(connections, stopped.promise, taken)
       } catch (error) {
@@ -43,7 +43,7 @@ export async function lockForServing(
   }
 
   async function release(): Promise<void> {
-    released = true
+    state.released = true
     stopped.resolve()
     await holding
     await connections.close()
@@ -68,12 +68,12 @@ function hold(connections: Connections, stopped: Promise<void>, taken: () => voi
     )
     if (rows[0]?.locked !== true) throw new LockedError('Another weir server uses the database.')
     taken()
-    let done = false
-    void stopped.then(() => (done = true))
-    while (!done) {
+    const ends = [lost.then(() => 'lost'), stopped.then(() => 'stopped')]
+    for (;;) {
       await send('SELECT 1')
-      const isLost = await Promise.race([lost.then(() => true), sleep(checkIntervalMs), stopped])
-      if (isLost === true) throw new Error('The connection that holds the lock of the server was lost.')
+      const end = await Promise.race([...ends, sleep(checkIntervalMs)])
+      if (end === 'lost') throw new Error('The connection that holds the lock of the server was lost.')
+      if (end === 'stopped') break
     }
     await send('ROLLBACK')
   })

@@ -32,57 +32,80 @@ const idleIntervalMs = 1000
 
 /** See `Health`. */
 export function createHealth(query: Query, log: Log): Health {
-  let workedAt: number | undefined
-  let outage: ApiError | undefined
-  let blocked: ApiError | undefined
-  let timer: Timer | undefined
-  let closed = false
+  const health = new ProbedHealth(query, log)
+  return {
+    refusal: () => health.refusal(),
+    worked: () => health.worked(),
+    failed: (cause) => health.failed(cause),
+    age: () => health.age(),
+    block: (cause) => health.block(cause),
+    probe: () => health.probe(),
+    close: () => health.close(),
+  }
+}
 
-  function worked(): void {
-    workedAt = performance.now()
-    if (outage) log.info('The database is available again.')
-    outage = undefined
-    schedule(idleIntervalMs)
+class ProbedHealth implements Health {
+  readonly #query: Query
+  readonly #log: Log
+  #workedAt: number | undefined
+  #outage: ApiError | undefined
+  #blocked: ApiError | undefined
+  #timer: Timer | undefined
+  #closed = false
+
+  constructor(query: Query, log: Log) {
+    this.#query = query
+    this.#log = log
   }
 
-  function failed(cause: unknown): void {
-    if (!outage && workedAt !== undefined && !closed)
-      log.error('The database is unavailable; requests are rejected.', { cause: causeOf(cause) })
-    outage = databaseUnavailable(cause)
-    schedule(probeIntervalMs)
+  refusal(): ApiError | undefined {
+    return this.#outage ?? this.#blocked
   }
 
-  function schedule(delayMs: number): void {
-    clearTimeout(timer)
-    if (!closed) timer = setTimeout(() => void probe().catch(() => {}), delayMs).unref()
+  worked(): void {
+    this.#workedAt = performance.now()
+    if (this.#outage) this.#log.info('The database is available again.')
+    this.#outage = undefined
+    this.#schedule(idleIntervalMs)
   }
 
-  async function probe(): Promise<void> {
+  failed(cause: unknown): void {
+    // A start that fails reports the error itself.
+    if (!this.#outage && this.#workedAt !== undefined && !this.#closed)
+      this.#log.error('The database is unavailable; requests are rejected.', { cause: causeOf(cause) })
+    this.#outage = databaseUnavailable(cause)
+    this.#schedule(probeIntervalMs)
+  }
+
+  age(): number {
+    return performance.now() - (this.#workedAt ?? Number.NEGATIVE_INFINITY)
+  }
+
+  block(cause: unknown): void {
+    if (cause !== undefined && this.#blocked === undefined && !this.#closed)
+      this.#log.error('Another server uses the database; requests are rejected.', { cause: causeOf(cause) })
+    this.#blocked = cause === undefined ? undefined : databaseUnavailable(cause)
+  }
+
+  async probe(): Promise<void> {
     try {
-      await query(writeProbe, [Date.now()], probeTimeoutMs)
+      await this.#query(writeProbe, [Date.now()], probeTimeoutMs)
     } catch (error) {
-      failed(error)
+      this.failed(error)
       throw error
     }
-    worked()
-    if (blocked) throw blocked
+    this.worked()
+    if (this.#blocked) throw this.#blocked
   }
 
-  return {
-    refusal: () => outage ?? blocked,
-    worked,
-    failed,
-    block(cause) {
-      if (cause !== undefined && blocked === undefined && !closed)
-        log.error('The database is used by another server; requests are rejected.', { cause: causeOf(cause) })
-      blocked = cause === undefined ? undefined : databaseUnavailable(cause)
-    },
-    age: () => performance.now() - (workedAt ?? Number.NEGATIVE_INFINITY),
-    probe,
-    close() {
-      closed = true
-      clearTimeout(timer)
-    },
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+  }
+
+  #schedule(delayMs: number): void {
+    clearTimeout(this.#timer)
+    if (!this.#closed) this.#timer = setTimeout(() => void this.probe().catch(() => {}), delayMs).unref()
   }
 }
 
