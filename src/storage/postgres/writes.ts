@@ -33,6 +33,16 @@ export function toWriteRows(job: string, writes: readonly Write[]): WriteRows {
   return rows
 }
 
+/** Returns the characters of the texts of a job that may be large. */
+export function sizeOf({ completions, responses, ends }: WriteRows): number {
+  const texts = [
+    ...completions.flatMap(({ completion, messages }) => [completion, messages]),
+    ...responses.flatMap(({ log, input }) => [log, input]),
+    ...ends.map(({ log }) => log),
+  ]
+  return texts.reduce<number>((sum, text) => sum + String(text).length, 0)
+}
+
 /**
  * Returns the parts of a `WITH` clause that execute the writes of jobs whose ids are in the part `recorded`. Nothing is
  * stored for a deleted organization.

@@ -4,6 +4,7 @@ import type { Connections } from '../connection/connections.ts'
 import type { Health } from '../health/health.ts'
 import { databaseUnavailable, isRepeatable, outageMessage, toOutage } from '../postgres-errors.ts'
 import { type Batch, type BatchResults, createBatch, type Job, RejectedError } from './batch.ts'
+import { sizeOf } from '../writes.ts'
 import { findOutcome, UnknownOutcomeError } from './outcome.ts'
 
 /** Commits jobs in groups, because a round trip takes as long for one as for many. */
@@ -30,8 +31,9 @@ export type WriterOptions = {
   readonly outcomeTimeoutMs?: number
 }
 
-/** The most jobs of one transaction. */
+/** The most jobs of one transaction, and the characters after which it takes no other one. */
 const maxJobs = 250
+const maxCharacters = 8 * 1024 * 1024
 const attempts = 3
 
 type Waiting = {
@@ -103,9 +105,13 @@ class GroupWriter implements Writer {
   /** Leaves a second job with the same id to the next transaction: only the first settlement of a request counts. */
   #takeNext(): Waiting[] {
     const [ids, taken, left] = [new Set<string>(), [] as Waiting[], [] as Waiting[]]
+    let characters = 0
     for (const waiting of this.#waiting) {
-      const fits = taken.length < maxJobs && !ids.has(waiting.job.id)
-      if (fits) ids.add(waiting.job.id)
+      const fits = taken.length < maxJobs && characters < maxCharacters && !ids.has(waiting.job.id)
+      if (fits) {
+        ids.add(waiting.job.id)
+        characters += sizeOf(waiting.job.rows)
+      }
       ;(fits ? taken : left).push(waiting)
     }
     this.#waiting = left
