@@ -129,7 +129,7 @@ const Tls = Type.Object(
 export const DatabaseUrl = databaseUrl({
   description:
     'The PostgreSQL database in which everything is stored, instead of the SQLite file in the data folder.',
-  examples: ['${DATABASE_URL}'],
+  examples: ['postgres://weir:PASSWORD@db.example.com/weir'],
 })
 
 /** The content of weir.yaml. */

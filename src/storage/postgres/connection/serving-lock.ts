@@ -72,7 +72,7 @@ function hold(connections: Connections, stopped: Promise<void>, taken: () => voi
     for (;;) {
       await send('SELECT 1')
       const end = await Promise.race([...ends, sleep(checkIntervalMs)])
-      if (end === 'lost') throw new Error('The connection that holds the lock of the server was lost.')
+      if (end === 'lost') throw new Error('The connection with the lock of the server was lost.')
       if (end === 'stopped') break
     }
     await send('ROLLBACK')
