@@ -128,7 +128,7 @@ CREATE INDEX "api_keys_of_organization" ON "api_keys" USING btree ("organization
 CREATE INDEX "completions_by_age" ON "completions" USING btree ("sequence","id");--> statement-breakpoint
 CREATE INDEX "completions_of_organization" ON "completions" USING btree ("organization_id","sequence","id");--> statement-breakpoint
 CREATE INDEX "completions_of_model" ON "completions" USING btree ("organization_id","model","sequence","id");--> statement-breakpoint
-CREATE INDEX "completions_by_term" ON "completions" USING gin ("terms");--> statement-breakpoint
+CREATE INDEX "completions_by_term" ON "completions" USING gin ("terms") WITH (fastupdate=off);--> statement-breakpoint
 CREATE INDEX "organizations_to_delete" ON "organizations" USING btree ("id") WHERE "organizations"."deletion" = 'begun';--> statement-breakpoint
 CREATE INDEX "provider_state_by_expiry" ON "provider_state" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "responses_that_follow" ON "responses" USING btree ("organization_id","previous_id");--> statement-breakpoint
