@@ -1,5 +1,6 @@
 import { createLog, type Log } from '../../../lib/log.ts'
 import type { Secret } from '../../../lib/secret.ts'
+import { settleWithin } from '../../../lib/time.ts'
 import { releaseReservations } from '../billing/reservations.ts'
 import { createHealth, type Health } from '../health/health.ts'
 import { outageMessage } from '../postgres-errors.ts'
@@ -26,6 +27,8 @@ export type Database = {
   /** Commits the jobs that wait, and closes the connections. */
   close(): Promise<void>
 }
+
+const closeTimeoutMs = 2000
 
 /** Connections for statements of their own; each writer has one more. */
 const maxConnections = 10
@@ -77,7 +80,8 @@ function assemble(url: Secret, connections: Connections, { label, log, options }
     async close() {
       await Promise.all([writer.close(), usageWriter.close()])
       health.close()
-      await Promise.all([connections.close(), own.close(), ofUsage.close()])
+      // A server that does not answer must not delay the end of the process.
+      await settleWithin(Promise.all([connections.close(), own.close(), ofUsage.close()]), closeTimeoutMs)
     },
   }
 }

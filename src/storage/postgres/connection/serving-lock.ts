@@ -22,9 +22,10 @@ export async function lockForServing(
   const connections = openConnections(url, 1)
   const stopped = Promise.withResolvers<void>()
   const first = Promise.withResolvers<void>()
-  const state = { released: false }
+  const state = { taken: false, released: false }
 
   function taken(): void {
+    state.taken = true
     health.block(undefined)
     first.resolve()
   }
@@ -36,7 +37,7 @@ export async function lockForServing(
       } catch (error) {
         first.reject(error instanceof LockedError ? inUse(label) : operatorError(error, label))
         // A lost connection is replaced at once; only another server is a reason to reject requests.
-        if (error instanceof LockedError) health.block(error)
+        if (error instanceof LockedError && state.taken) health.block(error)
         await Promise.race([Bun.sleep(retryIntervalMs), stopped.promise])
       }
     }

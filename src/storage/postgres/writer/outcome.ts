@@ -9,6 +9,8 @@ export type Outcome = ReadonlyMap<string, string>
 
 export type SearchOptions = {
   readonly timeoutMs?: number
+  /** Whether to end the search. */
+  readonly isStopped?: () => boolean
   /** Called after each attempt to reach the database that failed. */
   readonly onUnreachable?: (cause: unknown) => void
 }
@@ -28,14 +30,14 @@ export class UnknownOutcomeError extends Error {
 export async function findOutcome(
   connections: Connections,
   ids: readonly string[],
-  { timeoutMs = searchTimeoutMs, onUnreachable }: SearchOptions = {},
+  { timeoutMs = searchTimeoutMs, isStopped = () => false, onUnreachable }: SearchOptions = {},
 ): Promise<Outcome | undefined> {
   for (const deadline = performance.now() + timeoutMs; ;) {
     try {
       return await connections.use((connection) => readOutcome(connection, ids))
     } catch (error) {
       onUnreachable?.(error)
-      if (performance.now() > deadline) throw new UnknownOutcomeError(error)
+      if (performance.now() > deadline || isStopped()) throw new UnknownOutcomeError(error)
       await Bun.sleep(searchIntervalMs)
     }
   }
@@ -60,7 +62,7 @@ async function readOutcome({ send }: Connection, ids: readonly string[]): Promis
 }
 
 /** Outcomes are looked for within seconds; the rest of the time is for operators who look into a problem. */
-const transactionAgeMs = 60 * 60_000
+const transactionAgeMs = 30 * 60_000
 const maxDeleted = 5000
 
 /** Returns a function that deletes some of the old records of transactions, and resolves with their number. */

@@ -163,6 +163,7 @@ class GroupWriter implements Writer {
     try {
       const outcome = await findOutcome(this.#connections, batch.ids, {
         timeoutMs: this.#options.outcomeTimeoutMs,
+        isStopped: () => this.#closed,
         // The other jobs do not wait for a database that cannot be reached.
         onUnreachable: (error) => this.#unavailable(this.#waiting.splice(0), error),
       })
