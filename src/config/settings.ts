@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { ModelFacts } from './model-facts.ts'
 import { ProviderSettings } from './provider-settings.ts'
-import { closed, count, duration, size, text } from './setting-types.ts'
+import { closed, count, databaseUrl, duration, size, text } from './setting-types.ts'
 
 const Retries = Type.Object(
   {
@@ -131,6 +131,13 @@ const Tls = Type.Object(
   },
 )
 
+/** The value of `database`. */
+export const DatabaseUrl = databaseUrl({
+  description:
+    'The PostgreSQL database in which everything is stored, instead of the SQLite file in the data folder.',
+  examples: ['postgres://weir:PASSWORD@db.example.com/weir'],
+})
+
 /** The content of weir.yaml. */
 export type SettingsFile = Static<typeof SettingsFile>
 export const SettingsFile = Type.Object(
@@ -149,6 +156,7 @@ export const SettingsFile = Type.Object(
         examples: [8080],
       }),
     ),
+    database: Type.Optional(DatabaseUrl),
     providers: Type.Optional(
       Type.Record(Type.String(), ProviderSettings, {
         description:
@@ -212,6 +220,8 @@ export const SettingsFile = Type.Object(
 export type Settings = {
   readonly host: string
   readonly port: number
+  /** The URL of the PostgreSQL database, which is secret; absent: the SQLite file in the data folder. */
+  readonly database?: string
   /** As in the file; `kind` defaults to the name of the provider. */
   readonly providers: Readonly<Record<string, ProviderSettings>>
   readonly models: readonly ModelFacts[]

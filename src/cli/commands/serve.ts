@@ -6,9 +6,11 @@ import type { SettingsFlags } from '../../config/paths.ts'
 import { SettingsError } from '../../config/problem.ts'
 import { tlsProblems } from '../../config/tls-files.ts'
 import type { Log } from '../../lib/log.ts'
+import { Secret } from '../../lib/secret.ts'
 import { createFailureNotes } from '../../observability/request-log/failure-notes.ts'
 import type { LogOutput } from '../../observability/request-log/request-log.ts'
 import { createRuntime, type Runtime } from '../../server/runtime.ts'
+import { databaseLabel } from '../../storage/postgres/connection/database-url.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
 import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
@@ -100,9 +102,10 @@ function createRequestLines({ terminal, errTerminal }: CliContext, json: boolean
 }
 
 /** Throws if the TLS files or the data folder cannot be used; later errors would not name the file or folder. */
-function assertServable({ settings: { tls }, file, dataFolder }: LoadedSettings): void {
+function assertServable({ settings: { tls, database }, file, dataFolder }: LoadedSettings): void {
   const problems = tls ? tlsProblems(tls) : []
   if (problems.length > 0) throw new SettingsError(problems, file)
+  if (database !== undefined) return
   const problem = dataFolderProblem(dataFolder, [databaseName, lockName])
   if (problem !== undefined)
     throw new CommandError(
@@ -127,7 +130,9 @@ function bannerText(
     createKey: `${prefix} keys create${location.data}`,
     connect: `${prefix} connect${url === defaultUrl ? '' : ` --url ${url}`}`,
   }
-  const text = banner({ runtime, url, dataFolder: loaded.dataFolder, commands })
+  const { database } = loaded.settings
+  const data = database === undefined ? loaded.dataFolder : databaseLabel(new Secret(database))
+  const text = banner({ runtime, url, data, commands })
   // A line between the banner and the requests.
   return context.terminal === undefined ? text : `${text}\n`
 }
@@ -152,7 +157,8 @@ function start(
     settings,
     file,
     environment,
-    database: join(dataFolder, databaseName),
+    database:
+      settings.database === undefined ? join(dataFolder, databaseName) : new Secret(settings.database),
     log,
     requestLines,
   })
