@@ -2,7 +2,7 @@ CREATE TABLE "api_keys" (
 	"public_id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"organization_id" text COLLATE "C" NOT NULL,
 	"name" text COLLATE "C" NOT NULL,
-	"secret_hash" "bytea" NOT NULL,
+	"secret_hash" bytea NOT NULL,
 	"last4" text COLLATE "C" NOT NULL,
 	"created_at" bigint NOT NULL,
 	"position" bigint GENERATED ALWAYS AS IDENTITY (sequence name "api_keys_position_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),

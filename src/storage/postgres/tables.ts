@@ -237,15 +237,3 @@ export const response_log = pgTable(
   },
   (table) => [primaryKey({ columns: [table.response_id, table.position] })],
 )
-
-/** The transactions of the last minutes, from which the outcome of a COMMIT is known whose connection was lost. */
-export const transactions = pgTable(
-  'transactions',
-  {
-    id: text().primaryKey(),
-    /** What its statement returned, as JSON. */
-    results: text().notNull(),
-    created_at: number().notNull(),
-  },
-  (table) => [index('transactions_by_age').on(table.created_at)],
-)

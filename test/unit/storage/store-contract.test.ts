@@ -154,4 +154,28 @@ testStores((open) => {
     expect((await store.completions.list({ ...query, metadata })).completions).toHaveLength(1)
     await organizations.credit('acme', 1n, 'a\u0000b')
   })
+
+  test('an organization is found by its id and by its name, unless its deletion has begun', async () => {
+    const { organizations } = await open()
+    const acme = await organizations.create('acme')
+    expect(await organizations.find('acme')).toEqual(acme)
+    expect(await organizations.find(acme.id)).toEqual(acme)
+    expect(await organizations.find('globex')).toBeUndefined()
+    await organizations.beginDeletion('acme')
+    expect(await organizations.find(acme.id)).toBeUndefined()
+    expect(await organizations.find('acme')).toBeUndefined()
+  })
+
+  test('a change of a key takes effect at once after the directory is refreshed', async () => {
+    const store = await open()
+    await store.organizations.create('acme')
+    const keys = store.keys()
+    const { record } = await keys.create({ organization: 'acme', name: 'laptop', expiresAt: null })
+    const directory = store.keyDirectory()
+    await directory.find(record.id)
+    await keys.revoke(record.id)
+    expect((await directory.find(record.id))?.revokedAt).toBeNull()
+    directory.refresh()
+    expect((await directory.find(record.id))?.revokedAt).not.toBeNull()
+  })
 })

@@ -20,30 +20,7 @@ type CachedKey = { readonly key: KnownKey; readonly readAt: number }
 /** Caches the keys that exist; unknown ids are not cached, so that clients cannot fill the cache. `now` is monotonic. */
 export function createKeyDirectory(query: Query, now = () => performance.now()): KeyDirectory {
   const entries = new Map<string, CachedKey>()
-  const reads = new Map<string, Promise<KnownKey | undefined>>()
   let refreshes = 0
-
-  /** Concurrent requests share one read. */
-  function read(publicId: string): Promise<KnownKey | undefined> {
-    const running = reads.get(publicId)
-    if (running !== undefined) return running
-    if (reads.size >= maxReads) return Promise.reject(unverifiable(undefined))
-    const started = readAndCache(publicId)
-    reads.set(publicId, started)
-    const forget = () => void (reads.get(publicId) === started && reads.delete(publicId))
-    started.then(forget, forget)
-    return started
-  }
-
-  async function readAndCache(publicId: string): Promise<KnownKey | undefined> {
-    const [readAt, generation] = [now(), refreshes]
-    const key = await lookUp(query, publicId)
-    // Read before a change of this process, perhaps.
-    if (generation !== refreshes) return key
-    entries.delete(publicId)
-    if (key !== undefined) cache(publicId, { key, readAt })
-    return key
-  }
 
   function cache(publicId: string, entry: CachedKey): void {
     const [oldest] = entries.size < maxEntries ? [] : entries.keys()
@@ -51,20 +28,54 @@ export function createKeyDirectory(query: Query, now = () => performance.now()):
     entries.set(publicId, entry)
   }
 
+  async function readAndCache(publicId: string): Promise<KnownKey | undefined> {
+    const [readAt, refreshesBefore] = [now(), refreshes]
+    const key = await lookUp(query, publicId)
+    // After a refresh, what was read may be older than the change.
+    if (refreshes !== refreshesBefore) return key
+    entries.delete(publicId)
+    if (key !== undefined) cache(publicId, { key, readAt })
+    return key
+  }
+
+  const reads = createSharedReads(readAndCache)
   return {
     find(publicId) {
       const cached = entries.get(publicId)
       const age = cached === undefined ? Infinity : now() - cached.readAt
-      if (cached === undefined || age > maxAgeMs) return read(publicId)
+      if (cached === undefined || age > maxAgeMs) return reads.read(publicId)
       // A refresh that fails is reported to the request that finds the cached key too old.
-      if (age > refreshAfterMs) read(publicId).catch(() => {})
+      if (age > refreshAfterMs) reads.read(publicId).catch(() => {})
       return cached.key
     },
     refresh() {
       refreshes++
       entries.clear()
-      reads.clear()
+      reads.forget()
     },
+  }
+}
+
+/** Concurrent requests for the same key share one read. */
+function createSharedReads(start: (publicId: string) => Promise<KnownKey | undefined>) {
+  const running = new Map<string, Promise<KnownKey | undefined>>()
+  let count = 0
+
+  return {
+    read(publicId: string): Promise<KnownKey | undefined> {
+      const shared = running.get(publicId)
+      if (shared !== undefined) return shared
+      if (count >= maxReads) return Promise.reject(unverifiable(undefined))
+      count++
+      const started = start(publicId).finally(() => {
+        count--
+        if (running.get(publicId) === started) running.delete(publicId)
+      })
+      running.set(publicId, started)
+      return started
+    },
+    /** Reads that are running are not shared with later requests. */
+    forget: () => running.clear(),
   }
 }
 

@@ -8,6 +8,7 @@ import type { Organizations } from '../../../../src/storage/ports/organizations.
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
 import type { Responses } from '../../../../src/storage/ports/responses.ts'
 import type { UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
+import type { UsageBuckets } from '../../../../src/storage/ports/usage-buckets.ts'
 import type { UsageQuery, UsageReport } from '../../../../src/storage/ports/usage-report.ts'
 import * as postgresLedger from '../../../../src/storage/postgres/billing/ledger.ts'
 import * as postgresReport from '../../../../src/storage/postgres/billing/usage-report.ts'
@@ -20,6 +21,7 @@ import * as postgresKeys from '../../../../src/storage/postgres/keys/keys.ts'
 import * as postgresOrganizations from '../../../../src/storage/postgres/organizations/organizations.ts'
 import * as postgresState from '../../../../src/storage/postgres/provider-state.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
+import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
 import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
@@ -30,6 +32,7 @@ import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
 import { createProviderState } from '../../../../src/storage/sqlite/provider-state.ts'
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
+import { createUsageBuckets } from '../../../../src/storage/sqlite/usage/buckets.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog, testStorage } from './folder.ts'
 
@@ -40,6 +43,7 @@ export type TestStore = {
   readonly completions: Completions
   readonly responses: Responses
   readonly usage: Pick<UsageUpkeep, 'expire'>
+  readonly buckets: UsageBuckets
   /** These depend on a clock. */
   keys(now?: () => number): Keys
   providerState(now?: () => number): ProviderState
@@ -76,6 +80,7 @@ export async function openSqliteStore(): Promise<TestStore> {
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),
     usage: { expire: (before) => writer.write(() => expire(before)) },
+    buckets: createUsageBuckets(database),
     keys: (now) => createKeys(database, writer, now),
     providerState: (now) => createProviderState(database, writer, now),
     keyDirectory: (now) => createKeyDirectory(database, now),
@@ -102,6 +107,7 @@ export async function openPostgresStore(): Promise<TestStore> {
     completions: postgresCompletions.createCompletions(database),
     responses: postgresResponses.createResponses(database),
     usage: postgresUsage.createUsageExpiry(query),
+    buckets: postgresBuckets.createUsageBuckets(database),
     keys: (now) => postgresKeys.createKeys(database, now),
     providerState: (now) => postgresState.createProviderState(database, now),
     keyDirectory: (now) => postgresDirectory.createKeyDirectory(query, now),
