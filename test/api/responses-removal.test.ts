@@ -79,8 +79,7 @@ test.each(names.map((id) => [id.slice(0, 40), id] as const))(
 )
 
 test.each([
-  ['GET', '', 'POST'],
-  ['DELETE', '', 'POST'],
+  ['DELETE', '', 'GET, POST'],
   ['PUT', `/${unknown}`, 'DELETE, GET'],
   ['POST', `/${unknown}`, 'DELETE, GET'],
   ['GET', `/${unknown}/cancel`, 'POST'],
