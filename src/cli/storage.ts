@@ -1,5 +1,7 @@
 import { dirname, join } from 'node:path'
+import { findDatabaseUrl } from '../config/database-url.ts'
 import { findDataFolder } from '../config/paths.ts'
+import type { Secret } from '../lib/secret.ts'
 import type { Keys } from '../storage/ports/keys.ts'
 import type { Organizations } from '../storage/ports/organizations.ts'
 import type { UsageQuery, UsageReport } from '../storage/ports/usage-report.ts'
@@ -15,37 +17,44 @@ import { logTo } from './log.ts'
 
 /** The parts of the database that commands read and change, also while a server is running. */
 export type AdminStorage = {
-  readonly file: string
+  /** The path of the file, or the host and the name of the PostgreSQL database. */
+  readonly name: string
   readonly organizations: Organizations
   readonly keys: Keys
   usage(query: UsageQuery): Promise<UsageReport>
 }
 
-type Flags = { readonly data?: string }
+type Flags = { readonly config?: string; readonly data?: string }
 type Work<T> = (storage: AdminStorage) => Promise<T>
 
-/** Runs `work` with the database opened read-only; throws `CommandError` if there is none. */
-export function withReadableStorage<T>(flags: Flags, context: CliContext, work: Work<T>): Promise<T> {
+/**
+ * Runs `work` with the database opened for reading; throws `CommandError` if there is none. None of these functions fails
+ * for another mistake in the settings file: it must not keep an operator from revoking a key.
+ */
+export async function withReadableStorage<T>(flags: Flags, context: CliContext, work: Work<T>): Promise<T> {
+  const url = findDatabaseUrl({ flags, ...context })
+  if (url !== undefined) return await withPostgres(url, context, work)
   const file = databaseFile(flags, context)
   const database = openExistingDatabase(file)
   if (database === undefined) throw noDataError(file)
-  return withDatabase(database, file, work)
+  return await withDatabase(database, file, work)
 }
 
 /** Runs `work` with the database opened for writing; throws `CommandError` if there is none. */
-export function withExistingStorage<T>(flags: Flags, context: CliContext, work: Work<T>): Promise<T> {
+export async function withExistingStorage<T>(flags: Flags, context: CliContext, work: Work<T>): Promise<T> {
+  const url = findDatabaseUrl({ flags, ...context })
+  if (url !== undefined) return await withPostgres(url, context, work)
   const file = databaseFile(flags, context)
   if (!hasDatabase(file)) throw noDataError(file)
-  return withDatabase(openDatabase(file, logTo(context)), file, work)
+  return await withDatabase(openDatabase(file, logTo(context)), file, work)
 }
 
-/**
- * Runs `work` with the database opened for writing, and creates it if it is missing. None of these functions reads the
- * settings file: a mistake in it must not keep an operator from revoking a key.
- */
-export function withStorage<T>(flags: Flags, context: CliContext, work: Work<T>): Promise<T> {
+/** Runs `work` with the database opened for writing, and creates it if it is missing. */
+export async function withStorage<T>(flags: Flags, context: CliContext, work: Work<T>): Promise<T> {
+  const url = findDatabaseUrl({ flags, ...context })
+  if (url !== undefined) return await withPostgres(url, context, work)
   const file = databaseFile(flags, context)
-  return withDatabase(openDatabase(file, logTo(context)), file, work)
+  return await withDatabase(openDatabase(file, logTo(context)), file, work)
 }
 
 function databaseFile(flags: Flags, context: CliContext): string {
@@ -62,7 +71,7 @@ async function withDatabase<T>(database: Database, file: string, work: Work<T>):
   const writer = createWriter(database)
   try {
     return await work({
-      file,
+      name: file,
       organizations: createOrganizations(database, writer),
       keys: createKeys(database, writer),
       usage: (query) => usageReport(database, query),
@@ -70,5 +79,16 @@ async function withDatabase<T>(database: Database, file: string, work: Work<T>):
   } finally {
     writer.close()
     database.close()
+  }
+}
+
+/** The driver is loaded only when it is used, because it would delay every command. */
+async function withPostgres<T>(url: Secret, context: CliContext, work: Work<T>): Promise<T> {
+  const { openPostgresForAdmin } = await import('../storage/postgres/open-postgres.ts')
+  const { close, ...storage } = await openPostgresForAdmin(url, logTo(context))
+  try {
+    return await work(storage)
+  } finally {
+    await close()
   }
 }

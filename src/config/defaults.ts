@@ -37,6 +37,7 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
   return {
     host: fileSettings.host ?? defaultSettings.host,
     port: fileSettings.port ?? defaultSettings.port,
+    ...(fileSettings.database !== undefined && { database: fileSettings.database }),
     providers: resolveProviders(fileSettings.providers ?? {}, resolvePath),
     models: fileSettings.models ?? [],
     retries: { ...defaultSettings.retries, ...fileSettings.retries },

@@ -1,5 +1,6 @@
 import { checkSchema } from './check-schema.ts'
 import { toSettings } from './defaults.ts'
+import { databaseFromEnvironment } from './database-url.ts'
 import { interpolate } from './interpolate.ts'
 import type { ModelFacts } from './model-facts.ts'
 import { findDataFolder, findSettingsFile, type SettingsInput } from './paths.ts'
@@ -25,10 +26,11 @@ export function loadSettings(input: SettingsInput): LoadedSettings {
   const fileSettings =
     file === null ? {} : interpolate(readSettingsFile(file), input.environment, problems, warnings)
   const valid = checkSchema(SettingsFile, fileSettings, problems)
+  const database = databaseFromEnvironment(input.environment, problems)
   if (valid) problems.push(...duplicateModelNames(fileSettings.models ?? []))
   const address = addressFromInput(input, problems)
   if (!valid || problems.length > 0) throw new SettingsError(problems, file)
-  const settings = toSettings({ ...fileSettings, ...address }, file)
+  const settings = toSettings({ ...fileSettings, ...address, ...(database && { database }) }, file)
   return { settings, file, dataFolder: findDataFolder(input), warnings }
 }
 

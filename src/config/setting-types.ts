@@ -54,3 +54,14 @@ export function url(options: SettingOptions) {
 export function count(options: SettingOptions) {
   return Type.Integer({ minimum: 1, ...options })
 }
+
+/** The URL of a PostgreSQL database. */
+export function databaseUrl(options: SettingOptions) {
+  return Type.String({
+    pattern: '^postgres(ql)?://[^\\s]+/[^/\\s?]+(\\?\\S*)?$',
+    expected: 'the URL of a PostgreSQL database, such as postgres://weir:PASSWORD@db.example.com/weir',
+    // It contains a password, so messages do not show it.
+    private: true,
+    ...options,
+  })
+}

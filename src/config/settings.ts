@@ -1,43 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { ModelFacts } from './model-facts.ts'
 import { ProviderSettings } from './provider-settings.ts'
-import { closed, count, duration, size, text } from './setting-types.ts'
-
-const Retries = Type.Object(
-  {
-    attempts: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 10,
-        description: 'How often a route is tried again.',
-      }),
-    ),
-  },
-  {
-    ...closed,
-    description:
-      'Retries of a temporary failure, for each route of the model. A stream is retried only before its first event.',
-  },
-)
-
-const Breaker = Type.Object(
-  {
-    failures: Type.Optional(
-      count({ description: 'Failures in a row after which a route is skipped.', examples: [3] }),
-    ),
-    cooldown: Type.Optional(
-      duration({
-        description: 'How long a route that timed out is skipped before it is tried again.',
-        examples: ['1m'],
-      }),
-    ),
-  },
-  {
-    ...closed,
-    description:
-      'The circuit breaker of each route. It opens at once if the connection is refused. The last route of a model is never skipped.',
-  },
-)
+import { Breaker, Retries } from './routing-settings.ts'
+import { closed, count, databaseUrl, duration, size, text } from './setting-types.ts'
 
 const Limits = Type.Object(
   {
@@ -131,6 +96,13 @@ const Tls = Type.Object(
   },
 )
 
+/** The value of `database`. */
+export const DatabaseUrl = databaseUrl({
+  description:
+    'The PostgreSQL database in which everything is stored, instead of the SQLite file in the data folder.',
+  examples: ['postgres://weir:PASSWORD@db.example.com/weir'],
+})
+
 /** The content of weir.yaml. */
 export type SettingsFile = Static<typeof SettingsFile>
 export const SettingsFile = Type.Object(
@@ -149,6 +121,7 @@ export const SettingsFile = Type.Object(
         examples: [8080],
       }),
     ),
+    database: Type.Optional(DatabaseUrl),
     providers: Type.Optional(
       Type.Record(Type.String(), ProviderSettings, {
         description:
@@ -212,6 +185,8 @@ export const SettingsFile = Type.Object(
 export type Settings = {
   readonly host: string
   readonly port: number
+  /** The URL of the PostgreSQL database, which is secret; absent: the SQLite file in the data folder. */
+  readonly database?: string
   /** As in the file; `kind` defaults to the name of the provider. */
   readonly providers: Readonly<Record<string, ProviderSettings>>
   readonly models: readonly ModelFacts[]

@@ -2,8 +2,8 @@ import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import { invalidKey, missingKey, noOrganization } from '../lib/errors/errors.ts'
 import { isAnthropicRequest } from './anthropic-request.ts'
-import { parseApiKey, provesKey } from '../domain/accounting/api-key.ts'
-import type { KeyDirectory } from '../storage/ports/key-directory.ts'
+import { type ApiKey, parseApiKey, provesKey } from '../domain/accounting/api-key.ts'
+import type { KeyDirectory, KnownKey } from '../storage/ports/key-directory.ts'
 import type { Organization } from '../domain/accounting/organization.ts'
 
 /** The organization and the key that a request authenticates as. */
@@ -18,8 +18,13 @@ export function authentication(keys: KeyDirectory, now: () => number = Date.now)
     .use(bearer({ extract: { header: 'Bearer', query: '', body: '' } }))
     .derive({ as: 'scoped' }, function authenticate({ request, bearer }) {
       const token = apiKeyHeader(request) ?? tokenFrom(request.headers.get('authorization') ?? '', bearer)
-      return { caller: identify(keys, token, now()) }
+      // Elysia waits for a function that returns the result of another one; a cached key needs no promise.
+      return withCaller(identify(keys, token, now))
     })
+}
+
+function withCaller(caller: Caller | Promise<Caller>) {
+  return caller instanceof Promise ? caller.then((caller) => ({ caller })) : { caller }
 }
 
 /**
@@ -45,7 +50,11 @@ function apiKeyHeader(request: Request): string | undefined {
 }
 
 /** The caller of a request outside of the routes of the plugin above; throws the same errors. */
-export function authenticateHeaders(keys: KeyDirectory, headers: Headers, now = Date.now()): Caller {
+export function authenticateHeaders(
+  keys: KeyDirectory,
+  headers: Headers,
+  now: () => number = Date.now,
+): Caller | Promise<Caller> {
   return identify(keys, tokenFrom(headers.get('authorization') ?? '', undefined), now)
 }
 
@@ -55,11 +64,16 @@ export function claimedKey(headers: Headers): string | undefined {
   return (parseApiKey(token.trim()) ?? parseApiKey(headers.get('x-api-key')?.trim() ?? ''))?.publicId
 }
 
-function identify(keys: KeyDirectory, token: string, now: number): Caller {
+function identify(keys: KeyDirectory, token: string, now: () => number): Caller | Promise<Caller> {
   const parts = parseApiKey(token)
   if (parts === undefined) throw invalidKey('malformed_key')
-  const { publicId, secret } = parts
-  const key = keys.find(publicId)
+  const key = keys.find(parts.publicId)
+  return key instanceof Promise
+    ? key.then((found) => toCaller(found, parts, now()))
+    : toCaller(key, parts, now())
+}
+
+function toCaller(key: KnownKey | undefined, { publicId, secret }: ApiKey, now: number): Caller {
   if (key === undefined) throw invalidKey('unknown_key')
   if (!provesKey(secret, key.secretHash)) throw invalidKey('wrong_secret')
   if (key.revokedAt !== null) throw invalidKey('revoked_key', publicId)

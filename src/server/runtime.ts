@@ -16,14 +16,13 @@ import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
 import type { Storage } from '../storage/ports/storage.ts'
 import { startRetention, startUsageRollup } from '../storage/retention.ts'
-import { openStorage } from '../storage/open-storage.ts'
+import { type DatabaseLocation, openStorage } from '../storage/open-storage.ts'
 import { createApp } from './app.ts'
 import { createSharedServices, type SharedServices } from './shared-services.ts'
 
 /** The settings, the database and the outputs of a gateway process. */
 export type RuntimeInput = ConfigurationInput & {
-  /** The path of the database, or `:memory:`. */
-  readonly database: string
+  readonly database: DatabaseLocation
   readonly log: Log
   /** The output of the request log; absent: no log. */
   readonly requestLines?: LogOutput
@@ -70,7 +69,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const { log, environment } = input
   const initial = configure(input, log)
   const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
-  const storage = openStorage(input.database, log)
+  const storage = await openStorage(input.database, log)
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
   const shared = createSharedServices(input, storage, observation, () => active)
   const { calls, runs, metrics } = shared
@@ -101,7 +100,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
       maintenance.stop()
       await runs.stop()
       await active.configuration.models.stop()
-      storage.close()
+      await storage.close()
       await observation.stop()
     },
   }

@@ -1,66 +1,15 @@
 import type { Log } from '../lib/log.ts'
-import type { Storage, UsageUpkeep } from './ports/storage.ts'
-import { createLedger } from './sqlite/billing/ledger.ts'
-import { prepareUsageExpiry } from './sqlite/billing/usage.ts'
-import { createCompletions } from './sqlite/completions/completions.ts'
-import { type Database, inMemory, openDatabase } from './sqlite/connection/database.ts'
-import { createSpaceReturn } from './sqlite/connection/free-space.ts'
-import { lockForServing } from './sqlite/connection/serving-lock.ts'
-import { limitWalSize } from './sqlite/connection/wal-size.ts'
-import { createHealth } from './sqlite/health/health.ts'
-import { createReadiness } from './sqlite/health/readiness.ts'
-import { bootstrap } from './sqlite/keys/bootstrap.ts'
-import { createKeyDirectory } from './sqlite/keys/key-directory.ts'
-import { createKeys } from './sqlite/keys/keys.ts'
-import { createOrganizations } from './sqlite/organizations/organizations.ts'
-import { createOrganizationDeletions } from './sqlite/organizations/organization-deletion.ts'
-import { createProviderState } from './sqlite/provider-state.ts'
-import { createResponses } from './sqlite/responses/responses.ts'
-import { outageMessage } from './sqlite/sqlite-errors.ts'
-import { createUsageBuckets } from './sqlite/usage/buckets.ts'
-import { createRollup } from './sqlite/usage/rollup.ts'
-import { createWriter, type Writer } from './sqlite/writer/writer.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { Storage } from './ports/storage.ts'
+import { openSqlite } from './sqlite/open-sqlite.ts'
 
-/** Opens the database, and creates or migrates it if necessary; throws if another server uses it. */
-export function openStorage(file: string, log: Log): Storage {
-  const lock = file === inMemory ? undefined : lockForServing(file)
-  const database = openDatabase(file, log)
-  const health = createHealth(database, log)
-  const writer = createWriter(database, { health })
-  const ledger = createLedger(database, writer)
-  const wal = limitWalSize(database, writer, log)
-  return {
-    keys: createKeyDirectory(database),
-    managed: { organizations: createOrganizations(database, writer), keys: createKeys(database, writer) },
-    providerState: createProviderState(database, writer),
-    ledger,
-    completions: createCompletions(database, writer),
-    responses: createResponses(database, writer),
-    usage: createUsageUpkeep(database, writer),
-    usageBuckets: createUsageBuckets(database),
-    pendingDeletions: createOrganizationDeletions(database, writer),
-    returnSpace: createSpaceReturn(database, writer),
-    bootstrap: (configured) => bootstrap(database, writer, configured).catch(throwForOperator),
-    readiness: createReadiness(database, writer, health),
-    writerStats: writer.stats,
-    close() {
-      wal.stop()
-      health.close()
-      ledger.close()
-      writer.close()
-      database.close()
-      lock?.release()
-    },
-  }
-}
+/** Where the data is: the path of a SQLite file, `:memory:`, or the URL of a PostgreSQL database, which has a password. */
+export type DatabaseLocation = string | Secret
 
-function createUsageUpkeep(database: Database, writer: Writer): UsageUpkeep {
-  const expire = prepareUsageExpiry(database)
-  return { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) }
-}
-
-/** The first write of a start reports the problem of the database to the operator. */
-function throwForOperator(error: unknown): never {
-  const message = outageMessage(error)
-  throw message === undefined ? error : new Error(message, { cause: error })
+/** Opens the database for serving, and creates or migrates it if necessary; rejects if another server uses it. */
+export async function openStorage(database: DatabaseLocation, log: Log): Promise<Storage> {
+  if (typeof database === 'string') return openSqlite(database, log)
+  // Loaded only when it is used, because the driver would delay every start.
+  const { openPostgres } = await import('./postgres/open-postgres.ts')
+  return await openPostgres(database, log)
 }

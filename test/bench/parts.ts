@@ -38,7 +38,7 @@ export async function measureParts(): Promise<Part[]> {
 }
 
 async function guardParts(folder: string): Promise<Part[]> {
-  const storage = openStorage(
+  const storage = await openStorage(
     join(folder, 'guard.db'),
     createLog(() => {}),
   )
@@ -51,7 +51,12 @@ async function guardParts(folder: string): Promise<Part[]> {
   const identify = () => {
     const parts = parseApiKey(firstKey)
     const known = parts && storage.keys.find(parts.publicId)
-    if (!parts || !known?.organization || !provesKey(parts.secret, known.secretHash))
+    if (
+      !parts ||
+      known instanceof Promise ||
+      !known?.organization ||
+      !provesKey(parts.secret, known.secretHash)
+    )
       throw new Error('No such key.')
     return known.organization
   }
@@ -76,7 +81,7 @@ async function guardParts(folder: string): Promise<Part[]> {
       (body) => chatRequest.read(body),
     )),
   ]
-  storage.close()
+  await storage.close()
   return parts
 }
 

@@ -16,7 +16,15 @@ test('the modules that a server loads stay within their budget', async () => {
   // Eight APIs and the storage; the bytes below are what costs time.
   expect(ours.length).toBeLessThanOrEqual(550)
   expect(server.all.length - ours.length).toBeLessThanOrEqual(1500)
-  expect(server.bytes).toBeLessThanOrEqual(2.5e6)
+  expect(server.bytes).toBeLessThanOrEqual(2.8e6)
+})
+
+test('a server on SQLite loads neither the PostgreSQL store nor its client', async () => {
+  const { all, atOnce } = await modulesOf('src/cli/commands/serve.ts')
+  const ofPostgres = (path: string) =>
+    /storage\/postgres\/(?!connection\/database-url)|node_modules\/pg\//.test(path)
+  expect(all.filter(ofPostgres).length).toBeGreaterThan(20)
+  expect(atOnce.filter(ofPostgres)).toEqual([])
 })
 
 test('the server does not load the code of the bench and of the build', async () => {

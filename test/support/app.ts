@@ -6,6 +6,9 @@ import { SettingsError, type SettingsProblem } from '../../src/config/problem.ts
 import { type Settings, SettingsFile } from '../../src/config/settings.ts'
 import type { NetworkOverrides } from '../../src/gateway/images/pinned-fetch.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { Secret } from '../../src/lib/secret.ts'
+import type { DatabaseLocation } from '../../src/storage/open-storage.ts'
+import { sharedPostgres, testsUsePostgres } from './postgres/server.ts'
 import { createRuntime, type Runtime } from '../../src/server/runtime.ts'
 import { createRequestLines, type RequestLines } from './request-lines.ts'
 
@@ -13,8 +16,8 @@ export type AppOptions = {
   /** The settings, as in weir.yaml. By default, only the built-in model is enabled. */
   readonly settings?: SettingsFile
   readonly environment?: Readonly<Record<string, string>>
-  /** The path of the database; one in memory otherwise. */
-  readonly database?: string
+  /** The path or the URL of the database; an empty one otherwise. */
+  readonly database?: DatabaseLocation
   /** Milliseconds of silence after which an accepted stream is handed over. */
   readonly patience?: number
   /** The clock of the limits and of the breaker, in milliseconds. */
@@ -64,7 +67,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     file: null,
     // An Ollama of the developer is not to be found.
     environment: { WEIR_BOOTSTRAP_KEY: firstKey, OLLAMA_HOST: 'elsewhere.test', ...options.environment },
-    database: options.database ?? ':memory:',
+    database: options.database ?? (await emptyDatabase()),
     log,
     requestLines: { sink: requestLines.sink, readable: false },
     firstEventTimeoutMs: options.patience,
@@ -93,6 +96,12 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     stop,
     [Symbol.asyncDispose]: stop,
   }
+}
+
+/** One in memory, or with WEIR_TEST_DATABASE=postgres one in PostgreSQL. */
+async function emptyDatabase(): Promise<DatabaseLocation> {
+  if (!testsUsePostgres) return ':memory:'
+  return new Secret(await (await sharedPostgres()).createDatabase())
 }
 
 /** The settings as read from a file, which has no undefined values. */

@@ -1,8 +1,8 @@
-/** The variables that are meant for the tests. */
-const kept = ['WEIR_TEST_SEED', 'WEIR_TOOLS']
+/** Variables that are meant for the tests, besides those whose names begin with `WEIR_TEST_`. */
+const kept = ['WEIR_TOOLS']
 
 // Loaded before every test file: a developer's own keys and settings must not change what a test sees.
 for (const name of Object.keys(process.env)) {
-  if (kept.includes(name)) continue
-  if (name.endsWith('_API_KEY') || name === 'HF_TOKEN' || name.startsWith('WEIR_')) delete process.env[name]
+  const isSetting = name.startsWith('WEIR_') && !name.startsWith('WEIR_TEST_') && !kept.includes(name)
+  if (name.endsWith('_API_KEY') || name === 'HF_TOKEN' || isSetting) delete process.env[name]
 }

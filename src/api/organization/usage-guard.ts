@@ -19,8 +19,8 @@ export type UsageGuard = ReturnType<typeof createUsageGuard>
 export function createUsageGuard({ keys, limits, adminKey }: UsageGuardParts) {
   const admit = admission(limits)
   return new Elysia({ name: 'usage-guard' })
-    .derive(function authenticate({ request: { headers } }) {
-      return { caller: adminKey.accepts(headers) ? undefined : authenticateHeaders(keys, headers) }
+    .derive(async function authenticate({ request: { headers } }) {
+      return { caller: adminKey.accepts(headers) ? undefined : await authenticateHeaders(keys, headers) }
     })
     .derive(function admitCaller({ caller, request, set }) {
       return { admission: caller && admit({ caller, request, set }).admission }

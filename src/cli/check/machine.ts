@@ -3,11 +3,12 @@ import { dataFolderProblem } from '../../config/file-errors.ts'
 import type { LoadedSettings } from '../../config/load.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
 import { tlsProblems, tlsWarnings } from '../../config/tls-files.ts'
+import { Secret } from '../../lib/secret.ts'
 import { collectorUrl } from '../../observability/traces/tracing.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
 import { databaseVersion } from '../../storage/sqlite/connection/existing-database.ts'
 import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
-import { parseBootstrapKey } from '../../storage/sqlite/keys/bootstrap.ts'
+import { parseBootstrapKey } from '../../storage/common/bootstrap-key.ts'
 import type { CliContext } from '../context.ts'
 import { hostProblem } from '../serve/listen.ts'
 
@@ -18,14 +19,10 @@ export function machineProblems(
 ): SettingsProblem[] {
   const bootstrapKey = environment.WEIR_BOOTSTRAP_KEY
   const { host, tls } = settings
-  const folderProblem = dataFolderProblem(dataFolder, [databaseName, lockName])
   return [
     ...problemOf(environment.WEIR_HOST ? 'WEIR_HOST' : 'host', hostProblem(host)),
     ...(tls ? tlsProblems(tls) : []),
-    ...problemOf(
-      'data folder',
-      folderProblem ?? errorMessageOf(() => databaseVersion(join(dataFolder, databaseName))),
-    ),
+    ...(settings.database === undefined ? problemOf('data folder', dataProblem(dataFolder)) : []),
     ...problemOf(
       'WEIR_BOOTSTRAP_KEY',
       bootstrapKey ? errorMessageOf(() => parseBootstrapKey(bootstrapKey)) : undefined,
@@ -35,6 +32,27 @@ export function machineProblems(
       errorMessageOf(() => collectorUrl(environment)),
     ),
   ]
+}
+
+function dataProblem(dataFolder: string): string | undefined {
+  return (
+    dataFolderProblem(dataFolder, [databaseName, lockName]) ??
+    errorMessageOf(() => databaseVersion(join(dataFolder, databaseName)))
+  )
+}
+
+/** Returns what of the PostgreSQL database would stop `weir serve` from starting. Changes nothing. */
+export async function databaseProblems({
+  settings: { database },
+}: LoadedSettings): Promise<SettingsProblem[]> {
+  if (database === undefined) return []
+  const { checkPostgres } = await import('../../storage/postgres/connection/existing-database.ts')
+  try {
+    await checkPostgres(new Secret(database))
+    return []
+  } catch (error) {
+    return problemOf('database', error instanceof Error ? error.message : String(error))
+  }
 }
 
 /** Returns what `weir serve` accepts but probably is a mistake, such as an expired certificate. */

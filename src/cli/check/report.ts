@@ -7,6 +7,8 @@ export type CheckReport = {
   readonly ok: boolean
   readonly file: string | null
   readonly data_folder?: string
+  /** The host and the name of the PostgreSQL database; there is no data folder then. */
+  readonly database?: string
   readonly problems: readonly SettingsProblem[]
   /** Settings that are accepted but probably a mistake. */
   readonly warnings?: readonly SettingsProblem[]
@@ -54,7 +56,8 @@ export type ModelsReport = {
 
 /** Formats the report for the terminal. */
 export function reportText(report: CheckReport): string {
-  const data = report.data_folder === undefined ? [] : [`Data      ${report.data_folder}`]
+  const location = report.database ?? report.data_folder
+  const data = location === undefined ? [] : [`Data      ${location}`]
   return [
     `Settings  ${report.file ?? 'no file, only defaults and environment variables'}`,
     ...data,

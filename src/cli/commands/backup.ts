@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { findDatabaseUrl } from '../../config/database-url.ts'
 import { findDataFolder } from '../../config/paths.ts'
 import { backUp, BackupError } from '../../storage/sqlite/connection/backup.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
@@ -37,6 +38,10 @@ export const backup: Command = {
   async run(args, context) {
     const signature = { command: 'backup', flags: { overwrite: 'switch' }, operands: ['FILE'] } as const
     const { flags, operands } = parseFlags(args, signature)
+    if (findDatabaseUrl({ flags, ...context }) !== undefined)
+      throw new CommandError(
+        'weir backup copies a SQLite file, and this gateway stores its data in PostgreSQL. Back it up with pg_dump.',
+      )
     const database = join(findDataFolder({ flags, ...context }), databaseName)
     const target = resolve(context.cwd, operands[0] ?? '')
     const size = sizeOf(database)

@@ -4,17 +4,19 @@ import type { Settings } from '../../config/settings.ts'
 import { createModelRegistry } from '../../gateway/models/model-registry.ts'
 import type { Models, RegisteredModels } from '../../gateway/models/models.ts'
 import type { Log } from '../../lib/log.ts'
+import { Secret } from '../../lib/secret.ts'
 import { baseUrlWarnings } from '../../providers/config/base-url.ts'
 import { configureProviders, type ProviderSet } from '../../providers/config/configure-providers.ts'
 import { localEngines } from '../../providers/config/local-engines.ts'
 import type { Provider } from '../../providers/provider.ts'
+import { databaseLabel } from '../../storage/postgres/connection/database-url.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { checkProviders } from '../check/online.ts'
 import { type CheckReport, type ProviderReport, reportText } from '../check/report.ts'
 import type { Command } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { failureJson } from '../errors.ts'
-import { machineProblems, machineWarnings } from '../check/machine.ts'
+import { databaseProblems, machineProblems, machineWarnings } from '../check/machine.ts'
 import { jsonText } from '../output.ts'
 
 const usage = `Usage
@@ -89,6 +91,7 @@ async function reportOnSettings(
   const models = await loadModels(settings, providers, flags.online === true, context)
   const problems: readonly SettingsProblem[] = [
     ...machineProblems(loaded, context),
+    ...(await databaseProblems(loaded)),
     ...providers.problems,
     ...models.problems,
   ]
@@ -98,7 +101,9 @@ async function reportOnSettings(
   return {
     ok: problems.length === 0 && online?.some(({ ok }) => ok === false) !== true,
     file,
-    data_folder: dataFolder,
+    ...(settings.database === undefined
+      ? { data_folder: dataFolder }
+      : { database: databaseLabel(new Secret(settings.database)) }),
     problems,
     warnings: [
       ...loaded.warnings,

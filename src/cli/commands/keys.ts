@@ -1,5 +1,5 @@
 import { defaultGrace, keyJson, newKeyJson, parseGrace, parseLifetime } from '../../api/admin/key-object.ts'
-import { defaultOrganization } from '../../storage/sqlite/keys/bootstrap.ts'
+import { defaultOrganization } from '../../storage/common/bootstrap-key.ts'
 import type { KeyRecord, NewKey } from '../../storage/ports/keys.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { type Command, runSubcommand } from '../command.ts'
@@ -64,10 +64,10 @@ async function create(args: readonly string[], context: CliContext): Promise<num
 
 async function list(args: readonly string[], context: CliContext): Promise<number> {
   const { flags } = parseFlags(args, { command: 'keys list', flags: {} })
-  return withReadableStorage(flags, context, async ({ keys, file }) => {
+  return withReadableStorage(flags, context, async ({ keys, name }) => {
     const records = await keys.list()
     if (flags.json) context.out(jsonText(records.map(keyJson)))
-    else context.out(records.length > 0 ? keyTable(records, Date.now()) : `There are no API keys in ${file}.`)
+    else context.out(records.length > 0 ? keyTable(records, Date.now()) : `There are no API keys in ${name}.`)
     return 0
   })
 }

@@ -63,12 +63,12 @@ async function create(args: readonly string[], context: CliContext): Promise<num
 
 async function list(args: readonly string[], context: CliContext): Promise<number> {
   const { flags } = parseFlags(args, { command: 'orgs list', flags: {} })
-  return withReadableStorage(flags, context, async ({ organizations, file }) => {
+  return withReadableStorage(flags, context, async ({ organizations, name }) => {
     const accounts = await organizations.list()
     if (flags.json) context.out(jsonText(accounts.map(organizationJson)))
     else
       context.out(
-        accounts.length > 0 ? organizationTable(accounts) : `There are no organizations in ${file}.`,
+        accounts.length > 0 ? organizationTable(accounts) : `There are no organizations in ${name}.`,
       )
     return 0
   })

@@ -6,12 +6,14 @@ import type { SettingsFlags } from '../../config/paths.ts'
 import { SettingsError } from '../../config/problem.ts'
 import { tlsProblems } from '../../config/tls-files.ts'
 import type { Log } from '../../lib/log.ts'
+import { Secret } from '../../lib/secret.ts'
 import { createFailureNotes } from '../../observability/request-log/failure-notes.ts'
 import type { LogOutput } from '../../observability/request-log/request-log.ts'
 import { createRuntime, type Runtime } from '../../server/runtime.ts'
+import { databaseLabel } from '../../storage/postgres/connection/database-url.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
 import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
-import { parseBootstrapKey } from '../../storage/sqlite/keys/bootstrap.ts'
+import { parseBootstrapKey } from '../../storage/common/bootstrap-key.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { banner } from '../serve/banner.ts'
 import type { Command } from '../command.ts'
@@ -125,17 +127,18 @@ function createRequestLines({ context, requests }: ServeOutput, json: boolean): 
  * folder, and would leave a new database behind.
  */
 function assertServable(
-  { settings: { tls }, file, dataFolder }: LoadedSettings,
+  { settings: { tls, database }, file, dataFolder }: LoadedSettings,
   { environment }: CliContext,
 ): void {
   const problems = tls ? tlsProblems(tls) : []
   if (problems.length > 0) throw new SettingsError(problems, file)
+  if (environment.WEIR_BOOTSTRAP_KEY) parseBootstrapKey(environment.WEIR_BOOTSTRAP_KEY)
+  if (database !== undefined) return
   const problem = dataFolderProblem(dataFolder, [databaseName, lockName])
   if (problem !== undefined)
     throw new CommandError(
       `The data folder ${dataFolder} cannot be used: ${problem} Choose another folder with --data.`,
     )
-  if (environment.WEIR_BOOTSTRAP_KEY) parseBootstrapKey(environment.WEIR_BOOTSTRAP_KEY)
 }
 
 /** The address without any settings. */
@@ -155,7 +158,9 @@ function bannerText(
     createKey: `${prefix} keys create${location.data}`,
     connect: `${prefix} connect${url === defaultUrl ? '' : ` --url ${url}`}`,
   }
-  const text = banner({ runtime, url, dataFolder: loaded.dataFolder, commands })
+  const { database } = loaded.settings
+  const data = database === undefined ? loaded.dataFolder : databaseLabel(new Secret(database))
+  const text = banner({ runtime, url, data, commands })
   // A line between the banner and the requests.
   return context.terminal === undefined ? text : `${text}\n`
 }
@@ -180,7 +185,8 @@ function start(
     settings,
     file,
     environment,
-    database: join(dataFolder, databaseName),
+    database:
+      settings.database === undefined ? join(dataFolder, databaseName) : new Secret(settings.database),
     log,
     requestLines,
   })

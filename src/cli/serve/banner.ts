@@ -13,20 +13,21 @@ export type BannerCommands = {
 export type BannerInput = {
   readonly runtime: Runtime
   readonly url: string
-  readonly dataFolder: string
+  /** The data folder, or the host and the name of the PostgreSQL database. */
+  readonly data: string
   /** Commands to paste, with the flags for the same settings and data. */
   readonly commands: BannerCommands
 }
 
 /** Formats the banner of a start: address, providers, models, and on the first start the key and a `curl` to paste. */
-export function banner({ runtime, url, dataFolder, commands }: BannerInput): string {
+export function banner({ runtime, url, data, commands }: BannerInput): string {
   const { models, providers } = runtime.configuration()
   const { enabled } = models.current()
   const providerNames = [...providers.configured.keys(), ...models.engines()].join(', ')
   const lines = [
     `weir ${version} listens on ${url}`,
     '',
-    `  data       ${dataFolder}`,
+    `  data       ${data}`,
     `  providers  ${providerNames}`,
     `  models     ${enabled.length} enabled; list them with “${commands.models}”`,
   ]

@@ -12,8 +12,8 @@ export type KnownKey = {
 
 /** Finds keys for authentication, fast enough for every request. */
 export type KeyDirectory = {
-  /** The key as it was stored at most half a second ago; synchronous, because it is nearly always cached. */
-  find(publicId: string): KnownKey | undefined
+  /** The key as it was stored at most a second ago. A promise only if it is not cached; rejects with 503 if it cannot be read. */
+  find(publicId: string): KnownKey | undefined | Promise<KnownKey | undefined>
   /** Empties the cache: changes that were made by this process take effect at once. */
   refresh(): void
 }

@@ -30,7 +30,7 @@ export type Storage = {
   readonly readiness: Readiness
   writerStats(): WriterStats
   /** Commits the writes that wait, and closes the database. */
-  close(): void
+  close(): Promise<void>
 }
 
 /** The organizations and their keys, for changes by the operator. */

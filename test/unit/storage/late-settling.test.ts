@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { serviceUnavailable } from '../../../src/lib/errors/errors.ts'
-import { createSettlementRetries } from '../../../src/storage/sqlite/billing/settlement-retries.ts'
+import { createSettlementRetries } from '../../../src/storage/common/settlement-retries.ts'
 import type { Outcome } from '../../../src/domain/accounting/outcome.ts'
 import { requestOf } from './support/ledger-fixture.ts'
 

@@ -5,7 +5,7 @@ import {
   prepareScannedRows,
 } from '../../../src/storage/sqlite/organizations/organization-rows.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
-import { stepRows } from '../../../src/storage/sqlite/step-size.ts'
+import { stepRows } from '../../../src/storage/common/step-size.ts'
 import type { Writer } from '../../../src/storage/sqlite/writer/writer.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'

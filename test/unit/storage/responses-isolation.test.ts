@@ -3,7 +3,46 @@ import type { Database } from '../../../src/storage/sqlite/connection/database.t
 import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { testDatabase } from './support/folder.ts'
-import { finished, responseStorage, unfinished } from './support/response-fixture.ts'
+import { finished, responseStorage, responseStore, unfinished } from './support/response-fixture.ts'
+import { testStores } from './support/stores.ts'
+
+/** All that are prepared for responses. */
+function statementsOf(database: Database): string[] {
+  const statements: string[] = []
+  const sqlite = new Proxy(database.sqlite, {
+    get: () => (statement: string) => {
+      statements.push(statement)
+      return database.sqlite.prepare(statement)
+    },
+  })
+  createResponses({ ...database, sqlite }, createWriter(database))
+  return statements
+}
+
+testStores((open) => {
+  test('a chain ends where it would lead to another organization', async () => {
+    const { responses, acme, other, insert, answered: replied, rows } = await responseStore(open)
+    const theirs = finished(other)
+    await insert(theirs)
+    const [ended, waiting] = [await replied(theirs.id), unfinished(acme, 'queued', theirs.id)]
+    await insert(waiting)
+    expect(await responses.chain(acme, ended)).toBeUndefined()
+    expect(await responses.runContext(acme, waiting.id)).toBeUndefined()
+    expect(await responses.remove(other, theirs.id)).toBe('removed')
+    expect(await rows()).toEqual([ended, waiting.id])
+  })
+
+  test('the removal of a response does not erase a deleted one of another organization', async () => {
+    const { responses, acme, other, insert, answered: replied, rows } = await responseStore(open)
+    const theirs = finished(other)
+    const follower = finished(other, theirs.id)
+    await insert(theirs, follower)
+    await responses.remove(other, theirs.id)
+    const mine = await replied(theirs.id)
+    await responses.remove(acme, mine)
+    expect(await rows()).toEqual([theirs.id, follower.id])
+  })
+})
 
 test('another organization reads no response and changes none', async () => {
   const {
@@ -41,29 +80,6 @@ test('another organization reads no response and changes none', async () => {
   expect(await responses.find(acme, first)).toBeDefined()
 })
 
-test('a chain ends where it would lead to another organization', async () => {
-  const { responses, acme, other, insert, answered: replied, rows } = await responseStorage()
-  const theirs = finished(other)
-  await insert(theirs)
-  const [ended, waiting] = [await replied(theirs.id), unfinished(acme, 'queued', theirs.id)]
-  await insert(waiting)
-  expect(await responses.chain(acme, ended)).toBeUndefined()
-  expect(await responses.runContext(acme, waiting.id)).toBeUndefined()
-  expect(await responses.remove(other, theirs.id)).toBe('removed')
-  expect(rows()).toEqual([ended, waiting.id])
-})
-
-test('the removal of a response does not erase a deleted one of another organization', async () => {
-  const { responses, acme, other, insert, answered: replied, rows } = await responseStorage()
-  const theirs = finished(other)
-  const follower = finished(other, theirs.id)
-  await insert(theirs, follower)
-  await responses.remove(other, theirs.id)
-  const mine = await replied(theirs.id)
-  await responses.remove(acme, mine)
-  expect(rows()).toEqual([theirs.id, follower.id])
-})
-
 test('no statement of responses scans a table, or sorts it', () => {
   const database = testDatabase()
   const statements = statementsOf(database)
@@ -86,19 +102,6 @@ test('the responses and the log pieces of a deletion are found by an index', () 
   const pieces = planOf(database, 'SELECT 1 FROM response_log WHERE response_id = ?')
   expect(pieces).toEqual([expect.stringMatching(/^SEARCH .*\(response_id=\?\)/)])
 })
-
-/** All that are prepared for responses. */
-function statementsOf(database: Database): string[] {
-  const statements: string[] = []
-  const sqlite = new Proxy(database.sqlite, {
-    get: () => (statement: string) => {
-      statements.push(statement)
-      return database.sqlite.prepare(statement)
-    },
-  })
-  createResponses({ ...database, sqlite }, createWriter(database))
-  return statements
-}
 
 function planOf({ sqlite }: Database, statement: string): string[] {
   const plan = sqlite.prepare<{ readonly detail: string }, []>(`EXPLAIN QUERY PLAN ${statement}`)

@@ -1,58 +1,124 @@
 import { expect, test } from 'bun:test'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
-import { stepRows } from '../../../src/storage/sqlite/step-size.ts'
+import { stepRows } from '../../../src/storage/common/step-size.ts'
 import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
-import { finished, idOf, responseStorage } from './support/response-fixture.ts'
+import { finished, idOf, responseStorage, responseStore } from './support/response-fixture.ts'
+import { testStores } from './support/stores.ts'
 
-test('a removed response is gone for every reader immediately, and can be removed once', async () => {
-  const { responses, acme, answered: replied, rows } = await responseStorage()
-  const id = await replied()
-  expect(await responses.remove(acme, id)).toBe('removed')
-  expect(await responses.find(acme, id)).toBeUndefined()
-  expect(await responses.findInput(acme, id)).toBeUndefined()
-  expect(await responses.chain(acme, id)).toBeUndefined()
-  expect(await responses.remove(acme, id)).toBe('missing')
-  expect(rows()).toEqual([])
-})
+/** As if each had been removed while others followed it. */
+function hideAll({ sqlite }: Database, ids: readonly string[]): void {
+  const hide = sqlite.prepare(
+    "UPDATE responses SET deletion = 'needed' WHERE id IN (SELECT value FROM json_each(?))",
+  )
+  hide.run(JSON.stringify(ids))
+}
 
-test('a continued response is hidden, and erased with the last one that continues it', async () => {
-  const { responses, acme, answered: replied, rows } = await responseStorage()
-  const first = await replied()
-  const [left, right] = [await replied(first), await replied(first)]
-  const leaf = await replied(left)
-  await responses.remove(acme, first)
-  expect(await responses.find(acme, first)).toBeUndefined()
-  expect(await responses.remove(acme, first)).toBe('missing')
-  await responses.remove(acme, left)
-  expect(rows()).toEqual([first, left, right, leaf])
-  await responses.remove(acme, leaf)
-  expect(rows()).toEqual([first, right])
-  await responses.remove(acme, right)
-  expect(rows()).toEqual([])
-})
+testStores((open) => {
+  test('a removed response is gone for every reader immediately, and can be removed once', async () => {
+    const { responses, acme, answered: replied, rows } = await responseStore(open)
+    const id = await replied()
+    expect(await responses.remove(acme, id)).toBe('removed')
+    expect(await responses.find(acme, id)).toBeUndefined()
+    expect(await responses.findInput(acme, id)).toBeUndefined()
+    expect(await responses.chain(acme, id)).toBeUndefined()
+    expect(await responses.remove(acme, id)).toBe('missing')
+    expect(await rows()).toEqual([])
+  })
 
-test('erasing stops at a response that is still visible', async () => {
-  const { responses, acme, answeredInTurn, rows } = await responseStorage()
-  const ids = await answeredInTurn(4)
-  for (const index of [0, 2, 3]) await responses.remove(acme, ids[index]!)
-  expect(rows()).toEqual([ids[0], ids[1]])
-  expect(await responses.chain(acme, ids[1]!)).toHaveLength(2)
-})
+  test('a continued response is hidden, and erased with the last one that continues it', async () => {
+    const { responses, acme, answered: replied, rows } = await responseStore(open)
+    const first = await replied()
+    const [left, right] = [await replied(first), await replied(first)]
+    const leaf = await replied(left)
+    await responses.remove(acme, first)
+    expect(await responses.find(acme, first)).toBeUndefined()
+    expect(await responses.remove(acme, first)).toBe('missing')
+    await responses.remove(acme, left)
+    expect(await rows()).toEqual([first, left, right, leaf])
+    await responses.remove(acme, leaf)
+    expect(await rows()).toEqual([first, right])
+    await responses.remove(acme, right)
+    expect(await rows()).toEqual([])
+  })
 
-test('an unfinished response is not removed, and keeps what it continues', async () => {
-  const { responses, acme, answered: replied, queued, rows, finish } = await responseStorage()
-  const first = await replied()
-  const id = await queued(first)
-  await responses.remove(acme, first)
-  expect(await responses.remove(acme, id)).toBe('running')
-  await responses.start(acme, id)
-  expect(await responses.remove(acme, id)).toBe('running')
-  expect(await responses.find(acme, id)).toBeDefined()
-  expect(rows()).toEqual([first, id])
-  await finish(acme, id, { status: 'failed', log: '' })
-  expect(await responses.remove(acme, id)).toBe('removed')
-  expect(rows()).toEqual([])
+  test('erasing stops at a response that is still visible', async () => {
+    const { responses, acme, answeredInTurn, rows } = await responseStore(open)
+    const ids = await answeredInTurn(4)
+    for (const index of [0, 2, 3]) await responses.remove(acme, ids[index]!)
+    expect(await rows()).toEqual([ids[0], ids[1]])
+    expect(await responses.chain(acme, ids[1]!)).toHaveLength(2)
+  })
+
+  test('an unfinished response is not removed, and keeps what it continues', async () => {
+    const { responses, acme, answered: replied, queued, rows, finish } = await responseStore(open)
+    const first = await replied()
+    const id = await queued(first)
+    await responses.remove(acme, first)
+    expect(await responses.remove(acme, id)).toBe('running')
+    await responses.start(acme, id)
+    expect(await responses.remove(acme, id)).toBe('running')
+    expect(await responses.find(acme, id)).toBeDefined()
+    expect(await rows()).toEqual([first, id])
+    await finish(acme, id, { status: 'failed', log: '' })
+    expect(await responses.remove(acme, id)).toBe('removed')
+    expect(await rows()).toEqual([])
+  })
+
+  test('retention removes what was finished before a time, oldest first, but keeps what the rest needs', async () => {
+    const { responses, acme, other, insert, queued, rows, finish } = await responseStore(open)
+    const at = (time: number, previousId?: string, owner = acme) => ({
+      ...finished(owner, previousId),
+      id: idOf(time),
+    })
+    const [first, second, alone, theirs] = [
+      at(1000),
+      at(1001, idOf(1000)),
+      at(1002),
+      at(1003, undefined, other),
+    ]
+    const young = at(2000, second.id)
+    await insert(first, second, alone, theirs, young)
+    const running = await queued()
+    expect(await responses.expire(1000)).toBe(0)
+    expect(await responses.expire(2000)).toBe(4)
+    expect(await responses.expire(2000)).toBe(0)
+    expect(await rows()).toEqual([first.id, second.id, young.id, running])
+    for (const gone of [first, second, alone, theirs])
+      expect(await responses.find(gone.organization, gone.id)).toBeUndefined()
+    expect(await responses.chain(acme, young.id)).toHaveLength(3)
+    expect(await responses.expire(2001)).toBe(1)
+    expect(await rows()).toEqual([running])
+    expect(await responses.expire(Date.now() + 1000)).toBe(0)
+    await finish(acme, running, { status: 'completed', log: '' })
+    expect(await responses.expire(Date.now() + 1000)).toBe(1)
+    expect(await rows()).toEqual([])
+  })
+
+  test('a step of retention is bounded in rows', async () => {
+    const { responses, answeredInTurn, insert, acme, rows } = await responseStore(open)
+    await answeredInTurn(stepRows + 50)
+    await insert(...Array.from({ length: 50 }, () => finished(acme)))
+    const later = Date.now() + 1000
+    expect(await responses.expire(later)).toBe(stepRows)
+    const left = (await rows()).length
+    expect(left).toBeGreaterThan(0)
+    let steps = 0
+    while ((await responses.expire(later)) > 0) steps++
+    expect(await rows()).toEqual([])
+    expect(steps).toBeGreaterThan(1)
+  })
+
+  test('a step of retention is bounded in bytes', async () => {
+    const { responses, answered: replied, rows } = await responseStore(open)
+    const log = 'x'.repeat(1024 * 1024)
+    for (let count = 0; count < 10; count++) await replied(undefined, { log })
+    expect(await responses.expire(Date.now() + 1000)).toBe(4)
+    expect(await rows()).toHaveLength(6)
+    expect(await responses.expire(Date.now() + 1000)).toBe(4)
+    expect(await responses.expire(Date.now() + 1000)).toBe(2)
+    expect(await responses.expire(Date.now() + 1000)).toBe(0)
+  })
 })
 
 test('a deleted chain of 10,000 is erased in steps when its last response is deleted', async () => {
@@ -97,66 +163,3 @@ test('a response that is about to be erased is kept by a new one that continues 
   await responses.remove(acme, follower.id)
   expect(rows()).toEqual([])
 })
-
-test('retention removes what was finished before a time, oldest first, but keeps what the rest needs', async () => {
-  const { responses, acme, other, insert, queued, rows, finish } = await responseStorage()
-  const at = (time: number, previousId?: string, owner = acme) => ({
-    ...finished(owner, previousId),
-    id: idOf(time),
-  })
-  const [first, second, alone, theirs] = [
-    at(1000),
-    at(1001, idOf(1000)),
-    at(1002),
-    at(1003, undefined, other),
-  ]
-  const young = at(2000, second.id)
-  await insert(first, second, alone, theirs, young)
-  const running = await queued()
-  expect(await responses.expire(1000)).toBe(0)
-  expect(await responses.expire(2000)).toBe(4)
-  expect(await responses.expire(2000)).toBe(0)
-  expect(rows()).toEqual([first.id, second.id, young.id, running])
-  for (const gone of [first, second, alone, theirs])
-    expect(await responses.find(gone.organization, gone.id)).toBeUndefined()
-  expect(await responses.chain(acme, young.id)).toHaveLength(3)
-  expect(await responses.expire(2001)).toBe(1)
-  expect(rows()).toEqual([running])
-  expect(await responses.expire(Date.now() + 1000)).toBe(0)
-  await finish(acme, running, { status: 'completed', log: '' })
-  expect(await responses.expire(Date.now() + 1000)).toBe(1)
-  expect(rows()).toEqual([])
-})
-
-test('a step of retention is bounded in rows', async () => {
-  const { responses, answeredInTurn, insert, acme, rows } = await responseStorage()
-  await answeredInTurn(stepRows + 50)
-  await insert(...Array.from({ length: 50 }, () => finished(acme)))
-  const later = Date.now() + 1000
-  expect(await responses.expire(later)).toBe(stepRows)
-  const left = rows().length
-  expect(left).toBeGreaterThan(0)
-  let steps = 0
-  while ((await responses.expire(later)) > 0) steps++
-  expect(rows()).toEqual([])
-  expect(steps).toBeGreaterThan(1)
-})
-
-test('a step of retention is bounded in bytes', async () => {
-  const { responses, answered: replied, rows } = await responseStorage()
-  const log = 'x'.repeat(1024 * 1024)
-  for (let count = 0; count < 10; count++) await replied(undefined, { log })
-  expect(await responses.expire(Date.now() + 1000)).toBe(4)
-  expect(rows()).toHaveLength(6)
-  expect(await responses.expire(Date.now() + 1000)).toBe(4)
-  expect(await responses.expire(Date.now() + 1000)).toBe(2)
-  expect(await responses.expire(Date.now() + 1000)).toBe(0)
-})
-
-/** As if each had been removed while others followed it. */
-function hideAll({ sqlite }: Database, ids: readonly string[]): void {
-  const hide = sqlite.prepare(
-    "UPDATE responses SET deletion = 'needed' WHERE id IN (SELECT value FROM json_each(?))",
-  )
-  hide.run(JSON.stringify(ids))
-}

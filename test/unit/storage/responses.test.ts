@@ -1,95 +1,124 @@
 import { expect, test } from 'bun:test'
-import { finished, responseStorage, unfinished } from './support/response-fixture.ts'
+import { finished, responseStorage, responseStore, unfinished } from './support/response-fixture.ts'
+import { testStores } from './support/stores.ts'
 
-test('a response is found as it was stored', async () => {
-  const { responses, acme, insert } = await responseStorage()
-  const head = { id: 'é', list: [1, null, { deep: '\u0000"\ud800' }], metadata: {} }
-  const input = [
-    { type: 'message', content: [{ type: 'input_text', text: '\ud83d\ude00 \n' }] },
-    { type: 'x' },
-  ]
-  const response = { ...finished(acme, undefined, 'incomplete'), head, input, log: '["é\\u0000"]\n' }
-  await insert(response)
-  const found = await responses.find(acme, response.id)
-  expect(found).toEqual({ id: response.id, status: 'incomplete', head, log: response.log })
-  expect(await responses.findInput(acme, response.id)).toEqual(input)
-})
+testStores((open) => {
+  test('a response is found as it was stored', async () => {
+    const { responses, acme, insert } = await responseStore(open)
+    const head = { id: 'é', list: [1, null, { deep: '\u0000"\ud800' }], metadata: {} }
+    const input = [
+      { type: 'message', content: [{ type: 'input_text', text: '\ud83d\ude00 \n' }] },
+      { type: 'x' },
+    ]
+    const response = { ...finished(acme, undefined, 'incomplete'), head, input, log: '["é\\u0000"]\n' }
+    await insert(response)
+    const found = await responses.find(acme, response.id)
+    expect(found).toEqual({ id: response.id, status: 'incomplete', head, log: response.log })
+    expect(await responses.findInput(acme, response.id)).toEqual(input)
+  })
 
-test('a run is stored piece by piece, and then complete', async () => {
-  const { responses, acme, queued, pieces, finish } = await responseStorage()
-  const id = await queued()
-  expect(await responses.findRun(acme, id)).toEqual({ model: 'weir/echo' })
-  expect(await responses.find(acme, id)).toMatchObject({ status: 'queued', log: '["created"]\n' })
-  expect(await responses.start(acme, id)).toBe(true)
-  // Twelve, because ten must not come before two.
-  for (let position = 0; position < 12; position++)
-    await responses.append(acme, id, 11 - position, `[${11 - position}]\n`)
-  const lines = Array.from({ length: 12 }, (_, position) => `[${position}]\n`)
-  const log = ['["created"]\n', ...lines].join('')
-  expect(await responses.find(acme, id)).toMatchObject({ status: 'in_progress', log })
-  expect(pieces()).toHaveLength(12)
-  expect(await finish(acme, id, { status: 'failed', log: '["all"]\n' })).toBe(true)
-  expect(await responses.find(acme, id)).toMatchObject({ status: 'failed', log: '["all"]\n' })
-  expect(await responses.findRun(acme, id)).toBeUndefined()
-  expect(pieces()).toEqual([])
-})
+  test('a run is stored piece by piece, and then complete', async () => {
+    const { responses, acme, queued, pieces, finish } = await responseStore(open)
+    const id = await queued()
+    expect(await responses.findRun(acme, id)).toEqual({ model: 'weir/echo' })
+    expect(await responses.find(acme, id)).toMatchObject({ status: 'queued', log: '["created"]\n' })
+    expect(await responses.start(acme, id)).toBe(true)
+    // Twelve, because ten must not come before two.
+    for (let position = 0; position < 12; position++)
+      await responses.append(acme, id, 11 - position, `[${11 - position}]\n`)
+    const lines = Array.from({ length: 12 }, (_, position) => `[${position}]\n`)
+    const log = ['["created"]\n', ...lines].join('')
+    expect(await responses.find(acme, id)).toMatchObject({ status: 'in_progress', log })
+    expect(await pieces()).toHaveLength(12)
+    expect(await finish(acme, id, { status: 'failed', log: '["all"]\n' })).toBe(true)
+    expect(await responses.find(acme, id)).toMatchObject({ status: 'failed', log: '["all"]\n' })
+    expect(await responses.findRun(acme, id)).toBeUndefined()
+    expect(await pieces()).toEqual([])
+  })
 
-test('a response starts once, and ends once', async () => {
-  const { responses, acme, queued, answered: replied, finish } = await responseStorage()
-  const id = await queued()
-  const end = (status: 'completed' | 'incomplete') => finish(acme, id, { status, log: `["${status}"]\n` })
-  expect([await responses.start(acme, id), await responses.start(acme, id)]).toEqual([true, false])
-  expect([await end('completed'), await end('incomplete')]).toEqual([true, false])
-  expect(await responses.start(acme, id)).toBe(false)
-  expect(await responses.find(acme, id)).toMatchObject({ status: 'completed', log: '["completed"]\n' })
-  expect(await responses.start(acme, await replied())).toBe(false)
-  expect(await responses.start(acme, 'resp_unknown')).toBe(false)
-})
+  test('a response starts once, and ends once', async () => {
+    const { responses, acme, queued, answered: replied, finish } = await responseStore(open)
+    const id = await queued()
+    const end = (status: 'completed' | 'incomplete') => finish(acme, id, { status, log: `["${status}"]\n` })
+    expect([await responses.start(acme, id), await responses.start(acme, id)]).toEqual([true, false])
+    expect([await end('completed'), await end('incomplete')]).toEqual([true, false])
+    expect(await responses.start(acme, id)).toBe(false)
+    expect(await responses.find(acme, id)).toMatchObject({ status: 'completed', log: '["completed"]\n' })
+    expect(await responses.start(acme, await replied())).toBe(false)
+    expect(await responses.start(acme, 'resp_unknown')).toBe(false)
+  })
 
-test('a run that never started can end', async () => {
-  const { responses, acme, queued, finish } = await responseStorage()
-  const id = await queued()
-  expect(await finish(acme, id, { status: 'incomplete', log: '' })).toBe(true)
-  expect(await responses.find(acme, id)).toMatchObject({ status: 'incomplete', log: '' })
-  expect(await responses.unfinished('', 10)).toEqual([])
-})
+  test('a run that never started can end', async () => {
+    const { responses, acme, queued, finish } = await responseStore(open)
+    const id = await queued()
+    expect(await finish(acme, id, { status: 'incomplete', log: '' })).toBe(true)
+    expect(await responses.find(acme, id)).toMatchObject({ status: 'incomplete', log: '' })
+    expect(await responses.unfinished('', 10)).toEqual([])
+  })
 
-test('nothing is appended to the log of a response that is not in progress', async () => {
-  const { responses, acme, queued, answered: replied, pieces } = await responseStorage()
-  for (const id of [await queued(), await replied(), 'resp_unknown'])
-    await responses.append(acme, id, 0, '[]\n')
-  expect(pieces()).toEqual([])
-})
+  test('nothing is appended to the log of a response that is not in progress', async () => {
+    const { responses, acme, queued, answered: replied, pieces } = await responseStore(open)
+    for (const id of [await queued(), await replied(), 'resp_unknown'])
+      await responses.append(acme, id, 0, '[]\n')
+    expect(await pieces()).toEqual([])
+  })
 
-test('two log pieces at the same position are an error that is reported', async () => {
-  const { responses, acme, queued } = await responseStorage()
-  const id = await queued()
-  await responses.start(acme, id)
-  await responses.append(acme, id, 0, '[1]\n')
-  expect(responses.append(acme, id, 0, '[2]\n')).rejects.toThrow('UNIQUE')
-  expect((await responses.find(acme, id))?.log).toBe('["created"]\n[1]\n')
-})
+  test('two log pieces at the same position are an error that is reported', async () => {
+    const { responses, acme, queued } = await responseStore(open)
+    const id = await queued()
+    await responses.start(acme, id)
+    await responses.append(acme, id, 0, '[1]\n')
+    await expect(responses.append(acme, id, 0, '[2]\n')).rejects.toThrow(/unique/i)
+    expect((await responses.find(acme, id))?.log).toBe('["created"]\n[1]\n')
+  })
 
-test('after a restart the unfinished responses of all organizations are listed in order, page by page', async () => {
-  const { responses, acme, other, insert, answered: replied } = await responseStorage()
-  const [first, second, third] = [
-    unfinished(acme, 'queued'),
-    unfinished(other, 'in_progress', 'resp_before'),
-    unfinished(acme, 'in_progress'),
-  ]
-  await insert(third, first, second)
-  await replied()
-  await responses.append(other, second.id, 0, '["more"]\n')
-  const received = async (after: string) =>
-    (await responses.unfinished(after, 2)).map(({ id, organization, log }) => [id, organization, log])
-  expect(await received('')).toEqual([
-    [first.id, acme, first.log],
-    [second.id, other, '["created"]\n["more"]\n'],
-  ])
-  expect(await received(second.id)).toEqual([[third.id, acme, third.log]])
-  const [head, run] = [JSON.stringify(third.head), JSON.stringify(third.run)]
-  expect((await responses.unfinished(second.id, 2))[0]).toMatchObject({ status: third.status, head, run })
-  expect(await responses.unfinished(third.id, 2)).toEqual([])
+  test('after a restart the unfinished responses of all organizations are listed in order, page by page', async () => {
+    const { responses, acme, other, insert, answered: replied } = await responseStore(open)
+    const [first, second, third] = [
+      unfinished(acme, 'queued'),
+      unfinished(other, 'in_progress', 'resp_before'),
+      unfinished(acme, 'in_progress'),
+    ]
+    await insert(third, first, second)
+    await replied()
+    await responses.append(other, second.id, 0, '["more"]\n')
+    const received = async (after: string) =>
+      (await responses.unfinished(after, 2)).map(({ id, organization, log }) => [id, organization, log])
+    expect(await received('')).toEqual([
+      [first.id, acme, first.log],
+      [second.id, other, '["created"]\n["more"]\n'],
+    ])
+    expect(await received(second.id)).toEqual([[third.id, acme, third.log]])
+    const [head, run] = [JSON.stringify(third.head), JSON.stringify(third.run)]
+    expect((await responses.unfinished(second.id, 2))[0]).toMatchObject({ status: third.status, head, run })
+    expect(await responses.unfinished(third.id, 2)).toEqual([])
+  })
+
+  test('all responses of a deleted organization are gone, and no more are stored for it', async () => {
+    const {
+      responses,
+      organizations,
+      acme,
+      other,
+      insert,
+      answered: replied,
+      queued,
+      rows,
+      pieces,
+      finish,
+    } = await responseStore(open)
+    const running = await queued(await replied())
+    const theirs = finished(other)
+    await insert(theirs)
+    await responses.start(acme, running)
+    await responses.append(acme, running, 0, '[]\n')
+    await organizations.delete('acme')
+    expect([await rows(), await pieces()]).toEqual([[theirs.id], []])
+    await responses.append(acme, running, 1, '[]\n')
+    expect(await finish(acme, running, { status: 'completed', log: '' })).toBe(false)
+    await insert(finished(acme), unfinished(acme, 'queued'))
+    expect([await rows(), await pieces()]).toEqual([[theirs.id], []])
+  })
 })
 
 test('an unfinished response must have what its run needs, and a finished one must not', async () => {
@@ -113,32 +142,6 @@ test('a failed transaction stores nothing of a response', async () => {
   expect(work).rejects.toThrow('settled already')
   await work.catch(() => {})
   expect(rows()).toEqual([])
-})
-
-test('all responses of a deleted organization are gone, and no more are stored for it', async () => {
-  const {
-    responses,
-    organizations,
-    acme,
-    other,
-    insert,
-    answered: replied,
-    queued,
-    rows,
-    pieces,
-    finish,
-  } = await responseStorage()
-  const running = await queued(await replied())
-  const theirs = finished(other)
-  await insert(theirs)
-  await responses.start(acme, running)
-  await responses.append(acme, running, 0, '[]\n')
-  await organizations.delete('acme')
-  expect([rows(), pieces()]).toEqual([[theirs.id], []])
-  await responses.append(acme, running, 1, '[]\n')
-  expect(await finish(acme, running, { status: 'completed', log: '' })).toBe(false)
-  await insert(finished(acme), unfinished(acme, 'queued'))
-  expect([rows(), pieces()]).toEqual([[theirs.id], []])
 })
 
 test('a broken database is a 503 for every operation on responses', async () => {

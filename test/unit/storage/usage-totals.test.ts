@@ -5,7 +5,7 @@ import { createUsageBuckets } from '../../../src/storage/sqlite/usage/buckets.ts
 import { createRollup } from '../../../src/storage/sqlite/usage/rollup.ts'
 import { fillUsage } from '../../support/usage-rows.ts'
 import { randomFrom } from '../protocols/support/random.ts'
-import { usageStorage } from './support/usage-fixture.ts'
+import { sqliteUsageStorage } from './support/usage-fixture.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -18,7 +18,7 @@ const all: UsageBucketQuery = {
 
 /** A storage whose totals can be updated, and compared with the rows that they are made of. */
 async function totalsStorage() {
-  const scenario = await usageStorage()
+  const scenario = await sqliteUsageStorage()
   const { database, writer } = scenario
   const buckets = createUsageBuckets(database)
   const step = createRollup(database, writer)

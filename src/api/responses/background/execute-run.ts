@@ -98,7 +98,7 @@ async function toGenerateRequest(
   )
   const current = parts.current()
   const { model, generation } = prepareRequest(request, conversation, current.models(), current)
-  const organization = requireRunOwner(facts, parts.keys)
+  const organization = await requireRunOwner(facts, parts.keys)
   const admission = { open: () => slot, queue: () => run.slot }
   return {
     metadata: facts,

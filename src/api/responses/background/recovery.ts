@@ -47,7 +47,7 @@ export async function recoverRuns(parts: RecoveryParts): Promise<Recovered> {
     const ends: Promise<void>[] = []
     for (const run of found.map(toStoredRun)) {
       if (run.live === undefined) ends.push(failDamaged(run, parts))
-      else if (run.row.status === 'queued') waiting.push(toQueuedRun(run, parts))
+      else if (run.row.status === 'queued') waiting.push(await toQueuedRun(run, parts))
       else ends.push(settleInterrupted(run, parts))
     }
     await Promise.all(ends)
@@ -56,9 +56,9 @@ export async function recoverRuns(parts: RecoveryParts): Promise<Recovered> {
   }
 }
 
-function toQueuedRun({ row, live, order }: StoredRun, { keys, limits }: RecoveryParts): Run {
+async function toQueuedRun({ row, live, order }: StoredRun, { keys, limits }: RecoveryParts): Promise<Run> {
   const { facts } = order
-  const organization = keys.find(facts.key)?.organization
+  const organization = (await keys.find(facts.key))?.organization
   // Without an organization the run fails when it is its turn.
   const owner = organization ?? { id: row.organization, name: '', billing: 'none', limits: noLimits }
   return { live, metadata: facts, slot: limits.resume(owner) }

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../lib/errors/errors.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { RunQueue } from './run-queue.ts'
-import { requireRunOwner, type Run, type RunParts } from './run.ts'
+import { ownerOfKey, type Run, type RunParts } from './run.ts'
 
 /** After this interval, organizations that had no free concurrency slot for their runs are tried again. */
 const slotRetryIntervalMs = 200
@@ -77,7 +77,10 @@ export class RunScheduler {
 /** Why the run must not start any more. A 503 is no reason: the database is unavailable, and the run checks again. */
 function refusalOf({ metadata: facts }: Run, keys: RunParts['keys']): ApiError | undefined {
   try {
-    requireRunOwner(facts, keys)
+    const key = keys.find(facts.key)
+    // A key that is not cached is checked when the run has started, which reports an error.
+    if (key instanceof Promise) key.catch(() => {})
+    else ownerOfKey(facts.key, key)
     return undefined
   } catch (error) {
     return error instanceof ApiError && error.status !== 503 ? error : undefined

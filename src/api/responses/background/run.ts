@@ -7,7 +7,7 @@ import { noOrganization } from '../../../lib/errors/errors.ts'
 import { runKeyInvalid } from '../../../lib/errors/run-errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
-import type { KeyDirectory } from '../../../storage/ports/key-directory.ts'
+import type { KeyDirectory, KnownKey } from '../../../storage/ports/key-directory.ts'
 import type { Write } from '../../../storage/ports/writes.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { LiveResponses } from '../live/live-responses.ts'
@@ -44,15 +44,18 @@ export type RunEnvironment = ToolOptions & {
 }
 
 /**
- * Returns the organization of a run. Throws the error with which the run fails if its key was revoked or has expired
+ * Returns the organization of a run. Rejects with the error with which the run fails if its key was revoked or has expired
  * while it was queued, or if its organization was deleted.
  */
-export function requireRunOwner(
+export async function requireRunOwner(
   { key: id }: RequestMetadata,
   keys: KeyDirectory,
-  now: number = Date.now(),
-): Organization {
-  const key = keys.find(id)
+): Promise<Organization> {
+  return ownerOfKey(id, await keys.find(id))
+}
+
+/** Does the same for a key that was found. */
+export function ownerOfKey(id: string, key: KnownKey | undefined, now: number = Date.now()): Organization {
   if (key == null || key.organization === null) throw noOrganization()
   if (key.revokedAt !== null) throw runKeyInvalid(id, 'was revoked')
   if (key.expiresAt !== null && key.expiresAt <= now) throw runKeyInvalid(id, 'has expired')

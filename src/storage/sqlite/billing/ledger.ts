@@ -8,7 +8,7 @@ import type { Database } from '../connection/database.ts'
 import type { Writer } from '../writer/writer.ts'
 import { type ExecuteWrites, prepareWrites } from '../writes.ts'
 import { type OpenReservation, prepareReservations, type Reservations } from './reservations.ts'
-import { createSettlementRetries } from './settlement-retries.ts'
+import { createSettlementRetries } from '../../common/settlement-retries.ts'
 import { prepareSettle, type Settle } from './settlement.ts'
 
 /** The ledger in the SQLite database. `now` returns milliseconds since 1970. */

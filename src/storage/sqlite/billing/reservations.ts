@@ -2,7 +2,7 @@ import { readRequestMetadata, type RequestMetadata } from '../../../domain/accou
 import { timeOf } from '../../../lib/id.ts'
 import type { Nanos } from '../../../lib/usd.ts'
 import type { Reservation } from '../../ports/ledger.ts'
-import { clampToColumn } from '../clamp-to-column.ts'
+import { clampToColumn } from '../../common/clamp-to-column.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
 

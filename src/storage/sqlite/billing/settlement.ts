@@ -3,7 +3,7 @@ import type { RequestMetadata } from '../../../domain/accounting/request-metadat
 import { timeSortedId } from '../../../lib/id.ts'
 import type { Nanos } from '../../../lib/usd.ts'
 import type { Settlement } from '../../ports/ledger.ts'
-import { clampToColumn, maxNanos } from '../clamp-to-column.ts'
+import { clampToColumn, maxNanos } from '../../common/clamp-to-column.ts'
 import type { Database } from '../connection/database.ts'
 import type { EntryKind } from '../tables.ts'
 import type { Reservations } from './reservations.ts'

@@ -1,12 +1,6 @@
 import { and, eq, gte, lt, sql, type SQL } from 'drizzle-orm'
-import type {
-  Timings,
-  UsageGroup,
-  UsageGrouping,
-  UsageQuery,
-  UsageReport,
-  UsageSums,
-} from '../../ports/usage-report.ts'
+import { type GroupRow, type SumsRow, toReport } from '../../common/usage-sums.ts'
+import type { UsageGrouping, UsageQuery, UsageReport } from '../../ports/usage-report.ts'
 import type { Database } from '../connection/database.ts'
 import { accountNamed } from '../organizations/organizations.ts'
 import { read } from '../sqlite-errors.ts'
@@ -28,20 +22,9 @@ function reportNow(database: Database, query: UsageQuery): UsageReport {
       group by 1 order by ${order ?? sql`sum(${usage.cost}) desc, count(*) desc, 1`}`,
   )
   const timings = readTimings(database, { from, value, condition, failed })
-  const groups = rows.map((row) => ({
-    value: row.value,
-    name: row.name,
-    ...toSums(row),
-    ...timings.of(row.value),
-  }))
-  const [total = noSums] = database.query.all<SumsRow>(sql`select ${sums} from ${usage} where ${condition}`)
-  return {
-    groups: query.by === 'day' ? withEmptyDays(groups, query, { ...toSums(noSums), ...untimed }) : groups,
-    total: { ...toSums(total), ...timings.total },
-  }
+  const [total] = database.query.all<SumsRow>(sql`select ${sums} from ${usage} where ${condition}`)
+  return toReport(query, { rows, total, timings })
 }
-
-const untimed: Timings = { latency: null, firstToken: null }
 
 function conditionOf(database: Database, { organization, since, until }: UsageQuery): SQL | undefined {
   const owner = organization === undefined ? undefined : accountNamed(database, organization).id
@@ -79,12 +62,6 @@ const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
   day: { value: sql`strftime('%Y-%m-%d', ${usage.created_at} / 1000, 'unixepoch')`, order: sql`1` },
 }
 
-type SumsRow = Omit<UsageSums, 'cost' | keyof Timings> & {
-  readonly cost: string
-  readonly priced: number
-}
-type GroupRow = SumsRow & { readonly value: string | null; readonly name: string | null }
-
 const hasTokens = sql`${usage.prompt_tokens} + ${usage.completion_tokens} > 0`
 
 /** The cost is text, because the sum of many costs may exceed the exact range of a number. */
@@ -99,49 +76,3 @@ const sums = sql`count(*) as requests,
   coalesce(sum(${usage.cost} is null and ${hasTokens}), 0) as unpriced,
   coalesce(sum(${usage.cost} is not null and ${hasTokens}), 0) as priced,
   cast(coalesce(sum(${usage.cost}), 0) as text) as cost`
-
-const noSums: SumsRow = {
-  requests: 0,
-  failed: 0,
-  clientErrors: 0,
-  serverErrors: 0,
-  promptTokens: 0,
-  completionTokens: 0,
-  cachedTokens: 0,
-  reasoningTokens: 0,
-  unpriced: 0,
-  priced: 0,
-  cost: '0',
-}
-
-function toSums({ priced, cost, ...counts }: SumsRow): Omit<UsageSums, keyof Timings> {
-  return { ...counts, cost: counts.unpriced > 0 && priced === 0 ? null : BigInt(cost) }
-}
-
-const day = 86_400_000
-/** A longer range starts with its first request, so that the report has no years without requests. */
-const maxLeadingDays = 400
-/** A longer report lists only days with requests. */
-const maxDays = 4000
-
-/** Returns the groups of days in order, with an empty group for each day of the range without requests. */
-export function withEmptyDays(
-  groups: readonly UsageGroup[],
-  { since, until = Date.now() + 1 }: UsageQuery,
-  empty: UsageSums,
-): readonly UsageGroup[] {
-  const byDay = new Map(groups.map((group) => [group.value, group]))
-  const last = dayOf(until - 1)
-  const firstRequest = dayOf(Date.parse(groups[0]?.value ?? '') || last)
-  const first = last - dayOf(since) <= maxLeadingDays * day ? dayOf(since) : firstRequest
-  if (last - first > maxDays * day) return groups
-  const days = Array.from({ length: (last - first) / day + 1 }, (_, index) => first + index * day)
-  return days.map((time) => {
-    const value = new Date(time).toISOString().slice(0, 10)
-    return byDay.get(value) ?? { value, name: null, ...empty }
-  })
-}
-
-function dayOf(time: number): number {
-  return Math.floor(time / day) * day
-}

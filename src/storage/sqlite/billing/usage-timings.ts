@@ -1,7 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm'
 import type { Database } from '../connection/database.ts'
 import { usage } from '../tables.ts'
-import type { Timing, Timings } from '../../ports/usage-report.ts'
+import { type TimeCount, timingOf } from '../../common/timings.ts'
+import type { Timings } from '../../ports/usage-report.ts'
 
 /** The rows to read, and their grouping. */
 export type TimedRows = {
@@ -22,8 +23,6 @@ export function readTimings(database: Database, rows: TimedRows) {
   }
 }
 
-type Row = { readonly value: string | null; readonly time: number; readonly count: number }
-
 function readTime(database: Database, rows: TimedRows, time: SQL) {
   const counts = readCounts(database, rows, time)
   const byValue = Map.groupBy(counts, ({ value }) => value)
@@ -37,23 +36,15 @@ function readTime(database: Database, rows: TimedRows, time: SQL) {
 }
 
 /** Counts requests by time; times are rounded down, so that the number of rows stays small. */
-function readCounts(database: Database, { from, value, condition, failed }: TimedRows, time: SQL): Row[] {
+function readCounts(
+  database: Database,
+  { from, value, condition, failed }: TimedRows,
+  time: SQL,
+): TimeCount[] {
   const rounded = sql`case when ${time} < 1000 then ${time} when ${time} < 10000 then ${time} / 10 * 10
     when ${time} < 100000 then ${time} / 100 * 100 else ${time} / 1000 * 1000 end`
-  return database.query.all<Row>(
+  return database.query.all<TimeCount>(
     sql`select ${value} as value, ${rounded} as time, count(*) as count from ${from ?? usage}
       where ${condition} and not ${failed} and ${time} is not null group by 1, 2`,
   )
-}
-
-function timingOf(rows: readonly Row[]): Timing | null {
-  const sorted = rows.toSorted((one, other) => one.time - other.time)
-  const size = sorted.reduce((sum, { count }) => sum + count, 0)
-  return size === 0 ? null : { p50: nearestRank(sorted, size * 0.5), p95: nearestRank(sorted, size * 0.95) }
-}
-
-function nearestRank(sorted: readonly Row[], rank: number): number {
-  let cumulated = 0
-  const found = sorted.find(({ count }) => (cumulated += count) >= rank)
-  return found?.time ?? 0
 }

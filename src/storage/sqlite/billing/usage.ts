@@ -1,9 +1,9 @@
 import type { Outcome } from '../../../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
-import { clampToColumn } from '../clamp-to-column.ts'
+import { oneStep, stepRows } from '../../common/step-size.ts'
+import { type UsageValue, usageRow } from '../../common/usage-row.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
-import { oneStep, stepRows } from '../step-size.ts'
 import type { usage } from '../tables.ts'
 import { prepareTotalsUpkeep } from '../usage/rollup.ts'
 
@@ -29,46 +29,10 @@ export function prepareUsageInsert(
   }
 }
 
-type Columns = Readonly<
-  Record<keyof typeof usage.$inferSelect, (request: RequestMetadata, outcome: Outcome) => Value>
->
-type Value = string | number | bigint | null
-
-/** The value of each column. */
-const columns: Columns = {
-  id: ({ id }) => id,
-  organization_id: ({ organization }) => organization,
-  key_id: ({ key }) => key,
-  created_at: ({ createdAt }) => createdAt,
-  api: ({ api }) => api,
-  model: ({ model = null }) => model,
-  provider: (_, { provider = null }) => provider,
-  upstream_model: (_, { upstreamModel = null }) => upstreamModel,
-  stream: ({ stream }) => Number(stream),
-  prompt_tokens: (_, { usage }) => usage?.promptTokens ?? 0,
-  completion_tokens: (_, { usage }) => usage?.completionTokens ?? 0,
-  cached_tokens: (_, { usage }) => usage?.cachedTokens ?? 0,
-  cache_write_tokens: (_, { usage }) => usage?.cacheWriteTokens ?? 0,
-  reasoning_tokens: (_, { usage }) => usage?.reasoningTokens ?? 0,
-  estimated: (_, { usage }) => Number(usage?.estimated ?? false),
-  cost: (_, { cost }) => (cost === undefined ? null : clampToColumn(cost)),
-  latency_ms: (_, { latency }) => rounded(latency),
-  first_token_ms: (_, { firstToken }) => rounded(firstToken),
-  status: (_, { status }) => status,
-  error: (_, { error = null }) => error,
-  performance_mode: ({ performanceMode = null }) => performanceMode,
-  user: ({ user = null }) => user,
-  tags: ({ tags }) => textOrNull(tags),
-  trace: ({ trace }) => textOrNull(trace),
-}
-
-function textOrNull(value: unknown): string | null {
-  return value === undefined || value === null ? null : JSON.stringify(value)
-}
-
-function rounded(milliseconds: number | undefined): number | null {
-  return milliseconds === undefined ? null : Math.round(milliseconds)
-}
+/** Names every column of the table. */
+const columns: Readonly<
+  Record<keyof typeof usage.$inferSelect, (request: RequestMetadata, outcome: Outcome) => UsageValue>
+> = usageRow
 
 /** Part of a transaction: deletes some of the rows that were created before this time, and returns their number. */
 export function prepareUsageExpiry(database: Database): (before: number) => number {

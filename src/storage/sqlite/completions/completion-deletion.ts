@@ -1,6 +1,6 @@
 import { sequenceAt } from '../../ports/completion-sequence.ts'
 import type { Database } from '../connection/database.ts'
-import { oneStep } from '../step-size.ts'
+import { oneStep } from '../../common/step-size.ts'
 
 /** The most rows of one step; fewer than of other tables, because each row also has an entry in the search index. */
 const maxRows = 100

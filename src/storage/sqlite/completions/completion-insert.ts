@@ -2,7 +2,7 @@ import { sequenceOf } from '../../ports/completion-sequence.ts'
 import type { NewCompletion } from '../../ports/completions.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
-import { termsOf } from './completion-terms.ts'
+import { termsOf } from '../../common/completion-terms.ts'
 
 /** Part of a transaction: stores a completion and its search terms; stores nothing for a deleted organization. */
 export function prepareCompletionInsert({ sqlite }: Database): (completion: NewCompletion) => void {

@@ -5,7 +5,7 @@ import { sequenceOf } from '../../ports/completion-sequence.ts'
 import type { CompletionPage, CompletionQuery, StoredCompletion } from '../../ports/completions.ts'
 import type { Database } from '../connection/database.ts'
 import { read } from '../sqlite-errors.ts'
-import { matchOf } from './completion-terms.ts'
+import { matchOf } from '../../common/completion-terms.ts'
 
 /** Returns a function that reads a page by an index, without the messages, and without completions on other pages. */
 export function prepareCompletionList(database: Database): CompletionList {

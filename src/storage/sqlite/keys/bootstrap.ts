@@ -1,4 +1,5 @@
-import { type ApiKey, createApiKey, parseApiKey } from '../../../domain/accounting/api-key.ts'
+import { type ApiKey, createApiKey } from '../../../domain/accounting/api-key.ts'
+import { defaultOrganization, parseBootstrapKey } from '../../common/bootstrap-key.ts'
 import type { Database } from '../connection/database.ts'
 import { insertKey } from './keys.ts'
 import type { NewKey } from '../../ports/keys.ts'
@@ -6,9 +7,6 @@ import { organizationExists } from '../organizations/organization-row.ts'
 import { insertOrganization } from '../organizations/organizations.ts'
 import { api_keys, organizations } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
-
-/** The organization of a new gateway, and of commands that name none. */
-export const defaultOrganization = 'default'
 
 /**
  * Creates the first organization and key of an empty database, and resolves with the key; undefined for any other
@@ -23,17 +21,6 @@ export async function bootstrap(
   const key = configured ? parseBootstrapKey(configured) : createApiKey()
   // Checked inside the transaction, so that only one of two processes that start together creates a key.
   return writer.write(() => (isEmpty(database) ? insertFirst(database, key, now) : undefined))
-}
-
-/** Parses the value of WEIR_BOOTSTRAP_KEY; throws an error for the operator if it is not a valid key. */
-export function parseBootstrapKey(configured: string): ApiKey {
-  const key = parseApiKey(configured)
-  if (key === undefined)
-    throw new Error(
-      'WEIR_BOOTSTRAP_KEY is not a valid API key. The format is sk-weir-ID-SECRET, where ID has 12 letters and digits, ' +
-        'and SECRET has 32 to 256.',
-    )
-  return key
 }
 
 function isEmpty({ query }: Database): boolean {

@@ -1,10 +1,10 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { Secret } from '../../../lib/secret.ts'
 import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../../domain/accounting/api-key.ts'
+import { noKeyWithId, ownerOfActive, renewedExpiry } from '../../common/key-rules.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExists } from '../organizations/organization-row.ts'
 import { accountNamed } from '../organizations/organizations.ts'
-import { OperatorError } from '../../ports/operator-error.ts'
 import { read } from '../sqlite-errors.ts'
 import { api_keys, organizations } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
@@ -60,8 +60,11 @@ function revokeKey(database: Database, id: string, now: number): KeyRecord {
 function rotateKey(database: Database, id: string, grace: number, now: number): NewKey {
   const old = keyWithId(database, id)
   const organization = ownerOfActive(old, now)
-  const expiresAt = old.expiresAt === null ? null : now + (old.expiresAt - old.createdAt)
-  const replacement = insertKey(database, { organization, name: old.name, expiresAt }, now)
+  const replacement = insertKey(
+    database,
+    { organization, name: old.name, expiresAt: renewedExpiry(old, now) },
+    now,
+  )
   database.query
     .update(api_keys)
     .set({ expires_at: Math.min(now + grace, old.expiresAt ?? Infinity), replaced_by: replacement.record.id })
@@ -70,28 +73,9 @@ function rotateKey(database: Database, id: string, grace: number, now: number): 
   return replacement
 }
 
-function ownerOfActive(key: KeyRecord, now: number): string {
-  if (key.organization === null)
-    throw new OperatorError('invalid', `The organization of the API key ${key.id} was deleted.`)
-  if (key.replacedBy !== null)
-    throw new OperatorError(
-      'invalid',
-      `The API key ${key.id} was already rotated. The new API key is ${key.replacedBy}.`,
-    )
-  if (key.revokedAt !== null)
-    throw new OperatorError('invalid', `The API key ${key.id} is revoked. Create a new one.`)
-  if (key.expiresAt !== null && key.expiresAt <= now)
-    throw new OperatorError('invalid', `The API key ${key.id} has expired. Create a new one.`)
-  return key.organization
-}
-
 function keyWithId(database: Database, id: string): KeyRecord {
   const key = selectKeys(database).where(eq(api_keys.public_id, id)).get()
-  if (key === undefined)
-    throw new OperatorError(
-      'missing',
-      `There is no API key with the ID ${id}. To list all API keys, run: weir keys list`,
-    )
+  if (key === undefined) throw noKeyWithId(id)
   return key
 }
 

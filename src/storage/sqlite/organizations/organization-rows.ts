@@ -1,7 +1,7 @@
 import { usageBytes } from '../billing/usage.ts'
 import { prepareCompletionDeletion } from '../completions/completion-deletion.ts'
 import type { Database } from '../connection/database.ts'
-import { oneStep, stepRows } from '../step-size.ts'
+import { oneStep, stepRows } from '../../common/step-size.ts'
 
 /** Part of a transaction: deletes some rows of the organization, and returns their number: 0 if none are left. */
 export type DeleteSome = (organization: string) => number

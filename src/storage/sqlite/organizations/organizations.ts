@@ -1,10 +1,15 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 import { timeSortedId } from '../../../lib/id.ts'
-import { type Nanos, formatUsd } from '../../../lib/usd.ts'
+import type { Nanos } from '../../../lib/usd.ts'
 import type { OrganizationAccount, OrganizationChange, Organizations } from '../../ports/organizations.ts'
-import { OperatorError } from '../../ports/operator-error.ts'
 import { prepareEntryInsert } from '../billing/settlement.ts'
-import { maxNanos } from '../clamp-to-column.ts'
+import {
+  assertOrganizationName,
+  creditedBalance,
+  noOrganizationNamed,
+  organizationTaken,
+  organizationInDeletion,
+} from '../../common/organization-rules.ts'
 import type { Database } from '../connection/database.ts'
 import { read } from '../sqlite-errors.ts'
 import { organizations } from '../tables.ts'
@@ -43,19 +48,9 @@ export function createOrganizations(
 
 /** Part of a transaction: creates an unmetered organization. */
 export function insertOrganization(database: Database, name: string, now: number): OrganizationAccount {
-  if (!/^[\p{L}\p{N}]([\p{L}\p{N} ._-]{0,62}[\p{L}\p{N}])?$/u.test(name))
-    throw new OperatorError(
-      'invalid',
-      'The name of an organization must have 1 to 64 letters, digits, spaces, dots, dashes or underscores, and must ' +
-        'begin and end with a letter or digit.',
-    )
-  if (findAccount(database, name) !== undefined)
-    throw new OperatorError('invalid', `The organization ${name} already exists.`)
-  if (findInDeletion(database, name) !== undefined)
-    throw new OperatorError(
-      'invalid',
-      `The organization ${name} is still being deleted. To finish the deletion, run: weir orgs delete ${name} --yes`,
-    )
+  assertOrganizationName(name)
+  if (findAccount(database, name) !== undefined) throw organizationTaken(name)
+  if (findInDeletion(database, name) !== undefined) throw organizationInDeletion(name)
   database.query
     .insert(organizations)
     .values({ id: timeSortedId('org_'), name, created_at: now })
@@ -66,11 +61,7 @@ export function insertOrganization(database: Database, name: string, now: number
 /** Part of a transaction: returns the organization with this name; throws an error for the operator if there is none. */
 export function accountNamed(database: Database, name: string): OrganizationAccount {
   const account = findAccount(database, name)
-  if (account === undefined)
-    throw new OperatorError(
-      'missing',
-      `There is no organization ${name}. To list all organizations, run: weir orgs list`,
-    )
+  if (account === undefined) throw noOrganizationNamed(name)
   return account
 }
 
@@ -102,11 +93,7 @@ function creditOrganization(
   note?: string,
 ): OrganizationAccount {
   const account = accountNamed(database, name)
-  const balance = account.balance + amount
-  if (amount === 0n) throw new OperatorError('invalid', 'The amount of a credit must not be zero.')
-  if (amount < 0n && balance < account.reserved) throw new OperatorError('invalid', balanceTooLow(account))
-  if (balance > maxNanos)
-    throw new OperatorError('invalid', `The balance must be at most ${formatUsd(maxNanos)} USD.`)
+  const balance = creditedBalance(account, amount)
   database.query
     .update(organizations)
     .set({ balance: Number(balance) })
@@ -114,11 +101,6 @@ function creditOrganization(
     .run()
   prepareEntryInsert(database)({ organization: account.id, createdAt: now, kind: 'credit', amount, note })
   return { ...account, balance }
-}
-
-function balanceTooLow({ name, balance, reserved }: OrganizationAccount): string {
-  const held = reserved > 0n ? `, of which ${formatUsd(reserved)} USD are reserved by open requests` : ''
-  return `The balance of ${name} is ${formatUsd(balance)} USD${held}. No more than what is available can be subtracted.`
 }
 
 /** The time between two steps, in which a serving gateway can write. */

@@ -1,6 +1,7 @@
 import type { RemovalResult } from '../../ports/responses.ts'
 import type { Database } from '../connection/database.ts'
-import { stepBytes, stepRows } from '../step-size.ts'
+import { isExhausted, newStep, spend, type Step, stepRows } from '../../common/step-size.ts'
+import type { Pins } from '../../common/pins.ts'
 import type { ResponseDeletion } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
 
@@ -65,22 +66,6 @@ export function prepareRemovals(database: Database, pins: Pins): Removals {
 }
 
 type ResponseKey = { readonly id: string; readonly organization: string }
-
-/** The rows and bytes that one transaction may still change; the last row may exceed the bytes. */
-type Step = { rows: number; bytes: number }
-
-function newStep(): Step {
-  return { rows: stepRows, bytes: stepBytes }
-}
-
-function spend(step: Step, bytes: number): void {
-  step.rows--
-  step.bytes -= bytes
-}
-
-function isExhausted(step: Step): boolean {
-  return step.rows <= 0 || step.bytes <= 0
-}
 
 /**
  * Erases a response that has no follower, then its predecessor if that is deleted and has no other follower, and so on. A
@@ -150,40 +135,5 @@ export function createEraser(writer: Writer, removals: Removals): () => void {
     if (erasing) return
     erasing = true
     void eraseAll()
-  }
-}
-
-/** The responses that this process is about to add followers to: one that is removed is not erased yet. */
-export type Pins = {
-  add(id: string): void
-  /** Returns true if the response was removed while it was pinned, and this was its last pin. */
-  remove(id: string): boolean
-  /** Returns whether the response is pinned; if so, it is remembered as removed until its last pin is gone. */
-  markRemoved(id: string): boolean
-  /** The ids of the pinned responses that were removed. */
-  removed(): readonly string[]
-}
-
-export function createPins(): Pins {
-  const counts = new Map<string, number>()
-  const removed = new Set<string>()
-
-  return {
-    add: (id) => void counts.set(id, (counts.get(id) ?? 0) + 1),
-    remove(id) {
-      const others = (counts.get(id) ?? 0) - 1
-      if (others > 0) {
-        counts.set(id, others)
-        return false
-      }
-      counts.delete(id)
-      return removed.delete(id)
-    },
-    markRemoved(id) {
-      if (!counts.has(id)) return false
-      removed.add(id)
-      return true
-    },
-    removed: () => [...removed],
   }
 }

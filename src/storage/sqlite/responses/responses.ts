@@ -7,14 +7,16 @@ import type {
   StoredResponse,
   UnfinishedRun,
 } from '../../ports/responses.ts'
+import { createResponseList } from '../../common/response-list.ts'
+import { createPins, type Pins } from '../../common/pins.ts'
 import { parseStored, parseStoredList } from '../../ports/stored-json.ts'
 import type { Database } from '../connection/database.ts'
 import { read } from '../sqlite-errors.ts'
 import type { Writer } from '../writer/writer.ts'
 import { completeLog, logSize } from './log-sql.ts'
-import { prepareResponseList } from './response-list.ts'
+import { prepareListReads } from './response-list.ts'
 import { prepareChains } from './response-chain.ts'
-import { createEraser, createPins, type Pins, prepareRemovals } from './response-removal.ts'
+import { createEraser, prepareRemovals } from './response-removal.ts'
 import { prepareResponseWrites } from './response-writes.ts'
 
 /** The responses in the SQLite database. */
@@ -40,7 +42,7 @@ export function createResponses(database: Database, writer: Writer): Responses {
       writer.write(() => writes.append(organization, id, position, entries)),
     find,
     findInput,
-    list: prepareResponseList(database, find),
+    list: createResponseList({ ...prepareListReads(database), find }),
     findRun: (organization, id) => read(() => findRun(organization, id)),
     chain: chains.ofFinished,
     runContext: chains.ofUnfinished,

@@ -1,11 +1,9 @@
-import { badRequest } from '../../../lib/errors/errors.ts'
+import { maxGroups, tooManyGroups } from '../../common/report-limits.ts'
 import type { UsageBucketGroup, UsageBucketQuery, UsageDimension } from '../../ports/usage-buckets.ts'
 import { addTimes, type Histogram, timingOf } from './histogram.ts'
 import type { UsageSlice } from './slice.ts'
 import type { RunStep } from './turns.ts'
 
-/** The most groups of one report. */
-const maxGroups = 10_000
 /** The groups that one step of a report completes. */
 const stepGroups = 500
 
@@ -122,12 +120,4 @@ function toBucketGroup({ start, values, counts, cost, latencies, firstTokens }: 
     firstToken: timingOf(firstTokens),
   }
   return { start, values, totals }
-}
-
-function tooManyGroups(): Error {
-  return badRequest(
-    `The report would have more than ${maxGroups.toLocaleString('en-US')} results. Request fewer buckets, add a filter, or group by fewer properties.`,
-    'invalid_value',
-    'group_by',
-  )
 }

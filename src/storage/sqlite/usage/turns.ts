@@ -1,10 +1,6 @@
-import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { nextTurn, wait } from '../../../lib/time.ts'
+import { maxReportMs, maxReports, reportTooLong, tooManyReports } from '../../common/report-limits.ts'
 
-/** How many reports may be read at once. */
-const maxReports = 64
-/** How long one report may be read, in milliseconds. */
-const maxReportMs = 10_000
 /** After this time, a report pauses for as long as it works, so that it takes at most half of a processor. */
 const eagerMs = 200
 
@@ -18,8 +14,7 @@ export class ReportTurns {
 
   /** Runs one report, whose steps it passes to `step`; rejects with 503 if there are too many, or it takes too long. */
   async run<Value>(report: (step: RunStep) => Promise<Value>): Promise<Value> {
-    if (this.#reports >= maxReports)
-      throw serviceUnavailable('Too many usage reports are being read. Try again later.')
+    if (this.#reports >= maxReports) throw tooManyReports()
     this.#reports++
     try {
       return await report(this.#createStep())
@@ -32,7 +27,7 @@ export class ReportTurns {
     const deadline = performance.now() + maxReportMs
     let workedMs = 0
     return async (work) => {
-      if (performance.now() > deadline) throw tooLong()
+      if (performance.now() > deadline) throw reportTooLong()
       await this.#takeTurn()
       const startedAt = performance.now()
       const value = work()
@@ -54,9 +49,3 @@ export class ReportTurns {
 export type RunStep = <Value>(work: () => Value) => Promise<Value>
 
 const never = new AbortController().signal
-
-function tooLong(): Error {
-  return serviceUnavailable(
-    'The usage report has too many requests to be read in time. Request a shorter period, or group by fewer properties.',
-  )
-}

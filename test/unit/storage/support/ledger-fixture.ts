@@ -5,12 +5,23 @@ import { timeSortedId } from '../../../../src/lib/id.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
 import { testStorage } from './folder.ts'
+import { type OpenStore, type TestStore, valuesOf } from './stores.ts'
 
 /** An organization with that balance, and what moves it. */
 export async function fundedStorage(balance: bigint) {
   const { database, writer } = testStorage()
-  const organizations = createOrganizations(database, writer)
   const ledger = createLedger(database, writer)
+  const organizations = createOrganizations(database, writer)
+  return { database, writer, ...(await fund({ ledger, organizations }, balance)) }
+}
+
+/** The same in any store. */
+export async function fundedStore(open: OpenStore, balance: bigint) {
+  const store = await open()
+  return { store, ...(await fund(store, balance)) }
+}
+
+async function fund({ ledger, organizations }: Pick<TestStore, 'ledger' | 'organizations'>, balance: bigint) {
   const acme = await organizations.create('acme')
   if (balance > 0n) await organizations.credit('acme', balance)
   const account = async () => {
@@ -25,7 +36,7 @@ export async function fundedStorage(balance: bigint) {
     promptCost: amount / 10n,
     promptTokens: 7,
   })
-  return { database, writer, organizations, ledger, acme, account, request, reservation }
+  return { organizations, ledger, acme, account, request, reservation }
 }
 
 /** The metadata of a chat request of the organization before its response. */
@@ -34,29 +45,39 @@ export function requestOf(organization: string, id = timeSortedId('req_')): Requ
 }
 
 /** The ledger, oldest first: kind and amount. */
-export function entriesOf(sqlite: Sqlite): unknown[] {
-  return sqlite.prepare('SELECT kind, amount FROM ledger ORDER BY id').values()
+export function entriesOf(store: TestStore): Promise<unknown[][]> {
+  return valuesOf(store, 'SELECT kind, amount FROM ledger ORDER BY id')
 }
 
 /** How many rows a table has. */
-export function countOf(sqlite: Sqlite, table: 'usage' | 'ledger' | 'reservations'): unknown {
-  return sqlite.prepare<unknown[], []>(`SELECT count(*) FROM ${table}`).values()[0]?.[0]
+export async function countOf(store: TestStore, table: string): Promise<unknown> {
+  return (await valuesOf(store, `SELECT count(*) FROM ${table}`))[0]?.[0]
 }
 
 type Sums = { readonly name: string } & Record<'balance' | 'reserved' | 'entries' | 'open', string>
 
 /** Invariants of every organization: each sum equals the sum of its parts, and no reservation is below zero. */
 export function expectConsistentLedger(sqlite: Sqlite): void {
-  const billing = sqlite.prepare<Sums, []>(
-    `SELECT name, cast(balance as text) balance, cast(reserved as text) reserved,
+  expectSums(sqlite.prepare<Sums, []>(selectSums).all())
+  expect(sqlite.prepare(selectUnfinished).values()).toEqual([[0]])
+}
+
+/** The same in any store. */
+export async function expectConsistent(store: TestStore): Promise<void> {
+  expectSums((await store.rows(selectSums)) as readonly Sums[])
+  expect(await valuesOf(store, selectUnfinished)).toEqual([[0]])
+}
+
+const selectSums = `SELECT name, cast(balance as text) balance, cast(reserved as text) reserved,
       (SELECT cast(coalesce(sum(amount), 0) as text) FROM ledger WHERE organization_id = o.id) entries,
       (SELECT cast(coalesce(sum(amount), 0) as text) FROM reservations WHERE organization_id = o.id) open
-    FROM organizations o`,
-  )
-  for (const { name, balance, reserved, entries, open } of billing.all()) {
+    FROM organizations o`
+
+const selectUnfinished = 'SELECT count(*) FROM reservations WHERE request_id IN (SELECT id FROM usage)'
+
+function expectSums(sums: readonly Sums[]): void {
+  for (const { name, balance, reserved, entries, open } of sums) {
     expect([name, entries, open]).toEqual([name, balance, reserved])
     expect(BigInt(reserved)).toBeGreaterThanOrEqual(0n)
   }
-  const unfinished = 'SELECT count(*) FROM reservations WHERE request_id IN (SELECT id FROM usage)'
-  expect(sqlite.prepare(unfinished).values()).toEqual([[0]])
 }

@@ -10,6 +10,7 @@ import { createOrganizations } from '../../../../src/storage/sqlite/organization
 import { prepareResponseWrites } from '../../../../src/storage/sqlite/responses/response-writes.ts'
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
 import { testStorage } from './folder.ts'
+import { type OpenStore, valuesOf } from './stores.ts'
 
 /** Two organizations, and the responses of both. */
 export async function responseStorage() {
@@ -61,6 +62,59 @@ export async function responseStorage() {
     answeredInTurn,
     queued,
     ...kept,
+  }
+}
+
+/** Two organizations in any store, and the responses of both. */
+export async function responseStore(open: OpenStore) {
+  const store = await open()
+  const { organizations, responses, ledger } = store
+  const [acme, other] = [(await organizations.create('acme')).id, (await organizations.create('other')).id]
+  const insert = (...added: NewResponse[]) =>
+    ledger.write(added.map((response) => ({ kind: 'insert-response', response })))
+  const insertNew = async (response: NewResponse) => {
+    await insert(response)
+    return response.id
+  }
+  const isUnfinished = async (organization: string, id: string) =>
+    (await store.rows('SELECT id, organization_id, status FROM responses')).some(
+      (row) =>
+        row.id === id &&
+        row.organization_id === organization &&
+        ['queued', 'in_progress'].includes(String(row.status)),
+    )
+  return {
+    store,
+    organizations,
+    responses,
+    acme,
+    other,
+    insert,
+    /** Stores a finished response of acme, and returns its id. */
+    answered: (previousId?: string, facts: Partial<NewResponse> = {}) =>
+      insertNew({ ...finished(acme, previousId), ...facts } as NewResponse),
+    /** Stores this many responses of acme, each of which continues the previous one. */
+    async answeredInTurn(count: number): Promise<string[]> {
+      const ids = chainOfIds(count)
+      await insert(...ids.map((id, index) => ({ ...finished(acme, ids[index - 1]), id })))
+      return ids
+    },
+    /** Stores a queued response of acme, and returns its id. */
+    queued: (previousId?: string) => insertNew(unfinished(acme, 'queued', previousId)),
+    /** Resolves with whether the run was unfinished, and is finished now. */
+    async finish(organization: string, id: string, end: ResponseEnd): Promise<boolean> {
+      const before = await isUnfinished(organization, id)
+      await ledger.write([{ kind: 'finish-response', organization, id, end }])
+      return before && !(await isUnfinished(organization, id))
+    },
+    rows: async () => (await valuesOf(store, 'SELECT id FROM responses ORDER BY id')).flat(),
+    pieces: async () =>
+      (await valuesOf(store, 'SELECT response_id FROM response_log ORDER BY response_id')).flat(),
+    /** Waits until the removals have erased everything. */
+    async erased(): Promise<void> {
+      while ((await store.rows("SELECT id FROM responses WHERE deletion = 'due' LIMIT 1")).length > 0)
+        await store.written()
+    },
   }
 }
 

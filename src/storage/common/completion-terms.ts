@@ -1,5 +1,5 @@
-import type { Fields } from '../../../lib/json/json.ts'
-import type { MetadataPair } from '../../ports/completions.ts'
+import type { Fields } from '../../lib/json/json.ts'
+import type { MetadataPair } from '../ports/completions.ts'
 
 /** Returns the search terms of a completion, as the text of its row in `completion_terms`. */
 export function termsOf(organization: string, model: string, metadata: Fields): string {

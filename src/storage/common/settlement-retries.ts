@@ -1,6 +1,6 @@
-import type { Outcome } from '../../../domain/accounting/outcome.ts'
-import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
-import { ApiError } from '../../../lib/errors/errors.ts'
+import type { Outcome } from '../../domain/accounting/outcome.ts'
+import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import { ApiError } from '../../lib/errors/errors.ts'
 
 /** Settlements that could not be written, and are retried until they are. */
 export type SettlementRetries = {

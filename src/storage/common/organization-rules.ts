@@ -1,0 +1,50 @@
+import { type Nanos, formatUsd } from '../../lib/usd.ts'
+import { OperatorError } from '../ports/operator-error.ts'
+import type { OrganizationAccount } from '../ports/organizations.ts'
+import { maxNanos } from './clamp-to-column.ts'
+
+/** Throws an error for the operator if an organization cannot have this name. */
+export function assertOrganizationName(name: string): void {
+  if (!/^[\p{L}\p{N}]([\p{L}\p{N} ._-]{0,62}[\p{L}\p{N}])?$/u.test(name))
+    throw new OperatorError(
+      'invalid',
+      'The name of an organization must have 1 to 64 letters, digits, spaces, dots, dashes or underscores, and must ' +
+        'begin and end with a letter or digit.',
+    )
+}
+
+/** The error for a name that another organization has. */
+export function organizationTaken(name: string): Error {
+  return new OperatorError('invalid', `The organization ${name} already exists.`)
+}
+
+/** The error for a name whose organization is being deleted. */
+export function organizationInDeletion(name: string): Error {
+  return new OperatorError(
+    'invalid',
+    `The organization ${name} is still being deleted. To finish the deletion, run: weir orgs delete ${name} --yes`,
+  )
+}
+
+/** The error for a name that no organization has. */
+export function noOrganizationNamed(name: string): Error {
+  return new OperatorError(
+    'missing',
+    `There is no organization ${name}. To list all organizations, run: weir orgs list`,
+  )
+}
+
+/** Returns the balance after a credit; throws an error for the operator if it is not possible. */
+export function creditedBalance(account: OrganizationAccount, amount: Nanos): Nanos {
+  const balance = account.balance + amount
+  if (amount === 0n) throw new OperatorError('invalid', 'The amount of a credit must not be zero.')
+  if (amount < 0n && balance < account.reserved) throw new OperatorError('invalid', balanceTooLow(account))
+  if (balance > maxNanos)
+    throw new OperatorError('invalid', `The balance must be at most ${formatUsd(maxNanos)} USD.`)
+  return balance
+}
+
+function balanceTooLow({ name, balance, reserved }: OrganizationAccount): string {
+  const held = reserved > 0n ? `, of which ${formatUsd(reserved)} USD are reserved by open requests` : ''
+  return `The balance of ${name} is ${formatUsd(balance)} USD${held}. No more than what is available can be subtracted.`
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import type { Outcome } from '../../../domain/accounting/outcome.ts'
+import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import { serviceUnavailable } from '../../../lib/errors/errors.ts'
+import { timeSortedId } from '../../../lib/id.ts'
+import { createSettlementRetries } from '../../common/settlement-retries.ts'
+import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports/ledger.ts'
+import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
+import { noWrites, type Write } from '../../ports/writes.ts'
+import type { Database } from '../connection/database.ts'
+import { toWriteRows } from '../writes.ts'
+import { type OpenReservation, openReservationsAfter, toReservationRow } from './reservations.ts'
+import { toSettlement, toUsageRow } from './settlement.ts'
+
+/** The ledger in the PostgreSQL database. */
+export function createLedger(database: Database): Ledger {
+  const settleNow = createSettle(database)
+  const closing = new AbortController()
+  const retries = createSettlementRetries((request, outcome) => settleNow(request, outcome, {}))
+
+  const settle: Ledger['settle'] = async (request, outcome, options = {}) => {
+    const settled = settleNow(request, outcome, options)
+    settled.catch(() => retries.add(request, outcome))
+    if (!isOnlyUsage(options)) return await settled
+    // No caller is promised such a row, so the reply does not wait for it; while the database is unavailable it fails.
+    return await Promise.race([settled, accepted(database)])
+  }
+
+  return {
+    reserve: (reservation, writes) => reserve(database, reservation, writes),
+    write: (writes) => executeWrites(database, writes),
+    settle,
+    settleEventually: (request, outcome, writes) =>
+      retryWhileUnavailable(() => settleNow(request, outcome, { writes }), closing.signal),
+    recover: (continues) =>
+      recover(database, (request, outcome) => settleNow(request, outcome, {}), continues),
+    close() {
+      closing.abort(serviceUnavailable('The gateway is shutting down.'))
+      retries.close()
+    },
+  }
+}
+
+async function reserve(
+  { writer }: Database,
+  reservation: Reservation,
+  writes: readonly Write[] = noWrites,
+): Promise<boolean> {
+  const { id, organization } = reservation.request
+  const job = { kind: 'reserve', id, organization, row: toReservationRow(reservation) } as const
+  return (await writer.write({ ...job, rows: toWriteRows(id, writes) })) !== undefined
+}
+
+type SettleNow = (request: RequestMetadata, outcome: Outcome, options: SettleOptions) => Promise<Settlement>
+
+function createSettle({ writer, usageWriter }: Database): SettleNow {
+  return async (request, outcome, options) => {
+    const { id, organization } = request
+    const { writes = noWrites, reserved = true } = options
+    const usage = toUsageRow(request, outcome)
+    const job = { kind: 'settle', id, organization, reserved, usage, entry: timeSortedId('led_') } as const
+    const target = isOnlyUsage(options) ? usageWriter : writer
+    return toSettlement(await target.write({ ...job, rows: toWriteRows(id, writes) }))
+  }
+}
+
+function isOnlyUsage({ writes = noWrites, reserved = true }: SettleOptions): boolean {
+  return !reserved && writes.length === 0
+}
+
+/** Resolves as if the usage was recorded; rejects with 503 if it cannot be. */
+async function accepted({ health }: Database): Promise<Settlement> {
+  const refusal = health.refusal()
+  if (refusal) throw refusal
+  return { recorded: true, charged: 0n }
+}
+
+async function executeWrites({ writer }: Database, writes: readonly Write[]): Promise<void> {
+  const id = randomUUID()
+  await writer.write({ kind: 'write', id, rows: toWriteRows(id, writes) })
+}
+
+/** How many reservations are read at once during a recovery. */
+export const maxRecovered = 500
+
+type SettleAlone = (request: RequestMetadata, outcome: Outcome) => Promise<unknown>
+
+async function recover(
+  { query }: Database,
+  settle: SettleAlone,
+  continues: (requestId: string) => boolean = () => false,
+): Promise<number> {
+  let settled = 0
+  for (let after = ''; ;) {
+    const found = await openReservationsAfter(query, after, maxRecovered)
+    const last = found.at(-1)
+    if (last === undefined) return settled
+    const open = found.filter(({ request }) => !continues(request.id))
+    await Promise.all(open.map((reservation) => settle(reservation.request, interruption(reservation))))
+    settled += open.length
+    after = last.request.id
+  }
+}
+
+/** Only the prompt of such a request is known, and that it was sent. */
+function interruption({ promptTokens, promptCost }: OpenReservation): Outcome {
+  return {
+    usage: { promptTokens, completionTokens: 0, estimated: true },
+    cost: promptCost,
+    status: 0,
+    error: 'interrupted',
+  }
+}

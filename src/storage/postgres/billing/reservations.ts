@@ -1,0 +1,147 @@
+import { readRequestMetadata, type RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import { timeOf } from '../../../lib/id.ts'
+import { clampToColumn } from '../../common/clamp-to-column.ts'
+import type { Reservation } from '../../ports/ledger.ts'
+import type { Query } from '../connection/connections.ts'
+import { Parameters, type Statement } from '../writer/statement.ts'
+import { type WriteRows, writeParts } from '../writes.ts'
+import { keepResults } from './settlement.ts'
+
+/** A reservation to make, in the same transaction as others. */
+export type ReserveJob = {
+  readonly kind: 'reserve'
+  /** The id of the request. */
+  readonly id: string
+  readonly organization: string
+  readonly row: ReservationRow
+  readonly rows: WriteRows
+}
+
+const columnTypes = {
+  request_id: 'text',
+  organization_id: 'text',
+  amount: 'bigint',
+  prompt_cost: 'bigint',
+  prompt_tokens: 'bigint',
+  request: 'text',
+}
+
+type ReservationRow = Readonly<Record<keyof typeof columnTypes, string | number | bigint>>
+
+/** Returns the row of a reservation. */
+export function toReservationRow({ request, amount, promptCost, promptTokens }: Reservation): ReservationRow {
+  return {
+    request_id: request.id,
+    organization_id: request.organization,
+    amount: clampToColumn(amount),
+    prompt_cost: clampToColumn(promptCost),
+    prompt_tokens: promptTokens,
+    request: JSON.stringify(request),
+  }
+}
+
+/**
+ * Returns the statement that makes reservations of locked organizations, in their order, as long as the unreserved part
+ * of the balance covers them, and executes their writes. Returns a row for each reservation that was made.
+ */
+export function reserveStatement(id: string, jobs: readonly ReserveJob[], now: number): Statement {
+  const parameters = new Parameters()
+  const names = Object.keys(columnTypes).join()
+  const table = parameters.table(
+    'input',
+    columnTypes,
+    jobs.map(({ row }) => row),
+  )
+  const parts = [
+    `input AS (SELECT * FROM ${table})`,
+    `queues AS (
+      SELECT o.id organization_id, o.balance - o.reserved available,
+        array_agg(input.amount ORDER BY n) amounts, array_agg(input.request_id ORDER BY n) requests
+      FROM input JOIN organizations o ON o.id = input.organization_id AND o.deletion IS NULL GROUP BY o.id)`,
+    // Each step decides on the next reservation of every organization.
+    `steps (organization_id, step, available, covered) AS (
+      SELECT organization_id, 0, available, false FROM queues
+      UNION ALL
+      SELECT s.organization_id, s.step + 1,
+        s.available - CASE WHEN s.available >= q.amounts[s.step + 1] THEN q.amounts[s.step + 1] ELSE 0 END,
+        s.available >= q.amounts[s.step + 1]
+      FROM steps s JOIN queues q USING (organization_id) WHERE s.step < cardinality(q.amounts))`,
+    `recorded AS (
+      INSERT INTO reservations (${names})
+      SELECT ${names} FROM input WHERE request_id IN (
+        SELECT q.requests[s.step] FROM steps s JOIN queues q USING (organization_id) WHERE s.covered)
+      RETURNING request_id id, organization_id, amount)`,
+    `reserved_organizations AS (
+      UPDATE organizations o SET reserved = reserved + s.amount
+      FROM (SELECT organization_id, sum(amount) amount FROM recorded GROUP BY 1) s WHERE o.id = s.organization_id)`,
+    ...writeParts(
+      parameters,
+      jobs.map(({ rows }) => rows),
+    ),
+    'results AS (SELECT id FROM recorded)',
+    keepResults(parameters, id, now),
+  ]
+  return { text: `WITH RECURSIVE ${parts.join(',\n')} SELECT id FROM results`, values: parameters.values }
+}
+
+/** A reservation that was found at startup, without its amount. */
+export type OpenReservation = Omit<Reservation, 'amount'>
+
+type OpenRow = {
+  readonly id: string
+  readonly organization: string
+  readonly request: string
+  readonly prompt_cost: number
+  readonly prompt_tokens: number
+}
+
+/** Returns up to `limit` open reservations whose request ids are greater than `after`, by request id. */
+export async function openReservationsAfter(
+  query: Query,
+  after: string,
+  limit: number,
+): Promise<readonly OpenReservation[]> {
+  const rows = await query<OpenRow>(
+    'SELECT request_id id, organization_id organization, request, prompt_cost, prompt_tokens FROM reservations ' +
+      'WHERE request_id > $1 ORDER BY request_id LIMIT $2',
+    [after, limit],
+  )
+  return rows.map(toReservation)
+}
+
+function toReservation(row: OpenRow): OpenReservation {
+  return {
+    request: readRequestMetadata(row.request, row.organization, row.id) ?? minimalMetadata(row),
+    promptCost: BigInt(row.prompt_cost),
+    promptTokens: row.prompt_tokens,
+  }
+}
+
+/** The metadata of a request whose stored metadata is damaged: it is settled anyway, so that its money is released. */
+function minimalMetadata({ id, organization }: OpenRow): RequestMetadata {
+  const createdAt = timeOf(id)
+  return {
+    id,
+    organization,
+    key: '',
+    createdAt: Number.isFinite(createdAt) ? createdAt : 0,
+    api: 'chat',
+    stream: false,
+  }
+}
+
+/** Deletes reservations whose callers were rejected, and what was stored with them. */
+export async function releaseReservations(query: Query, jobs: readonly ReserveJob[]): Promise<void> {
+  const organizations = [...new Set(jobs.map(({ organization }) => organization))]
+  await query('SELECT id FROM organizations WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE', [
+    organizations,
+  ])
+  await query(
+    `WITH released AS (DELETE FROM reservations WHERE request_id = ANY($1) RETURNING organization_id, amount)
+    UPDATE organizations o SET reserved = reserved - s.amount
+    FROM (SELECT organization_id, sum(amount) amount FROM released GROUP BY 1) s WHERE o.id = s.organization_id`,
+    [jobs.map(({ id }) => id)],
+  )
+  const responses = jobs.flatMap(({ rows }) => rows.responses.map(({ id }) => id))
+  await query("DELETE FROM responses WHERE id = ANY($1) AND status = 'queued'", [responses])
+}

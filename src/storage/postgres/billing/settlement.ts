@@ -1,0 +1,119 @@
+import { getTableColumns } from 'drizzle-orm'
+import type { Outcome } from '../../../domain/accounting/outcome.ts'
+import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import { maxNanos } from '../../common/clamp-to-column.ts'
+import { type UsageValue, usageRow } from '../../common/usage-row.ts'
+import type { Settlement } from '../../ports/ledger.ts'
+import { usage } from '../tables.ts'
+import { Parameters, type Statement } from '../writer/statement.ts'
+import { type WriteRows, writeParts } from '../writes.ts'
+
+/** A request to settle, in the same transaction as others. */
+export type SettleJob = {
+  readonly kind: 'settle'
+  /** The id of the request. */
+  readonly id: string
+  readonly organization: string
+  /** Whether the request may have a reservation. */
+  readonly reserved: boolean
+  readonly usage: UsageRow
+  /** The id of its ledger entry, if it is charged. */
+  readonly entry: string
+  readonly rows: WriteRows
+}
+
+/** The row of a request in `usage`. */
+export type UsageRow = Readonly<Record<UsageColumn, UsageValue>>
+
+type UsageColumn = keyof typeof usage.$inferSelect
+
+/** Names every column of the table. */
+const columns: Readonly<Record<UsageColumn, (request: RequestMetadata, outcome: Outcome) => UsageValue>> =
+  usageRow
+
+const columnTypes = Object.fromEntries(
+  Object.entries(getTableColumns(usage)).map(([name, column]) => [name, column.getSQLType()]),
+) as Readonly<Record<UsageColumn, string>>
+
+/** Returns the usage row of a finished request. */
+export function toUsageRow(request: RequestMetadata, outcome: Outcome): UsageRow {
+  const values = Object.entries(columns).map(([name, value]) => [name, value(request, outcome)])
+  return Object.fromEntries(values) as UsageRow
+}
+
+const names = Object.keys(columnTypes).map((name) => `"${name}"`)
+
+/**
+ * Returns the statement that settles requests of a locked organization once, and executes their writes. It charges the
+ * full cost, and takes the balance below zero if necessary, but never below what a column holds. Returns a row for each
+ * request that was settled; one that is not returned was settled before, or its organization is deleted.
+ */
+export function settleStatement(id: string, jobs: readonly SettleJob[], now: number): Statement {
+  const parameters = new Parameters()
+  const table = parameters.table(
+    'input',
+    columnTypes,
+    jobs.map((job) => job.usage),
+  )
+  const reserved = jobs.filter((job) => job.reserved)
+  const charging =
+    reserved.length > 0
+      ? chargeParts(parameters, reserved, now)
+      : ['charges AS (SELECT NULL::text id, 0 charged WHERE false)']
+  const parts = [
+    `recorded AS (
+      INSERT INTO usage (${names.join()})
+      SELECT ${names.map((name) => `input.${name}`).join()} FROM ${table}
+      JOIN organizations o ON o.id = input.organization_id AND o.deletion IS NULL ORDER BY input.n
+      ON CONFLICT DO NOTHING RETURNING id, coalesce(cost, 0) cost)`,
+    ...charging,
+    ...writeParts(
+      parameters,
+      jobs.map(({ rows }) => rows),
+    ),
+    `results AS (SELECT recorded.id, coalesce(charges.charged, 0)::text charged
+      FROM recorded LEFT JOIN charges ON charges.id = recorded.id)`,
+    keepResults(parameters, id, now),
+  ]
+  return { text: `WITH ${parts.join(',\n')} SELECT id, charged FROM results`, values: parameters.values }
+}
+
+/** Charges in the order of the jobs, so that the sum for an organization stops at the lowest balance that a column holds. */
+function chargeParts(parameters: Parameters, jobs: readonly SettleJob[], now: number): readonly string[] {
+  const table = parameters.table('job', { id: 'text', entry: 'text' }, jobs)
+  return [
+    `released AS (
+      DELETE FROM reservations r USING recorded, ${table} WHERE r.request_id = job.id AND recorded.id = job.id
+      RETURNING r.request_id id, r.organization_id, r.amount, recorded.cost, job.entry, job.n)`,
+    `sums AS (
+      SELECT released.*, sum(cost) OVER (PARTITION BY organization_id ORDER BY released.n) total,
+        o.balance + ${maxNanos} highest
+      FROM released JOIN organizations o ON o.id = organization_id)`,
+    `charges AS (
+      SELECT sums.*, (least(total, highest) - least(total - cost, highest))::bigint charged FROM sums)`,
+    `charged_organizations AS (
+      UPDATE organizations o SET balance = balance - s.charged, reserved = reserved - s.amount
+      FROM (SELECT organization_id, sum(charged) charged, sum(amount) amount FROM charges GROUP BY 1) s
+      WHERE o.id = s.organization_id)`,
+    `entries AS (
+      INSERT INTO ledger (id, organization_id, created_at, kind, amount, request_id)
+      SELECT entry, organization_id, ${parameters.add(now)}, 'charge', -charged, id FROM charges WHERE charged > 0)`,
+  ]
+}
+
+/** The part of a statement that stores its results, from which the outcome of a lost COMMIT is read. */
+export function keepResults(parameters: Parameters, id: string, now: number): string {
+  return `kept AS (
+    INSERT INTO transactions (id, results, created_at)
+    SELECT ${parameters.add(id)}, coalesce(json_agg(results), '[]')::text, ${parameters.add(now)} FROM results)`
+}
+
+/** A row that the statement returns. */
+export type SettledRow = { readonly id: string; readonly charged: string }
+
+/** Converts the row of a job; undefined if the statement returned none. */
+export function toSettlement(row: SettledRow | undefined): Settlement {
+  return row === undefined
+    ? { recorded: false, charged: 0n }
+    : { recorded: true, charged: BigInt(row.charged) }
+}

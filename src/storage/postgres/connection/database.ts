@@ -1,0 +1,97 @@
+import { createLog, type Log } from '../../../lib/log.ts'
+import type { Secret } from '../../../lib/secret.ts'
+import { settleWithin } from '../../../lib/time.ts'
+import { releaseReservations } from '../billing/reservations.ts'
+import { createHealth, type Health } from '../health/health.ts'
+import { outageMessage } from '../postgres-errors.ts'
+import type { Job } from '../writer/batch.ts'
+import { createTransact, type Transact } from '../writer/transaction.ts'
+import { createWriter, type Writer, type WriterOptions } from '../writer/writer.ts'
+import { type BoundedRead, createBoundedRead } from './bounded-read.ts'
+import { type Connections, createQuery, openConnections, type Query } from './connections.ts'
+import { databaseLabel } from './database-url.ts'
+import { migrate } from './migrate.ts'
+import { migrations } from './migrations.ts'
+
+/** An open database with the newest schema. */
+export type Database = {
+  /** The host and the name of the database, without user and password. */
+  readonly label: string
+  /** Runs one statement in a transaction of its own. */
+  readonly query: Query
+  /** Runs one statement that reads, with a timeout of its own. */
+  readonly readWithin: BoundedRead
+  readonly transact: Transact
+  /** Commits reservations, settlements and their writes in groups. */
+  readonly writer: Writer
+  /** Commits the usage of requests without a charge in groups, so that they do not delay the others. */
+  readonly usageWriter: Writer
+  readonly health: Health
+  /** Commits the jobs that wait, and closes the connections. */
+  close(): Promise<void>
+}
+
+const closeTimeoutMs = 2000
+
+/** Connections for statements of their own; each writer has one more. */
+const maxConnections = 10
+
+/** Opens the database with this URL and migrates it; rejects with an error for the operator that names no password. */
+export async function openDatabase(
+  url: Secret,
+  log: Log = createLog(),
+  options: Pick<WriterOptions, 'outcomeTimeoutMs'> = {},
+): Promise<Database> {
+  const label = databaseLabel(url)
+  const connections = openConnections(url, maxConnections)
+  try {
+    await migrate(connections, label, migrations, log)
+  } catch (error) {
+    await connections.close()
+    throw operatorError(error, label)
+  }
+  return assemble(url, connections, { label, log, options })
+}
+
+type Parts = {
+  readonly label: string
+  readonly log: Log
+  readonly options: Pick<WriterOptions, 'outcomeTimeoutMs'>
+}
+
+function assemble(url: Secret, connections: Connections, { label, log, options }: Parts): Database {
+  const query = createQuery(connections)
+  const transact = createTransact(connections)
+  const health = createHealth(query, log)
+  const undo = (jobs: readonly Job[]) =>
+    transact((query) =>
+      releaseReservations(
+        query,
+        jobs.filter((job) => job.kind === 'reserve'),
+      ),
+    )
+  const [own, ofUsage] = [openConnections(url, 1), openConnections(url, 1)]
+  const writer = createWriter(own, { ...options, health, undo })
+  const usageWriter = createWriter(ofUsage, { health })
+  return {
+    label,
+    query,
+    readWithin: createBoundedRead(connections),
+    transact,
+    writer,
+    usageWriter,
+    health,
+    async close() {
+      await Promise.all([writer.close(), usageWriter.close()])
+      health.close()
+      // A server that does not answer must not delay the end of the process.
+      await settleWithin(Promise.all([connections.close(), own.close(), ofUsage.close()]), closeTimeoutMs)
+    },
+  }
+}
+
+/** Adds the name of the database to errors of the server and of the network. */
+export function operatorError(error: unknown, label: string): unknown {
+  if (outageMessage(error) === undefined || !(error instanceof Error)) return error
+  return new Error(`The database ${label} cannot be opened: ${error.message}.`, { cause: error })
+}

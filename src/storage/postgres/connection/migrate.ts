@@ -1,0 +1,72 @@
+import type { Log } from '../../../lib/log.ts'
+import type { Connection, Connections } from './connections.ts'
+
+/** Any number, the same in every version of the program: the advisory lock under which one process migrates. */
+const migrationLock = 7_239_117_203
+/** The time for one statement of a migration, and to wait for the migration of another process. */
+const migrationTimeoutMs = 60 * 60_000
+
+/**
+ * Migrates the database to the newest schema in one transaction, while other processes wait. Throws if the schema is
+ * newer than this program, or if the database belongs to another program.
+ */
+export async function migrate(
+  connections: Connections,
+  name: string,
+  migrations: readonly string[],
+  log: Log,
+): Promise<void> {
+  if ((await connections.use(schemaVersion(name, migrations))) === migrations.length) return
+  await connections.use(async (connection) => {
+    const run = (text: string) => connection.send(text, [], migrationTimeoutMs)
+    await run('BEGIN')
+    await run(`SELECT pg_advisory_xact_lock(${migrationLock})`)
+    // Another process may have migrated while this one waited for the lock.
+    const version = await schemaVersion(name, migrations)(connection)
+    if (version < migrations.length) await migrateFrom(version, name, migrations, run)
+    await run('COMMIT')
+    if (version > 0 && version < migrations.length)
+      log.info('The database was migrated.', { from: version, to: migrations.length })
+  })
+}
+
+/**
+ * Returns a function that reads the number of applied migrations; it throws an error for the operator if there are more
+ * than this program knows.
+ */
+export function schemaVersion(name: string, migrations: readonly string[]) {
+  return async ({ send }: Connection): Promise<number> => {
+    const { rows: tables } = await send(
+      "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'",
+    )
+    if (tables.length === 0) return 0
+    const { rows } = await send<{ readonly version: number }>('SELECT version FROM schema_version')
+    const version = Number(rows[0]?.version ?? 0)
+    if (version > migrations.length)
+      throw new Error(
+        `The database ${name} was written by a newer version of weir (schema ${version}, this one supports ` +
+          `${migrations.length}). Run the newer version, or choose another database.`,
+      )
+    return version
+  }
+}
+
+async function migrateFrom(
+  version: number,
+  name: string,
+  migrations: readonly string[],
+  run: (text: string) => Promise<{ readonly rows: readonly unknown[] }>,
+): Promise<void> {
+  if (version === 0) {
+    const { rows } = await run('SELECT 1 FROM pg_tables WHERE schemaname = current_schema() LIMIT 1')
+    if (rows.length > 0)
+      throw new Error(
+        `The database ${name} has tables of another program. Choose an empty database, or a schema of its own.`,
+      )
+    await run('CREATE TABLE schema_version (version integer NOT NULL)')
+    await run('INSERT INTO schema_version (version) VALUES (0)')
+  }
+  for (const migration of migrations.slice(version))
+    for (const statement of migration.split('--> statement-breakpoint')) await run(statement)
+  await run(`UPDATE schema_version SET version = ${migrations.length}`)
+}

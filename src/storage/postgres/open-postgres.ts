@@ -1,0 +1,79 @@
+import type { Log } from '../../lib/log.ts'
+import type { Secret } from '../../lib/secret.ts'
+import type { Storage } from '../ports/storage.ts'
+import type { UsageQuery } from '../ports/usage-report.ts'
+import { createLedger } from './billing/ledger.ts'
+import { usageReport } from './billing/usage-report.ts'
+import { createUsageExpiry } from './billing/usage.ts'
+import { createCompletions } from './completions/completions.ts'
+import { type Database, openDatabase } from './connection/database.ts'
+import { lockForServing } from './connection/serving-lock.ts'
+import { createReadiness } from './health/readiness.ts'
+import { bootstrap } from './keys/bootstrap.ts'
+import { createKeyDirectory } from './keys/key-directory.ts'
+import { createKeys } from './keys/keys.ts'
+import { createOrganizationDeletions } from './organizations/organization-deletion.ts'
+import { createOrganizations } from './organizations/organizations.ts'
+import { createProviderState } from './provider-state.ts'
+import { createResponses } from './responses/responses.ts'
+import { createUsageBuckets } from './usage/buckets.ts'
+import { createTransactionExpiry } from './writer/outcome.ts'
+
+/** Opens the database with this URL, and migrates it if necessary; rejects if another server uses it. */
+export async function openPostgres(url: Secret, log: Log): Promise<Storage> {
+  const database = await openDatabase(url, log)
+  const { writer, usageWriter, health } = database
+  const lock = await lockForServing(url, database).catch((error) => closeAfter(database, error))
+  const ledger = createLedger(database)
+  const [metered, unmetered] = [writer.stats, usageWriter.stats]
+  return {
+    keys: createKeyDirectory(database.query),
+    managed: { organizations: createOrganizations(database), keys: createKeys(database) },
+    providerState: createProviderState(database),
+    ledger,
+    completions: createCompletions(database),
+    responses: createResponses(database),
+    // Reports read the rows themselves, so there are no totals to update.
+    usage: { ...createUsageExpiry(database.query), rollUp: () => Promise.resolve(0) },
+    usageBuckets: createUsageBuckets(database),
+    pendingDeletions: createOrganizationDeletions(database),
+    // PostgreSQL returns space by itself; what the store keeps for a while is deleted here.
+    returnSpace: createTransactionExpiry(database.query),
+    bootstrap: (configured) => bootstrap(database, configured),
+    readiness: createReadiness(health),
+    writerStats: () => sumOf(metered(), unmetered()),
+    async close() {
+      ledger.close()
+      await database.close()
+      await lock.release()
+    },
+  }
+}
+
+/** Opens the database for a command, also while a server is running; migrates it if necessary. */
+export async function openPostgresForAdmin(url: Secret, log: Log) {
+  const database = await openDatabase(url, log)
+  return {
+    name: database.label,
+    organizations: createOrganizations(database),
+    keys: createKeys(database),
+    usage: (query: UsageQuery) => usageReport(database, query),
+    close: database.close,
+  }
+}
+
+async function closeAfter(database: Database, error: unknown): Promise<never> {
+  await database.close()
+  throw error
+}
+
+type Stats = ReturnType<Storage['writerStats']>
+
+function sumOf(one: Stats, other: Stats): Stats {
+  return {
+    waiting: one.waiting + other.waiting,
+    commits: one.commits + other.commits,
+    seconds: one.seconds + other.seconds,
+    failed: one.failed + other.failed,
+  }
+}

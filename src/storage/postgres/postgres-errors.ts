@@ -1,0 +1,87 @@
+import { ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
+
+/**
+ * Problems of the server, by prefix of the SQLSTATE. Constraints and invalid statements are not among them. The more
+ * specific prefix comes first.
+ */
+const outages: readonly (readonly [prefix: string, problem: string])[] = [
+  ['53100', 'is out of disk space'],
+  ['53300', 'has too many connections'],
+  ['53', 'is out of resources'],
+  ['25006', 'is read-only'],
+  ['28', 'rejected the user name or the password'],
+  ['3D000', 'does not exist'],
+  ['40', 'is locked by another process'],
+  ['55P03', 'is locked by another process'],
+  ['57', 'is shutting down or starting up'],
+  ['08', 'cannot be reached'],
+  ['58', 'cannot be read or written'],
+  ['XX', 'is damaged'],
+]
+
+/** The 503 of an unavailable database. */
+export function databaseUnavailable(cause: unknown): ApiError {
+  return serviceUnavailable('The database of the gateway is unavailable. Try again later.', cause)
+}
+
+/** Maps the error of a server that is stopped, full or unreachable to the 503; returns any other error unchanged. */
+export function toOutage(error: unknown): unknown {
+  if (error instanceof ApiError) return error
+  return outageOf(error) === undefined ? error : databaseUnavailable(error)
+}
+
+/** Describes the problem of the database without naming it; undefined for any other error. */
+export function outageMessage(error: unknown): string | undefined {
+  const problem = outageOf(error)
+  return problem && `The database ${problem}.`
+}
+
+/** Whether the server answered with an error, and rolled back the transaction; the connection is still open. */
+export function isRejected(error: unknown): boolean {
+  return sqlStateOf(error) !== undefined && !isFatal(error)
+}
+
+/** Whether the same transaction may succeed when it is repeated: a deadlock, a lock timeout, a serialization failure. */
+export function isRepeatable(error: unknown): boolean {
+  const state = sqlStateOf(error) ?? ''
+  return state.startsWith('40') || state === '55P03'
+}
+
+/** Whether the server ended a statement because of its timeout. */
+export function isCanceled(error: unknown): boolean {
+  return sqlStateOf(error) === '57014'
+}
+
+/** Whether a connection was closed by the other side, so that another one may work. */
+export function isConnectionLost(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    (isFatal(error) || /terminated|ECONNRESET|EPIPE|not queryable/.test(error.message))
+  )
+}
+
+function outageOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (error instanceof ApiError || error.name === 'UnknownOutcomeError' || error.name === 'NotCommittedError')
+    return outageOf(error.cause) ?? 'cannot be reached'
+  const state = sqlStateOf(error)
+  if (state !== undefined) return outages.find(([prefix]) => state.startsWith(prefix))?.[1]
+  return isConnectionError(error) ? 'cannot be reached' : undefined
+}
+
+/** The SQLSTATE of an error of the server; those of the socket have a code without a severity. */
+function sqlStateOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('severity' in error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}
+
+function isFatal(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error && error.severity !== 'ERROR'
+}
+
+/** The driver reports a lost connection by a system code, or only by a message. */
+function isConnectionError(error: Error): boolean {
+  if ('code' in error && typeof error.code === 'string' && /^(E[A-Z]+|[A-Z_]+CERT[A-Z_]*)$/.test(error.code))
+    return true
+  return /connection|timeout|socket|not queryable|certificate|SASL|SSL/i.test(error.message)
+}

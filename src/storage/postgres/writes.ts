@@ -1,0 +1,163 @@
+import { termsOf } from '../common/completion-terms.ts'
+import { sequenceOf } from '../ports/completion-sequence.ts'
+import type { NewCompletion } from '../ports/completions.ts'
+import type { NewResponse, ResponseEnd } from '../ports/responses.ts'
+import type { Write } from '../ports/writes.ts'
+import type { Parameters } from './writer/statement.ts'
+
+/** The writes of one job, as rows: serialized before the transaction begins, so that an invalid one affects no other job. */
+export type WriteRows = {
+  readonly completions: readonly CompletionRow[]
+  readonly responses: readonly ResponseRow[]
+  readonly ends: readonly EndRow[]
+}
+
+/** Serializes the writes of a job with this id. */
+export function toWriteRows(job: string, writes: readonly Write[]): WriteRows {
+  const rows = {
+    completions: [] as CompletionRow[],
+    responses: [] as ResponseRow[],
+    ends: [] as EndRow[],
+  }
+  for (const write of writes)
+    switch (write.kind) {
+      case 'insert-completion':
+        rows.completions.push(toCompletionRow(job, write.completion))
+        break
+      case 'insert-response':
+        rows.responses.push(toResponseRow(job, write.response))
+        break
+      case 'finish-response':
+        rows.ends.push(toEndRow(job, write.organization, write.id, write.end))
+    }
+  return rows
+}
+
+/** Returns the characters of the texts of a job that may be large. */
+export function sizeOf({ completions, responses, ends }: WriteRows): number {
+  const texts = [
+    ...completions.flatMap(({ completion, messages }) => [completion, messages]),
+    ...responses.flatMap(({ log, input }) => [log, input]),
+    ...ends.map(({ log }) => log),
+  ]
+  return texts.reduce<number>((sum, text) => sum + String(text).length, 0)
+}
+
+/**
+ * Returns the parts of a `WITH` clause that execute the writes of jobs whose ids are in the part `recorded`. Nothing is
+ * stored for a deleted organization.
+ */
+export function writeParts(parameters: Parameters, jobs: readonly WriteRows[]): readonly string[] {
+  const completions = jobs.flatMap((job) => job.completions)
+  const responses = jobs.flatMap((job) => job.responses)
+  const ends = jobs.flatMap((job) => job.ends)
+  return [
+    ...(completions.length > 0 ? [insertCompletions(parameters, completions)] : []),
+    ...(responses.length > 0 ? [insertResponses(parameters, responses)] : []),
+    ...(ends.length > 0 ? finishResponses(parameters, ends) : []),
+  ]
+}
+
+const completionTypes = {
+  job: 'text',
+  id: 'text',
+  sequence: 'bigint',
+  organization_id: 'text',
+  model: 'text',
+  metadata: 'text',
+  terms: 'text',
+  completion: 'text',
+  messages: 'text',
+}
+
+type CompletionRow = Readonly<Record<keyof typeof completionTypes, string | number>>
+
+function toCompletionRow(job: string, input: NewCompletion): CompletionRow {
+  const { id, organization, model, metadata } = input
+  const sequence = sequenceOf(id)
+  if (sequence === undefined) throw new Error('The id of a completion to store has no sequence.')
+  return {
+    job,
+    id,
+    sequence,
+    organization_id: organization,
+    model,
+    metadata: JSON.stringify(metadata),
+    terms: termsArray(termsOf(organization, model, metadata)),
+    completion: JSON.stringify(input.completion),
+    messages: JSON.stringify(input.messages),
+  }
+}
+
+/** Converts search terms to the text of an array of UUIDs. */
+export function termsArray(terms: string): string {
+  return `{${terms.replaceAll(' ', ',')}}`
+}
+
+/** Joins the rows of a table of parameters named `input` with the recorded jobs and the organizations that exist. */
+const ofRecorded =
+  'JOIN recorded ON recorded.id = input.job ' +
+  'JOIN organizations o ON o.id = input.organization_id AND o.deletion IS NULL ORDER BY input.n'
+
+function insertCompletions(parameters: Parameters, rows: readonly CompletionRow[]): string {
+  const columns = ['id', 'sequence', 'organization_id', 'model', 'metadata', 'completion', 'messages']
+  const selected = columns.map((column) => `input.${column}`).join()
+  return `stored_completions AS (
+    INSERT INTO completions (${columns.join()}, terms)
+    SELECT ${selected}, input.terms::uuid[] FROM ${parameters.table('input', completionTypes, rows)} ${ofRecorded})`
+}
+
+const responseTypes = {
+  job: 'text',
+  id: 'text',
+  organization_id: 'text',
+  previous_id: 'text',
+  status: 'text',
+  head: 'text',
+  run: 'text',
+  log: 'text',
+  input: 'text',
+}
+
+type ResponseRow = Readonly<Record<keyof typeof responseTypes, string | null>>
+
+function toResponseRow(job: string, response: NewResponse): ResponseRow {
+  return {
+    job,
+    id: response.id,
+    organization_id: response.organization,
+    previous_id: response.previousId ?? null,
+    status: response.status,
+    head: JSON.stringify(response.head),
+    run: 'run' in response ? JSON.stringify(response.run) : null,
+    log: response.log,
+    input: JSON.stringify(response.input),
+  }
+}
+
+function insertResponses(parameters: Parameters, rows: readonly ResponseRow[]): string {
+  const columns = Object.keys(responseTypes).filter((column) => column !== 'job')
+  const selected = columns.map((column) => `input."${column}"`).join()
+  return `stored_responses AS (
+    INSERT INTO responses (${columns.join()})
+    SELECT ${selected} FROM ${parameters.table('input', responseTypes, rows)} ${ofRecorded})`
+}
+
+const endTypes = { job: 'text', organization_id: 'text', id: 'text', status: 'text', log: 'text' }
+
+type EndRow = Readonly<Record<keyof typeof endTypes, string>>
+
+function toEndRow(job: string, organization: string, id: string, { status, log }: ResponseEnd): EndRow {
+  return { job, organization_id: organization, id, status, log }
+}
+
+function finishResponses(parameters: Parameters, rows: readonly EndRow[]): readonly string[] {
+  return [
+    `finished AS (
+      UPDATE responses r SET status = input.status, log = input.log, run = NULL
+      FROM ${parameters.table('input', endTypes, rows)} JOIN recorded ON recorded.id = input.job
+      WHERE r.id = input.id AND r.organization_id = input.organization_id AND r.status IN ('queued', 'in_progress')
+      RETURNING r.id)`,
+    'cleared AS (DELETE FROM response_log USING finished WHERE response_id = finished.id)',
+  ]
+}

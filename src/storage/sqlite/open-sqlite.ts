@@ -1,0 +1,66 @@
+import type { Log } from '../../lib/log.ts'
+import type { Storage, UsageUpkeep } from '../ports/storage.ts'
+import { createLedger } from './billing/ledger.ts'
+import { prepareUsageExpiry } from './billing/usage.ts'
+import { createCompletions } from './completions/completions.ts'
+import { type Database, inMemory, openDatabase } from './connection/database.ts'
+import { createSpaceReturn } from './connection/free-space.ts'
+import { lockForServing } from './connection/serving-lock.ts'
+import { limitWalSize } from './connection/wal-size.ts'
+import { createHealth } from './health/health.ts'
+import { createReadiness } from './health/readiness.ts'
+import { bootstrap } from './keys/bootstrap.ts'
+import { createKeyDirectory } from './keys/key-directory.ts'
+import { createKeys } from './keys/keys.ts'
+import { createOrganizationDeletions } from './organizations/organization-deletion.ts'
+import { createOrganizations } from './organizations/organizations.ts'
+import { createProviderState } from './provider-state.ts'
+import { createResponses } from './responses/responses.ts'
+import { outageMessage } from './sqlite-errors.ts'
+import { createUsageBuckets } from './usage/buckets.ts'
+import { createRollup } from './usage/rollup.ts'
+import { createWriter, type Writer } from './writer/writer.ts'
+
+/** Opens the file or `:memory:`, and creates or migrates it if necessary; throws if another server uses it. */
+export function openSqlite(file: string, log: Log): Storage {
+  const lock = file === inMemory ? undefined : lockForServing(file)
+  const database = openDatabase(file, log)
+  const health = createHealth(database, log)
+  const writer = createWriter(database, { health })
+  const ledger = createLedger(database, writer)
+  const wal = limitWalSize(database, writer, log)
+  return {
+    keys: createKeyDirectory(database),
+    managed: { organizations: createOrganizations(database, writer), keys: createKeys(database, writer) },
+    providerState: createProviderState(database, writer),
+    ledger,
+    completions: createCompletions(database, writer),
+    responses: createResponses(database, writer),
+    usage: createUsageUpkeep(database, writer),
+    usageBuckets: createUsageBuckets(database),
+    pendingDeletions: createOrganizationDeletions(database, writer),
+    returnSpace: createSpaceReturn(database, writer),
+    bootstrap: (configured) => bootstrap(database, writer, configured).catch(throwForOperator),
+    readiness: createReadiness(database, writer, health),
+    writerStats: writer.stats,
+    async close() {
+      wal.stop()
+      health.close()
+      ledger.close()
+      writer.close()
+      database.close()
+      lock?.release()
+    },
+  }
+}
+
+function createUsageUpkeep(database: Database, writer: Writer): UsageUpkeep {
+  const expire = prepareUsageExpiry(database)
+  return { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) }
+}
+
+/** The first write of a start reports the problem of the database to the operator. */
+function throwForOperator(error: unknown): never {
+  const message = outageMessage(error)
+  throw message === undefined ? error : new Error(message, { cause: error })
+}

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { backup } from '../../src/cli/commands/backup.ts'
+import { check } from '../../src/cli/commands/check.ts'
+import { keys } from '../../src/cli/commands/keys.ts'
+import { orgs } from '../../src/cli/commands/orgs.ts'
+import { usage } from '../../src/cli/commands/usage.ts'
+import { execute, hasPostgres, sharedPostgres } from '../support/postgres/server.ts'
+import { storageFixture } from './support/storage-fixture.ts'
+
+const password = 'canary-password-0123456789'
+
+async function startCommands() {
+  const server = await sharedPostgres()
+  const url = await server.createDatabase()
+  // The server trusts everyone, and ignores the password.
+  const secretUrl = url.replace('weir@', `weir:${password}@`)
+  const label = `127.0.0.1:${server.port}${new URL(url).pathname}`
+  return { url, label, ...storageFixture({ WEIR_DATABASE: secretUrl }), secretUrl }
+}
+
+describe.skipIf(!hasPostgres)('with a PostgreSQL database', () => {
+  test('organizations and keys are managed as with SQLite', async () => {
+    const { say, label } = await startCommands()
+    expect((await say(orgs, 'list')).out).toBe(`There are no organizations in ${label}.`)
+    expect((await say(orgs, 'create', 'acme')).code).toBe(0)
+    expect((await say(orgs, 'credit', 'acme', '12.50', '--note', 'invoice 7')).code).toBe(0)
+    expect((await say(orgs, 'set', 'acme', '--billing', 'prepaid', '--requests-per-minute', '60')).code).toBe(
+      0,
+    )
+    const [account] = JSON.parse((await say(orgs, 'list', '--json')).out)
+    expect(account).toMatchObject({ name: 'acme', billing: 'prepaid' })
+    const created = JSON.parse((await say(keys, 'create', '--org', 'acme', '--json')).out)
+    const rotated = await say(keys, 'rotate', created.id, '--grace', '1h', '--json')
+    expect(rotated.code).toBe(0)
+    expect(JSON.parse((await say(keys, 'list', '--json')).out)).toHaveLength(2)
+    expect((await say(keys, 'revoke', created.id)).code).toBe(0)
+    expect((await say(usage, '--json')).code).toBe(0)
+    expect((await say(orgs, 'delete', 'acme', '--yes')).code).toBe(0)
+    expect(JSON.parse((await say(orgs, 'list', '--json')).out)).toEqual([])
+  })
+
+  test('the settings file may name the database, and other mistakes in it do not matter', async () => {
+    const { data, secretUrl, url } = await startCommands()
+    const { say, ...fixture } = storageFixture({ URL_OF_DATABASE: secretUrl })
+    const file = join(fixture.data, '..', 'weir.yaml')
+    writeFileSync(file, 'database: ${URL_OF_DATABASE}\nport: none\n')
+    expect(await say(orgs, 'create', 'acme', '--config', file)).toMatchObject({ code: 0 })
+    expect(await execute(url, 'SELECT name FROM organizations')).toEqual([{ name: 'acme' }])
+    expect(await Bun.file(join(data, 'weir.db')).exists()).toBe(false)
+  })
+
+  test('weir backup says to use pg_dump', async () => {
+    const { say } = await startCommands()
+    const { code, err } = await say(backup, 'copy.db')
+    expect([code, err]).toEqual([1, expect.stringContaining('pg_dump')])
+  })
+
+  test('weir check names the host and the database, and shows no password', async () => {
+    const { say, label, secretUrl } = await startCommands()
+    const good = await say(check)
+    expect(good.out).toContain(label)
+    const refused = secretUrl.replace(/:\d+\//, ':1/')
+    const broken = storageFixture({ WEIR_DATABASE: refused })
+    const bad = await broken.say(check)
+    expect(bad.code).toBe(1)
+    expect(bad.out + bad.err).toContain('127.0.0.1:1/')
+    const invalid = await storageFixture({ WEIR_DATABASE: `mysql://u:${password}@host/name` }).say(check)
+    expect(invalid.code).toBe(1)
+    for (const { out, err } of [good, bad, invalid]) expect(out + err).not.toContain(password)
+  })
+
+  test('a program that is older than the database does not use it', async () => {
+    const { say, url } = await startCommands()
+    await say(orgs, 'create', 'acme')
+    await execute(url, 'UPDATE schema_version SET version = 99')
+    const { code, err } = await say(orgs, 'list')
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('was written by a newer version of weir (schema 99'),
+    ])
+  })
+
+  test('a database with tables of another program is not changed', async () => {
+    const { say, url } = await startCommands()
+    await execute(url, 'CREATE TABLE theirs (id integer)')
+    const { code, err } = await say(orgs, 'create', 'acme')
+    expect([code, err]).toEqual([1, expect.stringContaining('has tables of another program')])
+    expect(await execute(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).toHaveLength(1)
+  })
+
+  test('processes that migrate a new database at the same moment wait for each other', async () => {
+    const { say, url } = await startCommands()
+    const names = Array.from({ length: 6 }, (_, index) => `org${index}`)
+    const created = await Promise.all(names.map((name) => say(orgs, 'create', name)))
+    expect(created.map(({ code }) => code)).toEqual(names.map(() => 0))
+    expect(await execute(url, 'SELECT version FROM schema_version')).toEqual([{ version: 1 }])
+  })
+})

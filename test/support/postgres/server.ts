@@ -1,0 +1,205 @@
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+
+/** The programs of PostgreSQL on this machine. */
+const programs = findPrograms()
+
+/** Whether this machine has PostgreSQL. */
+export const hasPostgres = programs !== undefined
+
+/** Whether the tests that need no SQLite file run against PostgreSQL. */
+export const testsUsePostgres = process.env.WEIR_TEST_DATABASE === 'postgres'
+
+export type PostgresServer = {
+  readonly port: number
+  /** The process that accepts connections. */
+  readonly pid: number
+  /** The URL of a database on it. */
+  url(database: string): string
+  /** Creates an empty database with a name that no other one has, and returns its URL. */
+  createDatabase(): Promise<string>
+  /** Deletes a database, also while it is used. */
+  dropDatabase(url: string): Promise<void>
+  /** Stops the server at once, as a crash does, or after it has closed its connections. */
+  stop(signal: 'SIGQUIT' | 'SIGINT'): Promise<void>
+  /** Starts it again on the same port. */
+  start(): Promise<void>
+  /** Stops the server and deletes its files. */
+  dispose(): Promise<void>
+}
+
+export type ServerOptions = {
+  /** Whether a commit survives a crash of the server; slower. */
+  readonly durable?: boolean
+}
+
+/** Starts a PostgreSQL of its own in a temporary folder, never as root. */
+export async function startPostgres({ durable = false }: ServerOptions = {}): Promise<PostgresServer> {
+  if (programs === undefined) throw new Error('There is no PostgreSQL on this machine.')
+  const folder = mkdtempSync(join(tmpdir(), 'weir-postgres-'))
+  const data = join(folder, 'data')
+  if (unprivileged) {
+    chmodSync(folder, 0o700)
+    chownSync(folder, unprivileged.uid, unprivileged.gid)
+  }
+  const initialized = Bun.spawnSync(
+    [
+      join(programs, 'initdb'),
+      '-D',
+      data,
+      '-U',
+      'weir',
+      '--auth=trust',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
+    ],
+    { ...unprivileged, cwd: folder, stdout: 'ignore', stderr: 'pipe', env: { ...process.env, LC_ALL: 'C' } },
+  )
+  if (initialized.exitCode !== 0) throw new Error(`initdb failed: ${initialized.stderr.toString()}`)
+  const port = await freePort()
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: folder,
+    max_connections: 300,
+    fsync: durable ? 'on' : 'off',
+    // Without it, a commit waits for the disk of a busy machine.
+    synchronous_commit: durable ? 'on' : 'off',
+  }
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const url = (database: string) => `postgres://weir@127.0.0.1:${port}/${database}`
+  let child: Bun.Subprocess | undefined
+  let databases = 0
+
+  async function start(): Promise<void> {
+    // The shell stops the server when this process ends in any way, and with it the pipe.
+    child = Bun.spawn(
+      ['bash', '-c', guard, 'guard', data, String(process.pid), join(programs ?? '', 'postgres'), ...options],
+      {
+        ...unprivileged,
+        cwd: folder,
+        stdin: 'pipe',
+        stdout: 'ignore',
+        stderr: 'ignore',
+      },
+    )
+    await untilReady(url('postgres'))
+  }
+
+  const pid = () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+
+  async function stop(signal: 'SIGQUIT' | 'SIGINT'): Promise<void> {
+    if (child?.exitCode !== null) return
+    process.kill(pid(), signal)
+    await child.exited
+  }
+
+  await start()
+  return {
+    port,
+    get pid() {
+      return pid()
+    },
+    url,
+    async createDatabase() {
+      const name = `weir_${process.pid}_${++databases}`
+      await execute(url('postgres'), `CREATE DATABASE ${name}`)
+      return url(name)
+    },
+    async dropDatabase(created) {
+      await execute(url('postgres'), `DROP DATABASE ${new URL(created).pathname.slice(1)} WITH (FORCE)`)
+    },
+    start,
+    stop,
+    async dispose() {
+      await stop('SIGQUIT')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Stops the server when the input ends, and deletes its files if the test process has ended too. */
+const guard = `exec 3<&0; data=$1; tests=$2; shift 2
+  "$1" -D "$data" "\${@:2}" 3<&- & server=$!
+  (cat <&3 > /dev/null; kill -QUIT $server; sleep 1; ps -p $tests || rm -rf "$(dirname "$data")") > /dev/null 2>&1 &
+  exec 3<&-; wait $server`
+
+/** Each test file has its own modules; all of them share the server of the process. */
+const run = globalThis as { weirTestPostgres?: Promise<PostgresServer> }
+
+/** The server of this test run, which ends with it; each caller creates its own database on it. */
+export function sharedPostgres(): Promise<PostgresServer> {
+  run.weirTestPostgres ??= startPostgres()
+  return run.weirTestPostgres
+}
+
+/** Runs one statement on a connection of its own. */
+export async function execute<Row>(
+  url: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const client = new Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    const { rows } = await client.query({ text, values })
+    return [...rows] as Row[]
+  } finally {
+    await client.end()
+  }
+}
+
+async function untilReady(url: string): Promise<void> {
+  for (const deadline = performance.now() + 20_000; ;) {
+    try {
+      await execute(url, 'SELECT 1')
+      return
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+      await Bun.sleep(20)
+    }
+  }
+}
+
+/** PostgreSQL does not run as root. */
+const unprivileged = process.getuid?.() === 0 ? userNamed('nobody') : undefined
+
+function userNamed(name: string): { readonly uid: number; readonly gid: number } | undefined {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((line) => line.startsWith(`${name}:`))
+  const [, , uid, gid] = line?.split(':') ?? []
+  return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
+}
+
+function findPrograms(): string | undefined {
+  const versions = '/usr/lib/postgresql'
+  const folders = existsSync(versions)
+    ? readdirSync(versions)
+        .toSorted((one, other) => Number(other) - Number(one))
+        .map((version) => join(versions, version, 'bin'))
+    : []
+  const own = process.env.WEIR_TEST_POSTGRES_BIN
+  return [...(own ? [own] : []), '/usr/local/bin', '/opt/homebrew/bin', ...folders].find(
+    (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
+  )
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() =>
+        address && typeof address === 'object' ? resolve(address.port) : reject(new Error()),
+      )
+    })
+  })
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'bun:test'
+import type { CompletionQuery } from '../../../src/storage/ports/completions.ts'
+import { prepareCompletionInsert } from '../../../src/storage/sqlite/completions/completion-insert.ts'
+import { prepareCompletionList } from '../../../src/storage/sqlite/completions/completion-list.ts'
+import { createCompletions } from '../../../src/storage/sqlite/completions/completions.ts'
+import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { completionId } from '../../support/completion-id.ts'
+import { plansOf } from '../../support/query-plans.ts'
+import { testStorage } from './support/folder.ts'
+
+async function startStorage() {
+  const { database, writer } = testStorage()
+  const organizations = createOrganizations(database, writer)
+  const [acme, globex] = [await organizations.create('acme'), await organizations.create('globex')]
+  const insert = prepareCompletionInsert(database)
+  const keep = (id: string, organization: string) =>
+    writer.write(() =>
+      insert({
+        id,
+        organization,
+        model: 'acme/river',
+        metadata: { kept: 'yes' },
+        completion: {},
+        messages: [],
+      }),
+    )
+  const count = (table: string) =>
+    Number(database.sqlite.query(`SELECT count(*) FROM ${table}`).values()[0]?.[0])
+  return { database, writer, organizations, acme: acme.id, globex: globex.id, keep, count }
+}
+
+test('every statement of completions finds its rows by an index', async () => {
+  const { database, writer } = await startStorage()
+  const plans = plansOf(database, (recorded) => [
+    createCompletions(recorded, writer),
+    prepareCompletionInsert(recorded),
+  ])
+  const reading = [...plans].filter(([text]) => !text.startsWith('INSERT') && !/ organizations /.test(text))
+  expect(reading).toHaveLength(18)
+  for (const [text, plan] of reading) {
+    // The terms are a virtual table: a match or a row id is its index.
+    const steps = plan
+      .split('; ')
+      .filter((step) => !/^SCAN completion_terms VIRTUAL TABLE INDEX \d+:(M1|=)/.test(step))
+    const scanning = steps.filter((step) => !step.startsWith('SEARCH completions USING '))
+    expect([text, scanning]).toEqual([text, []])
+  }
+})
+
+test('a list of completions is in the order of its index, without sorting, and reads no messages', async () => {
+  const { database } = await startStorage()
+  const lists = [...plansOf(database, prepareCompletionList)]
+  expect(lists).toHaveLength(8)
+  for (const [text, plan] of lists) {
+    expect(plan).not.toContain('TEMP B-TREE')
+    expect(text).not.toContain('messages')
+  }
+  expect(
+    lists.filter(([, plan]) => plan.includes('completions_of_organization (organization_id=? AND sequence')),
+  ).toHaveLength(2)
+  expect(
+    lists.filter(([, plan]) =>
+      plan.includes('completions_of_model (organization_id=? AND model=? AND sequence'),
+    ),
+  ).toHaveLength(2)
+})
+
+test('the search terms of a completion are deleted with it', async () => {
+  const { keep, count, organizations, acme, globex } = await startStorage()
+  await keep(completionId(moment), acme)
+  await keep(completionId(moment, 1), globex)
+  expect([count('completions'), count('completion_terms')]).toEqual([2, 2])
+  await organizations.delete('globex')
+  expect([count('completions'), count('completion_terms')]).toEqual([1, 1])
+})
+
+test('a completion is deleted with the row of its organization', async () => {
+  const { database, keep, count, acme, globex } = await startStorage()
+  await keep(completionId(moment), acme)
+  await keep(completionId(moment, 1), globex)
+  database.sqlite.prepare('DELETE FROM organizations WHERE id = ?').run(globex)
+  expect([count('completions'), count('completion_terms')]).toEqual([1, 1])
+})
+
+/** The ids of the completions of an organization, page by page as a client reads them. */
+async function startLists() {
+  const { database, writer, acme, globex, keep } = await startStorage()
+  const completions = createCompletions(database, writer)
+  const list = async (more: Partial<CompletionQuery> = {}) => {
+    const query = { organization: acme, metadata: [], order: 'asc', limit: 100, ...more } as const
+    return (await completions.list(query)).completions.map(({ id }) => id)
+  }
+  return {
+    globex,
+    list,
+    async keep({ id = completionId(moment), organization = acme } = {}): Promise<string> {
+      await keep(id, organization)
+      return id
+    },
+  }
+}
+
+const moment = Date.UTC(2026, 5, 1)
+
+describe('the position of a completion', () => {
+  test('is the next one where it is taken, and its cursor has that one', async () => {
+    const { keep, list } = await startLists()
+    const ids = [await keep(), await keep(), await keep()]
+    const last = await keep({ id: completionId(moment, 3) })
+    expect(await list()).toEqual([...ids, last])
+    expect(await list({ after: ids[1] })).toEqual([ids[2]!, last])
+    expect(await list({ after: ids[1], order: 'desc' })).toEqual([ids[0]!])
+    expect(await list({ metadata: [['kept', 'yes']], after: ids[0] })).toEqual([ids[1]!, ids[2]!, last])
+  })
+
+  test('is derived for a foreign id as for one that does not exist', async () => {
+    const { keep, list, globex } = await startLists()
+    const first = await keep()
+    // Of the same moment: their rows stand further on.
+    const foreign = [await keep({ organization: globex }), await keep({ organization: globex })]
+    const next = await keep({ id: completionId(moment, 1) })
+    const unknown = await list({ after: completionId(moment) })
+    expect(unknown).toEqual([next])
+    for (const id of foreign) expect(await list({ after: id })).toEqual(unknown)
+    expect(await list({ after: first })).toEqual([next])
+  })
+})

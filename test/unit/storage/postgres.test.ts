@@ -1,0 +1,106 @@
+import { describe, expect, onTestFinished, test } from 'bun:test'
+import { Client } from 'pg'
+import { Secret } from '../../../src/lib/secret.ts'
+import { createLedger } from '../../../src/storage/postgres/billing/ledger.ts'
+import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
+import { createOrganizations } from '../../../src/storage/postgres/organizations/organizations.ts'
+import { waitUntil } from '../../support/billing-database.ts'
+import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
+import { quietLog } from './support/folder.ts'
+import { requestOf } from './support/ledger-fixture.ts'
+
+async function open(url: string) {
+  const database = await openDatabase(new Secret(url), quietLog)
+  onTestFinished(() => database.close())
+  return { database, ledger: createLedger(database), organizations: createOrganizations(database) }
+}
+
+/** Locks the row of every organization, as a slow transaction does; call the returned function to release them. */
+async function lockOrganizations(url: string): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query({ text: 'BEGIN' })
+  await client.query({ text: 'SELECT FROM organizations FOR UPDATE' })
+  return () => client.end()
+}
+
+describe.skipIf(!hasPostgres)('the PostgreSQL store', () => {
+  test('commits the requests of a moment in a few transactions', async () => {
+    const { database, ledger, organizations } = await open(await (await sharedPostgres()).createDatabase())
+    const { id } = await organizations.create('acme')
+    const requests = Array.from({ length: 1000 }, () => requestOf(id))
+    await Promise.all(requests.map((request) => ledger.settle(request, { status: 200, cost: 1n })))
+    expect(database.writer.stats()).toMatchObject({ commits: 4, failed: 0, waiting: 0 })
+  })
+
+  test('lets the reply of an unmetered request wait for nothing, and that of a prepaid one for its commit', async () => {
+    const url = await (await sharedPostgres()).createDatabase()
+    const { ledger, organizations } = await open(url)
+    const { id } = await organizations.create('acme')
+    await organizations.credit('acme', 100n)
+    const request = requestOf(id)
+    await ledger.reserve({ request, amount: 10n, promptCost: 1n, promptTokens: 1 })
+    const release = await lockOrganizations(url)
+    const unmetered = await ledger.settle(requestOf(id), { status: 200 }, { reserved: false })
+    expect(unmetered).toEqual({ recorded: true, charged: 0n })
+    let charged = false
+    const prepaid = ledger.settle(request, { status: 200, cost: 7n }).then(() => (charged = true))
+    await Bun.sleep(100)
+    expect(charged).toBe(false)
+    await release()
+    await prepaid
+    const usage = () => execute(url, 'SELECT id FROM usage')
+    await waitUntil(async () => (await usage()).length === 2, 'both usage rows')
+  })
+
+  test('never reserves more than the balance for two processes on one database', async () => {
+    const url = await (await sharedPostgres()).createDatabase()
+    const [one, other] = [await open(url), await open(url)]
+    const { id } = await one.organizations.create('acme')
+    await one.organizations.credit('acme', 1000n)
+    const reserve = (index: number) =>
+      (index % 2 ? one : other).ledger.reserve({
+        request: requestOf(id),
+        amount: 7n,
+        promptCost: 1n,
+        promptTokens: 1,
+      })
+    const made = await Promise.all(Array.from({ length: 400 }, (_, index) => reserve(index)))
+    expect(made.filter(Boolean)).toHaveLength(142)
+    expect(await execute(url, 'SELECT balance, reserved FROM organizations')).toEqual([
+      { balance: '1000', reserved: '994' },
+    ])
+  })
+
+  test('finds stored completions by an index, whatever the filter is', async () => {
+    const url = await (await sharedPostgres()).createDatabase()
+    await open(url)
+    await execute(
+      url,
+      `INSERT INTO completions (id, sequence, organization_id, model, metadata, terms, completion, messages)
+      SELECT 'c' || i, i, 'org', 'm', '{}', ARRAY[md5('all')::uuid, md5('some' || i % 1000)::uuid], '{}', '[]'
+      FROM generate_series(1, 20000) i`,
+    )
+    await execute(url, 'ANALYZE completions')
+    const plan = async (condition: string) =>
+      JSON.stringify(
+        await execute(
+          url,
+          `EXPLAIN SELECT id FROM completions WHERE organization_id = 'org' AND ${condition}
+          ORDER BY sequence DESC, id DESC LIMIT 21`,
+        ),
+      )
+    const conditions = [
+      'true',
+      "model = 'm'",
+      "terms @> ARRAY[md5('all')::uuid]",
+      "terms @> ARRAY[md5('some7')::uuid]",
+      "terms @> ARRAY[md5('all')::uuid, md5('some7')::uuid]",
+    ]
+    for (const condition of conditions) {
+      const found = await plan(condition)
+      expect([condition, found]).toEqual([condition, expect.stringContaining('completions_')])
+      expect([condition, found]).not.toEqual([condition, expect.stringContaining('Seq Scan')])
+    }
+  })
+})

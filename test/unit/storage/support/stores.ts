@@ -1,0 +1,127 @@
+import { describe, onTestFinished } from 'bun:test'
+import { Secret } from '../../../../src/lib/secret.ts'
+import type { Completions } from '../../../../src/storage/ports/completions.ts'
+import type { KeyDirectory } from '../../../../src/storage/ports/key-directory.ts'
+import type { Keys, NewKey } from '../../../../src/storage/ports/keys.ts'
+import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
+import type { Organizations } from '../../../../src/storage/ports/organizations.ts'
+import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
+import type { Responses } from '../../../../src/storage/ports/responses.ts'
+import type { UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
+import type { UsageBuckets } from '../../../../src/storage/ports/usage-buckets.ts'
+import type { UsageQuery, UsageReport } from '../../../../src/storage/ports/usage-report.ts'
+import * as postgresLedger from '../../../../src/storage/postgres/billing/ledger.ts'
+import * as postgresReport from '../../../../src/storage/postgres/billing/usage-report.ts'
+import * as postgresUsage from '../../../../src/storage/postgres/billing/usage.ts'
+import * as postgresCompletions from '../../../../src/storage/postgres/completions/completions.ts'
+import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
+import * as postgresBootstrap from '../../../../src/storage/postgres/keys/bootstrap.ts'
+import * as postgresDirectory from '../../../../src/storage/postgres/keys/key-directory.ts'
+import * as postgresKeys from '../../../../src/storage/postgres/keys/keys.ts'
+import * as postgresOrganizations from '../../../../src/storage/postgres/organizations/organizations.ts'
+import * as postgresState from '../../../../src/storage/postgres/provider-state.ts'
+import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
+import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
+import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
+import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
+import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
+import { createCompletions } from '../../../../src/storage/sqlite/completions/completions.ts'
+import { bootstrap } from '../../../../src/storage/sqlite/keys/bootstrap.ts'
+import { createKeyDirectory } from '../../../../src/storage/sqlite/keys/key-directory.ts'
+import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
+import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
+import { createProviderState } from '../../../../src/storage/sqlite/provider-state.ts'
+import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
+import { createUsageBuckets } from '../../../../src/storage/sqlite/usage/buckets.ts'
+import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
+import { quietLog, testStorage } from './folder.ts'
+
+/** An empty store, behind the ports. */
+export type TestStore = {
+  readonly organizations: Organizations
+  readonly ledger: Ledger
+  readonly completions: Completions
+  readonly responses: Responses
+  readonly usage: Pick<UsageUpkeep, 'expire'>
+  readonly buckets: UsageBuckets
+  /** These depend on a clock. */
+  keys(now?: () => number): Keys
+  providerState(now?: () => number): ProviderState
+  keyDirectory(now?: () => number): KeyDirectory
+  bootstrap(configured?: string): Promise<NewKey | undefined>
+  report(query: UsageQuery): Promise<UsageReport>
+  /** Runs SQL that every store understands; booleans are numbers. */
+  rows(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Resolves when the jobs that were given to the writers are committed. */
+  written(): Promise<void>
+}
+
+/** Opens an empty store that is closed after the test. */
+export type OpenStore = () => Promise<TestStore>
+
+/** Defines the same tests for every store. Without PostgreSQL on the machine, its tests are skipped. */
+export function testStores(define: (open: OpenStore) => void): void {
+  describe('in SQLite', () => define(openSqliteStore))
+  describe.skipIf(!hasPostgres)('in PostgreSQL', () => define(openPostgresStore))
+}
+
+/** The rows as lists of values. */
+export async function valuesOf(store: TestStore, text: string): Promise<unknown[][]> {
+  return (await store.rows(text)).map((row) => Object.values(row))
+}
+
+/** A store in a SQLite file. */
+export async function openSqliteStore(): Promise<TestStore> {
+  const { database, writer } = testStorage()
+  const expire = prepareUsageExpiry(database)
+  return {
+    organizations: createOrganizations(database, writer),
+    ledger: createLedger(database, writer),
+    completions: createCompletions(database, writer),
+    responses: createResponses(database, writer),
+    usage: { expire: (before) => writer.write(() => expire(before)) },
+    buckets: createUsageBuckets(database),
+    keys: (now) => createKeys(database, writer, now),
+    providerState: (now) => createProviderState(database, writer, now),
+    keyDirectory: (now) => createKeyDirectory(database, now),
+    bootstrap: (configured) => bootstrap(database, writer, configured),
+    report: (query) => usageReport(database, query),
+    rows: async (text) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(text).all(),
+    written: () => writer.write(() => {}),
+  }
+}
+
+/** A store in a database of its own. */
+export async function openPostgresStore(): Promise<TestStore> {
+  const server = await sharedPostgres()
+  const url = await server.createDatabase()
+  const database = await postgresDatabase.openDatabase(new Secret(url), quietLog)
+  onTestFinished(async () => {
+    await database.close()
+    await server.dropDatabase(url)
+  })
+  const { query } = database
+  return {
+    organizations: postgresOrganizations.createOrganizations(database),
+    ledger: postgresLedger.createLedger(database),
+    completions: postgresCompletions.createCompletions(database),
+    responses: postgresResponses.createResponses(database),
+    usage: postgresUsage.createUsageExpiry(query),
+    buckets: postgresBuckets.createUsageBuckets(database),
+    keys: (now) => postgresKeys.createKeys(database, now),
+    providerState: (now) => postgresState.createProviderState(database, now),
+    keyDirectory: (now) => postgresDirectory.createKeyDirectory(query, now),
+    bootstrap: (configured) => postgresBootstrap.bootstrap(database, configured),
+    report: (request) => postgresReport.usageReport(database, request),
+    rows: async (text) => (await query<Readonly<Record<string, unknown>>>(text)).map(withoutBooleans),
+    async written() {
+      await Promise.all([database.writer, database.usageWriter].map((writer) => writer.settled()))
+    },
+  }
+}
+
+function withoutBooleans(row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value]),
+  )
+}
