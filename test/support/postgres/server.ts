@@ -111,7 +111,10 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
       return url(name)
     },
     async dropDatabase(created) {
-      await execute(url('postgres'), `DROP DATABASE ${new URL(created).pathname.slice(1)} WITH (FORCE)`)
+      await execute(
+        url('postgres'),
+        `DROP DATABASE IF EXISTS ${new URL(created).pathname.slice(1)} WITH (FORCE)`,
+      )
     },
     start,
     stop,
