@@ -107,10 +107,15 @@ const selectDue = `SELECT organization_id organization, id FROM responses WHERE 
  */
 export function createEraser(removals: Removals): () => void {
   let erasing = false
+  let requested = false
 
   async function eraseAll(): Promise<void> {
     try {
-      while ((await removals.eraseDue()) > 0);
+      // What became due during a step that found nothing is erased by one more.
+      while (requested) {
+        requested = false
+        while ((await removals.eraseDue()) > 0);
+      }
     } catch {
       // No caller waits for it, and nothing is lost.
     }
@@ -118,6 +123,7 @@ export function createEraser(removals: Removals): () => void {
   }
 
   return () => {
+    requested = true
     if (erasing) return
     erasing = true
     void eraseAll()

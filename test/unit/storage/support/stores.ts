@@ -79,7 +79,7 @@ export function testSharedStores(define: (open: OpenStore<SharedTestStore>) => v
 }
 
 /** The rows as lists of values. */
-export async function valuesOf(store: TestStore, text: string): Promise<unknown[][]> {
+export async function valuesOf(store: Pick<TestStore, 'rows'>, text: string): Promise<unknown[][]> {
   return (await store.rows(text)).map((row) => Object.values(row))
 }
 
