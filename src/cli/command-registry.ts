@@ -68,6 +68,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/backup.ts')).backup,
   },
   {
+    name: 'copy',
+    summary: 'copy all data to another database: from SQLite to PostgreSQL, or back',
+    load: async () => (await import('./commands/copy.ts')).copy,
+  },
+  {
     name: 'licenses',
     summary: 'print the licences of Weir and of what the executable contains',
     load: async () => (await import('./commands/licenses.ts')).licenses,
