@@ -48,5 +48,7 @@ function createReactions(
       waitingRuns.forEach(runs.add)
     },
     onRemoved: () => void calls.abortOpen(),
+    // If it fails, the next beat repeats it in time.
+    onBeat: () => void storage.responses.postponeErasures().catch(() => {}),
   }
 }
