@@ -79,7 +79,8 @@ describe.skipIf(!hasBrowser)(`the playground${browserNeeded}`, () => {
   })
 
   test('two models answer the same message side by side', async () => {
-    await using scenario = await startScenario(streamReply(), { model: { pricing } })
+    const settings = { providers: { echo: {} } }
+    await using scenario = await startScenario(streamReply(), { model: { pricing }, settings })
     await using opened = await openPage(await browser(), scenario.app)
     const { page } = opened
     await page.goto(`${scenario.app.url}/#/playground?model=acme/river`)

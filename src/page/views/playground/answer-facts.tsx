@@ -22,9 +22,11 @@ export function AnswerFacts({
   const rate = usage && tokensPerSecond(answer, usage.output)
   return (
     <dl class="answer-facts">
-      <Fact label="First token">
-        {firstTokenAt === undefined ? '…' : formatDuration(firstTokenAt - startedAt)}
-      </Fact>
+      {(firstTokenAt !== undefined || status === 'streaming') && (
+        <Fact label="First token">
+          {firstTokenAt === undefined ? '…' : formatDuration(firstTokenAt - startedAt)}
+        </Fact>
+      )}
       <Fact label="Total">{formatDuration((endedAt ?? now) - startedAt)}</Fact>
       {usage && <Fact label="Input">{`${formatCount(usage.input)} tokens`}</Fact>}
       {usage && usage.cached > 0 && <Fact label="Cached">{formatCount(usage.cached)}</Fact>}

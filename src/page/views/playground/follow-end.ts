@@ -7,9 +7,13 @@ const nearEnd = 120
 export function useFollowEnd(): { readonly follow: () => void; readonly resume: () => void } {
   const following = useRef(true)
   useEffect(() => {
+    let last = scrollY
     const measure = () => {
       const { scrollHeight } = document.documentElement
-      following.current = scrollHeight - scrollY - innerHeight < nearEnd
+      // The event may come after the document has grown: only the reader scrolls up.
+      if (scrollHeight - scrollY - innerHeight < nearEnd) following.current = true
+      else if (scrollY < last) following.current = false
+      last = scrollY
     }
     addEventListener('scroll', measure, { passive: true })
     return () => removeEventListener('scroll', measure)

@@ -82,9 +82,14 @@ function typescript(baseUrl: string, body: Body, isChat: boolean): string {
     "import OpenAI from 'openai'",
     '',
     `const client = new OpenAI({ baseURL: ${JSON.stringify(baseUrl)}, apiKey: process.env.${keyVariable} })`,
-    `const stream = await client.${isChat ? 'chat.completions' : 'responses'}.create(${JSON.stringify(body, null, 2)})`,
+    `const stream = await client.${isChat ? 'chat.completions' : 'responses'}.create(${literal(body)})`,
     use,
   ].join('\n')
+}
+
+/** JSON as a literal of TypeScript. */
+function literal(value: unknown): string {
+  return JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([a-zA-Z_]\w*)": /gm, '$1$2: ')
 }
 
 function aiSdk(baseUrl: string, request: GenerationRequest): string {
@@ -96,7 +101,7 @@ function aiSdk(baseUrl: string, request: GenerationRequest): string {
     ...(maxTokens !== '' && { maxOutputTokens: Number(maxTokens) }),
     ...(effort !== '' && { providerOptions: { weir: { reasoningEffort: effort } } }),
   }
-  const lines = JSON.stringify(options, null, 2).split('\n').slice(1)
+  const lines = literal(options).split('\n').slice(1)
   const output =
     schema.trim() === '' ? [] : [`  output: Output.object({ schema: jsonSchema(${schema.trim()}) }),`]
   const imports = schema.trim() === '' ? 'streamText' : 'jsonSchema, Output, streamText'
