@@ -9,6 +9,7 @@ import { CircuitBreaker } from '../gateway/routing/circuit-breaker.ts'
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { settleWithin } from '../lib/time.ts'
+import { compileValidators } from '../lib/validation/validator.ts'
 import { type Observability, startObservability } from '../observability/observability.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
@@ -77,6 +78,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   let active = await createActiveApp(initial, shared)
   waitingRuns.forEach(runs.add)
   const maintenance = startMaintenance(shared, input, () => active.configuration)
+  void compileValidators()
   return {
     fetch: (request) => active.fetch(request),
     attachServer: metrics.setServer,
