@@ -7,6 +7,7 @@ import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
 import type { Organizations } from '../../../../src/storage/ports/organizations.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
 import type { Responses } from '../../../../src/storage/ports/responses.ts'
+import type { RunClaims } from '../../../../src/storage/ports/run-claims.ts'
 import type { UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
 import type { UsageBuckets } from '../../../../src/storage/ports/usage-buckets.ts'
 import type { UsageQuery, UsageReport } from '../../../../src/storage/ports/usage-report.ts'
@@ -20,6 +21,7 @@ import * as postgresDirectory from '../../../../src/storage/postgres/keys/key-di
 import * as postgresKeys from '../../../../src/storage/postgres/keys/keys.ts'
 import * as postgresOrganizations from '../../../../src/storage/postgres/organizations/organizations.ts'
 import * as postgresState from '../../../../src/storage/postgres/provider-state.ts'
+import * as postgresClaims from '../../../../src/storage/postgres/responses/run-claims.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
 import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
@@ -32,6 +34,7 @@ import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
 import { createProviderState } from '../../../../src/storage/sqlite/provider-state.ts'
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
+import { createRunClaims } from '../../../../src/storage/sqlite/responses/run-claims.ts'
 import { createUsageBuckets } from '../../../../src/storage/sqlite/usage/buckets.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog, testStorage } from './folder.ts'
@@ -42,6 +45,7 @@ export type TestStore = {
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
+  readonly runs: RunClaims
   readonly usage: Pick<UsageUpkeep, 'expire'>
   readonly buckets: UsageBuckets
   /** These depend on a clock. */
@@ -79,6 +83,7 @@ export async function openSqliteStore(): Promise<TestStore> {
     ledger: createLedger(database, writer),
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),
+    runs: createRunClaims(database, writer),
     usage: { expire: (before) => writer.write(() => expire(before)) },
     buckets: createUsageBuckets(database),
     keys: (now) => createKeys(database, writer, now),
@@ -106,6 +111,7 @@ export async function openPostgresStore(): Promise<TestStore> {
     ledger: postgresLedger.createLedger(database),
     completions: postgresCompletions.createCompletions(database),
     responses: postgresResponses.createResponses(database),
+    runs: postgresClaims.createRunClaims(query, database.transact),
     usage: postgresUsage.createUsageExpiry(query),
     buckets: postgresBuckets.createUsageBuckets(database),
     keys: (now) => postgresKeys.createKeys(database, now),
