@@ -13,9 +13,14 @@ export type RunClaims = {
    * the oldest runs come first; those of `except` have none.
    */
   claimQueued(process: string, limit: number, except: readonly string[]): Promise<readonly RunKey[]>
+  /** Makes unfinished runs without an owner, which a process that was alone has left, runs of a removed process. */
+  adopt(): Promise<void>
   /** Takes up to `limit` unfinished runs, with their reservations, from processes that were removed, oldest first. */
   claimAbandoned(process: string, limit: number): Promise<readonly RunKey[]>
-  /** Takes a queued run from its owner to end it, so that no process starts it; resolves with false if that is too late. */
+  /**
+   * Takes a queued run from its owner to end it, so that no process starts it. Resolves with false if that is too late, or
+   * another process has done so.
+   */
   withdraw(process: string, run: RunKey): Promise<boolean>
   /** Reads those of the runs that this process owns. */
   read(process: string, runs: readonly RunKey[]): Promise<readonly ClaimedRun[]>

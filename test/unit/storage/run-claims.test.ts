@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { claimsStore, idsOf } from './support/claims-fixture.ts'
-import { testStores } from './support/stores.ts'
+import { unfinished } from './support/response-fixture.ts'
+import { testSharedStores } from './support/stores.ts'
 
-testStores((open) => {
+testSharedStores((open) => {
   test('a queued run is claimed by one of the processes that want it, and lost by its owner', async () => {
     const { runs, queued, ownerOf } = await claimsStore(open)
     const run = await queued('p1')
@@ -70,6 +71,24 @@ testStores((open) => {
     expect(new Set(idsOf(await runs.owned('p2')))).toEqual(left)
   })
 
+  test('unfinished runs that a process without others has left are claimed like those of a removed one', async () => {
+    const { runs, insert, acme, answered, queued, settlerOf, reserved, store } = await claimsStore(open)
+    await answered()
+    const owned = await queued('p1')
+    const { request, ...run } = await reserved('gone')
+    const order = JSON.stringify({ facts: { id: request }, promptTokens: 1 })
+    await store.rows(`UPDATE responses SET run = '${order}' WHERE id = '${run.id}'`)
+    await store.rows(`DELETE FROM runs WHERE response_id = '${run.id}'`)
+    const damaged = { ...unfinished(acme, 'in_progress') }
+    await insert(damaged)
+    await store.rows(`UPDATE responses SET run = '{' WHERE id = '${damaged.id}'`)
+    expect(await runs.claimAbandoned('p2', 10)).toEqual([])
+    await runs.adopt()
+    expect(idsOf(await runs.claimAbandoned('p2', 10))).toEqual([run.id, damaged.id])
+    expect(await settlerOf(request)).toBe('p2')
+    expect(idsOf(await runs.owned('p1'))).toEqual([owned.id])
+  })
+
   test('a process reads the runs that it owns, and no others', async () => {
     const { runs, queued, started, append } = await claimsStore(open)
     const [waiting, running, foreign] = [await queued('p1'), await started('p1'), await queued('p2')]
@@ -86,6 +105,7 @@ testStores((open) => {
     const { request, ...run } = await reserved('p1')
     expect(await runs.withdraw('p2', { ...run, organization: 'org_unknown' })).toBe(false)
     expect([await runs.withdraw('p2', run), await runs.withdraw('p1', run)]).toEqual([true, false])
+    expect(await runs.withdraw('p2', run)).toBe(true)
     expect([await ownerOf(run), await settlerOf(request)]).toEqual(['p2', 'p2'])
     expect([await runs.start('p1', run), await runs.start('p2', run)]).toEqual([false, false])
     expect(await runs.claimQueued('p1', 10, [])).toEqual([])

@@ -13,9 +13,19 @@ import { completeLog } from './log-sql.ts'
 /** The claims in the PostgreSQL database. What takes a run is a transaction, so that the outcome of a lost one is found. */
 export function createRunClaims(query: Query, transact: Transact): RunClaims {
   const change = <Row>(text: string, values: readonly unknown[]) => transact((run) => run<Row>(text, values))
+
+  /** Most of the time there is nothing to claim: then it is a read. */
+  async function claim(text: string, values: readonly unknown[], look: string, looked: readonly unknown[]) {
+    return (await query(look, looked)).length === 0 ? [] : await change<RunKey>(text, values)
+  }
+
   return {
-    claimQueued: (process, limit, except) => change<RunKey>(claimQueued, [process, limit, except]),
-    claimAbandoned: (process, limit) => change<RunKey>(claimAbandoned, [process, limit]),
+    claimQueued: (process, limit, except) =>
+      claim(claimQueued, [process, limit, except], anyQueued, [process, except]),
+    async adopt() {
+      await query(adopt)
+    },
+    claimAbandoned: (process, limit) => claim(claimAbandoned, [process, limit], anyAbandoned, [process]),
     withdraw: async (process, { organization, id }) =>
       (await change(withdraw, [process, id, organization])).length > 0,
     read: (process, runs) =>
@@ -61,6 +71,9 @@ const locked = 'FOR NO KEY UPDATE OF runs, r'
 /** Their oldest queued runs decide which organizations take turns. */
 const maxCandidates = 2000
 
+const anyQueued = `SELECT FROM runs JOIN responses r ON r.id = runs.response_id
+  WHERE r.status = 'queued' AND runs.process_id <> $1 AND NOT runs.cancel_requested AND r.organization_id <> ALL($2) LIMIT 1`
+
 const claimQueued = `WITH oldest AS (
     SELECT r.id, r.organization_id FROM runs JOIN responses r ON r.id = runs.response_id
     WHERE r.status = 'queued' AND runs.process_id <> $1 AND NOT runs.cancel_requested AND r.organization_id <> ALL($3)
@@ -75,6 +88,14 @@ const claimQueued = `WITH oldest AS (
   moved AS (UPDATE reservations v SET process_id = $1 FROM taken WHERE v.request_id = taken.request_id)
   SELECT id, organization_id organization FROM taken ORDER BY turn, id`
 
+/** The text may be damaged, so it is not parsed as JSON. */
+const adopt = `INSERT INTO runs (response_id, process_id, request_id)
+  SELECT id, '', coalesce(substring(run FROM '^\\{"facts":\\{"id":"([^"]+)"'), '') FROM responses
+  WHERE status IN ('queued', 'in_progress') ON CONFLICT DO NOTHING`
+
+const anyAbandoned = `SELECT FROM runs
+  WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = runs.process_id) AND process_id <> $1 LIMIT 1`
+
 const claimAbandoned = `WITH taken AS (
     SELECT r.id, r.organization_id, request_id FROM runs JOIN responses r ON r.id = runs.response_id
     WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = runs.process_id) AND runs.process_id <> $1
@@ -85,7 +106,8 @@ const claimAbandoned = `WITH taken AS (
 
 const withdraw = `WITH taken AS (
     SELECT response_id, request_id FROM runs JOIN responses r ON r.id = runs.response_id
-    WHERE r.id = $2 AND r.organization_id = $3 AND r.status = 'queued' AND NOT runs.cancel_requested ${locked}),
+    WHERE r.id = $2 AND r.organization_id = $3 AND r.status = 'queued'
+    AND (NOT runs.cancel_requested OR runs.process_id = $1) ${locked}),
   moved AS (UPDATE reservations v SET process_id = $1 FROM taken WHERE v.request_id = taken.request_id)
   UPDATE runs SET process_id = $1, cancel_requested = true FROM taken
   WHERE runs.response_id = taken.response_id RETURNING runs.response_id`

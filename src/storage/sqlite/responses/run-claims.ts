@@ -13,11 +13,17 @@ export function createRunClaims(database: Database, writer: Writer): RunClaims {
   /** Nothing that a client was promised depends on it. */
   const write = <T>(work: () => T) => writer.write(work, () => false)
 
+  /** Most of the time there is nothing to claim: then it is a read. */
+  async function claim(process: string, find: () => readonly TakenRow[]): Promise<readonly RunKey[]> {
+    const found = await read(find)
+    return found.length === 0 ? [] : await write(() => changes.take(process, find()))
+  }
+
   return {
     claimQueued: (process, limit, except) =>
-      write(() => changes.take(process, reads.queued.all(process, JSON.stringify(except), limit))),
-    claimAbandoned: (process, limit) =>
-      write(() => changes.take(process, reads.abandoned.all(process, limit))),
+      claim(process, () => reads.queued.all(process, JSON.stringify(except), limit)),
+    adopt: () => write(changes.adopt),
+    claimAbandoned: (process, limit) => claim(process, () => reads.abandoned.all(process, limit)),
     withdraw: (process, run) => write(() => changes.withdraw(process, run)),
     read: (process, runs) =>
       read(() =>
@@ -91,6 +97,7 @@ function prepareReads({ sqlite }: Database) {
 function prepareChanges(database: Database) {
   const statements = prepareChangeStatements(database)
   return {
+    adopt: () => void statements.adopt.run(),
     take(process: string, runs: readonly TakenRow[]): readonly RunKey[] {
       for (const { id, request } of runs) {
         statements.take.run(process, id)
@@ -113,11 +120,17 @@ function prepareChanges(database: Database) {
 
 function prepareChangeStatements({ sqlite }: Database) {
   return {
+    adopt: sqlite.prepare(
+      'INSERT OR IGNORE INTO runs (response_id, process_id, request_id) ' +
+        "SELECT id, '', coalesce(CASE WHEN json_valid(run) THEN json_extract(run, '$.facts.id') END, '') " +
+        "FROM responses WHERE status IN ('queued', 'in_progress')",
+    ),
     take: sqlite.prepare('UPDATE runs SET process_id = ? WHERE response_id = ?'),
     move: sqlite.prepare('UPDATE reservations SET process_id = ? WHERE request_id = ?'),
     withdraw: sqlite.prepare<{ readonly request: string }, [string, string, string]>(
-      'UPDATE runs SET process_id = ?, cancel_requested = true WHERE NOT cancel_requested AND response_id = ' +
-        "(SELECT id FROM responses WHERE id = ? AND organization_id = ? AND status = 'queued') RETURNING request_id request",
+      'UPDATE runs SET process_id = ?1, cancel_requested = true ' +
+        'WHERE (NOT cancel_requested OR process_id = ?1) AND response_id = ' +
+        "(SELECT id FROM responses WHERE id = ?2 AND organization_id = ?3 AND status = 'queued') RETURNING request_id request",
     ),
     start: sqlite.prepare(
       "UPDATE responses SET status = 'in_progress' WHERE id = ? AND organization_id = ? " +

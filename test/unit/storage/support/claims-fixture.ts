@@ -2,13 +2,15 @@ import { timeSortedId } from '../../../../src/lib/id.ts'
 import type { RunKey } from '../../../../src/storage/ports/run-claims.ts'
 import { requestOf } from './ledger-fixture.ts'
 import { responseStore, unfinished } from './response-fixture.ts'
-import type { OpenStore } from './stores.ts'
+import type { OpenStore, SharedTestStore } from './stores.ts'
 
 /** A store with the live processes `p1` and `p2`, and the runs of two organizations. */
-export async function claimsStore(open: OpenStore) {
-  const fixture = await responseStore(open)
+export async function claimsStore(open: OpenStore<SharedTestStore>) {
+  const opened = await open()
+  const fixture = await responseStore(async () => opened)
   const { store, acme, insert, finish } = fixture
-  const { runs, ledger } = store
+  const { ledger } = store
+  const { runs } = opened.shared
   const enter = (id: string) =>
     store.rows(`INSERT INTO processes (id, beat, started_at) VALUES ('${id}', 0, 0)`)
   await enter('p1')

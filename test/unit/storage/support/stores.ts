@@ -7,7 +7,6 @@ import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
 import type { Organizations } from '../../../../src/storage/ports/organizations.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
 import type { Responses } from '../../../../src/storage/ports/responses.ts'
-import type { RunClaims } from '../../../../src/storage/ports/run-claims.ts'
 import type { UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
 import type { UsageBuckets } from '../../../../src/storage/ports/usage-buckets.ts'
 import type { UsageQuery, UsageReport } from '../../../../src/storage/ports/usage-report.ts'
@@ -21,13 +20,15 @@ import * as postgresDirectory from '../../../../src/storage/postgres/keys/key-di
 import * as postgresKeys from '../../../../src/storage/postgres/keys/keys.ts'
 import * as postgresOrganizations from '../../../../src/storage/postgres/organizations/organizations.ts'
 import * as postgresState from '../../../../src/storage/postgres/provider-state.ts'
-import * as postgresClaims from '../../../../src/storage/postgres/responses/run-claims.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
 import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
 import { createProcessIdentity } from '../../../../src/storage/common/process-identity.ts'
 import type { SharedStore } from '../../../../src/storage/ports/shared-store.ts'
 import { openSharedStore as openPostgresShared } from '../../../../src/storage/postgres/shared/shared-store.ts'
-import { openSharedStore as openSqliteShared } from '../../../../src/storage/sqlite/shared/shared-store.ts'
+import {
+  createSharedStore,
+  openSharedStore as openSqliteShared,
+} from '../../../../src/storage/sqlite/shared/shared-store.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
 import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
@@ -38,7 +39,6 @@ import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
 import { createProviderState } from '../../../../src/storage/sqlite/provider-state.ts'
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
-import { createRunClaims } from '../../../../src/storage/sqlite/responses/run-claims.ts'
 import { createUsageBuckets } from '../../../../src/storage/sqlite/usage/buckets.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog, testStorage } from './folder.ts'
@@ -49,7 +49,6 @@ export type TestStore = {
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
-  readonly runs: RunClaims
   readonly usage: Pick<UsageUpkeep, 'expire'>
   readonly buckets: UsageBuckets
   /** These depend on a clock. */
@@ -96,8 +95,9 @@ export async function openSqliteStore(): Promise<TestStore> {
 export async function openSharedSqliteStore(): Promise<SharedTestStore> {
   const identity = createProcessIdentity()
   const storage = testStorage(identity)
-  const shared = await openSqliteShared(storage.database, identity)
-  onTestFinished(shared.leave)
+  const entered = await openSqliteShared(storage.database, identity)
+  onTestFinished(entered.leave)
+  const shared = createSharedStore(entered, storage.database, storage.writer)
   return { ...sqliteStoreOf(storage), shared }
 }
 
@@ -108,7 +108,6 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
     ledger: createLedger(database, writer),
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),
-    runs: createRunClaims(database, writer),
     usage: { expire: (before) => writer.write(() => expire(before)) },
     buckets: createUsageBuckets(database),
     keys: (now) => createKeys(database, writer, now),
@@ -139,7 +138,6 @@ export async function openPostgresStore(): Promise<SharedTestStore> {
     ledger: postgresLedger.createLedger(database),
     completions: postgresCompletions.createCompletions(database),
     responses: postgresResponses.createResponses(database),
-    runs: postgresClaims.createRunClaims(query, database.transact),
     usage: postgresUsage.createUsageExpiry(query),
     buckets: postgresBuckets.createUsageBuckets(database),
     keys: (now) => postgresKeys.createKeys(database, now),
