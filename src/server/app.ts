@@ -16,6 +16,7 @@ import { embeddingRoutes, embeddingsPath } from '../api/embeddings/routes.ts'
 import { createEmbeddingService } from '../api/embeddings/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
+import type { SharedResponses } from '../api/responses/live/followed-responses.ts'
 import type { LiveResponses } from '../api/responses/live/live-responses.ts'
 import { responseListRoutes, storedResponseRoutes } from '../api/responses/response-routes.ts'
 import { responseRoutes, responsesPath } from '../api/responses/routes.ts'
@@ -56,6 +57,8 @@ export type AppDependencies = {
   readonly adminKey: AdminKey
   /** The responses in progress. */
   readonly live: LiveResponses
+  /** Those of the other processes; undefined if this one is alone. */
+  readonly sharedResponses: SharedResponses | undefined
   readonly runs: Runs
   readonly limits: RateLimits
   readonly ready: Readiness
@@ -118,6 +121,7 @@ function createResponsesApi({
   models,
   responses,
   live,
+  sharedResponses: shared,
   runs,
 }: AppDependencies): ResponseService {
   const { compatibility: options, unsupportedParameters: unsupported } = settings
@@ -129,6 +133,7 @@ function createResponsesApi({
     functionTools,
     responses,
     live,
+    shared,
     runs,
     options,
   })

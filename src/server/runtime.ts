@@ -1,5 +1,6 @@
 import { recoverRuns } from '../api/responses/background/recovery.ts'
 import type { Run, RunEnvironment } from '../api/responses/background/run.ts'
+import type { Runs } from '../api/responses/background/runs.ts'
 import type { Peers } from '../api/system/metrics-page.ts'
 import { createBilling } from '../gateway/billing/billing.ts'
 import { type Configuration, type ConfigurationInput, configure } from '../gateway/configuration.ts'
@@ -77,7 +78,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const { calls, runs, metrics } = shared
   const waitingRuns = await recover(initial, storage, shared.limits, log)
   let active = await createActiveApp(initial, shared)
-  waitingRuns.forEach(runs.add)
+  await beginRuns(runs, waitingRuns)
   const maintenance = startMaintenance(input, storage, () => active)
   return {
     fetch: (request) => active.fetch(request),
@@ -164,6 +165,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     responses,
     usageBuckets,
     live: shared.live,
+    sharedResponses: shared.sharedResponses,
     runs: shared.runs,
     adminKey: shared.adminKey,
     admin: { ...shared.admin, configuration, breaker },
@@ -220,21 +222,23 @@ function startRuntimeObservation(
 /** Settles the requests that a killed process left open, and returns the background runs that are still queued. */
 async function recover(
   { models }: Configuration,
-  { responses, ledger, keys }: Storage,
+  { responses, ledger, keys, shared }: Storage,
   limits: RateLimits,
   log: Log,
 ): Promise<readonly Run[]> {
-  const { queued: waiting, failed } = await recoverRuns({
-    responses,
-    ledger,
-    keys,
-    limits,
-    models: models.current,
-    log,
-  })
+  const parts = { responses, ledger, keys, limits, models: models.current, log }
+  // Processes that share the database divide the runs among themselves.
+  const { queued: waiting, failed } = shared ? noRuns : await recoverRuns(parts)
   const continuing = new Set(waiting.map(({ metadata: facts }) => facts.id))
   const settled = await ledger.recover((request) => continuing.has(request))
   if (settled > 0) log.warn('Open requests of a process that was killed were settled.', { requests: settled })
   if (failed > 0) log.warn('Background runs of a process that was killed have failed.', { runs: failed })
   return waiting
 }
+
+async function beginRuns(runs: Runs, waiting: readonly Run[]): Promise<void> {
+  waiting.forEach(runs.add)
+  await runs.exchange?.begin()
+}
+
+const noRuns = { queued: [], failed: 0 }

@@ -1,5 +1,6 @@
 import type { UnfinishedRun } from '../../ports/responses.ts'
 import {
+  type FollowedRun,
   maxPieces,
   type OwnedRun,
   type RunClaims,
@@ -47,13 +48,15 @@ export function createRunClaims(query: Query, transact: Transact): RunClaims {
       const [row] = await query<{ readonly count: number }>(countQueued, [organization])
       return row?.count ?? 0
     },
-    async progress(runs) {
-      const organizations = runs.map(({ organization }) => organization)
-      const positions = runs.map(({ position }) => position)
-      const rows = await query<ProgressRow>(progress, [idsOf(runs), organizations, positions])
-      return rows.map((row) => ({ ...row, pieces: row.pieces ?? [] }))
-    },
+    progress: (runs) => readProgress(query, runs),
   }
+}
+
+async function readProgress(query: Query, runs: readonly FollowedRun[]): Promise<readonly RunProgress[]> {
+  const organizations = runs.map(({ organization }) => organization)
+  const positions = runs.map(({ position }) => position)
+  const rows = await query<ProgressRow>(progress, [idsOf(runs), organizations, positions])
+  return rows.map((row) => ({ ...row, pieces: row.pieces ?? [] }))
 }
 
 type ProgressRow = Omit<RunProgress, 'pieces'> & { readonly pieces: readonly string[] | null }
