@@ -22,6 +22,8 @@ export type Runs = {
   /** The owner to store with a run that is about to be queued; undefined if this process does not share the database. */
   ownerOf(metadata: RequestMetadata): RunOwner | undefined
   add(run: Run): void
+  /** Continues the runs that an earlier process has left, and begins to exchange runs with other processes. */
+  begin(waiting: readonly Run[]): Promise<void>
   /** Starts the runs that the current settings allow. */
   schedule(): void
   /** Cancels a run; resolves when its end is stored. A run that has already ended is not changed. */
@@ -38,19 +40,18 @@ export type Runs = {
 }
 
 /** The background runs with these dependencies, none yet. `sharing` is absent for a process that is alone. */
-export function createRuns(input: Omit<RunParts, 'ownership'>, sharing?: RunSharing): Runs {
-  const { parts, checkpoints } = sharing ? sharedParts(input, sharing) : soleParts(input)
-  const active = createActiveRuns(parts, checkpoints)
-  const scheduler = new RunScheduler(active, parts)
-  const exchange = sharing && new RunExchange(sharing, { active, scheduler, parts })
-  const maxQueued = () => parts.current().maxQueued
-  const claimSlot = createSlotClaims(scheduler.queue, maxQueued, sharing?.claims.countQueued)
+export function createRuns(input: RunInput, sharing?: RunSharing): Runs {
+  const { parts, active, scheduler, exchange, claimSlot } = assemble(input, sharing)
   let stopping = false
 
   function pause(): void {
     stopping = true
     scheduler.pause()
     exchange?.pause()
+  }
+
+  function add(run: Run): void {
+    if (parts.ownership.add(run.live)) scheduler.add(run)
   }
 
   return {
@@ -60,8 +61,10 @@ export function createRuns(input: Omit<RunParts, 'ownership'>, sharing?: RunShar
       return claimSlot(organization)
     },
     ownerOf: (metadata) => sharing && { process: sharing.process.id(), request: metadata.id },
-    add(run) {
-      if (parts.ownership.add(run.live)) scheduler.add(run)
+    add,
+    async begin(waiting) {
+      waiting.forEach(add)
+      await exchange?.begin()
     },
     schedule: () => scheduler.schedule(),
     async cancel(live) {
@@ -82,13 +85,25 @@ export function createRuns(input: Omit<RunParts, 'ownership'>, sharing?: RunShar
   }
 }
 
-function soleParts(input: Omit<RunParts, 'ownership'>) {
+type RunInput = Omit<RunParts, 'ownership'>
+
+function assemble(input: RunInput, sharing: RunSharing | undefined) {
+  const { parts, checkpoints } = sharing ? sharedParts(input, sharing) : soleParts(input)
+  const active = createActiveRuns(parts, checkpoints)
+  const scheduler = new RunScheduler(active, parts)
+  const exchange = sharing && new RunExchange(sharing, { active, scheduler, parts })
+  const maxQueued = () => parts.current().maxQueued
+  const claimSlot = createSlotClaims(scheduler.queue, maxQueued, sharing?.claims.countQueued)
+  return { parts, active, scheduler, exchange, claimSlot }
+}
+
+function soleParts(input: RunInput) {
   const { responses, live, log } = input
   const ownership = createSoleOwnership(responses, live)
   return { parts: { ...input, ownership }, checkpoints: createCheckpoints(responses, log) }
 }
 
-function sharedParts(input: Omit<RunParts, 'ownership'>, sharing: RunSharing) {
+function sharedParts(input: RunInput, sharing: RunSharing) {
   const ownership = createSharedOwnership(sharing, input.live)
   return {
     parts: { ...input, ownership },

@@ -55,7 +55,6 @@ export class RunExchange {
 
   /** Claims what other processes have left, and helps them from now on. */
   async begin(): Promise<void> {
-    await this.#sharing.claims.adopt()
     await this.recover()
     const onFailure = (error: unknown) => this.#logFailure(error)
     this.#timers = [
