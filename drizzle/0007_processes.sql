@@ -23,11 +23,13 @@ CREATE TABLE `response_erasures` (
 CREATE TABLE `runs` (
 	`response_id` text PRIMARY KEY NOT NULL,
 	`process_id` text NOT NULL,
+	`request_id` text NOT NULL,
 	`cancel_requested` integer DEFAULT false NOT NULL,
 	FOREIGN KEY (`response_id`) REFERENCES `responses`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `runs_of_process` ON `runs` (`process_id`);--> statement-breakpoint
+CREATE INDEX `runs_of_request` ON `runs` (`request_id`);--> statement-breakpoint
 CREATE TABLE `slot_leases` (
 	`organization_id` text NOT NULL,
 	`kind` text NOT NULL,

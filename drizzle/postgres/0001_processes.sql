@@ -21,6 +21,7 @@ CREATE TABLE "response_erasures" (
 CREATE TABLE "runs" (
 	"response_id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"process_id" text COLLATE "C" NOT NULL,
+	"request_id" text COLLATE "C" NOT NULL,
 	"cancel_requested" boolean DEFAULT false NOT NULL
 );
 --> statement-breakpoint
@@ -36,4 +37,5 @@ ALTER TABLE "reservations" ADD COLUMN "process_id" text;--> statement-breakpoint
 ALTER TABLE "response_erasures" ADD CONSTRAINT "response_erasures_response_id_responses_id_fk" FOREIGN KEY ("response_id") REFERENCES "responses"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "runs" ADD CONSTRAINT "runs_response_id_responses_id_fk" FOREIGN KEY ("response_id") REFERENCES "responses"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "runs_of_process" ON "runs" USING btree ("process_id");--> statement-breakpoint
+CREATE INDEX "runs_of_request" ON "runs" USING btree ("request_id");--> statement-breakpoint
 CREATE INDEX "slot_leases_of_process" ON "slot_leases" USING btree ("process_id");

@@ -42,10 +42,13 @@ function createReactions(
 ): MembershipReactions {
   return {
     async settleAbandoned() {
-      const waitingRuns = await recover(configuration(), storage, limits, log)
-      waitingRuns.forEach(runs.add)
+      await recover(configuration(), storage, limits, log)
+      await runs.exchange?.recover()
     },
-    onRemoved: () => void calls.abortOpen(),
+    onRemoved() {
+      calls.abortOpen()
+      runs.exchange?.fenced()
+    },
     // If it fails, the next beat repeats it in time.
     onBeat: () => void storage.responses.postponeErasures().catch(() => {}),
   }

@@ -9,7 +9,6 @@ import { CircuitBreaker } from '../gateway/routing/circuit-breaker.ts'
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { settleWithin } from '../lib/time.ts'
-import { compileValidators } from '../lib/validation/validator.ts'
 import { type Observability, startObservability } from '../observability/observability.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
@@ -76,9 +75,8 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const { calls, runs, metrics } = shared
   const waitingRuns = await recover(initial, storage, shared.limits, log)
   let active = await createActiveApp(initial, shared)
-  waitingRuns.forEach(runs.add)
+  await runs.begin(waitingRuns)
   const maintenance = startMaintenance(shared, input, () => active.configuration)
-  void compileValidators()
   return {
     fetch: (request) => active.fetch(request),
     attachServer: metrics.setServer,
@@ -147,6 +145,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     responses,
     usageBuckets,
     live: shared.live,
+    sharedResponses: shared.sharedResponses,
     runs: shared.runs,
     adminKey: shared.adminKey,
     admin: { ...shared.admin, configuration, breaker },

@@ -8,6 +8,7 @@ import type { Log } from '../lib/log.ts'
 import { MemoryBudget } from '../lib/memory-budget.ts'
 import type { Observability } from '../observability/observability.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
+import { createFollowedResponses, type SharedResponses } from '../api/responses/live/followed-responses.ts'
 import { createLiveResponses, type LiveResponses } from '../api/responses/live/live-responses.ts'
 import type { RunEnvironment } from '../api/responses/background/run.ts'
 import { createRuns, type Runs } from '../api/responses/background/runs.ts'
@@ -24,6 +25,7 @@ export type SharedServices = {
   /** The memory of all requests in flight. */
   readonly memory: MemoryBudget
   readonly live: LiveResponses
+  readonly sharedResponses: SharedResponses | undefined
   readonly runs: Runs
   readonly calls: OpenCalls
   readonly metrics: MetricsPage
@@ -66,22 +68,13 @@ export function createSharedServices(
   const { environment, images, log } = input
   const settings = () => active().configuration.settings
   const memory = new MemoryBudget(() => settings().memory.inFlight)
-  const live = createLiveResponses()
-  const runs = createRuns({
-    current: () => active().runEnvironment,
-    responses: storage.responses,
-    live,
-    keys: storage.keys,
-    write: storage.ledger.write,
-    log,
-  })
+  const limits = createRateLimits(() => settings().limits, input.clock, undefined, memory)
   return {
     storage,
     membership: input.membership,
-    limits: createRateLimits(() => settings().limits, input.clock, undefined, memory),
+    limits,
     memory,
-    live,
-    runs,
+    ...createResponseServices(storage, limits, log, () => active().runEnvironment),
     calls: createOpenCalls(),
     metrics: createMetricsPage(
       observation.metrics,
@@ -95,6 +88,27 @@ export function createSharedServices(
     clock: input.clock,
     images,
     log,
+  }
+}
+
+/** The responses in progress, and the background runs. */
+function createResponseServices(
+  storage: Storage,
+  limits: RateLimits,
+  log: Log,
+  current: () => RunEnvironment,
+): Pick<SharedServices, 'live' | 'sharedResponses' | 'runs'> {
+  const { responses, keys, ledger, shared } = storage
+  const live = createLiveResponses()
+  const parts = { current, responses, live, keys, write: ledger.write, log }
+  if (shared === undefined) return { live, sharedResponses: undefined, runs: createRuns(parts) }
+  const { process, runs: claims } = shared
+  const waiting = createLiveResponses()
+  const recovery = { responses, ledger, limits, keys, models: () => current().models(), log }
+  return {
+    live,
+    sharedResponses: { waiting, followed: createFollowedResponses({ claims, responses, live, log }) },
+    runs: createRuns(parts, { process, claims, waiting, recovery }),
   }
 }
 

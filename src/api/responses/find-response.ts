@@ -2,15 +2,22 @@ import { ApiError } from '../../lib/errors/errors.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import type { Responses, StoredResponse } from '../../storage/ports/responses.ts'
 import { readStored } from '../../storage/ports/stored-json.ts'
+import { decodeEvents } from './events/event-log.ts'
 import type { ResponseState } from './events/state.ts'
+import { type SharedResponses, streamFollowed } from './live/followed-responses.ts'
+import { LiveResponse } from './live/live-response.ts'
 import type { LiveResponses } from './live/live-responses.ts'
 import { replay, type ReplayOptions, type ResponseEventStream, streamLive } from './live/replay.ts'
 import { fromStoredHead, stateOf } from './stored-response.ts'
 
-/** Where responses are found: in memory while they are in progress, in the database from then on. */
+/**
+ * Where responses are found: in memory while this process generates them, in the database otherwise. `shared` is undefined
+ * for a process that is alone.
+ */
 export type ResponseStores = {
   readonly live: LiveResponses
   readonly responses: Responses
+  readonly shared?: SharedResponses | undefined
 }
 
 /** The current state of a response of the organization. Throws 404 if there is none. */
@@ -26,7 +33,7 @@ export async function findState(
   return readStored(`response ${id}`, () => stateOf(stored))
 }
 
-/** Streams a live response, or replays a stored one. Throws 404 if there is none. */
+/** Streams a response in progress, or replays a finished one. Throws 404 if there is none. */
 export async function openEventStream(
   organization: string,
   id: string,
@@ -34,10 +41,38 @@ export async function openEventStream(
   stores: ResponseStores,
   hold?: AcquireMemory,
 ): Promise<ResponseEventStream> {
-  const live = stores.live.find(organization, id)
-  if (live) return streamLive(live, options)
+  const found = openInMemory(organization, id, options, stores)
+  if (found) return found
   const stored = await findStored(organization, id, stores, hold)
-  return replay(id, fromStoredHead(stored.head), stored.log, options)
+  const { shared } = stores
+  const unfinished = stored.status === 'queued' || stored.status === 'in_progress'
+  if (shared === undefined || !unfinished) return replay(id, fromStoredHead(stored.head), stored.log, options)
+  // In the meantime, this process may have started the run, or another client may follow it.
+  return (
+    openInMemory(organization, id, options, stores) ??
+    streamFollowed(toLive(organization, stored), stored.pieces, shared, options)
+  )
+}
+
+function openInMemory(
+  organization: string,
+  id: string,
+  options: ReplayOptions,
+  { live: executed, shared }: ResponseStores,
+): ResponseEventStream | undefined {
+  const live = executed.find(organization, id)
+  if (live) return streamLive(live, options)
+  const others = shared?.waiting.find(organization, id) ?? shared?.followed.find(organization, id)
+  return shared && others && streamFollowed(others, 0, shared, options)
+}
+
+/** A run that another process executes, as far as it is stored. */
+function toLive(organization: string, { id, head, log }: StoredResponse): LiveResponse {
+  return readStored(`response ${id}`, () => {
+    const live = new LiveResponse(organization, fromStoredHead(head))
+    for (const event of decodeEvents(log)) live.apply(event)
+    return live
+  })
 }
 
 async function findStored(

@@ -7,6 +7,7 @@ import { SettingsError } from '../../config/problem.ts'
 import { tlsProblems } from '../../config/tls-files.ts'
 import type { Log } from '../../lib/log.ts'
 import { Secret } from '../../lib/secret.ts'
+import { compileValidators } from '../../lib/validation/validator.ts'
 import { createFailureNotes } from '../../observability/request-log/failure-notes.ts'
 import type { LogOutput } from '../../observability/request-log/request-log.ts'
 import { createRuntime, type Runtime } from '../../server/runtime.ts'
@@ -99,6 +100,7 @@ async function serveUntilStopped({ loaded, load, flags, drainMs, output }: Serve
       runtime.attachServer(server)
       started(runtime)
       context.out(bannerText(runtime, displayUrl(server), loaded, flags, context))
+      void compileValidators()
       reloadOnSignal(runtime, load, context.environment, log)
       await stopSignals.first
       await shutDown(runtime, server, drainMs, stopSignals.second, log)

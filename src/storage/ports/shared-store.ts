@@ -1,9 +1,11 @@
 import type { Processes } from './processes.ts'
+import type { RunClaims } from './run-claims.ts'
 
 /** What the processes of one database share. */
 export type SharedStore = {
   readonly process: ProcessIdentity
   readonly processes: Processes
+  readonly runs: RunClaims
 }
 
 /** This process among those that use the database. */

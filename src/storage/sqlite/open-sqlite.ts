@@ -1,6 +1,5 @@
 import type { Log } from '../../lib/log.ts'
 import type { Storage, UsageUpkeep } from '../ports/storage.ts'
-import type { SharedStore } from '../ports/shared-store.ts'
 import { createProcessIdentity } from '../common/process-identity.ts'
 import { createLedger } from './billing/ledger.ts'
 import { prepareUsageExpiry } from './billing/usage.ts'
@@ -18,7 +17,7 @@ import { createOrganizationDeletions } from './organizations/organization-deleti
 import { createOrganizations } from './organizations/organizations.ts'
 import { createProviderState } from './provider-state.ts'
 import { createResponses } from './responses/responses.ts'
-import { openSharedStore } from './shared/shared-store.ts'
+import { createSharedStore, openSharedStore, type OpenSharedStore } from './shared/shared-store.ts'
 import { outageMessage } from './sqlite-errors.ts'
 import { createUsageBuckets } from './usage/buckets.ts'
 import { createRollup } from './usage/rollup.ts'
@@ -42,7 +41,7 @@ export async function openSharedSqlite(file: string, log: Log): Promise<Storage>
 }
 
 /** What a store has besides its database. */
-type Sharing = { readonly shared: SharedStore | undefined; close(): Promise<void> | void }
+type Sharing = { readonly shared: OpenSharedStore | undefined; close(): Promise<void> | void }
 
 function assemble(database: Database, log: Log, { shared, close }: Sharing): Storage {
   const health = createHealth(database, log)
@@ -62,7 +61,7 @@ function assemble(database: Database, log: Log, { shared, close }: Sharing): Sto
     returnSpace: createSpaceReturn(database, writer),
     bootstrap: (configured) => bootstrap(database, writer, configured).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
-    shared,
+    shared: shared && createSharedStore(shared, database, writer),
     writerStats: writer.stats,
     async close() {
       wal.stop()

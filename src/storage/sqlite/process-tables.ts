@@ -19,10 +19,12 @@ export const runs = sqliteTable(
       .primaryKey()
       .references(() => responses.id, { onDelete: 'cascade' }),
     process_id: text().notNull(),
-    /** Another process has asked the owner to cancel the run. */
+    /** The request whose reservation and usage belong to the run. */
+    request_id: text().notNull(),
+    /** The run is to be cancelled: its owner ends it, and nothing starts it any more. */
     cancel_requested: integer({ mode: 'boolean' }).notNull().default(false),
   },
-  (table) => [index('runs_of_process').on(table.process_id)],
+  (table) => [index('runs_of_process').on(table.process_id), index('runs_of_request').on(table.request_id)],
 )
 
 /** When a deleted response may be erased: until then, a process may be about to store a response that follows it. */

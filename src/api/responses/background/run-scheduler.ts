@@ -53,7 +53,7 @@ export class RunScheduler {
       }
     }
     // The end of a foreground call also releases a slot, and does not call `schedule`.
-    if (this.queue.parked > 0) this.#retry = setTimeout(() => this.schedule(), slotRetryIntervalMs)
+    if (this.queue.parked.size > 0) this.#retry = setTimeout(() => this.schedule(), slotRetryIntervalMs)
   }
 
   /** Starts the first run if its organization has a free slot; false for a run that had to be dropped. */

@@ -114,6 +114,7 @@ type OpenRow = {
 
 /**
  * Returns up to `limit` reservations of processes that are gone, whose request ids are greater than `after`, by request id.
+ * That of a background run is left to the process that claims the run.
  */
 export async function abandonedReservationsAfter(
   query: Query,
@@ -121,8 +122,9 @@ export async function abandonedReservationsAfter(
   limit: number,
 ): Promise<readonly OpenReservation[]> {
   const rows = await query<OpenRow>(
-    'SELECT request_id id, organization_id organization, request, prompt_cost, prompt_tokens FROM reservations r ' +
-      'WHERE request_id > $1 AND NOT EXISTS (SELECT FROM processes p WHERE p.id = r.process_id) ORDER BY request_id LIMIT $2',
+    `SELECT request_id id, organization_id organization, request, prompt_cost, prompt_tokens FROM reservations r
+    WHERE request_id > $1 AND NOT EXISTS (SELECT FROM processes p WHERE p.id = r.process_id)
+    AND NOT EXISTS (SELECT FROM runs WHERE runs.request_id = r.request_id) ORDER BY request_id LIMIT $2`,
     [after, limit],
   )
   return rows.map(toReservation)

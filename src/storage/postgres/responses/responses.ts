@@ -10,7 +10,7 @@ import type { Query } from '../connection/connections.ts'
 import type { Database } from '../connection/database.ts'
 import { toWriteRows } from '../writes.ts'
 import type { Writer } from '../writer/writer.ts'
-import { completeLog, logSize } from './log-sql.ts'
+import { completeLog, logSize, pieceCount } from './log-sql.ts'
 import { createListReads } from './response-list.ts'
 import { createChains } from './response-chain.ts'
 import { hasDue, postpone } from './response-erasures.ts'
@@ -80,6 +80,7 @@ type ResponseRow = {
   readonly status: ResponseStatus
   readonly head: string
   readonly log: string
+  readonly pieces: number
 }
 
 function createReads(query: Query): Pick<Responses, 'find' | 'findInput' | 'findRun'> {
@@ -91,10 +92,7 @@ function createReads(query: Query): Pick<Responses, 'find' | 'findInput' | 'find
   return {
     async find(organization, id, hold): Promise<StoredResponse | undefined> {
       if (hold) await hold((await sizesOf(organization, id)).others)
-      const [row] = await query<ResponseRow>(`SELECT id, status, head, ${completeLog} log ${visible}`, [
-        id,
-        organization,
-      ])
+      const [row] = await query<ResponseRow>(selectResponse, [id, organization])
       return row && { ...row, head: parseStored(`response ${id}`, row.head) }
     },
     async findInput(organization, id, hold?: AcquireMemory) {
@@ -112,6 +110,8 @@ function createReads(query: Query): Pick<Responses, 'find' | 'findInput' | 'find
 type Sizes = { readonly input: number; readonly others: number }
 
 const visible = 'FROM responses WHERE id = $1 AND organization_id = $2 AND deletion IS NULL'
+
+const selectResponse = `SELECT id, status, head, ${completeLog} log, ${pieceCount} pieces ${visible}`
 
 const selectSizes = `SELECT octet_length(input) input, (octet_length(head) + ${logSize})::bigint others ${visible}`
 

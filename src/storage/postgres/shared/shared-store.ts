@@ -3,6 +3,7 @@ import { settleWithin } from '../../../lib/time.ts'
 import type { SharedStore } from '../../ports/shared-store.ts'
 import { createQuery, openConnections } from '../connection/connections.ts'
 import { type Database, operatorError } from '../connection/database.ts'
+import { createRunClaims } from '../responses/run-claims.ts'
 import { createProcesses } from './processes.ts'
 
 /** What this process shares with the others, until it leaves. */
@@ -17,7 +18,11 @@ const closeTimeoutMs = 2000
 export async function openSharedStore(url: Secret, database: Database): Promise<OpenSharedStore> {
   // The beats have a connection of their own, so that a busy process is not taken for a dead one.
   const connections = openConnections(url, 1)
-  const shared = { process: database.process, processes: createProcesses(createQuery(connections)) }
+  const shared = {
+    process: database.process,
+    processes: createProcesses(createQuery(connections)),
+    runs: createRunClaims(database.query, database.transact),
+  }
   await shared.processes.enter(shared.process.id()).catch(async (error) => {
     await connections.close()
     throw operatorError(error, database.label)

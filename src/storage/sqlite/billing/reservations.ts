@@ -59,7 +59,11 @@ type ReservationRow = {
 
 function prepareStatements({ sqlite, process }: Database) {
   // A server that is alone finds the reservations of earlier ones.
-  const abandoned = process ? 'AND NOT EXISTS (SELECT 1 FROM processes WHERE id = process_id)' : ''
+  // That of a background run is left to the process that claims the run.
+  const abandoned = process
+    ? 'AND NOT EXISTS (SELECT 1 FROM processes WHERE id = process_id) ' +
+      'AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.request_id = reservations.request_id)'
+    : ''
   return {
     reserve: sqlite.prepare<unknown, [Nanos, string, Nanos]>(
       `UPDATE organizations SET reserved = reserved + ? WHERE id = ? AND balance - reserved >= ? AND ${organizationExistsSql}`,

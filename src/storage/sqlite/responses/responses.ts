@@ -8,7 +8,7 @@ import { parseStored, parseStoredList } from '../../ports/stored-json.ts'
 import type { Database } from '../connection/database.ts'
 import { read } from '../sqlite-errors.ts'
 import type { Writer } from '../writer/writer.ts'
-import { completeLog, logSize } from './log-sql.ts'
+import { completeLog, logSize, pieceCount } from './log-sql.ts'
 import { prepareListReads } from './response-list.ts'
 import { prepareChains } from './response-chain.ts'
 import { type Erasures, prepareErasures } from './response-erasures.ts'
@@ -104,6 +104,7 @@ type ResponseRow = {
   readonly status: ResponseStatus
   readonly head: string
   readonly log: string
+  readonly pieces: number
 }
 
 function prepareReads(database: Database) {
@@ -135,7 +136,7 @@ function prepareStatements({ sqlite }: Database) {
   const visible = 'FROM responses WHERE id = ? AND organization_id = ? AND deletion IS NULL'
   return {
     response: sqlite.prepare<ResponseRow, [string, string]>(
-      `SELECT id, status, head, ${completeLog} log ${visible}`,
+      `SELECT id, status, head, ${completeLog} log, ${pieceCount} pieces ${visible}`,
     ),
     input: sqlite.prepare<{ readonly input: string }, [string, string]>(`SELECT input ${visible}`),
     run: sqlite.prepare<{ readonly run: string | null }, [string, string]>(`SELECT run ${visible}`),

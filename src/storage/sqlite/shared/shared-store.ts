@@ -1,9 +1,11 @@
 import type { ProcessIdentity, SharedStore } from '../../ports/shared-store.ts'
 import type { Database } from '../connection/database.ts'
+import { createRunClaims } from '../responses/run-claims.ts'
+import type { Writer } from '../writer/writer.ts'
 import { openProcesses } from './processes.ts'
 
-/** What this process shares with the others, until it leaves. */
-export type OpenSharedStore = SharedStore & {
+/** This process among the others, until it leaves. */
+export type OpenSharedStore = Pick<SharedStore, 'process' | 'processes'> & {
   /** Removes this process if the database is not locked: otherwise the others remove it later. */
   leave(): Promise<void>
 }
@@ -26,4 +28,13 @@ export async function openSharedStore(
       processes.close()
     },
   }
+}
+
+/** What this process shares with the others, with what its writer does. */
+export function createSharedStore(
+  { process, processes }: OpenSharedStore,
+  database: Database,
+  writer: Writer,
+): SharedStore {
+  return { process, processes, runs: createRunClaims(database, writer) }
 }

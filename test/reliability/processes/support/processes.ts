@@ -11,16 +11,20 @@ import type { SharedDatabase } from './shared-database.ts'
 /** Gateways with the same settings on one database, before one scripted provider. */
 export type SharedGateways = {
   readonly upstream: Upstream
-  /** Starts one in this process. */
-  start(): Promise<App>
+  /** Starts one in this process, with these changes of the settings. */
+  start(changes?: SettingsFile): Promise<App>
   /** Starts one in a process of its own, which ends with the test. */
   spawn(): Promise<Serving>
 }
 
-/** They serve `acme/river`, which has a price, and plays this script. */
-export async function prepareGateways(database: SharedDatabase, script: Script): Promise<SharedGateways> {
+/** They serve `acme/river`, which has a price, and plays this script; `changes` are those of the settings. */
+export async function prepareGateways(
+  database: SharedDatabase,
+  script: Script,
+  changes: SettingsFile = {},
+): Promise<SharedGateways> {
   const upstream = await createUpstream(script)
-  const settings = settingsFor(upstream)
+  const settings = { ...settingsFor(upstream), ...changes }
   const started = new Set<AsyncDisposable>()
   onTestFinished(async () => {
     for (const gateway of started) await gateway[Symbol.asyncDispose]()
@@ -28,8 +32,12 @@ export async function prepareGateways(database: SharedDatabase, script: Script):
   })
   return {
     upstream,
-    async start() {
-      const app = await startApp({ database: database.location, shared: true, settings })
+    async start(own = {}) {
+      const app = await startApp({
+        database: database.location,
+        shared: true,
+        settings: { ...settings, ...own },
+      })
       const stop = async () => {
         if (started.delete(app)) await app.stop()
       }

@@ -25,7 +25,10 @@ import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets
 import { createProcessIdentity } from '../../../../src/storage/common/process-identity.ts'
 import type { SharedStore } from '../../../../src/storage/ports/shared-store.ts'
 import { openSharedStore as openPostgresShared } from '../../../../src/storage/postgres/shared/shared-store.ts'
-import { openSharedStore as openSqliteShared } from '../../../../src/storage/sqlite/shared/shared-store.ts'
+import {
+  createSharedStore,
+  openSharedStore as openSqliteShared,
+} from '../../../../src/storage/sqlite/shared/shared-store.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
 import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
@@ -94,8 +97,9 @@ export async function openSqliteStore(): Promise<TestStore> {
 export async function openSharedSqliteStore(): Promise<SharedTestStore> {
   const identity = createProcessIdentity()
   const storage = testStorage(identity)
-  const shared = await openSqliteShared(storage.database, identity)
-  onTestFinished(shared.leave)
+  const entered = await openSqliteShared(storage.database, identity)
+  onTestFinished(entered.leave)
+  const shared = createSharedStore(entered, storage.database, storage.writer)
   return { ...sqliteStoreOf(storage), shared }
 }
 
