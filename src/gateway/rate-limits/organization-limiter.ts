@@ -1,4 +1,4 @@
-import { TokenBucket } from './token-bucket.ts'
+import { TokenBucket } from '../../lib/token-bucket.ts'
 import { rateLimited } from '../../lib/errors/errors.ts'
 
 /** The limits of an organization. */

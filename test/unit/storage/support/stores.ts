@@ -3,6 +3,7 @@ import { Secret } from '../../../../src/lib/secret.ts'
 import type { Completions } from '../../../../src/storage/ports/completions.ts'
 import type { KeyDirectory } from '../../../../src/storage/ports/key-directory.ts'
 import type { Keys, NewKey } from '../../../../src/storage/ports/keys.ts'
+import type { LimitLeases } from '../../../../src/storage/ports/limit-leases.ts'
 import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
 import type { Organizations } from '../../../../src/storage/ports/organizations.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
@@ -14,6 +15,7 @@ import * as postgresLedger from '../../../../src/storage/postgres/billing/ledger
 import * as postgresReport from '../../../../src/storage/postgres/billing/usage-report.ts'
 import * as postgresUsage from '../../../../src/storage/postgres/billing/usage.ts'
 import * as postgresCompletions from '../../../../src/storage/postgres/completions/completions.ts'
+import { openConnections } from '../../../../src/storage/postgres/connection/connections.ts'
 import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
 import * as postgresBootstrap from '../../../../src/storage/postgres/keys/bootstrap.ts'
 import * as postgresDirectory from '../../../../src/storage/postgres/keys/key-directory.ts'
@@ -21,6 +23,7 @@ import * as postgresKeys from '../../../../src/storage/postgres/keys/keys.ts'
 import * as postgresOrganizations from '../../../../src/storage/postgres/organizations/organizations.ts'
 import * as postgresState from '../../../../src/storage/postgres/provider-state.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
+import * as postgresLeases from '../../../../src/storage/postgres/shared/limit-leases.ts'
 import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
@@ -32,6 +35,7 @@ import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
 import { createProviderState } from '../../../../src/storage/sqlite/provider-state.ts'
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
+import { createLimitLeases } from '../../../../src/storage/sqlite/shared/limit-leases.ts'
 import { createUsageBuckets } from '../../../../src/storage/sqlite/usage/buckets.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog, testStorage } from './folder.ts'
@@ -48,6 +52,7 @@ export type TestStore = {
   keys(now?: () => number): Keys
   providerState(now?: () => number): ProviderState
   keyDirectory(now?: () => number): KeyDirectory
+  leases(now?: () => number): LimitLeases
   bootstrap(configured?: string): Promise<NewKey | undefined>
   report(query: UsageQuery): Promise<UsageReport>
   /** Runs SQL that every store understands; booleans are numbers. */
@@ -84,6 +89,7 @@ export async function openSqliteStore(): Promise<TestStore> {
     keys: (now) => createKeys(database, writer, now),
     providerState: (now) => createProviderState(database, writer, now),
     keyDirectory: (now) => createKeyDirectory(database, now),
+    leases: (now) => createLimitLeases(database, writer, now),
     bootstrap: (configured) => bootstrap(database, writer, configured),
     report: (query) => usageReport(database, query),
     rows: async (text) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(text).all(),
@@ -96,7 +102,9 @@ export async function openPostgresStore(): Promise<TestStore> {
   const server = await sharedPostgres()
   const url = await server.createDatabase()
   const database = await postgresDatabase.openDatabase(new Secret(url), quietLog)
+  const connections = openConnections(new Secret(url), 3)
   onTestFinished(async () => {
+    await connections.close()
     await database.close()
     await server.dropDatabase(url)
   })
@@ -111,6 +119,7 @@ export async function openPostgresStore(): Promise<TestStore> {
     keys: (now) => postgresKeys.createKeys(database, now),
     providerState: (now) => postgresState.createProviderState(database, now),
     keyDirectory: (now) => postgresDirectory.createKeyDirectory(query, now),
+    leases: (now) => postgresLeases.createLimitLeases(connections, { health: database.health, now }),
     bootstrap: (configured) => postgresBootstrap.bootstrap(database, configured),
     report: (request) => postgresReport.usageReport(database, request),
     rows: async (text) => (await query<Readonly<Record<string, unknown>>>(text)).map(withoutBooleans),
