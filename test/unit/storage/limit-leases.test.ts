@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import type { BucketExchange, SlotExchange } from '../../../src/storage/ports/limit-leases.ts'
-import { type OpenStore, type TestStore, testStores, valuesOf } from './support/stores.ts'
+import { type OpenStore, type SharedTestStore, testSharedStores, valuesOf } from './support/stores.ts'
 
 /** A store with an organization and these processes, on a clock that a test turns. */
-async function openLeases(open: OpenStore, ...processes: readonly string[]) {
-  const store = await open()
-  const { id } = await store.organizations.create('acme')
-  for (const process of processes) await enter(store, process)
+async function openLeases(open: OpenStore<SharedTestStore>, ...processes: readonly string[]) {
   const clock = { now: 1_800_000_000_000 }
-  const { exchange } = store.leases(() => clock.now)
+  const store = await open({ clock: () => clock.now })
+  const { exchange } = store.shared.leases
+  const { id } = await store.organizations.create('acme')
+  for (const process of processes) await store.shared.processes.enter(process)
 
   /** Exchanges requests of a bucket, and returns what was granted, how much spare, and what is left. */
   async function take(
@@ -39,11 +39,7 @@ async function openLeases(open: OpenStore, ...processes: readonly string[]) {
   return { store, id, clock, exchange, take, hold }
 }
 
-async function enter(store: TestStore, process: string): Promise<void> {
-  await store.rows(`INSERT INTO processes (id, beat, started_at) VALUES ('${process}', 0, 0)`)
-}
-
-testStores((open) => {
+testSharedStores((open) => {
   describe('a bucket that processes share', () => {
     test('grants its limit, whichever process asks, each need whole or not at all', async () => {
       const { take } = await openLeases(open, 'one', 'two')
@@ -214,7 +210,8 @@ testStores((open) => {
     })
 
     test('counts on the clock of the database', async () => {
-      const { store, id } = await openLeases(open, 'one')
+      const store = await open()
+      const { id } = await store.organizations.create('acme')
       const bucket = {
         organization: id,
         kind: 'requests',
@@ -224,7 +221,7 @@ testStores((open) => {
         correction: 0,
       } as const
       const before = Date.now()
-      await store.leases().exchange('one', [bucket], [])
+      await store.shared.leases.exchange(store.shared.process.id(), [bucket], [])
       const [[refilledAt] = []] = await valuesOf(store, 'SELECT refilled_at FROM rate_limit_buckets')
       expect(refilledAt).toBeWithin(before - 1000, Date.now() + 1000)
     })

@@ -3,7 +3,6 @@ import { Secret } from '../../../../src/lib/secret.ts'
 import type { Completions } from '../../../../src/storage/ports/completions.ts'
 import type { KeyDirectory } from '../../../../src/storage/ports/key-directory.ts'
 import type { Keys, NewKey } from '../../../../src/storage/ports/keys.ts'
-import type { LimitLeases } from '../../../../src/storage/ports/limit-leases.ts'
 import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
 import type { Organizations } from '../../../../src/storage/ports/organizations.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
@@ -15,7 +14,6 @@ import * as postgresLedger from '../../../../src/storage/postgres/billing/ledger
 import * as postgresReport from '../../../../src/storage/postgres/billing/usage-report.ts'
 import * as postgresUsage from '../../../../src/storage/postgres/billing/usage.ts'
 import * as postgresCompletions from '../../../../src/storage/postgres/completions/completions.ts'
-import { openConnections } from '../../../../src/storage/postgres/connection/connections.ts'
 import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
 import * as postgresBootstrap from '../../../../src/storage/postgres/keys/bootstrap.ts'
 import * as postgresDirectory from '../../../../src/storage/postgres/keys/key-directory.ts'
@@ -23,8 +21,11 @@ import * as postgresKeys from '../../../../src/storage/postgres/keys/keys.ts'
 import * as postgresOrganizations from '../../../../src/storage/postgres/organizations/organizations.ts'
 import * as postgresState from '../../../../src/storage/postgres/provider-state.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
-import * as postgresLeases from '../../../../src/storage/postgres/shared/limit-leases.ts'
 import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
+import { createProcessIdentity } from '../../../../src/storage/common/process-identity.ts'
+import type { SharedStore } from '../../../../src/storage/ports/shared-store.ts'
+import { openSharedStore as openPostgresShared } from '../../../../src/storage/postgres/shared/shared-store.ts'
+import { openSharedStore as openSqliteShared } from '../../../../src/storage/sqlite/shared/shared-store.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
 import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
@@ -52,7 +53,6 @@ export type TestStore = {
   keys(now?: () => number): Keys
   providerState(now?: () => number): ProviderState
   keyDirectory(now?: () => number): KeyDirectory
-  leases(now?: () => number): LimitLeases
   bootstrap(configured?: string): Promise<NewKey | undefined>
   report(query: UsageQuery): Promise<UsageReport>
   /** Runs SQL that every store understands; booleans are numbers. */
@@ -61,12 +61,24 @@ export type TestStore = {
   written(): Promise<void>
 }
 
+/** A store that processes share; this one has entered. */
+export type SharedTestStore = TestStore & { readonly shared: SharedStore }
+
+/** `clock` is that of the rate limits; otherwise it is that of the database. */
+export type StoreOptions = { readonly clock?: () => number }
+
 /** Opens an empty store that is closed after the test. */
-export type OpenStore = () => Promise<TestStore>
+export type OpenStore<Store = TestStore> = (options?: StoreOptions) => Promise<Store>
 
 /** Defines the same tests for every store. Without PostgreSQL on the machine, its tests are skipped. */
 export function testStores(define: (open: OpenStore) => void): void {
   describe('in SQLite', () => define(openSqliteStore))
+  describe.skipIf(!hasPostgres)('in PostgreSQL', () => define(openPostgresStore))
+}
+
+/** Defines the same tests for every store that processes share. */
+export function testSharedStores(define: (open: OpenStore<SharedTestStore>) => void): void {
+  describe('in SQLite', () => define(openSharedSqliteStore))
   describe.skipIf(!hasPostgres)('in PostgreSQL', () => define(openPostgresStore))
 }
 
@@ -77,7 +89,20 @@ export async function valuesOf(store: TestStore, text: string): Promise<unknown[
 
 /** A store in a SQLite file. */
 export async function openSqliteStore(): Promise<TestStore> {
-  const { database, writer } = testStorage()
+  return sqliteStoreOf(testStorage())
+}
+
+/** A store in a SQLite file for several processes. */
+export async function openSharedSqliteStore({ clock }: StoreOptions = {}): Promise<SharedTestStore> {
+  const identity = createProcessIdentity()
+  const storage = testStorage(identity)
+  const shared = await openSqliteShared(storage.database, identity)
+  onTestFinished(shared.leave)
+  const leases = createLimitLeases(storage.database, storage.writer, clock)
+  return { ...sqliteStoreOf(storage), shared: { ...shared, leases } }
+}
+
+function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): TestStore {
   const expire = prepareUsageExpiry(database)
   return {
     organizations: createOrganizations(database, writer),
@@ -89,7 +114,6 @@ export async function openSqliteStore(): Promise<TestStore> {
     keys: (now) => createKeys(database, writer, now),
     providerState: (now) => createProviderState(database, writer, now),
     keyDirectory: (now) => createKeyDirectory(database, now),
-    leases: (now) => createLimitLeases(database, writer, now),
     bootstrap: (configured) => bootstrap(database, writer, configured),
     report: (query) => usageReport(database, query),
     rows: async (text) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(text).all(),
@@ -98,18 +122,19 @@ export async function openSqliteStore(): Promise<TestStore> {
 }
 
 /** A store in a database of its own. */
-export async function openPostgresStore(): Promise<TestStore> {
+export async function openPostgresStore({ clock }: StoreOptions = {}): Promise<SharedTestStore> {
   const server = await sharedPostgres()
   const url = await server.createDatabase()
   const database = await postgresDatabase.openDatabase(new Secret(url), quietLog)
-  const connections = openConnections(new Secret(url), 3)
+  const shared = await openPostgresShared(new Secret(url), database, clock)
   onTestFinished(async () => {
-    await connections.close()
     await database.close()
+    await shared.leave()
     await server.dropDatabase(url)
   })
   const { query } = database
   return {
+    shared,
     organizations: postgresOrganizations.createOrganizations(database),
     ledger: postgresLedger.createLedger(database),
     completions: postgresCompletions.createCompletions(database),
@@ -119,7 +144,6 @@ export async function openPostgresStore(): Promise<TestStore> {
     keys: (now) => postgresKeys.createKeys(database, now),
     providerState: (now) => postgresState.createProviderState(database, now),
     keyDirectory: (now) => postgresDirectory.createKeyDirectory(query, now),
-    leases: (now) => postgresLeases.createLimitLeases(connections, { health: database.health, now }),
     bootstrap: (configured) => postgresBootstrap.bootstrap(database, configured),
     report: (request) => postgresReport.usageReport(database, request),
     rows: async (text) => (await query<Readonly<Record<string, unknown>>>(text)).map(withoutBooleans),
