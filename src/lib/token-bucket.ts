@@ -79,6 +79,13 @@ export class TokenBucket {
     return this.#limit
   }
 
+  /** Returns the milliseconds until `take` would take the amount: 0 if it would now. */
+  waitFor(amount: number, now: number): number {
+    this.#refill(now)
+    const missing = Math.min(toUnits(amount), this.#capacity) + this.#spent - this.#capacity
+    return missing > 0 ? ceilDivide(missing, this.#limit) : 0
+  }
+
   /** The available amount, rounded down; 0 while the bucket is in debt. */
   remaining(now: number): number {
     this.#refill(now)

@@ -102,6 +102,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
       maintenance.stop()
       await runs.stop()
       await active.configuration.models.stop()
+      await shared.limits.close()
       await storage.close()
       await observation.stop()
     },

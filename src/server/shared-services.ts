@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.ts'
 import type { AdminParts } from '../api/admin/routes.ts'
 import { type AdminKey, createAdminKey } from '../http/admin-key.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
+import { createLeasedRateLimits } from '../gateway/rate-limits/leased/leased-rate-limits.ts'
 import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
 import type { Log } from '../lib/log.ts'
@@ -73,7 +74,7 @@ export function createSharedServices(
   })
   return {
     storage,
-    limits: createRateLimits(() => settings().limits, input.clock, undefined, memory),
+    limits: createLimits(storage, () => settings().limits, input.clock, memory),
     memory,
     live,
     runs,
@@ -91,6 +92,17 @@ export function createSharedServices(
     images,
     log,
   }
+}
+
+function createLimits(
+  { shared }: Storage,
+  defaults: () => Settings['limits'],
+  clock: (() => number) | undefined,
+  memory: MemoryBudget,
+): RateLimits {
+  return shared
+    ? createLeasedRateLimits(shared, defaults, { clock, memory })
+    : createRateLimits(defaults, clock, undefined, memory)
 }
 
 function adminParts(

@@ -14,12 +14,22 @@ export type RateLimits = {
   ): Admission | Promise<Admission>
   /** A reserved call of an earlier process that has yet to run. */
   resume(organization: Organization): QueuedSlot
+  /** The slots of queued background runs that processes share; undefined for a process that is alone. */
+  readonly queuedRuns: QueuedRunSlots | undefined
   /** The number of organizations with a limiter. */
   size(): number
+  /** Returns what was taken from shared limits and not used. */
+  close(): Promise<void>
+}
+
+/** Counts the queued runs of an organization in all processes. */
+export type QueuedRunSlots = {
+  /** Resolves with a function that releases the slot, or with undefined if the organization has as many as `limit`. */
+  claim(organization: Organization, limit: number): Promise<(() => void) | undefined>
 }
 
 /** The rate limits of a process that is alone: nothing has to be waited for. */
-export type LocalRateLimits = Pick<RateLimits, 'size'> & {
+export type LocalRateLimits = Pick<RateLimits, 'queuedRuns' | 'size' | 'close'> & {
   admit(organization: Organization, onRejected: (status: RateLimitStatus) => void): LocalAdmission
   resume(organization: Organization): LocalQueuedSlot
 }
@@ -54,6 +64,8 @@ export function createRateLimits(
       return new LocalAdmission(organization, limiters)
     },
     resume: (organization) => new LocalQueuedSlot(organization, limiters, 0),
+    queuedRuns: undefined,
     size: limiters.size,
+    close: () => Promise.resolve(),
   }
 }
