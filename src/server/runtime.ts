@@ -100,13 +100,18 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     abortCalls: calls.abort,
     async stop() {
       maintenance.stop()
-      await runs.stop()
-      await active.configuration.models.stop()
-      await shared.limits.close()
-      await storage.close()
+      await stopServices(shared, active)
       await observation.stop()
     },
   }
+}
+
+async function stopServices({ runs, limits, storage }: SharedServices, active: ActiveApp): Promise<void> {
+  await runs.stop()
+  await active.configuration.models.stop()
+  // When all calls have ended, which correct their tokens.
+  await limits.close()
+  await storage.close()
 }
 
 /** A provider that lists its models slowly must not delay the start; its models are added later. */

@@ -13,8 +13,9 @@ export class LeasedBucket {
   /** What can be taken without an exchange; negative for what was used beyond that. */
   #balance = 0
   #waiting: Waiting[] = []
-  /** The requests whose exchange is running. */
+  /** The requests whose exchange is running, and its correction, which the known bucket does not have yet. */
   #sent = 0
+  #correcting = 0
   /** What will probably be taken soon. */
   #expected = 0
   /** The last exchange granted less spare than was wanted: the bucket has little left. */
@@ -105,6 +106,7 @@ export class LeasedBucket {
     if (sent.length === 0 && correction === 0 && kept === wanted) return undefined
     this.#balance = kept
     this.#sent += sent.length
+    this.#correcting += correction
     const needs = sent.map(({ amount }) => amount)
     const { kind, limit } = this
     const exchange = {
@@ -134,6 +136,7 @@ export class LeasedBucket {
     this.#balance += spare
     this.#scarce = spare < exchange.spare
     this.#sent -= sent.length
+    this.#correcting -= exchange.correction
     for (const [index, { amount, resolve }] of sent.entries()) {
       if (granted[index]) this.#used.add(amount)
       resolve(granted[index] ? 0 : Math.max(1, this.#known.waitFor(amount, this.#now())))
@@ -144,6 +147,7 @@ export class LeasedBucket {
   #fail(error: Error, sent: readonly Waiting[], correction: number): void {
     if (correction > 0) this.#balance -= correction
     this.#sent -= sent.length
+    this.#correcting -= correction
     for (const { reject } of sent) reject(error)
   }
 
@@ -151,7 +155,7 @@ export class LeasedBucket {
   status(): BucketStatus {
     const now = this.#now()
     const bucket = TokenBucket.from(this.#known.state)
-    bucket.charge(-this.#balance, now)
+    bucket.charge(this.#correcting - this.#balance, now)
     return { limit: bucket.limit, remaining: bucket.remaining(now), resetMs: bucket.resetMs(now) }
   }
 }
