@@ -59,8 +59,10 @@ export function exchangeLimits(
   }
 }
 
-/** Spare is granted only where this many times as much remains, so that it is hardly ever what another process lacks. */
-const plentyFactor = 10
+/** What is granted as spare, at most this part of what remains beyond the last ones, is hardly ever what another process lacks. */
+const spareFraction = 10
+const lastUnits = 100
+const lastSlots = 20
 
 /** A clock that is behind the last refill by more than this was set back. */
 const maxClockLagMs = 60_000
@@ -85,8 +87,7 @@ function exchangeBucket(
   bucket.resize(limit, now)
   if (correction !== 0) bucket.charge(correction, now)
   const granted = needs.map((amount) => bucket.take(amount, now) === 0)
-  const available = bucket.remaining(now)
-  const given = Math.min(spare, Math.floor(available / plentyFactor))
+  const given = spareOf(spare, bucket.remaining(now) - lastUnits)
   if (given > 0) bucket.take(given, now)
   return {
     state: bucket.state,
@@ -98,8 +99,11 @@ function exchangeBucket(
 
 function exchangeSlots({ limit, needed, spare }: SlotExchange, { held, others }: SlotGrant): SlotGrant {
   const kept = needed <= held ? needed : Math.max(held, Math.min(needed, limit - others))
-  const free = Math.max(0, limit - others - kept)
-  return { held: kept + Math.min(spare, Math.floor(free / plentyFactor)), others }
+  return { held: kept + spareOf(spare, limit - others - kept - lastSlots), others }
+}
+
+function spareOf(wanted: number, plenty: number): number {
+  return Math.max(0, Math.min(wanted, Math.floor(plenty / spareFraction)))
 }
 
 /** The 503 of a process that the others have removed, until it has entered again. */

@@ -62,7 +62,7 @@ export class LeasedSlots {
 
   /** Whether a slot that is not used any more must be returned at once, because few are free. */
   isUrgent(): boolean {
-    return this.#held > this.#used && this.#limit - this.#others - this.#used < plentyFactor
+    return this.#held > this.#used && this.#limit - this.#others - this.#used < plentySlots
   }
 
   /** Whether an exchange for the waiting requests is to be made now. */
@@ -148,5 +148,5 @@ type Waiting = {
 
 const maxLooks = 2
 const lookIntervalMs = 40
-/** As many free slots are plenty. */
-const plentyFactor = 10
+/** Fewer free slots are not kept for later by any process. */
+const plentySlots = 30
