@@ -18,8 +18,8 @@ export type RateLimits = {
   readonly queuedRuns: QueuedRunSlots | undefined
   /** The number of organizations with a limiter. */
   size(): number
-  /** Returns what was taken from shared limits and not used. */
-  close(): Promise<void>
+  /** Returns what was taken from shared limits and not used; all calls must have ended. */
+  stop(): Promise<void>
 }
 
 /** Counts the queued runs of an organization in all processes. */
@@ -29,7 +29,7 @@ export type QueuedRunSlots = {
 }
 
 /** The rate limits of a process that is alone: nothing has to be waited for. */
-export type LocalRateLimits = Pick<RateLimits, 'queuedRuns' | 'size' | 'close'> & {
+export type LocalRateLimits = Pick<RateLimits, 'queuedRuns' | 'size' | 'stop'> & {
   admit(organization: Organization, onRejected: (status: RateLimitStatus) => void): LocalAdmission
   resume(organization: Organization): LocalQueuedSlot
 }
@@ -66,6 +66,6 @@ export function createRateLimits(
     resume: (organization) => new LocalQueuedSlot(organization, limiters, 0),
     queuedRuns: undefined,
     size: limiters.size,
-    close: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
   }
 }

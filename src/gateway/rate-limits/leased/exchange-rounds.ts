@@ -47,7 +47,7 @@ export class ExchangeRounds {
   #waiting = 0
   #running: Promise<void> | undefined
   #timer: Timer | undefined
-  #closed = false
+  #stopped = false
 
   constructor(shared: Pick<SharedStore, 'process' | 'leases'>) {
     this.#shared = shared
@@ -56,7 +56,7 @@ export class ExchangeRounds {
 
   /** Makes a request of the limiter that the next round answers; rejects with 503 if too many are waiting. */
   async ask<Value>(member: RoundMember, request: () => Promise<Value>): Promise<Value> {
-    if (this.#closed) throw gatewayStopping()
+    if (this.#stopped) throw gatewayStopping()
     if (this.#waiting >= maxWaiting)
       throw serviceUnavailable('Too many requests are waiting for their rate limits. Try again later.')
     this.#waiting++
@@ -73,18 +73,18 @@ export class ExchangeRounds {
   start(member: RoundMember): void {
     this.watch(member)
     this.#due.add(member)
-    if (!this.#closed) this.#running ??= this.#run()
+    if (!this.#stopped) this.#running ??= this.#run()
   }
 
   /** Includes the limiter in the regular rounds until it is idle. */
   watch(member: RoundMember): void {
     this.#active.add(member)
-    if (!this.#closed) this.#timer ??= setTimeout(this.#startRegular, intervalMs).unref()
+    if (!this.#stopped) this.#timer ??= setTimeout(this.#startRegular, intervalMs).unref()
   }
 
   /** Returns everything to the store; rejects later requests. */
-  async close(): Promise<void> {
-    this.#closed = true
+  async stop(): Promise<void> {
+    this.#stopped = true
     clearTimeout(this.#timer)
     await this.#running
     for (const member of this.#active) this.#due.add(member)

@@ -47,7 +47,7 @@ export function createLeasedRateLimits(
     resume: (organization) => new LeasedQueuedSlot(organization, limiters, 0),
     queuedRuns: { claim: (organization, limit) => claimQueued(limiters.limiterOf(organization), limit) },
     size: cache.size,
-    close: () => rounds.close(),
+    stop: () => rounds.stop(),
   }
 }
 
