@@ -55,7 +55,8 @@ export class LeasedBucket {
 
   /** The milliseconds until the amount may be there if the last exchange was just now and has not left it; 0 otherwise. */
   refusalOf(amount: number): number {
-    if (performance.now() - this.#knownAt > maxRefusalAgeMs || this.#waiting.length > 0) return 0
+    const isExchanging = this.#waiting.length > 0 || this.#sent > 0 || this.#correcting !== 0
+    if (isExchanging || performance.now() - this.#knownAt > maxRefusalAgeMs) return 0
     return this.#known.waitFor(amount - this.#balance, this.#now())
   }
 

@@ -62,7 +62,7 @@ export class LeasedSlots {
 
   /** Whether a slot that is not used any more must be returned at once, because few are free. */
   isUrgent(): boolean {
-    return this.#held > this.#used && this.#limit - this.#others - this.#used < plentySlots
+    return this.#held > this.#used && this.#isScarce()
   }
 
   /** Whether an exchange for the waiting requests is to be made now. */
@@ -89,12 +89,13 @@ export class LeasedSlots {
   /** Returns the next exchange if there is a reason for one. Without `keep`, all unused slots are returned. */
   prepare(keep: boolean): PreparedExchange<SlotExchange, SlotGrant> | undefined {
     const sent = this.isLooking() ? this.#waiting.splice(0) : []
-    const needed = this.#used + sent.length
-    const wanted = keep ? Math.max(needed, this.#wanted(), this.#used + this.#expected) : needed
+    const used = this.#used + sent.length
+    const wanted = keep ? Math.max(used, this.#wanted(), this.#used + this.#expected) : used
     this.#expected = 0
     if (sent.length === 0 && this.#held === wanted) return undefined
-    // The rest is returned by this exchange, and must not be used while it runs.
-    this.#held = Math.min(this.#held, wanted)
+    // What is not needed may be granted to another process, and must not be used while the exchange runs.
+    const needed = this.#isScarce() ? used : Math.max(used, Math.min(this.#held, wanted))
+    this.#held = Math.min(this.#held, needed)
     this.#sent += sent.length
     const { kind, limit } = this
     return {
@@ -133,6 +134,10 @@ export class LeasedSlots {
     return true
   }
 
+  #isScarce(): boolean {
+    return this.#limit - this.#others - this.#used < plentySlots
+  }
+
   /** The most that were used lately, and a quarter more. */
   #wanted(): number {
     return Math.max(this.#used, Math.ceil(this.#peak.value * 1.25))
@@ -148,5 +153,5 @@ type Waiting = {
 
 const maxLooks = 2
 const lookIntervalMs = 40
-/** Fewer free slots are not kept for later by any process. */
+/** Fewer free slots are not kept for later. */
 const plentySlots = 30
