@@ -98,7 +98,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     abortCalls: calls.abort,
     async stop() {
       const { models } = active.configuration
-      for (const service of [runs, models, maintenance]) await service.stop()
+      for (const service of [runs, models, maintenance, shared.limits]) await service.stop()
       await storage.close()
       await observation.stop()
     },

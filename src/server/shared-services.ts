@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.ts'
 import type { AdminParts } from '../api/admin/routes.ts'
 import { type AdminKey, createAdminKey } from '../http/admin-key.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
+import { createLeasedRateLimits } from '../gateway/rate-limits/leased/leased-rate-limits.ts'
 import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
 import type { Log } from '../lib/log.ts'
@@ -68,7 +69,7 @@ export function createSharedServices(
   const { environment, images, log } = input
   const settings = () => active().configuration.settings
   const memory = new MemoryBudget(() => settings().memory.inFlight)
-  const limits = createRateLimits(() => settings().limits, input.clock, undefined, memory)
+  const limits = createLimits(storage, () => settings().limits, input.clock, memory)
   return {
     storage,
     membership: input.membership,
@@ -110,6 +111,17 @@ function createResponseServices(
     sharedResponses: { waiting, followed: createFollowedResponses({ claims, responses, live, log }) },
     runs: createRuns(parts, { process, claims, waiting, recovery }),
   }
+}
+
+function createLimits(
+  { shared }: Storage,
+  defaults: () => Settings['limits'],
+  clock: (() => number) | undefined,
+  memory: MemoryBudget,
+): RateLimits {
+  return shared
+    ? createLeasedRateLimits(shared, defaults, { clock, memory })
+    : createRateLimits(defaults, clock, undefined, memory)
 }
 
 function adminParts(

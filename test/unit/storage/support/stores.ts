@@ -68,8 +68,11 @@ export type TestStore = {
 /** A store that processes share; this one has entered. */
 export type SharedTestStore = TestStore & { readonly shared: SharedStore }
 
+/** `clock` is that of the rate limits; otherwise it is that of the database. */
+export type StoreOptions = { readonly clock?: () => number }
+
 /** Opens an empty store that is closed after the test. */
-export type OpenStore<Store = TestStore> = () => Promise<Store>
+export type OpenStore<Store = TestStore> = (options?: StoreOptions) => Promise<Store>
 
 /** Defines the same tests for every store. Without PostgreSQL on the machine, its tests are skipped. */
 export function testStores(define: (open: OpenStore) => void): void {
@@ -94,12 +97,12 @@ export async function openSqliteStore(): Promise<TestStore> {
 }
 
 /** A store in a SQLite file for several processes. */
-export async function openSharedSqliteStore(): Promise<SharedTestStore> {
+export async function openSharedSqliteStore({ clock }: StoreOptions = {}): Promise<SharedTestStore> {
   const identity = createProcessIdentity()
   const storage = testStorage(identity)
   const entered = await openSqliteShared(storage.database, identity)
   onTestFinished(entered.leave)
-  const shared = createSharedStore(entered, storage.database, storage.writer)
+  const shared = createSharedStore(entered, storage.database, storage.writer, clock)
   return { ...sqliteStoreOf(storage), shared }
 }
 
@@ -124,11 +127,11 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
 }
 
 /** A store in a database of its own. */
-export async function openPostgresStore(): Promise<SharedTestStore> {
+export async function openPostgresStore({ clock }: StoreOptions = {}): Promise<SharedTestStore> {
   const server = await sharedPostgres()
   const url = await server.createDatabase()
   const database = await postgresDatabase.openDatabase(new Secret(url), quietLog)
-  const shared = await openPostgresShared(new Secret(url), database)
+  const shared = await openPostgresShared(new Secret(url), database, clock)
   onTestFinished(async () => {
     await database.close()
     await shared.leave()
