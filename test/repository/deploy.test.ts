@@ -27,7 +27,7 @@ describe('deploy/compose.yaml', async () => {
     for (const [, server] of servers) {
       await expectServeCommand(server.command)
       expect(drainOf(server.command)).toBeLessThan(parseDuration(server.stop_grace_period ?? '') ?? 0)
-      expect([server.image, server.read_only]).toEqual(['${WEIR_IMAGE:-weir}', true])
+      expect([server.image, server.read_only]).toEqual(['${IMAGE:-weir}', true])
       expect(server.tmpfs?.[0]).toContain(`/data:uid=${imageUser.replace(':', ',gid=')}`)
       expect(unreadVariables(server.environment)).toEqual([])
     }
