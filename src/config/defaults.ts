@@ -21,6 +21,7 @@ export const defaultSettings = {
   log: 'requests',
   memory: { in_flight: '512MiB' },
   max_body: '32MiB',
+  page: true,
 } as const satisfies SettingsFile
 
 /** The defaults of a provider, beside those of its kind. */
@@ -51,6 +52,7 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
     memory: { inFlight: bytesOf({ ...defaultSettings.memory, ...fileSettings.memory }.in_flight) },
     maxBody: bytesOf(fileSettings.max_body ?? defaultSettings.max_body),
     cors: fileSettings.cors ?? [],
+    page: fileSettings.page ?? defaultSettings.page,
     ...(tls && { tls: { cert: resolvePath(tls.cert), key: resolvePath(tls.key) } }),
   }
 }

@@ -30,7 +30,8 @@ export function loadSettings(input: SettingsInput): LoadedSettings {
   if (valid) problems.push(...duplicateModelNames(fileSettings.models ?? []))
   const address = addressFromInput(input, problems)
   if (!valid || problems.length > 0) throw new SettingsError(problems, file)
-  const settings = toSettings({ ...fileSettings, ...address, ...(database && { database }) }, file)
+  const page = input.flags['no-page'] && { page: false }
+  const settings = toSettings({ ...fileSettings, ...address, ...page, ...(database && { database }) }, file)
   return { settings, file, dataFolder: findDataFolder(input), warnings }
 }
 

@@ -176,6 +176,12 @@ export const SettingsFile = Type.Object(
         description: 'The origins from which browsers may call the API; none by default.',
       }),
     ),
+    page: Type.Optional(
+      Type.Boolean({
+        description: 'Whether `GET /` is a page for browsers, with a playground, the models and the usage.',
+        examples: [false],
+      }),
+    ),
     tls: Type.Optional(Tls),
   },
   closed,
@@ -217,5 +223,6 @@ export type Settings = {
   readonly memory: { readonly inFlight: number }
   readonly maxBody: number
   readonly cors: readonly string[]
+  readonly page: boolean
   readonly tls?: { readonly cert: string; readonly key: string }
 }

@@ -15,6 +15,7 @@ import { createTextCompletionService } from '../api/completions/service.ts'
 import { embeddingRoutes, embeddingsPath } from '../api/embeddings/routes.ts'
 import { createEmbeddingService } from '../api/embeddings/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
+import { page } from '../api/page/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
 import type { LiveResponses } from '../api/responses/live/live-responses.ts'
 import { responseListRoutes, storedResponseRoutes } from '../api/responses/response-routes.ts'
@@ -45,7 +46,7 @@ import type { UsageBuckets } from '../storage/ports/usage-buckets.ts'
 
 /** The services that the routes use. */
 export type AppDependencies = {
-  readonly settings: Pick<Settings, 'cors' | 'maxBody' | 'unsupportedParameters' | 'compatibility'>
+  readonly settings: Pick<Settings, 'cors' | 'page' | 'maxBody' | 'unsupportedParameters' | 'compatibility'>
   readonly models: () => Models
   readonly gateway: Gateway
   readonly keys: KeyDirectory
@@ -86,6 +87,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(requestId())
     .use(cors(settings.cors))
     .use(reachability())
+    .use(page(settings.page))
     .use(requestTelemetry(dependencies.requests))
     .use(
       errorHandler(

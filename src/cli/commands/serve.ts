@@ -28,7 +28,7 @@ import { listen, type Server } from '../serve/listen.ts'
 import { parseDrain, listenForStopSignals, shutDown } from '../serve/shutdown.ts'
 
 const usage = `Usage
-  weir [serve] [--host HOST] [--port PORT] [--drain 30s]
+  weir [serve] [--host HOST] [--port PORT] [--no-page] [--drain 30s]
 
 Runs the gateway until Ctrl-C or SIGTERM. The first start creates the data folder and an API key,
 which is printed only once. The first signal stops the gateway gracefully: it rejects new requests
@@ -39,6 +39,7 @@ none; FORCE_COLOR overrides both. Elsewhere, and with --json, the log is JSON li
 Flags
   --host HOST    the address to listen on, 0.0.0.0 for every interface; default: 127.0.0.1
   --port PORT    the port to listen on, 0 for any free port; default: 9347
+  --no-page      serve the API without the page for browsers
   --drain 30s    how long to wait for open requests when stopping, at most 24h; default: 30s
 
 Examples
@@ -56,7 +57,7 @@ export const serve: Command = {
   async run(args, context) {
     const { flags } = parseFlags(args, {
       command: 'serve',
-      flags: { host: 'text', port: 'text', drain: 'text' },
+      flags: { host: 'text', port: 'text', drain: 'text', 'no-page': 'switch' },
     })
     const drainMs = parseDrain(flags.drain)
     const load = () => loadSettings({ flags, ...context })

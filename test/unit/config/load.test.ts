@@ -28,6 +28,7 @@ test('without a file and without variables the defaults apply', () => {
       memory: { inFlight: 536_870_912 },
       maxBody: 33_554_432,
       cors: [],
+      page: true,
     },
     warnings: [],
   })
@@ -67,6 +68,7 @@ tls: { cert: cert.pem, key: /etc/key.pem }
     memory: { inFlight: 1_073_741_824 },
     maxBody: 1_572_864,
     cors: ['https://app.example.com', '*'],
+    page: true,
     tls: { cert: home.place('work/cert.pem'), key: '/etc/key.pem' },
   })
 })
