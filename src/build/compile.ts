@@ -58,6 +58,10 @@ async function build(entry: string, options: Partial<Bun.BuildConfig>): Promise<
 
 /** Adds what is in the page, if the program has it. */
 function withOutputs(program: Bun.BuildMetafile, page: Bun.BuildMetafile): Bun.BuildMetafile {
-  const hasPage = Object.keys(program.inputs).some((path) => path.endsWith('page-files.ts'))
-  return hasPage ? { ...program, outputs: { ...page.outputs, ...program.outputs } } : program
+  const hasPage = Object.keys(program.inputs).some((path) =>
+    /[\\/]api[\\/]page[\\/]page-files\.ts$/.test(path),
+  )
+  if (!hasPage) return program
+  const pageOutputs = Object.entries(page.outputs).map(([path, output]) => [`page/${path}`, output])
+  return { ...program, outputs: { ...program.outputs, ...Object.fromEntries(pageOutputs) } }
 }

@@ -18,6 +18,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   {
+    name: 'open',
+    summary: 'open the page of a running gateway in the browser',
+    load: async () => (await import('./commands/open.ts')).open,
+  },
+  {
     name: 'check',
     summary: 'validate the settings and show which providers have API keys',
     load: async () => (await import('./commands/check.ts')).check,

@@ -21,7 +21,7 @@ export type BannerInput = {
 
 /** Formats the banner of a start: address, providers, models, and on the first start the key and a `curl` to paste. */
 export function banner({ runtime, url, data, commands }: BannerInput): string {
-  const { models, providers } = runtime.configuration()
+  const { models, providers, settings } = runtime.configuration()
   const { enabled } = models.current()
   const providerNames = [...providers.configured.keys(), ...models.engines()].join(', ')
   const lines = [
@@ -32,21 +32,30 @@ export function banner({ runtime, url, data, commands }: BannerInput): string {
     `  models     ${enabled.length} enabled; list them with “${commands.models}”`,
   ]
   const { firstKey } = runtime
-  if (firstKey === undefined)
-    return [...lines, '', `Create another API key with “${commands.createKey}”.`].join('\n')
-  const example = { url, model: exampleModel(runtime), connect: commands.connect }
+  if (firstKey === undefined) {
+    const page = settings.page ? [`  page       ${url}`] : []
+    return [...lines, ...page, '', `Create another API key with “${commands.createKey}”.`].join('\n')
+  }
+  const example = { url, page: settings.page, model: exampleModel(runtime), connect: commands.connect }
   return [...lines, '', ...firstKeyLines(firstKey.key.reveal(), example)].join('\n')
 }
 
-type Example = { readonly url: string; readonly model: string; readonly connect: string }
+type Example = {
+  readonly url: string
+  readonly page: boolean
+  readonly model: string
+  readonly connect: string
+}
 
-function firstKeyLines(key: string, { url, model, connect }: Example): string[] {
+function firstKeyLines(key: string, { url, page, model, connect }: Example): string[] {
   const body = { model, stream: true, messages: [{ role: 'user', content: 'Hello from Weir' }] }
   return [
     'This is your API key. It is shown only once:',
     '',
     `  ${key}`,
     '',
+    // No server sees the fragment of an address.
+    ...(page ? ['Open the page of the gateway with it:', '', `  ${url}/#key=${key}`, ''] : []),
     'Try it:',
     '',
     `  export ${keyVariable}=${key}`,
