@@ -1,7 +1,7 @@
-import type { ComponentChildren } from 'preact'
 import { useResource } from '../../api/use-resource.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
+import { Figure } from '../../components/figure.tsx'
 import { formatCount, formatDuration } from '../../components/format.ts'
 import { Money } from '../../components/money.tsx'
 import { Loaded } from '../../components/states.tsx'
@@ -69,15 +69,6 @@ function Balance({ organization }: { readonly organization: OwnOrganization }) {
         <Money usd={reserved_usd} />
       </Figure>
     </dl>
-  )
-}
-
-function Figure({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
 
