@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser)(`the entrance of the page${browserNeeded}`, () => {
     const field = page.getByLabel('API key or admin key')
     await field.fill('not a key')
     await page.keyboard.press('Enter')
-    await page.getByText('Enter a key, such as sk-weir-….').waitFor()
+    await page.getByText('Enter an API key, which begins').waitFor()
     await screenshot(page, 'sign-in')
     expect(await accessibilityProblems(page)).toEqual([])
     await field.fill('sk-weir-wrong')

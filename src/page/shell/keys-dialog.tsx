@@ -24,11 +24,11 @@ export function KeysDialog({ onClose }: { readonly onClose: () => void }) {
 
 /** A key is recognized by its start; the rest is secret. */
 function KeyLine({ label, value }: { readonly label: string; readonly value: string | undefined }) {
-  const start = value !== undefined && /^sk-weir-\w{10}-/.test(value) ? `${value.slice(0, 18)}…` : '••••'
+  const [start = ''] = /^sk-weir-\w+-(?=\w)/.exec(value ?? '') ?? []
   return (
     <li>
       <span>{label}</span>
-      {value === undefined ? <Badge>not set</Badge> : <code>{start}</code>}
+      {value === undefined ? <Badge>not set</Badge> : <code>{`${start}••••`}</code>}
     </li>
   )
 }

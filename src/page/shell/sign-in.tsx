@@ -84,7 +84,9 @@ function useKeyForm(onDone: (() => void) | undefined) {
   }
   const submit = () => {
     const key = toKey(text)
-    setProblem(key === undefined ? 'Enter a key, such as sk-weir-….' : undefined)
+    setProblem(
+      key === undefined ? 'Enter an API key, which begins with sk-weir-, or the admin key.' : undefined,
+    )
     if (key !== undefined && !checking) void use(key)
   }
   return { text, setText, checking, problem, failure, use, submit }

@@ -37,7 +37,11 @@ export async function openPage(browser: Browser, app: App, options: OpenOptions 
     watch,
     async [Symbol.asyncDispose]() {
       await context.close()
-      if (watch.problems.length > 0) throw new Error(`The page had problems:\n${watch.problems.join('\n')}`)
+      if (watch.problems.length === 0) return
+      const message = `The page had problems:\n${watch.problems.join('\n')}`
+      // If the test has failed too, its report does not show the message of this error.
+      console.error(message)
+      throw new Error(message)
     },
   }
 }
