@@ -1,6 +1,6 @@
 import type { Series } from '../../components/chart.tsx'
-import { sumsByGroup, valuesByGroup } from './group-series.ts'
-import type { Bucket, Figures, Report, Timing, UsageResult } from './report.ts'
+import { largestGroups, sumsByGroup, valuesByGroup } from './group-series.ts'
+import type { Figures, Report, Timing, UsageResult } from './report.ts'
 
 /** The label of requests that have no value of the grouping. */
 export const noValueLabel = '(none)'
@@ -89,21 +89,21 @@ function chartsOfTotal({ usage, costs }: Figures): readonly ChartData[] {
 }
 
 function chartsOfGroups({ by, groups: { usage, costs } }: Report): readonly ChartData[] {
-  const counted = <Result extends object>(
-    buckets: readonly Bucket<Result>[],
-    valueOf: (result: Result) => number,
-  ) => sumsByGroup(buckets, (result) => labelOf(result, by), valueOf)
+  const nameOf = (result: object) => labelOf(result, by)
+  const shown = largestGroups(usage, nameOf)
+  const counted = (valueOf: (result: UsageResult) => number) => sumsByGroup(usage, shown, nameOf, valueOf)
   const median = (valueOf: (result: UsageResult) => number | null) =>
-    valuesByGroup(usage, (result) => labelOf(result, by), valueOf)
+    valuesByGroup(usage, shown, nameOf, valueOf)
+  const usd = sumsByGroup(costs, shown, nameOf, (one) => Number(one.amount.value ?? 0))
   return [
-    { title: 'Requests', unit: 'count', series: counted(usage, (one) => one.num_model_requests) },
-    { title: 'Cost', unit: 'usd', series: counted(costs, (one) => Number(one.amount.value ?? 0)) },
+    { title: 'Requests', unit: 'count', series: counted((one) => one.num_model_requests) },
+    { title: 'Cost', unit: 'usd', series: usd },
     {
       title: 'Tokens',
       unit: 'count',
-      series: counted(usage, (one) => one.input_tokens + one.output_tokens),
+      series: counted((one) => one.input_tokens + one.output_tokens),
     },
-    { title: 'Errors', unit: 'count', series: counted(usage, (one) => one.num_failed_requests) },
+    { title: 'Errors', unit: 'count', series: counted((one) => one.num_failed_requests) },
     { title: 'Median latency', unit: 'duration', series: median((one) => one.latency_ms?.p50 ?? null) },
     {
       title: 'Median time to first token',

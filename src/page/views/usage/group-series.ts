@@ -5,13 +5,27 @@ import type { Bucket, UsageResult } from './report.ts'
 const maxGroups = 5
 const othersLabel = '(others)'
 
-/** A line for each of the largest groups, and one for the sum of the others. */
+/** The groups with most requests: each chart shows them in this order, so that a group has one color. */
+export function largestGroups(
+  buckets: readonly Bucket<UsageResult>[],
+  nameOf: (result: UsageResult) => string,
+): ReadonlySet<string> {
+  const requests = new Map<string, number>()
+  for (const result of buckets.flatMap(({ results }) => results)) {
+    const name = nameOf(result)
+    requests.set(name, (requests.get(name) ?? 0) + result.num_model_requests)
+  }
+  const largest = [...requests].toSorted(([, one], [, other]) => other - one).slice(0, maxGroups)
+  return new Set(largest.map(([name]) => name))
+}
+
+/** A line for each of these groups, and one for the sum of the others. */
 export function sumsByGroup<Result>(
   buckets: readonly Bucket<Result>[],
+  shown: ReadonlySet<string>,
   nameOf: (result: Result) => string,
   valueOf: (result: Result) => number,
 ): readonly Series[] {
-  const shown = largestGroups(buckets, nameOf, valueOf)
   const rows = new Map([...shown, othersLabel].map((name) => [name, buckets.map(() => 0)]))
   for (const [index, { results }] of buckets.entries()) {
     for (const result of results) {
@@ -25,13 +39,13 @@ export function sumsByGroup<Result>(
     .map(([label, values]) => ({ label, values }))
 }
 
-/** A line for each of the largest groups: percentiles of several groups have no sum. */
+/** A line for each of these groups: percentiles of the others have no sum. */
 export function valuesByGroup(
   buckets: readonly Bucket<UsageResult>[],
+  shown: ReadonlySet<string>,
   nameOf: (result: UsageResult) => string,
   valueOf: (result: UsageResult) => number | null,
 ): readonly Series[] {
-  const shown = largestGroups(buckets, nameOf, (one) => one.num_model_requests)
   return [...shown].map((label) => ({
     label,
     values: buckets.map(({ results }) => {
@@ -39,18 +53,4 @@ export function valuesByGroup(
       return result === undefined ? null : valueOf(result)
     }),
   }))
-}
-
-function largestGroups<Result>(
-  buckets: readonly Bucket<Result>[],
-  nameOf: (result: Result) => string,
-  valueOf: (result: Result) => number,
-): ReadonlySet<string> {
-  const sums = new Map<string, number>()
-  for (const result of buckets.flatMap(({ results }) => results)) {
-    const name = nameOf(result)
-    sums.set(name, (sums.get(name) ?? 0) + valueOf(result))
-  }
-  const largest = [...sums].toSorted(([, one], [, other]) => other - one).slice(0, maxGroups)
-  return new Set(largest.map(([name]) => name))
 }

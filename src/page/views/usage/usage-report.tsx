@@ -42,9 +42,16 @@ export function UsageReport({ report, shown }: { readonly report: Report; readon
   )
 }
 
+const usdFormat = new Intl.NumberFormat(undefined, {
+  style: 'currency',
+  currency: 'USD',
+  currencyDisplay: 'narrowSymbol',
+  maximumSignificantDigits: 4,
+})
+
 const formats: Readonly<Record<ChartData['unit'], (value: number) => string>> = {
   count: formatShort,
-  usd: (usd) => `$${usd === 0 || usd >= 1 ? usd.toFixed(2) : usd.toPrecision(2)}`,
+  usd: (usd) => usdFormat.format(usd),
   duration: formatDuration,
 }
 
@@ -83,7 +90,7 @@ function NoUsage({ shown: { range, model, key } }: { readonly shown: UsageQuery 
   const { api } = useSession()
   const filtered = model !== undefined || key !== undefined
   return (
-    <Empty title={`No requests in the last ${ranges[range].label}`}>
+    <Empty title={`No requests in the last ${ranges[range].past}`}>
       <p>{filtered ? 'Remove the filter or choose a longer range.' : 'Choose a longer range.'}</p>
       {api !== undefined && (
         <p>
