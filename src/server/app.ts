@@ -4,6 +4,7 @@ import { ChatCompletionChunk, FragmentedChunk } from '../api/chat-completions/re
 import { chatPath, chatRoutes } from '../api/chat-completions/routes.ts'
 import { createChatService } from '../api/chat-completions/service.ts'
 import { completionRoutes } from '../api/chat-completions/stored/completion-routes.ts'
+import { ownOrganizationRoutes } from '../api/organization/own-organization.ts'
 import { organizationRoutes } from '../api/organization/routes.ts'
 import { createUsageGuard } from '../api/organization/usage-guard.ts'
 import { createCompletionService } from '../api/chat-completions/stored/service.ts'
@@ -47,7 +48,10 @@ import type { UsageBuckets } from '../storage/ports/usage-buckets.ts'
 
 /** The services that the routes use. */
 export type AppDependencies = {
-  readonly settings: Pick<Settings, 'cors' | 'page' | 'maxBody' | 'unsupportedParameters' | 'compatibility'>
+  readonly settings: Pick<
+    Settings,
+    'cors' | 'page' | 'limits' | 'maxBody' | 'unsupportedParameters' | 'compatibility'
+  >
   readonly models: () => Models
   readonly gateway: Gateway
   readonly keys: KeyDirectory
@@ -110,6 +114,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(textCompletionRoutes(guard, createTextCompletionService({ gateway, models, unsupported }), log))
     .use(embeddingRoutes(guard, createEmbeddingService({ gateway, models, unsupported })))
     .use(adminRoutes({ ...dependencies.admin, ...dependencies, cors: settings.cors }))
+    .use(ownOrganizationRoutes(guard, { ...dependencies.admin.managed, limits: settings.limits }))
     .use(organizationRoutes(createUsageGuard(dependencies), dependencies.usageBuckets))
   // These depend on the list of routes.
   app.use(openApi(app.routes))
