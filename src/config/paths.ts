@@ -16,6 +16,7 @@ export type SettingsFlags = {
   readonly data?: string
   readonly host?: string
   readonly port?: string
+  readonly workers?: string
 }
 
 /** Returns the path of the settings file: the configured one, else the first default that exists, else null. */

@@ -11,6 +11,7 @@ import { CircuitBreaker } from '../gateway/routing/circuit-breaker.ts'
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { settleWithin } from '../lib/time.ts'
+import type { MetricSnapshot } from '../observability/metrics/snapshot.ts'
 import { type Observability, startObservability } from '../observability/observability.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
@@ -32,6 +33,10 @@ export type RuntimeInput = ConfigurationInput & {
   readonly clock?: () => number
   /** See `GatewayParts`. */
   readonly images?: NetworkOverrides
+  /** Returns the metrics of the other processes that serve the same port; absent: there are none. */
+  readonly otherMetrics?: () => Promise<readonly (readonly MetricSnapshot[])[]>
+  /** The log of warnings about the settings and of model discovery; default: `log`. */
+  readonly settingsLog?: Log
   /** Between two deletions of expired data. */
   readonly sweepIntervalMs?: number
 }
@@ -45,6 +50,8 @@ export type Runtime = {
   routes(): readonly Route[]
   /** The active configuration. */
   configuration(): Configuration
+  /** Returns the metrics of this process. */
+  metrics(): readonly MetricSnapshot[]
   /** Applies other settings atomically; throws and changes nothing if they are not valid. */
   reload(input: ConfigurationInput): Promise<void>
   /** The generated first key of a new database, to be shown once; undefined for WEIR_BOOTSTRAP_KEY. */
@@ -66,8 +73,8 @@ const defaultSweepIntervalMs = 10 * 60_000
 
 /** Validates the settings, opens the database and recovers what a killed process left. */
 export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
-  const { log, environment } = input
-  const initial = configure(input, log)
+  const { log, environment, settingsLog = log } = input
+  const initial = configure(input, settingsLog)
   const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
   const storage = await openStorage(input.database, log)
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
@@ -82,9 +89,10 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     attachServer: metrics.setServer,
     routes: () => active.routes,
     configuration: () => active.configuration,
+    metrics: observation.metrics.snapshot,
     async reload(next) {
       const { models } = active.configuration
-      active = await createActiveApp(configure(next, log), shared)
+      active = await createActiveApp(configure(next, settingsLog), shared)
       runs.schedule()
       await models.stop()
     },

@@ -6,6 +6,7 @@ import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-l
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
 import type { Log } from '../lib/log.ts'
 import { MemoryBudget } from '../lib/memory-budget.ts'
+import { type MetricSnapshot, mergeSnapshots, renderSnapshots } from '../observability/metrics/snapshot.ts'
 import type { Observability } from '../observability/observability.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
 import { createLiveResponses, type LiveResponses } from '../api/responses/live/live-responses.ts'
@@ -41,6 +42,7 @@ export type SharedServicesInput = {
   readonly firstEventTimeoutMs?: number
   readonly clock?: () => number
   readonly images?: NetworkOverrides
+  readonly otherMetrics?: () => Promise<readonly (readonly MetricSnapshot[])[]>
 }
 
 /** The active settings, and what background runs use. */
@@ -79,7 +81,7 @@ export function createSharedServices(
     runs,
     calls: createOpenCalls(),
     metrics: createMetricsPage(
-      observation.metrics,
+      { render: () => renderMetrics(observation, input.otherMetrics) },
       environment.WEIR_ADMIN_KEY,
       () => active().configuration.settings.host,
     ),
@@ -91,6 +93,15 @@ export function createSharedServices(
     images,
     log,
   }
+}
+
+/** Renders the metrics of this process, or of all processes that share the port. */
+function renderMetrics(
+  { metrics }: Observability,
+  others: SharedServicesInput['otherMetrics'],
+): string | Promise<string> {
+  if (others === undefined) return renderSnapshots(metrics.snapshot())
+  return others().then((snapshots) => renderSnapshots(mergeSnapshots([metrics.snapshot(), ...snapshots])))
 }
 
 function adminParts(
