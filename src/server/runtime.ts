@@ -19,7 +19,7 @@ import type { Storage } from '../storage/ports/storage.ts'
 import { startRetention, startUsageRollup } from '../storage/retention.ts'
 import { type DatabaseLocation, openStorage } from '../storage/open-storage.ts'
 import { createApp } from './app.ts'
-import { createSharedServices, type SharedServices } from './shared-services.ts'
+import { createSharedServices, type OtherMetrics, type SharedServices } from './shared-services.ts'
 
 /** The settings, the database and the outputs of a gateway process. */
 export type RuntimeInput = ConfigurationInput & {
@@ -33,8 +33,8 @@ export type RuntimeInput = ConfigurationInput & {
   readonly clock?: () => number
   /** See `GatewayParts`. */
   readonly images?: NetworkOverrides
-  /** Returns the metrics of the other processes that serve the same port; absent: there are none. */
-  readonly otherMetrics?: () => Promise<readonly (readonly MetricSnapshot[])[]>
+  /** Absent: no other process serves the same port. */
+  readonly otherMetrics?: OtherMetrics
   /** The log of warnings about the settings and of model discovery; default: `log`. */
   readonly settingsLog?: Log
   /** Between two deletions of expired data. */

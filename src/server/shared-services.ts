@@ -35,6 +35,9 @@ export type SharedServices = {
   readonly log: Log
 }
 
+/** Returns the metrics of the other processes that serve the same port; receives those of this process. */
+export type OtherMetrics = (own: readonly MetricSnapshot[]) => Promise<readonly (readonly MetricSnapshot[])[]>
+
 /** The parts of `RuntimeInput` that the shared services use. */
 export type SharedServicesInput = {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -42,7 +45,7 @@ export type SharedServicesInput = {
   readonly firstEventTimeoutMs?: number
   readonly clock?: () => number
   readonly images?: NetworkOverrides
-  readonly otherMetrics?: () => Promise<readonly (readonly MetricSnapshot[])[]>
+  readonly otherMetrics?: OtherMetrics
 }
 
 /** The active settings, and what background runs use. */
@@ -100,8 +103,9 @@ function renderMetrics(
   { metrics }: Observability,
   others: SharedServicesInput['otherMetrics'],
 ): string | Promise<string> {
-  if (others === undefined) return renderSnapshots(metrics.snapshot())
-  return others().then((snapshots) => renderSnapshots(mergeSnapshots([metrics.snapshot(), ...snapshots])))
+  const own = metrics.snapshot()
+  if (others === undefined) return renderSnapshots(own)
+  return others(own).then((snapshots) => renderSnapshots(mergeSnapshots([own, ...snapshots])))
 }
 
 function adminParts(

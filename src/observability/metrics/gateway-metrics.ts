@@ -50,17 +50,22 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
       read: () => openCircuits().map(({ provider, model }) => [formatLabels({ provider, model }), 1]),
     },
     ...databaseMetrics(database),
-    counter(
-      'weir_log_lines_dropped_total',
-      'Request log lines dropped because the output was not read fast enough.',
-      droppedLines,
-    ),
+    droppedLinesMetric(droppedLines),
     counter(
       'weir_trace_spans_dropped_total',
       'Trace spans dropped because they could not be sent in time.',
       droppedSpans,
     ),
   ]
+}
+
+/** Returns the metric of dropped lines of the request log. */
+export function droppedLinesMetric(droppedLines: () => number): ScrapedMetric {
+  return counter(
+    'weir_log_lines_dropped_total',
+    'Request log lines dropped because the output was not read fast enough.',
+    droppedLines,
+  )
 }
 
 function databaseMetrics(figures: () => WriterStats): readonly ScrapedMetric[] {
