@@ -24,6 +24,8 @@ import { createSharedServices, type OtherMetrics, type SharedServices } from './
 /** The settings, the database and the outputs of a gateway process. */
 export type RuntimeInput = ConfigurationInput & {
   readonly database: DatabaseLocation
+  /** Whether a supervisor has locked the SQLite file for several processes; see `StorageOptions`. */
+  readonly shared?: boolean
   readonly log: Log
   /** The output of the request log; absent: no log. */
   readonly requestLines?: LogOutput
@@ -76,7 +78,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const { log, environment, settingsLog = log } = input
   const initial = configure(input, settingsLog)
   const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
-  const storage = await openStorage(input.database, log)
+  const storage = await openStorage(input.database, log, input)
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
   const shared = createSharedServices(input, storage, observation, () => active)
   const { calls, runs, metrics } = shared

@@ -4,6 +4,7 @@ import { Secret } from '../../../src/lib/secret.ts'
 import { createLedger } from '../../../src/storage/postgres/billing/ledger.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/postgres/organizations/organizations.ts'
+import { openSharedStore } from '../../../src/storage/postgres/shared/shared-store.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { quietLog } from './support/folder.ts'
@@ -11,7 +12,11 @@ import { requestOf } from './support/ledger-fixture.ts'
 
 async function open(url: string) {
   const database = await openDatabase(new Secret(url), quietLog)
-  onTestFinished(() => database.close())
+  const { leave } = await openSharedStore(new Secret(url), database)
+  onTestFinished(async () => {
+    await database.close()
+    await leave()
+  })
   return { database, ledger: createLedger(database), organizations: createOrganizations(database) }
 }
 

@@ -108,8 +108,8 @@ export function keepResults(parameters: Parameters, id: string, now: number): st
     SELECT ${parameters.add(id)}, coalesce(json_agg(results), '[]')::text, ${parameters.add(now)} FROM results)`
 }
 
-/** A row that the statement returns. */
-export type SettledRow = { readonly id: string; readonly charged: string }
+/** A row that the statement returns; `removed` is true for a reservation that was not made because the process is removed. */
+export type SettledRow = { readonly id: string; readonly charged: string; readonly removed?: boolean }
 
 /** Converts the row of a job; undefined if the statement returned none. */
 export function toSettlement(row: SettledRow | undefined): Settlement {

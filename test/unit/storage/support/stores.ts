@@ -22,6 +22,10 @@ import * as postgresOrganizations from '../../../../src/storage/postgres/organiz
 import * as postgresState from '../../../../src/storage/postgres/provider-state.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
 import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
+import { createProcessIdentity } from '../../../../src/storage/common/process-identity.ts'
+import type { SharedStore } from '../../../../src/storage/ports/shared-store.ts'
+import { openSharedStore as openPostgresShared } from '../../../../src/storage/postgres/shared/shared-store.ts'
+import { openSharedStore as openSqliteShared } from '../../../../src/storage/sqlite/shared/shared-store.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
 import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
@@ -56,12 +60,21 @@ export type TestStore = {
   written(): Promise<void>
 }
 
+/** A store that processes share; this one has entered. */
+export type SharedTestStore = TestStore & { readonly shared: SharedStore }
+
 /** Opens an empty store that is closed after the test. */
-export type OpenStore = () => Promise<TestStore>
+export type OpenStore<Store = TestStore> = () => Promise<Store>
 
 /** Defines the same tests for every store. Without PostgreSQL on the machine, its tests are skipped. */
 export function testStores(define: (open: OpenStore) => void): void {
   describe('in SQLite', () => define(openSqliteStore))
+  describe.skipIf(!hasPostgres)('in PostgreSQL', () => define(openPostgresStore))
+}
+
+/** Defines the same tests for every store that processes share. */
+export function testSharedStores(define: (open: OpenStore<SharedTestStore>) => void): void {
+  describe('in SQLite', () => define(openSharedSqliteStore))
   describe.skipIf(!hasPostgres)('in PostgreSQL', () => define(openPostgresStore))
 }
 
@@ -72,7 +85,19 @@ export async function valuesOf(store: TestStore, text: string): Promise<unknown[
 
 /** A store in a SQLite file. */
 export async function openSqliteStore(): Promise<TestStore> {
-  const { database, writer } = testStorage()
+  return sqliteStoreOf(testStorage())
+}
+
+/** A store in a SQLite file for several processes. */
+export async function openSharedSqliteStore(): Promise<SharedTestStore> {
+  const identity = createProcessIdentity()
+  const storage = testStorage(identity)
+  const shared = await openSqliteShared(storage.database, identity)
+  onTestFinished(shared.leave)
+  return { ...sqliteStoreOf(storage), shared }
+}
+
+function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): TestStore {
   const expire = prepareUsageExpiry(database)
   return {
     organizations: createOrganizations(database, writer),
@@ -92,16 +117,19 @@ export async function openSqliteStore(): Promise<TestStore> {
 }
 
 /** A store in a database of its own. */
-export async function openPostgresStore(): Promise<TestStore> {
+export async function openPostgresStore(): Promise<SharedTestStore> {
   const server = await sharedPostgres()
   const url = await server.createDatabase()
   const database = await postgresDatabase.openDatabase(new Secret(url), quietLog)
+  const shared = await openPostgresShared(new Secret(url), database)
   onTestFinished(async () => {
     await database.close()
+    await shared.leave()
     await server.dropDatabase(url)
   })
   const { query } = database
   return {
+    shared,
     organizations: postgresOrganizations.createOrganizations(database),
     ledger: postgresLedger.createLedger(database),
     completions: postgresCompletions.createCompletions(database),
