@@ -47,7 +47,7 @@ export async function runWorker(send: (message: object) => unknown, context: Cli
   await drain.promise
   const worker = await starting?.catch(() => undefined)
   await worker?.stop(abort.promise)
-  if (process.connected) process.disconnect()
+  if (process.connected) process.disconnect?.()
 }
 
 /** A signal to the process group, as by Ctrl-C or systemd, reaches the workers too; the supervisor decides. */
