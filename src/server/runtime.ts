@@ -1,12 +1,10 @@
-import { recoverRuns } from '../api/responses/background/recovery.ts'
-import type { Run, RunEnvironment } from '../api/responses/background/run.ts'
+import type { RunEnvironment } from '../api/responses/background/run.ts'
 import type { Peers } from '../api/system/metrics-page.ts'
 import { createBilling } from '../gateway/billing/billing.ts'
 import { type Configuration, type ConfigurationInput, configure } from '../gateway/configuration.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { createProviderStates } from '../gateway/provider-states.ts'
-import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import { CircuitBreaker } from '../gateway/routing/circuit-breaker.ts'
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -15,10 +13,11 @@ import type { MetricSnapshot } from '../observability/metrics/snapshot.ts'
 import { type Observability, startObservability } from '../observability/observability.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
-import type { Storage } from '../storage/ports/storage.ts'
-import { startRetention, startUsageRollup } from '../storage/retention.ts'
+import { startMembership } from '../storage/membership.ts'
 import { type DatabaseLocation, openStorage } from '../storage/open-storage.ts'
 import { createApp } from './app.ts'
+import { startMaintenance } from './maintenance.ts'
+import { recover } from './recovery.ts'
 import { createSharedServices, type OtherMetrics, type SharedServices } from './shared-services.ts'
 
 /** The settings, the database and the outputs of a gateway process. */
@@ -71,8 +70,6 @@ export type Runtime = {
 /** A route of the application. */
 export type Route = { readonly method: string; readonly path: string }
 
-const defaultSweepIntervalMs = 10 * 60_000
-
 /** Validates the settings, opens the database and recovers what a killed process left. */
 export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const { log, environment, settingsLog = log } = input
@@ -80,12 +77,13 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
   const storage = await openStorage(input.database, log, input)
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
+  const membership = storage.shared && (await startMembership(storage.shared, log))
   const shared = createSharedServices(input, storage, observation, () => active)
   const { calls, runs, metrics } = shared
   const waitingRuns = await recover(initial, storage, shared.limits, log)
   let active = await createActiveApp(initial, shared)
   waitingRuns.forEach(runs.add)
-  const maintenance = startMaintenance(input, storage, () => active)
+  const maintenance = startMaintenance(shared, { ...input, membership }, () => active.configuration)
   return {
     fetch: (request) => active.fetch(request),
     attachServer: metrics.setServer,
@@ -107,9 +105,8 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     drained: () => whenIdle(shared),
     abortCalls: calls.abort,
     async stop() {
-      maintenance.stop()
-      await runs.stop()
-      await active.configuration.models.stop()
+      const { models } = active.configuration
+      for (const service of [runs, models, maintenance]) await service.stop()
       await storage.close()
       await observation.stop()
     },
@@ -118,22 +115,6 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
 
 /** A provider that lists its models slowly must not delay the start; its models are added later. */
 const startupDiscoveryTimeoutMs = 1000
-
-function startMaintenance(
-  { sweepIntervalMs = defaultSweepIntervalMs, log }: RuntimeInput,
-  storage: Storage,
-  active: () => ActiveApp,
-): { stop(): void } {
-  const settings = () => active().configuration.settings
-  const retention = startRetention(storage, () => settings().retention, sweepIntervalMs, log)
-  const rollup = startUsageRollup(storage, log)
-  return {
-    stop() {
-      retention.stop()
-      rollup.stop()
-    },
-  }
-}
 
 async function whenIdle({ calls, runs }: SharedServices): Promise<void> {
   await Promise.all([calls.idle(), runs.idle()])
@@ -223,26 +204,4 @@ function startRuntimeObservation(
       runs: () => shared().runs.counts(),
     },
   })
-}
-
-/** Settles the requests that a killed process left open, and returns the background runs that are still queued. */
-async function recover(
-  { models }: Configuration,
-  { responses, ledger, keys }: Storage,
-  limits: RateLimits,
-  log: Log,
-): Promise<readonly Run[]> {
-  const { queued: waiting, failed } = await recoverRuns({
-    responses,
-    ledger,
-    keys,
-    limits,
-    models: models.current,
-    log,
-  })
-  const continuing = new Set(waiting.map(({ metadata: facts }) => facts.id))
-  const settled = await ledger.recover((request) => continuing.has(request))
-  if (settled > 0) log.warn('Open requests of a process that was killed were settled.', { requests: settled })
-  if (failed > 0) log.warn('Background runs of a process that was killed have failed.', { runs: failed })
-  return waiting
 }
