@@ -13,6 +13,7 @@ import type { MetricSnapshot } from '../observability/metrics/snapshot.ts'
 import { type Observability, startObservability } from '../observability/observability.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
+import type { Storage } from '../storage/ports/storage.ts'
 import { startMembership } from '../storage/membership.ts'
 import { type DatabaseLocation, openStorage } from '../storage/open-storage.ts'
 import { createApp } from './app.ts'
@@ -53,6 +54,10 @@ export type Runtime = {
   configuration(): Configuration
   /** Returns the metrics of this process. */
   metrics(): readonly MetricSnapshot[]
+  /** The id of this process in the database; undefined if it does not share the database. */
+  processId(): string | undefined
+  /** Removes another process that has certainly ended: what it left open is settled without waiting for its silence. */
+  removeProcess(id: string): Promise<void>
   /** Applies other settings atomically; throws and changes nothing if they are not valid. */
   reload(input: ConfigurationInput): Promise<void>
   /** The generated first key of a new database, to be shown once; undefined for WEIR_BOOTSTRAP_KEY. */
@@ -90,6 +95,8 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     routes: () => active.routes,
     configuration: () => active.configuration,
     metrics: observation.metrics.snapshot,
+    processId: () => storage.shared?.process.id(),
+    removeProcess: (id) => removeProcess(id, storage),
     async reload(next) {
       const { models } = active.configuration
       active = await createActiveApp(configure(next, settingsLog), shared)
@@ -111,6 +118,12 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
       await observation.stop()
     },
   }
+}
+
+async function removeProcess(id: string, { shared }: Storage): Promise<void> {
+  const processes = await shared?.processes.list()
+  const ended = processes?.find((process) => process.id === id)
+  if (ended !== undefined) await shared?.processes.remove(ended)
 }
 
 /** A provider that lists its models slowly must not delay the start; its models are added later. */

@@ -13,16 +13,25 @@ export type WorkerInput = {
   readonly format: OutputFormat
 }
 
+/** What a worker reports when it serves. */
+export type StartedWorker = {
+  readonly facts: BannerFacts
+  /** Its id in the database. */
+  readonly process: string | undefined
+}
+
 /** The metrics of one process. */
 export type ProcessMetrics = readonly MetricSnapshot[]
 
 /** The procedures of a worker. */
 export type WorkerProcedures = {
-  /** Opens the database and listens; the result is for the banner. */
-  start(input: WorkerInput): Promise<BannerFacts>
+  /** Opens the database and listens. */
+  start(input: WorkerInput): Promise<StartedWorker>
   /** Applies other settings, or rejects and changes nothing. */
   reload(loaded: LoadedSettings): Promise<void>
   metrics(): Promise<ProcessMetrics>
+  /** Another worker with this id in the database has ended. */
+  removeProcess(id: string): Promise<void>
   /** Rejects new calls, waits for open ones, and ends. */
   drain(): void
   /** Ends now, even if calls are open. */

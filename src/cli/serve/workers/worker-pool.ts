@@ -143,12 +143,24 @@ export class WorkerPool {
     this.#options.onEnded(worker)
     if (this.#draining.signal.aborted) return
     this.#options.log.error('A worker has ended unexpectedly. It is replaced.', fieldsOf(number, worker, end))
+    this.#settle(worker)
+  }
+
+  /** Lets another worker settle what this one left open. Without one, the next to start does it after a while. */
+  #settle({ process }: WorkerProcess): void {
+    const [other] = this.#ready
+    if (process !== undefined) other?.call('removeProcess', process, callTimeoutMs).catch(() => {})
   }
 
   async #start(worker: WorkerProcess, number: number, onReady: (facts: BannerFacts) => void): Promise<void> {
     const loaded = this.#loaded
     try {
-      const facts = await worker.call('start', this.#options.input(number, loaded), startTimeoutMs)
+      const { facts, process } = await worker.call(
+        'start',
+        this.#options.input(number, loaded),
+        startTimeoutMs,
+      )
+      worker.process = process
       // The settings were reloaded meanwhile.
       if (loaded !== this.#loaded) await worker.call('reload', this.#loaded, startTimeoutMs)
       this.#ready.add(worker)

@@ -28,6 +28,8 @@ export type WorkerProcess = {
   readonly outputRead: Promise<void>
   /** The metrics that the worker sent last; those that only grow are kept when it has ended. */
   lastMetrics: ProcessMetrics
+  /** The id of the worker in the database, when it has started. */
+  process: string | undefined
   kill(): void
 }
 
@@ -60,6 +62,7 @@ export function spawnWorker(listener: WorkerListener): WorkerProcess {
     ended: endOf(child, logRead),
     outputRead,
     lastMetrics: [],
+    process: undefined,
     kill: () => child.kill('SIGKILL'),
   }
   return worker

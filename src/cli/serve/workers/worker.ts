@@ -27,12 +27,13 @@ export async function runWorker(send: (message: object) => unknown, context: Cli
       async start(input) {
         starting = startWorker(input, context, supervisor)
         const { runtime } = await starting.catch(throwReason)
-        return bannerFacts(runtime.configuration())
+        return { facts: bannerFacts(runtime.configuration()), process: runtime.processId() }
       },
       async reload({ settings, file }) {
         const worker = await starting
         await worker?.runtime.reload({ settings, file, environment: context.environment })
       },
+      removeProcess: async (id) => (await starting)?.runtime.removeProcess(id),
       metrics: async () => (await starting)?.runtime.metrics() ?? [],
       drain: drain.resolve,
       abort: abort.resolve,

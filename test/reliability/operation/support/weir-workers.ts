@@ -58,7 +58,8 @@ function linkOf(path: string): string {
   }
 }
 
-function childrenOf(pid: number): readonly number[] {
+/** The processes that this one has started and that run. */
+export function childrenOf(pid: number): readonly number[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     return text.split(' ').filter(Boolean).map(Number).filter(isRunning)
