@@ -35,9 +35,12 @@ export type WorkerProcess = {
 
 export type WorkerEnd = { readonly exitCode: number | null; readonly signal: string | null }
 
-/** Starts a process of this program that waits for its `start`. */
-export function spawnWorker(listener: WorkerListener): WorkerProcess {
-  const child = Bun.spawn([...programCommand(), workerCommand], {
+/** Starts a process of this program that waits for its `start`; `command` is another one in a test. */
+export function spawnWorker(
+  listener: WorkerListener,
+  command: readonly string[] = [...programCommand(), workerCommand],
+): WorkerProcess {
+  const child = Bun.spawn([...command], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: process.env,
     serialization: 'json',

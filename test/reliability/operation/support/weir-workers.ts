@@ -4,6 +4,8 @@ import { startWeir, type WeirOptions, type WeirProcess } from './weir-process.ts
 
 /** `weir serve --workers`, with its workers. */
 export type WeirWorkers = WeirProcess & {
+  /** The folder of the settings and the data. */
+  readonly folder: string
   /** The process ids of the workers that run now. */
   workers(): readonly number[]
   /** The lines of the request log. */
@@ -18,6 +20,7 @@ export async function startWorkers(count: number, options: WeirOptions): Promise
   const started = childrenOf(weir.pid)
   return {
     ...weir,
+    folder: options.folder,
     workers: () => childrenOf(weir.pid),
     requestLines: () =>
       weir
