@@ -9,16 +9,15 @@ import { CircuitBreaker } from '../gateway/routing/circuit-breaker.ts'
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { settleWithin } from '../lib/time.ts'
-import type { MetricSnapshot } from '../observability/metrics/snapshot.ts'
 import { type Observability, startObservability } from '../observability/observability.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
-import type { Storage } from '../storage/ports/storage.ts'
 import { startMembership } from '../storage/membership.ts'
 import { type DatabaseLocation, openStorage } from '../storage/open-storage.ts'
 import { createApp } from './app.ts'
 import { startMaintenance } from './maintenance.ts'
 import { recover } from './recovery.ts'
+import { createRuntimeProcess, type RuntimeProcess } from './runtime-process.ts'
 import { createSharedServices, type OtherMetrics, type SharedServices } from './shared-services.ts'
 
 /** The settings, the database and the outputs of a gateway process. */
@@ -52,12 +51,7 @@ export type Runtime = {
   routes(): readonly Route[]
   /** The active configuration. */
   configuration(): Configuration
-  /** Returns the metrics of this process. */
-  metrics(): readonly MetricSnapshot[]
-  /** The id of this process in the database; undefined if it does not share the database. */
-  processId(): string | undefined
-  /** Removes another process that has certainly ended: what it left open is settled without waiting for its silence. */
-  removeProcess(id: string): Promise<void>
+  readonly process: RuntimeProcess
   /** Applies other settings atomically; throws and changes nothing if they are not valid. */
   reload(input: ConfigurationInput): Promise<void>
   /** The generated first key of a new database, to be shown once; undefined for WEIR_BOOTSTRAP_KEY. */
@@ -85,18 +79,15 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const membership = storage.shared && (await startMembership(storage.shared, log))
   const shared = createSharedServices(input, storage, observation, () => active)
   const { calls, runs, metrics } = shared
-  const waitingRuns = await recover(initial, storage, shared.limits, log)
   let active = await createActiveApp(initial, shared)
-  waitingRuns.forEach(runs.add)
+  for (const run of await recover(initial, storage, shared.limits, log)) runs.add(run)
   const maintenance = startMaintenance(shared, { ...input, membership }, () => active.configuration)
   return {
     fetch: (request) => active.fetch(request),
     attachServer: metrics.setServer,
     routes: () => active.routes,
     configuration: () => active.configuration,
-    metrics: observation.metrics.snapshot,
-    processId: () => storage.shared?.process.id(),
-    removeProcess: (id) => removeProcess(id, storage),
+    process: createRuntimeProcess(observation, storage.shared),
     async reload(next) {
       const { models } = active.configuration
       active = await createActiveApp(configure(next, settingsLog), shared)
@@ -118,12 +109,6 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
       await observation.stop()
     },
   }
-}
-
-async function removeProcess(id: string, { shared }: Storage): Promise<void> {
-  const processes = await shared?.processes.list()
-  const ended = processes?.find((process) => process.id === id)
-  if (ended !== undefined) await shared?.processes.remove(ended)
 }
 
 /** A provider that lists its models slowly must not delay the start; its models are added later. */

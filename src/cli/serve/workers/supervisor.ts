@@ -1,20 +1,16 @@
-import type { LoadedSettings } from '../../../config/load.ts'
 import { configure } from '../../../gateway/configuration.ts'
 import { createLog, type Log } from '../../../lib/log.ts'
-import { settleWithin } from '../../../lib/time.ts'
-import { createLineWriter } from '../../../observability/request-log/line-writer.ts'
 import { logTo, logWarnings } from '../../log.ts'
-import { droppedLogLine } from '../output.ts'
 import type { ServeInput } from '../serve-input.ts'
-import { listenForStopSignals, logShutdown } from '../shutdown.ts'
+import { listenForStopSignals, logShutdown, type StopSignals } from '../shutdown.ts'
 import { databaseLocation } from '../start-runtime.ts'
 import { startupText } from '../startup-text.ts'
 import { type ClaimedPort, claimPort } from './claim-port.ts'
-import { prepareDatabase } from './database.ts'
+import { prepareDatabase, type WorkersDatabase } from './database.ts'
 import { createMetricsGatherer } from './gather-metrics.ts'
-import type { WorkerInput } from './procedures.ts'
 import { reloadWorkersOnSignal } from './reload-workers.ts'
-import { outputFormat } from './worker-output.ts'
+import { createWorkerInput } from './worker-input.ts'
+import { createWorkerLines, type WorkerLines } from './worker-lines.ts'
 import { WorkerPool } from './worker-pool.ts'
 import { spawnWorker } from './worker-process.ts'
 
@@ -26,6 +22,7 @@ export async function serveWithWorkers(count: number, input: ServeInput): Promis
   const { loaded, flags, output } = input
   const { context } = output
   const log = logTo(context, flags.json)
+  const stopSignals = listenForStopSignals(context)
   logWarnings(loaded.warnings, log)
   // Throws before anything is created or changed. The first worker logs the warnings.
   configure({ ...loaded, environment: context.environment }, silent)
@@ -34,7 +31,7 @@ export async function serveWithWorkers(count: number, input: ServeInput): Promis
     const location = databaseLocation(loaded)
     const database = await prepareDatabase(location, context.environment.WEIR_BOOTSTRAP_KEY, log)
     try {
-      await supervise({ ...input, count, port, log, firstKey: database.firstKey })
+      await supervise({ ...input, count, port, log, stopSignals, firstKey: database.firstKey })
     } finally {
       database.release()
     }
@@ -46,77 +43,42 @@ export async function serveWithWorkers(count: number, input: ServeInput): Promis
 type SupervisorInput = ServeInput & {
   readonly count: number
   readonly port: ClaimedPort
-  readonly firstKey: Awaited<ReturnType<typeof prepareDatabase>>['firstKey']
+  readonly firstKey: WorkersDatabase['firstKey']
+  readonly stopSignals: StopSignals
   readonly log: Log
 }
 
 const silent = createLog(() => {})
 
 async function supervise(input: SupervisorInput): Promise<void> {
-  const { port, firstKey, drainMs, log, flags, output } = input
-  const { context } = output
-  const stopSignals = listenForStopSignals(context)
-  const readable = context.terminal !== undefined && flags.json !== true
-  const lines = createLineWriter(output.requests, droppedLogLine(readable))
-  const bannerShown = Promise.withResolvers<void>()
-  const outputsRead = new Set<Promise<void>>()
-  const metrics = createMetricsGatherer(() => pool, lines.dropped)
-  const pool: WorkerPool = new WorkerPool({
-    count: input.count,
-    loaded: input.loaded,
-    input: createWorkerInput(input),
-    spawn() {
-      const worker = spawnWorker({
-        outputReady: bannerShown.promise,
-        onOutputLine: lines.write,
-        onLogLine: context.err,
-        otherMetrics: metrics.others,
-      })
-      outputsRead.add(worker.outputRead)
-      void worker.outputRead.finally(() => outputsRead.delete(worker.outputRead))
-      return worker
-    },
-    onEnded: metrics.keep,
-    log,
-  })
+  const { port, firstKey, drainMs, log, stopSignals, output } = input
+  const lines = createWorkerLines(output, input.flags.json === true)
+  const pool = createPool(input, lines)
   try {
-    const started = pool.start()
-    const facts = await Promise.race([started, stopSignals.first])
+    const facts = await Promise.race([pool.start(), stopSignals.first])
     if (facts !== undefined) {
-      context.out(startupText({ facts, firstKey, url: port.url }, input))
-      bannerShown.resolve()
+      lines.showBanner(startupText({ facts, firstKey, url: port.url }, input))
       reloadWorkersOnSignal(pool, input, log)
       await Promise.race([stopSignals.first, pool.failed])
     }
     logShutdown(drainMs, log)
     await pool.drain(drainMs, stopSignals.second)
   } finally {
+    // After a failure, the workers that did start end at once.
     await pool.drain(0, Promise.resolve())
-    bannerShown.resolve()
-    await settleWithin(Promise.all(outputsRead), flushTimeoutMs)
-    await lines.flush(flushTimeoutMs)
+    await lines.flush()
   }
 }
 
-const flushTimeoutMs = 1000
-
-/** Returns the input of each worker. What takes effect at the next start of the server is that of its start. */
-function createWorkerInput({ loaded: first, port, drainMs, flags, output }: SupervisorInput) {
-  const { host, tls, database } = first.settings
-  const format = outputFormat(output.context, flags.json === true)
-  return (number: number, loaded: LoadedSettings): WorkerInput => {
-    const { tls: _tls, database: _database, ...settings } = loaded.settings
-    const address = {
-      host,
-      port: port.port,
-      ...(tls && { tls }),
-      ...(database !== undefined && { database }),
-    }
-    return {
-      number,
-      loaded: { ...loaded, dataFolder: first.dataFolder, settings: { ...settings, ...address } },
-      drainMs,
-      format,
-    }
-  }
+function createPool(input: SupervisorInput, lines: WorkerLines): WorkerPool {
+  const metrics = createMetricsGatherer(() => pool, lines.dropped)
+  const pool: WorkerPool = new WorkerPool({
+    count: input.count,
+    loaded: input.loaded,
+    input: createWorkerInput(input, input.port.port),
+    spawn: () => lines.relay((listener) => spawnWorker({ ...listener, otherMetrics: metrics.others })),
+    onEnded: metrics.keep,
+    log: input.log,
+  })
+  return pool
 }

@@ -27,14 +27,14 @@ export async function runWorker(send: (message: object) => unknown, context: Cli
       async start(input) {
         starting = startWorker(input, context, supervisor)
         const { runtime } = await starting.catch(throwReason)
-        return { facts: bannerFacts(runtime.configuration()), process: runtime.processId() }
+        return { facts: bannerFacts(runtime.configuration()), process: runtime.process.id() }
       },
       async reload({ settings, file }) {
         const worker = await starting
         await worker?.runtime.reload({ settings, file, environment: context.environment })
       },
-      removeProcess: async (id) => (await starting)?.runtime.removeProcess(id),
-      metrics: async () => (await starting)?.runtime.metrics() ?? [],
+      removeProcess: async (id) => (await starting)?.runtime.process.removeEnded(id),
+      metrics: async () => (await starting)?.runtime.process.metrics() ?? [],
       drain: drain.resolve,
       abort: abort.resolve,
     },
