@@ -39,17 +39,20 @@ type Overrides = { host?: string; port?: number; workers?: number }
 
 function overridesFromInput({ flags, environment }: SettingsInput, problems: SettingsProblem[]): Overrides {
   const host = flags.host || environment.WEIR_HOST
-  const number = (flag: 'port' | 'workers', variable: string, max: number) =>
-    parseNumber(`--${flag}`, flags[flag], max, problems) ??
-    parseNumber(variable, environment[variable], max, problems)
-  const port = number('port', 'WEIR_PORT', 65535)
-  const workers = number('workers', 'WEIR_WORKERS', maxWorkers)
+  const port =
+    parseNumber('--port', flags.port, maxPort, problems) ??
+    parseNumber('WEIR_PORT', environment.WEIR_PORT, maxPort, problems)
+  const workers =
+    parseNumber('--workers', flags.workers, maxWorkers, problems) ??
+    parseNumber('WEIR_WORKERS', environment.WEIR_WORKERS, maxWorkers, problems)
   return {
     ...(host && { host }),
     ...(port !== undefined && { port }),
     ...(workers !== undefined && { workers }),
   }
 }
+
+const maxPort = 65535
 
 function parseNumber(
   path: string,

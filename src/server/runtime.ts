@@ -77,11 +77,11 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const storage = await openStorage(input.database, log, input)
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
   const membership = storage.shared && (await startMembership(storage.shared, log))
-  const shared = createSharedServices(input, storage, observation, () => active)
+  const shared = createSharedServices({ ...input, membership }, storage, observation, () => active)
   const { calls, runs, metrics } = shared
   let active = await createActiveApp(initial, shared)
   for (const run of await recover(initial, storage, shared.limits, log)) runs.add(run)
-  const maintenance = startMaintenance(shared, { ...input, membership }, () => active.configuration)
+  const maintenance = startMaintenance(shared, input, () => active.configuration)
   return {
     fetch: (request) => active.fetch(request),
     attachServer: metrics.setServer,
@@ -200,6 +200,7 @@ function startRuntimeObservation(
       database: () => shared().storage.writerStats(),
       memory: () => shared().memory.held,
       runs: () => shared().runs.counts(),
+      processes: () => shared().membership?.count() ?? 1,
     },
   })
 }
