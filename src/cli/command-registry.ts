@@ -2,6 +2,7 @@ import { nearMatch } from '../lib/near-match.ts'
 import { commonFlagsHelp } from './args.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './errors.ts'
+import { workerCommand } from './serve/workers/procedures.ts'
 
 /** A command that is loaded on demand, so that help does not load the code of the server. */
 export type CommandEntry = {
@@ -91,6 +92,7 @@ export const commands: readonly CommandEntry[] = [
 
 /** Loads the command of this name; throws `UsageError` if there is none. */
 export async function findCommand(name: string): Promise<Command> {
+  if (name === workerCommand) return (await import('./commands/serve-worker.ts')).serveWorker
   const entry = commands.find((entry) => entry.name === name)
   if (entry !== undefined) return entry.load()
   const near = nearMatch(

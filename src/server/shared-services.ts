@@ -7,6 +7,7 @@ import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-l
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
 import type { Log } from '../lib/log.ts'
 import { MemoryBudget } from '../lib/memory-budget.ts'
+import { type MetricSnapshot, mergeSnapshots, renderSnapshots } from '../observability/metrics/snapshot.ts'
 import type { Observability } from '../observability/observability.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
 import { createFollowedResponses, type SharedResponses } from '../api/responses/live/followed-responses.ts'
@@ -40,6 +41,9 @@ export type SharedServices = {
   readonly log: Log
 }
 
+/** Returns the metrics of the other processes that serve the same port; receives those of this process. */
+export type OtherMetrics = (own: readonly MetricSnapshot[]) => Promise<readonly (readonly MetricSnapshot[])[]>
+
 /** The parts of `RuntimeInput` that the shared services use. */
 export type SharedServicesInput = {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -47,6 +51,7 @@ export type SharedServicesInput = {
   readonly firstEventTimeoutMs?: number
   readonly clock?: () => number
   readonly images?: NetworkOverrides
+  readonly otherMetrics?: OtherMetrics
   readonly membership: Membership | undefined
 }
 
@@ -78,7 +83,7 @@ export function createSharedServices(
     ...createResponseServices(storage, limits, log, () => active().runEnvironment),
     calls: createOpenCalls(),
     metrics: createMetricsPage(
-      observation.metrics,
+      { render: () => renderMetrics(observation, input.otherMetrics) },
       environment.WEIR_ADMIN_KEY,
       () => active().configuration.settings.host,
     ),
@@ -122,6 +127,16 @@ function createLimits(
   return shared
     ? createLeasedRateLimits(shared, defaults, { clock, memory })
     : createRateLimits(defaults, clock, undefined, memory)
+}
+
+/** Renders the metrics of this process, or of all processes that share the port. */
+function renderMetrics(
+  { metrics }: Observability,
+  others: SharedServicesInput['otherMetrics'],
+): string | Promise<string> {
+  const own = metrics.snapshot()
+  if (others === undefined) return renderSnapshots(own)
+  return others(own).then((snapshots) => renderSnapshots(mergeSnapshots([own, ...snapshots])))
 }
 
 function adminParts(

@@ -47,11 +47,11 @@ describe.skipIf(!hasBrowser)(`the limits view${browserNeeded}`, () => {
     await using opened = await openView(await browser(), paid.app, '#/limits', { expected })
     const { page } = opened
     await page.getByRole('meter').first().waitFor()
-    paid.billing.sqlite.run('UPDATE organizations SET requests_per_minute = 1')
+    await paid.billing.values('UPDATE organizations SET requests_per_minute = 1')
     await page.getByRole('button', { name: 'Refresh' }).click()
     await page.keyboard.press('r')
     await page.getByText('Rate limit exceeded').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
-    paid.billing.sqlite.run('UPDATE organizations SET requests_per_minute = 6000')
+    await paid.billing.values('UPDATE organizations SET requests_per_minute = 6000')
   })
 })

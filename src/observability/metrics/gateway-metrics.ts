@@ -29,6 +29,7 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
       name: 'weir_build_info',
       help: 'Version of the gateway, as a label. The value is always 1.',
       type: 'gauge',
+      aggregation: 'max',
       labels: ['version'],
       read: () => [[formatLabels({ version }), 1]],
     },
@@ -46,15 +47,12 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
       name: 'weir_breaker_open',
       help: '1 if the circuit breaker of a route is open, which skips the route if the model has another one.',
       type: 'gauge',
+      aggregation: 'max',
       labels: ['provider', 'model'],
       read: () => openCircuits().map(({ provider, model }) => [formatLabels({ provider, model }), 1]),
     },
     ...databaseMetrics(database, processes),
-    counter(
-      'weir_log_lines_dropped_total',
-      'Request log lines dropped because the output was not read fast enough.',
-      droppedLines,
-    ),
+    droppedLinesMetric(droppedLines),
     counter(
       'weir_trace_spans_dropped_total',
       'Trace spans dropped because they could not be sent in time.',
@@ -63,12 +61,22 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
   ]
 }
 
+/** Returns the metric of dropped lines of the request log. */
+export function droppedLinesMetric(droppedLines: () => number): ScrapedMetric {
+  return counter(
+    'weir_log_lines_dropped_total',
+    'Request log lines dropped because the output was not read fast enough.',
+    droppedLines,
+  )
+}
+
 function databaseMetrics(figures: () => WriterStats, processes: () => number): readonly ScrapedMetric[] {
   return [
     {
       name: 'weir_processes',
       help: 'Gateway processes that use the database, this one included.',
       type: 'gauge',
+      aggregation: 'max',
       read: () => [['', processes()]],
     },
     {
