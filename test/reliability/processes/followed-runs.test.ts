@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { cancelledRun, queueRun, startRun, waitForOutput } from '../../support/background.ts'
 import { readPieces } from '../../support/body-reader.ts'
 import { chunks, delta, doneFrame, streamReply, usage } from '../../support/chat-fixtures.ts'
-import { readEvents, replayResponse, responsesPath, textOf } from '../../support/responses.ts'
+import { replayResponse, responsesPath, type StreamedEvents, textOf } from '../../support/responses.ts'
 import { endlessReply, prepareRunGateways } from './support/run-gateways.ts'
 import { testSharedDatabases } from './support/shared-database.ts'
 
@@ -19,8 +19,7 @@ function gatedParts(count: number, gates: readonly Promise<void>[]) {
   ])
 }
 
-const sequenceOf = ({ events }: Awaited<ReturnType<typeof readEvents>>) =>
-  events.map(({ sequence_number }) => sequence_number)
+const sequenceOf = ({ events }: StreamedEvents) => events.map(({ sequence_number }) => sequence_number)
 
 testSharedDatabases((create) => {
   test('a run is followed at another process from any event on: none is missing, none comes twice', async () => {
