@@ -32,7 +32,7 @@ export type FollowParts = {
   readonly log: Log
 }
 
-const defaultIntervalMs = 40
+const defaultIntervalMs = 30
 /** The interval while the database is unavailable. */
 const outageIntervalMs = 1000
 /** The most responses that one statement reads. */
