@@ -71,12 +71,12 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const storage = await openStorage(input.database, log, input)
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
   const membership = storage.shared && (await startMembership(storage.shared, log))
-  const shared = createSharedServices(input, storage, observation, () => active)
+  const shared = createSharedServices({ ...input, membership }, storage, observation, () => active)
   const { calls, runs, metrics } = shared
   const waitingRuns = await recover(initial, storage, shared.limits, log)
   let active = await createActiveApp(initial, shared)
   waitingRuns.forEach(runs.add)
-  const maintenance = startMaintenance(shared, { ...input, membership }, () => active.configuration)
+  const maintenance = startMaintenance(shared, input, () => active.configuration)
   return {
     fetch: (request) => active.fetch(request),
     attachServer: metrics.setServer,
@@ -194,6 +194,7 @@ function startRuntimeObservation(
       database: () => shared().storage.writerStats(),
       memory: () => shared().memory.held,
       runs: () => shared().runs.counts(),
+      processes: () => shared().membership?.count() ?? 1,
     },
   })
 }

@@ -12,12 +12,15 @@ import type { RequestTracker } from '../observability/request-tracker.ts'
 import { createLiveResponses, type LiveResponses } from '../api/responses/live/live-responses.ts'
 import type { RunEnvironment } from '../api/responses/background/run.ts'
 import { createRuns, type Runs } from '../api/responses/background/runs.ts'
+import type { Membership } from '../storage/membership.ts'
 import type { Storage } from '../storage/ports/storage.ts'
 import { createMetricsPage, type MetricsPage } from '../api/system/metrics-page.ts'
 
 /** The services that outlive a reload of the settings. */
 export type SharedServices = {
   readonly storage: Storage
+  /** Undefined if no other process uses the database. */
+  readonly membership: Membership | undefined
   readonly limits: RateLimits
   /** The memory of all requests in flight. */
   readonly memory: MemoryBudget
@@ -42,6 +45,7 @@ export type SharedServicesInput = {
   readonly firstEventTimeoutMs?: number
   readonly clock?: () => number
   readonly images?: NetworkOverrides
+  readonly membership: Membership | undefined
 }
 
 /** The active settings, and what background runs use. */
@@ -74,6 +78,7 @@ export function createSharedServices(
   })
   return {
     storage,
+    membership: input.membership,
     limits: createLimits(storage, () => settings().limits, input.clock, memory),
     memory,
     live,

@@ -33,4 +33,5 @@ const noFigures: GatewayFigures = {
   droppedSpans: () => 0,
   memory: () => 0,
   runs: () => ({ queued: 0, running: 0 }),
+  processes: () => 1,
 }

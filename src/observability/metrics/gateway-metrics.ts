@@ -9,6 +9,8 @@ export type GatewayFigures = {
   /** The routes that are skipped because their circuit breaker is open. */
   openCircuits(): readonly { readonly provider: string; readonly model: string }[]
   database(): WriterStats
+  /** The gateway processes that use the database. */
+  processes(): number
   /** Since the start. */
   droppedLines(): number
   /** Since the start. */
@@ -21,7 +23,7 @@ export type GatewayFigures = {
 
 /** Returns the metrics of the gateway's current state. */
 export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[] {
-  const { inFlight, openCircuits, database, droppedLines, droppedSpans, memory, runs } = figures
+  const { inFlight, openCircuits, database, droppedLines, droppedSpans, memory, runs, processes } = figures
   return [
     {
       name: 'weir_build_info',
@@ -47,7 +49,7 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
       labels: ['provider', 'model'],
       read: () => openCircuits().map(({ provider, model }) => [formatLabels({ provider, model }), 1]),
     },
-    ...databaseMetrics(database),
+    ...databaseMetrics(database, processes),
     counter(
       'weir_log_lines_dropped_total',
       'Request log lines dropped because the output was not read fast enough.',
@@ -61,8 +63,14 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
   ]
 }
 
-function databaseMetrics(figures: () => WriterStats): readonly ScrapedMetric[] {
+function databaseMetrics(figures: () => WriterStats, processes: () => number): readonly ScrapedMetric[] {
   return [
+    {
+      name: 'weir_processes',
+      help: 'Gateway processes that use the database, this one included.',
+      type: 'gauge',
+      read: () => [['', processes()]],
+    },
     {
       name: 'weir_database_writes_waiting',
       help: 'Database writes that are not on disk yet.',

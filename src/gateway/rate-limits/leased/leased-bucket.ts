@@ -106,18 +106,24 @@ export class LeasedBucket {
     const correction = kept - this.#balance
     if (sent.length === 0 && correction === 0 && kept === wanted) return undefined
     this.#balance = kept
+    return this.#exchange(sent, wanted - kept, correction)
+  }
+
+  /** Returns an exchange that only reads the state of the bucket. */
+  refresh(): PreparedExchange<BucketExchange, BucketGrant> {
+    return this.#exchange([], 0, 0)
+  }
+
+  #exchange(
+    sent: readonly Waiting[],
+    spare: number,
+    correction: number,
+  ): PreparedExchange<BucketExchange, BucketGrant> {
     this.#sent += sent.length
     this.#correcting += correction
     const needs = sent.map(({ amount }) => amount)
     const { kind, limit } = this
-    const exchange = {
-      organization: this.#organization,
-      kind,
-      limit,
-      needs,
-      spare: wanted - kept,
-      correction,
-    }
+    const exchange = { organization: this.#organization, kind, limit, needs, spare, correction }
     const preparedAt = this.#now()
     return {
       exchange,
@@ -135,7 +141,7 @@ export class LeasedBucket {
     this.#known = TokenBucket.from({ limit: exchange.limit, spent, refilledAt: Math.floor(preparedAt) })
     this.#knownAt = performance.now()
     this.#balance += spare
-    this.#scarce = spare < exchange.spare
+    if (exchange.spare > 0) this.#scarce = spare < exchange.spare
     this.#sent -= sent.length
     this.#correcting -= exchange.correction
     for (const [index, { amount, resolve }] of sent.entries()) {

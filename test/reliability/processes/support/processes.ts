@@ -17,10 +17,14 @@ export type SharedGateways = {
   spawn(): Promise<Serving>
 }
 
-/** They serve `acme/river`, which has a price, and plays this script. */
-export async function prepareGateways(database: SharedDatabase, script: Script): Promise<SharedGateways> {
+/** They serve `acme/river`, which has a price, and plays this script; `more` changes their settings. */
+export async function prepareGateways(
+  database: SharedDatabase,
+  script: Script,
+  more: SettingsFile = {},
+): Promise<SharedGateways> {
   const upstream = await createUpstream(script)
-  const settings = settingsFor(upstream)
+  const settings = { ...settingsFor(upstream), ...more }
   const started = new Set<AsyncDisposable>()
   onTestFinished(async () => {
     for (const gateway of started) await gateway[Symbol.asyncDispose]()

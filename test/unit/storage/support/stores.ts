@@ -47,6 +47,8 @@ export type TestStore = {
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
+  /** The same after a restart, or in another process; hidden ones are erased after this delay. */
+  otherResponses(erasureDelayMs: number): Responses
   readonly usage: Pick<UsageUpkeep, 'expire'>
   readonly buckets: UsageBuckets
   /** These depend on a clock. */
@@ -108,7 +110,8 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
     organizations: createOrganizations(database, writer),
     ledger: createLedger(database, writer),
     completions: createCompletions(database, writer),
-    responses: createResponses(database, writer),
+    responses: createResponses(database, writer, 0),
+    otherResponses: (delay) => createResponses(database, writer, delay),
     usage: { expire: (before) => writer.write(() => expire(before)) },
     buckets: createUsageBuckets(database),
     keys: (now) => createKeys(database, writer, now),
@@ -138,7 +141,8 @@ export async function openPostgresStore({ clock }: StoreOptions = {}): Promise<S
     organizations: postgresOrganizations.createOrganizations(database),
     ledger: postgresLedger.createLedger(database),
     completions: postgresCompletions.createCompletions(database),
-    responses: postgresResponses.createResponses(database),
+    responses: postgresResponses.createResponses(database, 0),
+    otherResponses: (delay) => postgresResponses.createResponses(database, delay),
     usage: postgresUsage.createUsageExpiry(query),
     buckets: postgresBuckets.createUsageBuckets(database),
     keys: (now) => postgresKeys.createKeys(database, now),
