@@ -4,7 +4,7 @@ import { responseStore } from './support/response-fixture.ts'
 import { testSharedStores, valuesOf } from './support/stores.ts'
 
 /** Two processes that share a store, which erase what is removed after this time. */
-const delayMs = 150
+const delayMs = 600
 
 testSharedStores((open) => {
   async function start() {
@@ -29,7 +29,7 @@ testSharedStores((open) => {
     const id = await answered()
     const unpin = other.pin(id)
     await one.remove(acme, id)
-    for (let beat = 0; beat < 10; beat++) {
+    for (let beat = 0; beat < 6; beat++) {
       await other.postponeErasures()
       await Bun.sleep(delayMs / 3)
     }
@@ -37,7 +37,7 @@ testSharedStores((open) => {
     const next = await answered(id)
     unpin()
     await other.postponeErasures()
-    await Bun.sleep(3 * delayMs)
+    await Bun.sleep(2 * delayMs)
     expect(await rows()).toEqual([id, next])
     expect(await one.chain(acme, next)).toHaveLength(2)
     await one.remove(acme, next)
