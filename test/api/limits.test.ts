@@ -28,10 +28,10 @@ describe('a burst of requests', () => {
     const { app } = gateway
     await app.request('/livez')
     const paths = ['/v1/models', '/v1/models/echo', '/v1/models/nobody']
-    const left = paths.map(async (path) =>
-      (await app.request(path)).headers.get('x-ratelimit-remaining-requests'),
-    )
-    expect((await Promise.all(left)).toSorted()).toEqual(['1', '2', '3'])
+    const left: (string | null)[] = []
+    for (const path of paths)
+      left.push((await app.request(path)).headers.get('x-ratelimit-remaining-requests'))
+    expect(left).toEqual(['3', '2', '1'])
     expect((await app.chat(echo)).status).toBe(200)
     expect((await app.request('/v1/models')).status).toBe(429)
     expect((await app.request('/livez')).status).toBe(200)

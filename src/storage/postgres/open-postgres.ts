@@ -1,3 +1,4 @@
+import { lazy } from '../../lib/lazy.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Storage } from '../ports/storage.ts'
@@ -42,11 +43,13 @@ export async function openPostgres(url: Secret, log: Log): Promise<Storage> {
     bootstrap: (configured) => bootstrap(database, configured),
     readiness: createReadiness(health),
     writerStats: () => sumOf(metered(), unmetered()),
-    async close() {
+    close: lazy(async () => {
+      // The settlements that could not be written have a last attempt, which an outage that is over must not refuse.
+      if (health.refusal()) await health.probe().catch(() => {})
       ledger.close()
       await database.close()
       await lock.release()
-    },
+    }),
   }
 }
 
