@@ -30,7 +30,7 @@ function EntryView({ entry }: { readonly entry: Entry }) {
     case 'message':
       return (
         <section class={`entry role-${entry.role === 'assistant' ? 'assistant' : 'other'}`}>
-          <h3>{visibleText(entry.role)}</h3>
+          <h2>{visibleText(entry.role)}</h2>
           <Parts parts={entry.parts} markdown={entry.role === 'assistant'} />
         </section>
       )
@@ -39,18 +39,18 @@ function EntryView({ entry }: { readonly entry: Entry }) {
     case 'call':
       return (
         <section class="entry">
-          <h3>
+          <h2>
             Tool call <code>{visibleText(entry.name)}</code>
-          </h3>
+          </h2>
           <CodeBlock code={visibleText(prettyJson(entry.input))} label="arguments" />
         </section>
       )
     case 'result':
       return (
         <section class="entry">
-          <h3>
+          <h2>
             Tool result <code>{visibleText(entry.call)}</code>
-          </h3>
+          </h2>
           <Parts parts={entry.parts} markdown={false} />
         </section>
       )
@@ -73,7 +73,7 @@ function ReasoningEntry({ text }: { readonly text: string }) {
 function OtherEntry({ value }: { readonly value: unknown }) {
   return (
     <section class="entry">
-      <h3>Other item</h3>
+      <h2>Other item</h2>
       <CodeBlock code={visibleText(JSON.stringify(value, null, 2))} label="item" />
     </section>
   )

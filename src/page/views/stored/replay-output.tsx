@@ -11,21 +11,21 @@ export function ReplayOutput({ answer }: { readonly answer: Answer }) {
     <section class="replay-output" aria-label="Replayed output">
       {reasoning !== '' && (
         <div class="entry">
-          <h3>Reasoning</h3>
+          <h2>Reasoning</h2>
           <GrowingMarkdown text={reasoning} />
         </div>
       )}
       {text !== '' && (
         <div class="entry role-assistant">
-          <h3>assistant</h3>
+          <h2>assistant</h2>
           <GrowingMarkdown text={text} />
         </div>
       )}
       {toolCalls.map((call, index) => (
         <div class="entry" key={index}>
-          <h3>
+          <h2>
             Tool call <code>{visibleText(call.name)}</code>
-          </h3>
+          </h2>
           <CodeBlock code={visibleText(call.arguments)} label="arguments" />
         </div>
       ))}
