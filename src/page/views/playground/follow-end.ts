@@ -8,12 +8,14 @@ export function useFollowEnd(): { readonly follow: () => void; readonly resume: 
   const following = useRef(true)
   useEffect(() => {
     let last = scrollY
+    let lastHeight = 0
     const measure = () => {
       const { scrollHeight } = document.documentElement
-      // The event may come after the document has grown: only the reader scrolls up.
+      // The event may come after the document has grown, and one that shrinks moves its end up: only the reader scrolls up.
       if (scrollHeight - scrollY - innerHeight < nearEnd) following.current = true
-      else if (scrollY < last) following.current = false
+      else if (scrollY < last && scrollHeight >= lastHeight) following.current = false
       last = scrollY
+      lastHeight = scrollHeight
     }
     addEventListener('scroll', measure, { passive: true })
     return () => removeEventListener('scroll', measure)
