@@ -7,6 +7,7 @@ import type { Settings, SettingsFile } from './settings.ts'
 export const defaultSettings = {
   host: '127.0.0.1',
   port: 9347,
+  workers: 1,
   retries: { attempts: 2 },
   breaker: { failures: 5, cooldown: '30s' },
   limits: { requests_per_minute: 6000, tokens_per_minute: 20_000_000, concurrent_requests: 10_000 },
@@ -38,6 +39,7 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
   return {
     host: fileSettings.host ?? defaultSettings.host,
     port: fileSettings.port ?? defaultSettings.port,
+    workers: fileSettings.workers ?? defaultSettings.workers,
     ...(fileSettings.database !== undefined && { database: fileSettings.database }),
     providers: resolveProviders(fileSettings.providers ?? {}, resolvePath),
     models: fileSettings.models ?? [],

@@ -16,6 +16,7 @@ export type SettingsFlags = {
   readonly data?: string
   readonly host?: string
   readonly port?: string
+  readonly workers?: string
   readonly 'no-page'?: boolean
 }
 

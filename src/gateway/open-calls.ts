@@ -15,6 +15,8 @@ export type OpenCalls = {
    * were in flight.
    */
   abort(): number
+  /** Aborts the calls in flight with `interrupted`, but none that still come; returns their number. */
+  abortOpen(): number
 }
 
 type AbortableCall = { abort(reason: unknown): void }
@@ -26,6 +28,12 @@ export function createOpenCalls(): OpenCalls {
   let aborting = false
 
   const resolveIfIdle = () => void (rejecting && open.size === 0 && allEnded.resolve())
+
+  function abortOpen(): number {
+    const cut = [...open]
+    for (const call of cut) call.abort(interrupted())
+    return cut.length
+  }
 
   return {
     add(call) {
@@ -44,9 +52,8 @@ export function createOpenCalls(): OpenCalls {
     idle: () => allEnded.promise,
     abort() {
       aborting = true
-      const cut = [...open]
-      for (const call of cut) call.abort(interrupted())
-      return cut.length
+      return abortOpen()
     },
+    abortOpen,
   }
 }

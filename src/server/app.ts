@@ -18,6 +18,7 @@ import { createEmbeddingService } from '../api/embeddings/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
 import { page } from '../api/page/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
+import type { SharedResponses } from '../api/responses/live/followed-responses.ts'
 import type { LiveResponses } from '../api/responses/live/live-responses.ts'
 import { responseListRoutes, storedResponseRoutes } from '../api/responses/response-routes.ts'
 import { responseRoutes, responsesPath } from '../api/responses/routes.ts'
@@ -61,6 +62,8 @@ export type AppDependencies = {
   readonly adminKey: AdminKey
   /** The responses in progress. */
   readonly live: LiveResponses
+  /** Those of the other processes; undefined if this one is alone. */
+  readonly sharedResponses: SharedResponses | undefined
   readonly runs: Runs
   readonly limits: RateLimits
   readonly ready: Readiness
@@ -125,6 +128,7 @@ function createResponsesApi({
   models,
   responses,
   live,
+  sharedResponses: shared,
   runs,
 }: AppDependencies): ResponseService {
   const { compatibility: options, unsupportedParameters: unsupported } = settings
@@ -136,6 +140,7 @@ function createResponsesApi({
     functionTools,
     responses,
     live,
+    shared,
     runs,
     options,
   })

@@ -1,12 +1,10 @@
-import { recoverRuns } from '../api/responses/background/recovery.ts'
-import type { Run, RunEnvironment } from '../api/responses/background/run.ts'
+import type { RunEnvironment } from '../api/responses/background/run.ts'
 import type { Peers } from '../api/system/metrics-page.ts'
 import { createBilling } from '../gateway/billing/billing.ts'
 import { type Configuration, type ConfigurationInput, configure } from '../gateway/configuration.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { createProviderStates } from '../gateway/provider-states.ts'
-import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import { CircuitBreaker } from '../gateway/routing/circuit-breaker.ts'
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -14,15 +12,19 @@ import { settleWithin } from '../lib/time.ts'
 import { type Observability, startObservability } from '../observability/observability.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
-import type { Storage } from '../storage/ports/storage.ts'
-import { startRetention, startUsageRollup } from '../storage/retention.ts'
+import { startMembership } from '../storage/membership.ts'
 import { type DatabaseLocation, openStorage } from '../storage/open-storage.ts'
 import { createApp } from './app.ts'
-import { createSharedServices, type SharedServices } from './shared-services.ts'
+import { startMaintenance } from './maintenance.ts'
+import { recover } from './recovery.ts'
+import { createRuntimeProcess, type RuntimeProcess } from './runtime-process.ts'
+import { createSharedServices, type OtherMetrics, type SharedServices } from './shared-services.ts'
 
 /** The settings, the database and the outputs of a gateway process. */
 export type RuntimeInput = ConfigurationInput & {
   readonly database: DatabaseLocation
+  /** Whether a supervisor has locked the SQLite file for several processes; see `StorageOptions`. */
+  readonly shared?: boolean
   readonly log: Log
   /** The output of the request log; absent: no log. */
   readonly requestLines?: LogOutput
@@ -32,6 +34,10 @@ export type RuntimeInput = ConfigurationInput & {
   readonly clock?: () => number
   /** See `GatewayParts`. */
   readonly images?: NetworkOverrides
+  /** Absent: no other process serves the same port. */
+  readonly otherMetrics?: OtherMetrics
+  /** The log of warnings about the settings and of model discovery; default: `log`. */
+  readonly settingsLog?: Log
   /** Between two deletions of expired data. */
   readonly sweepIntervalMs?: number
 }
@@ -45,6 +51,7 @@ export type Runtime = {
   routes(): readonly Route[]
   /** The active configuration. */
   configuration(): Configuration
+  readonly process: RuntimeProcess
   /** Applies other settings atomically; throws and changes nothing if they are not valid. */
   reload(input: ConfigurationInput): Promise<void>
   /** The generated first key of a new database, to be shown once; undefined for WEIR_BOOTSTRAP_KEY. */
@@ -62,29 +69,28 @@ export type Runtime = {
 /** A route of the application. */
 export type Route = { readonly method: string; readonly path: string }
 
-const defaultSweepIntervalMs = 10 * 60_000
-
 /** Validates the settings, opens the database and recovers what a killed process left. */
 export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
-  const { log, environment } = input
-  const initial = configure(input, log)
+  const { log, environment, settingsLog = log } = input
+  const initial = configure(input, settingsLog)
   const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
-  const storage = await openStorage(input.database, log)
+  const storage = await openStorage(input.database, log, input)
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
-  const shared = createSharedServices(input, storage, observation, () => active)
+  const membership = storage.shared && (await startMembership(storage.shared, log))
+  const shared = createSharedServices({ ...input, membership }, storage, observation, () => active)
   const { calls, runs, metrics } = shared
-  const waitingRuns = await recover(initial, storage, shared.limits, log)
   let active = await createActiveApp(initial, shared)
-  waitingRuns.forEach(runs.add)
-  const maintenance = startMaintenance(input, storage, () => active)
+  await runs.begin(await recover(initial, storage, shared.limits, log))
+  const maintenance = startMaintenance(shared, input, () => active.configuration)
   return {
     fetch: (request) => active.fetch(request),
     attachServer: metrics.setServer,
     routes: () => active.routes,
     configuration: () => active.configuration,
+    process: createRuntimeProcess(observation, storage.shared),
     async reload(next) {
       const { models } = active.configuration
-      active = await createActiveApp(configure(next, log), shared)
+      active = await createActiveApp(configure(next, settingsLog), shared)
       runs.schedule()
       await models.stop()
     },
@@ -97,9 +103,8 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     drained: () => whenIdle(shared),
     abortCalls: calls.abort,
     async stop() {
-      maintenance.stop()
-      await runs.stop()
-      await active.configuration.models.stop()
+      const { models } = active.configuration
+      for (const service of [runs, models, maintenance, shared.limits]) await service.stop()
       await storage.close()
       await observation.stop()
     },
@@ -108,22 +113,6 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
 
 /** A provider that lists its models slowly must not delay the start; its models are added later. */
 const startupDiscoveryTimeoutMs = 1000
-
-function startMaintenance(
-  { sweepIntervalMs = defaultSweepIntervalMs, log }: RuntimeInput,
-  storage: Storage,
-  active: () => ActiveApp,
-): { stop(): void } {
-  const settings = () => active().configuration.settings
-  const retention = startRetention(storage, () => settings().retention, sweepIntervalMs, log)
-  const rollup = startUsageRollup(storage, log)
-  return {
-    stop() {
-      retention.stop()
-      rollup.stop()
-    },
-  }
-}
 
 async function whenIdle({ calls, runs }: SharedServices): Promise<void> {
   await Promise.all([calls.idle(), runs.idle()])
@@ -162,6 +151,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     responses,
     usageBuckets,
     live: shared.live,
+    sharedResponses: shared.sharedResponses,
     runs: shared.runs,
     adminKey: shared.adminKey,
     admin: { ...shared.admin, configuration, breaker },
@@ -211,28 +201,7 @@ function startRuntimeObservation(
       database: () => shared().storage.writerStats(),
       memory: () => shared().memory.held,
       runs: () => shared().runs.counts(),
+      processes: () => shared().membership?.count() ?? 1,
     },
   })
-}
-
-/** Settles the requests that a killed process left open, and returns the background runs that are still queued. */
-async function recover(
-  { models }: Configuration,
-  { responses, ledger, keys }: Storage,
-  limits: RateLimits,
-  log: Log,
-): Promise<readonly Run[]> {
-  const { queued: waiting, failed } = await recoverRuns({
-    responses,
-    ledger,
-    keys,
-    limits,
-    models: models.current,
-    log,
-  })
-  const continuing = new Set(waiting.map(({ metadata: facts }) => facts.id))
-  const settled = await ledger.recover((request) => continuing.has(request))
-  if (settled > 0) log.warn('Open requests of a process that was killed were settled.', { requests: settled })
-  if (failed > 0) log.warn('Background runs of a process that was killed have failed.', { runs: failed })
-  return waiting
 }

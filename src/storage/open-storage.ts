@@ -1,15 +1,33 @@
 import type { Log } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Storage } from './ports/storage.ts'
-import { openSqlite } from './sqlite/open-sqlite.ts'
+import { openSharedSqlite, openSqlite } from './sqlite/open-sqlite.ts'
 
 /** Where the data is: the path of a SQLite file, `:memory:`, or the URL of a PostgreSQL database, which has a password. */
 export type DatabaseLocation = string | Secret
 
-/** Opens the database for serving, and creates or migrates it if necessary; rejects if another server uses it. */
-export async function openStorage(database: DatabaseLocation, log: Log): Promise<Storage> {
-  if (typeof database === 'string') return openSqlite(database, log)
+export type StorageOptions = {
+  /**
+   * Whether other processes of the same server use the SQLite file, which their supervisor has locked. Without it, the
+   * process locks the file for itself. A PostgreSQL database is always shared.
+   */
+  readonly shared?: boolean | undefined
+  /** The milliseconds of shared rate limits, instead of the clock of the database. */
+  readonly clock?: (() => number) | undefined
+}
+
+/**
+ * Opens the database for serving, and creates or migrates it if necessary; rejects if another server uses it that does not
+ * share it.
+ */
+export async function openStorage(
+  database: DatabaseLocation,
+  log: Log,
+  { shared = false, clock }: StorageOptions = {},
+): Promise<Storage> {
+  if (typeof database === 'string')
+    return shared ? await openSharedSqlite(database, log, clock) : openSqlite(database, log)
   // Loaded only when it is used, because the driver would delay every start.
   const { openPostgres } = await import('./postgres/open-postgres.ts')
-  return await openPostgres(database, log)
+  return await openPostgres(database, log, clock)
 }

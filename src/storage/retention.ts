@@ -16,20 +16,30 @@ export type SweepStep = {
   run(): Promise<number>
 }
 
+export type RetentionOptions = {
+  /** The current setting. */
+  readonly retention: () => Retention
+  readonly sweepIntervalMs: number
+  /** Whether this process is to do the work, at this moment: if several share the database, one is enough. */
+  readonly isDue: () => boolean
+}
+
 /** Deletes expired data once per interval, until it is stopped. */
 export function startRetention(
   storage: Storage,
-  retention: () => Retention,
-  intervalMs: number,
+  { retention, sweepIntervalMs, isDue }: RetentionOptions,
   log: Log,
 ): { stop(): void } {
   const stopped = new AbortController()
   const steps = sweepSteps(storage, retention)
+  const sweepIfDue = async (due: readonly SweepStep[]) => {
+    if (isDue()) await sweep(due, log, stopped.signal)
+  }
   // The deletions that an earlier process left unfinished do not wait for the first interval.
-  void sweep(steps.slice(0, 1), log, stopped.signal)
+  void sweepIfDue(steps.slice(0, 1))
   const failed = (error: unknown) =>
     log.error('The deletion of expired data failed and will be repeated.', { cause: causeOf(error) })
-  const repeating = repeatEvery(intervalMs, () => sweep(steps, log, stopped.signal), failed)
+  const repeating = repeatEvery(sweepIntervalMs, () => sweepIfDue(steps), failed)
   return {
     stop() {
       repeating.stop()
@@ -42,10 +52,16 @@ export function startRetention(
 const rollupIntervalMs = 15_000
 
 /** Keeps the totals of usage up to date, until it is stopped; the first update begins at once. */
-export function startUsageRollup({ usage }: Pick<Storage, 'usage'>, log: Log): { stop(): void } {
+export function startUsageRollup(
+  { usage }: Pick<Storage, 'usage'>,
+  isDue: RetentionOptions['isDue'],
+  log: Log,
+): { stop(): void } {
   const stopped = new AbortController()
   const steps: readonly SweepStep[] = [{ name: 'usage totals', run: usage.rollUp }]
-  const update = () => sweep(steps, log, stopped.signal)
+  const update = async () => {
+    if (isDue()) await sweep(steps, log, stopped.signal)
+  }
   void update()
   const repeating = repeatEvery(rollupIntervalMs, update, () => {})
   return {

@@ -35,7 +35,7 @@ test('the organization of a key has its exact balance, its limits and what is le
 
 test('money that an open request has reserved is in the balance, and not available', async () => {
   await using paid = await startAdmin()
-  paid.billing.sqlite.run('UPDATE organizations SET reserved = 250000000')
+  await paid.billing.values('UPDATE organizations SET reserved = 250000000')
   expect(await (await paid.app.request(path)).json()).toMatchObject({
     balance_usd: '1.00',
     reserved_usd: '0.25',

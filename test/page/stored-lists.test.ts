@@ -8,6 +8,7 @@ import { storeCompletion } from '../support/stored-completions.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
 import { openView, phoneInTheDark } from './support/open-view.ts'
+import { sqliteFile } from '../support/database-connection.ts'
 import { screenshot } from './support/screenshot.ts'
 
 const browser = sharedBrowser()
@@ -15,7 +16,7 @@ const browser = sharedBrowser()
 /** A gateway whose organization has this many stored completions. */
 async function startStored(count: number): Promise<BillingScenario> {
   const paid = await startBillingScenario(jsonReply())
-  const { database, sqlite, close } = openCompletions(paid.file)
+  const { database, sqlite, close } = openCompletions(sqliteFile(paid.database))
   const organization = String(sqlite.query('SELECT id FROM organizations').values()[0]?.[0])
   sqlite.run('PRAGMA synchronous = OFF')
   const insert = prepareCompletionInsert(database)

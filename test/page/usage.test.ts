@@ -17,26 +17,27 @@ const day = 86_400_000
 async function startUsage(rows = 100_000): Promise<BillingScenario> {
   const paid = await startBillingScenario(jsonReply(), { environment: { WEIR_ADMIN_KEY: adminKey } })
   await paid.billing.fund('globex', '1')
-  const ids = ['default', 'globex', 'default'].map((name) => idOf(paid, name))
+  const ids = await Promise.all(['default', 'globex', 'default'].map((name) => idOf(paid, name)))
   const now = Date.now()
-  if (rows > 0) fillUsage(paid.billing.sqlite, { rows, from: now - 30 * day, to: now, organizations: ids })
+  if (rows > 0) await fillUsage(paid.billing, { rows, from: now - 30 * day, to: now, organizations: ids })
   return paid
 }
 
-function idOf({ billing }: BillingScenario, name: string): string {
-  return String(billing.sqlite.query('SELECT id FROM organizations WHERE name = ?').values(name)[0]?.[0])
+async function idOf({ billing }: BillingScenario, name: string): Promise<string> {
+  return String((await billing.values('SELECT id FROM organizations WHERE name = ?', name))[0]?.[0])
 }
 
 /** What the database has of an organization since a time, beside the page. */
-function sumsSince(paid: BillingScenario, since: number) {
+async function sumsSince(paid: BillingScenario, since: number) {
   const sql = `SELECT count(*) requests, sum(error IS NOT NULL) failed, sum(cost) cost, sum(prompt_tokens) input
     FROM usage WHERE organization_id = ? AND created_at >= ?`
-  return paid.billing.sqlite
-    .query<
-      { readonly requests: number; readonly failed: number; readonly cost: number; readonly input: number },
-      [string, number]
-    >(sql)
-    .get(idOf(paid, 'default'), since)
+  const [sums] = await paid.billing.rows<{
+    readonly requests: number
+    readonly failed: number
+    readonly cost: number
+    readonly input: number
+  }>(sql, await idOf(paid, 'default'), since)
+  return sums
 }
 
 async function figureOf(page: Page, label: string): Promise<string> {
@@ -50,7 +51,7 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
     const { page } = opened
     await page.getByRole('heading', { name: 'By model' }).waitFor()
     const hour = 3_600_000
-    const sums = sumsSince(paid, Math.floor((Date.now() - 7 * day) / hour) * hour)
+    const sums = await sumsSince(paid, Math.floor((Date.now() - 7 * day) / hour) * hour)
     expect(await figureOf(page, 'Requests')).toBe(sums!.requests.toLocaleString('en-US'))
     expect(await figureOf(page, 'Failed')).toStartWith(sums!.failed.toLocaleString('en-US'))
     const exact = `$${formatUsd(sums!.cost)}`
@@ -119,17 +120,18 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
     const { page } = opened
     await page.getByLabel('Group by').selectOption('organization_id')
     await page.getByRole('heading', { name: 'By organization' }).waitFor()
-    await page.getByRole('cell', { name: idOf(paid, 'globex') }).waitFor()
+    await page.getByRole('cell', { name: await idOf(paid, 'globex') }).waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
   })
 
   test('hostile names of models and tags are text', async () => {
     const hostile = '<img src=x onerror=alert(1)>\u202E'
     await using paid = await startUsage(100)
-    paid.billing.sqlite.run('UPDATE usage SET tags = json_array(?1), created_at = ?2, id = id', [
-      hostile,
+    await paid.billing.values(
+      'UPDATE usage SET tags = ?, created_at = ?',
+      JSON.stringify([hostile]),
       Date.now() - 7_200_000,
-    ])
+    )
     await using opened = await openView(await browser(), paid.app, '#/usage?range=24h&by=tag')
     const { page } = opened
     await page.getByRole('cell', { name: hostile.replace('\u202E', '[U+202E]') }).waitFor()

@@ -2,15 +2,22 @@ import { ApiError } from '../../lib/errors/errors.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import type { Responses, StoredResponse } from '../../storage/ports/responses.ts'
 import { readStored } from '../../storage/ports/stored-json.ts'
+import { decodeEvents } from './events/event-log.ts'
 import type { ResponseState } from './events/state.ts'
+import { type SharedResponses, streamFollowed } from './live/followed-responses.ts'
+import { LiveResponse } from './live/live-response.ts'
 import type { LiveResponses } from './live/live-responses.ts'
 import { replay, type ReplayOptions, type ResponseEventStream, streamLive } from './live/replay.ts'
 import { fromStoredHead, stateOf } from './stored-response.ts'
 
-/** Where responses are found: in memory while they are in progress, in the database from then on. */
+/**
+ * Where responses are found: in memory while this process generates them, in the database otherwise. `shared` is undefined
+ * for a process that is alone.
+ */
 export type ResponseStores = {
   readonly live: LiveResponses
   readonly responses: Responses
+  readonly shared?: SharedResponses | undefined
 }
 
 /** The current state of a response of the organization. Throws 404 if there is none. */
@@ -21,12 +28,15 @@ export async function findState(
   hold?: AcquireMemory,
 ): Promise<ResponseState> {
   const live = stores.live.find(organization, id)
-  if (live) return live.state
-  const stored = await findStored(organization, id, stores, hold)
+  if (live && !(stores.shared && live.ending)) return live.state
+  const stored = await stores.responses.find(organization, id, hold)
+  // Not stored yet, or only as a run in progress.
+  if (live && (stored === undefined || isUnfinished(stored))) return live.state
+  if (stored === undefined) throw responseNotFound(id)
   return readStored(`response ${id}`, () => stateOf(stored))
 }
 
-/** Streams a live response, or replays a stored one. Throws 404 if there is none. */
+/** Streams a response in progress, or replays a finished one. Throws 404 if there is none. */
 export async function openEventStream(
   organization: string,
   id: string,
@@ -34,21 +44,44 @@ export async function openEventStream(
   stores: ResponseStores,
   hold?: AcquireMemory,
 ): Promise<ResponseEventStream> {
-  const live = stores.live.find(organization, id)
-  if (live) return streamLive(live, options)
-  const stored = await findStored(organization, id, stores, hold)
-  return replay(id, fromStoredHead(stored.head), stored.log, options)
+  const found = openInMemory(organization, id, options, stores)
+  if (found) return found
+  const stored = await stores.responses.find(organization, id, hold)
+  if (stored === undefined) throw responseNotFound(id)
+  const { shared } = stores
+  if (shared === undefined || !isUnfinished(stored))
+    return replay(id, fromStoredHead(stored.head), stored.log, options)
+  // In the meantime, this process may have started the run, or another client may follow it.
+  return (
+    openInMemory(organization, id, options, stores) ??
+    streamFollowed(toLive(organization, stored), stored.pieces, shared, options)
+  )
 }
 
-async function findStored(
+function openInMemory(
   organization: string,
   id: string,
-  { responses }: ResponseStores,
-  hold?: AcquireMemory,
-): Promise<StoredResponse> {
-  const stored = await responses.find(organization, id, hold)
-  if (stored === undefined) throw responseNotFound(id)
-  return stored
+  options: ReplayOptions,
+  { live: executed, shared }: ResponseStores,
+): ResponseEventStream | undefined {
+  const live = executed.find(organization, id)
+  if (live) return streamLive(live, options)
+  const others = shared?.waiting.find(organization, id) ?? shared?.followed.find(organization, id)
+  return shared && others && streamFollowed(others, 0, shared, options)
+}
+
+/** A run that another process executes, as far as it is stored. */
+function toLive(organization: string, { id, head, log }: StoredResponse): LiveResponse {
+  return readStored(`response ${id}`, () => {
+    const live = new LiveResponse(organization, fromStoredHead(head))
+    for (const event of decodeEvents(log)) live.apply(event)
+    return live
+  })
+}
+
+/** Whether a stored response has yet to end. */
+export function isUnfinished({ status }: StoredResponse): boolean {
+  return status === 'queued' || status === 'in_progress'
 }
 
 /** The 404 for a response that was never stored, was deleted, or belongs to another organization. */

@@ -16,6 +16,7 @@ import {
 } from './foreground.ts'
 import { listInputItems } from './list-input-items.ts'
 import { listResponses, type ListRequest } from './list-responses.ts'
+import { type SharedResponses, streamFollowed } from './live/followed-responses.ts'
 import { type ResponseEventStream, streamLive } from './live/replay.ts'
 import { prepareResponse } from './prepare-response.ts'
 import { renderResponse } from './render/render-response.ts'
@@ -23,7 +24,10 @@ import type { DeletedResponse, InputTokens, ResponseObject } from './render/repl
 import type { ResponseRequest } from './request/schema.ts'
 
 /** What the service depends on. */
-export type ResponseServiceParts = ForegroundParts & { readonly runs: Runs }
+export type ResponseServiceParts = ForegroundParts & {
+  readonly runs: Runs
+  readonly shared?: SharedResponses | undefined
+}
 
 /**
  * The operations of the Responses API. A response of another organization is not found. `hold` is called with the bytes
@@ -74,7 +78,10 @@ export function createResponseService(parts: ResponseServiceParts): ResponseServ
     },
     async queueAndStream(request, context) {
       const live = await queueResponse(request, context, parts, runs)
-      return streamLive(live, { after: undefined, render: options })
+      const replayOptions = { after: undefined, render: options }
+      return parts.shared
+        ? streamFollowed(live, 0, parts.shared, replayOptions)
+        : streamLive(live, replayOptions)
     },
     async countInputTokens(request, context) {
       const { prepared, release } = await prepareResponse(request, context, parts)
@@ -99,8 +106,11 @@ async function removeResponse(
   id: string,
   stores: ResponseStores,
 ): Promise<DeletedResponse> {
-  if (stores.live.find(organization, id)) throw inFlight()
+  const live = stores.live.find(organization, id)
+  if (live && !(stores.shared && live.ending)) throw inFlight()
   const removal = await stores.responses.remove(organization, id)
+  // Its end is not stored yet.
+  if (removal === 'missing' && live) throw inFlight()
   if (removal === 'missing') throw responseNotFound(id)
   if (removal === 'running') throw inFlight()
   return { id, object: 'response.deleted', deleted: true }

@@ -63,11 +63,19 @@ export class BlockSplitter {
 
   /** After a blank line that ends a block: one that indented text follows may be inside of a list. */
   #blankLine(): number | undefined {
-    const pattern = /\n[ \t]*\n+(?=\S)/g
-    pattern.lastIndex = Math.max(0, this.#searched - 2)
-    const match = pattern.exec(this.#rest)
-    if (match === null) this.#searched = this.#rest.trimEnd().length
-    return match === null ? undefined : match.index + match[0].length
+    const text = this.#rest
+    for (let index = text.indexOf('\n', this.#searched); index >= 0;) {
+      // Not a regular expression, which would take quadratic time for a run of line breaks.
+      let end = index
+      let lines = 0
+      for (; /\s/.test(text[end] ?? ''); end++) if (text[end] === '\n') lines++
+      this.#searched = index
+      if (end === text.length) return undefined
+      if (lines > 1 && text[end - 1] === '\n') return end
+      index = text.indexOf('\n', end)
+    }
+    this.#searched = text.length
+    return undefined
   }
 
   #breakingPoint(): number {

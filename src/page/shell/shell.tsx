@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Empty } from '../components/states.tsx'
+import { ViewHeader } from '../components/view-header.tsx'
 import { ShortcutDialog } from '../keyboard/shortcut-dialog.tsx'
 import { useShortcut } from '../keyboard/shortcuts.tsx'
 import { type PageRoute, routeHash, useRoute } from '../routing/route.ts'
@@ -55,11 +55,10 @@ function CurrentView({ view, route }: { readonly view: View | undefined; readonl
   useTitle(title)
   if (view === undefined)
     return (
-      <Empty title="There is no such view">
-        <p>
-          <a href={routeHash('')}>Go to the start</a>
-        </p>
-      </Empty>
+      <>
+        <ViewHeader title="There is no such view" />
+        <a href={routeHash('')}>Go to the start</a>
+      </>
     )
   if (!isAllowed(view, keys)) return <MissingKey view={view} />
   const Content = view.component
@@ -70,10 +69,13 @@ function MissingKey({ view }: { readonly view: View }) {
   const kind =
     view.needs === 'adminKey' ? 'the admin key, the value of WEIR_ADMIN_KEY' : 'an API key of an organization'
   return (
-    <Empty title={view.title}>
-      <p>This view needs {kind}.</p>
-      <KeyForm />
-    </Empty>
+    <>
+      <ViewHeader title={view.title} />
+      <div class="state">
+        <p>This view needs {kind}.</p>
+        <KeyForm />
+      </div>
+    </>
   )
 }
 

@@ -45,6 +45,11 @@ export type Responses = {
    * Call the returned function when that one is about to be stored, or will not be; a second call does nothing.
    */
   pin(id: string): () => void
+  /**
+   * Keeps the other processes of the database from erasing what this one has pinned, for ten seconds. Does nothing if there
+   * are none.
+   */
+  postponeErasures(): Promise<void>
   /** Hides a response. It is erased, with its deleted predecessors, once no other response follows it. */
   remove(organization: string, id: string): Promise<RemovalResult>
   /**
@@ -93,9 +98,12 @@ export type NewResponse = {
   readonly log: string
 } & (
   | { readonly status: FinishedStatus }
-  /** `run` is the order of the run. */
-  | { readonly status: UnfinishedStatus; readonly run: JsonObject }
+  /** `run` is the order of the run. `owner` is absent for a process that does not share the database. */
+  | { readonly status: UnfinishedStatus; readonly run: JsonObject; readonly owner?: RunOwner | undefined }
 )
+
+/** The process that is to run a background run, and the request that created it. */
+export type RunOwner = { readonly process: string; readonly request: string }
 
 export type UnfinishedStatus = 'queued' | 'in_progress'
 export type FinishedStatus = Exclude<ResponseStatus, UnfinishedStatus>
@@ -110,6 +118,8 @@ export type StoredResponse = {
   readonly head: JsonObject
   /** The events so far; while the response is in progress, the joined pieces of its log. */
   readonly log: string
+  /** The number of pieces. */
+  readonly pieces: number
 }
 
 /** The part of a response that belongs to a conversation. */

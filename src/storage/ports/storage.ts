@@ -6,6 +6,7 @@ import type { Ledger } from './ledger.ts'
 import type { Organizations } from './organizations.ts'
 import type { ProviderState } from './provider-state.ts'
 import type { Responses } from './responses.ts'
+import type { SharedStore } from './shared-store.ts'
 import type { UsageBuckets } from './usage-buckets.ts'
 
 /** The store of a serving gateway. */
@@ -28,6 +29,8 @@ export type Storage = {
    */
   bootstrap(configured: string | undefined): Promise<NewKey | undefined>
   readonly readiness: Readiness
+  /** What the processes of the database share; undefined if this one is alone. */
+  readonly shared: SharedStore | undefined
   writerStats(): WriterStats
   /** Commits the writes that wait, and closes the database. */
   close(): Promise<void>

@@ -1,3 +1,4 @@
+import { lazy } from '../../lib/lazy.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Storage } from '../ports/storage.ts'
@@ -7,7 +8,7 @@ import { usageReport } from './billing/usage-report.ts'
 import { createUsageExpiry } from './billing/usage.ts'
 import { createCompletions } from './completions/completions.ts'
 import { type Database, openDatabase } from './connection/database.ts'
-import { lockForServing } from './connection/serving-lock.ts'
+import { assertNoEarlierServer } from './connection/earlier-server.ts'
 import { createReadiness } from './health/readiness.ts'
 import { bootstrap } from './keys/bootstrap.ts'
 import { createKeyDirectory } from './keys/key-directory.ts'
@@ -16,14 +17,16 @@ import { createOrganizationDeletions } from './organizations/organization-deleti
 import { createOrganizations } from './organizations/organizations.ts'
 import { createProviderState } from './provider-state.ts'
 import { createResponses } from './responses/responses.ts'
+import { openSharedStore } from './shared/shared-store.ts'
 import { createUsageBuckets } from './usage/buckets.ts'
 import { createTransactionExpiry } from './writer/outcome.ts'
 
-/** Opens the database with this URL, and migrates it if necessary; rejects if another server uses it. */
-export async function openPostgres(url: Secret, log: Log): Promise<Storage> {
+/** Opens the database with this URL for one more process, and migrates it if necessary; for `clock` see `StorageOptions`. */
+export async function openPostgres(url: Secret, log: Log, clock?: () => number): Promise<Storage> {
   const database = await openDatabase(url, log)
   const { writer, usageWriter, health } = database
-  const lock = await lockForServing(url, database).catch((error) => closeAfter(database, error))
+  await assertNoEarlierServer(database).catch((error) => closeAfter(database, error))
+  const shared = await openSharedStore(url, database, clock).catch((error) => closeAfter(database, error))
   const ledger = createLedger(database)
   const [metered, unmetered] = [writer.stats, usageWriter.stats]
   return {
@@ -41,12 +44,16 @@ export async function openPostgres(url: Secret, log: Log): Promise<Storage> {
     returnSpace: createTransactionExpiry(database.query),
     bootstrap: (configured) => bootstrap(database, configured),
     readiness: createReadiness(health),
+    shared,
     writerStats: () => sumOf(metered(), unmetered()),
-    async close() {
+    close: lazy(async () => {
+      // The settlements that could not be written have a last attempt, which an outage that is over must not refuse.
+      if (health.refusal()) await health.probe().catch(() => {})
       ledger.close()
       await database.close()
-      await lock.release()
-    },
+      // When nothing is settled under this id any more.
+      await shared.leave()
+    }),
   }
 }
 

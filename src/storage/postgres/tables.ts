@@ -99,6 +99,8 @@ export const reservations = pgTable('reservations', {
   prompt_tokens: number().notNull(),
   /** The metadata for its usage row. */
   request: text().notNull(),
+  /** The process that settles it; a row whose process is not in `processes` was left by one that died. */
+  process_id: text(),
 })
 
 /** Every change of a balance; the entries of an organization add up to its balance. */

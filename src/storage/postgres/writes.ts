@@ -53,7 +53,7 @@ export function writeParts(parameters: Parameters, jobs: readonly WriteRows[]): 
   const ends = jobs.flatMap((job) => job.ends)
   return [
     ...(completions.length > 0 ? [insertCompletions(parameters, completions)] : []),
-    ...(responses.length > 0 ? [insertResponses(parameters, responses)] : []),
+    ...(responses.length > 0 ? insertResponses(parameters, responses) : []),
     ...(ends.length > 0 ? finishResponses(parameters, ends) : []),
   ]
 }
@@ -117,11 +117,17 @@ const responseTypes = {
   run: 'text',
   log: 'text',
   input: 'text',
+  process_id: 'text',
+  request_id: 'text',
 }
 
 type ResponseRow = Readonly<Record<keyof typeof responseTypes, string | null>>
 
+/** What a response has only for its row in `runs`. */
+const runColumns = ['process_id', 'request_id']
+
 function toResponseRow(job: string, response: NewResponse): ResponseRow {
+  const owner = 'owner' in response ? response.owner : undefined
   return {
     job,
     id: response.id,
@@ -132,15 +138,22 @@ function toResponseRow(job: string, response: NewResponse): ResponseRow {
     run: 'run' in response ? JSON.stringify(response.run) : null,
     log: response.log,
     input: JSON.stringify(response.input),
+    process_id: owner?.process ?? null,
+    request_id: owner?.request ?? null,
   }
 }
 
-function insertResponses(parameters: Parameters, rows: readonly ResponseRow[]): string {
-  const columns = Object.keys(responseTypes).filter((column) => column !== 'job')
+function insertResponses(parameters: Parameters, rows: readonly ResponseRow[]): readonly string[] {
+  const columns = Object.keys(responseTypes).filter((name) => name !== 'job' && !runColumns.includes(name))
   const selected = columns.map((column) => `input."${column}"`).join()
-  return `stored_responses AS (
-    INSERT INTO responses (${columns.join()})
-    SELECT ${selected} FROM ${parameters.table('input', responseTypes, rows)} ${ofRecorded})`
+  return [
+    `new_responses AS (
+      SELECT input.* FROM ${parameters.table('input', responseTypes, rows)} ${ofRecorded})`,
+    `stored_responses AS (INSERT INTO responses (${columns.join()}) SELECT ${selected} FROM new_responses input)`,
+    `stored_runs AS (
+      INSERT INTO runs (response_id, process_id, request_id)
+      SELECT id, process_id, request_id FROM new_responses WHERE process_id IS NOT NULL)`,
+  ]
 }
 
 const endTypes = { job: 'text', organization_id: 'text', id: 'text', status: 'text', log: 'text' }
@@ -159,5 +172,6 @@ function finishResponses(parameters: Parameters, rows: readonly EndRow[]): reado
       WHERE r.id = input.id AND r.organization_id = input.organization_id AND r.status IN ('queued', 'in_progress')
       RETURNING r.id)`,
     'cleared AS (DELETE FROM response_log USING finished WHERE response_id = finished.id)',
+    'ended_runs AS (DELETE FROM runs USING finished WHERE response_id = finished.id)',
   ]
 }

@@ -1,5 +1,6 @@
 import type { Log } from '../../lib/log.ts'
 import type { Storage, UsageUpkeep } from '../ports/storage.ts'
+import { createProcessIdentity } from '../common/process-identity.ts'
 import { createLedger } from './billing/ledger.ts'
 import { prepareUsageExpiry } from './billing/usage.ts'
 import { createCompletions } from './completions/completions.ts'
@@ -16,6 +17,7 @@ import { createOrganizationDeletions } from './organizations/organization-deleti
 import { createOrganizations } from './organizations/organizations.ts'
 import { createProviderState } from './provider-state.ts'
 import { createResponses } from './responses/responses.ts'
+import { createSharedStore, openSharedStore, type OpenSharedStore } from './shared/shared-store.ts'
 import { outageMessage } from './sqlite-errors.ts'
 import { createUsageBuckets } from './usage/buckets.ts'
 import { createRollup } from './usage/rollup.ts'
@@ -24,7 +26,29 @@ import { createWriter, type Writer } from './writer/writer.ts'
 /** Opens the file or `:memory:`, and creates or migrates it if necessary; throws if another server uses it. */
 export function openSqlite(file: string, log: Log): Storage {
   const lock = file === inMemory ? undefined : lockForServing(file)
-  const database = openDatabase(file, log)
+  return assemble(openDatabase(file, log), log, { shared: undefined, close: () => lock?.release() })
+}
+
+/** Opens the file for one of the processes of a server, which has locked the folder for all of them. */
+export async function openSharedSqlite(file: string, log: Log, clock?: () => number): Promise<Storage> {
+  const identity = createProcessIdentity()
+  const database = openDatabase(file, log, identity)
+  const shared = await openSharedStore(database, identity).catch((error) => {
+    database.close()
+    return throwForOperator(error)
+  })
+  return assemble(database, log, { shared, clock, close: shared.leave })
+}
+
+/** What a store has besides its database. */
+type Sharing = {
+  readonly shared: OpenSharedStore | undefined
+  /** See `StorageOptions`. */
+  readonly clock?: (() => number) | undefined
+  close(): Promise<void> | void
+}
+
+function assemble(database: Database, log: Log, { shared, clock, close }: Sharing): Storage {
   const health = createHealth(database, log)
   const writer = createWriter(database, { health })
   const ledger = createLedger(database, writer)
@@ -42,6 +66,7 @@ export function openSqlite(file: string, log: Log): Storage {
     returnSpace: createSpaceReturn(database, writer),
     bootstrap: (configured) => bootstrap(database, writer, configured).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
+    shared: shared && createSharedStore(shared, database, writer, clock),
     writerStats: writer.stats,
     async close() {
       wal.stop()
@@ -49,7 +74,7 @@ export function openSqlite(file: string, log: Log): Storage {
       ledger.close()
       writer.close()
       database.close()
-      lock?.release()
+      await close()
     },
   }
 }

@@ -79,7 +79,7 @@ export const provider_state = sqliteTable(
   ],
 )
 
-/** The reservations of open requests; a row that exists at startup was left by a process that died. */
+/** The reservations of open requests; a row whose process is not in `processes` was left by one that died. */
 export const reservations = sqliteTable('reservations', {
   request_id: text().primaryKey(),
   organization_id: ownerId(),
@@ -89,6 +89,8 @@ export const reservations = sqliteTable('reservations', {
   prompt_tokens: integer().notNull(),
   /** The metadata for its usage row. */
   request: text({ mode: 'json' }).$type<RequestMetadata>().notNull(),
+  /** The process that settles it; null for a server that is alone. */
+  process_id: text(),
 })
 
 /** Money added by the operator, or the cost of a request. */

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { Client } from 'pg'
 import { Secret } from '../../../src/lib/secret.ts'
 import { createOrganizations } from '../../../src/storage/postgres/organizations/organizations.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
@@ -112,10 +113,28 @@ describe.skipIf(!hasPostgres)('a gateway on PostgreSQL', () => {
     expect(after?.balance).toBe(after?.entries)
   })
 
-  test('is the only one on its database', async () => {
-    const { url, scenario } = await startGateway(20)
+  test('shares its database with others', async () => {
+    const { url, scenario, app } = await startGateway(20)
     await using _ = scenario
-    await expect(startApp({ database: new Secret(url) })).rejects.toThrow('is in use by another weir server')
+    await using other = await startApp({ database: new Secret(url) })
+    const { id } = (await (await app.chat({ ...chatRequest, store: true })).json()) as { readonly id: string }
+    expect((await other.request(`/v1/chat/completions/${id}`)).status).toBe(200)
+    expect(await execute(url, 'SELECT id FROM processes')).toHaveLength(2)
+  })
+
+  test('does not share its database with a server of an earlier version', async () => {
+    const { url, scenario } = await startGateway(20)
+    await scenario[Symbol.asyncDispose]()
+    expect(await execute(url, 'SELECT id FROM processes')).toHaveLength(0)
+    const earlier = new Client({ connectionString: url })
+    await earlier.connect()
+    await earlier.query({ text: 'BEGIN' })
+    await earlier.query({ text: 'SELECT pg_advisory_xact_lock(7239118, hashtext(current_schema()))' })
+    await expect(startApp({ database: new Secret(url) })).rejects.toThrow(
+      'is in use by a weir server of an earlier version',
+    )
+    await earlier.end()
+    await using _ = await startApp({ database: new Secret(url) })
   })
 
   test('applies a revocation by a command within a second', async () => {

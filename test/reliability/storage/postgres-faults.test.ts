@@ -7,6 +7,7 @@ import { createOrganizations } from '../../../src/storage/postgres/organizations
 import { waitUntil } from '../../support/billing-database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { execute, hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres/server.ts'
+import { openSharedStore } from '../../../src/storage/postgres/shared/shared-store.ts'
 import { quietLog } from '../../unit/storage/support/folder.ts'
 import { requestOf } from '../../unit/storage/support/ledger-fixture.ts'
 
@@ -19,10 +20,12 @@ async function startLedger(options: { readonly outcomeTimeoutMs?: number } = {})
   const proxy = await startProxy(server.port)
   const url = await server.createDatabase()
   const database = await openDatabase(new Secret(proxy.through(url)), quietLog, options)
+  const { leave } = await openSharedStore(new Secret(url), database)
   const ledger = createLedger(database)
   onTestFinished(async () => {
     ledger.close()
     await database.close()
+    await leave()
     proxy[Symbol.dispose]()
   })
   const organizations = createOrganizations(database)

@@ -51,14 +51,14 @@ describe('the queue of runs', () => {
   test('skips the runs of a paused organization until that is resumed', () => {
     const { queue, live } = queueOf('a1', 'a2', 'b1')
     queue.park()
-    expect([queue.first()?.live.id, queue.parked]).toEqual(['b1', 1])
+    expect([queue.first()?.live.id, queue.parked.size]).toEqual(['b1', 1])
     queue.add(runOf('a3'))
     expect(takeAll(queue)).toEqual(['b1'])
     queue.unpark('b')
     expect(queue.first()).toBeUndefined()
     expect(queue.remove(live('a1'))?.live.id).toBe('a1')
     queue.unpark('a')
-    expect([queue.parked, ...takeAll(queue)]).toEqual([0, 'a2', 'a3'])
+    expect([queue.parked.size, ...takeAll(queue)]).toEqual([0, 'a2', 'a3'])
   })
 
   test('drops an organization with its last run', () => {
@@ -66,7 +66,7 @@ describe('the queue of runs', () => {
     queue.park()
     expect(queue.remove(live('a1'))?.live.id).toBe('a1')
     expect(queue.remove(live('a1'))).toBeUndefined()
-    expect([queue.parked, queue.countsOf('a').size]).toEqual([0, 0])
+    expect([queue.parked.size, queue.countsOf('a').size]).toEqual([0, 0])
     queue.unpark()
     expect(takeAll(queue)).toEqual(['b1'])
   })

@@ -4,6 +4,7 @@ import { Secret } from '../../../src/lib/secret.ts'
 import { createLedger } from '../../../src/storage/postgres/billing/ledger.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/postgres/organizations/organizations.ts'
+import { openSharedStore } from '../../../src/storage/postgres/shared/shared-store.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { quietLog } from './support/folder.ts'
@@ -11,7 +12,11 @@ import { requestOf } from './support/ledger-fixture.ts'
 
 async function open(url: string) {
   const database = await openDatabase(new Secret(url), quietLog)
-  onTestFinished(() => database.close())
+  const { leave } = await openSharedStore(new Secret(url), database)
+  onTestFinished(async () => {
+    await database.close()
+    await leave()
+  })
   return { database, ledger: createLedger(database), organizations: createOrganizations(database) }
 }
 
@@ -51,6 +56,20 @@ describe.skipIf(!hasPostgres)('the PostgreSQL store', () => {
     await prepaid
     const usage = () => execute(url, 'SELECT id FROM usage')
     await waitUntil(async () => (await usage()).length === 2, 'both usage rows')
+  })
+
+  test('reserves nothing for a process that is removed while it waits for a lock', async () => {
+    const url = await (await sharedPostgres()).createDatabase()
+    const { ledger, database, organizations } = await open(url)
+    const { id } = await organizations.create('acme')
+    await organizations.credit('acme', 1000n)
+    const release = await lockOrganizations(url)
+    const reserved = ledger.reserve({ request: requestOf(id), amount: 7n, promptCost: 1n, promptTokens: 1 })
+    reserved.catch(() => {})
+    await execute(url, 'DELETE FROM processes WHERE id = $1', [database.process.id()])
+    await release()
+    await expect(reserved).rejects.toMatchObject({ status: 503 })
+    expect(await execute(url, 'SELECT request_id FROM reservations')).toEqual([])
   })
 
   test('never reserves more than the balance for two processes on one database', async () => {

@@ -13,7 +13,7 @@ testStores((open) => {
     const response = { ...finished(acme, undefined, 'incomplete'), head, input, log: '["é\\u0000"]\n' }
     await insert(response)
     const found = await responses.find(acme, response.id)
-    expect(found).toEqual({ id: response.id, status: 'incomplete', head, log: response.log })
+    expect(found).toEqual({ id: response.id, status: 'incomplete', head, log: response.log, pieces: 0 })
     expect(await responses.findInput(acme, response.id)).toEqual(input)
   })
 

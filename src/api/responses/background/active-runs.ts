@@ -3,7 +3,7 @@ import { interrupted } from '../../../lib/errors/errors.ts'
 import { causeOf } from '../../../lib/log.ts'
 import { settleWithin } from '../../../lib/time.ts'
 import type { LiveResponse } from '../live/live-response.ts'
-import { createCheckpoints } from './checkpoints.ts'
+import type { Checkpoints } from './checkpoints.ts'
 import { dropRun, executeRun } from './execute-run.ts'
 import type { Run, RunParts } from './run.ts'
 
@@ -17,6 +17,8 @@ export type ActiveRuns = {
   abort(live: LiveResponse, error: unknown): void
   /** The number of runs that were started and have not ended. */
   size(): number
+  /** The responses of these runs. */
+  responses(): readonly LiveResponse[]
   /** Resolves when all runs have ended. */
   idle(): Promise<void>
   /** Ends all runs with the error. The next process ends those whose end could not be stored in time. */
@@ -26,11 +28,10 @@ export type ActiveRuns = {
 /** For the ends of all runs to be stored when the process stops. */
 const stopTimeoutMs = 10_000
 
-/** An empty set of active runs. */
-export function createActiveRuns(parts: RunParts): ActiveRuns {
+/** An empty set of active runs, of which `checkpoints` stores the events. */
+export function createActiveRuns(parts: RunParts, checkpoints: Checkpoints): ActiveRuns {
   const started = new Map<LiveResponse, AbortController>()
   const ends = new Set<Promise<void>>()
-  const checkpoints = createCheckpoints(parts.responses, parts.log)
   const abandoned = new AbortController()
 
   /** If the end is not stored, the response stays in progress in the database until the next start ends it. */
@@ -56,6 +57,7 @@ export function createActiveRuns(parts: RunParts): ActiveRuns {
     drop: (run, error) => void track(dropRun(run, error, abandoned.signal, parts)),
     abort: (live, error) => started.get(live)?.abort(error),
     size: () => started.size,
+    responses: () => [...started.keys()],
     idle,
     async stop(error) {
       for (const abort of started.values()) abort.abort(error)

@@ -17,12 +17,30 @@ export async function cancelResponse(
 ): Promise<ResponseState> {
   const found = await findState(organization, id, stores, hold)
   if (!found.head.background) throw notCancellable('Cannot cancel a synchronous response.')
-  const live = isFinished(found) ? undefined : stores.live.find(organization, id)
-  if (live) await runs.cancel(live)
   // The run may have ended in another way before the cancellation reached it.
-  const state = live?.state ?? found
+  const state = isFinished(found)
+    ? found
+    : await cancelUnfinished(found, organization, id, runs, stores, hold)
   if (state.status === 'incomplete') return state
   throw notCancellable(`Cannot cancel a ${state.status} response.`)
+}
+
+async function cancelUnfinished(
+  found: ResponseState,
+  organization: string,
+  id: string,
+  runs: Runs,
+  stores: ResponseStores,
+  hold?: AcquireMemory,
+): Promise<ResponseState> {
+  const live = stores.live.find(organization, id)
+  if (live) {
+    await runs.cancel(live)
+    return live.state
+  }
+  if (runs.exchange === undefined) return found
+  await runs.exchange.cancel({ organization, id })
+  return await findState(organization, id, stores, hold)
 }
 
 function notCancellable(message: string): Error {

@@ -23,21 +23,23 @@ export async function executeRun(
   parts: RunParts,
 ): Promise<void> {
   const { live } = run
+  const { ownership } = parts
   const progress: CallProgress = { ending: undefined }
+  let started = false
   try {
-    const markStarted = () => parts.responses.start(live.organization, live.id)
-    if (await retryWhileUnavailable(markStarted, signals.abort))
-      await generate(run, slot, signals.abort, progress, parts)
-    else live.apply({ type: 'cancelled', usage: null })
+    started = await retryWhileUnavailable(() => ownership.start(live), signals.abort)
+    if (started) await generate(run, slot, signals.abort, progress, parts)
+    else ownership.forget(live)
   } catch (error) {
-    await storeEnd(run, error, progress, signals.abandoned, parts)
+    if (started) await storeEnd(run, error, progress, signals.abandoned, parts)
+    else await endUnstarted(run, error, signals.abandoned, parts)
   } finally {
     slot.release(0)
     parts.live.remove(live)
   }
 }
 
-/** Ends a run that was not started; resolves when its end is stored. */
+/** Ends a run that was not started; resolves when its end is stored, or left to another process. */
 export async function dropRun(
   run: Run,
   error: unknown,
@@ -45,11 +47,23 @@ export async function dropRun(
   parts: RunParts,
 ): Promise<void> {
   try {
-    await storeEnd(run, error, { ending: undefined }, abandoned, parts)
+    await endUnstarted(run, error, abandoned, parts)
   } finally {
     run.slot.release()
     parts.live.remove(run.live)
   }
+}
+
+async function endUnstarted(
+  run: Run,
+  error: unknown,
+  abandoned: AbortSignal,
+  parts: RunParts,
+): Promise<void> {
+  const { live } = run
+  const withdrawn = await retryWhileUnavailable(() => parts.ownership.withdraw(live), abandoned)
+  if (withdrawn) await storeEnd(run, error, { ending: undefined }, abandoned, parts)
+  else parts.ownership.forget(live)
 }
 
 /** The end of the call, once it has one. */

@@ -1,12 +1,14 @@
 import { estimatePromptTokens, countImages } from '../../../gateway/billing/estimate.ts'
 import type { RequestContext } from '../../../http/request-context.ts'
+import type { NewResponse } from '../../../storage/ports/responses.ts'
 import { encodeEvents } from '../events/event-log.ts'
 import { LiveResponse } from '../live/live-response.ts'
 import { prepareResponse, type ServiceParts } from '../prepare-response.ts'
+import type { Conversation } from '../request/lower.ts'
 import type { ResponseRequest } from '../request/schema.ts'
 import { storedHead, storedItems } from '../stored-response.ts'
 import type { Runs } from './runs.ts'
-import { storedOrder } from './stored-run.ts'
+import { type RunOrder, storedOrder } from './stored-run.ts'
 
 /** Queues a background run; resolves when it is stored, and no longer depends on the connection of the client. */
 export async function queueResponse(
@@ -15,7 +17,7 @@ export async function queueResponse(
   parts: ServiceParts,
   runs: Runs,
 ): Promise<LiveResponse> {
-  const releaseSlot = runs.claimSlot(context.organization.id)
+  const releaseSlot = await runs.claimSlot(context.organization.id)
   try {
     return await storeQueued(request, context, parts, runs)
   } finally {
@@ -46,20 +48,26 @@ async function storeQueued(
     promptTokens: estimatePromptTokens(generation),
     images: countImages(generation),
   }
-  const row = {
-    id: head.id,
-    organization: organization.id,
-    previousId: head.previous_response_id ?? undefined,
-    head: storedHead(head),
-    input: storedItems(conversation.input),
-    log: encodeEvents(live.events),
-    status: 'queued' as const,
-    run: storedOrder(order),
-  }
+  const row = queuedRow(live, conversation, order, runs)
   const reservation = { metadata: facts, billing: organization.billing, admission, model, generation }
   const call = await parts.gateway
     .reserve(reservation, [{ kind: 'insert-response', response: row }])
     .finally(releasePrevious)
   runs.add({ live, metadata: facts, slot: call })
   return live
+}
+
+function queuedRow(live: LiveResponse, conversation: Conversation, order: RunOrder, runs: Runs): NewResponse {
+  const { head } = live
+  return {
+    id: head.id,
+    organization: live.organization,
+    previousId: head.previous_response_id ?? undefined,
+    head: storedHead(head),
+    input: storedItems(conversation.input),
+    log: encodeEvents(live.events),
+    status: 'queued',
+    run: storedOrder(order),
+    owner: runs.ownerOf(order.facts),
+  }
 }

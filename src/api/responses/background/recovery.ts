@@ -56,7 +56,11 @@ export async function recoverRuns(parts: RecoveryParts): Promise<Recovered> {
   }
 }
 
-async function toQueuedRun({ row, live, order }: StoredRun, { keys, limits }: RecoveryParts): Promise<Run> {
+/** Converts the row of a queued run; the tokens that it has reserved are unknown. */
+export async function toQueuedRun(
+  { row, live, order }: StoredRun,
+  { keys, limits }: RecoveryParts,
+): Promise<Run> {
   const { facts } = order
   const organization = (await keys.find(facts.key))?.organization
   // Without an organization the run fails when it is its turn.
@@ -66,7 +70,11 @@ async function toQueuedRun({ row, live, order }: StoredRun, { keys, limits }: Re
 
 const noLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null }
 
-async function settleInterrupted({ row, live, order }: StoredRun, parts: RecoveryParts): Promise<void> {
+/** Settles a run whose process was killed: it has failed, and its usage up to then is charged. */
+export async function settleInterrupted(
+  { row, live, order }: StoredRun,
+  parts: RecoveryParts,
+): Promise<void> {
   // The event may have been emitted before the first checkpoint stored it.
   if (live.state.status === 'queued') live.apply({ type: 'started' })
   const usage = usageOf(order, live.events)
@@ -78,8 +86,11 @@ async function settleInterrupted({ row, live, order }: StoredRun, parts: Recover
   await settleWith(order, outcome, finishing(row, finished), parts)
 }
 
-/** A run that was not started costs nothing; a started one costs its prompt, because its output is unknown. */
-async function failDamaged({ row, order }: DamagedRun, parts: RecoveryParts): Promise<void> {
+/**
+ * Ends a run that cannot be read. One that was not started costs nothing; a started one costs its prompt, because its
+ * output is unknown.
+ */
+export async function failDamaged({ row, order }: DamagedRun, parts: RecoveryParts): Promise<void> {
   parts.log.error('A background run failed because its stored state cannot be read.', {
     response: row.id,
   })

@@ -23,9 +23,17 @@ export class RunQueue {
     return this.#characters
   }
 
-  /** The number of parked organizations. */
-  get parked(): number {
-    return this.#parked.size
+  /** The parked organizations. */
+  get parked(): ReadonlySet<string> {
+    return this.#parked
+  }
+
+  /** All queued runs. */
+  runs(): readonly Run[] {
+    return this.#organizations
+      .values()
+      .flatMap(({ runs }) => runs.values().map(({ run }) => run))
+      .toArray()
   }
 
   /** The number of queued runs of one organization, and their approximate memory in characters. */

@@ -11,6 +11,7 @@ import type { KeyDirectory, KnownKey } from '../../../storage/ports/key-director
 import type { Write } from '../../../storage/ports/writes.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { LiveResponses } from '../live/live-responses.ts'
+import type { RunOwnership } from './run-ownership.ts'
 import type { ToolOptions } from '../request/tools.ts'
 
 /** A background run, from the moment when its response is stored as queued. */
@@ -27,6 +28,7 @@ export type RunParts = {
   readonly current: () => RunEnvironment
   readonly responses: Responses
   readonly live: LiveResponses
+  readonly ownership: RunOwnership
   readonly keys: KeyDirectory
   /** Executes writes in a transaction of their own. */
   readonly write: (writes: readonly Write[]) => Promise<void>

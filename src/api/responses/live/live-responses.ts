@@ -18,6 +18,7 @@ export function createLiveResponses(): LiveResponses {
       return found?.organization === organization ? found : undefined
     },
     add: (response) => void responses.set(response.id, response),
-    remove: (response) => void responses.delete(response.id),
+    // The entry may be a later one of the same response.
+    remove: (response) => void (responses.get(response.id) === response && responses.delete(response.id)),
   }
 }

@@ -23,7 +23,7 @@ export function readDraft(
   pairs: readonly DraftPair[],
 ): { readonly metadata: Metadata } | { readonly problem: string } {
   const keys = pairs.map(({ key }) => key)
-  if (keys.includes('')) return { problem: 'The key of a pair is empty.' }
+  if (keys.includes('')) return { problem: 'Each pair requires a key.' }
   const repeated = keys.find((key, index) => keys.indexOf(key) !== index)
   if (repeated !== undefined) return { problem: `The key “${repeated}” is used twice.` }
   const entries: [string, unknown][] = []

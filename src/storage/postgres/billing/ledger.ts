@@ -3,13 +3,14 @@ import type { Outcome } from '../../../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { timeSortedId } from '../../../lib/id.ts'
+import { processRemoved } from '../../common/process-identity.ts'
 import { createSettlementRetries } from '../../common/settlement-retries.ts'
 import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports/ledger.ts'
 import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
 import { noWrites, type Write } from '../../ports/writes.ts'
 import type { Database } from '../connection/database.ts'
 import { toWriteRows } from '../writes.ts'
-import { type OpenReservation, openReservationsAfter, toReservationRow } from './reservations.ts'
+import { type OpenReservation, abandonedReservationsAfter, toReservationRow } from './reservations.ts'
 import { toSettlement, toUsageRow } from './settlement.ts'
 
 /** The ledger in the PostgreSQL database. */
@@ -42,13 +43,15 @@ export function createLedger(database: Database): Ledger {
 }
 
 async function reserve(
-  { writer }: Database,
+  { writer, process }: Database,
   reservation: Reservation,
   writes: readonly Write[] = noWrites,
 ): Promise<boolean> {
   const { id, organization } = reservation.request
-  const job = { kind: 'reserve', id, organization, row: toReservationRow(reservation) } as const
-  return (await writer.write({ ...job, rows: toWriteRows(id, writes) })) !== undefined
+  const job = { kind: 'reserve', id, organization, row: toReservationRow(reservation, process.id()) } as const
+  const row = await writer.write({ ...job, rows: toWriteRows(id, writes) })
+  if (row?.removed) throw processRemoved()
+  return row !== undefined
 }
 
 type SettleNow = (request: RequestMetadata, outcome: Outcome, options: SettleOptions) => Promise<Settlement>
@@ -92,7 +95,7 @@ async function recover(
 ): Promise<number> {
   let settled = 0
   for (let after = ''; ;) {
-    const found = await openReservationsAfter(query, after, maxRecovered)
+    const found = await abandonedReservationsAfter(query, after, maxRecovered)
     const last = found.at(-1)
     if (last === undefined) return settled
     const open = found.filter(({ request }) => !continues(request.id))

@@ -24,12 +24,16 @@ const columnTypes = {
   prompt_cost: 'bigint',
   prompt_tokens: 'bigint',
   request: 'text',
+  process_id: 'text',
 }
 
 type ReservationRow = Readonly<Record<keyof typeof columnTypes, string | number | bigint>>
 
 /** Returns the row of a reservation. */
-export function toReservationRow({ request, amount, promptCost, promptTokens }: Reservation): ReservationRow {
+export function toReservationRow(
+  { request, amount, promptCost, promptTokens }: Reservation,
+  process: string,
+): ReservationRow {
   return {
     request_id: request.id,
     organization_id: request.organization,
@@ -37,14 +41,16 @@ export function toReservationRow({ request, amount, promptCost, promptTokens }: 
     prompt_cost: clampToColumn(promptCost),
     prompt_tokens: promptTokens,
     request: JSON.stringify(request),
+    process_id: process,
   }
 }
 
 /**
  * Returns the statement that makes reservations of locked organizations, in their order, as long as the unreserved part
- * of the balance covers them, and executes their writes. Returns a row for each reservation that was made.
+ * of the balance covers them, and executes their writes. Returns a row for each reservation that was made, or that
+ * was not because the process is removed.
  */
-export function reserveStatement(id: string, jobs: readonly ReserveJob[], now: number): Statement {
+export function reserveStatement(id: string, jobs: readonly ReserveJob[]): Statement {
   const parameters = new Parameters()
   const names = Object.keys(columnTypes).join()
   const table = parameters.table(
@@ -54,21 +60,12 @@ export function reserveStatement(id: string, jobs: readonly ReserveJob[], now: n
   )
   const parts = [
     `input AS (SELECT * FROM ${table})`,
-    `queues AS (
-      SELECT o.id organization_id, o.balance - o.reserved available,
-        array_agg(input.amount ORDER BY n) amounts, array_agg(input.request_id ORDER BY n) requests
-      FROM input JOIN organizations o ON o.id = input.organization_id AND o.deletion IS NULL GROUP BY o.id)`,
-    // Each step decides on the next reservation of every organization.
-    `steps (organization_id, step, available, covered) AS (
-      SELECT organization_id, 0, available, false FROM queues
-      UNION ALL
-      SELECT s.organization_id, s.step + 1,
-        s.available - CASE WHEN s.available >= q.amounts[s.step + 1] THEN q.amounts[s.step + 1] ELSE 0 END,
-        s.available >= q.amounts[s.step + 1]
-      FROM steps s JOIN queues q USING (organization_id) WHERE s.step < cardinality(q.amounts))`,
+    // A removal of the process waits for the end of this transaction, and so finds what it has reserved.
+    'present AS (SELECT id FROM processes WHERE id IN (SELECT process_id FROM input) FOR KEY SHARE)',
+    ...coverage,
     `recorded AS (
       INSERT INTO reservations (${names})
-      SELECT ${names} FROM input WHERE request_id IN (
+      SELECT ${names} FROM input WHERE process_id IN (SELECT id FROM present) AND request_id IN (
         SELECT q.requests[s.step] FROM steps s JOIN queues q USING (organization_id) WHERE s.covered)
       RETURNING request_id id, organization_id, amount)`,
     `reserved_organizations AS (
@@ -78,13 +75,33 @@ export function reserveStatement(id: string, jobs: readonly ReserveJob[], now: n
       parameters,
       jobs.map(({ rows }) => rows),
     ),
-    'results AS (SELECT id FROM recorded)',
-    keepResults(parameters, id, now),
+    `results AS (SELECT id, false removed FROM recorded UNION ALL
+      SELECT request_id, true FROM input WHERE process_id NOT IN (SELECT id FROM present))`,
+    keepResults(parameters, id),
   ]
-  return { text: `WITH RECURSIVE ${parts.join(',\n')} SELECT id FROM results`, values: parameters.values }
+  return {
+    text: `WITH RECURSIVE ${parts.join(',\n')} SELECT id, removed FROM results`,
+    values: parameters.values,
+  }
 }
 
-/** A reservation that was found at startup, without its amount. */
+/** Decides which reservations are covered. */
+const coverage: readonly string[] = [
+  `queues AS (
+    SELECT o.id organization_id, o.balance - o.reserved available,
+      array_agg(input.amount ORDER BY n) amounts, array_agg(input.request_id ORDER BY n) requests
+    FROM input JOIN organizations o ON o.id = input.organization_id AND o.deletion IS NULL GROUP BY o.id)`,
+  // Each step decides on the next reservation of every organization.
+  `steps (organization_id, step, available, covered) AS (
+    SELECT organization_id, 0, available, false FROM queues
+    UNION ALL
+    SELECT s.organization_id, s.step + 1,
+      s.available - CASE WHEN s.available >= q.amounts[s.step + 1] THEN q.amounts[s.step + 1] ELSE 0 END,
+      s.available >= q.amounts[s.step + 1]
+    FROM steps s JOIN queues q USING (organization_id) WHERE s.step < cardinality(q.amounts))`,
+]
+
+/** A reservation that a process left open, without its amount. */
 export type OpenReservation = Omit<Reservation, 'amount'>
 
 type OpenRow = {
@@ -95,15 +112,19 @@ type OpenRow = {
   readonly prompt_tokens: number
 }
 
-/** Returns up to `limit` open reservations whose request ids are greater than `after`, by request id. */
-export async function openReservationsAfter(
+/**
+ * Returns up to `limit` reservations of processes that are gone, whose request ids are greater than `after`, by request id.
+ * That of a background run is left to the process that claims the run.
+ */
+export async function abandonedReservationsAfter(
   query: Query,
   after: string,
   limit: number,
 ): Promise<readonly OpenReservation[]> {
   const rows = await query<OpenRow>(
-    'SELECT request_id id, organization_id organization, request, prompt_cost, prompt_tokens FROM reservations ' +
-      'WHERE request_id > $1 ORDER BY request_id LIMIT $2',
+    `SELECT request_id id, organization_id organization, request, prompt_cost, prompt_tokens FROM reservations r
+    WHERE request_id > $1 AND NOT EXISTS (SELECT FROM processes p WHERE p.id = r.process_id)
+    AND NOT EXISTS (SELECT FROM runs WHERE runs.request_id = r.request_id) ORDER BY request_id LIMIT $2`,
     [after, limit],
   )
   return rows.map(toReservation)

@@ -1,6 +1,8 @@
 import { createLog, type Log } from '../../../lib/log.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import { settleWithin } from '../../../lib/time.ts'
+import { createProcessIdentity } from '../../common/process-identity.ts'
+import type { ProcessIdentity } from '../../ports/shared-store.ts'
 import { releaseReservations } from '../billing/reservations.ts'
 import { createHealth, type Health } from '../health/health.ts'
 import { outageMessage } from '../postgres-errors.ts'
@@ -17,6 +19,8 @@ import { migrations } from './migrations.ts'
 export type Database = {
   /** The host and the name of the database, without user and password. */
   readonly label: string
+  /** This process, which owns what it reserves and queues. */
+  readonly process: ProcessIdentity
   /** Runs one statement in a transaction of its own. */
   readonly query: Query
   /** Runs one statement that reads, with a timeout of its own. */
@@ -75,6 +79,7 @@ function assemble(url: Secret, connections: Connections, { label, log, options }
   const usageWriter = createWriter(ofUsage, { health })
   return {
     label,
+    process: createProcessIdentity(),
     query,
     readWithin: createBoundedRead(connections),
     transact,

@@ -5,3 +5,7 @@ export const completeLog = `CASE status WHEN 'in_progress' THEN log || coalesce(
 /** SQL for its size in bytes. */
 export const logSize = `octet_length(log) + CASE status WHEN 'in_progress' THEN coalesce((SELECT sum(octet_length(entries))
   FROM response_log WHERE response_id = responses.id), 0) ELSE 0 END`
+
+/** SQL for the number of its pieces. */
+export const pieceCount = `CASE status WHEN 'in_progress' THEN (SELECT count(*) FROM response_log
+  WHERE response_id = responses.id) ELSE 0 END::int`

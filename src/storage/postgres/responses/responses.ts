@@ -2,24 +2,29 @@ import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../lib/json/json.ts'
 import type { AcquireMemory } from '../../../lib/memory-budget.ts'
 import { createResponseList } from '../../common/response-list.ts'
-import { createPins, type Pins } from '../../common/pins.ts'
+import { createEraser } from '../../common/eraser.ts'
+import { createPins, type Pins, sharedErasureDelayMs } from '../../common/pins.ts'
 import type { Responses, ResponseStatus, StoredResponse, UnfinishedRun } from '../../ports/responses.ts'
 import { parseStored, parseStoredList } from '../../ports/stored-json.ts'
 import type { Query } from '../connection/connections.ts'
 import type { Database } from '../connection/database.ts'
 import { toWriteRows } from '../writes.ts'
 import type { Writer } from '../writer/writer.ts'
-import { completeLog, logSize } from './log-sql.ts'
+import { completeLog, logSize, pieceCount } from './log-sql.ts'
 import { createListReads } from './response-list.ts'
 import { createChains } from './response-chain.ts'
-import { createEraser, createRemovals } from './response-removal.ts'
+import { hasDue, postpone } from './response-erasures.ts'
+import { createRemovals } from './response-removal.ts'
 
-/** The responses in the PostgreSQL database. */
-export function createResponses({ query, transact, writer }: Database): Responses {
+/** The responses in the PostgreSQL database. `erasureDelayMs` is 0 if no other process uses it. */
+export function createResponses(
+  { query, transact, writer }: Database,
+  erasureDelayMs = sharedErasureDelayMs,
+): Responses {
   const chains = createChains(query)
   const pins = createPins()
-  const removals = createRemovals(transact, pins)
-  const startErasing = createEraser(removals)
+  const removals = createRemovals(transact, pins, erasureDelayMs)
+  const startErasing = createEraser({ ...removals, hasDueLater: () => hasDue(query) }, erasureDelayMs)
   // Erases what an earlier process left.
   startErasing()
   const reads = createReads(query)
@@ -39,7 +44,12 @@ export function createResponses({ query, transact, writer }: Database): Response
       if (removal === 'removed') startErasing()
       return removal
     },
-    expire: (before) => removals.expire(firstIdOf(before)),
+    postponeErasures: () => postpone(query, pins.all(), erasureDelayMs),
+    async expire(before) {
+      const removed = await removals.expire(firstIdOf(before))
+      if (removed > 0) startErasing()
+      return removed
+    },
     unfinished: (after, limit) => query<UnfinishedRun>(selectUnfinished, [after, limit]),
   }
 }
@@ -70,6 +80,7 @@ type ResponseRow = {
   readonly status: ResponseStatus
   readonly head: string
   readonly log: string
+  readonly pieces: number
 }
 
 function createReads(query: Query): Pick<Responses, 'find' | 'findInput' | 'findRun'> {
@@ -81,10 +92,7 @@ function createReads(query: Query): Pick<Responses, 'find' | 'findInput' | 'find
   return {
     async find(organization, id, hold): Promise<StoredResponse | undefined> {
       if (hold) await hold((await sizesOf(organization, id)).others)
-      const [row] = await query<ResponseRow>(`SELECT id, status, head, ${completeLog} log ${visible}`, [
-        id,
-        organization,
-      ])
+      const [row] = await query<ResponseRow>(selectResponse, [id, organization])
       return row && { ...row, head: parseStored(`response ${id}`, row.head) }
     },
     async findInput(organization, id, hold?: AcquireMemory) {
@@ -102,6 +110,8 @@ function createReads(query: Query): Pick<Responses, 'find' | 'findInput' | 'find
 type Sizes = { readonly input: number; readonly others: number }
 
 const visible = 'FROM responses WHERE id = $1 AND organization_id = $2 AND deletion IS NULL'
+
+const selectResponse = `SELECT id, status, head, ${completeLog} log, ${pieceCount} pieces ${visible}`
 
 const selectSizes = `SELECT octet_length(input) input, (octet_length(head) + ${logSize})::bigint others ${visible}`
 

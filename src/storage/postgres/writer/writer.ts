@@ -1,5 +1,6 @@
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { WriterStats } from '../../ports/health.ts'
+import type { SettledRow } from '../billing/settlement.ts'
 import type { Connections } from '../connection/connections.ts'
 import type { Health } from '../health/health.ts'
 import { databaseUnavailable, isRepeatable, outageMessage, toOutage } from '../postgres-errors.ts'
@@ -13,7 +14,7 @@ export type Writer = {
    * Executes the job in the next transaction, alone or with others, and resolves with the row of the job when that is
    * committed; undefined if the job changed nothing. Rejects with 503 if the database is unavailable.
    */
-  write(job: Job): Promise<BatchResults extends ReadonlyMap<string, infer Row> ? Row | undefined : never>
+  write(job: Job): Promise<SettledRow | undefined>
   stats(): WriterStats
   /** Resolves when no job waits and none is running. */
   settled(): Promise<void>
@@ -38,7 +39,7 @@ const attempts = 3
 
 type Waiting = {
   readonly job: Job
-  resolve(row: { readonly id: string; readonly charged: string } | undefined): void
+  resolve(row: SettledRow | undefined): void
   reject(error: unknown): void
 }
 

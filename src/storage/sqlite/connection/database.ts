@@ -2,6 +2,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { createLog, type Log } from '../../../lib/log.ts'
 import { enableAutoVacuum } from './auto-vacuum.ts'
+import type { ProcessIdentity } from '../../ports/shared-store.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { isBusy } from '../sqlite-errors.ts'
@@ -13,6 +14,8 @@ export type Database = {
   readonly sqlite: Sqlite
   /** The query builder on the same connection. */
   readonly query: BunSQLiteDatabase
+  /** This process, which owns what it reserves and queues; undefined if it is alone. */
+  readonly process?: ProcessIdentity | undefined
   close(): void
 }
 
@@ -40,7 +43,7 @@ export const maxWalBytes = 2 * checkpointPages * 4096
  * Opens the file or `:memory:`, migrates it, and creates it, readable only by its owner, if it is missing. Throws an error
  * that names the file.
  */
-export function openDatabase(file: string, log: Log = createLog()): Database {
+export function openDatabase(file: string, log: Log = createLog(), process?: ProcessIdentity): Database {
   const sqlite = openFile(file)
   try {
     prepare(sqlite, log)
@@ -48,7 +51,7 @@ export function openDatabase(file: string, log: Log = createLog()): Database {
     sqlite.close()
     throw databaseError(error, file)
   }
-  return { sqlite, query: drizzle({ client: sqlite }), close: () => sqlite.close() }
+  return { sqlite, query: drizzle({ client: sqlite }), process, close: () => sqlite.close() }
 }
 
 function openFile(file: string): Sqlite {

@@ -5,6 +5,7 @@ import oneTree from '../../../../drizzle/0003_one_tree_a_table.sql' with { type:
 import negativeBalances from '../../../../drizzle/0004_negative_balances.sql' with { type: 'text' }
 import deletionInSteps from '../../../../drizzle/0005_deletion_in_steps.sql' with { type: 'text' }
 import usageTotals from '../../../../drizzle/0006_usage_totals.sql' with { type: 'text' }
+import processes from '../../../../drizzle/0007_processes.sql' with { type: 'text' }
 
 /** The SQL of every migration, in the order of drizzle/meta/_journal.json; its length is the newest schema. */
 export const migrations: readonly string[] = [
@@ -15,4 +16,5 @@ export const migrations: readonly string[] = [
   negativeBalances,
   deletionInSteps,
   usageTotals,
+  processes,
 ]

@@ -7,3 +7,7 @@ export const completeLog =
 export const logSize =
   "octet_length(log) + CASE status WHEN 'in_progress' THEN coalesce((SELECT sum(octet_length(entries)) " +
   'FROM response_log WHERE response_id = responses.id), 0) ELSE 0 END'
+
+/** SQL for the number of its pieces. */
+export const pieceCount =
+  "CASE status WHEN 'in_progress' THEN (SELECT count(*) FROM response_log WHERE response_id = responses.id) ELSE 0 END"

@@ -15,19 +15,31 @@ export type ResponseWrites = {
 }
 
 export function prepareResponseWrites(database: Database): ResponseWrites {
-  const { insert, start, append, finish, clearPieces } = prepareStatements(database)
+  const { insert, own, start, append, finish, clearPieces, disown } = prepareStatements(database)
   return {
     insert(response) {
       const { id, organization, previousId, status, head, log, input } = response
       const run = 'run' in response ? JSON.stringify(response.run) : null
       const [headText, inputText] = [JSON.stringify(head), JSON.stringify(input)]
-      insert.run(id, previousId ?? null, status, headText, run, log, inputText, organization)
+      const { changes } = insert.run(
+        id,
+        previousId ?? null,
+        status,
+        headText,
+        run,
+        log,
+        inputText,
+        organization,
+      )
+      if (changes > 0 && 'owner' in response && response.owner)
+        own.run(id, response.owner.process, response.owner.request)
     },
     start: (organization, id) => start.run(id, organization).changes > 0,
     append: (organization, id, position, entries) => void append.run(position, entries, id, organization),
     finish(organization, id, { status, log }) {
       if (finish.run(status, log, id, organization).changes === 0) return false
       clearPieces.run(id)
+      disown.run(id)
       return true
     },
   }
@@ -51,6 +63,8 @@ function prepareStatements({ sqlite }: Database) {
       'UPDATE responses SET status = ?, log = ?, run = NULL ' +
         "WHERE id = ? AND organization_id = ? AND status IN ('queued', 'in_progress')",
     ),
+    own: sqlite.prepare('INSERT INTO runs (response_id, process_id, request_id) VALUES (?, ?, ?)'),
+    disown: sqlite.prepare('DELETE FROM runs WHERE response_id = ?'),
     clearPieces: sqlite.prepare('DELETE FROM response_log WHERE response_id = ?'),
   }
 }

@@ -59,13 +59,13 @@ type Sums = { readonly name: string } & Record<'balance' | 'reserved' | 'entries
 /** Invariants of every organization: each sum equals the sum of its parts, and no reservation is below zero. */
 export function expectConsistentLedger(sqlite: Sqlite): void {
   expectSums(sqlite.prepare<Sums, []>(selectSums).all())
-  expect(sqlite.prepare(selectUnfinished).values()).toEqual([[0]])
+  expect(sqlite.prepare(selectUnfinished).all()).toEqual([])
 }
 
 /** The same in any store. */
-export async function expectConsistent(store: TestStore): Promise<void> {
+export async function expectConsistent(store: Pick<TestStore, 'rows'>): Promise<void> {
   expectSums((await store.rows(selectSums)) as readonly Sums[])
-  expect(await valuesOf(store, selectUnfinished)).toEqual([[0]])
+  expect(await store.rows(selectUnfinished)).toEqual([])
 }
 
 const selectSums = `SELECT name, cast(balance as text) balance, cast(reserved as text) reserved,
@@ -73,7 +73,7 @@ const selectSums = `SELECT name, cast(balance as text) balance, cast(reserved as
       (SELECT cast(coalesce(sum(amount), 0) as text) FROM reservations WHERE organization_id = o.id) open
     FROM organizations o`
 
-const selectUnfinished = 'SELECT count(*) FROM reservations WHERE request_id IN (SELECT id FROM usage)'
+const selectUnfinished = 'SELECT request_id FROM reservations WHERE request_id IN (SELECT id FROM usage)'
 
 function expectSums(sums: readonly Sums[]): void {
   for (const { name, balance, reserved, entries, open } of sums) {

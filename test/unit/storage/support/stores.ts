@@ -22,6 +22,13 @@ import * as postgresOrganizations from '../../../../src/storage/postgres/organiz
 import * as postgresState from '../../../../src/storage/postgres/provider-state.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
 import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
+import { createProcessIdentity } from '../../../../src/storage/common/process-identity.ts'
+import type { SharedStore } from '../../../../src/storage/ports/shared-store.ts'
+import { openSharedStore as openPostgresShared } from '../../../../src/storage/postgres/shared/shared-store.ts'
+import {
+  createSharedStore,
+  openSharedStore as openSqliteShared,
+} from '../../../../src/storage/sqlite/shared/shared-store.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
 import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
@@ -42,6 +49,8 @@ export type TestStore = {
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
+  /** The same after a restart, or in another process; hidden ones are erased after this delay. */
+  otherResponses(erasureDelayMs: number): Responses
   readonly usage: Pick<UsageUpkeep, 'expire'>
   readonly buckets: UsageBuckets
   /** These depend on a clock. */
@@ -56,8 +65,14 @@ export type TestStore = {
   written(): Promise<void>
 }
 
+/** A store that processes share; this one has entered. */
+export type SharedTestStore = TestStore & { readonly shared: SharedStore }
+
+/** `clock` is that of the rate limits; otherwise it is that of the database. */
+export type StoreOptions = { readonly clock?: () => number }
+
 /** Opens an empty store that is closed after the test. */
-export type OpenStore = () => Promise<TestStore>
+export type OpenStore<Store = TestStore> = (options?: StoreOptions) => Promise<Store>
 
 /** Defines the same tests for every store. Without PostgreSQL on the machine, its tests are skipped. */
 export function testStores(define: (open: OpenStore) => void): void {
@@ -65,20 +80,40 @@ export function testStores(define: (open: OpenStore) => void): void {
   describe.skipIf(!hasPostgres)('in PostgreSQL', () => define(openPostgresStore))
 }
 
+/** Defines the same tests for every store that processes share. */
+export function testSharedStores(define: (open: OpenStore<SharedTestStore>) => void): void {
+  describe('in SQLite', () => define(openSharedSqliteStore))
+  describe.skipIf(!hasPostgres)('in PostgreSQL', () => define(openPostgresStore))
+}
+
 /** The rows as lists of values. */
-export async function valuesOf(store: TestStore, text: string): Promise<unknown[][]> {
+export async function valuesOf(store: Pick<TestStore, 'rows'>, text: string): Promise<unknown[][]> {
   return (await store.rows(text)).map((row) => Object.values(row))
 }
 
 /** A store in a SQLite file. */
 export async function openSqliteStore(): Promise<TestStore> {
-  const { database, writer } = testStorage()
+  return sqliteStoreOf(testStorage())
+}
+
+/** A store in a SQLite file for several processes. */
+export async function openSharedSqliteStore({ clock }: StoreOptions = {}): Promise<SharedTestStore> {
+  const identity = createProcessIdentity()
+  const storage = testStorage(identity)
+  const entered = await openSqliteShared(storage.database, identity)
+  onTestFinished(entered.leave)
+  const shared = createSharedStore(entered, storage.database, storage.writer, clock)
+  return { ...sqliteStoreOf(storage), shared }
+}
+
+function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): TestStore {
   const expire = prepareUsageExpiry(database)
   return {
     organizations: createOrganizations(database, writer),
     ledger: createLedger(database, writer),
     completions: createCompletions(database, writer),
-    responses: createResponses(database, writer),
+    responses: createResponses(database, writer, 0),
+    otherResponses: (delay) => createResponses(database, writer, delay),
     usage: { expire: (before) => writer.write(() => expire(before)) },
     buckets: createUsageBuckets(database),
     keys: (now) => createKeys(database, writer, now),
@@ -92,20 +127,24 @@ export async function openSqliteStore(): Promise<TestStore> {
 }
 
 /** A store in a database of its own. */
-export async function openPostgresStore(): Promise<TestStore> {
+export async function openPostgresStore({ clock }: StoreOptions = {}): Promise<SharedTestStore> {
   const server = await sharedPostgres()
   const url = await server.createDatabase()
   const database = await postgresDatabase.openDatabase(new Secret(url), quietLog)
+  const shared = await openPostgresShared(new Secret(url), database, clock)
   onTestFinished(async () => {
     await database.close()
+    await shared.leave()
     await server.dropDatabase(url)
   })
   const { query } = database
   return {
+    shared,
     organizations: postgresOrganizations.createOrganizations(database),
     ledger: postgresLedger.createLedger(database),
     completions: postgresCompletions.createCompletions(database),
-    responses: postgresResponses.createResponses(database),
+    responses: postgresResponses.createResponses(database, 0),
+    otherResponses: (delay) => postgresResponses.createResponses(database, delay),
     usage: postgresUsage.createUsageExpiry(query),
     buckets: postgresBuckets.createUsageBuckets(database),
     keys: (now) => postgresKeys.createKeys(database, now),

@@ -1,0 +1,54 @@
+import { runCancelled } from '../../../../lib/errors/run-errors.ts'
+import type { RunKey } from '../../../../storage/ports/run-claims.ts'
+import { cancelTimeoutMs, endNotStored } from '../cancel-timeout.ts'
+import type { RunQueue } from '../run-queue.ts'
+import type { RunSharing } from './run-sharing.ts'
+import type { RunTargets, TakeOver } from './take-over.ts'
+
+/** What cancelling needs of this process. */
+export type CancelParts = Pick<RunTargets, 'drop'> & {
+  readonly sharing: RunSharing
+  readonly queue: RunQueue
+  readonly takeOver: TakeOver
+  readonly recover: () => Promise<void>
+}
+
+/** How often the database is asked whether the run has ended. */
+const lookIntervalMs = 40
+
+/**
+ * Returns a function that cancels an unfinished run, whichever process has it, and resolves when its end is stored. A queued
+ * run is taken from its owner and ends here; the owner of a started one is asked to end it. Rejects with 503 if that takes
+ * too long. Clients that cancel the same run share one cancellation.
+ */
+export function createCancellation(parts: CancelParts): (run: RunKey) => Promise<void> {
+  const pending = new Map<string, Promise<void>>()
+  return async (run) => {
+    const cancelled = pending.get(run.id) ?? cancel(run, parts).finally(() => pending.delete(run.id))
+    pending.set(run.id, cancelled)
+    await cancelled
+  }
+}
+
+async function cancel(run: RunKey, parts: CancelParts): Promise<void> {
+  const { sharing, queue, takeOver, drop } = parts
+  const { process, claims, waiting } = sharing
+  const owner = process.id()
+  if (await claims.withdraw(owner, run)) {
+    const live = waiting.find(run.organization, run.id)
+    const queued = live && queue.remove(live)
+    if (queued) drop(queued, runCancelled())
+    else await takeOver.continue(owner, [run])
+  } else await claims.requestCancel(run)
+  await untilFinished(run, parts)
+}
+
+async function untilFinished(run: RunKey, { sharing, recover }: CancelParts): Promise<void> {
+  for (const deadline = performance.now() + cancelTimeoutMs; ;) {
+    const [progress] = await sharing.claims.progress([{ ...run, position: Number.MAX_SAFE_INTEGER }])
+    if (progress === undefined || !['queued', 'in_progress'].includes(progress.status)) return
+    if (!progress.owned) await recover()
+    if (performance.now() > deadline) throw endNotStored()
+    await Bun.sleep(lookIntervalMs)
+  }
+}

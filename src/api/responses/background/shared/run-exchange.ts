@@ -1,0 +1,159 @@
+import { interrupted } from '../../../../lib/errors/errors.ts'
+import { runCancelled } from '../../../../lib/errors/run-errors.ts'
+import { causeOf } from '../../../../lib/log.ts'
+import { repeatEvery } from '../../../../lib/time.ts'
+import type { RunKey } from '../../../../storage/ports/run-claims.ts'
+import type { ActiveRuns } from '../active-runs.ts'
+import type { RunScheduler } from '../run-scheduler.ts'
+import type { Run, RunParts } from '../run.ts'
+import { createCancellation } from './cancel-anywhere.ts'
+import type { RunSharing } from './run-sharing.ts'
+import { TakeOver } from './take-over.ts'
+
+/** How often a process looks for queued runs if it can start some, and for its runs that are to be cancelled. */
+const helpIntervalMs = 250
+/** How often it looks for what others have left, and for runs that it has lost. */
+const recoveryIntervalMs = 2000
+/** The most runs that are claimed at once: the others may become free as well. */
+const maxHelped = 32
+const maxRecovered = 100
+
+/** What this process has of its own. */
+export type ExchangeParts = {
+  readonly active: ActiveRuns
+  readonly scheduler: RunScheduler
+  readonly parts: RunParts
+}
+
+/** Exchanges background runs with the other processes of the database, as long as it runs. */
+export class RunExchange {
+  /** Cancels a run wherever it is; resolves when its end is stored. */
+  readonly cancel: (run: RunKey) => Promise<void>
+  readonly #sharing: RunSharing
+  readonly #own: ExchangeParts
+  readonly #takeOver: TakeOver
+  readonly #stopping = new AbortController()
+  #timers: readonly { stop(): void }[] = []
+  #paused = false
+  /** The runs that the last comparison has found in the database only. */
+  #unknown: ReadonlySet<string> = new Set()
+
+  constructor(sharing: RunSharing, own: ExchangeParts) {
+    const { active, scheduler } = own
+    this.#sharing = sharing
+    this.#own = own
+    const targets = { add: (run: Run) => this.#add(run), drop: active.drop }
+    this.#takeOver = new TakeOver(sharing, targets, this.#stopping.signal)
+    this.cancel = createCancellation({
+      sharing,
+      queue: scheduler.queue,
+      takeOver: this.#takeOver,
+      drop: active.drop,
+      recover: () => this.recover(),
+    })
+  }
+
+  /** Claims what other processes have left, and helps them from now on. */
+  async begin(): Promise<void> {
+    await this.recover()
+    const onFailure = (error: unknown) => this.#logFailure(error)
+    this.#timers = [
+      repeatEvery(helpIntervalMs, () => this.#help(), onFailure),
+      repeatEvery(recoveryIntervalMs, () => this.#tend(), onFailure),
+    ]
+  }
+
+  /** Claims what removed processes have left: queued runs are queued here, the others fail. */
+  async recover(): Promise<void> {
+    const { process, claims } = this.#sharing
+    for (const owner = process.id(); !this.#stopping.signal.aborted;) {
+      const left = await claims.claimAbandoned(owner, maxRecovered)
+      if (left.length === 0) return
+      await this.#takeOver.continue(owner, left)
+    }
+  }
+
+  /** Ends what this process executes, because the others have removed it; its id is a new one already. */
+  fenced(): void {
+    const { active } = this.#own
+    for (const live of active.responses()) active.abort(live, interrupted())
+    this.#compare().catch((error: unknown) => this.#logFailure(error))
+  }
+
+  /** Takes no queued runs of other processes from now on. */
+  pause(): void {
+    this.#paused = true
+  }
+
+  stop(): void {
+    this.#stopping.abort(interrupted())
+    for (const timer of this.#timers) timer.stop()
+  }
+
+  #add(run: Run): void {
+    const { parts, scheduler } = this.#own
+    if (parts.ownership.add(run.live)) scheduler.add(run)
+    else run.slot.release()
+  }
+
+  async #help(): Promise<void> {
+    const { process, claims } = this.#sharing
+    const { active, parts, scheduler } = this.#own
+    const owner = process.id()
+    if (active.size() > 0) this.#abort(await claims.owned(owner, 'cancel-requested'), runCancelled())
+    const free = parts.current().concurrency - active.size()
+    if (this.#paused || free <= 0 || scheduler.queue.first() !== undefined) return
+    const claimed = await claims.claimQueued(owner, Math.min(free, maxHelped), [...scheduler.queue.parked])
+    await this.#takeOver.continue(owner, claimed)
+  }
+
+  #abort(runs: readonly RunKey[], error: unknown): void {
+    const { active, parts } = this.#own
+    for (const { organization, id } of runs) {
+      const live = parts.live.find(organization, id)
+      if (live) active.abort(live, error)
+    }
+  }
+
+  async #tend(): Promise<void> {
+    await this.recover()
+    await this.#compare()
+  }
+
+  /** Compares the runs of this process with those that it owns in the database. */
+  async #compare(): Promise<void> {
+    const { process, claims } = this.#sharing
+    const { active, scheduler } = this.#own
+    const owner = process.id()
+    const [queued, running] = [scheduler.queue.runs(), active.responses()]
+    const rows = await claims.owned(owner)
+    const owned = new Set(rows.map(({ id }) => id))
+    for (const run of queued) if (!owned.has(run.live.id)) this.#forget(run)
+    for (const live of running) if (!owned.has(live.id)) active.abort(live, interrupted())
+    // One that has just been stored becomes known in a moment.
+    const unknown = rows.filter((run) => !this.#isKnown(run))
+    const left = unknown.filter(({ id }) => this.#unknown.has(id))
+    this.#unknown = new Set(unknown.map(({ id }) => id))
+    await this.#takeOver.continue(owner, left)
+  }
+
+  /** Removes a run that another process has claimed from the queue. */
+  #forget({ live }: Run): void {
+    const { parts, scheduler } = this.#own
+    const run = scheduler.queue.remove(live)
+    if (run === undefined) return
+    run.slot.release()
+    parts.ownership.forget(live)
+  }
+
+  #isKnown({ organization, id }: RunKey): boolean {
+    const own = this.#sharing.waiting.find(organization, id) ?? this.#own.parts.live.find(organization, id)
+    return own !== undefined || this.#takeOver.has(id)
+  }
+
+  #logFailure(error: unknown): void {
+    this.#own.parts.log.warn('Background runs could not be exchanged with other processes yet.', {
+      cause: causeOf(error),
+    })
+  }
+}

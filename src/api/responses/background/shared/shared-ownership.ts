@@ -1,0 +1,52 @@
+import type { LiveResponse } from '../../live/live-response.ts'
+import type { LiveResponses } from '../../live/live-responses.ts'
+import type { RunOwnership } from '../run-ownership.ts'
+import type { RunSharing } from './run-sharing.ts'
+
+/** The ownership of a process among others. */
+export type SharedOwnership = RunOwnership & {
+  /** Whether this process has a run under the id that it has now, and not under one that was removed. */
+  isCurrent(live: LiveResponse): boolean
+}
+
+/**
+ * Any process may claim a queued run, so the database decides. `registry` has the runs that this process executes or ends,
+ * `waiting` those that are in its queue.
+ */
+export function createSharedOwnership(
+  { process, claims, waiting }: RunSharing,
+  registry: LiveResponses,
+): SharedOwnership {
+  /** The ids under which the process has its runs. */
+  const owners = new WeakMap<LiveResponse, string>()
+  const isCurrent = (live: LiveResponse) => owners.get(live) === process.id()
+
+  async function take(live: LiveResponse, owner: string, taken: Promise<boolean>): Promise<boolean> {
+    if (!(await taken)) return false
+    owners.set(live, owner)
+    registry.add(live)
+    waiting.remove(live)
+    return true
+  }
+
+  return {
+    isCurrent,
+    add(live) {
+      const queued = waiting.find(live.organization, live.id)
+      if (queued && isCurrent(queued)) return false
+      owners.set(live, process.id())
+      waiting.add(live)
+      return true
+    },
+    start(live) {
+      const owner = owners.get(live) ?? process.id()
+      return take(live, owner, claims.start(owner, live))
+    },
+    withdraw(live) {
+      const owner = process.id()
+      return take(live, owner, claims.withdraw(owner, live))
+    },
+    // The response goes on elsewhere; whoever reads its events follows it there.
+    forget: waiting.remove,
+  }
+}

@@ -1,0 +1,82 @@
+import { runCancelled } from '../../../../lib/errors/run-errors.ts'
+import { causeOf } from '../../../../lib/log.ts'
+import { retryWhileUnavailable } from '../../../../storage/ports/retry-while-unavailable.ts'
+import type { ClaimedRun, RunKey } from '../../../../storage/ports/run-claims.ts'
+import { failDamaged, settleInterrupted, toQueuedRun } from '../recovery.ts'
+import type { Run } from '../run.ts'
+import { toStoredRun } from '../stored-run.ts'
+import type { RunSharing } from './run-sharing.ts'
+
+/** Where the queued runs go. */
+export type RunTargets = {
+  add(run: Run): void
+  /** Ends a run that is not to be started. */
+  drop(run: Run, error: unknown): void
+}
+
+/**
+ * Continues runs that this process has claimed: queued ones are queued here, those in progress have failed. Retries while
+ * the database is unavailable, until the process stops: then others claim the runs.
+ */
+export class TakeOver {
+  readonly #sharing: Pick<RunSharing, 'claims' | 'recovery'>
+  readonly #targets: RunTargets
+  readonly #stopped: AbortSignal
+  readonly #continued = new Set<string>()
+
+  constructor(sharing: Pick<RunSharing, 'claims' | 'recovery'>, targets: RunTargets, stopped: AbortSignal) {
+    this.#sharing = sharing
+    this.#targets = targets
+    this.#stopped = stopped
+  }
+
+  /** Whether a run is being continued at this moment. */
+  has(id: string): boolean {
+    return this.#continued.has(id)
+  }
+
+  /** Continues runs that the process has claimed under this id; resolves when each is queued, or its end is stored. */
+  async continue(owner: string, claimed: readonly RunKey[]): Promise<void> {
+    if (claimed.length === 0) return
+    for (const { id } of claimed) this.#continued.add(id)
+    try {
+      const read = () => this.#sharing.claims.read(owner, claimed)
+      const rows = await retryWhileUnavailable(read, this.#stopped)
+      this.#logFailed(await Promise.all(rows.map((row) => this.#continueOne(row))))
+    } finally {
+      for (const { id } of claimed) this.#continued.delete(id)
+    }
+  }
+
+  async #continueOne(row: ClaimedRun): Promise<'queued' | 'failed'> {
+    try {
+      return await retryWhileUnavailable(() => this.#queueOrFail(row), this.#stopped)
+    } catch (error) {
+      const cause = causeOf(error)
+      this.#sharing.recovery.log.error('A background run of another process could not be continued.', {
+        cause,
+      })
+      return 'queued'
+    }
+  }
+
+  async #queueOrFail(row: ClaimedRun): Promise<'queued' | 'failed'> {
+    const { recovery } = this.#sharing
+    const stored = toStoredRun(row)
+    if (stored.live === undefined) await failDamaged(stored, recovery)
+    else if (row.status === 'in_progress') await settleInterrupted(stored, recovery)
+    else {
+      const run = await toQueuedRun(stored, recovery)
+      if (row.cancelRequested) this.#targets.drop(run, runCancelled())
+      else this.#targets.add(run)
+      return 'queued'
+    }
+    return 'failed'
+  }
+
+  #logFailed(results: readonly ('queued' | 'failed')[]): void {
+    const runs = results.filter((result) => result === 'failed').length
+    if (runs === 0) return
+    this.#sharing.recovery.log.warn('Background runs of a process that was killed have failed.', { runs })
+  }
+}

@@ -1,0 +1,156 @@
+import type { UnfinishedRun } from '../../ports/responses.ts'
+import {
+  type FollowedRun,
+  maxPieces,
+  type OwnedRun,
+  type RunClaims,
+  type RunKey,
+  type RunProgress,
+} from '../../ports/run-claims.ts'
+import type { Query } from '../connection/connections.ts'
+import type { Transact } from '../writer/transaction.ts'
+import { completeLog } from './log-sql.ts'
+
+/** The claims in the PostgreSQL database. What takes a run is a transaction, so that the outcome of a lost one is found. */
+export function createRunClaims(query: Query, transact: Transact): RunClaims {
+  const change = <Row>(text: string, values: readonly unknown[]) => transact((run) => run<Row>(text, values))
+
+  /** Most of the time there is nothing to claim: then it is a read. */
+  async function claim(text: string, values: readonly unknown[], look: string, looked: readonly unknown[]) {
+    return (await query(look, looked)).length === 0 ? [] : await change<RunKey>(text, values)
+  }
+
+  return {
+    claimQueued: (process, limit, except) =>
+      claim(claimQueued, [process, limit, except], anyQueued, [process, except]),
+    async adopt() {
+      await query(adopt)
+    },
+    claimAbandoned: (process, limit) => claim(claimAbandoned, [process, limit], anyAbandoned, [process]),
+    withdraw: async (process, { organization, id }) =>
+      (await change(withdraw, [process, id, organization])).length > 0,
+    read: (process, runs) =>
+      query<UnfinishedRun & { cancelRequested: boolean }>(read, [process, idsOf(runs)]),
+    start: async (process, { organization, id }) =>
+      (await change(start, [id, organization, process])).length > 0,
+    append: (process, pieces) => {
+      const [positions, entries] = [
+        pieces.map((piece) => piece.position),
+        pieces.map((piece) => piece.entries),
+      ]
+      return query<RunKey>(append, [process, idsOf(pieces), positions, entries])
+    },
+    async requestCancel({ organization, id }) {
+      await query(requestCancel, [id, organization])
+    },
+    owned: (process, only) => query<OwnedRun>(owned, [process, only === 'cancel-requested']),
+    async countQueued(organization) {
+      const [row] = await query<{ readonly count: number }>(countQueued, [organization])
+      return row?.count ?? 0
+    },
+    progress: (runs) => readProgress(query, runs),
+  }
+}
+
+async function readProgress(query: Query, runs: readonly FollowedRun[]): Promise<readonly RunProgress[]> {
+  const organizations = runs.map(({ organization }) => organization)
+  const positions = runs.map(({ position }) => position)
+  const rows = await query<ProgressRow>(progress, [idsOf(runs), organizations, positions])
+  return rows.map((row) => ({ ...row, pieces: row.pieces ?? [] }))
+}
+
+type ProgressRow = Omit<RunProgress, 'pieces'> & { readonly pieces: readonly string[] | null }
+
+function idsOf(runs: readonly RunKey[]): readonly string[] {
+  return runs.map(({ id }) => id)
+}
+
+/**
+ * Both rows are locked, and their conditions checked again: one that was only read may have been changed in the meantime.
+ * The lock of a claim is stronger than those of `start` and `append`, and weaker than that of the end.
+ */
+const locked = 'FOR NO KEY UPDATE OF runs, r'
+
+/** Their oldest queued runs decide which organizations take turns. */
+const maxCandidates = 2000
+
+const anyQueued = `SELECT FROM runs JOIN responses r ON r.id = runs.response_id
+  WHERE r.status = 'queued' AND runs.process_id <> $1 AND NOT runs.cancel_requested AND r.organization_id <> ALL($2) LIMIT 1`
+
+const claimQueued = `WITH oldest AS (
+    SELECT r.id, r.organization_id FROM runs JOIN responses r ON r.id = runs.response_id
+    WHERE r.status = 'queued' AND runs.process_id <> $1 AND NOT runs.cancel_requested AND r.organization_id <> ALL($3)
+    ORDER BY r.id LIMIT ${maxCandidates}),
+  turns AS (SELECT id, row_number() OVER (PARTITION BY organization_id ORDER BY id) turn FROM oldest),
+  taken AS (
+    SELECT r.id, r.organization_id, turn, request_id
+    FROM turns JOIN responses r USING (id) JOIN runs ON runs.response_id = r.id
+    WHERE r.status = 'queued' AND runs.process_id <> $1 AND NOT runs.cancel_requested
+    ORDER BY turn, id LIMIT $2 ${locked} SKIP LOCKED),
+  claimed AS (UPDATE runs SET process_id = $1 FROM taken WHERE response_id = taken.id),
+  moved AS (UPDATE reservations v SET process_id = $1 FROM taken WHERE v.request_id = taken.request_id)
+  SELECT id, organization_id organization FROM taken ORDER BY turn, id`
+
+/** The text may be damaged, so it is not parsed as JSON. */
+const adopt = `INSERT INTO runs (response_id, process_id, request_id)
+  SELECT id, '', coalesce(substring(run FROM '^\\{"facts":\\{"id":"([^"]+)"'), '') FROM responses
+  WHERE status IN ('queued', 'in_progress') ON CONFLICT DO NOTHING`
+
+const anyAbandoned = `SELECT FROM runs
+  WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = runs.process_id) AND process_id <> $1 LIMIT 1`
+
+const claimAbandoned = `WITH taken AS (
+    SELECT r.id, r.organization_id, request_id FROM runs JOIN responses r ON r.id = runs.response_id
+    WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = runs.process_id) AND runs.process_id <> $1
+    ORDER BY r.id LIMIT $2 ${locked} SKIP LOCKED),
+  claimed AS (UPDATE runs SET process_id = $1 FROM taken WHERE response_id = taken.id),
+  moved AS (UPDATE reservations v SET process_id = $1 FROM taken WHERE v.request_id = taken.request_id)
+  SELECT id, organization_id organization FROM taken ORDER BY id`
+
+const withdraw = `WITH taken AS (
+    SELECT response_id, request_id FROM runs JOIN responses r ON r.id = runs.response_id
+    WHERE r.id = $2 AND r.organization_id = $3 AND r.status = 'queued'
+    AND (NOT runs.cancel_requested OR runs.process_id = $1) ${locked}),
+  moved AS (UPDATE reservations v SET process_id = $1 FROM taken WHERE v.request_id = taken.request_id)
+  UPDATE runs SET process_id = $1, cancel_requested = true FROM taken
+  WHERE runs.response_id = taken.response_id RETURNING runs.response_id`
+
+const read = `SELECT responses.id, organization_id organization, status, head, run, ${completeLog} log,
+    cancel_requested "cancelRequested"
+  FROM responses JOIN runs ON runs.response_id = responses.id
+  WHERE responses.id = ANY($2) AND process_id = $1 AND status IN ('queued', 'in_progress') ORDER BY responses.id`
+
+const start = `WITH own AS (
+    SELECT response_id FROM runs WHERE response_id = $1 AND process_id = $3 AND NOT cancel_requested
+    AND EXISTS (SELECT FROM processes p WHERE p.id = $3) FOR NO KEY UPDATE)
+  UPDATE responses r SET status = 'in_progress' FROM own
+  WHERE r.id = own.response_id AND r.organization_id = $2 AND r.status IN ('queued', 'in_progress') RETURNING r.id`
+
+/** The lock keeps a claim, and the end of the run, from missing the piece. A run that is locked by one of them is skipped. */
+const append = `WITH own AS (
+    SELECT r.id, r.organization_id FROM runs JOIN responses r ON r.id = runs.response_id
+    WHERE r.id = ANY($2) AND runs.process_id = $1 AND r.status = 'in_progress' FOR SHARE OF runs, r SKIP LOCKED),
+  pieces AS (
+    INSERT INTO response_log (response_id, position, entries)
+    SELECT own.id, input.position, input.entries
+    FROM unnest($2::text[], $3::bigint[], $4::text[]) input (id, position, entries) JOIN own USING (id)
+    ON CONFLICT DO NOTHING)
+  SELECT id, organization_id organization FROM own`
+
+const requestCancel = `UPDATE runs SET cancel_requested = true FROM responses r
+  WHERE runs.response_id = $1 AND r.id = $1 AND r.organization_id = $2`
+
+const owned = `SELECT r.id, r.organization_id organization, r.status FROM runs JOIN responses r ON r.id = runs.response_id
+  WHERE runs.process_id = $1 AND (runs.cancel_requested OR NOT $2)`
+
+const countQueued = `SELECT count(*) count FROM runs JOIN responses r ON r.id = runs.response_id
+  WHERE r.organization_id = $1 AND r.status = 'queued'`
+
+const progress = `SELECT r.id, r.organization_id organization, r.status,
+    EXISTS (SELECT FROM runs JOIN processes p ON p.id = runs.process_id WHERE runs.response_id = r.id) owned,
+    CASE WHEN r.status = 'in_progress' THEN (
+      SELECT json_agg(entries ORDER BY position) FROM (
+        SELECT position, entries FROM response_log
+        WHERE response_id = r.id AND position >= input.position ORDER BY position LIMIT ${maxPieces}) piece) END pieces
+  FROM unnest($1::text[], $2::text[], $3::bigint[]) input (id, organization_id, position)
+  JOIN responses r USING (id, organization_id) WHERE r.deletion IS NULL`
