@@ -107,6 +107,13 @@ describe.skipIf(!hasBrowser)(`the lists of what is stored${browserNeeded}`, () =
     expect(await accessibilityProblems(page)).toEqual([])
   })
 
+  test('times are those of the zone of the reader', async () => {
+    await using paid = await startStored(1)
+    const context = { timezoneId: 'Pacific/Kiritimati', locale: 'en-GB' }
+    await using opened = await openView(await browser(), paid.app, '#/stored', { context })
+    await opened.page.getByText('1 Jan 2026, 14:00').waitFor()
+  })
+
   test('a page that fails is tried again where it was', async () => {
     await using paid = await startStored(300)
     await using opened = await openView(await browser(), paid.app, '#/stored', { expected: /status of 503/ })

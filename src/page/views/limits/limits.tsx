@@ -60,13 +60,13 @@ function Balance({ organization }: { readonly organization: OwnOrganization }) {
   return (
     <dl class="figures">
       <Figure label="Available">
-        <Money usd={available_usd} />
+        <Money usd={available_usd} decimals={Number(available_usd) === 0 ? 2 : 4} />
       </Figure>
       <Figure label="Balance">
-        <Money usd={balance_usd} />
+        <Money usd={balance_usd} decimals={Number(balance_usd) === 0 ? 2 : 4} />
       </Figure>
       <Figure label="Reserved">
-        <Money usd={reserved_usd} />
+        <Money usd={reserved_usd} decimals={Number(reserved_usd) === 0 ? 2 : 4} />
       </Figure>
     </dl>
   )

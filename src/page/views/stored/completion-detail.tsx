@@ -4,6 +4,7 @@ import { useResource } from '../../api/use-resource.ts'
 import { Button } from '../../components/button.tsx'
 import { Failure, Loaded, Loading } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
+import { visibleText } from '../../markdown/visible-text.ts'
 import { useApi } from '../../session/session.tsx'
 import { Conversation } from './conversation.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
@@ -75,8 +76,8 @@ function CompletionView(props: {
     <div class="stack">
       <TokenFacts
         facts={[
-          ['Model', <bdi>{model}</bdi>],
-          ['Provider', <bdi>{provider ?? '–'}</bdi>],
+          ['Model', <bdi>{visibleText(model)}</bdi>],
+          ['Provider', <bdi>{visibleText(provider ?? '–')}</bdi>],
           ['Created', <Time at={created} />],
           ['Finish reason', <StatusBadge status={choices[0]?.finish_reason ?? ''} />],
         ]}

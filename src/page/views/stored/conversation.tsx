@@ -15,7 +15,7 @@ export function Conversation({
   readonly entries: readonly Entry[]
 }) {
   return (
-    <ol class="conversation" aria-label={label}>
+    <ol class="stored-conversation" aria-label={label}>
       {entries.map((entry, index) => (
         <li key={index}>
           <EntryView entry={entry} />

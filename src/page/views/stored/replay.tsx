@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useResource } from '../../api/use-resource.ts'
 import { Button } from '../../components/button.tsx'
 import { SelectField } from '../../components/field.tsx'
-import { formatCount, formatDuration } from '../../components/format.ts'
+import { formatCount } from '../../components/format.ts'
 import { Loaded } from '../../components/states.tsx'
 import { useApi } from '../../session/session.tsx'
 import { EventTable } from './event-table.tsx'
@@ -61,7 +61,7 @@ const shares: Readonly<Record<Pace, number>> = { recorded: 1, fast: 0.25, instan
 
 function paceOptions(durationMs: number) {
   return [
-    { value: 'recorded', label: `Over ${formatDuration(durationMs)}` },
+    { value: 'recorded', label: `Over ${formatCount(durationMs / 1000)} s` },
     { value: 'fast', label: 'Four times as fast' },
     { value: 'instant', label: 'At once' },
   ] as const

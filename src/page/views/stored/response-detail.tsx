@@ -3,6 +3,7 @@ import { type ListPage, usePages } from '../../api/use-pages.ts'
 import { useResource } from '../../api/use-resource.ts'
 import { Button } from '../../components/button.tsx'
 import { Failure, Loaded, Loading } from '../../components/states.tsx'
+import { visibleText } from '../../markdown/visible-text.ts'
 import { useApi } from '../../session/session.tsx'
 import { CancelButton } from './cancel-button.tsx'
 import { Conversation } from './conversation.tsx'
@@ -59,7 +60,7 @@ function ResponseView(props: {
       <MetadataList kind="responses" metadata={response.metadata ?? {}} />
       {response.error && (
         <p class="notice bad">
-          <bdi>{response.error.message}</bdi>
+          <bdi>{visibleText(response.error.message)}</bdi>
         </p>
       )}
       <DetailTabs tabs={tabs} selected={tab}>

@@ -1,5 +1,6 @@
 import { formatDuration } from '../../components/format.ts'
 import { Time } from '../../components/time.tsx'
+import { visibleText } from '../../markdown/visible-text.ts'
 import { routeHash } from '../../routing/route.ts'
 import type { StoredResponse } from './stored-response.ts'
 import { StatusBadge } from './stored-table.tsx'
@@ -11,8 +12,8 @@ export function ResponseFacts({ response }: { readonly response: StoredResponse 
   return (
     <TokenFacts
       facts={[
-        ['Model', <bdi>{model}</bdi>],
-        ['Provider', <bdi>{provider ?? '–'}</bdi>],
+        ['Model', <bdi>{visibleText(model)}</bdi>],
+        ['Provider', <bdi>{visibleText(provider ?? '–')}</bdi>],
         [
           'Status',
           <>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { ViewHeader } from '../../components/view-header.tsx'
+import { visibleText } from '../../markdown/visible-text.ts'
 import { routeHash } from '../../routing/route.ts'
 import type { StoredKind } from './summary.ts'
 
@@ -20,7 +21,7 @@ export function StoredHeader(props: {
       </p>
       <ViewHeader title={titles[kind]}>{children}</ViewHeader>
       <p class="stored-id">
-        <code>{id}</code>
+        <code>{visibleText(id)}</code>
         <CopyButton text={id} label="Copy the ID" iconOnly />
       </p>
     </>
