@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { embedPage } from './page.ts'
 
 /**
  * Identifiers are not minified: Elysia parses the source of hooks to find out what they read of a request, and gets it
@@ -37,6 +38,7 @@ export function bundle(entry: string): Promise<Bun.BuildMetafile> {
 }
 
 async function build(entry: string, options: Partial<Bun.BuildConfig>): Promise<Bun.BuildMetafile> {
+  await using page = await embedPage()
   const result = await Bun.build({
     entrypoints: [entry],
     target: 'bun',
@@ -44,11 +46,22 @@ async function build(entry: string, options: Partial<Bun.BuildConfig>): Promise<
     format: 'esm',
     minify,
     define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [page.plugin],
     metafile: true,
     throw: false,
     ...options,
   } as Bun.BuildConfig)
   if (!result.success) throw new Error(result.logs.map(String).join('\n'))
   if (result.metafile === undefined) throw new Error('The bundler did not report what is in the bundle.')
-  return result.metafile
+  return withOutputs(result.metafile, page.metafile)
+}
+
+/** Adds what is in the page, if the program has it. */
+function withOutputs(program: Bun.BuildMetafile, page: Bun.BuildMetafile): Bun.BuildMetafile {
+  const hasPage = Object.keys(program.inputs).some((path) =>
+    /[\\/]api[\\/]page[\\/]page-files\.ts$/.test(path),
+  )
+  if (!hasPage) return program
+  const pageOutputs = Object.entries(page.outputs).map(([path, output]) => [`page/${path}`, output])
+  return { ...program, outputs: { ...program.outputs, ...Object.fromEntries(pageOutputs) } }
 }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { randomText } from '../lib/id.ts'
 import { expectHealth, expectHelp, expectLicenses, expectVersion } from './smoke/commands.ts'
 import { bareEnvironment, freePort } from './smoke/machine.ts'
-import { expectChatCompletion, expectUnauthorized, expectStream } from './smoke/requests.ts'
+import { expectChatCompletion, expectPage, expectUnauthorized, expectStream } from './smoke/requests.ts'
 import { startServer } from './smoke/server.ts'
 
 const executable = process.argv[2]
@@ -38,6 +38,7 @@ async function smokeTest(executable: string, folder: string): Promise<void> {
   await expectUnauthorized(server.address)
   await expectChatCompletion(server.address, key)
   await expectStream(server.address, key)
+  await expectPage(server.address)
   await server.kill()
 
   await using restarted = await startServer(installation, port)

@@ -2,6 +2,7 @@ import { nearMatch } from '../lib/near-match.ts'
 import { commonFlagsHelp } from './args.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './errors.ts'
+import { workerCommand } from './serve/workers/procedures.ts'
 
 /** A command that is loaded on demand, so that help does not load the code of the server. */
 export type CommandEntry = {
@@ -16,6 +17,11 @@ export const commands: readonly CommandEntry[] = [
     name: 'serve',
     summary: 'start the gateway; the default command',
     load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  {
+    name: 'open',
+    summary: 'open the page of a running gateway in the browser',
+    load: async () => (await import('./commands/open.ts')).open,
   },
   {
     name: 'check',
@@ -68,6 +74,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/backup.ts')).backup,
   },
   {
+    name: 'copy',
+    summary: 'copy all data to another database: from SQLite to PostgreSQL, or back',
+    load: async () => (await import('./commands/copy.ts')).copy,
+  },
+  {
     name: 'licenses',
     summary: 'print the licences of Weir and of what the executable contains',
     load: async () => (await import('./commands/licenses.ts')).licenses,
@@ -81,6 +92,7 @@ export const commands: readonly CommandEntry[] = [
 
 /** Loads the command of this name; throws `UsageError` if there is none. */
 export async function findCommand(name: string): Promise<Command> {
+  if (name === workerCommand) return (await import('./commands/serve-worker.ts')).serveWorker
   const entry = commands.find((entry) => entry.name === name)
   if (entry !== undefined) return entry.load()
   const near = nearMatch(

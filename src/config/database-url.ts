@@ -31,6 +31,14 @@ export function findDatabaseUrl(input: SettingsInput): Secret | undefined {
   return url === undefined ? undefined : new Secret(url)
 }
 
+/** Returns the URL of a PostgreSQL database; throws `SettingsError`, which names only where it was set, for any other text. */
+export function parseDatabaseUrl(value: string, name: string): Secret {
+  const problems: SettingsProblem[] = []
+  const url = validUrl(value, name, problems)
+  if (url === undefined) throw new SettingsError(problems, null)
+  return new Secret(url)
+}
+
 function databaseFromFile(
   file: string,
   { environment }: SettingsInput,

@@ -7,6 +7,7 @@ import type { Settings, SettingsFile } from './settings.ts'
 export const defaultSettings = {
   host: '127.0.0.1',
   port: 9347,
+  workers: 1,
   retries: { attempts: 2 },
   breaker: { failures: 5, cooldown: '30s' },
   limits: { requests_per_minute: 6000, tokens_per_minute: 20_000_000, concurrent_requests: 10_000 },
@@ -21,6 +22,7 @@ export const defaultSettings = {
   log: 'requests',
   memory: { in_flight: '512MiB' },
   max_body: '32MiB',
+  page: true,
 } as const satisfies SettingsFile
 
 /** The defaults of a provider, beside those of its kind. */
@@ -37,6 +39,7 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
   return {
     host: fileSettings.host ?? defaultSettings.host,
     port: fileSettings.port ?? defaultSettings.port,
+    workers: fileSettings.workers ?? defaultSettings.workers,
     ...(fileSettings.database !== undefined && { database: fileSettings.database }),
     providers: resolveProviders(fileSettings.providers ?? {}, resolvePath),
     models: fileSettings.models ?? [],
@@ -51,6 +54,7 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
     memory: { inFlight: bytesOf({ ...defaultSettings.memory, ...fileSettings.memory }.in_flight) },
     maxBody: bytesOf(fileSettings.max_body ?? defaultSettings.max_body),
     cors: fileSettings.cors ?? [],
+    page: fileSettings.page ?? defaultSettings.page,
     ...(tls && { tls: { cert: resolvePath(tls.cert), key: resolvePath(tls.key) } }),
   }
 }

@@ -6,7 +6,7 @@ import type { ModelFacts } from './model-facts.ts'
 import { findDataFolder, findSettingsFile, type SettingsInput } from './paths.ts'
 import { SettingsError, type SettingsProblem } from './problem.ts'
 import { readSettingsFile } from './read-settings-file.ts'
-import { type Settings, SettingsFile } from './settings.ts'
+import { maxWorkers, type Settings, SettingsFile } from './settings.ts'
 
 /** The settings, and the files that they belong to. */
 export type LoadedSettings = {
@@ -28,28 +28,43 @@ export function loadSettings(input: SettingsInput): LoadedSettings {
   const valid = checkSchema(SettingsFile, fileSettings, problems)
   const database = databaseFromEnvironment(input.environment, problems)
   if (valid) problems.push(...duplicateModelNames(fileSettings.models ?? []))
-  const address = addressFromInput(input, problems)
+  const overrides = overridesFromInput(input, problems)
   if (!valid || problems.length > 0) throw new SettingsError(problems, file)
-  const settings = toSettings({ ...fileSettings, ...address, ...(database && { database }) }, file)
+  const page = input.flags['no-page'] && { page: false }
+  const settings = toSettings({ ...fileSettings, ...overrides, ...page, ...(database && { database }) }, file)
   return { settings, file, dataFolder: findDataFolder(input), warnings }
 }
 
-function addressFromInput(
-  input: SettingsInput,
-  problems: SettingsProblem[],
-): { host?: string; port?: number } {
-  const { flags, environment } = input
+/** The settings that flags and variables override. */
+type Overrides = { host?: string; port?: number; workers?: number }
+
+function overridesFromInput({ flags, environment }: SettingsInput, problems: SettingsProblem[]): Overrides {
   const host = flags.host || environment.WEIR_HOST
   const port =
-    parsePort('--port', flags.port, problems) ?? parsePort('WEIR_PORT', environment.WEIR_PORT, problems)
-  return { ...(host && { host }), ...(port !== undefined && { port }) }
+    parseNumber('--port', flags.port, maxPort, problems) ??
+    parseNumber('WEIR_PORT', environment.WEIR_PORT, maxPort, problems)
+  const workers =
+    parseNumber('--workers', flags.workers, maxWorkers, problems) ??
+    parseNumber('WEIR_WORKERS', environment.WEIR_WORKERS, maxWorkers, problems)
+  return {
+    ...(host && { host }),
+    ...(port !== undefined && { port }),
+    ...(workers !== undefined && { workers }),
+  }
 }
 
-function parsePort(path: string, text: string | undefined, problems: SettingsProblem[]): number | undefined {
+const maxPort = 65535
+
+function parseNumber(
+  path: string,
+  text: string | undefined,
+  max: number,
+  problems: SettingsProblem[],
+): number | undefined {
   if (text === undefined || text === '') return undefined
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (port <= 65535) return port
-  problems.push({ path, message: `must be a whole number from 0 to 65535, not “${text}”.` })
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (number <= max) return number
+  problems.push({ path, message: `must be a whole number from 0 to ${max}, not “${text}”.` })
   return undefined
 }
 

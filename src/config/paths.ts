@@ -16,6 +16,8 @@ export type SettingsFlags = {
   readonly data?: string
   readonly host?: string
   readonly port?: string
+  readonly workers?: string
+  readonly 'no-page'?: boolean
 }
 
 /** Returns the path of the settings file: the configured one, else the first default that exists, else null. */

@@ -103,6 +103,9 @@ export const DatabaseUrl = databaseUrl({
   examples: ['postgres://weir:PASSWORD@db.example.com/weir'],
 })
 
+/** The most worker processes of one server. */
+export const maxWorkers = 256
+
 /** The content of weir.yaml. */
 export type SettingsFile = Static<typeof SettingsFile>
 export const SettingsFile = Type.Object(
@@ -119,6 +122,15 @@ export const SettingsFile = Type.Object(
         maximum: 65535,
         description: 'The port to listen on; `0` picks a free one.',
         examples: [8080],
+      }),
+    ),
+    workers: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: maxWorkers,
+        description:
+          'The processes that serve the port together; `0` starts one for each core. More than one requires Linux.',
+        examples: [4],
       }),
     ),
     database: Type.Optional(DatabaseUrl),
@@ -176,6 +188,12 @@ export const SettingsFile = Type.Object(
         description: 'The origins from which browsers may call the API; none by default.',
       }),
     ),
+    page: Type.Optional(
+      Type.Boolean({
+        description: 'Whether `GET /` is a page for browsers, with a playground, the models and the usage.',
+        examples: [false],
+      }),
+    ),
     tls: Type.Optional(Tls),
   },
   closed,
@@ -185,6 +203,8 @@ export const SettingsFile = Type.Object(
 export type Settings = {
   readonly host: string
   readonly port: number
+  /** The number of worker processes; 0: one for each core. */
+  readonly workers: number
   /** The URL of the PostgreSQL database, which is secret; absent: the SQLite file in the data folder. */
   readonly database?: string
   /** As in the file; `kind` defaults to the name of the provider. */
@@ -217,5 +237,6 @@ export type Settings = {
   readonly memory: { readonly inFlight: number }
   readonly maxBody: number
   readonly cors: readonly string[]
+  readonly page: boolean
   readonly tls?: { readonly cert: string; readonly key: string }
 }

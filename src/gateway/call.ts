@@ -57,14 +57,14 @@ export class Call {
    * would reject callers who allow much and receive little.
    */
   reserve(): Promise<void> | undefined {
-    const { metadata: facts, billing, admission, model, generation, reserved } = this.request
+    const { billing, admission, generation, reserved } = this.request
     if (reserved) return undefined
     requirePayable(generation, billing)
     const promptTokens = estimatePromptTokens(generation)
-    this.#slot = admission.open(promptTokens)
-    return this.#dependencies.billing.reserve(facts, billing, () =>
-      costBoundOf(generation, model, promptTokens),
-    )
+    const opened = admission.open(promptTokens)
+    return opened instanceof Promise
+      ? opened.then((slot) => this.#reserveCost(slot, promptTokens))
+      : this.#reserveCost(opened, promptTokens)
   }
 
   /**
@@ -128,6 +128,19 @@ export class Call {
 
   cost(): Nanos | undefined {
     return this.#outcome ? this.#outcome.cost : costOfUsage(this.meter.usage(), this.request, this.meter)
+  }
+
+  #reserveCost(slot: ConcurrencySlot, promptTokens: number): Promise<void> | undefined {
+    const { metadata: facts, billing, model, generation } = this.request
+    // A call that was settled while it waited for the slot would never release it.
+    if (this.#settled) {
+      slot.release(0)
+      throw this.abortSource.reason
+    }
+    this.#slot = slot
+    return this.#dependencies.billing.reserve(facts, billing, () =>
+      costBoundOf(generation, model, promptTokens),
+    )
   }
 
   readonly #onCallerLeft = (): void => this.cancel(abortReason(this.request.signal))

@@ -81,7 +81,8 @@ async function reserveCall(
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
     requirePayable(generation, billing)
     const promptTokens = estimatePromptTokens(generation)
-    queued = admission.queue(promptTokens)
+    const queuing = admission.queue(promptTokens)
+    queued = queuing instanceof Promise ? await queuing : queuing
     await dependencies.billing.reserve(
       metadata,
       billing,

@@ -51,7 +51,9 @@ export function jsonBody(maxBody: number, timeoutMs = bodyTimeoutMs) {
 /** Creates a reader of bodies of up to `maxBody` bytes. */
 export function createBodyReader(maxBody: number, timeoutMs = bodyTimeoutMs): BodyReader {
   return async function readBody(request, body, admission, maxWithoutSlot = 0) {
-    if (!admission.tryAcquireSlot() && !isShort(request.headers, maxWithoutSlot)) admission.acquireSlot()
+    const isSlotOptional = isShort(request.headers, maxWithoutSlot)
+    const acquired = isSlotOptional ? admission.tryAcquireSlot() : admission.acquireSlot()
+    if (acquired instanceof Promise) await acquired
     rejectUnsupportedBody(request.headers)
     const text = withTimeout(readText(request, maxBody, admission.memory.acquire), timeoutMs, bodyTooSlow)
     return body.read(parseBody(await text.catch((error) => rejectUnreadBody(error, maxBody))))

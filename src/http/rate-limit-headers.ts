@@ -6,10 +6,18 @@ import type { Caller } from './authentication.ts'
 
 /** The step of the guard that gives a request its `admission`, or rejects it with 429 before its body is read. */
 export function admission(limits: RateLimits) {
-  return function admit({ caller, request, set }: AuthenticatedContext): { readonly admission: Admission } {
-    return { admission: limits.admit(caller.organization, (status) => reportStatus(request, set, status)) }
+  return function admit({ caller, request, set }: AuthenticatedContext): Admitted | Promise<Admitted> {
+    const onRejected = (status: RateLimitStatus) => reportStatus(request, set, status)
+    // Elysia waits for a function that returns the result of another one.
+    return withAdmission(limits.admit(caller.organization, onRejected))
   }
 }
+
+function withAdmission(admission: Admission | Promise<Admission>): Admitted | Promise<Admitted> {
+  return admission instanceof Promise ? admission.then((admission) => ({ admission })) : { admission }
+}
+
+type Admitted = { readonly admission: Admission }
 
 /**
  * The step that ends an admitted request: it sets the rate limit headers of the reply, whatever its status, and releases

@@ -11,7 +11,7 @@ import { startTracing } from './traces/tracing.ts'
 /** The request log, metrics and traces of a gateway. */
 export type Observability = {
   readonly requests: RequestTracker
-  readonly metrics: Pick<Metrics, 'render'>
+  readonly metrics: Pick<Metrics, 'snapshot'>
   readonly live: LiveRequests
   readonly routes: RouteHealthRecorder
   /** Flushes pending log lines and spans; resolves within a few seconds. */

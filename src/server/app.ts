@@ -4,6 +4,7 @@ import { ChatCompletionChunk, FragmentedChunk } from '../api/chat-completions/re
 import { chatPath, chatRoutes } from '../api/chat-completions/routes.ts'
 import { createChatService } from '../api/chat-completions/service.ts'
 import { completionRoutes } from '../api/chat-completions/stored/completion-routes.ts'
+import { ownOrganizationRoutes } from '../api/organization/own-organization.ts'
 import { organizationRoutes } from '../api/organization/routes.ts'
 import { createUsageGuard } from '../api/organization/usage-guard.ts'
 import { createCompletionService } from '../api/chat-completions/stored/service.ts'
@@ -15,6 +16,7 @@ import { createTextCompletionService } from '../api/completions/service.ts'
 import { embeddingRoutes, embeddingsPath } from '../api/embeddings/routes.ts'
 import { createEmbeddingService } from '../api/embeddings/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
+import { page } from '../api/page/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
 import type { SharedResponses } from '../api/responses/live/followed-responses.ts'
 import type { LiveResponses } from '../api/responses/live/live-responses.ts'
@@ -46,7 +48,10 @@ import type { UsageBuckets } from '../storage/ports/usage-buckets.ts'
 
 /** The services that the routes use. */
 export type AppDependencies = {
-  readonly settings: Pick<Settings, 'cors' | 'maxBody' | 'unsupportedParameters' | 'compatibility'>
+  readonly settings: Pick<
+    Settings,
+    'cors' | 'page' | 'limits' | 'maxBody' | 'unsupportedParameters' | 'compatibility'
+  >
   readonly models: () => Models
   readonly gateway: Gateway
   readonly keys: KeyDirectory
@@ -89,6 +94,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(requestId())
     .use(cors(settings.cors))
     .use(reachability())
+    .use(page(settings.page))
     .use(requestTelemetry(dependencies.requests))
     .use(
       errorHandler(
@@ -108,6 +114,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(textCompletionRoutes(guard, createTextCompletionService({ gateway, models, unsupported }), log))
     .use(embeddingRoutes(guard, createEmbeddingService({ gateway, models, unsupported })))
     .use(adminRoutes({ ...dependencies.admin, ...dependencies, cors: settings.cors }))
+    .use(ownOrganizationRoutes(guard, { ...dependencies.admin.managed, limits: settings.limits }))
     .use(organizationRoutes(createUsageGuard(dependencies), dependencies.usageBuckets))
   // These depend on the list of routes.
   app.use(openApi(app.routes))

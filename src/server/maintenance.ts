@@ -1,12 +1,10 @@
 import type { Configuration } from '../gateway/configuration.ts'
-import type { Membership, MembershipReactions } from '../storage/membership.ts'
+import type { MembershipReactions } from '../storage/membership.ts'
 import { startRetention, startUsageRollup } from '../storage/retention.ts'
 import { recover } from './recovery.ts'
 import type { SharedServices } from './shared-services.ts'
 
 export type MaintenanceOptions = {
-  /** Undefined if no other process uses the database. */
-  readonly membership: Membership | undefined
   readonly sweepIntervalMs?: number
 }
 
@@ -18,10 +16,10 @@ const defaultSweepIntervalMs = 10 * 60_000
  */
 export function startMaintenance(
   services: SharedServices,
-  { membership, sweepIntervalMs = defaultSweepIntervalMs }: MaintenanceOptions,
+  { sweepIntervalMs = defaultSweepIntervalMs }: MaintenanceOptions,
   configuration: () => Configuration,
 ): { stop(): void } {
-  const { storage, log } = services
+  const { storage, membership, log } = services
   // One process is enough for all.
   const isDue = () => membership?.isFirst() ?? true
   const retention = () => configuration().settings.retention
@@ -51,5 +49,7 @@ function createReactions(
       calls.abortOpen()
       runs.exchange?.fenced()
     },
+    // If it fails, the next beat repeats it in time.
+    onBeat: () => void storage.responses.postponeErasures().catch(() => {}),
   }
 }

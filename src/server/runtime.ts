@@ -17,7 +17,8 @@ import { type DatabaseLocation, openStorage } from '../storage/open-storage.ts'
 import { createApp } from './app.ts'
 import { startMaintenance } from './maintenance.ts'
 import { recover } from './recovery.ts'
-import { createSharedServices, type SharedServices } from './shared-services.ts'
+import { createRuntimeProcess, type RuntimeProcess } from './runtime-process.ts'
+import { createSharedServices, type OtherMetrics, type SharedServices } from './shared-services.ts'
 
 /** The settings, the database and the outputs of a gateway process. */
 export type RuntimeInput = ConfigurationInput & {
@@ -33,6 +34,10 @@ export type RuntimeInput = ConfigurationInput & {
   readonly clock?: () => number
   /** See `GatewayParts`. */
   readonly images?: NetworkOverrides
+  /** Absent: no other process serves the same port. */
+  readonly otherMetrics?: OtherMetrics
+  /** The log of warnings about the settings and of model discovery; default: `log`. */
+  readonly settingsLog?: Log
   /** Between two deletions of expired data. */
   readonly sweepIntervalMs?: number
 }
@@ -46,6 +51,7 @@ export type Runtime = {
   routes(): readonly Route[]
   /** The active configuration. */
   configuration(): Configuration
+  readonly process: RuntimeProcess
   /** Applies other settings atomically; throws and changes nothing if they are not valid. */
   reload(input: ConfigurationInput): Promise<void>
   /** The generated first key of a new database, to be shown once; undefined for WEIR_BOOTSTRAP_KEY. */
@@ -65,26 +71,26 @@ export type Route = { readonly method: string; readonly path: string }
 
 /** Validates the settings, opens the database and recovers what a killed process left. */
 export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
-  const { log, environment } = input
-  const initial = configure(input, log)
+  const { log, environment, settingsLog = log } = input
+  const initial = configure(input, settingsLog)
   const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
   const storage = await openStorage(input.database, log, input)
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
   const membership = storage.shared && (await startMembership(storage.shared, log))
-  const shared = createSharedServices(input, storage, observation, () => active)
+  const shared = createSharedServices({ ...input, membership }, storage, observation, () => active)
   const { calls, runs, metrics } = shared
-  const waitingRuns = await recover(initial, storage, shared.limits, log)
   let active = await createActiveApp(initial, shared)
-  await runs.begin(waitingRuns)
-  const maintenance = startMaintenance(shared, { ...input, membership }, () => active.configuration)
+  await runs.begin(await recover(initial, storage, shared.limits, log))
+  const maintenance = startMaintenance(shared, input, () => active.configuration)
   return {
     fetch: (request) => active.fetch(request),
     attachServer: metrics.setServer,
     routes: () => active.routes,
     configuration: () => active.configuration,
+    process: createRuntimeProcess(observation, storage.shared),
     async reload(next) {
       const { models } = active.configuration
-      active = await createActiveApp(configure(next, log), shared)
+      active = await createActiveApp(configure(next, settingsLog), shared)
       runs.schedule()
       await models.stop()
     },
@@ -98,7 +104,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     abortCalls: calls.abort,
     async stop() {
       const { models } = active.configuration
-      for (const service of [runs, models, maintenance]) await service.stop()
+      for (const service of [runs, models, maintenance, shared.limits]) await service.stop()
       await storage.close()
       await observation.stop()
     },
@@ -195,6 +201,7 @@ function startRuntimeObservation(
       database: () => shared().storage.writerStats(),
       memory: () => shared().memory.held,
       runs: () => shared().runs.counts(),
+      processes: () => shared().membership?.count() ?? 1,
     },
   })
 }

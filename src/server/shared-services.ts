@@ -2,22 +2,27 @@ import type { Settings } from '../config/settings.ts'
 import type { AdminParts } from '../api/admin/routes.ts'
 import { type AdminKey, createAdminKey } from '../http/admin-key.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
+import { createLeasedRateLimits } from '../gateway/rate-limits/leased/leased-rate-limits.ts'
 import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
 import type { Log } from '../lib/log.ts'
 import { MemoryBudget } from '../lib/memory-budget.ts'
+import { type MetricSnapshot, mergeSnapshots, renderSnapshots } from '../observability/metrics/snapshot.ts'
 import type { Observability } from '../observability/observability.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
 import { createFollowedResponses, type SharedResponses } from '../api/responses/live/followed-responses.ts'
 import { createLiveResponses, type LiveResponses } from '../api/responses/live/live-responses.ts'
 import type { RunEnvironment } from '../api/responses/background/run.ts'
 import { createRuns, type Runs } from '../api/responses/background/runs.ts'
+import type { Membership } from '../storage/membership.ts'
 import type { Storage } from '../storage/ports/storage.ts'
 import { createMetricsPage, type MetricsPage } from '../api/system/metrics-page.ts'
 
 /** The services that outlive a reload of the settings. */
 export type SharedServices = {
   readonly storage: Storage
+  /** Undefined if no other process uses the database. */
+  readonly membership: Membership | undefined
   readonly limits: RateLimits
   /** The memory of all requests in flight. */
   readonly memory: MemoryBudget
@@ -36,6 +41,9 @@ export type SharedServices = {
   readonly log: Log
 }
 
+/** Returns the metrics of the other processes that serve the same port; receives those of this process. */
+export type OtherMetrics = (own: readonly MetricSnapshot[]) => Promise<readonly (readonly MetricSnapshot[])[]>
+
 /** The parts of `RuntimeInput` that the shared services use. */
 export type SharedServicesInput = {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -43,6 +51,8 @@ export type SharedServicesInput = {
   readonly firstEventTimeoutMs?: number
   readonly clock?: () => number
   readonly images?: NetworkOverrides
+  readonly otherMetrics?: OtherMetrics
+  readonly membership: Membership | undefined
 }
 
 /** The active settings, and what background runs use. */
@@ -64,15 +74,16 @@ export function createSharedServices(
   const { environment, images, log } = input
   const settings = () => active().configuration.settings
   const memory = new MemoryBudget(() => settings().memory.inFlight)
-  const limits = createRateLimits(() => settings().limits, input.clock, undefined, memory)
+  const limits = createLimits(storage, () => settings().limits, input.clock, memory)
   return {
     storage,
+    membership: input.membership,
     limits,
     memory,
     ...createResponseServices(storage, limits, log, () => active().runEnvironment),
     calls: createOpenCalls(),
     metrics: createMetricsPage(
-      observation.metrics,
+      { render: () => renderMetrics(observation, input.otherMetrics) },
       environment.WEIR_ADMIN_KEY,
       () => active().configuration.settings.host,
     ),
@@ -105,6 +116,27 @@ function createResponseServices(
     sharedResponses: { waiting, followed: createFollowedResponses({ claims, responses, live, log }) },
     runs: createRuns(parts, { process, claims, waiting, recovery }),
   }
+}
+
+function createLimits(
+  { shared }: Storage,
+  defaults: () => Settings['limits'],
+  clock: (() => number) | undefined,
+  memory: MemoryBudget,
+): RateLimits {
+  return shared
+    ? createLeasedRateLimits(shared, defaults, { clock, memory })
+    : createRateLimits(defaults, clock, undefined, memory)
+}
+
+/** Renders the metrics of this process, or of all processes that share the port. */
+function renderMetrics(
+  { metrics }: Observability,
+  others: SharedServicesInput['otherMetrics'],
+): string | Promise<string> {
+  const own = metrics.snapshot()
+  if (others === undefined) return renderSnapshots(own)
+  return others(own).then((snapshots) => renderSnapshots(mergeSnapshots([own, ...snapshots])))
 }
 
 function adminParts(

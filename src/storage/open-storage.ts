@@ -12,6 +12,8 @@ export type StorageOptions = {
    * process locks the file for itself. A PostgreSQL database is always shared.
    */
   readonly shared?: boolean | undefined
+  /** The milliseconds of shared rate limits, instead of the clock of the database. */
+  readonly clock?: (() => number) | undefined
 }
 
 /**
@@ -21,11 +23,11 @@ export type StorageOptions = {
 export async function openStorage(
   database: DatabaseLocation,
   log: Log,
-  { shared = false }: StorageOptions = {},
+  { shared = false, clock }: StorageOptions = {},
 ): Promise<Storage> {
   if (typeof database === 'string')
-    return shared ? await openSharedSqlite(database, log) : openSqlite(database, log)
+    return shared ? await openSharedSqlite(database, log, clock) : openSqlite(database, log)
   // Loaded only when it is used, because the driver would delay every start.
   const { openPostgres } = await import('./postgres/open-postgres.ts')
-  return await openPostgres(database, log)
+  return await openPostgres(database, log, clock)
 }

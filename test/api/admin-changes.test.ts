@@ -3,6 +3,7 @@ import { orgs } from '../../src/cli/commands/orgs.ts'
 import { chatRequest } from '../support/scenario.ts'
 import { waitUntil } from '../support/billing-database.ts'
 import { adminLines, requestAdmin, startAdmin } from './support/admin.ts'
+import { databaseEnvironment } from '../support/database-connection.ts'
 
 test('organizations are created, listed, changed and credited, and each change is logged', async () => {
   await using paid = await startAdmin()
@@ -53,7 +54,7 @@ test('organizations are created, listed, changed and credited, and each change i
     },
     { admin: 'organization.credit', organization: id, name: 'globex', usd: '0.000000001' },
   ])
-  expect(paid.billing.sqlite.query('SELECT note FROM ledger WHERE organization_id = ?').values(id)).toEqual([
+  expect(await paid.billing.values('SELECT note FROM ledger WHERE organization_id = ?', id)).toEqual([
     ['gift'],
   ])
 })
@@ -63,7 +64,7 @@ test('the admin API returns an organization as weir orgs list --json prints it',
   const { body } = await requestAdmin(paid.app, 'GET', 'organizations/default')
   const printed: string[] = []
   const context = {
-    environment: { WEIR_DATA: paid.file.replace(/\/weir\.db$/, '') },
+    environment: databaseEnvironment(paid.database),
     cwd: '/',
     home: '/',
     out: (text: string) => void printed.push(text),
@@ -130,13 +131,11 @@ describe('a change of the operator takes effect at once', () => {
     })
     expect((await app.request('/v1/models', { headers })).status).toBe(403)
     expect((await requestAdmin(app, 'GET', `organizations/${String(body.id)}`)).status).toBe(404)
-    const rows = () =>
-      billing.sqlite
-        .query(
-          'SELECT 1 FROM usage WHERE organization_id = ?1 UNION ALL SELECT 1 FROM completions WHERE organization_id = ?1',
-        )
-        .all(String(body.id))
-    await waitUntil(() => rows().length === 0, 'the data is deleted')
+    const rows = async () => [
+      ...(await billing.rows('SELECT 1 FROM usage WHERE organization_id = ?', String(body.id))),
+      ...(await billing.rows('SELECT 1 FROM completions WHERE organization_id = ?', String(body.id))),
+    ]
+    await waitUntil(async () => (await rows()).length === 0, 'the data is deleted')
     await waitUntil(
       async () =>
         (await requestAdmin(app, 'POST', 'organizations', { body: { name: 'globex' } })).status === 200,
@@ -178,7 +177,7 @@ test.each([
   '%s /admin/%s with %j is rejected with %i, and changes nothing',
   async (method, path, body, status) => {
     await using paid = await startAdmin()
-    const before = paid.billing.sqlite.query('SELECT * FROM organizations').values()
+    const before = await paid.billing.values('SELECT * FROM organizations')
     const reply = await requestAdmin(
       paid.app,
       method,
@@ -188,6 +187,6 @@ test.each([
     expect([reply.status, reply.body]).toEqual([status, { error: expect.any(Object) }])
     expect(JSON.stringify(reply.body)).not.toContain('SQLITE')
     expect(adminLines(paid.app)).toEqual([])
-    expect(paid.billing.sqlite.query('SELECT * FROM organizations').values()).toEqual(before)
+    expect(await paid.billing.values('SELECT * FROM organizations')).toEqual(before)
   },
 )

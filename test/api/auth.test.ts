@@ -1,39 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createLog } from '../../src/lib/log.ts'
-import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
-import { createKeys } from '../../src/storage/sqlite/keys/keys.ts'
-import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
-import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { type App, firstKey, startApp } from '../support/app.ts'
+import { connectDatabase, type NewDatabase, newDatabase } from '../support/database-connection.ts'
 import { readError } from '../support/chat-reply.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-auth-'))
-const file = join(folder, 'weir.db')
 const request = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }] }
 
+let database: NewDatabase
 let app: App
 let keys: Awaited<ReturnType<typeof prepareKeys>>
 beforeAll(async () => {
-  app = await startApp({ database: file })
+  database = await newDatabase()
+  app = await startApp({ database: database.location })
   keys = await prepareKeys()
 })
 afterAll(async () => {
   await app.stop()
-  rmSync(folder, { recursive: true })
+  await database.delete()
 })
 
 /** Keys that the command line would make while the gateway runs. */
 async function prepareKeys() {
-  const database = openDatabase(
-    file,
-    createLog(() => {}),
-  )
-  const writer = createWriter(database)
-  const organizations = createOrganizations(database, writer)
-  const store = createKeys(database, writer)
+  await using connection = await connectDatabase(database.location)
+  const { organizations, keys: store } = connection
   const make = (organization: string, expiresAt: number | null = null) =>
     store.create({ organization, name: 'test', expiresAt })
   await organizations.create('leaving')
@@ -45,8 +33,6 @@ async function prepareKeys() {
   ])
   await store.revoke(revoked.record.id)
   await organizations.delete('leaving')
-  writer.close()
-  database.close()
   return {
     good: good.key.reveal(),
     expired: expired.key.reveal(),

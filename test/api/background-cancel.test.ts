@@ -42,16 +42,16 @@ async function expectCancelled(
   rows = 1,
 ): Promise<void> {
   await billing.waitForUsage(rows)
-  expect(billing.row(request)).toMatchObject({ status: 499, error: 'cancelled' })
-  expect(billing.row(request)?.cost ?? 0).toBe(cost)
-  expect(billing.entriesOf(request)).toEqual(cost > 0 ? { charge: -cost } : {})
-  billing.expectConsistent()
+  expect(await billing.usageOf(request)).toMatchObject({ status: 499, error: 'cancelled' })
+  expect((await billing.usageOf(request))?.cost ?? 0).toBe(cost)
+  expect(await billing.entriesOf(request)).toEqual(cost > 0 ? { charge: -cost } : {})
+  await billing.expectConsistent()
 }
 
 /** The same of a run that cost at least so much. */
 async function expectCancelledAfter(paid: BillingScenario, request: string, atLeast: number): Promise<void> {
   await paid.billing.waitForUsage(1)
-  const cost = paid.billing.row(request)?.cost ?? 0
+  const cost = (await paid.billing.usageOf(request))?.cost ?? 0
   expect(cost).toBeWithin(atLeast, maxCost + 1)
   await expectCancelled(paid, request, cost)
 }
@@ -65,7 +65,7 @@ describe('a background run', () => {
     const { id, request } = await queueRunRequest(paid.app)
     const next = await queueRunRequest(paid.app)
     const reader = replayResponse(paid.app, id)
-    expect(paid.billing.account()).toEqual([start, 3 * maxCost])
+    expect(await paid.billing.account()).toEqual([start, 3 * maxCost])
     const received = await cancelledRun(paid.app, id)
     expect(received).toMatchObject({
       status: 'incomplete',
@@ -75,12 +75,16 @@ describe('a background run', () => {
     expect(received.completed_at).toBeNull()
     expect((await reader).types).toEqual(['response.created', 'response.queued', 'response.incomplete'])
     expect(await retrieveResponse(paid.app, id)).toEqual(received)
-    expect(paid.billing.account()).toEqual([start, 2 * maxCost])
-    expect(paid.billing.row(request)).toMatchObject({ status: 499, error: 'cancelled', prompt_tokens: 0 })
-    expect(paid.billing.entriesOf(request)).toEqual({})
+    expect(await paid.billing.account()).toEqual([start, 2 * maxCost])
+    expect(await paid.billing.usageOf(request)).toMatchObject({
+      status: 499,
+      error: 'cancelled',
+      prompt_tokens: 0,
+    })
+    expect(await paid.billing.entriesOf(request)).toEqual({})
     expect(paid.acme.requests.length).toBe(1)
     expect((await retrieveResponse(paid.app, next.id)).status).toBe('queued')
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 
   test('that is cancelled before its first token aborts the provider call, and costs the prompt', async () => {
@@ -121,7 +125,7 @@ describe('a background run', () => {
     expect([received.status, textOf(received)]).toEqual(['incomplete', 'It is four metres.'])
     expect(await paid.acme.requests[0]!.aborted).toBe(true)
     await paid.billing.waitForUsage(1)
-    const cost = paid.billing.row(request)!.cost!
+    const cost = (await paid.billing.usageOf(request))!.cost!
     expect(cost).toBe(replyCost)
     await expectCancelled(paid, request, cost)
   })
@@ -147,8 +151,8 @@ describe('a background run', () => {
     const { id, request } = await queueRunRequest(paid.app)
     const received = await Promise.all(Array.from({ length: 5 }, () => cancelledRun(paid.app, id)))
     for (const one of received) expect(one).toEqual(received[0]!)
-    expect(paid.billing.row(request)).toMatchObject({ error: 'cancelled' })
-    expect(paid.billing.account()).toEqual([start, maxCost])
+    expect(await paid.billing.usageOf(request)).toMatchObject({ error: 'cancelled' })
+    expect(await paid.billing.account()).toEqual([start, maxCost])
   })
 
   test('that was cancelled is still cancelled after the gateway restarts', async () => {
@@ -156,7 +160,7 @@ describe('a background run', () => {
     const id = await startRun(paid)
     const received = await cancelledRun(paid.app, id)
     await paid.app.stop()
-    await using again = await startScenario(streamReply(), { database: paid.file })
+    await using again = await startScenario(streamReply(), { database: paid.database })
     expect(await retrieveResponse(again.app, id)).toEqual(received)
     expect(await cancelledRun(again.app, id)).toEqual(received)
     expect(again.acme.requests).toEqual([])

@@ -1,8 +1,4 @@
 import { expect, test } from 'bun:test'
-import { createKeys } from '../../src/storage/sqlite/keys/keys.ts'
-import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
-import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
-import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import {
   maxCost,
   type BillingScenario,
@@ -13,7 +9,6 @@ import { gatedReply, queueRunRequest, queueRun, waitForRun, startRun } from '../
 import { streamReply } from '../support/chat-fixtures.ts'
 import { replayResponse, retrieveResponse } from '../support/responses.ts'
 import { startScenario } from '../support/scenario.ts'
-import { quietLog } from '../unit/storage/support/folder.ts'
 
 const start = 1e9
 const oneAtATime = { settings: { background: { concurrency: 1 } } }
@@ -25,20 +20,12 @@ async function removeModel({ app }: Pick<BillingScenario, 'app'>, slug: string):
   await app.runtime.reload({ settings: { ...settings, models }, file: null, environment: {} })
 }
 
-/** What the operator does with the command line, in another process. */
-function operator({ file }: BillingScenario) {
-  const database = openDatabase(file, quietLog)
-  const writer = createWriter(database)
-  const [keys, organizations] = [createKeys(database, writer), createOrganizations(database, writer)]
-  return { keys, organizations, [Symbol.dispose]: () => database.close() }
-}
-
 test('a queued run whose model was removed fails with that reason and costs nothing', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startBillingScenario([gatedReply(gate.promise), streamReply()], oneAtATime)
   await startRun(paid)
   const { id, request } = await queueRunRequest(paid.app)
-  expect(paid.billing.account()).toEqual([start, 2 * maxCost])
+  expect(await paid.billing.account()).toEqual([start, 2 * maxCost])
   await removeModel(paid, 'acme/river')
   expect((await retrieveResponse(paid.app, id)).status).toBe('queued')
   gate.resolve()
@@ -47,12 +34,16 @@ test('a queued run whose model was removed fails with that reason and costs noth
   expect(run.error?.message).toContain('acme/river')
   expect((await replayResponse(paid.app, id)).text).toContain('"code":"model_not_found"')
   await paid.billing.waitForUsage(2)
-  expect(paid.billing.row(request)).toMatchObject({ status: 404, error: 'model_not_found', prompt_tokens: 0 })
-  expect(paid.billing.entriesOf(request)).toEqual({})
+  expect(await paid.billing.usageOf(request)).toMatchObject({
+    status: 404,
+    error: 'model_not_found',
+    prompt_tokens: 0,
+  })
+  expect(await paid.billing.entriesOf(request)).toEqual({})
   // The one that was under way has ended as it began.
-  expect(paid.billing.account()).toEqual([start - replyCost, 0])
+  expect(await paid.billing.account()).toEqual([start - replyCost, 0])
   expect(paid.acme.requests.length).toBe(1)
-  paid.billing.expectConsistent()
+  await paid.billing.expectConsistent()
 })
 
 test('a queued run whose model got a new price is charged the new price', async () => {
@@ -66,8 +57,8 @@ test('a queued run whose model got a new price is charged the new price', async 
   gate.resolve()
   expect((await waitForRun(paid.app, id)).status).toBe('completed')
   await paid.billing.waitForUsage(2)
-  expect(paid.billing.row(request)?.cost).toBe(2 * replyCost)
-  expect(paid.billing.account()).toEqual([start - 3 * replyCost, 0])
+  expect((await paid.billing.usageOf(request))?.cost).toBe(2 * replyCost)
+  expect(await paid.billing.account()).toEqual([start - 3 * replyCost, 0])
 })
 
 test('revoking a key lets its active run finish, and fails its queued runs', async () => {
@@ -79,8 +70,7 @@ test('revoking a key lets its active run finish, and fails its queued runs', asy
   const running = await queueRun(paid.app, {}, { headers })
   await paid.acme.request(0)
   const queued = await queueRun(paid.app, {}, { headers })
-  using cli = operator(paid)
-  await cli.keys.revoke(key.split('-')[2]!)
+  await paid.billing.keys.revoke(key.split('-')[2]!)
   const other = { headers: { authorization: `Bearer ${await paid.billing.keyOf('acme')}` } }
   while ((await paid.app.request('/v1/models', { headers })).status !== 401) await Bun.sleep(20)
   gate.resolve()
@@ -89,7 +79,7 @@ test('revoking a key lets its active run finish, and fails its queued runs', asy
   expect(failed).toMatchObject({ status: 'failed', error: { code: 'invalid_api_key' } })
   await paid.billing.waitForUsage(2)
   expect(paid.acme.requests.length).toBe(1)
-  expect(paid.billing.account('acme')).toEqual([start - replyCost, 0])
+  expect(await paid.billing.account('acme')).toEqual([start - replyCost, 0])
 })
 
 test('deleting an organization removes its runs: an active one ends without a trace, and a queued one never starts', async () => {
@@ -102,17 +92,16 @@ test('deleting an organization removes its runs: an active one ends without a tr
   const reader = replayResponse(paid.app, running.id, '', { headers })
   await queueRun(paid.app, {}, { headers })
   const mine = await queueRun(paid.app, { input: 'mine' })
-  using cli = operator(paid)
-  await cli.organizations.delete('acme')
+  await paid.billing.organizations.delete('acme')
   gate.resolve()
   expect((await waitForRun(paid.app, mine.id)).status).toBe('completed')
   expect((await reader).last?.status).toBe('completed')
   // Of its two runs the queued one was never asked for.
   expect(paid.acme.requests.length).toBe(2)
   expect(JSON.stringify(paid.acme.requests[1]?.body)).toContain('mine')
-  expect(paid.billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[1]])
+  expect(await paid.billing.values('SELECT count(*) FROM responses')).toEqual([[1]])
   expect(await paid.billing.waitForUsage(1)).toHaveLength(1)
-  paid.billing.expectConsistent()
+  await paid.billing.expectConsistent()
 })
 
 test('a run debits the tokens-per-minute limit by the tokens that it used', async () => {

@@ -49,7 +49,7 @@ test('a finished run is deleted once and is then not found anywhere; its charge 
   await using paid = await startBillingScenario(streamReply())
   const { id } = await queueRun(paid.app)
   await waitForRun(paid.app, id)
-  const before = paid.billing.account()
+  const before = await paid.billing.account()
   expect((await deleteRun(paid.app, id)).status).toBe(200)
   for (const [path, method] of [
     ['', 'GET'],
@@ -59,9 +59,9 @@ test('a finished run is deleted once and is then not found anywhere; its charge 
     ['', 'DELETE'],
   ])
     expect((await paid.app.request(`${responsesPath}/${id}${path}`, { method })).status).toBe(404)
-  expect(paid.billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
-  expect(paid.billing.account()).toEqual(before)
-  expect(paid.billing.rows()).toHaveLength(1)
+  expect(await paid.billing.values('SELECT count(*) FROM responses')).toEqual([[0]])
+  expect(await paid.billing.account()).toEqual(before)
+  expect(await paid.billing.usage()).toHaveLength(1)
 })
 
 test('a cancelled run can be deleted immediately', async () => {
@@ -110,9 +110,9 @@ test('retention deletes finished runs, and no others', async () => {
   const finished = await queueRun(paid.app)
   const [running, queued] = [await queueRun(paid.app), await queueRun(paid.app)]
   await paid.acme.request(1)
-  const rows = () => paid.billing.sqlite.query('SELECT id FROM responses ORDER BY id').values().flat()
-  while (rows().includes(finished.id)) await Bun.sleep(5)
-  expect(rows()).toEqual([running.id, queued.id])
+  const rows = async () => (await paid.billing.values('SELECT id FROM responses ORDER BY id')).flat()
+  while ((await rows()).includes(finished.id)) await Bun.sleep(5)
+  expect(await rows()).toEqual([running.id, queued.id])
   expect((await retrieveResponse(paid.app, running.id)).status).toBe('in_progress')
   expect((await retrieveResponse(paid.app, queued.id)).status).toBe('queued')
   expect((await paid.app.request(`${responsesPath}/${finished.id}`)).status).toBe(404)

@@ -96,7 +96,7 @@ describe('a queued run fails when its turn comes, and the other runs continue, w
     await paid.acme.request(0)
     const runs = await Promise.all(Array.from({ length: 50 }, () => queueRunRequest(paid.app, {}, lost)))
     const sound = await queueRun(paid.app, {}, kept)
-    paid.billing.sqlite.run(change, [lost.id])
+    await paid.billing.rows(change, lost.id)
     const noticed = async () => (await paid.app.request('/v1/models', lost)).status === 401
     await waitUntil(noticed, 'the end of the key')
     gate.resolve()
@@ -119,7 +119,7 @@ describe('a queued run fails when its turn comes, and the other runs continue, w
     expect(paid.acme.requests.length).toBe(2)
     await paid.billing.waitForUsage(52)
     for (const { request } of runs)
-      expect(paid.billing.row(request)).toMatchObject({ status: 401, error: 'invalid_api_key' })
-    paid.billing.expectConsistent()
+      expect(await paid.billing.usageOf(request)).toMatchObject({ status: 401, error: 'invalid_api_key' })
+    await paid.billing.expectConsistent()
   })
 })

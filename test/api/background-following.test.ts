@@ -72,8 +72,8 @@ describe('a background run continues from', () => {
     expect(next.status).toBe('completed')
     expect(requested(paid, 3)).toEqual(['a', 'one', 'b', 'two', 'c'])
     for (const { id } of [next, waiting]) await deleteRun(app, id)
-    const left = paid.billing.sqlite.query('SELECT count(*) FROM responses WHERE deletion IS NOT NULL')
-    while (left.values()[0]?.[0] !== 0) await paid.app.request('/livez')
+    const left = () => paid.billing.rows('SELECT id FROM responses WHERE deletion IS NOT NULL')
+    while ((await left()).length > 0) await paid.app.request('/livez')
   })
 
   test('the output of a cancelled run', async () => {
@@ -153,8 +153,7 @@ describe.each<[name: string, stream: boolean, answer: (gate: Promise<void>) => S
       expect(requested(paid, 2)).toEqual(['a', 'one', 'b', stream ? 'It is four metres.' : 'two', 'c'])
       await deleteRun(app, second)
       await deleteRun(app, third.id)
-      const left = paid.billing.sqlite.query('SELECT count(*) FROM responses')
-      while (left.values()[0]?.[0] !== 0) await app.request('/livez')
+      while ((await paid.billing.count('responses')) > 0) await app.request('/livez')
     })
 
     test.each<[string, Script]>([
@@ -170,8 +169,7 @@ describe.each<[name: string, stream: boolean, answer: (gate: Promise<void>) => S
       const store = why === 'fails'
       await (await postResponse(app, { previous_response_id: first.id, stream, store })).text()
       expect((await deleteRun(app, first.id)).status).toBe(200)
-      const left = paid.billing.sqlite.query('SELECT count(*) FROM responses')
-      while (left.values()[0]?.[0] !== 0) await app.request('/livez')
+      while ((await paid.billing.count('responses')) > 0) await app.request('/livez')
       expect(await retrieveResponse(app, first.id).catch(() => undefined)).toBeUndefined()
     })
   },

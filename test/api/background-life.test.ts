@@ -74,11 +74,11 @@ test('a finished run is the same after the gateway restarts', async () => {
   await using paid = await startBillingScenario(streamReply())
   const { id } = await queueRun(paid.app)
   const [received, found] = [await replayResponse(paid.app, id), await retrieveResponse(paid.app, id)]
-  const rows = paid.billing.sqlite.query('SELECT status, run, deletion FROM responses').values()
+  const rows = await paid.billing.values('SELECT status, run, deletion FROM responses')
   expect(rows).toEqual([['completed', null, null]])
-  expect(paid.billing.sqlite.query('SELECT count(*) FROM response_log').values()).toEqual([[0]])
+  expect(await paid.billing.values('SELECT count(*) FROM response_log')).toEqual([[0]])
   await paid.app.stop()
-  await using again = await startScenario(streamReply(), { database: paid.file })
+  await using again = await startScenario(streamReply(), { database: paid.database })
   expect((await replayResponse(again.app, id)).text).toBe(received.text)
   expect(await retrieveResponse(again.app, id)).toEqual(found)
   expect(again.acme.requests).toEqual([])
@@ -101,8 +101,8 @@ test('a background run has one usage row, one charge and one log line, under the
       completion_tokens: 5,
     }),
   ])
-  expect(paid.billing.entriesOf(request)).toEqual({ charge: -replyCost })
-  paid.billing.expectConsistent()
+  expect(await paid.billing.entriesOf(request)).toEqual({ charge: -replyCost })
+  await paid.billing.expectConsistent()
   const lines = paid.app.requestLines.all.map((line) => JSON.parse(line))
   const ofRun = lines.filter((line) => line.request === request)
   expect(ofRun.map(({ status, background, cost_usd }) => [status, background, cost_usd])).toEqual([
@@ -136,7 +136,7 @@ describe('a background run', () => {
     ])
     const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({ id: request, status: 502, error: 'upstream_unavailable', cost: 0 })
-    expect(paid.billing.account()).toEqual([1e9, 0])
+    expect(await paid.billing.account()).toEqual([1e9, 0])
     expect(await retrieveResponse(paid.app, id)).toEqual(run)
   })
 
@@ -156,8 +156,8 @@ describe('a background run', () => {
       completion_tokens: 2,
       estimated: 1,
     })
-    expect(paid.billing.account()).toEqual([1e9 - row!.cost!, 0])
-    paid.billing.expectConsistent()
+    expect(await paid.billing.account()).toEqual([1e9 - row!.cost!, 0])
+    await paid.billing.expectConsistent()
   })
 
   test('completes by failover to the next route where the first one fails', async () => {
@@ -183,7 +183,7 @@ test('a background run with store: false is rejected like an invalid request, an
   expect(refused).toMatchObject({ status: 400, param: 'background' })
   expect((await postResponse(paid.app, { background: true, temperature: 9 })).status).toBe(400)
   expect((await postResponse(paid.app, { background: true, model: 'acme/sea' })).status).toBe(404)
-  expect(paid.billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
+  expect(await paid.billing.values('SELECT count(*) FROM responses')).toEqual([[0]])
   expect((await paid.billing.waitForUsage(3)).map(({ status }) => status)).toEqual([400, 400, 404])
   expect(paid.acme.requests).toEqual([])
 })

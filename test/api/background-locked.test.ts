@@ -1,4 +1,3 @@
-import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { waitUntil } from '../support/billing-database.ts'
 import {
@@ -27,13 +26,6 @@ import { hang } from '../support/script.ts'
 
 const start = 1e9
 
-/** Another process, for the gateway, that keeps the database locked. */
-function lock({ file }: BillingScenario) {
-  const other = new Sqlite(file)
-  other.run('BEGIN IMMEDIATE')
-  return { release: () => other.close() }
-}
-
 /** The gateway has tried to write, and knows that it cannot. */
 function noticed({ app }: BillingScenario): Promise<void> {
   return waitUntil(() => app.lines.some((line) => line.includes('The database is unavailable')), 'an outage')
@@ -50,14 +42,14 @@ async function raiseConcurrency({ app }: BillingScenario, concurrency: number): 
 
 test('a run that cannot be stored is rejected, and nothing is reserved', async () => {
   await using paid = await startBillingScenario(streamReply())
-  const locked = lock(paid)
+  const locked = await paid.billing.lock()
   const reply = await postResponse(paid.app, { background: true })
   expect(reply.headers.get('retry-after')).toBe('1')
   expect(await readError(reply)).toMatchObject({ status: 503, code: 'service_unavailable' })
-  locked.release()
+  await locked.release()
   expect((await paid.billing.waitForUsage(1)).map(({ status }) => status)).toEqual([503])
-  expect(paid.billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
-  expect(paid.billing.account()).toEqual([start, 0])
+  expect(await paid.billing.values('SELECT count(*) FROM responses')).toEqual([[0]])
+  expect(await paid.billing.account()).toEqual([start, 0])
   expect(paid.acme.requests).toEqual([])
 })
 
@@ -75,7 +67,7 @@ test('runs that start, end or are cancelled while the database is locked are rec
   const [dropped, beginning] = [await queueRunRequest(app), await queueRunRequest(app)]
   const readers = [ending, stopped, dropped, beginning].map(({ id }) => replayResponse(app, id))
 
-  const locked = lock(paid)
+  const locked = await paid.billing.lock()
   gate.resolve()
   const cancels = [cancelRun(app, stopped.id), cancelRun(app, dropped.id)]
   expect(await paid.acme.requests[1]!.aborted).toBe(true)
@@ -84,8 +76,8 @@ test('runs that start, end or are cancelled while the database is locked are rec
   // None of it is told before it is stored.
   for (const { id } of [ending, stopped]) expect((await retrieveResponse(app, id)).status).toBe('in_progress')
   expect(paid.acme.requests.length).toBe(2)
-  expect(paid.billing.rows()).toEqual([])
-  locked.release()
+  expect(await paid.billing.usage()).toEqual([])
+  await locked.release()
 
   const [complete, cut, never, late] = (await Promise.all(readers)).map(({ last }) => last!)
   expect([complete!.status, late!.status]).toEqual(['completed', 'completed'])
@@ -93,7 +85,7 @@ test('runs that start, end or are cancelled while the database is locked are rec
     expect(run).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'cancelled' } })
   for (const cancel of cancels) expect((await cancel).status).toBe(200)
   const rows = await paid.billing.waitForUsage(4)
-  const stoppedCost = paid.billing.row(stopped.request)?.cost ?? 0
+  const stoppedCost = (await paid.billing.usageOf(stopped.request))?.cost ?? 0
   expect(stoppedCost).toBeWithin(abortedPromptCost + 30_000, maxCost + 1)
   expect(rows.map(({ id, status, cost }) => [id, status, cost ?? 0])).toEqual([
     [ending.request, 200, replyCost],
@@ -101,9 +93,9 @@ test('runs that start, end or are cancelled while the database is locked are rec
     [dropped.request, 499, 0],
     [beginning.request, 200, replyCost],
   ])
-  expect(paid.billing.account()).toEqual([start - 2 * replyCost - stoppedCost, 0])
-  paid.billing.expectConsistent()
-  expect(paid.billing.sqlite.query('SELECT DISTINCT run FROM responses').values()).toEqual([[null]])
+  expect(await paid.billing.account()).toEqual([start - 2 * replyCost - stoppedCost, 0])
+  await paid.billing.expectConsistent()
+  expect(await paid.billing.values('SELECT DISTINCT run FROM responses')).toEqual([[null]])
 })
 
 test('a gateway that shuts down waits until the database accepts the ends of its runs', async () => {
@@ -116,30 +108,30 @@ test('a gateway that shuts down waits until the database accepts the ends of its
   )
   const [ended, cut] = [await startRun(paid), await startRun(paid)]
   const queued = await queueRunRequest(paid.app)
-  const locked = lock(paid)
+  const locked = await paid.billing.lock()
   gate.resolve()
   await paid.acme.requests[0]!.aborted
   await noticed(paid)
   const stopping = paid.app.runtime.stop()
   expect(await paid.acme.requests[1]!.aborted).toBe(true)
-  locked.release()
+  await locked.release()
   await stopping
-  const rows = paid.billing.sqlite.query('SELECT id, status FROM responses ORDER BY id').values()
+  const rows = await paid.billing.values('SELECT id, status FROM responses ORDER BY id')
   expect(rows).toEqual([
     [ended, 'completed'],
     [cut, 'failed'],
     [queued.id, 'queued'],
   ])
-  expect(paid.billing.rows().map(({ status, error }) => [status, error])).toEqual([
+  expect((await paid.billing.usage()).map(({ status, error }) => [status, error])).toEqual([
     [200, null],
     [503, 'interrupted'],
   ])
-  expect(paid.billing.account()).toEqual([start - replyCost - promptCost - 20_000, maxCost])
+  expect(await paid.billing.account()).toEqual([start - replyCost - promptCost - 20_000, maxCost])
   await using again = await startScenario(streamReply(), {
-    database: paid.file,
+    database: paid.database,
     model: { pricing, max_output_tokens: 100 },
   })
   expect((await waitForRun(again.app, queued.id)).status).toBe('completed')
-  expect(paid.billing.account()).toEqual([start - 2 * replyCost - promptCost - 20_000, 0])
-  paid.billing.expectConsistent()
+  expect(await paid.billing.account()).toEqual([start - 2 * replyCost - promptCost - 20_000, 0])
+  await paid.billing.expectConsistent()
 })

@@ -23,16 +23,16 @@ test('the maximum cost of a run is reserved when it is created, and stays reserv
   await startRun(paid)
   const waiting = await queueRunRequest(paid.app)
   const small = await queueRunRequest(paid.app, { max_output_tokens: 10 })
-  expect(paid.billing.account()).toEqual([start, 2 * maxCost + maxPromptCost + 10 * 10_000])
-  expect(paid.billing.openReservations()).toBe(3)
-  paid.billing.expectConsistent()
+  expect(await paid.billing.account()).toEqual([start, 2 * maxCost + maxPromptCost + 10 * 10_000])
+  expect(await paid.billing.openReservations()).toBe(3)
+  await paid.billing.expectConsistent()
   gate.resolve()
   for (const { id } of [waiting, small]) expect((await waitForRun(paid.app, id)).status).toBe('completed')
   await paid.billing.waitForUsage(3)
-  expect(paid.billing.account()).toEqual([start - 3 * replyCost, 0])
+  expect(await paid.billing.account()).toEqual([start - 3 * replyCost, 0])
   for (const { request } of [waiting, small])
-    expect(paid.billing.entriesOf(request)).toEqual({ charge: -replyCost })
-  paid.billing.expectConsistent()
+    expect(await paid.billing.entriesOf(request)).toEqual({ charge: -replyCost })
+  await paid.billing.expectConsistent()
 })
 
 test('a run that the balance does not cover is rejected with 402 immediately, and earlier runs continue', async () => {
@@ -50,15 +50,15 @@ test('a run that the balance does not cover is rejected with 402 immediately, an
     type: 'insufficient_quota',
     code: 'insufficient_balance',
   })
-  expect(paid.billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[2]])
-  expect(paid.billing.account()).toEqual([2_500_000, 2 * maxCost])
+  expect(await paid.billing.values('SELECT count(*) FROM responses')).toEqual([[2]])
+  expect(await paid.billing.account()).toEqual([2_500_000, 2 * maxCost])
   gate.resolve()
   await waitForRun(paid.app, id)
   // What they did not take is free again.
   expect((await postResponse(paid.app, run)).status).toBe(200)
   await paid.billing.waitForUsage(4)
-  expect(paid.billing.account()).toEqual([2_500_000 - 3 * replyCost, 0])
-  paid.billing.expectConsistent()
+  expect(await paid.billing.account()).toEqual([2_500_000 - 3 * replyCost, 0])
+  await paid.billing.expectConsistent()
 })
 
 test('a run that costs more than its reservation is charged in full, below zero', async () => {
@@ -68,10 +68,10 @@ test('a run that costs more than its reservation is charged in full, below zero'
   expect((await waitForRun(paid.app, id)).status).toBe('completed')
   await paid.billing.waitForUsage(1)
   const cost = 6000 * 1000 + 90 * 10_000
-  expect(paid.billing.entriesOf(request)).toEqual({ charge: -cost })
-  expect(paid.billing.account()).toEqual([1_500_000 - cost, 0])
+  expect(await paid.billing.entriesOf(request)).toEqual({ charge: -cost })
+  expect(await paid.billing.account()).toEqual([1_500_000 - cost, 0])
   expect((await postResponse(paid.app, run)).status).toBe(402)
-  paid.billing.expectConsistent()
+  await paid.billing.expectConsistent()
 })
 
 describe('a background run is rejected before anything is stored', () => {
@@ -87,7 +87,7 @@ describe('a background run is rejected before anything is stored', () => {
       status: 402,
       code: 'billing_not_configured',
     })
-    expect(paid.billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
+    expect(await paid.billing.values('SELECT count(*) FROM responses')).toEqual([[0]])
   })
 
   test('when a request or token limit is exceeded; a rejection for another reason refunds its tokens', async () => {
@@ -102,7 +102,7 @@ describe('a background run is rejected before anything is stored', () => {
     const models = await paid.app.request('/v1/models')
     expect(tokensLeft(models)).toBe('12')
     expect((await postResponse(paid.app, run)).status).toBe(429)
-    expect(paid.billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[1]])
+    expect(await paid.billing.values('SELECT count(*) FROM responses')).toEqual([[1]])
   })
 
   test('when its prompt exceeds the tokens per minute', async () => {
@@ -115,7 +115,7 @@ describe('a background run is rejected before anything is stored', () => {
     const refused = await postResponse(paid.app, run)
     expect(refused.status).toBe(429)
     expect(await refused.text()).toContain('tokens per minute')
-    expect(paid.billing.account()).toEqual([start, 2 * maxCost])
+    expect(await paid.billing.account()).toEqual([start, 2 * maxCost])
     expect(refused.headers.get('x-ratelimit-remaining-tokens')).toBe('4')
     // What the provider may have taken until then is debited, which is more than was estimated.
     await cancelledRun(paid.app, id)

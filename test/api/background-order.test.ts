@@ -32,10 +32,7 @@ async function organizationOf(
   concurrent: number,
 ): Promise<RequestOptions> {
   await paid.billing.fund(name, '0', 'unmetered')
-  paid.billing.sqlite.run('UPDATE organizations SET concurrent_requests = ? WHERE name = ?', [
-    concurrent,
-    name,
-  ])
+  await paid.billing.rows('UPDATE organizations SET concurrent_requests = ? WHERE name = ?', concurrent, name)
   return { headers: { authorization: `Bearer ${await paid.billing.keyOf(name)}` } }
 }
 

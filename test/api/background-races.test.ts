@@ -33,13 +33,13 @@ async function expectConsistent(paid: BillingScenario, id: string, request: stri
   expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
   const found = (await (await paid.app.request(`${responsesPath}/${id}`)).json()) as Found
   expect<unknown>(last).toEqual(found)
-  const stored = paid.billing.sqlite.query('SELECT status, run FROM responses WHERE id = ?').values(id)
+  const stored = await paid.billing.values('SELECT status, run FROM responses WHERE id = ?', id)
   expect(stored).toEqual([[found.status, null]])
-  const row = paid.billing.row(request)
+  const row = await paid.billing.usageOf(request)
   expect([found.status, row?.error ?? null]).toEqual(
     found.status === 'completed' ? ['completed', null] : ['incomplete', 'cancelled'],
   )
-  expect(1 + (row?.cost ?? 0) + (paid.billing.entriesOf(request).charge ?? 0)).toBe(1)
+  expect(1 + (row?.cost ?? 0) + ((await paid.billing.entriesOf(request)).charge ?? 0)).toBe(1)
   return found.status
 }
 
@@ -61,8 +61,8 @@ test('a cancellation that races with the end of a run leaves one of both outcome
   }
   expect(seen.completed + seen.incomplete).toBe(60)
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
-  expect(paid.billing.account()[1]).toBe(0)
-  paid.billing.expectConsistent()
+  expect((await paid.billing.account())[1]).toBe(0)
+  await paid.billing.expectConsistent()
 })
 
 test('a cancellation that races with the start of a run stops it, whether it had started or not', async () => {
@@ -82,8 +82,8 @@ test('a cancellation that races with the start of a run stops it, whether it had
     expect(await expectConsistent(paid, id, request)).toBe('incomplete')
     expect(await expectConsistent(paid, ahead.id, ahead.request)).toBe('completed')
   }
-  expect(paid.billing.account()[1]).toBe(0)
-  paid.billing.expectConsistent()
+  expect((await paid.billing.account())[1]).toBe(0)
+  await paid.billing.expectConsistent()
   await paid.acme.idle()
 })
 
@@ -103,11 +103,11 @@ test('a deletion that races with the end of a run deletes a finished run, or rep
     else {
       expect((await paid.app.request(`${responsesPath}/${id}`)).status).toBe(404)
       expect([400, 404, 200]).toContain(cancel.status)
-      expect(paid.billing.sqlite.query('SELECT 1 FROM responses WHERE id = ?').values(id)).toEqual([])
+      expect(await paid.billing.values('SELECT 1 FROM responses WHERE id = ?', id)).toEqual([])
     }
   }
   expect(seen[200] + seen[400]).toBe(40)
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
-  paid.billing.expectConsistent()
-  expect(paid.billing.account()[1]).toBe(0)
+  await paid.billing.expectConsistent()
+  expect((await paid.billing.account())[1]).toBe(0)
 })

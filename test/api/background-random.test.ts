@@ -25,18 +25,18 @@ test.each([['spring'], ['autumn'], [process.env.WEIR_TEST_SEED ?? String(Date.no
       const together = random() < 0.3 ? 3 : 1
       if (draw < 0.02) await scenario.restart()
       else await Promise.all(Array.from({ length: together }, acting.one))
-      expectOrder(scenario)
+      await expectOrder(scenario)
     }
     scenario.calm()
     for (const run of runs.filter(({ deleted }) => !deleted).slice(-5))
       await cancelRun(scenario.app(), run.id)
     // What hangs for good is ended by a restart; what waits is done after it.
     await scenario.restart()
-    await waitUntil(() => unfinished(scenario).length === 0, 'the end of every run')
+    await waitUntil(async () => (await unfinished(scenario)).length === 0, 'the end of every run')
     await scenario.books.waitForUsage(runs.length)
     for (const run of runs) await expectEnd(scenario, run)
-    expect(scenario.books.account()[1]).toBe(0)
-    scenario.books.expectConsistent()
+    expect((await scenario.books.account())[1]).toBe(0)
+    await scenario.books.expectConsistent()
     for (const [action, count] of Object.entries(acting.tally))
       done.set(action, (done.get(action) ?? 0) + count)
   },
@@ -148,18 +148,18 @@ function note(run: ModelRun, received: ResponseObject): void {
   if (now > before) run.last = received
 }
 
-function unfinished({ books: billing }: World): unknown[] {
-  return billing.sqlite.query("SELECT id FROM responses WHERE status IN ('queued', 'in_progress')").values()
+async function unfinished({ books: billing }: World): Promise<unknown[]> {
+  return await billing.values("SELECT id FROM responses WHERE status IN ('queued', 'in_progress')")
 }
 
 /** No more are under way than may be, and none has passed one that came before it. */
-function expectOrder({ books: billing }: World): void {
-  const ids = (status: string) =>
-    billing.sqlite.query('SELECT id FROM responses WHERE status = ? ORDER BY id').values(status).flat()
-  const [running, queued] = [ids('in_progress'), ids('queued')]
+async function expectOrder({ books: billing }: World): Promise<void> {
+  const ids = async (status: string) =>
+    (await billing.values('SELECT id FROM responses WHERE status = ? ORDER BY id', status)).flat()
+  const [running, queued] = [await ids('in_progress'), await ids('queued')]
   expect(running.length).toBeLessThanOrEqual(concurrency)
   if (running.length > 0 && queued.length > 0) expect(String(running.at(-1)) < String(queued[0])).toBe(true)
-  billing.expectConsistent()
+  await billing.expectConsistent()
 }
 
 /** In the end it is over or gone, and its usage and charge are those of what is told. */
@@ -167,8 +167,11 @@ async function expectEnd(
   { app, books: billing }: World,
   { id, request, last, deleted }: ModelRun,
 ): Promise<void> {
-  const row = billing.row(request)
-  expect([request, 1 + (row?.cost ?? 0)]).toEqual([request, 1 - (billing.entriesOf(request).charge ?? 0)])
+  const row = await billing.usageOf(request)
+  expect([request, 1 + (row?.cost ?? 0)]).toEqual([
+    request,
+    1 - ((await billing.entriesOf(request)).charge ?? 0),
+  ])
   const reply = await app().request(`${responsesPath}/${id}`)
   if (deleted) return expect([id, reply.status === 404]).toEqual([id, true])
   const found = (await reply.json()) as ResponseObject

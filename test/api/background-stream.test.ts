@@ -49,7 +49,7 @@ test('a caller who disconnects does not stop the run, which is charged in full',
   expect(await paid.billing.waitForUsage(1)).toEqual([
     expect.objectContaining({ status: 200, error: null, cost: replyCost, stream: 1 }),
   ])
-  paid.billing.expectConsistent()
+  await paid.billing.expectConsistent()
 })
 
 test('a caller who disconnects while the run is queued does not stop it either', async () => {

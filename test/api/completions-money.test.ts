@@ -29,10 +29,10 @@ describe('a completion is charged its exact cost', () => {
     const reply = await complete(paid.app, { ...completionRequest, ...changes })
     await reply.text()
     expect(reply.headers.get('x-weir-cost')).toBe('stream' in changes ? null : usd(replyCost))
-    expect(paid.billing.account()).toEqual([start - replyCost, 0])
+    expect(await paid.billing.account()).toEqual([start - replyCost, 0])
     const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({ api: 'completions', status: 200, cost: replyCost, estimated: 0 })
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 
   test('and an estimate where the provider does not count', async () => {
@@ -48,7 +48,7 @@ describe('a completion is charged its exact cost', () => {
     const usage = { prompt_tokens: 3, completion_tokens: 1000, total_tokens: 1003 }
     await using paid = await startBillingScenario(completionReply([stop], usage), { model })
     await complete(paid.app, { ...completionRequest, prompt: ['a', 'b'], n: 2, best_of: 3, max_tokens: 5 })
-    expect(paid.billing.account()).toEqual([start - 3000 - 2 * 3 * 5 * 10_000, 0])
+    expect(await paid.billing.account()).toEqual([start - 3000 - 2 * 3 * 5 * 10_000, 0])
   })
 })
 
@@ -70,7 +70,7 @@ describe('the balance has to hold', () => {
     expect(poor.acme.requests).toHaveLength(0)
     await poor.billing.fund('default', usd(1000))
     expect((await complete(poor.app, request)).status).toBe(200)
-    poor.billing.expectConsistent()
+    await poor.billing.expectConsistent()
   })
 })
 
@@ -89,7 +89,7 @@ describe('a client that leaves', () => {
     const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({ status: 499, error: 'client_gone', estimated: 1 })
     expect(row?.cost).toBeWithin(3000, maxPromptCost(11) + 16 * 10_000 + 1)
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 })
 
@@ -97,5 +97,5 @@ test('a rejected completion costs nothing', async () => {
   const script = json({ error: { message: 'No.' } }, { status: 400 })
   await using paid = await startBillingScenario(script, { model })
   expect((await complete(paid.app, completionRequest)).status).toBe(400)
-  expect(paid.billing.account()).toEqual([start, 0])
+  expect(await paid.billing.account()).toEqual([start, 0])
 })

@@ -48,8 +48,8 @@ test('embeddings and completions are charged to the organization of their key al
   const headers = { authorization: `Bearer ${key}` }
   const body = embeddingRequest
   expect((await paid.app.request('/v1/embeddings', { method: 'POST', body, headers })).status).toBe(200)
-  expect(paid.billing.account('rivals')).toEqual([1_000_000_000 - 5000, 0])
-  expect(paid.billing.account()).toEqual([1_000_000_000, 0])
+  expect(await paid.billing.account('rivals')).toEqual([1_000_000_000 - 5000, 0])
+  expect(await paid.billing.account()).toEqual([1_000_000_000, 0])
 })
 
 test.each(['/v1/embeddings', '/v1/completions'])('%s requires a key', async (path) => {

@@ -27,8 +27,8 @@ describe('an embedding request is charged the price of its input', () => {
     const reply = await embed(paid.app, embeddingRequest)
     expect(reply.headers.get('x-weir-cost')).toBe(`0.00000${tokens}000`)
     expect(await reply.json()).toMatchObject({ usage: { prompt_tokens: tokens, total_tokens: tokens } })
-    expect(paid.billing.account()).toEqual([start - tokens * 1000, 0])
-    paid.billing.expectConsistent()
+    expect(await paid.billing.account()).toEqual([start - tokens * 1000, 0])
+    await paid.billing.expectConsistent()
   })
 
   test('and a count that the input cannot have is limited to the maximum', async () => {
@@ -37,7 +37,7 @@ describe('an embedding request is charged the price of its input', () => {
     await using paid = await startBillingScenario(embeddingReply(vectors, usage), { model: limited })
     await embed(paid.app, { ...embeddingRequest, input: ['a', 'b'] })
     // Each input has a context window of its own.
-    expect(paid.billing.account()).toEqual([start - 200 * 1000, 0])
+    expect(await paid.billing.account()).toEqual([start - 200 * 1000, 0])
   })
 
   test('and an output that the provider counts costs nothing', async () => {
@@ -45,7 +45,7 @@ describe('an embedding request is charged the price of its input', () => {
     const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
     await using paid = await startBillingScenario(embeddingReply(one, usage), { model: priced })
     await embed(paid.app, embeddingRequest)
-    expect(paid.billing.account()).toEqual([start - 5000, 0])
+    expect(await paid.billing.account()).toEqual([start - 5000, 0])
   })
 })
 
@@ -68,7 +68,7 @@ describe('the balance has to hold', () => {
     expect(poor.acme.requests).toHaveLength(0)
     await poor.billing.fund('default', usd(1000))
     expect((await embed(poor.app, { ...embeddingRequest, input })).status).toBe(200)
-    poor.billing.expectConsistent()
+    await poor.billing.expectConsistent()
   })
 })
 
@@ -81,10 +81,10 @@ describe('an embedding request that fails costs nothing', () => {
   ])('%s', async (_, script, status) => {
     await using paid = await startBillingScenario(script, { model })
     expect((await embed(paid.app, embeddingRequest)).status).toBe(status)
-    expect(paid.billing.account()).toEqual([start, 0])
+    expect(await paid.billing.account()).toEqual([start, 0])
     const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({ status, cost: 0 })
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 })
 
@@ -99,8 +99,8 @@ test('a client that leaves pays for the input that the provider holds, and never
   const [row] = await paid.billing.waitForUsage(1)
   expect(row).toMatchObject({ status: 499, error: 'client_gone', estimated: 1, completion_tokens: 0 })
   expect(row?.cost).toBeWithin(4000, maxCostOf(15) + 1)
-  expect(paid.billing.account()).toEqual([start - (row?.cost ?? 0), 0])
-  paid.billing.expectConsistent()
+  expect(await paid.billing.account()).toEqual([start - (row?.cost ?? 0), 0])
+  await paid.billing.expectConsistent()
 })
 
 test('the usage row of an embedding request names its API', async () => {

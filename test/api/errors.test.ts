@@ -18,7 +18,7 @@ const notAllowed = { status: 405, type: 'invalid_request_error', param: null, co
 
 describe('an unknown path', () => {
   test.each([
-    ['GET', '/'],
+    ['POST', '/'],
     ['GET', '/nowhere'],
     ['POST', '/nowhere'],
     ['OPTIONS', '/nowhere'],
@@ -63,7 +63,7 @@ test.each([
   expect([status, message.slice(-hint.length)]).toEqual([404, hint])
 })
 
-test.each(['/', '/v1', '/nowhere', `/${'x'.repeat(8000)}`, `/${'a/'.repeat(4000)}models`, '/favicon.ico'])(
+test.each(['/v1', '/nowhere', `/${'x'.repeat(8000)}`, `/${'a/'.repeat(4000)}models`, '/favicon.ico'])(
   'a 404 for any other path suggests nothing and stays short: %#',
   async (path) => {
     const { message } = await readError(await app.request(path))

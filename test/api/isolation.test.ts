@@ -39,8 +39,10 @@ async function startShared() {
   const items = (await createResponse(paid.app, {}, { headers: acme })).output.map((item) => item.id)
   await createResponse(paid.app, {}, { headers: acme })
   paid.acme.respondWith(jsonReply())
-  const globexIds = ownerIdsOf(paid, 'globex')
-  const ids = [id, ...items, ...idsOf(paid)].filter((id) => !foreign.includes(id) && !globexIds.includes(id))
+  const globexIds = await ownerIdsOf(paid, 'globex')
+  const ids = [id, ...items, ...(await idsOf(paid))].filter(
+    (id) => !foreign.includes(id) && !globexIds.includes(id),
+  )
   return { paid, acme: acme!, globex: globex!, ids, [Symbol.asyncDispose]: paid[Symbol.asyncDispose] }
 }
 
@@ -49,7 +51,7 @@ function bearer(key: string): Headers {
 }
 
 /** Every id that the database holds. */
-function idsOf({ billing: { sqlite } }: BillingScenario): string[] {
+async function idsOf({ billing }: BillingScenario): Promise<string[]> {
   const columns = {
     organizations: 'id',
     api_keys: 'public_id',
@@ -59,21 +61,17 @@ function idsOf({ billing: { sqlite } }: BillingScenario): string[] {
     completions: 'id',
     responses: 'id',
   }
-  return Object.entries(columns).flatMap(([table, column]) =>
-    sqlite
-      .query<Record<string, string>, []>(`SELECT ${column} id FROM ${table}`)
-      .all()
-      .map((row) => row.id!),
+  const read = Object.entries(columns).map(([table, column]) =>
+    billing.values(`SELECT ${column} id FROM ${table}`),
   )
+  return (await Promise.all(read)).flat(2).map(String)
 }
 
 /** The id of an organization, and those of its keys. */
-function ownerIdsOf({ billing: { sqlite } }: BillingScenario, name: string): unknown[] {
-  const owned = 'SELECT id FROM organizations WHERE name = ?1'
-  return sqlite
-    .query(`${owned} UNION SELECT public_id FROM api_keys WHERE organization_id IN (${owned})`)
-    .values(name)
-    .flat()
+async function ownerIdsOf({ billing }: BillingScenario, name: string): Promise<unknown[]> {
+  const owned = 'SELECT id FROM organizations WHERE name = ?'
+  const sql = `${owned} UNION SELECT public_id FROM api_keys WHERE organization_id IN (${owned})`
+  return (await billing.values(sql, name, name)).flat()
 }
 
 async function see({ ask }: Endpoint, paid: BillingScenario, id: string, headers: Headers): Promise<Seen> {

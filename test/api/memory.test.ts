@@ -91,8 +91,8 @@ describe('the memory budget', () => {
   })
 
   test('reserves half of its bytes for other organizations', async () => {
-    const { file, keyOf } = sharedDatabase()
-    await using scenario = await startScenario(jsonReply(), { settings, database: file })
+    const { location, keyOf } = await sharedDatabase()
+    await using scenario = await startScenario(jsonReply(), { settings, database: location })
     const { app } = scenario
     const other = await keyOf('other')
     const connection = await openUnfinishedRequest(app, 'content-length: 500000')
@@ -122,8 +122,8 @@ describe('the memory budget', () => {
 
   test('makes a background run wait for the bytes of its conversation', async () => {
     const gate = Promise.withResolvers<void>()
-    const { file, keyOf } = sharedDatabase()
-    const options = { settings: { ...settings, background: { concurrency: 1 } }, database: file }
+    const { location, keyOf } = await sharedDatabase()
+    const options = { settings: { ...settings, background: { concurrency: 1 } }, database: location }
     await using scenario = await startScenario(
       [jsonReply(), gatedReply(gate.promise), streamReply()],
       options,

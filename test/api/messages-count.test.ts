@@ -68,8 +68,8 @@ test('the tokens of a message are estimated for other providers, without a call'
 test('counting is free, also without a balance, and leaves no usage', async () => {
   await using paid = await startBillingScenario(jsonReply(), { balance: '0.000000001' })
   expect((await countTokens(paid.app)).status).toBe(200)
-  expect(paid.billing.rows()).toEqual([])
-  expect(paid.billing.openReservations()).toBe(0)
+  expect(await paid.billing.usage()).toEqual([])
+  expect(await paid.billing.openReservations()).toBe(0)
 })
 
 test.each([

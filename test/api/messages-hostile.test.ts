@@ -87,11 +87,11 @@ test('a caller cannot replace the key or the headers of the provider', async () 
 })
 
 test('the state of a tool call of another organization is not restored', async () => {
-  const { file, keyOf } = sharedDatabase()
+  const { location, keyOf } = await sharedDatabase()
   const thinking = { type: 'thinking', thinking: 'Secret.', signature: 'EqQB' }
   const call = { type: 'tool_use', id: 'toolu_01A09q90qw90lq917835lq9', name: 'f', input: {} }
   const script = anthropicReply([thinking, call], { stop_reason: 'tool_use' })
-  await using scenario = await startAnthropicScenario(script, { database: file })
+  await using scenario = await startAnthropicScenario(script, { database: location })
   await readMessage(await sendMessage(scenario.app))
   const result = { type: 'tool_result', tool_use_id: call.id, content: '4' }
   const messages = [...messageRequest.messages, { role: 'assistant', content: [call] }, user([result])]

@@ -36,8 +36,8 @@ function startAnthropicBilling(script: Script | readonly Script[], options: Bill
   return startBillingScenario(script, { ...options, provider: { kind: 'anthropic' }, model })
 }
 
-function rowOf({ billing }: BillingScenario, reply: Response) {
-  return billing.row(reply.headers.get('x-request-id') ?? '')
+async function rowOf({ billing }: BillingScenario, reply: Response) {
+  return await billing.usageOf(reply.headers.get('x-request-id') ?? '')
 }
 
 describe('a prepaid organization pays exactly the tokens of a message', () => {
@@ -59,7 +59,7 @@ describe('a prepaid organization pays exactly the tokens of a message', () => {
       completion_tokens: 5,
     })
     expect(row).toMatchObject({ api: 'messages', stream: Number(stream), model: 'acme/river' })
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 
   test('of any provider', async () => {
@@ -68,7 +68,7 @@ describe('a prepaid organization pays exactly the tokens of a message', () => {
     foldEvents(await readEvents(await sendMessage(paid.app, { ...messageRequest, stream: true })))
     const rows = await paid.billing.waitForUsage(2)
     expect(rows.map((row) => row.cost)).toEqual([62_000, 62_000])
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 })
 
@@ -88,8 +88,8 @@ describe('a prepaid organization is rejected with 402', () => {
     expect(await reply.json()).toMatchObject({ type: 'error', error: { type: 'billing_error' } })
     expect(reply.status).toBe(402)
     expect(paid.acme.requests).toEqual([])
-    expect(rowOf(paid, reply)).toMatchObject({ status: 402, api: 'messages' })
-    paid.billing.expectConsistent()
+    expect(await rowOf(paid, reply)).toMatchObject({ status: 402, api: 'messages' })
+    await paid.billing.expectConsistent()
   })
 
   test('but may use tools that it runs itself', async () => {
@@ -108,7 +108,7 @@ test('a rejected message is recorded with its API', async () => {
   ]) {
     const reply = await sendMessage(paid.app, body)
     await paid.billing.waitForUsage(1)
-    expect(rowOf(paid, reply)).toMatchObject({ status: reply.status, api: 'messages', cost: null })
+    expect(await rowOf(paid, reply)).toMatchObject({ status: reply.status, api: 'messages', cost: null })
   }
 })
 
@@ -133,7 +133,7 @@ describe('a client that disconnects from a message aborts the upstream call and 
     const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({ status: 499, prompt_tokens: 12 })
     expect(row?.cost).toBeGreaterThan(12_000)
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 
   test('before its reply', async () => {
@@ -144,7 +144,7 @@ describe('a client that disconnects from a message aborts the upstream call and 
     leaving.abort()
     await expect(sent).rejects.toThrow(/abort/)
     expect(await request.aborted).toBe(true)
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 })
 

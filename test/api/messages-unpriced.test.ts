@@ -64,7 +64,7 @@ describe('a compaction of the context, which the provider counts apart from the 
     const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({ prompt_tokens: 962, cached_tokens: 50, completion_tokens: 45 })
     expect(row?.cost).toBe(962 * 1000 + 45 * 10_000)
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 })
 
@@ -92,6 +92,6 @@ describe('the reservation covers the files within a block of another type', () =
     const reply = await sendMessage(paid.app, { ...messageRequest, messages })
     expect(await reply.json()).toMatchObject({ error: { type: 'billing_error' } })
     expect(paid.acme.requests).toEqual([])
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 })

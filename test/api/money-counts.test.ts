@@ -48,7 +48,7 @@ describe.each([true, false])(
       await (await paid.app.chat({ ...chatRequest, ...body, stream })).text()
       const [row] = await paid.billing.waitForUsage(1)
       expect(row?.cost).toBe(cost)
-      paid.billing.expectConsistent()
+      await paid.billing.expectConsistent()
       const warnings = paid.app.lines.map((line) => JSON.parse(line))
       const exact = cost === prompt * 1000 + completion * 10_000
       expect(warnings.map(({ level }) => level)).toEqual(exact ? [] : ['warn'])
@@ -69,7 +69,7 @@ test('without a known context window, reported prompt tokens are limited to the 
   await paid.app.chat(chatRequest)
   const long = { ...chatRequest, messages: [{ role: 'user', content: 'é'.repeat(20_000) }] }
   await paid.app.chat(long)
-  const costs = paid.billing.rows().map(({ cost }) => cost)
+  const costs = (await paid.billing.usage()).map(({ cost }) => cost)
   expect(costs).toEqual([8192 * 1000 + 50_000, (64 + 8 + 40_000) * 1000 + 50_000])
 })
 

@@ -1,4 +1,3 @@
-import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { type BillingScenario, startBillingScenario, replyCost } from '../support/billing-scenario.ts'
 import { chunks, framesOf, chatOutput, jsonReply, completionOf } from '../support/chat-fixtures.ts'
@@ -8,17 +7,10 @@ import { jsonPieces, type Script } from '../support/script.ts'
 
 const start = 1_000_000_000
 
-/** Another process, for the gateway, that keeps the database locked. */
-function lock({ file }: BillingScenario) {
-  const other = new Sqlite(file)
-  other.run('BEGIN IMMEDIATE')
-  return { release: () => other.close(), [Symbol.dispose]: () => other.close() }
-}
-
 test('while the database is locked a paid call is rejected before the provider is called, and reserves nothing', async () => {
   await using paid = await startBillingScenario(jsonReply())
   {
-    using _lock = lock(paid)
+    await using _lock = await paid.billing.lock()
     const reply = await paid.app.chat(chatRequest)
     expect(reply.headers.get('retry-after')).toBe('1')
     expect(await readError(reply)).toMatchObject({ status: 503, code: 'service_unavailable' })
@@ -26,8 +18,8 @@ test('while the database is locked a paid call is rejected before the provider i
   expect(paid.acme.requests).toEqual([])
   const [row] = await paid.billing.waitForUsage(1)
   expect(row).toMatchObject({ status: 503, error: 'service_unavailable', cost: 0, prompt_tokens: 0 })
-  expect(paid.billing.account()).toEqual([start, 0])
-  paid.billing.expectConsistent()
+  expect(await paid.billing.account()).toEqual([start, 0])
+  await paid.billing.expectConsistent()
 })
 
 /** The usual answer, which waits before its end. */
@@ -47,7 +39,7 @@ describe.each([
     const requesting = paid.app.chat({ ...chatRequest, stream })
     await paid.acme.request(0)
     if (stream) await requesting
-    const locked = lock(paid)
+    const locked = await paid.billing.lock()
     gate.resolve()
     const reply = await requesting
     if (!stream) {
@@ -66,27 +58,27 @@ describe.each([
     const gate = Promise.withResolvers<void>()
     await using paid = await startBillingScenario(waiting(stream, gate.promise))
     const locked = await askLocked(paid, gate)
-    expect(paid.billing.rows()).toEqual([])
-    expect(paid.billing.openReservations()).toBe(1)
-    locked.release()
+    expect(await paid.billing.usage()).toEqual([])
+    expect(await paid.billing.openReservations()).toBe(1)
+    await locked.release()
     const rows = await paid.billing.waitForUsage(1)
     expect(rows).toEqual([expect.objectContaining(late)])
-    expect(paid.billing.account()).toEqual([start - replyCost, 0])
-    expect(paid.billing.entries()).toEqual([
+    expect(await paid.billing.account()).toEqual([start - replyCost, 0])
+    expect(await paid.billing.entries()).toEqual([
       ['credit', start],
       ['charge', -replyCost],
     ])
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 
   test('is charged, at the latest, when the gateway shuts down', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startBillingScenario(waiting(stream, gate.promise))
     const locked = await askLocked(paid, gate)
-    locked.release()
+    await locked.release()
     await paid.app.stop()
-    expect(paid.billing.rows()).toEqual([expect.objectContaining(late)])
-    expect(paid.billing.account()).toEqual([start - replyCost, 0])
-    paid.billing.expectConsistent()
+    expect(await paid.billing.usage()).toEqual([expect.objectContaining(late)])
+    expect(await paid.billing.account()).toEqual([start - replyCost, 0])
+    await paid.billing.expectConsistent()
   })
 })

@@ -50,7 +50,7 @@ describe.each([true, false])('the served tier determines the price (streamed: %p
       else expect(reply.headers.get('x-weir-cost')).toBe((cost / 1e9).toFixed(9))
       const [row] = await paid.billing.waitForUsage(1)
       expect(row?.cost).toBe(cost)
-      expect(paid.billing.account()).toEqual([1e9 - cost, 0])
+      expect(await paid.billing.account()).toEqual([1e9 - cost, 0])
     },
   )
 })
@@ -76,7 +76,7 @@ describe('a model without a fast mode ignores the priority tier with a warning',
       warnings: ['Service tier `priority` is not supported by acme/river and was ignored.'],
     })
     expect(paid.acme.requests[0]?.body).not.toHaveProperty('service_tier')
-    expect(paid.billing.rows()[0]?.cost).toBe(plainCost)
+    expect((await paid.billing.usage())[0]?.cost).toBe(plainCost)
   })
 
   test('in a response', async () => {

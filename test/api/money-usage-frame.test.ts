@@ -40,14 +40,14 @@ describe('a client that disconnects between the end of the output and its usage'
     const reader = await readToEnd(paid)
     await reader.leave()
     await noticed(paid)
-    expect(paid.billing.rows()).toEqual([])
-    expect(paid.billing.account()).toEqual([1e9, maxCost])
+    expect(await paid.billing.usage()).toEqual([])
+    expect(await paid.billing.account()).toEqual([1e9, maxCost])
     gate.resolve()
     const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({ status: 499, error: 'client_gone', cost: replyCost, estimated: 0 })
     expect(await paid.acme.requests[0]!.aborted).toBe(true)
     expect(paid.app.lines).toEqual([])
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 
   test('of a response is charged in the same way', async () => {
@@ -79,7 +79,9 @@ describe('a client that disconnects between the end of the output and its usage'
     gate.resolve()
     await finished
     await paid.billing.waitForUsage(2)
-    expect(paid.billing.rows().find(({ status }) => status === 499)).toMatchObject({ cost: replyCost })
+    expect((await paid.billing.usage()).find(({ status }) => status === 499)).toMatchObject({
+      cost: replyCost,
+    })
   })
 
   test('is charged an estimate where no usage arrives within five seconds', async () => {
@@ -122,5 +124,5 @@ test('a gateway that is forced to stop does not wait for the usage of a disconne
   await noticed(paid)
   expect(paid.app.runtime.abortCalls()).toBe(1)
   expect(await paid.billing.waitForUsage(1)).toMatchObject([{ status: 503, error: 'interrupted' }])
-  paid.billing.expectConsistent()
+  await paid.billing.expectConsistent()
 })

@@ -108,16 +108,16 @@ describe('a failure before the first event is a plain error, and nothing is stor
   ]
 
   test.each([...refusals])('%s', async (_, script, status, code) => {
-    const { file } = sharedDatabase()
-    await using scenario = await startScenario(script, { database: file })
+    const { location } = await sharedDatabase()
+    await using scenario = await startScenario(script, { database: location })
     for (const stream of [true, false]) {
       const reply = await postResponse(scenario.app, { stream })
       expect(reply.headers.get('content-type')).toStartWith('application/json')
       expect(await readError(reply)).toMatchObject({ status, code, param: null })
     }
-    using billing = openBillingDatabase(file)
-    expect(billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
-    expect(billing.rows().map((row) => [row.api, row.status])).toEqual([
+    await using billing = await openBillingDatabase(location)
+    expect(await billing.values('SELECT count(*) FROM responses')).toEqual([[0]])
+    expect((await billing.usage()).map((row) => [row.api, row.status])).toEqual([
       ['responses', status],
       ['responses', status],
     ])

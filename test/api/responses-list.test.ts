@@ -76,12 +76,13 @@ describe('the list of stored responses', () => {
   test('finds rare responses among many', async () => {
     await using started = await startStored()
     const { paid, ids } = started
-    paid.billing.sqlite.run(
+    await paid.billing.rows(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
       INSERT INTO responses (id, organization_id, status, head, log, input)
-      SELECT printf('resp_ff%030x', i), organization_id, 'incomplete', json_set(head, '$.model', 'acme/sea'), log, input
+      SELECT 'resp_ff000000000000000000000000' || (100000 + i), organization_id, 'incomplete',
+        replace(head, '"acme/river"', '"acme/sea"'), log, input
       FROM n, responses WHERE id = ?`,
-      [ids[0]!],
+      ids[0]!,
     )
     expect(await idsOf(paid, 'model=acme/lake&status=completed')).toEqual([ids[4]!, ids[1]!])
     expect(await list(paid, 'model=acme/sea&limit=1')).toMatchObject({ has_more: true })
@@ -120,9 +121,9 @@ describe('the list of stored responses', () => {
     await using started = await startStored()
     const { paid, ids } = started
     const damage = (column: string, place: number) =>
-      paid.billing.sqlite.run(`UPDATE responses SET ${column} = '{"swordfish' WHERE id = ?`, [ids[place]!])
-    damage('log', 4)
-    damage('head', 3)
+      paid.billing.rows(`UPDATE responses SET ${column} = '{"swordfish' WHERE id = ?`, ids[place]!)
+    await damage('log', 4)
+    await damage('head', 3)
     for (const query of ['', 'limit=1', 'limit=1&status=completed'])
       expect((await idsOf(paid, query))[0]).toBe(ids[2])
     expect(await idsOf(paid, 'metadata[same]=yes')).toEqual([ids[2]!, ids[1]!, ids[0]!])

@@ -1,6 +1,5 @@
-import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { type BillingScenario, startBillingScenario, replyCost } from '../support/billing-scenario.ts'
+import { startBillingScenario, replyCost } from '../support/billing-scenario.ts'
 import { assemble } from '../unit/responses/support/step-order.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { chunks, completionOf, delta, framesOf, chatOutput, jsonReply } from '../support/chat-fixtures.ts'
@@ -18,19 +17,12 @@ import { hang, jsonPieces, type Script } from '../support/script.ts'
 
 const start = 1_000_000_000
 
-/** Another process, for the gateway, that keeps the database locked. */
-function lock({ file }: BillingScenario) {
-  const other = new Sqlite(file)
-  other.run('BEGIN IMMEDIATE')
-  return { release: () => other.close(), [Symbol.dispose]: () => other.close() }
-}
-
 // Each waits a second for the lock: they wait together.
 test.concurrent('while the database is locked nothing is generated and nothing deleted', async () => {
   await using paid = await startBillingScenario(jsonReply())
   const { id } = await createResponse(paid.app)
   {
-    using _lock = lock(paid)
+    await using _lock = await paid.billing.lock()
     const removal = paid.app.request(`${responsesPath}/${id}`, { method: 'DELETE' })
     for (const reply of [
       await postResponse(paid.app),
@@ -61,33 +53,33 @@ describe('a response whose end cannot be stored is not reported as completed, an
     await using paid = await startBillingScenario(waiting(false, gate.promise))
     const requesting = postResponse(paid.app)
     await paid.acme.request(0)
-    using locked = lock(paid)
+    await using locked = await paid.billing.lock()
     gate.resolve()
     expect(await readError(await requesting)).toMatchObject({ status: 503, code: 'service_unavailable' })
-    locked.release()
+    await locked.release()
     expect(await paid.billing.waitForUsage(1)).toEqual([expect.objectContaining(late)])
-    expect(paid.billing.account()).toEqual([start - replyCost, 0])
-    expect(paid.billing.sqlite.query('SELECT count(*) FROM responses').values()).toEqual([[0]])
-    paid.billing.expectConsistent()
+    expect(await paid.billing.account()).toEqual([start - replyCost, 0])
+    expect(await paid.billing.values('SELECT count(*) FROM responses')).toEqual([[0]])
+    await paid.billing.expectConsistent()
   })
 
   test.concurrent('with a stream', async () => {
     const gate = Promise.withResolvers<void>()
     await using paid = await startBillingScenario(waiting(true, gate.promise))
     const reply = await postResponse(paid.app, { stream: true })
-    using locked = lock(paid)
+    await using locked = await paid.billing.lock()
     gate.resolve()
     const { types, events, last } = await readEvents(reply)
     expect(types.slice(-2)).toEqual(['error', 'response.failed'])
     expect(types).not.toContain('response.completed')
     expect(assemble(events).end).toEqual(last)
     expect(last).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
-    locked.release()
+    await locked.release()
     expect(await paid.billing.waitForUsage(1)).toEqual([expect.objectContaining(late)])
     expect((await paid.app.request(`${responsesPath}/${last!.id}`)).status).toBe(404)
     const next = await postResponse(paid.app, { previous_response_id: last!.id })
     expect(await readError(next)).toMatchObject({ status: 400, code: 'previous_response_not_found' })
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 })
 

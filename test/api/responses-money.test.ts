@@ -35,9 +35,9 @@ async function expectEnd({ billing }: BillingScenario, { status, error, cost }: 
   expect(rows.map((row) => [row.api, row.status, row.error, row.cost])).toEqual([
     ['responses', status, error ?? null, cost],
   ])
-  expect(billing.account()).toEqual([start - cost, 0])
-  expect(billing.entries()).toEqual([['credit', start], ...(cost > 0 ? [['charge', -cost]] : [])])
-  billing.expectConsistent()
+  expect(await billing.account()).toEqual([start - cost, 0])
+  expect(await billing.entries()).toEqual([['credit', start], ...(cost > 0 ? [['charge', -cost]] : [])])
+  await billing.expectConsistent()
 }
 
 /** The same of a caller who left: time in which nothing was seen may come on top, up to what was reserved. */
@@ -46,17 +46,17 @@ async function expectLeft({ billing }: BillingScenario, atLeast: number) {
   expect(row).toMatchObject({ status: 499, error: 'client_gone', estimated: 1 })
   const cost = row?.cost ?? 0
   expect(cost).toBeWithin(atLeast, maxCost + 1)
-  expect(billing.account()).toEqual([start - cost, 0])
-  expect(billing.entries()).toEqual([
+  expect(await billing.account()).toEqual([start - cost, 0])
+  expect(await billing.entries()).toEqual([
     ['credit', start],
     ['charge', -cost],
   ])
-  billing.expectConsistent()
+  await billing.expectConsistent()
 }
 
 /** How many are stored. */
-function storedIn({ billing }: BillingScenario): number {
-  return Number(billing.sqlite.query('SELECT count(*) FROM responses').values()[0]?.[0])
+async function storedIn({ billing }: BillingScenario): Promise<number> {
+  return Number((await billing.values('SELECT count(*) FROM responses'))[0]?.[0])
 }
 
 /** Reads up to the first word, and gives the id of the response. */
@@ -72,7 +72,7 @@ describe('a response is charged its exact cost', () => {
     await using paid = await startBillingScenario(jsonReply())
     const reply = await postResponse(paid.app)
     expect(reply.headers.get('x-weir-cost')).toBe('0.000062000')
-    expect(paid.billing.account()).toEqual([start - replyCost, 0])
+    expect(await paid.billing.account()).toEqual([start - replyCost, 0])
     await expectEnd(paid, { status: 200, cost: replyCost })
   })
 
@@ -80,8 +80,8 @@ describe('a response is charged its exact cost', () => {
     await using paid = await startBillingScenario(streamReply())
     const reader = readPieces(await postResponse(paid.app, { stream: true }))
     await reader.until('event: response.completed')
-    expect(paid.billing.account()).toEqual([start - replyCost, 0])
-    expect(storedIn(paid)).toBe(1)
+    expect(await paid.billing.account()).toEqual([start - replyCost, 0])
+    expect(await storedIn(paid)).toBe(1)
     await expectEnd(paid, { status: 200, cost: replyCost })
   })
 
@@ -89,7 +89,7 @@ describe('a response is charged its exact cost', () => {
     await using paid = await startBillingScenario(jsonReply())
     await postResponse(paid.app, { store: false })
     await expectEnd(paid, { status: 200, cost: replyCost })
-    expect(storedIn(paid)).toBe(0)
+    expect(await storedIn(paid)).toBe(0)
   })
 
   test('from an estimate where the provider reported no usage', async () => {
@@ -111,7 +111,7 @@ test('a response that the balance does not cover is rejected before the provider
       error: { type: 'insufficient_quota', code: 'insufficient_balance', param: null },
     })
   }
-  expect([paid.acme.requests.length, storedIn(paid)]).toEqual([0, 0])
+  expect([paid.acme.requests.length, await storedIn(paid)]).toEqual([0, 0])
   expect((await postResponse(paid.app, { max_output_tokens: 50 })).status).toBe(200)
 })
 
@@ -120,7 +120,7 @@ describe('a response that no provider served costs nothing and is not stored', (
     await using paid = await startBillingScenario(failure)
     expect((await postResponse(paid.app, { stream })).status).toBe(502)
     await expectEnd(paid, { status: 502, error: 'upstream_unavailable', cost: 0 })
-    expect(storedIn(paid)).toBe(0)
+    expect(await storedIn(paid)).toBe(0)
   })
 })
 
@@ -135,7 +135,7 @@ describe('a client that disconnects from a response stream', () => {
   test('is charged the prompt and the output, and the response is stored so far', async () => {
     await using paid = await startBillingScenario(chunks([opening], hang))
     const { reader, id } = await begin(paid)
-    expect(paid.billing.account()).toEqual([start, maxCost])
+    expect(await paid.billing.account()).toEqual([start, maxCost])
     await reader.leave()
     await expectLeft(paid, abortedPartialCost)
     const response = await retrieveResponse(paid.app, id)
@@ -160,7 +160,7 @@ describe('a client that disconnects from a response stream', () => {
     const { reader } = await begin(paid, { store: false })
     await reader.leave()
     await expectLeft(paid, abortedPartialCost)
-    expect(storedIn(paid)).toBe(0)
+    expect(await storedIn(paid)).toBe(0)
   })
 
   test('is charged the prompt before the first token', async () => {
@@ -169,7 +169,7 @@ describe('a client that disconnects from a response stream', () => {
     await reader.until('response.in_progress')
     await reader.leave()
     await expectLeft(paid, abortedPromptCost)
-    expect(storedIn(paid)).toBe(1)
+    expect(await storedIn(paid)).toBe(1)
   })
 
   test.each<[string, Script, boolean]>([
@@ -183,7 +183,7 @@ describe('a client that disconnects from a response stream', () => {
     aborting.abort()
     await expect(requesting).rejects.toThrow(/abort/)
     await expectLeft(paid, abortedPromptCost)
-    expect(storedIn(paid)).toBe(0)
+    expect(await storedIn(paid)).toBe(0)
   })
 
   test('is charged and has its response stored, also when a hundred do so at once', async () => {
@@ -191,11 +191,12 @@ describe('a client that disconnects from a response stream', () => {
     const streams = await Promise.all(Array.from({ length: 100 }, () => begin(paid)))
     await Promise.all(streams.map(({ reader }) => reader.leave()))
     await paid.billing.waitForUsage(100)
-    for (const { cost } of paid.billing.rows()) expect(cost).toBeWithin(abortedPartialCost, maxCost + 1)
-    await waitUntil(() => storedIn(paid) === 100, 'a hundred stored responses')
+    for (const { cost } of await paid.billing.usage())
+      expect(cost).toBeWithin(abortedPartialCost, maxCost + 1)
+    await waitUntil(async () => (await storedIn(paid)) === 100, 'a hundred stored responses')
     for (const { id } of streams)
       expect(await retrieveResponse(paid.app, id)).toMatchObject({ status: 'incomplete' })
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
   })
 })
 
@@ -203,7 +204,7 @@ test('response streams that a shutdown aborts are charged and stored', async () 
   await using paid = await startBillingScenario(chunks([opening], hang))
   await Promise.all(Array.from({ length: 10 }, () => begin(paid)))
   await paid.app.stop()
-  for (const { cost } of paid.billing.rows()) expect(cost).toBeWithin(abortedPartialCost, maxCost + 1)
-  expect(storedIn(paid)).toBe(10)
-  paid.billing.expectConsistent()
+  for (const { cost } of await paid.billing.usage()) expect(cost).toBeWithin(abortedPartialCost, maxCost + 1)
+  expect(await storedIn(paid)).toBe(10)
+  await paid.billing.expectConsistent()
 })

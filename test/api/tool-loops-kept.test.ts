@@ -1,5 +1,6 @@
-import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
+import type { DatabaseLocation } from '../../src/storage/open-storage.ts'
+import { connectDatabase } from '../support/database-connection.ts'
 import { sharedDatabase } from '../support/limits.ts'
 import { deepseek, openrouter } from './support/tool-loop-chat.ts'
 import { anthropic, gemini } from './support/tool-loop-native.ts'
@@ -11,10 +12,10 @@ const wires = { anthropic, gemini, deepseek, openrouter }
 describe.each(Object.entries(wires))('the provider state of %s', (_, protocol) => {
   test('survives a restart of the gateway', async () => {
     using provider = startLoopProvider(protocol)
-    const { file } = sharedDatabase()
+    const { location } = await sharedDatabase()
     let messages = firstMessages()
     for (let turn = 0; turn < 3; turn++) {
-      await using app = await startLoopApp({ acme: [protocol, provider] }, file)
+      await using app = await startLoopApp({ acme: [protocol, provider] }, location)
       const reply = await sendTurn(app, messages)
       messages = withReply(messages, reply)
       expect(reply.warnings).toEqual([])
@@ -24,10 +25,10 @@ describe.each(Object.entries(wires))('the provider state of %s', (_, protocol) =
 
   test('is omitted with a warning once it has expired, and the loop continues', async () => {
     using provider = startLoopProvider(protocol)
-    const { file } = sharedDatabase()
-    await using app = await startLoopApp({ acme: [protocol, provider] }, file)
+    const { location } = await sharedDatabase()
+    await using app = await startLoopApp({ acme: [protocol, provider] }, location)
     const first = await sendTurn(app, firstMessages())
-    expire(file)
+    await expire(location)
     const afterFirst = withReply(firstMessages(), first)
     const second = await sendTurn(app, afterFirst)
     const last = await sendTurn(app, withReply(afterFirst, second), { stream: true })
@@ -41,8 +42,8 @@ describe.each(Object.entries(wires))('the provider state of %s', (_, protocol) =
 
   test('is never sent for another organization', async () => {
     using provider = startLoopProvider(protocol)
-    const shared = sharedDatabase()
-    await using app = await startLoopApp({ acme: [protocol, provider] }, shared.file)
+    const shared = await sharedDatabase()
+    await using app = await startLoopApp({ acme: [protocol, provider] }, shared.location)
     const key = (await shared.keyOf('other')).authorization.replace('Bearer ', '')
     const messages = withReply(firstMessages(), await sendTurn(app, firstMessages()))
     const foreign = await sendTurn(app, messages, { key })
@@ -56,8 +57,8 @@ describe.each(Object.entries(wires))('the provider state of %s', (_, protocol) =
 
 test('two organizations whose calls have the same id each get their own reasoning back', async () => {
   using provider = startLoopProvider(anthropic)
-  const shared = sharedDatabase()
-  await using app = await startLoopApp({ acme: [anthropic, provider] }, shared.file)
+  const shared = await sharedDatabase()
+  await using app = await startLoopApp({ acme: [anthropic, provider] }, shared.location)
   const key = (await shared.keyOf('other')).authorization.replace('Bearer ', '')
   const first = await sendTurn(app, firstMessages())
   const second = await sendTurn(app, firstMessages(), { key })
@@ -91,10 +92,10 @@ describe('a tool loop that continues at another provider', () => {
   })
 })
 
-function expire(file: string): void {
-  using database = new Database(file)
-  const { changes } = database.run('UPDATE provider_state SET expires_at = 1')
-  expect(changes).toBeGreaterThan(0)
+async function expire(location: DatabaseLocation): Promise<void> {
+  await using database = await connectDatabase(location)
+  const changed = await database.rows('UPDATE provider_state SET expires_at = 1 RETURNING 1')
+  expect(changed.length).toBeGreaterThan(0)
 }
 
 function textsIn(body: object, ...texts: readonly string[]): boolean[] {

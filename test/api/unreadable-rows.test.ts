@@ -19,30 +19,26 @@ async function leftRuns() {
   await waitForOutput(paid.app, running.id, 'It is ')
   const queued = [await queueRunRequest(paid.app), await queueRunRequest(paid.app)] as const
   const runs = [running, ...queued] as const
-  const { sqlite } = paid.billing
+  const { rows, values } = paid.billing
   // As a kill would leave them: what is stored when the process ends is put back.
-  const tables = ['organizations', 'reservations', 'responses', 'response_log', 'usage', 'ledger']
-  for (const table of tables) sqlite.run(`CREATE TEMP TABLE kept_${table} AS SELECT * FROM ${table}`)
+  const tables = ['organizations', 'reservations', 'responses', 'response_log', 'runs', 'usage', 'ledger']
+  for (const table of tables) await rows(`CREATE TABLE kept_${table} AS SELECT * FROM ${table}`)
   await paid.app.stop()
-  sqlite.run('PRAGMA foreign_keys = OFF')
-  for (const table of tables) {
-    sqlite.run(`DELETE FROM ${table}`)
-    sqlite.run(`INSERT INTO ${table} SELECT * FROM kept_${table}`)
-  }
-  sqlite.run('PRAGMA foreign_keys = ON')
+  for (const table of tables.toReversed()) await rows(`DELETE FROM ${table}`)
+  for (const table of tables) await rows(`INSERT INTO ${table} SELECT * FROM kept_${table}`)
   const damage = (column: string, value: string | null, id: string) =>
-    sqlite.run(`UPDATE responses SET ${column} = ? WHERE id = ?`, [value, id])
+    rows(`UPDATE responses SET ${column} = ? WHERE id = ?`, value, id)
+  const costs = new Map(
+    (await values('SELECT request_id, prompt_cost FROM reservations')) as [string, number][],
+  )
   /** In nano-dollars: what a request costs of which nothing is known but that it was sent. */
-  const promptCost = (request: string) =>
-    Number(
-      sqlite.query('SELECT prompt_cost FROM kept_reservations WHERE request_id = ?').values(request)[0]?.[0],
-    )
+  const promptCost = (request: string) => costs.get(request) ?? Number.NaN
   return { paid, runs, damage, promptCost }
 }
 
-function startAgain({ file }: BillingScenario) {
+function startAgain({ database }: BillingScenario) {
   return startScenario(streamReply(), {
-    database: file,
+    database,
     model: { pricing: { input: 1, output: 10 }, max_output_tokens: 100 },
   })
 }
@@ -64,12 +60,12 @@ describe.each(damages)('a run whose %s is stored as %s', (column, value) => {
     const { paid, runs, damage, promptCost } = await leftRuns()
     await using _ = paid
     const [running, broken, waiting] = runs
-    damage(column, value, running.id)
-    damage(column, value, broken.id)
+    await damage(column, value, running.id)
+    await damage(column, value, broken.id)
     await using again = await startAgain(paid)
 
     expect((await waitForRun(again.app, waiting.id)).status).toBe('completed')
-    const rows = paid.billing.sqlite.query('SELECT id, status, run FROM responses ORDER BY id').values()
+    const rows = await paid.billing.values('SELECT id, status, run FROM responses ORDER BY id')
     expect(rows).toEqual([
       [running.id, 'failed', null],
       [broken.id, 'failed', null],
@@ -83,7 +79,7 @@ describe.each(damages)('a run whose %s is stored as %s', (column, value) => {
     })
     const cost = usage.find(({ id }) => id === broken.request)?.cost ?? 0
     expect(cost).toBe(column === 'run' ? promptCost(broken.request) : 0)
-    paid.billing.expectConsistent()
+    await paid.billing.expectConsistent()
 
     for (const { id } of [running, broken]) {
       const reply = await again.app.request(`${responsesPath}/${id}`)
@@ -98,20 +94,19 @@ describe.each(damages)('a run whose %s is stored as %s', (column, value) => {
 test('a reservation that cannot be read is settled at the next start, like the others', async () => {
   const { paid, runs, promptCost } = await leftRuns()
   await using _ = paid
-  const { sqlite } = paid.billing
-  sqlite.run('DELETE FROM responses')
-  const changed = [damaged, '{}', '{"id":"req_other"}'].map((request, index) => [
-    request,
-    runs[index]?.request,
-  ])
-  for (const values of changed)
-    sqlite.run('UPDATE reservations SET request = ? WHERE request_id = ?', values as [])
+  await paid.billing.rows('DELETE FROM responses')
+  for (const [index, request] of [damaged, '{}', '{"id":"req_other"}'].entries())
+    await paid.billing.rows(
+      'UPDATE reservations SET request = ? WHERE request_id = ?',
+      request,
+      runs[index]?.request ?? '',
+    )
   await using again = await startAgain(paid)
   const usage = await paid.billing.waitForUsage(3)
   expect(usage.map(({ id, status, cost }) => [id, status, cost])).toEqual(
     runs.map(({ request }) => [request, 0, promptCost(request)]),
   )
-  paid.billing.expectConsistent()
+  await paid.billing.expectConsistent()
   expect((await again.app.chat(chatRequest)).status).toBe(200)
 })
 
@@ -128,7 +123,7 @@ test.each([
       await createResponse(app, { input: secret }),
       await createResponse(app, { input: secret }),
     ]
-    billing.sqlite.run(`UPDATE responses SET ${column} = ? WHERE id = ?`, [value, broken.id])
+    await billing.rows(`UPDATE responses SET ${column} = ? WHERE id = ?`, value, broken.id)
     const one = `${responsesPath}/${broken.id}`
     const body = { model: 'acme/river', input: 'And now?', previous_response_id: broken.id }
     const replies = {
@@ -163,7 +158,7 @@ test.each(['completion', 'metadata', 'messages'])(
       await storeCompletion(app, kept),
       await storeCompletion(app, kept),
     ]
-    billing.sqlite.run(`UPDATE completions SET ${column} = ? WHERE id = ?`, [damaged, broken])
+    await billing.rows(`UPDATE completions SET ${column} = ? WHERE id = ?`, damaged, broken)
     const path = `/v1/chat/completions/${broken}`
     const reply = await app.request(column === 'messages' ? `${path}/messages` : path)
     expect(await readError(reply)).toMatchObject({ status: 500, code: 'internal_error' })
@@ -185,7 +180,7 @@ test('a run whose request is damaged while it is queued fails when its turn come
   const { app, billing } = paid
   const ahead = await queueRun(app)
   const [broken, sound] = [await queueRun(app), await queueRun(app)]
-  billing.sqlite.run('UPDATE responses SET run = ? WHERE id = ?', [damaged, broken.id])
+  await billing.rows('UPDATE responses SET run = ? WHERE id = ?', damaged, broken.id)
   gate.resolve()
   expect((await waitForRun(app, ahead.id)).status).toBe('completed')
   expect(await waitForRun(app, broken.id)).toMatchObject({
@@ -195,5 +190,5 @@ test('a run whose request is damaged while it is queued fails when its turn come
   expect((await waitForRun(app, sound.id)).status).toBe('completed')
   expect(app.lines.join()).not.toContain(secret)
   await billing.waitForUsage(3)
-  billing.expectConsistent()
+  await billing.expectConsistent()
 })

@@ -17,7 +17,7 @@ const interfaces = [
 async function rowOf({ app, billing }: BillingScenario, path: string, body: object) {
   const reply = await app.request(path, { body })
   await reply.text()
-  return { status: reply.status, row: billing.row(reply.headers.get('x-request-id') ?? '') }
+  return { status: reply.status, row: await billing.usageOf(reply.headers.get('x-request-id') ?? '') }
 }
 
 describe.each(interfaces)('the usage row of a request to %s', (_, path, body) => {
@@ -71,14 +71,13 @@ test('the rows of a reservation and of a queued run are bounded for their caller
   await using paid = await startBillingScenario(gatedReply(gate.promise))
   const labels = { user: megabyte, tags: ['night'], trace: { id: 't1', metadata } }
   const { id } = await queueRunRequest(paid.app, labels)
-  const stored = paid.billing.sqlite
-    .query<Record<string, string>, []>(
-      "SELECT r.request, run ->> 'facts' facts, run ->> 'request' question FROM reservations r, responses",
-    )
-    .get()
-  for (const facts of [stored?.request, stored?.facts])
-    expect(JSON.parse(facts ?? '')).toMatchObject({ user: 'x'.repeat(256), trace: { id: 't1' } })
-  expect(JSON.parse(stored?.question ?? '')).toMatchObject({ user: megabyte, tags: null, trace: null })
+  const [[request, run] = []] = await paid.billing.values(
+    'SELECT r.request, responses.run FROM reservations r, responses',
+  )
+  const { facts, request: sent } = JSON.parse(String(run))
+  for (const stored of [JSON.parse(String(request)), facts])
+    expect(stored).toMatchObject({ user: 'x'.repeat(256), trace: { id: 't1' } })
+  expect(sent).toMatchObject({ user: megabyte, tags: null, trace: null })
   gate.resolve()
   await waitForRun(paid.app, id)
   expect(await paid.billing.waitForUsage(1)).toMatchObject([{ tags: '["night"]', trace: '{"id":"t1"}' }])

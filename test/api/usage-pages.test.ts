@@ -1,12 +1,6 @@
-import { expect, onTestFinished, test } from 'bun:test'
-import type { UsageReport } from '../../src/storage/ports/usage-report.ts'
-import { usageReport } from '../../src/storage/sqlite/billing/usage-report.ts'
-import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
-import { createRollup } from '../../src/storage/sqlite/usage/rollup.ts'
-import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
+import { expect, test } from 'bun:test'
 import type { BillingScenario } from '../support/billing-scenario.ts'
 import { fillUsage } from '../support/usage-rows.ts'
-import { quietLog } from '../unit/storage/support/folder.ts'
 import {
   costsPath,
   day,
@@ -29,17 +23,14 @@ const period = { start_time: from / 1000, end_time: to / 1000 }
 async function startFilled() {
   const scenario = await startReports()
   const { paid } = scenario
-  const organizations = [organizationId(paid, 'default'), organizationId(paid, 'globex')]
-  fillUsage(paid.billing.sqlite, { rows: 20_000, from, to, organizations })
+  const organizations = [await organizationId(paid, 'default'), await organizationId(paid, 'globex')]
+  await fillUsage(paid.billing, { rows: 20_000, from, to, organizations })
   return { ...scenario, [Symbol.asyncDispose]: () => scenario[Symbol.asyncDispose]() }
 }
 
 /** Adds all rows to the totals, as a gateway does in the course of a minute. */
-async function addToTotals({ file }: BillingScenario): Promise<void> {
-  const database = openDatabase(file, quietLog)
-  const rollUp = createRollup(database, createWriter(database))
-  while ((await rollUp()) > 0);
-  database.close()
+async function addToTotals({ billing }: BillingScenario): Promise<void> {
+  while ((await billing.rollUp()) > 0);
 }
 
 const figures = [
@@ -61,12 +52,10 @@ const fields = [
 
 /** What the command line reports for the same period, by value. */
 async function expectedFor(
-  { file }: BillingScenario,
+  { billing }: BillingScenario,
   by: 'model' | 'key' | 'provider' | 'tag',
 ): Promise<unknown> {
-  const database = openDatabase(file, quietLog)
-  onTestFinished(() => database.close())
-  const { groups }: UsageReport = await usageReport(database, { by, since: from, until: to })
+  const { groups } = await billing.report({ by, since: from, until: to })
   return sorted(groups.map((group) => [group.value, ...figures.map((figure) => group[figure])]))
 }
 
@@ -118,9 +107,7 @@ test.each([
 test('the costs of 20,000 requests are the same in days as on the command line', async () => {
   await using filled = await startFilled()
   const { paid, admin } = filled
-  const database = openDatabase(paid.file, quietLog)
-  const { total } = await usageReport(database, { by: 'model', since: from, until: to })
-  database.close()
+  const { total } = await paid.billing.report({ by: 'model', since: from, until: to })
   await addToTotals(paid)
   const costs = resultsOf(await readReport(paid.app, costsPath, { ...period, limit: 10 }, admin))
   const nanos = costs.map(({ amount }) => Math.round((amount as { readonly value: number }).value * 1e9))
@@ -183,7 +170,7 @@ test('a report of all time is read page by page, and each page is small', async 
 test('a report with more results than fit is rejected, and many at once leave other requests served', async () => {
   await using filled = await startFilled()
   const { paid, admin } = filled
-  paid.billing.sqlite.run('UPDATE usage SET user = id')
+  await paid.billing.rows('UPDATE usage SET "user" = id')
   const many = { ...period, limit: 31, group_by: 'user_id' }
   const replies = Array.from({ length: 70 }, () => requestReport(paid.app, usagePath, many, admin))
   expect((await paid.app.request('/livez')).status).toBe(200)

@@ -118,7 +118,7 @@ test('the costs are exact, and unknown where no price is known', async () => {
       num_unpriced_requests: 0,
     },
   ])
-  paid.billing.sqlite.run('UPDATE usage SET cost = NULL')
+  await paid.billing.rows('UPDATE usage SET cost = NULL')
   expect(resultsOf(await readReport(paid.app, costsPath))).toMatchObject([
     { amount: { value: null }, num_unpriced_requests: 3 },
   ])
@@ -145,7 +145,7 @@ test('an API key cannot read the usage of another organization, and the admin ke
   const { paid, globex, admin } = scenario
   await chatTimes(paid, 2)
   await chatTimes(paid, 1, {}, globex)
-  const [own = '', other = ''] = ['default', 'globex'].map((name) => organizationId(paid, name))
+  const [own, other] = [await organizationId(paid, 'default'), await organizationId(paid, 'globex')]
   const denied = await requestReport(paid.app, usagePath, { 'organization_ids[]': own }, globex)
   expect([denied.status, await denied.text()]).toEqual([400, expect.stringContaining('organization_ids')])
   expect(

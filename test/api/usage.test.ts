@@ -38,9 +38,9 @@ async function rowOf(
 ): Promise<UsageRow> {
   const reply = await app.chat(body, options)
   await reply.text()
-  const row = billing.row(reply.headers.get('x-request-id') ?? '')
-  if (row === null) throw new Error(`There is no row of this ${reply.status}.`)
-  expect(billing.rows().filter(({ id }) => id === row.id)).toHaveLength(1)
+  const row = await billing.usageOf(reply.headers.get('x-request-id') ?? '')
+  if (row === undefined) throw new Error(`There is no row of this ${reply.status}.`)
+  expect((await billing.usage()).filter(({ id }) => id === row.id)).toHaveLength(1)
   // Two that enter the same request must agree on it: it is part of the key of the row.
   expect(row.created_at).toBe(timeOf(row.id))
   return row
@@ -167,7 +167,7 @@ test('a stream that breaks has a usage row with its last frame', async () => {
   const reply = await paid.app.chat({ ...labelled, stream: true })
   received.resolve()
   expect(await reply.text()).toContain('"upstream_unavailable"')
-  expect(paid.billing.rows()).toEqual([
+  expect(await paid.billing.usage()).toEqual([
     expect.objectContaining({
       ...requested,
       ...noTokens,
@@ -223,12 +223,12 @@ test('every request has its own usage row, also when many run concurrently', asy
     Array.from({ length: 200 }, async () => {
       const reply = await paid.app.chat(chatRequest)
       const id = reply.headers.get('x-request-id') ?? ''
-      expect(paid.billing.row(id)).toMatchObject({ status: 200, cost: replyCost })
+      expect(await paid.billing.usageOf(id)).toMatchObject({ status: 200, cost: replyCost })
       return id
     }),
   )
-  expect(paid.billing.rows().map(({ id }) => id)).toEqual(ids.toSorted())
-  expect(paid.billing.account()).toEqual([100e9 - 200 * replyCost, 0])
+  expect((await paid.billing.usage()).map(({ id }) => id)).toEqual(ids.toSorted())
+  expect(await paid.billing.account()).toEqual([100e9 - 200 * replyCost, 0])
 })
 
 test('the model list and unauthenticated requests have no usage row', async () => {
@@ -236,5 +236,5 @@ test('the model list and unauthenticated requests have no usage row', async () =
   await paid.app.request('/v1/models')
   await paid.app.chat(chatRequest, { headers: { authorization: null } })
   await paid.app.request('/v1/nowhere')
-  expect(paid.billing.rows()).toEqual([])
+  expect(await paid.billing.usage()).toEqual([])
 })

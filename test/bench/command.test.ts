@@ -48,23 +48,46 @@ describe('weir bench', () => {
 describe('weir bench --against', () => {
   test('measures a running gateway, with few requests and nothing of its process', async () => {
     await using app = await startApp()
-    const figures = await measureRemote(app, silent, 20)
+    const figures = await measureRemote({ urls: [app.url], key: app.key }, silent, 20)
     expect(figures).toMatchObject({ gateway: app.url, processor_microseconds: null })
     expect(figures.milliseconds.first_token.through.p50).toBeGreaterThan(0)
     expect(benchText(figures)).not.toContain('Processor')
+  })
+
+  test('sends the requests to several addresses in turn, and reports each of them', async () => {
+    await using first = await startApp()
+    await using second = await startApp()
+    const urls = [first.url, second.url]
+    const figures = await measureRemote({ urls, key: first.key }, silent, 50)
+    expect(figures.gateways?.map(({ gateway }) => gateway)).toEqual(urls)
+    const [one = 0, two = 0] = figures.gateways?.map(({ requests }) => requests) ?? []
+    expect(one).toBeGreaterThan(1)
+    // Each of the two measurements may end with either address.
+    expect(Math.abs(one - two)).toBeLessThanOrEqual(2)
+    for (const { milliseconds } of figures.gateways ?? [])
+      expect(milliseconds.first_token.p50).toBeGreaterThan(0)
+    const text = benchText(figures)
+    expect(text).toContain('sent to 2 addresses in turn')
+    for (const url of urls) expect(text).toContain(url)
+    expect(
+      measureRemote({ urls: [first.url, 'http://127.0.0.1:9'], key: first.key }, silent, 20),
+    ).rejects.toThrow('http://127.0.0.1:9 cannot be measured')
   })
 
   test('names the missing key or model', async () => {
     await using app = await startApp({
       settings: { providers: { acme: { kind: 'vllm', base_url: 'http://127.0.0.1:9/v1' } } },
     })
-    expect(measureRemote(app, silent, 20)).rejects.toThrow('Enable the provider echo in its settings')
-    const other = { url: app.url, key: 'sk-weir-000000000000-00000000000000000000000000000000' }
+    expect(measureRemote({ urls: [app.url], key: app.key }, silent, 20)).rejects.toThrow(
+      'Enable the provider echo in its settings',
+    )
+    const other = { urls: [app.url], key: 'sk-weir-000000000000-00000000000000000000000000000000' }
     expect(measureRemote(other, silent, 20)).rejects.toThrow('failed with status 401')
   })
 
   test.each([
     [['--against', 'acme'], '--against must be a URL'],
+    [['--against', 'http://127.0.0.1:9,acme'], '--against must be a URL'],
     [['--against', 'http://127.0.0.1:9'], '--against requires an API key in WEIR_API_KEY'],
   ])('rejects %p as wrong usage', async (args, sentence) => {
     using home = temporaryHome()

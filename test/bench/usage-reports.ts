@@ -40,7 +40,10 @@ const reports: Readonly<Record<string, Partial<UsageBucketQuery> & { readonly wi
   '7 days by user': { width: '1d', from: to - 7 * day, groupBy: ['user'] },
 }
 
-fillUsage(database.sqlite, { rows, from, to })
+await fillUsage(
+  { rows: async (sql: string) => database.sqlite.query<never, []>(sql).all() },
+  { rows, from, to },
+)
 console.log(`${rows} rows over ${usageDays} days, before they are added to the totals`)
 await measureAll(['7 days', '24 hours by model', '1440 minutes'])
 await rollUp()

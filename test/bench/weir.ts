@@ -18,7 +18,11 @@ export function weir(options: WeirOptions): Contender {
   return { name: options.name, gateway: true, start: (place) => startWeir(options, place) }
 }
 
-async function startWeir(options: WeirOptions, place: Place): Promise<Running> {
+/** Weir that runs; its requests have the same headers for every workload. */
+export type RunningWeir = Running & { readonly pid: number; headers(): Readonly<Record<string, string>> }
+
+/** Starts the executable with the settings of the bench. */
+export async function startWeir(options: WeirOptions, place: Place): Promise<RunningWeir> {
   const { name, executable, prepaid, settings } = options
   const cwd = join(place.folder, name)
   await mkdir(cwd)

@@ -5,6 +5,7 @@ import { startBillingScenario } from '../support/billing-scenario.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { chatRequest, type Scenario, startScenario } from '../support/scenario.ts'
+import { sqliteFile } from '../support/database-connection.ts'
 
 const requests = 50
 /** What the log of the database takes for a page of 4 KiB. */
@@ -21,7 +22,7 @@ test('a request writes one page of the database, that of its usage row', async (
 
 test('a paid request writes two pages for its reservation, and four at its end', async () => {
   await using gateway = await startBillingScenario(jsonReply(), { balance: '1000' })
-  const pages = await pagesOfEach(gateway, gateway.file)
+  const pages = await pagesOfEach(gateway, sqliteFile(gateway.database))
   expect(pages).toBeGreaterThanOrEqual(6)
   expect(pages).toBeLessThanOrEqual(7.5)
 })

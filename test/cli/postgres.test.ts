@@ -6,6 +6,7 @@ import { check } from '../../src/cli/commands/check.ts'
 import { keys } from '../../src/cli/commands/keys.ts'
 import { orgs } from '../../src/cli/commands/orgs.ts'
 import { usage } from '../../src/cli/commands/usage.ts'
+import { migrations } from '../../src/storage/postgres/connection/migrations.ts'
 import { execute, hasPostgres, sharedPostgres } from '../support/postgres/server.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
@@ -95,6 +96,6 @@ describe.skipIf(!hasPostgres)('with a PostgreSQL database', () => {
     const names = Array.from({ length: 6 }, (_, index) => `org${index}`)
     const created = await Promise.all(names.map((name) => say(orgs, 'create', name)))
     expect(created.map(({ code }) => code)).toEqual(names.map(() => 0))
-    expect(await execute(url, 'SELECT version FROM schema_version')).toEqual([{ version: 1 }])
+    expect(await execute(url, 'SELECT version FROM schema_version')).toEqual([{ version: migrations.length }])
   })
 })

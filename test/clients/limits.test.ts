@@ -22,8 +22,8 @@ async function startTwo(script: Script, options: BillingScenarioOptions = {}) {
   return { ...paid, clientOf }
 }
 
-function limitRequests({ billing }: BillingScenario, name: string, limit: number): void {
-  billing.sqlite.run('UPDATE organizations SET requests_per_minute = ? WHERE name = ?', [limit, name])
+async function limitRequests({ billing }: BillingScenario, name: string, limit: number): Promise<void> {
+  await billing.rows('UPDATE organizations SET requests_per_minute = ? WHERE name = ?', limit, name)
 }
 
 async function errorOf(promise: PromiseLike<unknown>): Promise<APIError> {
@@ -38,7 +38,7 @@ test.each([false, true])(
     await using scenario = await startTwo(stream ? streamReply() : jsonReply(), { clock: () => 0 })
     const acme = await scenario.clientOf('acme', '1')
     const globex = await scenario.clientOf('globex', '1')
-    limitRequests(scenario, 'acme', 3)
+    await limitRequests(scenario, 'acme', 3)
     for (let count = 0; count < 3; count++)
       await acme.openai.chat.completions.create({ ...openaiRequest, stream })
     const error = await errorOf(acme.openai.chat.completions.create({ ...openaiRequest, stream }))
@@ -65,7 +65,7 @@ test.each([false, true])(
 test('the OpenAI client retries at the announced time, and is served', async () => {
   await using scenario = await startTwo(jsonReply())
   const acme = await scenario.clientOf('acme', '1', 1)
-  limitRequests(scenario, 'acme', 120)
+  await limitRequests(scenario, 'acme', 120)
   // The bucket fills while it is emptied, so that the number of the first refusal is not known.
   const sentBefore = async () => {
     const before = acme.sent()
@@ -78,7 +78,7 @@ test('the OpenAI client retries at the announced time, and is served', async () 
   )
   expect(burst.filter(Boolean).length).toBeGreaterThan(100)
   while ((await sentBefore()) === 1) expect(performance.now() - begunAt).toBeLessThan(5000)
-  expect(scenario.billing.rows().every(({ status }) => status === 200)).toBe(true)
+  expect((await scenario.billing.usage()).every(({ status }) => status === 200)).toBe(true)
 })
 
 test('the OpenAI client throws a RateLimitError that names an exceeded token limit', async () => {
@@ -116,9 +116,9 @@ test('the balance decreases by exactly the costs that the replies report', async
   for (let count = 0; count < 5; count++) {
     const { response } = await acme.openai.chat.completions.create(openaiRequest).withResponse()
     left -= parseUsd(response.headers.get('x-weir-cost') ?? '') ?? 0n
-    expect(scenario.billing.account('acme')).toEqual([Number(left), 0])
+    expect(await scenario.billing.account('acme')).toEqual([Number(left), 0])
   }
   expect(left).toBe(BigInt(1e9 - 5 * replyCost))
-  expect(scenario.billing.account('globex')).toEqual([1e9, 0])
-  scenario.billing.expectConsistent()
+  expect(await scenario.billing.account('globex')).toEqual([1e9, 0])
+  await scenario.billing.expectConsistent()
 })

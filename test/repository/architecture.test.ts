@@ -17,6 +17,10 @@ test.each([
   ['src/api/responses/a.ts', 'src/api/models/b.ts', false],
   ['src/lib/a.ts', 'src/domain/b.ts', false],
   ['src/cli/a.ts', 'src/build/b.ts', false],
+  ['src/page/a.tsx', 'src/lib/b.ts', true],
+  ['src/page/a.tsx', 'src/domain/b.ts', false],
+  ['src/api/page/a.ts', 'src/page/b.tsx', false],
+  ['src/build/a.ts', 'src/page/b.tsx', false],
   ['src/lib/a.ts', 'src/unheard-of/b.ts', false],
 ])('the layers decide whether %s may import %s: %p', (importing, imported, allowed) => {
   expect(layerBreach(importing, imported) === null).toBe(allowed)
@@ -50,7 +54,7 @@ test('a relative import names the file with its extension', () => {
   expect(
     importing(
       files,
-      ({ specifier }) => /^\.\.?(\/|$)/.test(specifier) && !/\.(ts|json|sql)$/.test(specifier),
+      ({ specifier }) => /^\.\.?(\/|$)/.test(specifier) && !/\.(tsx?|json|sql|css)$/.test(specifier),
     ),
   ).toEqual([])
 })

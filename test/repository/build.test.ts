@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { compile } from '../../src/build/compile.ts'
 import { checksums, formatChecksums } from '../../src/build/release.ts'
 import { bareEnvironment } from '../../src/build/smoke/machine.ts'
+import { firstKey } from '../support/app.ts'
 import { projectFolder } from '../support/source.ts'
 
 const suffix = process.platform === 'win32' ? '.exe' : ''
@@ -50,6 +51,33 @@ test('the executable reads no settings from a .env or bunfig.toml in its folder'
   await compile(join(folder, 'probe.ts'), probe)
   expect(await run(probe, [], strange)).toEqual({ code: 0, out: 'nothing production\n', complaint: '' })
 })
+
+test.if(process.platform === 'linux')(
+  'the executable starts workers of itself, and SIGTERM ends them',
+  async () => {
+    const data = await emptyFolder('workers')
+    const env = { ...bareEnvironment(join(folder, 'home')), WEIR_DATA: data, WEIR_BOOTSTRAP_KEY: firstKey }
+    const server = Bun.spawn([executable, '--workers', '2', '--port', '0'], {
+      cwd: data,
+      env,
+      stdout: 'pipe',
+      stderr: 'pipe',
+      stdin: 'ignore',
+    })
+    let output = ''
+    for await (const text of server.stdout.pipeThrough(new TextDecoderStream())) {
+      output += text
+      const url = /listens on (\S+)\n/.exec(output)?.[1]
+      if (url === undefined) continue
+      const metrics = await (await fetch(`${url}/metrics`)).text()
+      expect(metrics).toContain('\nweir_workers 2\n')
+      server.kill('SIGTERM')
+      break
+    }
+    expect(await server.exited).toBe(0)
+    expect(await server.stderr.text()).toContain('The gateway is shutting down.')
+  },
+)
 
 test('the executable stays within its size budget', () => {
   expect(Bun.file(executable).size).toBeLessThan(sizeBudget)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { runnableBlocks, runPage } from './support/docs-runner.ts'
+import { hasPostgres } from '../support/postgres/server.ts'
+import { needsPostgres, runnableBlocks, runPage } from './support/docs-runner.ts'
 import { documentationPages, parsePage } from './support/markdown-page.ts'
 import { firstDifference } from './support/output-pattern.ts'
 
@@ -11,7 +12,7 @@ const runnable = pages.filter((page) => runnableBlocks(page).length > 0)
 const pageTimeoutMs = 180_000
 
 describe.skipIf(!hasShell)('the commands of a page work in an empty folder', () => {
-  test.each(runnable.map((page) => [page.path, page] as const))(
+  test.each(runnable.filter((page) => !needsPostgres(page)).map((page) => [page.path, page] as const))(
     '%s',
     async (_, page) => {
       await runPage(page)
@@ -19,6 +20,19 @@ describe.skipIf(!hasShell)('the commands of a page work in an empty folder', () 
     pageTimeoutMs,
   )
 })
+
+describe.skipIf(!hasShell || !hasPostgres)(
+  'with PostgreSQL, the commands of a page work in an empty folder',
+  () => {
+    test.each(runnable.filter(needsPostgres).map((page) => [page.path, page] as const))(
+      '%s',
+      async (_, page) => {
+        await runPage(page)
+      },
+      pageTimeoutMs,
+    )
+  },
+)
 
 describe.skipIf(!hasShell)('the runner of the documentation', () => {
   test('keeps variables, folders and background jobs from block to block', async () => {

@@ -19,13 +19,11 @@ test.each(licenseFiles(await collectThirdParty(await bundle(entry))))(
   },
 )
 
-test('every package that a source map of the bundle names is listed, and no other', async () => {
-  const outdir = temporaryFolder()
-  const built = await Bun.build({ entrypoints: [entry], target: 'bun', outdir, sourcemap: 'external' })
-  const map = built.outputs.find(({ kind }) => kind === 'sourcemap')
-  if (map === undefined) throw new Error('The bundler wrote no source map.')
-  const { sources }: { sources: string[] } = await map.json()
-  const folders = sources.flatMap((source) => packageFolder(resolve(dirname(map.path), source)) ?? [])
+test('every package that a source map of the bundle or of the page names is listed, and no other', async () => {
+  const folders = [
+    ...(await mappedPackages({ entrypoints: [entry], target: 'bun' })),
+    ...(await mappedPackages({ entrypoints: [join(projectFolder, 'src/page/main.tsx')], target: 'browser' })),
+  ]
   const found = await Promise.all([...new Set(folders)].map(nameAndVersion))
   expect(found.length).toBeGreaterThan(10)
   const listed = thirdParty.components.filter(({ kind }) => kind === 'package')
@@ -100,6 +98,16 @@ test('a package keeps its notice beside its licence, and its repository as an ad
     texts: ['Made by Acme.', 'Do as you like.'],
   })
 })
+
+/** The folders of the packages in a source map. */
+async function mappedPackages(input: Pick<Bun.BuildConfig, 'entrypoints' | 'target'>): Promise<string[]> {
+  const outdir = temporaryFolder()
+  const built = await Bun.build({ ...input, outdir, sourcemap: 'external' } as Bun.BuildConfig)
+  const map = built.outputs.find(({ kind }) => kind === 'sourcemap')
+  if (map === undefined) throw new Error('The bundler wrote no source map.')
+  const { sources }: { sources: string[] } = await map.json()
+  return sources.flatMap((source) => packageFolder(resolve(dirname(map.path), source)) ?? [])
+}
 
 async function nameAndVersion(folder: string): Promise<string> {
   const { name, version } = await Bun.file(join(folder, 'package.json')).json()

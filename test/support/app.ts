@@ -6,9 +6,9 @@ import { SettingsError, type SettingsProblem } from '../../src/config/problem.ts
 import { type Settings, SettingsFile } from '../../src/config/settings.ts'
 import type { NetworkOverrides } from '../../src/gateway/images/pinned-fetch.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { Secret } from '../../src/lib/secret.ts'
 import type { DatabaseLocation } from '../../src/storage/open-storage.ts'
-import { sharedPostgres, testsUsePostgres } from './postgres/server.ts'
+import { type NewDatabase, newDatabase } from './database-connection.ts'
+import { testsUsePostgres } from './postgres/server.ts'
 import { createRuntime, type Runtime } from '../../src/server/runtime.ts'
 import { createRequestLines, type RequestLines } from './request-lines.ts'
 
@@ -67,12 +67,13 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
   const requestLines = createRequestLines()
   const settings = checkedSettings(options.settings ?? {})
   const log = createLog((line) => void lines.push(line))
+  const own = options.database === undefined ? await emptyDatabase() : undefined
   const runtime = await createRuntime({
     settings,
     file: null,
     // An Ollama of the developer is not to be found.
     environment: { WEIR_BOOTSTRAP_KEY: firstKey, OLLAMA_HOST: 'elsewhere.test', ...options.environment },
-    database: options.database ?? (await emptyDatabase()),
+    database: options.database ?? own?.location ?? ':memory:',
     shared: options.shared,
     log,
     requestLines: { sink: requestLines.sink, readable: false },
@@ -89,6 +90,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
   async function stop(): Promise<void> {
     await server.stop(true)
     await runtime.stop()
+    await own?.delete()
   }
 
   return {
@@ -104,10 +106,9 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
   }
 }
 
-/** One in memory, or with WEIR_TEST_DATABASE=postgres one in PostgreSQL. */
-async function emptyDatabase(): Promise<DatabaseLocation> {
-  if (!testsUsePostgres) return ':memory:'
-  return new Secret(await (await sharedPostgres()).createDatabase())
+/** One in PostgreSQL if WEIR_TEST_DATABASE=postgres; otherwise one in memory is enough. */
+async function emptyDatabase(): Promise<NewDatabase | undefined> {
+  return testsUsePostgres ? await newDatabase() : undefined
 }
 
 /** The settings as read from a file, which has no undefined values. */

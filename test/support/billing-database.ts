@@ -1,12 +1,8 @@
-import type { Database as Sqlite } from 'bun:sqlite'
 import { parseUsd } from '../../src/lib/usd.ts'
-import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
-import { createKeys } from '../../src/storage/sqlite/keys/keys.ts'
-import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
 import type { BillingMode } from '../../src/domain/accounting/organization.ts'
-import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
-import { quietLog } from '../unit/storage/support/folder.ts'
-import { expectConsistentLedger } from '../unit/storage/support/ledger-fixture.ts'
+import type { DatabaseLocation } from '../../src/storage/open-storage.ts'
+import { expectConsistent } from '../unit/storage/support/ledger-fixture.ts'
+import { connectDatabase, type DatabaseConnection, type Value } from './database-connection.ts'
 
 /** A row of the usage table, as it is stored. */
 export type UsageRow = Readonly<Record<string, string | number | null>> & {
@@ -16,59 +12,57 @@ export type UsageRow = Readonly<Record<string, string | number | null>> & {
   readonly cost: number | null
 }
 
-/** The usage and the ledger in the database of a gateway, on a separate connection. */
-export type BillingDatabase = Disposable & {
-  readonly sqlite: Sqlite
+/** The usage and the ledger in the database of a gateway, on separate connections. */
+export type BillingDatabase = DatabaseConnection & {
   /** Sets the billing of an organization and credits it in USD; creates it where it is missing. */
   fund(name: string, usd: string, billing?: BillingMode): Promise<void>
   /** Creates a key of the organization. */
   keyOf(name: string): Promise<string>
   /** The balance of the organization and its reserved part, in nano-dollars. */
-  account(name?: string): readonly [balance: number, reserved: number]
+  account(name?: string): Promise<readonly [balance: number, reserved: number]>
   /** The usage rows, oldest first. */
-  rows(): UsageRow[]
-  row(id: string): UsageRow | null
+  usage(): Promise<UsageRow[]>
+  usageOf(request: string): Promise<UsageRow | undefined>
   /** The ledger, oldest first: kind and amount. */
-  entries(): unknown[]
+  entries(): Promise<Value[][]>
   /** The ledger amounts of a request, by kind. */
-  entriesOf(request: string): Readonly<Record<string, number>>
-  openReservations(): number
+  entriesOf(request: string): Promise<Readonly<Record<string, number>>>
+  openReservations(): Promise<number>
+  /** How many rows a table has. */
+  count(table: string): Promise<number>
   /** Resolves with the usage rows once there are this many and no call is open. */
   waitForUsage(rows: number): Promise<UsageRow[]>
-  expectConsistent(): void
+  expectConsistent(): Promise<void>
 }
 
 /** Opens the database of a gateway that may be running. */
-export function openBillingDatabase(file: string): BillingDatabase {
-  const database = openDatabase(file, quietLog)
-  const { sqlite } = database
-  const writer = createWriter(database)
-  const organizations = createOrganizations(database, writer)
-  const keys = createKeys(database, writer)
-  const rows = () => sqlite.query<UsageRow, []>('SELECT * FROM usage ORDER BY id').all()
-  const open = () => Number(sqlite.query('SELECT count(*) FROM reservations').values()[0]?.[0])
+export async function openBillingDatabase(location: DatabaseLocation): Promise<BillingDatabase> {
+  const connection = await connectDatabase(location)
+  const { rows, values, keys } = connection
+  const usage = () => rows<UsageRow>('SELECT * FROM usage ORDER BY id')
+  const count = async (table: string) => Number((await values(`SELECT count(*) FROM ${table}`))[0]?.[0])
+  const openReservations = () => count('reservations')
   return {
-    sqlite,
-    rows,
-    openReservations: open,
-    fund: (name, usd, billing = 'prepaid') => fund(organizations, name, usd, billing),
+    ...connection,
+    usage,
+    openReservations,
+    count,
+    fund: (name, usd, billing = 'prepaid') => fund(connection, name, usd, billing),
     async keyOf(name) {
       const { key } = await keys.create({ organization: name, name: `of ${name}`, expiresAt: null })
       return key.reveal()
     },
-    account: (name = 'default') => accountOf(sqlite, name),
-    row: (id) => sqlite.query<UsageRow, [string]>('SELECT * FROM usage WHERE id = ?').get(id),
-    entries: () => sqlite.query('SELECT kind, amount FROM ledger ORDER BY id').values(),
-    entriesOf: (request) =>
-      Object.fromEntries(
-        sqlite.query('SELECT kind, amount FROM ledger WHERE request_id = ?').values(request),
-      ),
-    async waitForUsage(count) {
-      await waitUntil(() => rows().length >= count && open() === 0, `${count} rows and no open call`)
-      return rows()
+    account: (name = 'default') => accountOf(connection, name),
+    usageOf: async (id) => (await rows<UsageRow>('SELECT * FROM usage WHERE id = ?', id))[0],
+    entries: () => values('SELECT kind, amount FROM ledger ORDER BY id'),
+    entriesOf: async (request) =>
+      Object.fromEntries(await values('SELECT kind, amount FROM ledger WHERE request_id = ?', request)),
+    async waitForUsage(rows) {
+      const isComplete = async () => (await count('usage')) >= rows && (await openReservations()) === 0
+      await waitUntil(isComplete, `${rows} rows and no open call`)
+      return await usage()
     },
-    expectConsistent: () => expectConsistentLedger(sqlite),
-    [Symbol.dispose]: () => database.close(),
+    expectConsistent: () => expectConsistent(connection),
   }
 }
 
@@ -85,10 +79,8 @@ export async function waitUntil(
   }
 }
 
-type Organizations = ReturnType<typeof createOrganizations>
-
 async function fund(
-  organizations: Organizations,
+  { organizations }: DatabaseConnection,
   name: string,
   usd: string,
   billing: BillingMode,
@@ -100,11 +92,11 @@ async function fund(
   if (amount > 0n) await organizations.credit(name, amount)
 }
 
-function accountOf(sqlite: Sqlite, name: string): [number, number] {
-  const query = sqlite.query<{ balance: number; reserved: number }, [string]>(
+async function accountOf({ rows }: DatabaseConnection, name: string): Promise<[number, number]> {
+  const [row] = await rows<{ readonly balance: number; readonly reserved: number }>(
     'SELECT balance, reserved FROM organizations WHERE name = ?',
+    name,
   )
-  const row = query.get(name)
-  if (row === null) throw new Error(`There is no organization ${name}.`)
+  if (row === undefined) throw new Error(`There is no organization ${name}.`)
   return [row.balance, row.reserved]
 }

@@ -1,13 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Pricing } from '../../src/config/model-facts.ts'
+import type { DatabaseLocation } from '../../src/storage/open-storage.ts'
 import { type Scenario, type ScenarioOptions, startScenario } from './scenario.ts'
 import type { Script } from './script.ts'
+import { newDatabase } from './database-connection.ts'
 import { type BillingDatabase, openBillingDatabase } from './billing-database.ts'
 
 /** A scenario whose organization is prepaid, with access to the usage rows and the ledger. */
-export type BillingScenario = Scenario & { readonly billing: BillingDatabase; readonly file: string }
+export type BillingScenario = Scenario & {
+  readonly billing: BillingDatabase
+  readonly database: DatabaseLocation
+}
 
 /** 1,000 and 10,000 nano-dollars a token. */
 export const pricing: Pricing = { input: 1, output: 10 }
@@ -35,25 +37,25 @@ export type BillingScenarioOptions = ScenarioOptions & {
   readonly balance?: string
 }
 
-/** Starts the scenario on a database in a file; `acme/river` has a price and a limit of 100 output tokens. */
+/** Starts the scenario on a database of its own; `acme/river` has a price and a limit of 100 output tokens. */
 export async function startBillingScenario(
   scripts: Script | readonly Script[],
   { balance = '1', ...options }: BillingScenarioOptions = {},
 ): Promise<BillingScenario> {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-money-'))
-  const file = join(folder, 'weir.db')
+  const created = await newDatabase()
+  const database = options.database ?? created.location
   const model = { pricing, max_output_tokens: 100, ...options.model }
-  const scenario = await startScenario(scripts, { database: file, ...options, model })
-  const billing = openBillingDatabase(file)
+  const scenario = await startScenario(scripts, { ...options, database, model })
+  const billing = await openBillingDatabase(database)
   await billing.fund('default', balance)
   return {
     ...scenario,
     billing,
-    file,
+    database,
     async [Symbol.asyncDispose]() {
-      billing[Symbol.dispose]()
+      await billing[Symbol.asyncDispose]()
       await scenario[Symbol.asyncDispose]()
-      rmSync(folder, { recursive: true, force: true })
+      await created.delete()
     },
   }
 }

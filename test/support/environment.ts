@@ -1,5 +1,5 @@
 /** Variables that are meant for the tests, besides those whose names begin with `WEIR_TEST_`. */
-const kept = ['WEIR_TOOLS']
+const kept = ['WEIR_TOOLS', 'WEIR_SCREENSHOTS']
 
 // Loaded before every test file: a developer's own keys and settings must not change what a test sees.
 for (const name of Object.keys(process.env)) {

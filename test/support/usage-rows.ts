@@ -1,4 +1,4 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { DatabaseConnection } from './database-connection.ts'
 
 /** How many days the rows of `bun test/bench/usage-reports.ts` are spread over. */
 export const usageDays = 30
@@ -12,27 +12,33 @@ export type FilledUsage = {
 }
 
 /** Inserts usage rows, evenly over the time: five keys an organization, some models a key, a thousand users, some failures. */
-export function fillUsage(sqlite: Sqlite, { rows, from, to, organizations }: FilledUsage): void {
-  const owners = organizations ?? createOwners(sqlite)
-  sqlite
-    .prepare(
-      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 - 1)
+export async function fillUsage(
+  store: Pick<DatabaseConnection, 'rows'>,
+  { rows, from, to, organizations }: FilledUsage,
+): Promise<void> {
+  const owners = organizations ?? (await createOwners(store))
+  const place = `i * 7 % ${owners.length}`
+  const owner = owners.map((id, index) => `WHEN ${index} THEN '${id}'`).join(' ')
+  await store.rows(
+    `WITH RECURSIVE n (i) AS (SELECT cast(0 AS bigint) UNION ALL SELECT i + 1 FROM n WHERE i < ${rows - 1})
       INSERT INTO usage (id, organization_id, key_id, created_at, api, model, provider, stream, prompt_tokens,
         completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost, latency_ms,
-        first_token_ms, status, error, user, tags)
-      SELECT printf('req_%012d', i), json_extract(?4, '$[' || (i * 7 % json_array_length(?4)) || ']'),
-        'key' || (i * 7 % json_array_length(?4)) || '_' || (i * 11 % 5),
-        ?2 + i * (?3 - ?2) / ?1, iif(i % 5, 'chat', 'responses'), iif(i % 50, 'acme/m' || ((i * 11 + i * 13 % 3) % 8), null),
-        iif(i % 50, 'acme', null), i % 2, i % 900, i % 400, i % 90, 0, i % 40, 0, iif(i % 10, i * 997 % 100000, null),
-        i * 31 % 20000, iif(i % 2, i * 17 % 900, null), iif(i % 20, 200, iif(i % 40, 400, 502)), iif(i % 20, null, 'upstream_timeout'),
-        'user' || (i * 7919 % 1000), iif(i % 4, '["team-' || (i % 5) || '"]', null) FROM n`,
-    )
-    .run(rows, from, to, JSON.stringify(owners))
+        first_token_ms, status, error, "user", tags)
+      SELECT 'req_' || (1000000000000 + i), CASE ${place} ${owner} END, 'key' || (${place}) || '_' || (i * 11 % 5),
+        ${from} + i * (${to} - ${from}) / ${rows}, CASE i % 5 WHEN 0 THEN 'responses' ELSE 'chat' END,
+        CASE i % 50 WHEN 0 THEN NULL ELSE 'acme/m' || ((i * 11 + i * 13 % 3) % 8) END,
+        CASE i % 50 WHEN 0 THEN NULL ELSE 'acme' END, i % 2 = 1, i % 900, i % 400, i % 90, 0, i % 40, 1 = 0,
+        CASE i % 10 WHEN 0 THEN NULL ELSE i * 997 % 100000 END, i * 31 % 20000,
+        CASE i % 2 WHEN 0 THEN NULL ELSE i * 17 % 900 END,
+        CASE WHEN i % 40 = 0 THEN 502 WHEN i % 20 = 0 THEN 400 ELSE 200 END,
+        CASE i % 20 WHEN 0 THEN 'upstream_timeout' END, 'user' || (i * 7919 % 1000),
+        CASE i % 4 WHEN 0 THEN NULL ELSE '["team-' || (i % 5) || '"]' END FROM n`,
+  )
 }
 
-function createOwners(sqlite: Sqlite): readonly string[] {
+async function createOwners(store: Pick<DatabaseConnection, 'rows'>): Promise<readonly string[]> {
   const ids = [0, 1, 2, 3, 4].map((index) => `org_${index}`)
   for (const id of ids)
-    sqlite.run('INSERT INTO organizations (id, name, created_at) VALUES (?1, ?1, 0)', [id])
+    await store.rows(`INSERT INTO organizations (id, name, created_at) VALUES ('${id}', '${id}', 0)`)
   return ids
 }

@@ -22,8 +22,9 @@ export function createUsageGuard({ keys, limits, adminKey }: UsageGuardParts) {
     .derive(async function authenticate({ request: { headers } }) {
       return { caller: adminKey.accepts(headers) ? undefined : await authenticateHeaders(keys, headers) }
     })
-    .derive(function admitCaller({ caller, request, set }) {
-      return { admission: caller && admit({ caller, request, set }).admission }
+    .derive(async function admitCaller({ caller, request, set }) {
+      const admitted = caller && (await admit({ caller, request, set }))
+      return { admission: admitted?.admission }
     })
     .mapResponse(setRateLimitHeaders)
     .as('scoped')

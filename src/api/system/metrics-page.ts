@@ -6,7 +6,7 @@ export type MetricsPage = {
   /** Sets the server that receives the requests: it knows the addresses of its clients. */
   setServer(peers: Peers): void
   /** Renders the metrics; throws 403 for a client without access. */
-  render(request: Request): string
+  render(request: Request): string | Promise<string>
 }
 
 /** Returns the address of the client that sent a request. */
@@ -18,7 +18,7 @@ export type Peers = { requestIP(request: Request): { readonly address: string } 
  * local request must be a name of this machine, or the configured `host`.
  */
 export function createMetricsPage(
-  metrics: { render(): string },
+  metrics: { render(): string | Promise<string> },
   adminKey: string | undefined,
   host: () => string = () => '',
 ): MetricsPage {

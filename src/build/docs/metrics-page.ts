@@ -1,4 +1,5 @@
 import { type GatewayFigures, gatewayMetrics } from '../../observability/metrics/gateway-metrics.ts'
+import { workerMetrics } from '../../cli/serve/workers/gather-metrics.ts'
 import { processMetrics } from '../../observability/metrics/process-metrics.ts'
 import type { DescribedMetric } from '../../observability/metrics/prometheus.ts'
 import { createRequestFamilies } from '../../observability/metrics/request-families.ts'
@@ -11,6 +12,7 @@ export const metricsPage: Page = {
   regions: () => ({
     'request-metrics': metricTable(Object.values(createRequestFamilies())),
     'gateway-metrics': metricTable(gatewayMetrics(noFigures)),
+    'worker-metrics': metricTable(workerMetrics({ workers: () => 0, restarts: () => 0 })),
     'process-metrics': metricTable(processMetrics),
   }),
 }
@@ -33,4 +35,5 @@ const noFigures: GatewayFigures = {
   droppedSpans: () => 0,
   memory: () => 0,
   runs: () => ({ queued: 0, running: 0 }),
+  processes: () => 1,
 }

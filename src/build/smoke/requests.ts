@@ -28,6 +28,25 @@ export async function expectStream(address: string, key: string): Promise<void> 
   console.log(`streamed         ${data.length} chunks`)
 }
 
+/** Expects the page for browsers, with its files. */
+export async function expectPage(address: string): Promise<void> {
+  const html = await expectStatus200(await requestFile(`${address}/`))
+  const paths = [...html.matchAll(/="(\/page\/[^"]+)"/g)].map(([, path]) => path)
+  if (paths.length === 0) throw new Error(`The page has no files: ${html}`)
+  let bytes = 0
+  for (const path of paths) {
+    const reply = await requestFile(`${address}${path}`)
+    if (reply.headers.get('content-encoding') !== 'br') throw new Error(`${path} is not compressed.`)
+    bytes += (await expectStatus200(reply)).length
+  }
+  console.log(`page             ${paths.length} files, ${Math.round(bytes / 1000)} kB before compression`)
+}
+
+function requestFile(url: string): Promise<Response> {
+  const headers = { accept: 'text/html', 'accept-encoding': 'gzip, br' }
+  return fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) })
+}
+
 function requestChat(address: string, key: string, stream: boolean): Promise<Response> {
   return fetch(`${address}/v1/chat/completions`, {
     method: 'POST',
@@ -39,6 +58,6 @@ function requestChat(address: string, key: string, stream: boolean): Promise<Res
 
 async function expectStatus200(reply: Response): Promise<string> {
   const body = await reply.text()
-  if (reply.status !== 200) throw new Error(`A chat completion got status ${reply.status}: ${body}`)
+  if (reply.status !== 200) throw new Error(`A request got status ${reply.status}: ${body}`)
   return body
 }

@@ -1,8 +1,9 @@
 import { CommandError } from '../errors.ts'
 import { requestBytes } from './connection.ts'
-import { percentilesOf, addedLatency } from './statistics.ts'
-import { send, streamingChat, plainChat } from './load.ts'
-import type { BenchResult, StepReporter } from './measure.ts'
+import { addedLatency, percentilesOf } from './statistics.ts'
+import { type LoadResult, plainChat, send, streamingChat } from './load.ts'
+import type { BenchResult, GatewayLatency, StepReporter } from './measure.ts'
+import { sendInTurn } from './send-in-turn.ts'
 
 const defaultDurationMs = 1000
 /** Stays below the default rate limits of a gateway. */
@@ -11,24 +12,61 @@ const maxRequestsPerPart = 1000
 /** The built-in model: it costs nothing, and no provider adds to its latency. */
 const model = 'weir/echo'
 
-/** Measures a gateway that is already running; `GET /livez` stands for a direct call. */
+/** Where replicas of one gateway are reached, and a key that is valid at each of them. */
+export type RemoteGateway = { readonly urls: readonly string[]; readonly key: string }
+
+/**
+ * Measures a gateway that is already running; each request goes to the next one of its addresses. `GET /livez` stands for
+ * a direct call.
+ */
 export async function measureRemote(
-  gateway: { readonly url: string; readonly key: string },
+  { urls, key }: RemoteGateway,
   reportStep: StepReporter,
   durationMs = defaultDurationMs,
 ): Promise<BenchResult> {
-  const target = { ...gateway, model }
-  const singleCaller = { connections: 1, durationMs, maxRequests: maxRequestsPerPart }
-  const probe = new URL('/livez', gateway.url)
-  reportStep('One client …')
-  await expectModel(gateway.url, () => send({ ...plainChat(target), ...singleCaller, maxRequests: 1 }))
-  const direct = await send({ url: probe, request: requestBytes(probe, {}), ...singleCaller })
-  const plain = await send({ ...plainChat(target), ...singleCaller })
-  const streaming = await send({ ...streamingChat(target), ...singleCaller })
-  const base = percentilesOf(direct.latencies)
-  const reply = addedLatency(base, percentilesOf(plain.latencies))
-  const first_token = addedLatency(base, percentilesOf(streaming.firstTokenLatencies))
-  return { gateway: gateway.url, milliseconds: { reply, first_token }, processor_microseconds: null }
+  const bounds = { durationMs, maxRequests: maxRequestsPerPart }
+  const targets = urls.map((url) => ({ url, key, model }))
+  reportStep(urls.length === 1 ? 'One client …' : `One client, ${urls.length} addresses in turn …`)
+  for (const target of targets)
+    await expectModel(target.url, () =>
+      send({ ...plainChat(target), connections: 1, durationMs, maxRequests: 1 }),
+    )
+  const direct = await sendInTurn(urls.map(livenessProbe), bounds)
+  const plain = await sendInTurn(targets.map(plainChat), bounds)
+  const streaming = await sendInTurn(targets.map(streamingChat), bounds)
+  const base = percentilesOf(direct.flatMap(({ latencies }) => latencies))
+  const reply = addedLatency(base, percentilesOf(plain.flatMap(({ latencies }) => latencies)))
+  const first_token = addedLatency(
+    base,
+    percentilesOf(streaming.flatMap(({ firstTokenLatencies }) => firstTokenLatencies)),
+  )
+  return {
+    gateway: urls.join(),
+    milliseconds: { reply, first_token },
+    processor_microseconds: null,
+    ...(urls.length > 1 && { gateways: latencyByGateway(urls, plain, streaming) }),
+  }
+}
+
+function livenessProbe(gateway: string) {
+  const url = new URL('/livez', gateway)
+  return { url, request: requestBytes(url, {}) }
+}
+
+function latencyByGateway(
+  urls: readonly string[],
+  plain: readonly LoadResult[],
+  streaming: readonly LoadResult[],
+): readonly GatewayLatency[] {
+  return urls.map((url, index) => {
+    const latencies = plain[index]?.latencies ?? []
+    const firstTokenLatencies = streaming[index]?.firstTokenLatencies ?? []
+    return {
+      gateway: url,
+      requests: latencies.length + firstTokenLatencies.length,
+      milliseconds: { reply: percentilesOf(latencies), first_token: percentilesOf(firstTokenLatencies) },
+    }
+  })
 }
 
 async function expectModel(url: string, attempt: () => Promise<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-import { percentilesOf, type AddedLatency, addedLatency } from './statistics.ts'
+import { type Percentiles, percentilesOf, type AddedLatency, addedLatency } from './statistics.ts'
 import { type BenchGateway, streamLength } from './gateway.ts'
 import { type Load, type ChatTarget, send, streamingChat, plainChat } from './load.ts'
 import { processorTime, readProcessUsage } from './processor-time.ts'
@@ -9,6 +9,15 @@ export type BenchResult = {
   readonly milliseconds: { readonly reply: AddedLatency; readonly first_token: AddedLatency }
   /** Processor time of the gateway; null where the operating system does not report it. */
   readonly processor_microseconds: { readonly request: number; readonly chunk: number } | null
+  /** By address, if there are several. */
+  readonly gateways?: readonly GatewayLatency[]
+}
+
+/** The latency at one of several addresses. */
+export type GatewayLatency = {
+  readonly gateway: string
+  readonly requests: number
+  readonly milliseconds: { readonly reply: Percentiles; readonly first_token: Percentiles }
 }
 
 /** Receives a line for each step of a measurement. */

@@ -40,7 +40,8 @@ export const backup: Command = {
     const { flags, operands } = parseFlags(args, signature)
     if (findDatabaseUrl({ flags, ...context }) !== undefined)
       throw new CommandError(
-        'weir backup copies a SQLite file, and this gateway stores its data in PostgreSQL. Back it up with pg_dump.',
+        'weir backup copies a SQLite file, and this gateway stores its data in PostgreSQL. Back it up with ' +
+          'pg_dump: pg_dump --format=custom --file=weir.dump "$WEIR_DATABASE". To move it to a SQLite file, use weir copy.',
       )
     const database = join(findDataFolder({ flags, ...context }), databaseName)
     const target = resolve(context.cwd, operands[0] ?? '')

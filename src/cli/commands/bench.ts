@@ -10,7 +10,7 @@ import { barText, jsonText } from '../output.ts'
 import { createProgress } from '../progress.ts'
 
 const usage = `Usage
-  weir bench [--against URL]
+  weir bench [--against URL[,URL…]]
 
 Measures what the gateway adds to a request: the latency of a response and of the first token, and
 the CPU time of a request and of a streamed chunk. It starts a gateway with an empty data folder in
@@ -21,12 +21,14 @@ Flags
   --against URL  measure a running gateway instead. The API key is read from WEIR_API_KEY, and the
                  model weir/echo must be enabled. A few thousand requests are sent, which count
                  toward the rate limits of the key's organization. Latency is compared with
-                 GET /livez, and CPU time is not measured.
+                 GET /livez, and CPU time is not measured. With several addresses, separated by
+                 commas, such as those of replicas, each request is sent to the next one.
 
 Examples
   weir bench
   weir bench --json
   WEIR_API_KEY=sk-weir-… weir bench --against http://10.0.0.5:9347
+  WEIR_API_KEY=sk-weir-… weir bench --against http://10.0.0.5:9347,http://10.0.0.6:9347
 
 ${commonFlagsHelp}`
 
@@ -84,13 +86,17 @@ async function measureAgainst(
   environment: CliContext['environment'],
   reportStep: StepReporter,
 ) {
-  const url = URL.parse(against)
-  if (!url?.protocol.startsWith('http'))
-    throw new UsageError(
-      `--against must be a URL such as http://127.0.0.1:9347, not “${against}”. For help, run: weir bench --help`,
-    )
+  const urls = against.split(',').map(originOf)
   const key = environment.WEIR_API_KEY
   if (!key)
     throw new UsageError('--against requires an API key in WEIR_API_KEY. For help, run: weir bench --help')
-  return measureRemote({ url: url.origin, key }, reportStep)
+  return measureRemote({ urls, key }, reportStep)
+}
+
+function originOf(address: string): string {
+  const url = URL.parse(address.trim())
+  if (url?.protocol.startsWith('http')) return url.origin
+  throw new UsageError(
+    `--against must be a URL such as http://127.0.0.1:9347, not “${address}”. For help, run: weir bench --help`,
+  )
 }

@@ -1,6 +1,8 @@
 import { version } from '../../../package.json'
 import { keyVariable } from '../connect/tool.ts'
-import type { Runtime } from '../../server/runtime.ts'
+import type { Configuration } from '../../gateway/configuration.ts'
+import type { Model } from '../../gateway/models/model.ts'
+import type { NewKey } from '../../storage/ports/keys.ts'
 
 /** The commands that the banner shows. */
 export type BannerCommands = {
@@ -9,9 +11,21 @@ export type BannerCommands = {
   readonly connect: string
 }
 
+/** What the banner shows of the configuration; plain data, which a worker sends to its supervisor. */
+export type BannerFacts = {
+  readonly providers: readonly string[]
+  readonly enabledModels: number
+  /** The model of the example request. */
+  readonly exampleModel: string
+  /** Whether the address is also that of the page. */
+  readonly page: boolean
+}
+
 /** The values that the banner shows. */
 export type BannerInput = {
-  readonly runtime: Runtime
+  readonly facts: BannerFacts
+  /** Absent where the database already had keys, or the operator has chosen the first one. */
+  readonly firstKey: NewKey | undefined
   readonly url: string
   /** The data folder, or the host and the name of the PostgreSQL database. */
   readonly data: string
@@ -20,33 +34,38 @@ export type BannerInput = {
 }
 
 /** Formats the banner of a start: address, providers, models, and on the first start the key and a `curl` to paste. */
-export function banner({ runtime, url, data, commands }: BannerInput): string {
-  const { models, providers } = runtime.configuration()
-  const { enabled } = models.current()
-  const providerNames = [...providers.configured.keys(), ...models.engines()].join(', ')
+export function banner({ facts, firstKey, url, data, commands }: BannerInput): string {
   const lines = [
     `weir ${version} listens on ${url}`,
     '',
     `  data       ${data}`,
-    `  providers  ${providerNames}`,
-    `  models     ${enabled.length} enabled; list them with “${commands.models}”`,
+    `  providers  ${facts.providers.join(', ')}`,
+    `  models     ${facts.enabledModels} enabled; list them with “${commands.models}”`,
   ]
-  const { firstKey } = runtime
-  if (firstKey === undefined)
-    return [...lines, '', `Create another API key with “${commands.createKey}”.`].join('\n')
-  const example = { url, model: exampleModel(runtime), connect: commands.connect }
+  if (firstKey === undefined) {
+    const page = facts.page ? [`  page       ${url}`] : []
+    return [...lines, ...page, '', `Create another API key with “${commands.createKey}”.`].join('\n')
+  }
+  const example = { url, page: facts.page, model: facts.exampleModel, connect: commands.connect }
   return [...lines, '', ...firstKeyLines(firstKey.key.reveal(), example)].join('\n')
 }
 
-type Example = { readonly url: string; readonly model: string; readonly connect: string }
+type Example = {
+  readonly url: string
+  readonly page: boolean
+  readonly model: string
+  readonly connect: string
+}
 
-function firstKeyLines(key: string, { url, model, connect }: Example): string[] {
+function firstKeyLines(key: string, { url, page, model, connect }: Example): string[] {
   const body = { model, stream: true, messages: [{ role: 'user', content: 'Hello from Weir' }] }
   return [
     'This is your API key. It is shown only once:',
     '',
     `  ${key}`,
     '',
+    // No server sees the fragment of an address.
+    ...(page ? ['Open the page of the gateway with it:', '', `  ${url}/#key=${key}`, ''] : []),
     'Try it:',
     '',
     `  export ${keyVariable}=${key}`,
@@ -60,9 +79,19 @@ function firstKeyLines(key: string, { url, model, connect }: Example): string[] 
   ]
 }
 
+/** Returns what the banner shows of this configuration. */
+export function bannerFacts({ models, providers, settings }: Configuration): BannerFacts {
+  const { enabled } = models.current()
+  return {
+    providers: [...providers.configured.keys(), ...models.engines()],
+    enabledModels: enabled.length,
+    exampleModel: exampleModel(enabled),
+    page: settings.page,
+  }
+}
+
 /** Picks the built-in model, else the cheapest one. */
-function exampleModel(runtime: Runtime): string {
-  const { enabled } = runtime.configuration().models.current()
+function exampleModel(enabled: readonly Model[]): string {
   const sortPrice = (price: number | undefined) => price ?? Number.POSITIVE_INFINITY
   const cheapest = enabled.toSorted((a, b) => sortPrice(a.pricing?.output) - sortPrice(b.pricing?.output))
   return (enabled.find(({ slug }) => slug === 'weir/echo') ?? cheapest[0])?.slug ?? 'weir/echo'

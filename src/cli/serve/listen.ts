@@ -11,11 +11,15 @@ const idleTimeoutSeconds = 60
 /** The HTTP server. */
 export type Server = ReturnType<typeof listen>
 
-/** Serves the runtime at the address of the settings; throws `CommandError` if it cannot listen there. */
+/**
+ * Serves the runtime at the address of the settings; throws `CommandError` if it cannot listen there. With `shared`, other
+ * processes of this user may listen there too, and each connection goes to one of them.
+ */
 export function listen(
   runtime: Pick<Runtime, 'fetch'>,
   settings: Pick<Settings, 'host' | 'port' | 'tls'>,
   log: Log,
+  shared = false,
 ) {
   const { host, port, tls } = settings
   try {
@@ -23,7 +27,7 @@ export function listen(
       hostname: host,
       port,
       // Without `development`, Bun would let another process of this user listen on the same port.
-      reusePort: false,
+      reusePort: shared,
       async fetch(request, server) {
         // A model may reason for minutes; event streams send comments, and bodies and upstream requests have timeouts.
         server.timeout(request, 0)
@@ -64,9 +68,17 @@ function internalErrorResponse(cause: Error, log: Log): Response {
 
 /** Describes why the server cannot listen, and what to do. */
 function listenErrorMessage(host: string, port: number, error: unknown): string {
-  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return `Cannot listen on ${address}: ${knownReason(host, port, code) ?? unknownReason(error)}`
+  return cannotListen(host, port, knownReason(host, port, code) ?? unknownReason(error))
+}
+
+/** Says that another program uses the address, and what to do. */
+export function addressInUse(host: string, port: number): string {
+  return cannotListen(host, port, portInUse(port))
+}
+
+function cannotListen(host: string, port: number, reason: string): string {
+  return `Cannot listen on ${host.includes(':') ? `[${host}]` : host}:${port}: ${reason}`
 }
 
 /** Returns why this machine cannot listen on the host, or undefined if it can. Binds a free port to find out. */
@@ -81,14 +93,17 @@ export function hostProblem(host: string): string | undefined {
 }
 
 function knownReason(host: string, port: number, code: unknown): string | undefined {
-  if (code === 'EADDRINUSE')
-    return `port ${port} is already in use, perhaps by another weir server. Stop that program, or choose another port with --port.`
+  if (code === 'EADDRINUSE') return portInUse(port)
   if (code === 'EACCES') return `permission denied for port ${port}. Choose a port above 1023 with --port.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
     const reason = isIP(host) > 0 ? 'is not an address of this machine' : 'is not a name of this machine'
     return `${host} ${reason}. Choose another host with --host, such as 127.0.0.1, or 0.0.0.0 for every interface.`
   }
   return undefined
+}
+
+function portInUse(port: number): string {
+  return `port ${port} is already in use, perhaps by another weir server. Stop that program, or choose another port with --port.`
 }
 
 function unknownReason(error: unknown): string {

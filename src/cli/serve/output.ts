@@ -24,9 +24,9 @@ export function createServeOutput(context: CliContext, json: boolean): ServeOutp
   const shared = isSameTerminal(terminal, errTerminal)
   const stderr = shared ? stdout : errTerminal && openTerminalSink(errTerminal.descriptor)
   const readable = errTerminal !== undefined && !json
-  const log = createLineWriter(stderr ?? process.stderr, readable ? readableDroppedLine : droppedLine)
+  const log = createLineWriter(stderr ?? process.stderr, droppedLogLine(readable))
   // One writer for both on a shared terminal keeps their order.
-  const startup = shared ? log : stdout && createLineWriter(stdout, droppedLine)
+  const startup = shared ? log : stdout && createLineWriter(stdout, droppedLogLine(false))
   return {
     context: { ...context, err: log.write, ...(startup && { out: startup.write }) },
     requests: stdout ?? process.stdout,
@@ -36,10 +36,15 @@ export function createServeOutput(context: CliContext, json: boolean): ServeOutp
   }
 }
 
-/** Two sinks of one terminal would mix their lines. */
-function isSameTerminal(first: Terminal | undefined, second: Terminal | undefined): boolean {
+/** True if both are one terminal: two sinks would mix its lines. */
+export function isSameTerminal(first: Terminal | undefined, second: Terminal | undefined): boolean {
   if (first === undefined || second === undefined) return false
   return fstatSync(first.descriptor).rdev === fstatSync(second.descriptor).rdev
+}
+
+/** Returns the function that formats the line about dropped log lines. */
+export function droppedLogLine(readable: boolean): (lines: number) => string {
+  return readable ? readableDroppedLine : droppedLine
 }
 
 function droppedLine(lines: number): string {

@@ -9,7 +9,7 @@ export type SettingsChanges = {
 
 /** True for the path of a setting whose change takes effect at the next start. */
 export function takesEffectAtStart(path: string): boolean {
-  return /^(host|port|database|tls)\b/.test(path)
+  return /^(host|port|workers|database|tls)\b/.test(path)
 }
 
 /** Compares two versions of the settings. */

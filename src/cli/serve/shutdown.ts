@@ -43,6 +43,11 @@ const maxDrainMs = 86_400_000
 /** Time for the last frames of aborted calls to reach their clients. */
 const finalFlushTimeoutMs = 1000
 
+/** Logs that the shutdown begins. */
+export function logShutdown(drainMs: number, log: Log): void {
+  log.info('The gateway is shutting down.', { drain_seconds: drainMs / 1000 })
+}
+
 /**
  * Rejects new calls and waits for open ones, until `drainMs` has passed or the second signal arrives. Then aborts the
  * remaining calls with an error, and closes every connection.
@@ -54,7 +59,6 @@ export async function shutDown(
   second: Promise<void>,
   log: Log,
 ): Promise<void> {
-  log.info('The gateway is shutting down.', { drain_seconds: drainMs / 1000 })
   runtime.drain()
   const { promise: drainTimeout, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, drainMs)

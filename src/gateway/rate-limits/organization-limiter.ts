@@ -1,5 +1,5 @@
-import { TokenBucket } from './token-bucket.ts'
-import { rateLimited } from '../../lib/errors/errors.ts'
+import { TokenBucket } from '../../lib/token-bucket.ts'
+import { limitExceeded, tooManyConcurrent } from './limit-errors.ts'
 
 /** The limits of an organization. */
 export type LimitValues = {
@@ -92,14 +92,4 @@ export class OrganizationLimiter {
 
 function statusOf(bucket: TokenBucket, now: number): BucketStatus {
   return { limit: bucket.limit, remaining: bucket.remaining(now), resetMs: bucket.resetMs(now) }
-}
-
-function limitExceeded(type: 'requests' | 'tokens', limit: number, waitMs: number): Error {
-  const reached = `Rate limit exceeded: too many ${type} per minute for the organization (limit: ${limit}).`
-  return rateLimited(type, `${reached} Try again in ${waitMs / 1000} seconds.`, waitMs)
-}
-
-function tooManyConcurrent(limit: number): Error {
-  const message = `Rate limit exceeded: too many concurrent requests for the organization (limit: ${limit}). Try again when one has finished.`
-  return rateLimited('requests', message, 1000)
 }

@@ -1,29 +1,55 @@
-import { MemoryBudget } from '../../lib/memory-budget.ts'
 import type { Organization } from '../../domain/accounting/organization.ts'
-import { Admission, type OrganizationLimiters, QueuedSlot } from './admission.ts'
+import { MemoryBudget } from '../../lib/memory-budget.ts'
+import type { Admission, QueuedSlot } from './admission.ts'
+import { LocalAdmission, LocalQueuedSlot, type OrganizationLimiters } from './local-admission.ts'
+import { createLimiterCache, limitsOf } from './limiter-cache.ts'
 import { OrganizationLimiter, type LimitValues, type RateLimitStatus } from './organization-limiter.ts'
 
-/** The rate limits of all organizations, in this process. */
+/** The rate limits of all organizations. */
 export type RateLimits = {
   /** Counts a request of the organization, or calls `onRejected` with its status and throws the 429. */
-  admit(organization: Organization, onRejected: (status: RateLimitStatus) => void): Admission
+  admit(
+    organization: Organization,
+    onRejected: (status: RateLimitStatus) => void,
+  ): Admission | Promise<Admission>
   /** A reserved call of an earlier process that has yet to run. */
   resume(organization: Organization): QueuedSlot
+  /** The slots of queued background runs that processes share; undefined for a process that is alone. */
+  readonly queuedRuns: QueuedRunSlots | undefined
   /** The number of organizations with a limiter. */
   size(): number
+  /** Returns what was taken from shared limits and not used; all calls must have ended. */
+  stop(): Promise<void>
+}
+
+/** Counts the queued runs of an organization in all processes. */
+export type QueuedRunSlots = {
+  /** Resolves with a function that releases the slot, or with undefined if the organization has as many as `limit`. */
+  claim(organization: Organization, limit: number): Promise<(() => void) | undefined>
+}
+
+/** The rate limits of a process that is alone: nothing has to be waited for. */
+export type LocalRateLimits = Pick<RateLimits, 'queuedRuns' | 'size' | 'stop'> & {
+  admit(organization: Organization, onRejected: (status: RateLimitStatus) => void): LocalAdmission
+  resume(organization: Organization): LocalQueuedSlot
 }
 
 /**
- * `clock` is monotonic, in milliseconds. Beyond `maxOrganizations`, idle limiters are evicted. Requests hold
- * their bytes in `memory`.
+ * Creates the rate limits of a process that is alone. `clock` is monotonic, in milliseconds. Beyond `maxOrganizations`,
+ * idle limiters are evicted. Requests hold their bytes in `memory`.
  */
 export function createRateLimits(
   defaults: () => LimitValues,
   clock = () => performance.now(),
   maxOrganizations = 100_000,
   memory = new MemoryBudget(),
-): RateLimits {
-  const limiters = createLimiters(defaults, clock, maxOrganizations, memory)
+): LocalRateLimits {
+  const cache = createLimiterCache<OrganizationLimiter>({
+    create: (organization) => new OrganizationLimiter(limitsOf(organization, defaults()), clock()),
+    isIdle: (limiter) => limiter.isIdle(clock()),
+    maxOrganizations,
+  })
+  const limiters: OrganizationLimiters = { ...cache, now: clock, memory }
   return {
     admit(organization, onRejected) {
       const now = clock()
@@ -35,52 +61,11 @@ export function createRateLimits(
         onRejected(limiter.status(now))
         throw error
       }
-      return new Admission(organization, limiters)
+      return new LocalAdmission(organization, limiters)
     },
-    resume: (organization) => new QueuedSlot(organization, limiters, 0),
+    resume: (organization) => new LocalQueuedSlot(organization, limiters, 0),
+    queuedRuns: undefined,
     size: limiters.size,
-  }
-}
-
-function createLimiters(
-  defaults: () => LimitValues,
-  clock: () => number,
-  maxOrganizations: number,
-  memory: MemoryBudget,
-): OrganizationLimiters {
-  const known = new Map<string, OrganizationLimiter>()
-
-  function add(organization: Organization): OrganizationLimiter {
-    const now = clock()
-    if (known.size >= maxOrganizations) evictIdle(known, now)
-    const limiter = new OrganizationLimiter(limitsOf(organization, defaults()), now)
-    known.set(organization.id, limiter)
-    return limiter
-  }
-
-  return {
-    limiterOf: (organization) => known.get(organization.id) ?? add(organization),
-    now: clock,
-    memory,
-    size: () => known.size,
-  }
-}
-
-function limitsOf({ limits: own }: Organization, defaults: LimitValues): LimitValues {
-  return {
-    requestsPerMinute: own.requestsPerMinute ?? defaults.requestsPerMinute,
-    tokensPerMinute: own.tokensPerMinute ?? defaults.tokensPerMinute,
-    concurrentRequests: own.concurrentRequests ?? defaults.concurrentRequests,
-  }
-}
-
-/** Limiters checked for each new organization, so that no request pays for all of them. */
-const maxChecked = 8
-
-/** Busy limiters move to the end of the queue. None of them is evicted: that would forgive what was spent. */
-function evictIdle(limiters: Map<string, OrganizationLimiter>, now: number): void {
-  for (const [id, limiter] of limiters.entries().take(maxChecked)) {
-    limiters.delete(id)
-    if (!limiter.isIdle(now)) limiters.set(id, limiter)
+    stop: () => Promise.resolve(),
   }
 }

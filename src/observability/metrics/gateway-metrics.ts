@@ -9,6 +9,8 @@ export type GatewayFigures = {
   /** The routes that are skipped because their circuit breaker is open. */
   openCircuits(): readonly { readonly provider: string; readonly model: string }[]
   database(): WriterStats
+  /** The gateway processes that use the database. */
+  processes(): number
   /** Since the start. */
   droppedLines(): number
   /** Since the start. */
@@ -21,12 +23,13 @@ export type GatewayFigures = {
 
 /** Returns the metrics of the gateway's current state. */
 export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[] {
-  const { inFlight, openCircuits, database, droppedLines, droppedSpans, memory, runs } = figures
+  const { inFlight, openCircuits, database, droppedLines, droppedSpans, memory, runs, processes } = figures
   return [
     {
       name: 'weir_build_info',
       help: 'Version of the gateway, as a label. The value is always 1.',
       type: 'gauge',
+      aggregation: 'max',
       labels: ['version'],
       read: () => [[formatLabels({ version }), 1]],
     },
@@ -44,15 +47,12 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
       name: 'weir_breaker_open',
       help: '1 if the circuit breaker of a route is open, which skips the route if the model has another one.',
       type: 'gauge',
+      aggregation: 'max',
       labels: ['provider', 'model'],
       read: () => openCircuits().map(({ provider, model }) => [formatLabels({ provider, model }), 1]),
     },
-    ...databaseMetrics(database),
-    counter(
-      'weir_log_lines_dropped_total',
-      'Request log lines dropped because the output was not read fast enough.',
-      droppedLines,
-    ),
+    ...databaseMetrics(database, processes),
+    droppedLinesMetric(droppedLines),
     counter(
       'weir_trace_spans_dropped_total',
       'Trace spans dropped because they could not be sent in time.',
@@ -61,8 +61,24 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
   ]
 }
 
-function databaseMetrics(figures: () => WriterStats): readonly ScrapedMetric[] {
+/** Returns the metric of dropped lines of the request log. */
+export function droppedLinesMetric(droppedLines: () => number): ScrapedMetric {
+  return counter(
+    'weir_log_lines_dropped_total',
+    'Request log lines dropped because the output was not read fast enough.',
+    droppedLines,
+  )
+}
+
+function databaseMetrics(figures: () => WriterStats, processes: () => number): readonly ScrapedMetric[] {
   return [
+    {
+      name: 'weir_processes',
+      help: 'Gateway processes that use the database, this one included.',
+      type: 'gauge',
+      aggregation: 'max',
+      read: () => [['', processes()]],
+    },
     {
       name: 'weir_database_writes_waiting',
       help: 'Database writes that are not on disk yet.',

@@ -1,16 +1,17 @@
 import type { RequestListener } from '../request-tracker.ts'
 import { type GatewayFigures, gatewayMetrics } from './gateway-metrics.ts'
 import { processMetrics } from './process-metrics.ts'
-import { renderScraped } from './prometheus.ts'
+import { readScraped } from './prometheus.ts'
 import { createRequestMetrics } from './request-metrics.ts'
+import type { MetricSnapshot } from './snapshot.ts'
 
 /**
  * All metrics of the gateway: those counted for each request (`request-families.ts`), those read from its state at each
  * scrape (`gateway-metrics.ts`), and those of the process (`process-metrics.ts`).
  */
 export type Metrics = RequestListener & {
-  /** Returns all metrics in the text format of Prometheus. */
-  render(): string
+  /** Returns all metrics of this process. */
+  snapshot(): readonly MetricSnapshot[]
 }
 
 /** Creates the metrics; `figures` are read at each scrape. */
@@ -20,6 +21,6 @@ export function createMetrics(figures: GatewayFigures): Metrics {
   return {
     started: requests.started,
     finished: requests.finished,
-    render: () => requests.render() + renderScraped(scraped),
+    snapshot: () => [...requests.snapshot(), ...readScraped(scraped)],
   }
 }

@@ -19,6 +19,7 @@ export const processMetrics: readonly ScrapedMetric[] = [
     name: 'process_start_time_seconds',
     help: 'Start time of the process, in Unix seconds.',
     type: 'gauge',
+    aggregation: 'min',
     read: () => [['', performance.timeOrigin / 1000]],
   },
   {

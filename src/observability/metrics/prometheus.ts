@@ -1,7 +1,10 @@
+import { type Aggregation, type MetricSnapshot, renderSnapshots, type Sample } from './snapshot.ts'
+
 /** A metric with one series for each combination of label values, in the text format of Prometheus. */
 export type Family<Series> = DescribedMetric & {
   /** Returns the series with these label values, in the order of the labels; empty values are not rendered. */
   withLabels(...values: readonly string[]): Series
+  snapshot(): MetricSnapshot
   /** Returns an empty string while the family has no series. */
   render(): string
 }
@@ -20,8 +23,7 @@ export type DescribedMetric = Description & { readonly type: 'counter' | 'gauge'
 export type SeriesType<Series> = {
   readonly type: DescribedMetric['type']
   create(): Series
-  /** Returns one line for each sample, without line ends. */
-  samples(series: Series, name: string, labels: string): readonly string[]
+  samples(series: Series, name: string, labels: string): readonly Sample[]
 }
 
 /** A sum that only grows. */
@@ -33,6 +35,8 @@ export type Histogram = { observe(value: number): void }
 /** A metric whose values are read at each scrape. */
 export type ScrapedMetric = Description & {
   readonly type: 'counter' | 'gauge'
+  /** How the values of several processes become one; default: `sum`. */
+  readonly aggregation?: Aggregation
   /** Returns the values with their formatted labels, such as `kind="calls"`. */
   read(): readonly (readonly [labels: string, value: number])[]
 }
@@ -60,14 +64,14 @@ export function createFamily<Series>(
     return series
   }
 
-  function render(): string {
-    const lines = [...seriesByKey].flatMap(([key, series]) =>
+  function snapshot(): MetricSnapshot {
+    const all = [...seriesByKey].flatMap(([key, series]) =>
       samples(series, name, formatLabelValues(labels, key.split('\n'))),
     )
-    return formatMetric(name, help, type, lines)
+    return { name, help, type, aggregation: 'sum', samples: all }
   }
 
-  return { name, help, labels, type, withLabels, render }
+  return { name, help, labels, type, withLabels, snapshot, render: () => renderSnapshots([snapshot()]) }
 }
 
 /** Creates a family of counters. */
@@ -75,7 +79,7 @@ export function createCounters(description: Description): Family<Counter> {
   return createFamily<Counter>(description, {
     type: 'counter',
     create: () => ({ value: 0 }),
-    samples: ({ value }, name, labels) => [formatSample(name, labels, value)],
+    samples: ({ value }, name, labels) => [[seriesName(name, labels), value]],
   })
 }
 
@@ -106,34 +110,30 @@ class BucketHistogram implements Histogram {
     this.sum += value
   }
 
-  samples(name: string, labels: string): string[] {
+  samples(name: string, labels: string): readonly Sample[] {
     const comma = labels === '' ? '' : ','
     let total = 0
-    const buckets = this.counts.map((count, index) => {
+    const buckets = this.counts.map((count, index): Sample => {
       total += count
-      return formatSample(`${name}_bucket`, `${labels}${comma}le="${this.bounds[index] ?? '+Inf'}"`, total)
+      return [seriesName(`${name}_bucket`, `${labels}${comma}le="${this.bounds[index] ?? '+Inf'}"`), total]
     })
     return [
       ...buckets,
-      formatSample(`${name}_sum`, labels, this.sum),
-      formatSample(`${name}_count`, labels, total),
+      [seriesName(`${name}_sum`, labels), this.sum],
+      [seriesName(`${name}_count`, labels), total],
     ]
   }
 }
 
-/** Renders scraped metrics; those without a value are not rendered. */
-export function renderScraped(metrics: readonly ScrapedMetric[]): string {
-  return metrics
-    .map(({ name, help, type, read }) => {
-      const lines = read().map(([labels, value]) => formatSample(name, labels, value))
-      return formatMetric(name, help, type, lines)
-    })
-    .join('')
-}
-
-function formatMetric(name: string, help: string, type: string, samples: readonly string[]): string {
-  if (samples.length === 0) return ''
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${samples.join('\n')}\n`
+/** Reads the values of scraped metrics. */
+export function readScraped(metrics: readonly ScrapedMetric[]): readonly MetricSnapshot[] {
+  return metrics.map(({ name, help, type, aggregation = 'sum', read }) => ({
+    name,
+    help,
+    type,
+    aggregation,
+    samples: read().map(([labels, value]) => [seriesName(name, labels), value]),
+  }))
 }
 
 function formatLabelValues(names: readonly string[], values: readonly string[]): string {
@@ -150,7 +150,7 @@ function escapeLabelValue(value: string): string {
   return value.replace(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))
 }
 
-/** Formats a sample as `name{labels} value`. */
-export function formatSample(name: string, labels: string, value: number): string {
-  return labels === '' ? `${name} ${value}` : `${name}{${labels}} ${value}`
+/** Formats the name of a series as `name{labels}`. */
+export function seriesName(name: string, labels: string): string {
+  return labels === '' ? name : `${name}{${labels}}`
 }

@@ -5,9 +5,10 @@ import { operationName } from '../operation-name.ts'
 import { type Attempt, circuitOpen, type RequestRecord } from '../request-record.ts'
 import type { RequestListener } from '../request-tracker.ts'
 import { createRequestFamilies } from './request-families.ts'
+import type { MetricSnapshot } from './snapshot.ts'
 
 /** Counts requests, attempts and calls to models. */
-export type RequestMetrics = RequestListener & { render(): string }
+export type RequestMetrics = RequestListener & { snapshot(): readonly MetricSnapshot[] }
 
 /** Creates the metrics of requests, all of them empty. */
 export function createRequestMetrics(): RequestMetrics {
@@ -25,7 +26,7 @@ export function createRequestMetrics(): RequestMetrics {
       for (const attempt of record.attempts) attempts.withLabels(...attemptLabels(attempt)).value++
       if (record.outcome) recordCall(record, record.outcome)
     },
-    render: () => all.map((family) => family.render()).join(''),
+    snapshot: () => all.map((family) => family.snapshot()),
   }
 }
 

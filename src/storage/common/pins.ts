@@ -5,7 +5,9 @@ export type Pins = {
   remove(id: string): boolean
   /** Returns whether the response is pinned; if so, it is remembered as removed until its last pin is gone. */
   markRemoved(id: string): boolean
-  /** The ids of the pinned responses that were removed. */
+  /** The ids of all pinned responses. */
+  all(): readonly string[]
+  /** The ids of the pinned responses that were removed by this process. */
   removed(): readonly string[]
 }
 
@@ -30,6 +32,13 @@ export function createPins(): Pins {
       removed.add(id)
       return true
     },
+    all: () => [...counts.keys()],
     removed: () => [...removed],
   }
 }
+
+/**
+ * The time in milliseconds between the removal of a response and its erasure if several processes use the database: each
+ * postpones the erasure of what it has pinned.
+ */
+export const sharedErasureDelayMs = 10_000

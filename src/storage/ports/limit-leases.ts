@@ -15,9 +15,9 @@ export type BucketExchange = {
    * bucket, and leaves a debt of one minute at most.
    */
   readonly needs: readonly number[]
-  /** More than that, granted as far as the bucket has it, for requests to come. */
+  /** An integer amount for requests to come, granted only from what the bucket has in plenty: never from the last 100. */
   readonly spare: number
-  /** What is used beyond earlier grants; negative for what is returned. */
+  /** What is used beyond earlier grants; negative for what is returned. It is charged first. */
   readonly correction: number
 }
 
@@ -25,10 +25,8 @@ export type BucketGrant = {
   /** For each need, whether it was granted. */
   readonly granted: readonly boolean[]
   readonly spare: number
-  /** What the bucket still has, the milliseconds until it is full, and until the first need that was not granted may be. */
-  readonly remaining: number
-  readonly resetMs: number
-  readonly retryMs: number
+  /** What is taken from the bucket by all processes, in the units of `TokenBucket`. */
+  readonly spent: number
 }
 
 /** What a process takes from the slots of an organization or returns to them. */
@@ -36,21 +34,37 @@ export type SlotExchange = {
   readonly organization: string
   readonly kind: SlotKind
   readonly limit: number
-  /** How many it wants to have in all; fewer than it has returns the rest. */
-  readonly wanted: number
+  /**
+   * How many it uses and waits for. It keeps those of them that it has, even if the limit is lower by now; others are
+   * granted as far as the limit allows.
+   */
+  readonly needed: number
+  /** How many more it would keep for requests to come, granted only where plenty are free: never from the last 20. */
+  readonly spare: number
 }
 
 /** `held`: how many it has from now on; `others`: how many all other processes have. */
 export type SlotGrant = { readonly held: number; readonly others: number }
 
+/** The grants of an exchange, in its order. */
+export type LimitGrants = {
+  readonly buckets: readonly BucketGrant[]
+  readonly slots: readonly SlotGrant[]
+}
+
 /**
- * The rate limits that the processes of a database share. The sum of what is granted never exceeds a limit. All exchanges
- * of a call are one transaction, which need not be durable: a crash of the database may forget the last of them.
+ * The rate limits that the processes of a database share. The sum of what is granted never exceeds a limit, and the slots
+ * of a process that was removed are free.
  */
 export type LimitLeases = {
+  /**
+   * Executes all exchanges of a call in one transaction, which need not be durable: a crash of the database may forget the
+   * last of them. No bucket and no kind of slots may be there twice. Rejects with 503 within seconds if the database is
+   * unavailable, or if the process was removed; whether anything was granted is unknown then.
+   */
   exchange(
     process: string,
     buckets: readonly BucketExchange[],
     slots: readonly SlotExchange[],
-  ): Promise<{ readonly buckets: readonly BucketGrant[]; readonly slots: readonly SlotGrant[] }>
+  ): Promise<LimitGrants>
 }

@@ -45,6 +45,11 @@ export type Responses = {
    * Call the returned function when that one is about to be stored, or will not be; a second call does nothing.
    */
   pin(id: string): () => void
+  /**
+   * Keeps the other processes of the database from erasing what this one has pinned, for ten seconds. Does nothing if there
+   * are none.
+   */
+  postponeErasures(): Promise<void>
   /** Hides a response. It is erased, with its deleted predecessors, once no other response follows it. */
   remove(organization: string, id: string): Promise<RemovalResult>
   /**

@@ -20,12 +20,12 @@ import { openSharedStore } from './shared/shared-store.ts'
 import { createUsageBuckets } from './usage/buckets.ts'
 import { createTransactionExpiry } from './writer/outcome.ts'
 
-/** Opens the database with this URL for one more process, and migrates it if necessary. */
-export async function openPostgres(url: Secret, log: Log): Promise<Storage> {
+/** Opens the database with this URL for one more process, and migrates it if necessary; for `clock` see `StorageOptions`. */
+export async function openPostgres(url: Secret, log: Log, clock?: () => number): Promise<Storage> {
   const database = await openDatabase(url, log)
   const { writer, usageWriter, health } = database
   await assertNoEarlierServer(database).catch((error) => closeAfter(database, error))
-  const shared = await openSharedStore(url, database).catch((error) => closeAfter(database, error))
+  const shared = await openSharedStore(url, database, clock).catch((error) => closeAfter(database, error))
   const ledger = createLedger(database)
   const [metered, unmetered] = [writer.stats, usageWriter.stats]
   return {

@@ -30,20 +30,25 @@ export function openSqlite(file: string, log: Log): Storage {
 }
 
 /** Opens the file for one of the processes of a server, which has locked the folder for all of them. */
-export async function openSharedSqlite(file: string, log: Log): Promise<Storage> {
+export async function openSharedSqlite(file: string, log: Log, clock?: () => number): Promise<Storage> {
   const identity = createProcessIdentity()
   const database = openDatabase(file, log, identity)
   const shared = await openSharedStore(database, identity).catch((error) => {
     database.close()
     return throwForOperator(error)
   })
-  return assemble(database, log, { shared, close: shared.leave })
+  return assemble(database, log, { shared, clock, close: shared.leave })
 }
 
 /** What a store has besides its database. */
-type Sharing = { readonly shared: OpenSharedStore | undefined; close(): Promise<void> | void }
+type Sharing = {
+  readonly shared: OpenSharedStore | undefined
+  /** See `StorageOptions`. */
+  readonly clock?: (() => number) | undefined
+  close(): Promise<void> | void
+}
 
-function assemble(database: Database, log: Log, { shared, close }: Sharing): Storage {
+function assemble(database: Database, log: Log, { shared, clock, close }: Sharing): Storage {
   const health = createHealth(database, log)
   const writer = createWriter(database, { health })
   const ledger = createLedger(database, writer)
@@ -61,7 +66,7 @@ function assemble(database: Database, log: Log, { shared, close }: Sharing): Sto
     returnSpace: createSpaceReturn(database, writer),
     bootstrap: (configured) => bootstrap(database, writer, configured).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
-    shared: shared && createSharedStore(shared, database, writer),
+    shared: shared && createSharedStore(shared, database, writer, clock),
     writerStats: writer.stats,
     async close() {
       wal.stop()

@@ -1,9 +1,8 @@
-import { join } from 'node:path'
 import type { SettingsFile } from '../../../src/config/settings.ts'
 import type { ResponseObject } from '../../../src/api/responses/render/reply-schema.ts'
 import { openBillingDatabase } from '../../support/billing-database.ts'
 import { pricing } from '../../support/billing-scenario.ts'
-import { temporaryFolder } from '../../unit/storage/support/folder.ts'
+import { newDatabase } from '../../support/database-connection.ts'
 import { type App, startApp } from '../../support/app.ts'
 import { firstChunks, lastChunks } from '../../support/background.ts'
 import { chunks, streamReply } from '../../support/chat-fixtures.ts'
@@ -27,7 +26,7 @@ export type ModelRun = {
 
 /** A gateway with prepaid billing, which can be restarted on the same database, in front of a random provider. */
 export async function backgroundScenario(random: () => number) {
-  const file = join(temporaryFolder(), 'weir.db')
+  const database = await newDatabase()
   const gates: (() => void)[] = []
   const upstream = await createUpstream(randomProvider(random, gates))
   const settings: SettingsFile = {
@@ -44,9 +43,9 @@ export async function backgroundScenario(random: () => number) {
       },
     ],
   }
-  const start = () => startApp({ settings, database: file })
+  const start = () => startApp({ settings, database: database.location })
   let app: App = await start()
-  const billing = openBillingDatabase(file)
+  const billing = await openBillingDatabase(database.location)
   await billing.fund('default', '100')
   return {
     app: () => app,
@@ -64,9 +63,10 @@ export async function backgroundScenario(random: () => number) {
       for (const open of gates.splice(0)) open()
     },
     async [Symbol.asyncDispose]() {
-      billing[Symbol.dispose]()
+      await billing[Symbol.asyncDispose]()
       await app.stop()
       await upstream[Symbol.asyncDispose]()
+      await database.delete()
     },
   }
 }

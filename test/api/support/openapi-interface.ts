@@ -34,6 +34,7 @@ export const interfaceNow = {
   'POST /admin/keys/{key}/rotate': [200, 400, 401, 403, 404, 408, 413, 415, 500, 503],
   'GET /admin/providers': [200, 401, 403, 500, 503],
   'GET /admin/requests': [200, 401, 403, 500, 503],
+  'GET /v1/organization': [200, 401, 403, 429, 500, 503],
   'GET /v1/organization/usage/completions': [200, 400, 401, 403, 429, 500, 503],
   'GET /v1/organization/costs': [200, 400, 401, 403, 429, 500, 503],
   'GET /v1/responses/{id}/input_items': [200, 400, 401, 403, 404, 429, 500, 503],

@@ -1,4 +1,5 @@
 import type OpenAI from 'openai'
+import type { DatabaseLocation } from '../../../src/storage/open-storage.ts'
 import type { ProviderSettings } from '../../../src/config/provider-settings.ts'
 import type { SettingsFile } from '../../../src/config/settings.ts'
 import { openaiClient } from '../../clients/support/openai-client.ts'
@@ -18,7 +19,7 @@ export type Reply = {
 /** A gateway with the model `NAME/river` on each of these providers. */
 export function startLoopApp(
   providers: Readonly<Record<string, readonly [LoopProtocol, LoopProvider]>>,
-  database?: string,
+  database?: DatabaseLocation,
   compatibility: SettingsFile['compatibility'] = {},
 ): Promise<App> {
   const names = Object.entries(providers)

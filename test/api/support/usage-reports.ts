@@ -94,7 +94,7 @@ export function resultsOf({ data }: ReportBody): readonly Result[] {
 }
 
 /** The id of an organization in the database. */
-export function organizationId({ billing }: BillingScenario, name: string): string {
-  const [[id] = []] = billing.sqlite.query('SELECT id FROM organizations WHERE name = ?').values(name)
+export async function organizationId({ billing }: BillingScenario, name: string): Promise<string> {
+  const [[id] = []] = await billing.values('SELECT id FROM organizations WHERE name = ?', name)
   return String(id)
 }

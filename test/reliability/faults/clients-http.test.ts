@@ -128,8 +128,8 @@ describe('a client connection that sends', () => {
     expect(received).not.toMatch(/<html|node_modules|\/src\//)
     await expectHealthy(scenario, fixture)
     expect(scenario.app.lines).toEqual([])
-    expect(scenario.billing.openReservations()).toBe(0)
-    scenario.billing.expectConsistent()
+    expect(await scenario.billing.openReservations()).toBe(0)
+    await scenario.billing.expectConsistent()
   })
 
   test('a thousand incomplete request heads do not delay the replies to others', async () => {

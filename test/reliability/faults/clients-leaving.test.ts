@@ -54,7 +54,7 @@ describe('a client that disconnects', () => {
     const { acme, billing, app } = scenario
     for (const form of forms) {
       const asks = stage.row?.status === 499
-      const [requested, rows] = [acme.requests.length, billing.rows().length]
+      const [requested, rows] = [acme.requests.length, (await billing.usage()).length]
       acme.respondWith(stage.script)
       const connection = await openConnection(app.url)
       send(connection, form, stage.sent)
@@ -64,14 +64,17 @@ describe('a client that disconnects', () => {
       if (asks) expect(await acme.requests[requested]!.aborted).toBe(true)
       await expectHealthy(scenario, fixture)
       // That answer has a row of its own.
-      await waitUntil(() => billing.rows().length >= rows + (stage.row ? 2 : 1), 'the row of the call')
-      const added = billing.rows().slice(rows)
+      await waitUntil(
+        async () => (await billing.usage()).length >= rows + (stage.row ? 2 : 1),
+        'the row of the call',
+      )
+      const added = (await billing.usage()).slice(rows)
       if (stage.row) expect(added).toContainEqual(expect.objectContaining({ api: form.api, ...stage.row }))
       if (asks) expect(added[0]?.cost).toBeWithin(abortedPromptCost, maxCost + 1)
       expect(added).toHaveLength(stage.row ? 2 : 1)
       expect(acme.requests.length).toBe(requested + (asks ? 2 : 1))
-      expect([billing.openReservations(), billing.account()[1]]).toEqual([0, 0])
-      billing.expectConsistent()
+      expect([await billing.openReservations(), (await billing.account())[1]]).toEqual([0, 0])
+      await billing.expectConsistent()
     }
     expect(app.lines).toEqual([])
   })

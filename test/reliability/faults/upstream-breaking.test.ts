@@ -106,7 +106,7 @@ describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const
         expect(await waitForRun(scenario.app, run.id)).toMatchObject({ status: 'failed' })
         const row = { status: 502, error: code, cost: fixture.brokenCost, provider: 'acme', estimated: 1 }
         const ids = [...replies.map(idOf), run.request]
-        for (const id of ids) expectSettled(scenario, id, row)
+        for (const id of ids) await expectSettled(scenario, id, row)
         expect([scenario.acme.requests.length, scenario.other.requests]).toEqual([length + 3, []])
         await expectHealthy(scenario, fixture)
       },

@@ -95,7 +95,7 @@ describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const
           scenario.acme.respondWith(script(fixture, form.stream))
           const response = await sendRequest(scenario, form)
           await expectComplete(response, form, text)
-          expectSettled(scenario, idOf(response), { status: 200, cost: replyCost, estimated: 0 })
+          await expectSettled(scenario, idOf(response), { status: 200, cost: replyCost, estimated: 0 })
         }
         await expectHealthy(scenario, fixture)
       },
@@ -110,7 +110,7 @@ describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const
         for (const form of forms) {
           const response = await sendRequest(scenario, form)
           await expectError(response, { status: 502, code: 'upstream_unavailable' })
-          expectSettled(scenario, idOf(response), { status: 502, cost: 0 })
+          await expectSettled(scenario, idOf(response), { status: 502, cost: 0 })
         }
         expect(elsewhere.requests).toEqual([])
         await expectHealthy(scenario, fixture)
@@ -128,10 +128,10 @@ describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const
           scenario.acme.respondWith(reply(200, typeOf(form.stream), body))
           const response = await sendRequest(scenario, form)
           await expectComplete(response, form, 'four metres.')
-          const { estimated, cost } = scenario.billing.row(idOf(response))!
+          const { estimated, cost } = (await scenario.billing.usageOf(idOf(response)))!
           expect(estimated).toBe(1)
           expect(cost).toBeWithin(promptCost, 2 * replyCost)
-          expectSettled(scenario, idOf(response), { status: 200 })
+          await expectSettled(scenario, idOf(response), { status: 200 })
         }
         await expectHealthy(scenario, fixture)
       },

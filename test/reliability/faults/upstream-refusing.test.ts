@@ -115,7 +115,7 @@ describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const
     async function expectFailure(form: RequestForm, failed: ExpectedError): Promise<void> {
       const response = await sendRequest(scenario, form)
       await expectError(response, failed)
-      expectSettled(scenario, idOf(response), {
+      await expectSettled(scenario, idOf(response), {
         api: form.api,
         status: failed.status,
         error: failed.code,
@@ -134,7 +134,7 @@ describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const
         }
         const run = await queueRunRequest(scenario.app)
         expect(await waitForRun(scenario.app, run.id)).toMatchObject({ status: 'failed', output: [] })
-        expectSettled(scenario, run.request, { status: 502, error: unavailable.code, cost: 0 })
+        await expectSettled(scenario, run.request, { status: 502, error: unavailable.code, cost: 0 })
         expect(scenario.acme.requests.length).toBe(length + 5)
         await expectHealthy(scenario, fixture)
       },
@@ -146,7 +146,11 @@ describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const
       const requesting = forms.flatMap((form) => silences.map(() => sendRequest(impatient, form)))
       for (const response of await Promise.all(requesting)) {
         await expectError(response, timeout)
-        expectSettled(impatient, idOf(response), { status: timeout.status, error: timeout.code, cost: 0 })
+        await expectSettled(impatient, idOf(response), {
+          status: timeout.status,
+          error: timeout.code,
+          cost: 0,
+        })
       }
       expect(impatient.acme.requests.length).toBe(requesting.length)
       await expectHealthy(impatient, fixture)
@@ -162,7 +166,7 @@ test('an unreachable provider is reported like one that fails', async () => {
   for (const form of forms) {
     const response = await sendRequest(scenario, form, { model: 'acme/gone' })
     await expectError(response, unavailable)
-    expectSettled(scenario, idOf(response), { status: 502, error: 'upstream_unavailable', cost: 0 })
+    await expectSettled(scenario, idOf(response), { status: 502, error: 'upstream_unavailable', cost: 0 })
   }
   expect(scenario.acme.requests).toEqual([])
 })

@@ -47,7 +47,7 @@ test('an output of 5,000 deltas is stored in little more than its text, with few
   expect(last?.status).toBe('completed')
   expect(events.filter(({ type }) => type === 'response.output_text.delta')).toHaveLength(words)
   const commits = (await commitsOf(run.gateway)) - before
-  const stored = storedOf(run.gateway)
+  const stored = await storedOf(run.gateway)
   console.log(`${words} pieces: ${stored} bytes in ${commits} commits`)
   expect(stored).toBeLessThan(60_000)
   // One for the end, and before that one per second for the output.
@@ -68,10 +68,10 @@ test('readers who stop reading do not accumulate events in memory', async () => 
 }, 30_000)
 
 /** Everything that the run has stored, in bytes. */
-function storedOf({ books: billing }: GatewayProcess): number {
+async function storedOf({ books: billing }: GatewayProcess): Promise<number> {
   const pieces = 'SELECT coalesce(sum(octet_length(entries)), 0) FROM response_log'
   const sum = `SELECT sum(octet_length(log)) + (${pieces}) FROM responses`
-  return Number(billing.sqlite.query(sum).values()[0]?.[0])
+  return Number((await billing.values(sum))[0]?.[0])
 }
 
 async function commitsOf({ url }: GatewayProcess): Promise<number> {

@@ -51,12 +51,12 @@ test('background runs are polled and followed through a kill: queued runs comple
   const waiting = [await runs.queue(), await runs.queue()]
   const readers = await Promise.all([cut, ...waiting].map(({ id }) => runs.tail(id)))
   await Promise.all(readers.map((reader) => reader.until('response.queued')))
-  await waitUntil(() => count(gateway, 'response_log') > 0, 'a piece of the log')
+  await waitUntil(async () => (await count(gateway, 'response_log')) > 0, 'a piece of the log')
 
   await gateway.kill()
   for (const reader of readers)
     expect(await reader.rest().catch(() => 'broken')).not.toContain('response.completed')
-  expect(billing.openReservations()).toBe(3)
+  expect(await billing.openReservations()).toBe(3)
   upstream.respondWith(streamReply())
   await gateway.start()
 
@@ -83,12 +83,17 @@ test('background runs are polled and followed through a kill: queued runs comple
 
   await billing.waitForUsage(5)
   const cost = promptCost + 2 * 10_000
-  expect(billing.row(cut.request)).toMatchObject({ status: 0, error: 'interrupted', cost, estimated: 1 })
+  expect(await billing.usageOf(cut.request)).toMatchObject({
+    status: 0,
+    error: 'interrupted',
+    cost,
+    estimated: 1,
+  })
   for (const { request } of waiting)
-    expect(billing.row(request)).toMatchObject({ status: 200, cost: replyCost })
-  expect(billing.account('acme')).toEqual([start - 3 * replyCost - cost, 0])
-  expect(count(gateway, 'response_log')).toBe(0)
-  billing.expectConsistent()
+    expect(await billing.usageOf(request)).toMatchObject({ status: 200, cost: replyCost })
+  expect(await billing.account('acme')).toEqual([start - 3 * replyCost - cost, 0])
+  expect(await count(gateway, 'response_log')).toBe(0)
+  await billing.expectConsistent()
   expect(upstream.requests.length).toBe(4)
 }, 20_000)
 
@@ -108,10 +113,10 @@ test('a run that was reported as started has started after a kill, too', async (
   await gateway.kill()
   await gateway.start()
   expect((await runs.events(id)).types).toEqual(types)
-  expect(gateway.books.rows()).toHaveLength(1)
-  gateway.books.expectConsistent()
+  expect(await gateway.books.usage()).toHaveLength(1)
+  await gateway.books.expectConsistent()
 }, 20_000)
 
-function count({ books: billing }: GatewayProcess, table: 'response_log'): number {
-  return Number(billing.sqlite.query(`SELECT count(*) FROM ${table}`).values()[0]?.[0])
+async function count({ books: billing }: GatewayProcess, table: 'response_log'): Promise<number> {
+  return Number((await billing.values(`SELECT await count(*) FROM ${table}`))[0]?.[0])
 }

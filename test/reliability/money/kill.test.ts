@@ -35,19 +35,19 @@ test('a kill in the middle of 100 paid streams leaves a consistent ledger, and e
   const streams = await Promise.all(Array.from({ length: cut }, () => ask(gateway, key)))
   const readers = streams.map(({ response }) => readPieces(response))
   await Promise.all(readers.map((reader) => reader.until('It is ')))
-  expect(billing.account('acme')).toEqual([start - finished * replyCost, cut * maxCost])
+  expect(await billing.account('acme')).toEqual([start - finished * replyCost, cut * maxCost])
   await gateway.kill()
   for (const reader of readers) expect(await reader.rest().catch(() => 'broken')).not.toContain('[DONE]')
-  expect(billing.openReservations()).toBe(cut)
-  billing.expectConsistent()
+  expect(await billing.openReservations()).toBe(cut)
+  await billing.expectConsistent()
 
   await gateway.start()
-  billing.expectConsistent()
-  expect(billing.openReservations()).toBe(0)
-  expect(billing.account('acme')).toEqual([start - finished * replyCost - cut * promptCost, 0])
-  expect(billing.rows()).toHaveLength(finished + cut)
+  await billing.expectConsistent()
+  expect(await billing.openReservations()).toBe(0)
+  expect(await billing.account('acme')).toEqual([start - finished * replyCost - cut * promptCost, 0])
+  expect(await billing.usage()).toHaveLength(finished + cut)
   for (const { id } of streams) {
-    expect(billing.row(id)).toMatchObject({
+    expect(await billing.usageOf(id)).toMatchObject({
       status: 0,
       error: 'interrupted',
       cost: promptCost,
@@ -56,9 +56,10 @@ test('a kill in the middle of 100 paid streams leaves a consistent ledger, and e
       estimated: 1,
       tags: '["cut"]',
     })
-    expect(billing.entriesOf(id)).toEqual({ charge: -promptCost })
+    expect(await billing.entriesOf(id)).toEqual({ charge: -promptCost })
   }
-  for (const { id } of complete) expect(billing.row(id)).toMatchObject({ status: 200, cost: replyCost })
+  for (const { id } of complete)
+    expect(await billing.usageOf(id)).toMatchObject({ status: 200, cost: replyCost })
 })
 
 test('a second stop signal aborts the open streams, and they are charged their output so far', async () => {
@@ -75,11 +76,11 @@ test('a second stop signal aborts the open streams, and they are charged their o
   // The second one at once is the first one again.
   const stopped = Promise.all([gateway.stop(), gateway.stop()])
   await Bun.sleep(500)
-  expect(billing.rows()).toEqual([])
+  expect(await billing.usage()).toEqual([])
   void gateway.stop()
   expect(await stopped).toEqual([0, 0])
   expect(performance.now() - receivedAt).toBeLessThan(5000)
-  expect(billing.rows().map(({ status, cost }) => [status, cost])).toEqual(
+  expect((await billing.usage()).map(({ status, cost }) => [status, cost])).toEqual(
     streams.map(() => [503, promptCost + 2 * 10_000]),
   )
   for (const reader of readers) {
@@ -87,6 +88,6 @@ test('a second stop signal aborts the open streams, and they are charged their o
     expect(rest).toContain('"code":"interrupted"')
     expect(rest).not.toContain('[DONE]')
   }
-  expect(billing.account('acme')).toEqual([start - 10 * (promptCost + 2 * 10_000), 0])
-  billing.expectConsistent()
+  expect(await billing.account('acme')).toEqual([start - 10 * (promptCost + 2 * 10_000), 0])
+  await billing.expectConsistent()
 })

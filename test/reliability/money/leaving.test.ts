@@ -61,7 +61,7 @@ test('a disconnected client is charged at least 95 % of what the provider counte
         const strategy = strategies[(lane + round) % strategies.length]!
         charges.push(await leaveOnce(paid, strategy, random))
       }
-      paid.billing.expectConsistent()
+      await paid.billing.expectConsistent()
     }),
   )
   const mean = charges.reduce((sum, charge) => sum + charge, 0) / charges.length
@@ -85,7 +85,7 @@ async function leaveOnce(paid: BillingScenario, strategy: Strategy, random: () =
   }
   const provider = countingProvider(plan)
   paid.acme.respondWith(provider.script)
-  const before = paid.billing.rows().length
+  const before = (await paid.billing.usage()).length
   const reserved = await askAndLeave(paid, strategy, plan, prompt, random)
   const counted = plan.promptTokens * inputPrice + (await provider.counted) * outputPrice
   const rows = await paid.billing.waitForUsage(before + 1)
@@ -117,7 +117,7 @@ async function askAndLeave(
     reply.catch(() => {})
   }
   await acme.request(requested)
-  const reserved = billing.account()[1]
+  const reserved = (await billing.account())[1]
   if (plan.accepts && plan.pieces.length > 0) {
     const stream = background
       ? app.request(`${responsesPath}/${id}?stream=true`, { signal: aborting.signal })

@@ -33,19 +33,19 @@ test('after thousands of random requests, faults, disconnects and kills the ledg
   const received: SentRequest[] = []
   for (const [life, requests] of lives.entries()) {
     await gateway.start()
-    expectNothingOpen(gateway.books)
+    await expectNothingOpen(gateway.books)
     const requesting = askMany(gateway.url(), keys, random)
     await requesting.after(requests)
     if (life < lives.length - 1) {
       await gateway.kill()
-      gateway.books.expectConsistent()
+      await gateway.books.expectConsistent()
     }
     received.push(...(await requesting.end()))
   }
   await gateway.books.waitForUsage(0)
-  expectNothingOpen(gateway.books)
-  expectAllAgree(gateway.books, received)
-  console.log(JSON.stringify(tally(gateway, received)))
+  await expectNothingOpen(gateway.books)
+  await expectAllAgree(gateway.books, received)
+  console.log(JSON.stringify(await tally(gateway, received)))
 }, 60_000)
 
 async function fundAll(billing: BillingDatabase): Promise<(readonly [string, string])[]> {
@@ -76,56 +76,60 @@ function askMany(url: string, keys: readonly (readonly [string, string])[], rand
   }
 }
 
-function expectNothingOpen(billing: BillingDatabase): void {
-  billing.expectConsistent()
-  expect(billing.openReservations()).toBe(0)
-  for (const name of Object.keys(organizations)) expect([name, billing.account(name)[1]]).toEqual([name, 0])
+async function expectNothingOpen(billing: BillingDatabase): Promise<void> {
+  await billing.expectConsistent()
+  expect(await billing.openReservations()).toBe(0)
+  for (const name of Object.keys(organizations))
+    expect([name, (await billing.account(name))[1]]).toEqual([name, 0])
 }
 
-function expectAllAgree(billing: BillingDatabase, received: readonly SentRequest[]): void {
+async function expectAllAgree(billing: BillingDatabase, received: readonly SentRequest[]): Promise<void> {
   for (const request of received) {
-    if (request.whole) expectAsReceived(billing, request)
+    if (request.whole) await expectAsReceived(billing, request)
     // Who pays has left a trace in every case; of a call that is free, a kill leaves none.
     else if (request.id !== undefined && request.organization !== 'free')
-      expect([request.id, billing.row(request.id)?.id]).toEqual([request.id, request.id])
+      expect([request.id, (await billing.usageOf(request.id))?.id]).toEqual([request.id, request.id])
   }
-  for (const row of billing.rows()) {
-    const { charge = 0 } = billing.entriesOf(row.id)
+  for (const row of await billing.usage()) {
+    const { charge = 0 } = await billing.entriesOf(row.id)
     // Added to something, so that there is no zero below zero.
-    expect([row.id, 1 - charge]).toEqual([row.id, 1 + (payer(billing, row) ? (row.cost ?? 0) : 0)])
+    const cost = (await isPayer(billing, row)) ? (row.cost ?? 0) : 0
+    expect([row.id, 1 - charge]).toEqual([row.id, 1 + cost])
   }
-  const orphans = billing.sqlite.query(
+  const orphans = await billing.values(
     "SELECT count(*) FROM ledger WHERE kind <> 'credit' AND request_id NOT IN (SELECT id FROM usage)",
   )
-  expect(orphans.values()).toEqual([[0]])
+  expect(orphans).toEqual([[0]])
 }
 
 /** What a client was told is what the row says, also where the gateway was killed right after. */
-function expectAsReceived(
+async function expectAsReceived(
   billing: BillingDatabase,
   { id = '', status = 0, cost, organization }: SentRequest,
-): void {
-  const row = billing.row(id)
+): Promise<void> {
+  const row = await billing.usageOf(id)
   expect([id, row?.status]).toEqual([id, status])
-  expect(nameOf(billing, row!)).toBe(organization)
+  expect(await nameOf(billing, row!)).toBe(organization)
   if (typeof cost === 'string') expect([id, row?.cost]).toEqual([id, Number(parseUsd(cost))])
 }
 
-function nameOf(billing: BillingDatabase, row: { readonly organization_id: string }): unknown {
-  return billing.sqlite
-    .query('SELECT name FROM organizations WHERE id = ?')
-    .values(row.organization_id)[0]?.[0]
+async function nameOf(billing: BillingDatabase, row: { readonly organization_id: string }): Promise<unknown> {
+  return (await billing.values('SELECT name FROM organizations WHERE id = ?', row.organization_id))[0]?.[0]
 }
 
-function payer(billing: BillingDatabase, row: { readonly organization_id: string }): boolean {
-  return nameOf(billing, row) !== 'free'
+async function isPayer(
+  billing: BillingDatabase,
+  row: { readonly organization_id: string },
+): Promise<boolean> {
+  return (await nameOf(billing, row)) !== 'free'
 }
 
 /** What happened, so that a run in which little did is seen; each of these must have. */
-function tally({ books: billing }: GatewayProcess, received: readonly SentRequest[]) {
-  const rows = billing.rows()
+async function tally({ books: billing }: GatewayProcess, received: readonly SentRequest[]) {
+  const rows = await billing.usage()
   const having = (status: number) => rows.filter((row) => row.status === status).length
-  const inDebt = Object.keys(organizations).filter((name) => billing.account(name)[0] < 0).length
+  const accounts = await Promise.all(Object.keys(organizations).map((name) => billing.account(name)))
+  const inDebt = accounts.filter(([balance]) => balance < 0).length
   const counts = {
     asked: received.length,
     told: received.filter(({ whole: complete }) => complete).length,

@@ -59,8 +59,8 @@ test('completions that were acknowledged before a kill are stored, with their me
     }
     expect(found.data).toHaveLength(41)
   }
-  expect(gateway.books.sqlite.query('SELECT count(*) FROM completions').values()).toEqual([[ids.length]])
-  gateway.books.expectConsistent()
+  expect(await gateway.books.values('SELECT count(*) FROM completions')).toEqual([[ids.length]])
+  await gateway.books.expectConsistent()
 }, 30_000)
 
 /** One whose metadata was changed just now. */

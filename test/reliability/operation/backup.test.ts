@@ -11,6 +11,7 @@ import { temporaryFolder, testDatabase } from '../../unit/storage/support/folder
 import { jsonReply } from '../../support/chat-fixtures.ts'
 import { startApp } from '../../support/app.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
+import { sqliteFile } from '../../support/database-connection.ts'
 
 function backup(folder: string, ...args: string[]) {
   return runWeir(['backup', ...args], folder, { WEIR_DATA: folder })
@@ -18,8 +19,9 @@ function backup(folder: string, ...args: string[]) {
 
 test('a backup during paid requests is a consistent snapshot, and a gateway can serve from it', async () => {
   await using paid = await startBillingScenario(jsonReply())
-  const folder = dirname(paid.file)
-  const { key } = await addKey(paid.file)
+  const file = sqliteFile(paid.database)
+  const folder = dirname(file)
+  const { key } = await addKey(file)
   const ask = async () => (await paid.app.chat(chatRequest)).status
   for (let count = 0; count < 5; count++) expect(await ask()).toBe(200)
   const load = new AbortController()

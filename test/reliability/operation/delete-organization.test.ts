@@ -1,15 +1,17 @@
+import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { dirname, join } from 'node:path'
 import { runWeir } from '../../cli/support/run-weir.ts'
 import { storageFixture } from '../../cli/support/storage-fixture.ts'
 import { orgs } from '../../../src/cli/commands/orgs.ts'
 import { databaseName } from '../../../src/storage/sqlite/connection/database.ts'
-import { openBillingDatabase, waitUntil } from '../../support/billing-database.ts'
+import { waitUntil } from '../../support/billing-database.ts'
 import { pricing, startBillingScenario } from '../../support/billing-scenario.ts'
 import { fillOrganization, rowsOf } from '../../unit/storage/support/organization-rows.ts'
 import { gatedReply, queueRun, waitForRun } from '../../support/background.ts'
 import { streamReply, jsonReply } from '../../support/chat-fixtures.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
+import { sqliteFile } from '../../support/database-connection.ts'
 
 const main = join(import.meta.dir, '../../../src/main.ts')
 
@@ -18,12 +20,20 @@ async function startLarge(rows: number, scripts: Parameters<typeof startBillingS
   const paid = await startBillingScenario(scripts, { settings: { background: { concurrency: 1 } } })
   for (const name of ['acme', 'other']) await paid.billing.fund(name, '0', 'unmetered')
   const headers = { authorization: `Bearer ${await paid.billing.keyOf('acme')}` }
-  const { sqlite } = paid.billing
+  const sqlite = new Sqlite(sqliteFile(paid.database))
   const idOf = (name: string) =>
     String(sqlite.query('SELECT id FROM organizations WHERE name = ?').values(name)[0]?.[0])
   const [acme, other] = [idOf('acme'), idOf('other')]
   fillOrganization(sqlite, acme, other, rows)
-  return { ...paid, headers, total: () => rowsOf(sqlite, acme).reduce((sum, count) => sum + count, 0) }
+  return {
+    ...paid,
+    headers,
+    total: () => rowsOf(sqlite, acme).reduce((sum, count) => sum + count, 0),
+    async [Symbol.asyncDispose]() {
+      sqlite.close()
+      await paid[Symbol.asyncDispose]()
+    },
+  }
 }
 
 test('an organization is unusable as soon as its deletion begins; its calls end, and others are served', async () => {
@@ -32,7 +42,7 @@ test('an organization is unusable as soon as its deletion begins; its calls end,
   const { app, headers } = paid
   const running = app.chat({ ...chatRequest, stream: true }, { headers })
   await paid.acme.request(0)
-  const folder = dirname(paid.file)
+  const folder = dirname(sqliteFile(paid.database))
   const deleting = runWeir(['orgs', 'delete', 'acme', '--yes', '--json'], folder, { WEIR_DATA: folder })
   await waitUntil(async () => (await app.request('/v1/models', { headers })).status === 403, 'a refused key')
   expect(paid.total()).toBeGreaterThan(0)
@@ -50,7 +60,7 @@ test('an organization is unusable as soon as its deletion begins; its calls end,
 test('a deletion that was killed in the middle continues at the next start', async () => {
   await using paid = await startLarge(3000, jsonReply())
   await paid.app.stop()
-  const folder = dirname(paid.file)
+  const folder = dirname(sqliteFile(paid.database))
   const child = Bun.spawn([process.execPath, main, 'orgs', 'delete', 'acme', '--yes'], {
     env: { HOME: folder, WEIR_DATA: folder },
     stdio: ['ignore', 'ignore', 'ignore'],
@@ -60,7 +70,7 @@ test('a deletion that was killed in the middle continues at the next start', asy
   await child.exited
   expect(paid.total()).toBeGreaterThan(0)
 
-  await using again = await startScenario(jsonReply(), { database: paid.file, model: { pricing } })
+  await using again = await startScenario(jsonReply(), { database: paid.database, model: { pricing } })
   const { headers } = paid
   expect((await again.app.request('/v1/models', { headers })).status).toBe(403)
   expect((await again.app.chat(chatRequest)).status).toBe(200)
@@ -72,12 +82,9 @@ test('a long deletion reports its progress', async () => {
   const { data, say: run } = storageFixture()
   await run(orgs, 'create', 'acme')
   await run(orgs, 'create', 'other')
-  using billing = openBillingDatabase(join(data, databaseName))
-  const [acme = '', other = ''] = billing.sqlite
-    .query('SELECT id FROM organizations ORDER BY id')
-    .values()
-    .flat()
-  fillOrganization(billing.sqlite, String(acme), String(other), 10_000)
+  using sqlite = new Sqlite(join(data, databaseName))
+  const [acme = '', other = ''] = sqlite.query('SELECT id FROM organizations ORDER BY id').values().flat()
+  fillOrganization(sqlite, String(acme), String(other), 10_000)
   const { code, out, err } = await run(orgs, 'delete', 'acme', '--yes')
   expect([code, out]).toEqual([0, 'Deleted the organization acme.'])
   expect(err).toMatch(/^Deleting the organization acme: [\d,]+ rows deleted\.$/m)

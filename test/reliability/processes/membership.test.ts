@@ -23,7 +23,11 @@ testSharedDatabases((create) => {
     expect((await sendChat(one)).status).toBe(200)
     expect((await sendChat(two)).status).toBe(200)
     expect(await database.rows('SELECT id FROM processes')).toHaveLength(2)
+    const count = async () =>
+      /^weir_processes (\d+)$/m.exec(await (await two.request('/metrics')).text())?.[1]
+    expect(await count()).toBe('2')
     await one.stop()
+    await waitUntil(async () => (await count()) === '1', 'the other one is alone')
     expect(await database.rows('SELECT id FROM processes')).toHaveLength(1)
     expect((await sendChat(two)).status).toBe(200)
   })

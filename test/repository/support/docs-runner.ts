@@ -1,17 +1,20 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { sharedPostgres } from '../../support/postgres/server.ts'
 import { projectFolder } from '../../support/source.ts'
 import type { Fence, MarkdownPage } from './markdown-page.ts'
 import { firstDifference } from './output-pattern.ts'
 import { ShellSession } from './shell-session.ts'
 
-/** The address in the pages; a free port takes its place while a page runs. */
-const documentedPort = 9347
+/** The ports in the pages, the first one that of the server; free ones take their place while a page runs. */
+const documentedPorts = [9347, 9348, 9349] as const
 const defaultBlockTimeoutMs = 30_000
 const startTimeoutMs = 20_000
 /** In a page that contains this, the runner starts the server before the first block, and exports its first key. */
 const serverDirective = '<!-- runner: server -->'
+/** A page that contains this finds the URL of an empty PostgreSQL database in DATABASE_URL. */
+const postgresDirective = '<!-- runner: postgres -->'
 
 /** A block that runs, and the output that the page shows below it. */
 export type RunnableBlock = { readonly script: Fence; readonly output?: Fence }
@@ -25,13 +28,20 @@ export function runnableBlocks({ fences }: MarkdownPage): RunnableBlock[] {
   })
 }
 
+/** Whether the blocks of a page need a PostgreSQL server on this machine. */
+export function needsPostgres({ text }: MarkdownPage): boolean {
+  return text.includes(postgresDirective)
+}
+
 /** Runs the blocks of a page in order, in an empty folder; throws at the first that fails, with its page and line. */
 export async function runPage(page: MarkdownPage, blockTimeoutMs = defaultBlockTimeoutMs): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-docs-'))
+  const server = needsPostgres(page) ? await sharedPostgres() : undefined
+  const database = await server?.createDatabase()
   try {
-    const port = freePort()
-    await using session = await startSession(folder, port)
-    const context = { page, session, port, blockTimeoutMs }
+    const ports = freePorts(documentedPorts.length)
+    await using session = await startSession(folder, ports[0] ?? 0, database)
+    const context = { page, session, ports, blockTimeoutMs }
     const run = (block: RunnableBlock) => runBlock(block, context)
     if (page.text.includes(serverDirective)) {
       await run(commandBlock('weir serve &'))
@@ -39,6 +49,7 @@ export async function runPage(page: MarkdownPage, blockTimeoutMs = defaultBlockT
     }
     for (const block of runnableBlocks(page)) await run(block)
   } finally {
+    if (database !== undefined) await server?.dropDatabase(database)
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -47,7 +58,11 @@ function commandBlock(text: string): RunnableBlock {
   return { script: { language: 'sh', flags: ['runnable'], text, line: 1 } }
 }
 
-async function startSession(folder: string, port: number): Promise<ShellSession> {
+async function startSession(
+  folder: string,
+  port: number,
+  database: string | undefined,
+): Promise<ShellSession> {
   const [bin, home, cwd, scripts] = ['bin', 'home', 'work', 'scripts'].map((name) => join(folder, name))
   if (bin === undefined || home === undefined || cwd === undefined || scripts === undefined)
     throw new Error('There are four folders.')
@@ -68,6 +83,7 @@ async function startSession(folder: string, port: number): Promise<ShellSession>
     WEIR_PORT: `${port}`,
     // An Ollama that happens to run on this machine is not part of the page.
     OLLAMA_HOST: '127.0.0.1:1',
+    ...(database !== undefined && { DATABASE_URL: database }),
   }
   return new ShellSession({ folder: scripts, cwd, environment })
 }
@@ -75,25 +91,26 @@ async function startSession(folder: string, port: number): Promise<ShellSession>
 type PageContext = {
   readonly page: MarkdownPage
   readonly session: ShellSession
-  readonly port: number
+  /** Those in the places of the documented ones. */
+  readonly ports: readonly number[]
   readonly blockTimeoutMs: number
 }
 
 async function runBlock({ script, output }: RunnableBlock, context: PageContext): Promise<void> {
-  const { page, session, port, blockTimeoutMs } = context
+  const { page, session, ports, blockTimeoutMs } = context
   const earlier = await session.allOutput()
-  const text = script.text.replaceAll(`${documentedPort}`, `${port}`)
+  const text = replaceEach(script.text, documentedPorts, ports)
   const result = await session.run(fillIds(text, earlier), blockTimeoutMs)
   if (result.failedLine !== undefined)
     throw new Error(
       `${page.path}:${script.line + result.failedLine - 1}: ${result.reason}:\n${result.output}`,
     )
-  const isServer = startsServer(text)
-  if (isServer) await waitUntilReady(script, context)
+  const started = startedPorts(text, context)
+  for (const port of started) await waitUntilReady(port, script, context)
   if (output === undefined) return
   // A server writes its first lines after its block has ended.
-  const shown = isServer ? await session.lastOutput() : result.output
-  const actual = shown.replaceAll(`${port}`, `${documentedPort}`)
+  const shown = started.length > 0 ? await session.lastOutput() : result.output
+  const actual = replaceEach(shown, ports, documentedPorts)
   const difference = firstDifference(output.text, actual)
   if (difference !== null)
     throw new Error(`${page.path}:${output.line}: the output has ${difference}\nAll of it:\n${actual}`)
@@ -109,11 +126,17 @@ function fillIds(script: string, printed: string): string {
   })
 }
 
-function startsServer(script: string): boolean {
-  return /^(?:[A-Z_]+=\S+ )*weir\b[^\n]*[^&]&\s*$/m.test(script)
+function replaceEach(text: string, from: readonly number[], to: readonly number[]): string {
+  return from.reduce((text, port, index) => text.replaceAll(`${port}`, `${to[index]}`), text)
 }
 
-async function waitUntilReady({ line }: Fence, { page, session, port }: PageContext): Promise<void> {
+/** The ports of the servers that a script starts in the background. */
+function startedPorts(script: string, { ports }: PageContext): readonly number[] {
+  const starts = script.matchAll(/^(?:[A-Z_]+=\S+ )*weir\b([^\n]*[^&])&\s*$/gm)
+  return [...starts].map(([, flags = '']) => Number(/--port (\d+)/.exec(flags)?.[1] ?? ports[0]))
+}
+
+async function waitUntilReady(port: number, { line }: Fence, { page, session }: PageContext): Promise<void> {
   const deadline = Date.now() + startTimeoutMs
   for (;;) {
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`).then(
@@ -127,9 +150,11 @@ async function waitUntilReady({ line }: Fence, { page, session, port }: PageCont
   }
 }
 
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = listener
-  listener.stop(true)
-  return port
+/** Different ones, because all are open at once. */
+function freePorts(count: number): readonly number[] {
+  const listeners = Array.from({ length: count }, () =>
+    Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } }),
+  )
+  for (const listener of listeners) listener.stop(true)
+  return listeners.map(({ port }) => port)
 }

@@ -1,14 +1,12 @@
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { postgresPrograms, preparePrograms } from './programs.ts'
 
-/** The programs of PostgreSQL on this machine. */
-const programs = findPrograms()
-
-/** Whether this machine has PostgreSQL. */
-export const hasPostgres = programs !== undefined
+/** Whether a PostgreSQL can be started. */
+export const hasPostgres = postgresPrograms !== undefined
 
 /** Whether the tests that need no SQLite file run against PostgreSQL. */
 export const testsUsePostgres = process.env.WEIR_TEST_DATABASE === 'postgres'
@@ -38,8 +36,9 @@ export type ServerOptions = {
 
 /** Starts a PostgreSQL of its own in a temporary folder, never as root. */
 export async function startPostgres({ durable = false }: ServerOptions = {}): Promise<PostgresServer> {
-  if (programs === undefined) throw new Error('There is no PostgreSQL on this machine.')
+  if (postgresPrograms === undefined) throw new Error('There is no PostgreSQL on this machine.')
   const folder = mkdtempSync(join(tmpdir(), 'weir-postgres-'))
+  const programs = preparePrograms(postgresPrograms, join(folder, 'programs'))
   const data = join(folder, 'data')
   if (unprivileged) {
     chmodSync(folder, 0o700)
@@ -79,7 +78,7 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
   async function start(): Promise<void> {
     // The shell stops the server when this process ends in any way, and with it the pipe.
     child = Bun.spawn(
-      ['bash', '-c', guard, 'guard', data, String(process.pid), join(programs ?? '', 'postgres'), ...options],
+      ['bash', '-c', guard, 'guard', data, String(process.pid), join(programs, 'postgres'), ...options],
       {
         ...unprivileged,
         cwd: folder,
@@ -112,7 +111,10 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
       return url(name)
     },
     async dropDatabase(created) {
-      await execute(url('postgres'), `DROP DATABASE ${new URL(created).pathname.slice(1)} WITH (FORCE)`)
+      await execute(
+        url('postgres'),
+        `DROP DATABASE IF EXISTS ${new URL(created).pathname.slice(1)} WITH (FORCE)`,
+      )
     },
     start,
     stop,
@@ -126,7 +128,7 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
 /** Stops the server when the input ends, and deletes its files if the test process has ended too. */
 const guard = `exec 3<&0; data=$1; tests=$2; shift 2
   "$1" -D "$data" "\${@:2}" 3<&- & server=$!
-  (cat <&3 > /dev/null; kill -QUIT $server; sleep 1; ps -p $tests || rm -rf "$(dirname "$data")") > /dev/null 2>&1 &
+  (cat <&3 > /dev/null; kill -QUIT $server; sleep 1; [ -d /proc/$tests ] || ps -p $tests || rm -rf "$(dirname "$data")") > /dev/null 2>&1 &
   exec 3<&-; wait $server`
 
 /** Each test file has its own modules; all of them share the server of the process. */
@@ -176,19 +178,6 @@ function userNamed(name: string): { readonly uid: number; readonly gid: number }
     .find((line) => line.startsWith(`${name}:`))
   const [, , uid, gid] = line?.split(':') ?? []
   return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
-}
-
-function findPrograms(): string | undefined {
-  const versions = '/usr/lib/postgresql'
-  const folders = existsSync(versions)
-    ? readdirSync(versions)
-        .toSorted((one, other) => Number(other) - Number(one))
-        .map((version) => join(versions, version, 'bin'))
-    : []
-  const own = process.env.WEIR_TEST_POSTGRES_BIN
-  return [...(own ? [own] : []), '/usr/local/bin', '/opt/homebrew/bin', ...folders].find(
-    (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
-  )
 }
 
 function freePort(): Promise<number> {

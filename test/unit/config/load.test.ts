@@ -10,6 +10,7 @@ test('without a file and without variables the defaults apply', () => {
     settings: {
       host: '127.0.0.1',
       port: 9347,
+      workers: 1,
       providers: {},
       models: [],
       retries: { attempts: 2 },
@@ -28,6 +29,7 @@ test('without a file and without variables the defaults apply', () => {
       memory: { inFlight: 536_870_912 },
       maxBody: 33_554_432,
       cors: [],
+      page: true,
     },
     warnings: [],
   })
@@ -38,6 +40,7 @@ test('every setting of the file overrides its default', () => {
     'work/weir.yaml': `
 host: 0.0.0.0
 port: 80
+workers: 8
 retries: { attempts: 0 }
 breaker: { failures: 1, cooldown: 1.5m }
 limits: { requests_per_minute: 1, tokens_per_minute: 2, concurrent_requests: 3 }
@@ -54,6 +57,7 @@ tls: { cert: cert.pem, key: /etc/key.pem }
   expect(home.load().settings).toEqual({
     host: '0.0.0.0',
     port: 80,
+    workers: 8,
     providers: {},
     models: [],
     retries: { attempts: 0 },
@@ -67,6 +71,7 @@ tls: { cert: cert.pem, key: /etc/key.pem }
     memory: { inFlight: 1_073_741_824 },
     maxBody: 1_572_864,
     cors: ['https://app.example.com', '*'],
+    page: true,
     tls: { cert: home.place('work/cert.pem'), key: '/etc/key.pem' },
   })
 })
@@ -83,6 +88,16 @@ test('a flag overrides a variable, a variable the file, and the file the default
   expect(address({ environment })).toBe('variable.test:1002')
   expect(address({ environment, flags })).toBe('flag.test:1003')
   expect(address({ environment: { WEIR_PORT: '', WEIR_HOST: '' } })).toBe('file.test:1001')
+})
+
+test('a flag overrides the number of workers of a variable, and that of the file', () => {
+  using home = temporaryHome({ 'work/weir.yaml': 'workers: 2\n' })
+  const environment = { WEIR_WORKERS: '3' }
+  const workers = (input: Parameters<typeof home.load>[0]) => home.load(input).settings.workers
+  expect([workers({}), workers({ environment })]).toEqual([2, 3])
+  expect(workers({ environment, flags: { workers: '0' } })).toBe(0)
+  const load = () => home.load({ flags: { workers: '257' } })
+  expect(load).toThrow('--workers: must be a whole number from 0 to 256, not “257”.')
 })
 
 test('the settings file is the named one, else that of the folder, else that of the user', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { TokenBucket } from '../../../src/gateway/rate-limits/token-bucket.ts'
+import { TokenBucket } from '../../../src/lib/token-bucket.ts'
 import { randomFrom } from '../protocols/support/random.ts'
 
 describe('a full bucket', () => {

@@ -3,7 +3,7 @@ import {
   createCounters,
   createFamily,
   createHistograms,
-  formatSample,
+  seriesName,
 } from '../../../src/observability/metrics/prometheus.ts'
 
 test('a counter is rendered with its help, its type and a line for each series', () => {
@@ -51,7 +51,7 @@ test('new series beyond the limit are counted as one', () => {
     {
       type: 'gauge',
       create: () => ({ value: 0 }),
-      samples: ({ value }, name, labels) => [formatSample(name, labels, value)],
+      samples: ({ value }, name, labels) => [[seriesName(name, labels), value]],
     },
     2,
   )

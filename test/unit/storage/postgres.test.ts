@@ -58,6 +58,20 @@ describe.skipIf(!hasPostgres)('the PostgreSQL store', () => {
     await waitUntil(async () => (await usage()).length === 2, 'both usage rows')
   })
 
+  test('reserves nothing for a process that is removed while it waits for a lock', async () => {
+    const url = await (await sharedPostgres()).createDatabase()
+    const { ledger, database, organizations } = await open(url)
+    const { id } = await organizations.create('acme')
+    await organizations.credit('acme', 1000n)
+    const release = await lockOrganizations(url)
+    const reserved = ledger.reserve({ request: requestOf(id), amount: 7n, promptCost: 1n, promptTokens: 1 })
+    reserved.catch(() => {})
+    await execute(url, 'DELETE FROM processes WHERE id = $1', [database.process.id()])
+    await release()
+    await expect(reserved).rejects.toMatchObject({ status: 503 })
+    expect(await execute(url, 'SELECT request_id FROM reservations')).toEqual([])
+  })
+
   test('never reserves more than the balance for two processes on one database', async () => {
     const url = await (await sharedPostgres()).createDatabase()
     const [one, other] = [await open(url), await open(url)]

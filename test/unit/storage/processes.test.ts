@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { expectConsistent, requestOf } from './support/ledger-fixture.ts'
 import { testSharedStores, valuesOf } from './support/stores.ts'
 
 testSharedStores((open) => {
@@ -55,4 +56,24 @@ testSharedStores((open) => {
       expect(await valuesOf(store, 'SELECT process_id, held FROM slot_leases')).toEqual([['third', 1]])
     },
   )
+
+  test('a process that was removed cannot reserve, and what it has reserved is settled by the others', async () => {
+    const store = await open()
+    const { ledger, shared, organizations } = store
+    const { id } = await organizations.create('acme')
+    await organizations.credit('acme', 1000n)
+    const reserve = () =>
+      ledger.reserve({ request: requestOf(id), amount: 100n, promptCost: 10n, promptTokens: 1 })
+    expect(await reserve()).toBe(true)
+    expect(await ledger.recover()).toBe(0)
+    await shared.processes.remove({ id: shared.process.id(), beat: 0 })
+    await expect(reserve()).rejects.toMatchObject({ status: 503 })
+    expect(await valuesOf(store, 'SELECT process_id FROM reservations')).toEqual([[shared.process.id()]])
+    await shared.processes.enter(shared.process.renew())
+    expect(await reserve()).toBe(true)
+    expect(await ledger.recover()).toBe(1)
+    expect((await organizations.find('acme'))?.balance).toBe(990n)
+    expect((await organizations.find('acme'))?.reserved).toBe(100n)
+    await expectConsistent(store)
+  })
 })

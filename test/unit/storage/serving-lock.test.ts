@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { runWeir } from '../../cli/support/run-weir.ts'
 import { createGatewayProcess } from '../../reliability/money/support/gateway-process.ts'
 import { lockForServing } from '../../../src/storage/sqlite/connection/serving-lock.ts'
+import { sqliteFile } from '../../support/database-connection.ts'
 import { temporaryFolder } from './support/folder.ts'
 
 test('a data folder has one server at a time, and another one as soon as that releases it', () => {
@@ -19,7 +20,7 @@ test('a data folder has one server at a time, and another one as soon as that re
 test('a second weir serve on the data folder ends with an error, and commands work; a killed one holds no lock', async () => {
   await using gateway = await createGatewayProcess('http://127.0.0.1:9/v1', {})
   await gateway.start()
-  const { data } = gateway
+  const data = dirname(sqliteFile(gateway.database))
   const environment = { WEIR_DATA: data }
   expect(await runWeir(['serve', '--port', '0'], data, environment)).toEqual({
     code: 1,

@@ -72,10 +72,10 @@ test('with a retention, usage is deleted when it is older, and the ledger and it
   const retention = { usage: '100ms' }
   await using paid = await startBillingScenario(jsonReply(), { settings: { retention }, sweepInterval: 10 })
   for (let count = 0; count < 3; count++) expect((await paid.app.chat(river)).status).toBe(200)
-  await waitUntil(() => paid.billing.rows().length === 0, 'the usage is gone')
-  expect(paid.billing.entries()).toHaveLength(4)
-  expect(paid.billing.account()).toEqual([1e9 - 3 * replyCost, 0])
-  paid.billing.expectConsistent()
+  await waitUntil(async () => (await paid.billing.usage()).length === 0, 'the usage is gone')
+  expect(await paid.billing.entries()).toHaveLength(4)
+  expect(await paid.billing.account()).toEqual([1e9 - 3 * replyCost, 0])
+  await paid.billing.expectConsistent()
   expect(paid.app.lines).toEqual([])
 })
 

@@ -54,7 +54,10 @@ async function totalsStorage() {
 
 test('totals that are added in steps are those of the rows, after each step', async () => {
   const { database, step, expectConsistent, count } = await totalsStorage()
-  fillUsage(database.sqlite, { rows: 3000, from: 5 * day, to: 15 * day })
+  await fillUsage(
+    { rows: async (sql: string) => database.sqlite.query<never, []>(sql).all() },
+    { rows: 3000, from: 5 * day, to: 15 * day },
+  )
   let steps = 0
   for (; (await step()) > 0; steps++) await expectConsistent()
   expect(steps).toBe(6)
@@ -84,7 +87,10 @@ test('a request that is recorded after its time was added counts once', async ()
 
 test('rows that expire are subtracted from the totals, and periods without rows have none', async () => {
   const { database, expire, addAll, expectConsistent, count } = await totalsStorage()
-  fillUsage(database.sqlite, { rows: 1000, from: 5 * day, to: 10 * day })
+  await fillUsage(
+    { rows: async (sql: string) => database.sqlite.query<never, []>(sql).all() },
+    { rows: 1000, from: 5 * day, to: 10 * day },
+  )
   await addAll()
   for (let expired = 1; expired > 0;) {
     expired = await expire(7 * day + hour / 2)
@@ -129,7 +135,10 @@ test(`random inserts, steps and deletions in any order leave totals that match t
 
 test('a report that is read while rows are added to the totals counts each request once', async () => {
   const { database, buckets, step } = await totalsStorage()
-  fillUsage(database.sqlite, { rows: 12_000, from: 5 * day, to: 15 * day })
+  await fillUsage(
+    { rows: async (sql: string) => database.sqlite.query<never, []>(sql).all() },
+    { rows: 12_000, from: 5 * day, to: 15 * day },
+  )
   const read = () => buckets.read({ ...all, groupBy: ['organization'] })
   const expected = await read()
   const reports: Promise<unknown>[] = []

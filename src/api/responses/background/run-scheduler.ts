@@ -1,3 +1,4 @@
+import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
 import { ApiError } from '../../../lib/errors/errors.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { RunQueue } from './run-queue.ts'
@@ -13,6 +14,8 @@ export class RunScheduler {
   readonly queue = new RunQueue()
   readonly #active: ActiveRuns
   readonly #parts: Pick<RunParts, 'current' | 'keys'>
+  /** The number of runs that wait for the answer whether they have a slot. */
+  #starting = 0
   #paused = false
   #retry: Timer | undefined
 
@@ -44,7 +47,7 @@ export class RunScheduler {
     if (this.#paused) return
     const { concurrency } = this.#parts.current()
     let dropped = 0
-    while (this.#active.size() < concurrency) {
+    while (this.#active.size() + this.#starting < concurrency) {
       const run = this.queue.first()
       if (run === undefined) break
       if (!this.#startOrDrop(run) && ++dropped >= maxDropped) {
@@ -65,12 +68,31 @@ export class RunScheduler {
       return false
     }
     const slot = run.slot.start()
-    if (slot === undefined) this.queue.park()
+    if (slot instanceof Promise) void this.#startLater(run, slot)
+    else if (slot === undefined) this.queue.park()
     else {
       this.queue.removeFirst()
-      void this.#active.start(run, slot).then(() => this.schedule(run.live.organization))
+      this.#start(run, slot)
     }
     return true
+  }
+
+  #start(run: Run, slot: ConcurrencySlot): void {
+    void this.#active.start(run, slot).then(() => this.schedule(run.live.organization))
+  }
+
+  /** Meanwhile the other organizations have their turns, and the run may be cancelled. */
+  async #startLater(run: Run, pending: Promise<ConcurrencySlot | undefined>): Promise<void> {
+    const { live } = run
+    this.queue.park()
+    this.#starting++
+    // Without the database, it is tried again later.
+    const slot = await pending.catch(() => undefined)
+    this.#starting--
+    if (slot === undefined) return
+    if (this.#paused || this.queue.remove(live) === undefined) slot.release(0)
+    else this.#start(run, slot)
+    this.schedule(live.organization)
   }
 }
 

@@ -50,7 +50,7 @@ export function toReservationRow(
  * of the balance covers them, and executes their writes. Returns a row for each reservation that was made, or that
  * was not because the process is removed.
  */
-export function reserveStatement(id: string, jobs: readonly ReserveJob[], now: number): Statement {
+export function reserveStatement(id: string, jobs: readonly ReserveJob[]): Statement {
   const parameters = new Parameters()
   const names = Object.keys(columnTypes).join()
   const table = parameters.table(
@@ -77,7 +77,7 @@ export function reserveStatement(id: string, jobs: readonly ReserveJob[], now: n
     ),
     `results AS (SELECT id, false removed FROM recorded UNION ALL
       SELECT request_id, true FROM input WHERE process_id NOT IN (SELECT id FROM present))`,
-    keepResults(parameters, id, now),
+    keepResults(parameters, id),
   ]
   return {
     text: `WITH RECURSIVE ${parts.join(',\n')} SELECT id, removed FROM results`,

@@ -4,6 +4,7 @@ import type { RequestMetadata } from '../../../domain/accounting/request-metadat
 import { maxNanos } from '../../common/clamp-to-column.ts'
 import { type UsageValue, usageRow } from '../../common/usage-row.ts'
 import type { Settlement } from '../../ports/ledger.ts'
+import { serverTime } from '../connection/clock.ts'
 import { usage } from '../tables.ts'
 import { Parameters, type Statement } from '../writer/statement.ts'
 import { type WriteRows, writeParts } from '../writes.ts'
@@ -73,7 +74,7 @@ export function settleStatement(id: string, jobs: readonly SettleJob[], now: num
     ),
     `results AS (SELECT recorded.id, coalesce(charges.charged, 0)::text charged
       FROM recorded LEFT JOIN charges ON charges.id = recorded.id)`,
-    keepResults(parameters, id, now),
+    keepResults(parameters, id),
   ]
   return { text: `WITH ${parts.join(',\n')} SELECT id, charged FROM results`, values: parameters.values }
 }
@@ -102,10 +103,10 @@ function chargeParts(parameters: Parameters, jobs: readonly SettleJob[], now: nu
 }
 
 /** The part of a statement that stores its results, from which the outcome of a lost COMMIT is read. */
-export function keepResults(parameters: Parameters, id: string, now: number): string {
+export function keepResults(parameters: Parameters, id: string): string {
   return `kept AS (
     INSERT INTO transactions (id, results, created_at)
-    SELECT ${parameters.add(id)}, coalesce(json_agg(results), '[]')::text, ${parameters.add(now)} FROM results)`
+    SELECT ${parameters.add(id)}, coalesce(json_agg(results), '[]')::text, ${serverTime} FROM results)`
 }
 
 /** A row that the statement returns; `removed` is true for a reservation that was not made because the process is removed. */

@@ -2,9 +2,12 @@ import type { Log } from '../../../lib/log.ts'
 import type { Connection, Connections } from './connections.ts'
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */
-const migrationLock = 7_239_117_203
+export const migrationLock = 7_239_117_203
 /** The time for one statement of a migration, and to wait for the migration of another process. */
 const migrationTimeoutMs = 60 * 60_000
+
+/** A table that exists while `weir copy` fills the database: what is there may be a part of the data. */
+export const unfinishedCopy = 'unfinished_copy'
 
 /**
  * Migrates the database to the newest schema in one transaction, while other processes wait. Throws if the schema is
@@ -32,14 +35,16 @@ export async function migrate(
 
 /**
  * Returns a function that reads the number of applied migrations; it throws an error for the operator if there are more
- * than this program knows.
+ * than this program knows, or if the database is an unfinished copy.
  */
 export function schemaVersion(name: string, migrations: readonly string[]) {
   return async ({ send }: Connection): Promise<number> => {
-    const { rows: tables } = await send(
-      "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'",
+    const { rows: tables } = await send<{ readonly tablename: string }>(
+      'SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ' +
+        `AND tablename IN ('schema_version', '${unfinishedCopy}')`,
     )
     if (tables.length === 0) return 0
+    if (tables.some(({ tablename }) => tablename === unfinishedCopy)) throw unfinishedCopyError(name)
     const { rows } = await send<{ readonly version: number }>('SELECT version FROM schema_version')
     const version = Number(rows[0]?.version ?? 0)
     if (version > migrations.length)
@@ -49,6 +54,12 @@ export function schemaVersion(name: string, migrations: readonly string[]) {
       )
     return version
   }
+}
+
+function unfinishedCopyError(name: string): Error {
+  return new Error(
+    `The database ${name} has an unfinished copy. Wait until weir copy has ended; if it was interrupted, run it again.`,
+  )
 }
 
 async function migrateFrom(

@@ -1,5 +1,6 @@
 import type { ApiError } from '../../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../../lib/log.ts'
+import { serverTime } from '../connection/clock.ts'
 import type { Query } from '../connection/connections.ts'
 import { databaseUnavailable } from '../postgres-errors.ts'
 
@@ -16,8 +17,6 @@ export type Health = {
   failed(cause: unknown): void
   /** Returns the milliseconds since the last commit. */
   age(): number
-  /** Rejects requests until it is called without a cause: another server uses the database. */
-  block(cause: unknown): void
   /** Writes a probe; rejects with the error of the database. */
   probe(): Promise<void>
   close(): void
@@ -38,7 +37,6 @@ export function createHealth(query: Query, log: Log): Health {
     worked: () => health.worked(),
     failed: (cause) => health.failed(cause),
     age: () => health.age(),
-    block: (cause) => health.block(cause),
     probe: () => health.probe(),
     close: () => health.close(),
   }
@@ -49,7 +47,6 @@ class ProbedHealth implements Health {
   readonly #log: Log
   #workedAt: number | undefined
   #outage: ApiError | undefined
-  #blocked: ApiError | undefined
   #timer: Timer | undefined
   #closed = false
 
@@ -59,7 +56,7 @@ class ProbedHealth implements Health {
   }
 
   refusal(): ApiError | undefined {
-    return this.#outage ?? this.#blocked
+    return this.#outage
   }
 
   worked(): void {
@@ -81,21 +78,14 @@ class ProbedHealth implements Health {
     return performance.now() - (this.#workedAt ?? Number.NEGATIVE_INFINITY)
   }
 
-  block(cause: unknown): void {
-    if (cause !== undefined && this.#blocked === undefined && !this.#closed)
-      this.#log.error('Another server uses the database; requests are rejected.', { cause: causeOf(cause) })
-    this.#blocked = cause === undefined ? undefined : databaseUnavailable(cause)
-  }
-
   async probe(): Promise<void> {
     try {
-      await this.#query(writeProbe, [Date.now()], probeTimeoutMs)
+      await this.#query(writeProbe, [], probeTimeoutMs)
     } catch (error) {
       this.failed(error)
       throw error
     }
     this.worked()
-    if (this.#blocked) throw this.#blocked
   }
 
   close(): void {
@@ -111,5 +101,5 @@ class ProbedHealth implements Health {
 
 /** Fails on a server that cannot be reached, is read-only or has no space. */
 const writeProbe =
-  "INSERT INTO transactions (id, results, created_at) VALUES ('probe', '', $1) " +
+  `INSERT INTO transactions (id, results, created_at) VALUES ('probe', '', ${serverTime}) ` +
   'ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at'

@@ -56,5 +56,6 @@ export function createOrganizationDeletions({ query }: Pick<Database, 'query'>):
 }
 
 /** A name that no organization can have, so that another one may use the old name. */
-const endDeletion = `UPDATE organizations SET deletion = 'done', name = 'deleted:' || id, balance = 0, reserved = 0
+const endDeletion = `WITH limits AS (DELETE FROM rate_limit_buckets WHERE organization_id = $1)
+  UPDATE organizations SET deletion = 'done', name = 'deleted:' || id, balance = 0, reserved = 0
   WHERE id = $1 AND deletion = 'begun'`

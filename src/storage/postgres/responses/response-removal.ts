@@ -3,11 +3,12 @@ import type { Pins } from '../../common/pins.ts'
 import type { RemovalResult } from '../../ports/responses.ts'
 import type { Query } from '../connection/connections.ts'
 import type { Transact } from '../writer/transaction.ts'
+import { hide, isErasable } from './response-erasures.ts'
 
 /**
  * Hides responses, and erases those that no response follows. Erasing a response also erases its deleted predecessors
  * that lose their last follower. Whatever exceeds the size of a step, or is pinned, is marked as due and left to later
- * steps.
+ * steps; with a delay, so is every response that is hidden.
  */
 export type Removals = {
   remove(organization: string, id: string): Promise<RemovalResult>
@@ -17,7 +18,14 @@ export type Removals = {
   eraseDue(): Promise<number>
 }
 
-export function createRemovals(transact: Transact, pins: Pins): Removals {
+export function createRemovals(transact: Transact, pins: Pins, delayMs: number): Removals {
+  /** Removes a response that is not hidden yet. */
+  async function removeWithin(query: Query, key: ResponseKey, step: Step): Promise<void> {
+    if (delayMs === 0) return await eraseUpwards(query, pins, key, step)
+    const [hidden] = await hide(query, key.organization, key.id, delayMs)
+    spend(step, hidden?.bytes ?? 0)
+  }
+
   async function eraseDueWithin(query: Query, step: Step): Promise<number> {
     let count = 0
     const due = await query<ResponseKey>(selectDue, [pins.removed(), stepRows])
@@ -35,7 +43,7 @@ export function createRemovals(transact: Transact, pins: Pins): Removals {
     while (!isExhausted(step)) {
       const [oldest] = await query<ResponseKey>(selectOldest, [beforeId])
       if (oldest === undefined) break
-      await eraseUpwards(query, pins, oldest, step)
+      await removeWithin(query, oldest, step)
       count++
     }
     return count
@@ -47,7 +55,7 @@ export function createRemovals(transact: Transact, pins: Pins): Removals {
         const [found] = await query<{ readonly unfinished: boolean }>(selectRemovable, [id, organization])
         if (found === undefined) return 'missing'
         if (found.unfinished) return 'running'
-        await eraseUpwards(query, pins, { organization, id }, newStep())
+        await removeWithin(query, { organization, id }, newStep())
         return 'removed'
       }),
     expire: (beforeId) => transact((query) => expireWithin(query, beforeId)),
@@ -84,7 +92,7 @@ type ErasedRow = ChangedRow & { readonly previous: string | null }
 
 const size = 'octet_length(head) + octet_length(log) + octet_length(input) bytes'
 
-const condition = 'WHERE id = $1 AND organization_id = $2 AND (deletion IS NOT NULL OR id = $3)'
+const condition = `WHERE id = $1 AND organization_id = $2 AND (deletion IS NOT NULL OR id = $3) AND ${isErasable('$1')}`
 
 const erase = `DELETE FROM responses ${condition}
   AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.organization_id = $2 AND f.previous_id = $1)
@@ -99,27 +107,4 @@ const selectOldest = `SELECT organization_id organization, id FROM responses WHE
   AND status IN ('completed', 'failed', 'incomplete') ORDER BY id LIMIT 1`
 
 const selectDue = `SELECT organization_id organization, id FROM responses WHERE deletion = 'due'
-  AND id <> ALL($1) ORDER BY id LIMIT $2`
-
-/**
- * Returns a function that starts erasing in the background, one step per transaction, so that requests run between them.
- * What is not erased because the database was closed or failed is left to the next removal, or to the next start.
- */
-export function createEraser(removals: Removals): () => void {
-  let erasing = false
-
-  async function eraseAll(): Promise<void> {
-    try {
-      while ((await removals.eraseDue()) > 0);
-    } catch {
-      // No caller waits for it, and nothing is lost.
-    }
-    erasing = false
-  }
-
-  return () => {
-    if (erasing) return
-    erasing = true
-    void eraseAll()
-  }
-}
+  AND id <> ALL($1) AND ${isErasable('id')} ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`

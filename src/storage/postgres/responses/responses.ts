@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../lib/json/json.ts'
 import type { AcquireMemory } from '../../../lib/memory-budget.ts'
 import { createResponseList } from '../../common/response-list.ts'
-import { createPins, type Pins } from '../../common/pins.ts'
+import { createEraser } from '../../common/eraser.ts'
+import { createPins, type Pins, sharedErasureDelayMs } from '../../common/pins.ts'
 import type { Responses, ResponseStatus, StoredResponse, UnfinishedRun } from '../../ports/responses.ts'
 import { parseStored, parseStoredList } from '../../ports/stored-json.ts'
 import type { Query } from '../connection/connections.ts'
@@ -12,14 +13,18 @@ import type { Writer } from '../writer/writer.ts'
 import { completeLog, logSize, pieceCount } from './log-sql.ts'
 import { createListReads } from './response-list.ts'
 import { createChains } from './response-chain.ts'
-import { createEraser, createRemovals } from './response-removal.ts'
+import { hasDue, postpone } from './response-erasures.ts'
+import { createRemovals } from './response-removal.ts'
 
-/** The responses in the PostgreSQL database. */
-export function createResponses({ query, transact, writer }: Database): Responses {
+/** The responses in the PostgreSQL database. `erasureDelayMs` is 0 if no other process uses it. */
+export function createResponses(
+  { query, transact, writer }: Database,
+  erasureDelayMs = sharedErasureDelayMs,
+): Responses {
   const chains = createChains(query)
   const pins = createPins()
-  const removals = createRemovals(transact, pins)
-  const startErasing = createEraser(removals)
+  const removals = createRemovals(transact, pins, erasureDelayMs)
+  const startErasing = createEraser({ ...removals, hasDueLater: () => hasDue(query) }, erasureDelayMs)
   // Erases what an earlier process left.
   startErasing()
   const reads = createReads(query)
@@ -39,7 +44,12 @@ export function createResponses({ query, transact, writer }: Database): Response
       if (removal === 'removed') startErasing()
       return removal
     },
-    expire: (before) => removals.expire(firstIdOf(before)),
+    postponeErasures: () => postpone(query, pins.all(), erasureDelayMs),
+    async expire(before) {
+      const removed = await removals.expire(firstIdOf(before))
+      if (removed > 0) startErasing()
+      return removed
+    },
     unfinished: (after, limit) => query<UnfinishedRun>(selectUnfinished, [after, limit]),
   }
 }

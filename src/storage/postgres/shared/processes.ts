@@ -1,12 +1,13 @@
+import { serverTime } from '../connection/clock.ts'
 import type { Query } from '../connection/connections.ts'
 import type { ProcessBeat, Processes } from '../../ports/processes.ts'
 
 /** Every statement may run twice, because `query` repeats one whose connection was lost. */
-export function createProcesses(query: Query, now: () => number = Date.now): Processes {
+export function createProcesses(query: Query): Processes {
   const run = <Row>(text: string, ...values: readonly unknown[]) => query<Row>(text, values, timeoutMs)
   return {
     async enter(id) {
-      await run(enter, id, now())
+      await run(enter, id)
     },
     beat: async (id) => (await run(beat, id)).length > 0,
     list: () => run<ProcessBeat>('SELECT id, beat FROM processes ORDER BY started_at, id'),
@@ -20,7 +21,7 @@ export function createProcesses(query: Query, now: () => number = Date.now): Pro
 /** Less than the time between two beats. */
 const timeoutMs = 1500
 
-const enter = 'INSERT INTO processes (id, beat, started_at) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING'
+const enter = `INSERT INTO processes (id, beat, started_at) VALUES ($1, 0, ${serverTime}) ON CONFLICT DO NOTHING`
 
 const beat = 'UPDATE processes SET beat = beat + 1 WHERE id = $1 RETURNING id'
 

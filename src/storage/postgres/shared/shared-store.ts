@@ -4,6 +4,7 @@ import type { SharedStore } from '../../ports/shared-store.ts'
 import { createQuery, openConnections } from '../connection/connections.ts'
 import { type Database, operatorError } from '../connection/database.ts'
 import { createRunClaims } from '../responses/run-claims.ts'
+import { createLimitLeases } from './limit-leases.ts'
 import { createProcesses } from './processes.ts'
 
 /** What this process shares with the others, until it leaves. */
@@ -14,14 +15,20 @@ export type OpenSharedStore = SharedStore & {
 
 const closeTimeoutMs = 2000
 
-/** Enters the processes of the database; rejects with an error for the operator. */
-export async function openSharedStore(url: Secret, database: Database): Promise<OpenSharedStore> {
+/** Enters the processes of the database; rejects with an error for the operator. For `clock` see `StorageOptions`. */
+export async function openSharedStore(
+  url: Secret,
+  database: Database,
+  clock?: () => number,
+): Promise<OpenSharedStore> {
   // The beats have a connection of their own, so that a busy process is not taken for a dead one.
   const connections = openConnections(url, 1)
+  const ofLimits = openConnections(url, 1)
   const shared = {
     process: database.process,
     processes: createProcesses(createQuery(connections)),
     runs: createRunClaims(database.query, database.transact),
+    leases: createLimitLeases(ofLimits, { health: database.health, now: clock }),
   }
   await shared.processes.enter(shared.process.id()).catch(async (error) => {
     await connections.close()
@@ -31,7 +38,7 @@ export async function openSharedStore(url: Secret, database: Database): Promise<
     ...shared,
     async leave() {
       await shared.processes.leave(shared.process.id()).catch(() => {})
-      await settleWithin(connections.close(), closeTimeoutMs)
+      await settleWithin(Promise.all([connections.close(), ofLimits.close()]), closeTimeoutMs)
     },
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type ReserveJob, reserveStatement } from '../billing/reservations.ts'
 import { type SettledRow, type SettleJob, settleStatement } from '../billing/settlement.ts'
+import { serverTime } from '../connection/clock.ts'
 import type { Connection } from '../connection/connections.ts'
 import { isRejected } from '../postgres-errors.ts'
 import { type WriteRows, writeParts } from '../writes.ts'
@@ -99,7 +100,7 @@ function organizationsOf(jobs: readonly Job[]): readonly string[] {
   ]
 }
 
-function writeStatement(id: string, jobs: readonly WriteJob[], now: number): Statement {
+function writeStatement(id: string, jobs: readonly WriteJob[]): Statement {
   const parameters = new Parameters()
   const parts = [
     `recorded AS (SELECT unnest(${parameters.add(jobs.map((job) => job.id))}::text[]) id)`,
@@ -108,7 +109,7 @@ function writeStatement(id: string, jobs: readonly WriteJob[], now: number): Sta
       jobs.map(({ rows }) => rows),
     ),
     `kept AS (INSERT INTO transactions (id, results, created_at)
-      VALUES (${parameters.add(id)}, '[]', ${parameters.add(now)}))`,
+      VALUES (${parameters.add(id)}, '[]', ${serverTime}))`,
   ]
   return { text: `WITH ${parts.join(',\n')} SELECT id FROM recorded`, values: parameters.values }
 }

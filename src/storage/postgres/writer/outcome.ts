@@ -1,3 +1,4 @@
+import { serverTime } from '../connection/clock.ts'
 import type { Connection, Connections, Query } from '../connection/connections.ts'
 
 /** The time to look for the outcome of a transaction, and between two attempts. */
@@ -49,9 +50,9 @@ export async function findOutcome(
  */
 async function readOutcome({ send }: Connection, ids: readonly string[]): Promise<Outcome | undefined> {
   const { rows: inserted } = await send(
-    "INSERT INTO transactions (id, results, created_at) SELECT unnest($1::text[]), '', $2 " +
+    `INSERT INTO transactions (id, results, created_at) SELECT unnest($1::text[]), '', ${serverTime} ` +
       'ON CONFLICT DO NOTHING RETURNING id',
-    [ids, Date.now()],
+    [ids],
   )
   if (inserted.length > 0) return undefined
   const { rows } = await send<{ readonly id: string; readonly results: string }>(
@@ -69,10 +70,10 @@ const maxDeleted = 5000
 export function createTransactionExpiry(query: Query): () => Promise<number> {
   return async () => {
     const [row] = await query<{ readonly deleted: number }>(
-      `WITH old AS (SELECT id FROM transactions WHERE created_at < $1 LIMIT ${maxDeleted}),
+      `WITH old AS (SELECT id FROM transactions WHERE created_at < ${serverTime} - $1 LIMIT ${maxDeleted}),
       deleted AS (DELETE FROM transactions WHERE id IN (SELECT id FROM old) RETURNING 1)
       SELECT count(*) deleted FROM deleted`,
-      [Date.now() - transactionAgeMs],
+      [transactionAgeMs],
     )
     return row?.deleted ?? 0
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { serverTime } from '../connection/clock.ts'
 import type { Connection, Connections, Query } from '../connection/connections.ts'
 import { isRejected, isRepeatable, toOutage } from '../postgres-errors.ts'
 import { findOutcome } from './outcome.ts'
@@ -68,11 +69,11 @@ async function runWork<T>({ send }: Connection, work: (query: Query) => Promise<
 }
 
 async function commit({ send }: Connection, id: string): Promise<void> {
-  const recorded = send(recordTransaction, [id, Date.now()])
+  const recorded = send(recordTransaction, [id])
   recorded.catch(() => {})
   const { command } = await send('COMMIT')
   await recorded
   if (command !== 'COMMIT') throw new Error('The transaction was rolled back.')
 }
 
-const recordTransaction = "INSERT INTO transactions (id, results, created_at) VALUES ($1, '', $2)"
+const recordTransaction = `INSERT INTO transactions (id, results, created_at) VALUES ($1, '', ${serverTime})`

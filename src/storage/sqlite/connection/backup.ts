@@ -1,6 +1,7 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { moveWithoutOverwrite, syncToDisk } from './publish-file.ts'
 
 /** A failed backup; its message is for the operator. */
 export class BackupError extends Error {
@@ -27,7 +28,7 @@ export async function backUp(
     await copyInThread(database, part)
     syncToDisk(part)
     if (overwrite) renameSync(part, target)
-    else moveWithoutOverwrite(part, target)
+    else if (!moveWithoutOverwrite(part, target)) throw targetExists(target)
     if (process.platform !== 'win32') syncToDisk(dirname(target))
   } catch (error) {
     throw error instanceof BackupError ? error : new BackupError(`The backup failed: ${messageOf(error)}.`)
@@ -60,22 +61,6 @@ reader.run('PRAGMA busy_timeout = 5000')
 reader.prepare('VACUUM INTO ?').run(workerData.target)
 reader.close()
 `
-
-function syncToDisk(path: string): void {
-  const descriptor = openSync(path, 'r')
-  fsyncSync(descriptor)
-  closeSync(descriptor)
-}
-
-/** A link fails if the target was created meanwhile; some file systems have no links. */
-function moveWithoutOverwrite(part: string, target: string): void {
-  try {
-    linkSync(part, target)
-  } catch {
-    if (existsSync(target)) throw targetExists(target)
-    renameSync(part, target)
-  }
-}
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, '') : String(error)

@@ -3,12 +3,12 @@ import type { Database } from '../connection/database.ts'
 import { isExhausted, newStep, spend, type Step, stepRows } from '../../common/step-size.ts'
 import type { Pins } from '../../common/pins.ts'
 import type { ResponseDeletion } from '../tables.ts'
-import type { Writer } from '../writer/writer.ts'
+import { isErasable, prepareErasures } from './response-erasures.ts'
 
 /**
  * Parts of transactions that hide responses, and erase those that no response follows. Erasing a response also erases its
  * deleted predecessors that lose their last follower. Whatever exceeds the size of a step, or is pinned, is marked as due
- * and left to later steps.
+ * and left to later steps; with a delay, so is every response that is hidden.
  */
 export type Removals = {
   remove(organization: string, id: string): RemovalResult
@@ -16,20 +16,22 @@ export type Removals = {
   expire(beforeId: string): number
   /** Whether a response is due and not pinned. */
   hasDue(): boolean
-  /** Does one step of erasing what is due. */
-  eraseDue(): void
+  /** Does one step of erasing what is due, and returns the number of responses. */
+  eraseDue(): number
 }
 
-export function prepareRemovals(database: Database, pins: Pins): Removals {
-  const statements = prepareStatements(database)
-  const eraseUpwards = prepareEraseUpwards(database, pins)
+export function prepareRemovals(database: Database, pins: Pins, delayMs = 0): Removals {
+  const erasable = delayMs > 0 ? isErasable : () => 'true'
+  const statements = prepareStatements(database, erasable('id'))
+  const eraseUpwards = prepareEraseUpwards(database, pins, erasable('?1'))
+  const removeNow = delayMs > 0 ? prepareHiding(database, delayMs) : eraseUpwards
   const selectDue = (limit: number) => statements.due.all(JSON.stringify(pins.removed()), limit)
 
   function remove(organization: string, id: string): RemovalResult {
     const found = statements.find.get(id, organization)
     if (found === null) return 'missing'
     if (found.unfinished === 1) return 'running'
-    eraseUpwards(organization, id, newStep())
+    removeNow(organization, id, newStep())
     return 'removed'
   }
 
@@ -49,7 +51,7 @@ export function prepareRemovals(database: Database, pins: Pins): Removals {
     while (!isExhausted(step)) {
       const oldest = statements.oldest.get(beforeId)
       if (oldest === null) break
-      eraseUpwards(oldest.organization, oldest.id, step)
+      removeNow(oldest.organization, oldest.id, step)
       count++
     }
     return count
@@ -59,10 +61,14 @@ export function prepareRemovals(database: Database, pins: Pins): Removals {
     remove,
     expire,
     hasDue: () => selectDue(1).length > 0,
-    eraseDue() {
-      eraseDueWithin(newStep())
-    },
+    eraseDue: () => eraseDueWithin(newStep()),
   }
+}
+
+/** Returns a function that removes a response that is not hidden yet. */
+function prepareHiding(database: Database, delayMs: number) {
+  const { hide } = prepareErasures(database, delayMs)
+  return (organization: string, id: string, step: Step): void => spend(step, hide(organization, id))
 }
 
 type ResponseKey = { readonly id: string; readonly organization: string }
@@ -71,8 +77,8 @@ type ResponseKey = { readonly id: string; readonly organization: string }
  * Erases a response that has no follower, then its predecessor if that is deleted and has no other follower, and so on. A
  * response that is followed, or pinned, is hidden.
  */
-function prepareEraseUpwards({ sqlite }: Database, pins: Pins) {
-  const condition = 'WHERE id = ?1 AND organization_id = ?2 AND (deletion IS NOT NULL OR id = ?3)'
+function prepareEraseUpwards({ sqlite }: Database, pins: Pins, erasable: string) {
+  const condition = `WHERE id = ?1 AND organization_id = ?2 AND (deletion IS NOT NULL OR id = ?3) AND ${erasable}`
   const erase = sqlite.prepare<ChangedRow & { readonly previous: string | null }, [string, string, string]>(
     `DELETE FROM responses ${condition}
       AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.organization_id = ?2 AND f.previous_id = ?1)
@@ -98,7 +104,7 @@ type ChangedRow = { readonly bytes: number }
 
 const size = 'octet_length(head) + octet_length(log) + octet_length(input) bytes'
 
-function prepareStatements({ sqlite }: Database) {
+function prepareStatements({ sqlite }: Database, erasable: string) {
   return {
     find: sqlite.prepare<{ readonly unfinished: number }, [string, string]>(
       "SELECT status IN ('queued', 'in_progress') unfinished FROM responses " +
@@ -110,30 +116,7 @@ function prepareStatements({ sqlite }: Database) {
     ),
     due: sqlite.prepare<ResponseKey, [pinned: string, limit: number]>(
       "SELECT organization_id organization, id FROM responses WHERE deletion = 'due' " +
-        'AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?',
+        `AND id NOT IN (SELECT value FROM json_each(?)) AND ${erasable} ORDER BY id LIMIT ?`,
     ),
-  }
-}
-
-/**
- * Returns a function that starts erasing in the background, one step per transaction, so that requests run between them.
- * What is not erased because the database was closed or failed is left to the next removal, or to the next start.
- */
-export function createEraser(writer: Writer, removals: Removals): () => void {
-  let erasing = false
-
-  async function eraseAll(): Promise<void> {
-    try {
-      while (removals.hasDue()) await writer.write(removals.eraseDue)
-    } catch {
-      // No caller waits for it, and nothing is lost.
-    }
-    erasing = false
-  }
-
-  return () => {
-    if (erasing) return
-    erasing = true
-    void eraseAll()
   }
 }

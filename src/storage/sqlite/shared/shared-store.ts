@@ -2,9 +2,10 @@ import type { ProcessIdentity, SharedStore } from '../../ports/shared-store.ts'
 import type { Database } from '../connection/database.ts'
 import { createRunClaims } from '../responses/run-claims.ts'
 import type { Writer } from '../writer/writer.ts'
+import { createLimitLeases } from './limit-leases.ts'
 import { openProcesses } from './processes.ts'
 
-/** This process among the others, until it leaves. */
+/** What this process shares with the others, but for what is written by the writer, until it leaves. */
 export type OpenSharedStore = Pick<SharedStore, 'process' | 'processes'> & {
   /** Removes this process if the database is not locked: otherwise the others remove it later. */
   leave(): Promise<void>
@@ -35,6 +36,12 @@ export function createSharedStore(
   { process, processes }: OpenSharedStore,
   database: Database,
   writer: Writer,
+  clock?: () => number,
 ): SharedStore {
-  return { process, processes, runs: createRunClaims(database, writer) }
+  return {
+    process,
+    processes,
+    runs: createRunClaims(database, writer),
+    leases: createLimitLeases(database, writer, clock),
+  }
 }

@@ -47,17 +47,21 @@ export async function dropStreams(cycles: number, seed: string, samples = 1): Pr
   await dropUntil(cycles / 10)
   for (let sample = 1; sample <= samples; sample++) await dropUntil((cycles * sample) / samples)
   const { books: billing } = gateway
-  billing.expectConsistent()
+  await billing.expectConsistent()
   const statuses: Record<number, number> = {}
-  for (const { status } of billing.rows()) statuses[status] = (statuses[status] ?? 0) + 1
-  const reserved = billing.account()[1] + billing.openReservations()
+  for (const { status } of await billing.usage()) statuses[status] = (statuses[status] ?? 0) + 1
+  const reserved = (await billing.account())[1] + (await billing.openReservations())
   await provider.stop()
   return { cycles: requested, memory, open: [provider.open(), reserved], statuses }
 }
 
 /** The least of some samples, once nothing is open any more: garbage comes and goes. */
 async function settledMemory({ books: billing, pid }: GatewayProcess, open: () => number): Promise<number> {
-  await waitUntil(() => open() === 0 && billing.openReservations() === 0, 'the end of every call', 20_000)
+  await waitUntil(
+    async () => open() === 0 && (await billing.openReservations()) === 0,
+    'the end of every call',
+    20_000,
+  )
   const samples: number[] = []
   for (let sample = 0; sample < 5; sample++) {
     samples.push(await memoryOf(pid()))

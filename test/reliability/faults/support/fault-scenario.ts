@@ -106,13 +106,13 @@ export function idOf({ headers }: Response): string {
 }
 
 /** Checks the billing of a call: the usage row, the charge and the balance agree, and no reservation is open. */
-export function expectSettled({ billing }: BillingScenario, id: string, row: object): void {
-  const found = billing.row(id)
+export async function expectSettled({ billing }: BillingScenario, id: string, row: object): Promise<void> {
+  const found = await billing.usageOf(id)
   expect(found).toMatchObject(row)
-  const { charge = 0 } = billing.entriesOf(id)
+  const { charge = 0 } = await billing.entriesOf(id)
   expect(1 - charge).toBe(1 + (found?.cost ?? 0))
-  expect(billing.openReservations()).toBe(0)
-  billing.expectConsistent()
+  expect(await billing.openReservations()).toBe(0)
+  await billing.expectConsistent()
 }
 
 /** The gateway has recovered: no upstream connection is open, and it serves requests. */
@@ -124,5 +124,5 @@ export async function expectHealthy(scenario: BillingScenario, fixture: Protocol
     { api: 'chat', stream: false },
     'four metres.',
   )
-  expect(scenario.billing.account()[1]).toBe(0)
+  expect((await scenario.billing.account())[1]).toBe(0)
 }

@@ -50,18 +50,18 @@ export async function killUnderLoad(
     const [stored, paid] = [memory.stored.length, memory.paid.size]
     await gateway.start()
     await liveOnce(gateway, ask, memory, draw)
-    gateway.books.expectConsistent()
+    await gateway.books.expectConsistent()
     await gateway.start()
     await expectKept(ask, since(memory.stored, stored, draw))
-    expectPaid(gateway, [...memory.paid].slice(paid))
+    await expectPaid(gateway, [...memory.paid].slice(paid))
     await gateway.kill()
     received?.(kill + 1)
   }
   await gateway.start()
   await settle(gateway)
   await expectKept(ask, memory.stored)
-  expectPaid(gateway, [...memory.paid])
-  expectSettled(gateway)
+  await expectPaid(gateway, [...memory.paid])
+  await expectSettled(gateway)
   const gone = memory.stored.filter(({ state }) => state === 'gone').length
   return { kills, stored: memory.stored.length, gone, paid: memory.paid.size }
 }
@@ -115,41 +115,39 @@ async function expectAsReceived(
 }
 
 /** A complete reply was billed at the cost in its header. */
-function expectPaid(
+async function expectPaid(
   { books: billing }: GatewayProcess,
   paid: readonly (readonly [request: string, cost: string])[],
-): void {
+): Promise<void> {
   for (const [request, cost] of paid) {
-    const row = billing.row(request)
+    const row = await billing.usageOf(request)
     expect([request, row?.status]).toEqual([request, 200])
     if (cost !== '') expect([request, row?.cost]).toEqual([request, Number(parseUsd(cost))])
-    const { charge = 0 } = billing.entriesOf(request)
+    const { charge = 0 } = await billing.entriesOf(request)
     expect([request, 1 - charge]).toEqual([request, 1 + (row?.cost ?? 0)])
   }
 }
 
 /** Waits until every run of an earlier process has finished. */
 async function settle({ books: billing }: GatewayProcess): Promise<void> {
-  const unfinished = billing.sqlite.query(
-    "SELECT count(*) FROM responses WHERE status IN ('queued', 'in_progress')",
-  )
+  const unfinished = () => billing.rows("SELECT id FROM responses WHERE status IN ('queued', 'in_progress')")
   await waitUntil(
-    () => unfinished.values()[0]?.[0] === 0 && billing.openReservations() === 0,
+    async () => (await unfinished()).length === 0 && (await billing.openReservations()) === 0,
     'the end of every run',
     60_000,
   )
 }
 
-function expectSettled({ books: billing }: GatewayProcess): void {
-  billing.expectConsistent()
-  expect(billing.account('acme')[1]).toBe(0)
-  expect(billing.sqlite.query('SELECT count(*) FROM response_log').values()).toEqual([[0]])
+async function expectSettled({ books: billing }: GatewayProcess): Promise<void> {
+  await billing.expectConsistent()
+  expect((await billing.account('acme'))[1]).toBe(0)
+  expect(await billing.values('SELECT count(*) FROM response_log')).toEqual([[0]])
   const orphans =
     "SELECT count(*) FROM ledger WHERE kind <> 'credit' AND request_id NOT IN (SELECT id FROM usage)"
-  expect(billing.sqlite.query(orphans).values()).toEqual([[0]])
+  expect(await billing.values(orphans)).toEqual([[0]])
   const twice =
     "SELECT count(*) FROM (SELECT 1 FROM ledger WHERE kind = 'charge' GROUP BY request_id HAVING count(*) > 1)"
-  expect(billing.sqlite.query(twice).values()).toEqual([[0]])
+  expect(await billing.values(twice)).toEqual([[0]])
 }
 
 function asker({ url }: GatewayProcess, key: string): SendRequest {

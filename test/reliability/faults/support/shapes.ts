@@ -53,16 +53,14 @@ export async function sendShapes(scale: number): Promise<Shaped> {
       const watched = watchMemory(gateway)
       const found = await shape({ gateway, scale, ask: (path, body) => ask(gateway, path, body) })
       for (const status of found) count(name, status)
-      await waitUntil(
-        async () => (await heldBytes(gateway)) === 0,
-        `nothing to be held after ${name}`,
-        30_000,
-      )
+      const isReleased = async () => (await heldBytes(gateway)) === 0
+      await waitUntil(isReleased, `nothing to be held after ${name}`, 30_000)
       memory[name] = watched.highest()
       waits[name] = probe.worst()
     }
     memory.after = Math.round(await memoryOf(gateway.pid()))
-    return { statuses, memory, waits, held: await heldBytes(gateway), open: gateway.books.openReservations() }
+    const open = await gateway.books.openReservations()
+    return { statuses, memory, waits, held: await heldBytes(gateway), open }
   } finally {
     await provider.stop()
   }
@@ -168,7 +166,7 @@ async function leavingAtTheEnd({ gateway, scale }: World): Promise<readonly numb
     return reply.status
   })
   const statuses = await Promise.all(left)
-  await waitUntil(() => gateway.books.openReservations() === 0, 'the end of every call', 20_000)
+  await waitUntil(async () => (await gateway.books.openReservations()) === 0, 'the end of every call', 20_000)
   return statuses
 }
 

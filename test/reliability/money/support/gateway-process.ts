@@ -3,13 +3,14 @@ import type { SettingsFile } from '../../../../src/config/settings.ts'
 import { temporaryHome } from '../../../unit/config/support/temporary-home.ts'
 import { type Serving, startServing } from '../../load/program.ts'
 import { firstKey } from '../../../support/app.ts'
+import type { DatabaseLocation } from '../../../../src/storage/open-storage.ts'
+import { databaseEnvironment, newDatabase } from '../../../support/database-connection.ts'
 import { type BillingDatabase, openBillingDatabase } from '../../../support/billing-database.ts'
 
 /** The program with its own data folder, which can be killed and restarted. */
 export type GatewayProcess = AsyncDisposable & {
   readonly books: BillingDatabase
-  /** The data folder. */
-  readonly data: string
+  readonly database: DatabaseLocation
   readonly url: () => string
   readonly pid: () => number
   /** Resolves when it listens. */
@@ -30,13 +31,13 @@ export async function createGatewayProcess(
   settings: SettingsFile = {},
 ): Promise<GatewayProcess> {
   const home = temporaryHome({ 'work/weir.yaml': settingsFor(provider, pricing, settings) })
-  const data = home.place('data')
-  const billing = openBillingDatabase(home.place('data/weir.db'))
+  const database = await newDatabase()
+  const billing = await openBillingDatabase(database.location)
   const command = ['src/main.ts', 'serve', '--host', '127.0.0.1', '--port', '0']
   const environment = {
     HOME: home.place('work'),
     WEIR_CONFIG: home.place('work/weir.yaml'),
-    WEIR_DATA: data,
+    ...databaseEnvironment(database.location),
     WEIR_BOOTSTRAP_KEY: firstKey,
   }
   let serving: Serving | undefined
@@ -47,7 +48,7 @@ export async function createGatewayProcess(
   const kill = async () => serving?.[Symbol.asyncDispose]()
   return {
     books: billing,
-    data,
+    database: database.location,
     url: () => running().url,
     pid: () => running().pid,
     async start() {
@@ -58,7 +59,8 @@ export async function createGatewayProcess(
     stop: () => running().stop(),
     async [Symbol.asyncDispose]() {
       await kill()
-      billing[Symbol.dispose]()
+      await billing[Symbol.asyncDispose]()
+      await database.delete()
       home[Symbol.dispose]()
     },
   }

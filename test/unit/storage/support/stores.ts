@@ -49,6 +49,8 @@ export type TestStore = {
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
+  /** The same after a restart, or in another process; hidden ones are erased after this delay. */
+  otherResponses(erasureDelayMs: number): Responses
   readonly usage: Pick<UsageUpkeep, 'expire'>
   readonly buckets: UsageBuckets
   /** These depend on a clock. */
@@ -66,8 +68,11 @@ export type TestStore = {
 /** A store that processes share; this one has entered. */
 export type SharedTestStore = TestStore & { readonly shared: SharedStore }
 
+/** `clock` is that of the rate limits; otherwise it is that of the database. */
+export type StoreOptions = { readonly clock?: () => number }
+
 /** Opens an empty store that is closed after the test. */
-export type OpenStore<Store = TestStore> = () => Promise<Store>
+export type OpenStore<Store = TestStore> = (options?: StoreOptions) => Promise<Store>
 
 /** Defines the same tests for every store. Without PostgreSQL on the machine, its tests are skipped. */
 export function testStores(define: (open: OpenStore) => void): void {
@@ -82,7 +87,7 @@ export function testSharedStores(define: (open: OpenStore<SharedTestStore>) => v
 }
 
 /** The rows as lists of values. */
-export async function valuesOf(store: TestStore, text: string): Promise<unknown[][]> {
+export async function valuesOf(store: Pick<TestStore, 'rows'>, text: string): Promise<unknown[][]> {
   return (await store.rows(text)).map((row) => Object.values(row))
 }
 
@@ -92,12 +97,12 @@ export async function openSqliteStore(): Promise<TestStore> {
 }
 
 /** A store in a SQLite file for several processes. */
-export async function openSharedSqliteStore(): Promise<SharedTestStore> {
+export async function openSharedSqliteStore({ clock }: StoreOptions = {}): Promise<SharedTestStore> {
   const identity = createProcessIdentity()
   const storage = testStorage(identity)
   const entered = await openSqliteShared(storage.database, identity)
   onTestFinished(entered.leave)
-  const shared = createSharedStore(entered, storage.database, storage.writer)
+  const shared = createSharedStore(entered, storage.database, storage.writer, clock)
   return { ...sqliteStoreOf(storage), shared }
 }
 
@@ -107,7 +112,8 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
     organizations: createOrganizations(database, writer),
     ledger: createLedger(database, writer),
     completions: createCompletions(database, writer),
-    responses: createResponses(database, writer),
+    responses: createResponses(database, writer, 0),
+    otherResponses: (delay) => createResponses(database, writer, delay),
     usage: { expire: (before) => writer.write(() => expire(before)) },
     buckets: createUsageBuckets(database),
     keys: (now) => createKeys(database, writer, now),
@@ -121,11 +127,11 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
 }
 
 /** A store in a database of its own. */
-export async function openPostgresStore(): Promise<SharedTestStore> {
+export async function openPostgresStore({ clock }: StoreOptions = {}): Promise<SharedTestStore> {
   const server = await sharedPostgres()
   const url = await server.createDatabase()
   const database = await postgresDatabase.openDatabase(new Secret(url), quietLog)
-  const shared = await openPostgresShared(new Secret(url), database)
+  const shared = await openPostgresShared(new Secret(url), database, clock)
   onTestFinished(async () => {
     await database.close()
     await shared.leave()
@@ -137,7 +143,8 @@ export async function openPostgresStore(): Promise<SharedTestStore> {
     organizations: postgresOrganizations.createOrganizations(database),
     ledger: postgresLedger.createLedger(database),
     completions: postgresCompletions.createCompletions(database),
-    responses: postgresResponses.createResponses(database),
+    responses: postgresResponses.createResponses(database, 0),
+    otherResponses: (delay) => postgresResponses.createResponses(database, delay),
     usage: postgresUsage.createUsageExpiry(query),
     buckets: postgresBuckets.createUsageBuckets(database),
     keys: (now) => postgresKeys.createKeys(database, now),

@@ -1,6 +1,15 @@
 /** The time in which an empty bucket fills. */
 const minuteMs = 60_000
 
+/** What a bucket consists of. */
+export type BucketState = {
+  readonly limit: number
+  /** In units of the bucket; more than the limit of a minute is a debt. */
+  readonly spent: number
+  /** Up to when it has refilled, in milliseconds of its clock. */
+  readonly refilledAt: number
+}
+
 /**
  * A token bucket: it holds the limit of one minute and refills continuously. `now` is milliseconds of a
  * monotonic clock.
@@ -17,6 +26,17 @@ export class TokenBucket {
   constructor(limit: number, now: number) {
     this.#limit = Math.min(limit, maxLimit)
     this.#refilledAt = Math.floor(now)
+  }
+
+  /** Restores a bucket from its state. */
+  static from({ limit, spent, refilledAt }: BucketState): TokenBucket {
+    const bucket = new TokenBucket(limit, refilledAt)
+    bucket.#spent = spent
+    return bucket
+  }
+
+  get state(): BucketState {
+    return { limit: this.#limit, spent: this.#spent, refilledAt: this.#refilledAt }
   }
 
   /**
@@ -57,6 +77,13 @@ export class TokenBucket {
 
   get limit(): number {
     return this.#limit
+  }
+
+  /** Returns the milliseconds until `take` would take the amount: 0 if it would now. */
+  waitFor(amount: number, now: number): number {
+    this.#refill(now)
+    const missing = Math.min(toUnits(amount), this.#capacity) + this.#spent - this.#capacity
+    return missing > 0 ? ceilDivide(missing, this.#limit) : 0
   }
 
   /** The available amount, rounded down; 0 while the bucket is in debt. */

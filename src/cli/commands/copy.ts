@@ -1,0 +1,139 @@
+import { formatUsd } from '../../lib/usd.ts'
+import { copyDatabase, type CopyProgress, type CopyResult } from '../../storage/copy/copy-database.ts'
+import { openCopySource, openCopyTarget } from '../../storage/copy/open-ends.ts'
+import { hasRunningServers } from '../../storage/copy/running-servers.ts'
+import type { CopySource, CopyTarget } from '../../storage/ports/copy.ts'
+import { commonFlagsHelp, parseFlags } from '../args.ts'
+import type { Command } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { type CopyEnds, findCopyEnds } from '../copy/copy-ends.ts'
+import { CommandError } from '../errors.ts'
+import { logTo } from '../log.ts'
+import { barText, jsonText, table } from '../output.ts'
+import { createProgress } from '../progress.ts'
+
+const usage = `Usage
+  weir copy --to URL|DIR [--from URL|DIR]
+
+Copies all data to another database: from the SQLite file to PostgreSQL, or back. API keys, ids,
+balances, usage and everything that is stored are the same afterwards. Stop the servers first. The
+target must be empty, and the source does not change. If a copy is interrupted, no server can use
+the target; run the command again, and it starts over. At the end, the number of rows and the sums
+of the balances are compared. Then change the setting of the database, and start weir serve.
+
+Flags
+  --to DATABASE    the empty target: the URL of a PostgreSQL database, or a folder for a SQLite file;
+                   default: WEIR_COPY_TO, else the configured database
+  --from DATABASE  the source; default: WEIR_COPY_FROM, else the configured database
+
+Other users of the machine can read the flags of a running command: to hide a password, set the
+variable instead of the flag.
+
+Examples
+  weir copy --to postgres://weir@db.example.com/weir
+  WEIR_COPY_TO=postgres://weir:PASSWORD@db.example.com/weir weir copy
+  weir copy --from postgres://weir@db.example.com/weir --to ./data
+
+${commonFlagsHelp}`
+
+/** `weir copy`. */
+export const copy: Command = {
+  name: 'copy',
+  summary: 'copy all data to another database: from SQLite to PostgreSQL, or back',
+  usage,
+  async run(args, context) {
+    const signature = { command: 'copy', flags: { from: 'text', to: 'text' } } as const
+    const { flags } = parseFlags(args, signature)
+    const started = performance.now()
+    const copied = await copyBetween(findCopyEnds(flags, context), flags.json, context)
+    const seconds = Math.round(performance.now() - started) / 1000
+    context.out(flags.json ? jsonText(toJson(copied, seconds)) : report(copied, seconds))
+    return 0
+  },
+}
+
+type Copied = { readonly from: string; readonly to: string; readonly result: CopyResult }
+
+async function copyBetween(ends: CopyEnds, json: boolean | undefined, context: CliContext): Promise<Copied> {
+  const log = logTo(context, json)
+  const source = await openCopySource(ends.from)
+  try {
+    const target = await openCopyTarget(ends.to, log)
+    try {
+      const result = await copyWithProgress(source, target, json, context)
+      return { from: source.label, to: target.label, result }
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+async function copyWithProgress(
+  source: CopySource,
+  target: CopyTarget,
+  json: boolean | undefined,
+  context: CliContext,
+): Promise<CopyResult> {
+  const progress = createProgress(context, json)
+  progress.show(() => `Checking that no server uses ${source.label}.`)
+  try {
+    await assertUnused(source)
+    progress.show(() => `Counting the rows of ${source.label}.`)
+    return await copyDatabase(source, target, (state) => progress.show(() => progressText(state)))
+  } finally {
+    progress.end()
+  }
+}
+
+/** What a server stores during the copy would be missing in it. */
+async function assertUnused(source: CopySource): Promise<void> {
+  if (await hasRunningServers(source))
+    throw new CommandError(
+      `The database ${source.label} is in use by a weir server. Stop all servers that use it, because what they ` +
+        'store during the copy would be missing in it.',
+    )
+}
+
+const barWidth = 20
+
+function progressText({ table, copied, total }: CopyProgress): string {
+  const share = total === 0 ? 1 : Math.min(1, copied / total)
+  const bar = barText(share, barWidth).padEnd(barWidth)
+  return `Copying  ${bar}  ${Math.floor(share * 100)} % of ${total} rows, ${labelOf(table)}`
+}
+
+function report({ from, to, result }: Copied, seconds: number): string {
+  const rows = table(Object.entries(result.rows), [
+    { title: 'Data', value: ([name]) => labelOf(name) },
+    { title: 'Rows', value: ([, count]) => String(count), align: 'right' },
+  ])
+  const { balance, reserved } = result.sums
+  return [
+    `Copied ${from} to ${to} in ${seconds.toFixed(1)} s.`,
+    '',
+    rows,
+    '',
+    `Balances: ${formatUsd(balance)} USD, of which ${formatUsd(reserved)} USD is reserved.`,
+    'Verified: the number of rows of every table and the sums of balances and ledger are equal.',
+    'To use the copy, change the database in weir.yaml or WEIR_DATABASE, and start weir serve.',
+  ].join('\n')
+}
+
+function labelOf(table: string): string {
+  return table.replaceAll('_', ' ')
+}
+
+function toJson({ from, to, result }: Copied, seconds: number) {
+  const { balance, reserved, ledger } = result.sums
+  return {
+    from,
+    to,
+    rows: result.rows,
+    balance: formatUsd(balance),
+    reserved: formatUsd(reserved),
+    ledger: formatUsd(ledger),
+    seconds,
+  }
+}

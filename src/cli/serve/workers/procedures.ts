@@ -1,0 +1,48 @@
+import type { LoadedSettings } from '../../../config/load.ts'
+import type { MetricSnapshot } from '../../../observability/metrics/snapshot.ts'
+import type { BannerFacts } from '../banner.ts'
+import type { OutputFormat } from './worker-output.ts'
+
+/** What a worker needs to serve. The settings may have secrets, which no argument or file would keep. */
+export type WorkerInput = {
+  /** Counts from 1. */
+  readonly number: number
+  /** The settings, with the port that all workers share. */
+  readonly loaded: LoadedSettings
+  readonly drainMs: number
+  readonly format: OutputFormat
+}
+
+/** What a worker reports when it serves. */
+export type StartedWorker = {
+  readonly facts: BannerFacts
+  /** Its id in the database. */
+  readonly process: string | undefined
+}
+
+/** The metrics of one process. */
+export type ProcessMetrics = readonly MetricSnapshot[]
+
+/** The procedures of a worker. */
+export type WorkerProcedures = {
+  /** Opens the database and listens. */
+  start(input: WorkerInput): Promise<StartedWorker>
+  /** Applies other settings, or rejects and changes nothing. */
+  reload(loaded: LoadedSettings): Promise<void>
+  metrics(): Promise<ProcessMetrics>
+  /** Another worker with this id in the database has ended. */
+  removeProcess(id: string): Promise<void>
+  /** Rejects new calls, waits for open ones, and ends. */
+  drain(): void
+  /** Ends now, even if calls are open. */
+  abort(): void
+}
+
+/** The procedures of the supervisor. */
+export type SupervisorProcedures = {
+  /** Returns the metrics of all other processes; the worker sends its own, which are kept in case it ends. */
+  otherMetrics(own: ProcessMetrics): Promise<readonly ProcessMetrics[]>
+}
+
+/** The name of the hidden command of a worker. */
+export const workerCommand = 'serve-worker'

@@ -1,0 +1,84 @@
+import { configure } from '../../../gateway/configuration.ts'
+import { createLog, type Log } from '../../../lib/log.ts'
+import { logTo, logWarnings } from '../../log.ts'
+import type { ServeInput } from '../serve-input.ts'
+import { listenForStopSignals, logShutdown, type StopSignals } from '../shutdown.ts'
+import { databaseLocation } from '../start-runtime.ts'
+import { startupText } from '../startup-text.ts'
+import { type ClaimedPort, claimPort } from './claim-port.ts'
+import { prepareDatabase, type WorkersDatabase } from './database.ts'
+import { createMetricsGatherer } from './gather-metrics.ts'
+import { reloadWorkersOnSignal } from './reload-workers.ts'
+import { createWorkerInput } from './worker-input.ts'
+import { createWorkerLines, type WorkerLines } from './worker-lines.ts'
+import { WorkerPool } from './worker-pool.ts'
+import { spawnWorker } from './worker-process.ts'
+
+/**
+ * Serves with this number of worker processes, until a signal stops them. This process is their supervisor: it listens
+ * for signals, owns the outputs and the lock of the data folder, and replaces workers; only they accept connections.
+ */
+export async function serveWithWorkers(count: number, input: ServeInput): Promise<void> {
+  const { loaded, flags, output } = input
+  const { context } = output
+  const log = logTo(context, flags.json)
+  const stopSignals = listenForStopSignals(context)
+  logWarnings(loaded.warnings, log)
+  // Throws before anything is created or changed. The first worker logs the warnings.
+  configure({ ...loaded, environment: context.environment }, silent)
+  const port = await claimPort(loaded.settings, log)
+  try {
+    const location = databaseLocation(loaded)
+    const database = await prepareDatabase(location, context.environment.WEIR_BOOTSTRAP_KEY, log)
+    try {
+      await supervise({ ...input, count, port, log, stopSignals, firstKey: database.firstKey })
+    } finally {
+      database.release()
+    }
+  } finally {
+    port.release()
+  }
+}
+
+type SupervisorInput = ServeInput & {
+  readonly count: number
+  readonly port: ClaimedPort
+  readonly firstKey: WorkersDatabase['firstKey']
+  readonly stopSignals: StopSignals
+  readonly log: Log
+}
+
+const silent = createLog(() => {})
+
+async function supervise(input: SupervisorInput): Promise<void> {
+  const { port, firstKey, drainMs, log, stopSignals, output } = input
+  const lines = createWorkerLines(output, input.flags.json === true)
+  const pool = createPool(input, lines)
+  try {
+    const facts = await Promise.race([pool.start(), stopSignals.first])
+    if (facts !== undefined) {
+      lines.showBanner(startupText({ facts, firstKey, url: port.url }, input))
+      reloadWorkersOnSignal(pool, input, log)
+      await Promise.race([stopSignals.first, pool.failed])
+    }
+    logShutdown(drainMs, log)
+    await pool.drain(drainMs, stopSignals.second)
+  } finally {
+    // After a failure, the workers that did start end at once.
+    await pool.drain(0, Promise.resolve())
+    await lines.flush()
+  }
+}
+
+function createPool(input: SupervisorInput, lines: WorkerLines): WorkerPool {
+  const metrics = createMetricsGatherer(() => pool, lines.dropped)
+  const pool: WorkerPool = new WorkerPool({
+    count: input.count,
+    loaded: input.loaded,
+    input: createWorkerInput(input, input.port.port),
+    spawn: () => lines.relay((listener) => spawnWorker({ ...listener, otherMetrics: metrics.others })),
+    onEnded: metrics.keep,
+    log: input.log,
+  })
+  return pool
+}

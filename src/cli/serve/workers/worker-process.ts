@@ -1,0 +1,78 @@
+import { programCommand } from '../../invocation.ts'
+import { Channel } from './channel.ts'
+import {
+  type ProcessMetrics,
+  type SupervisorProcedures,
+  workerCommand,
+  type WorkerProcedures,
+} from './procedures.ts'
+import { relayLines } from './relay-lines.ts'
+
+/** Receives what a worker writes, and its calls. */
+export type WorkerListener = {
+  /** Standard output is read when this resolves: the banner comes before the first request. */
+  readonly outputReady: Promise<unknown>
+  onOutputLine(line: string): void
+  onLogLine(line: string): void
+  /** See `SupervisorProcedures`. */
+  otherMetrics(worker: WorkerProcess): Promise<readonly ProcessMetrics[]>
+}
+
+/** A worker, as its supervisor sees it. */
+export type WorkerProcess = {
+  readonly pid: number
+  readonly call: Channel<WorkerProcedures, SupervisorProcedures>['call']
+  /** Resolves when the process has ended and its log was read. */
+  readonly ended: Promise<WorkerEnd>
+  /** Resolves when its standard output was read to the end. */
+  readonly outputRead: Promise<void>
+  /** The metrics that the worker sent last; those that only grow are kept when it has ended. */
+  lastMetrics: ProcessMetrics
+  /** The id of the worker in the database, when it has started. */
+  process: string | undefined
+  kill(): void
+}
+
+export type WorkerEnd = { readonly exitCode: number | null; readonly signal: string | null }
+
+/** Starts a process of this program that waits for its `start`; `command` is another one in a test. */
+export function spawnWorker(
+  listener: WorkerListener,
+  command: readonly string[] = [...programCommand(), workerCommand],
+): WorkerProcess {
+  const child = Bun.spawn([...command], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: process.env,
+    serialization: 'json',
+    ipc: (message) => channel.receive(message),
+    onDisconnect: () => channel.close(),
+  })
+  const channel = new Channel<WorkerProcedures, SupervisorProcedures>(
+    // A worker that has ended is noticed by its end.
+    (envelope) => void child.send(envelope),
+    {
+      otherMetrics(own) {
+        worker.lastMetrics = own
+        return listener.otherMetrics(worker)
+      },
+    },
+  )
+  const outputRead = listener.outputReady.then(() => relayLines(child.stdout, listener.onOutputLine))
+  const logRead = relayLines(child.stderr, listener.onLogLine)
+  const worker: WorkerProcess = {
+    pid: child.pid,
+    call: (name, input, timeoutMs) => channel.call(name, input, timeoutMs),
+    ended: endOf(child, logRead),
+    outputRead,
+    lastMetrics: [],
+    process: undefined,
+    kill: () => child.kill('SIGKILL'),
+  }
+  return worker
+}
+
+async function endOf(child: Bun.Subprocess, logRead: Promise<void>): Promise<WorkerEnd> {
+  await child.exited
+  await logRead
+  return { exitCode: child.exitCode, signal: child.signalCode === null ? null : String(child.signalCode) }
+}

@@ -1,0 +1,156 @@
+import { gatewayStopping, serviceUnavailable } from '../../../lib/errors/errors.ts'
+import { withTimeout } from '../../../lib/time.ts'
+import type {
+  BucketExchange,
+  BucketGrant,
+  SlotExchange,
+  SlotGrant,
+} from '../../../storage/ports/limit-leases.ts'
+import type { SharedStore } from '../../../storage/ports/shared-store.ts'
+
+/** An exchange that is about to be made, and who receives its answer. */
+export type PreparedExchange<Exchange, Grant> = {
+  readonly exchange: Exchange
+  receive(grant: Grant): void
+  fail(error: Error): void
+}
+
+/** The exchanges of an organization. */
+export type PreparedExchanges = {
+  readonly buckets: readonly PreparedExchange<BucketExchange, BucketGrant>[]
+  readonly slots: readonly PreparedExchange<SlotExchange, SlotGrant>[]
+}
+
+/** A limiter that takes its leases in rounds. */
+export type RoundMember = {
+  /** Returns what is to be exchanged now; without `keep`, everything that is not used is returned. */
+  prepare(keep: boolean): PreparedExchanges
+  /** Whether the next regular round has something to do for it. */
+  isDue(): boolean
+  /** Whether it holds and owes nothing. */
+  isIdle(): boolean
+  /** The slots of this process do not count any more. */
+  forgetSlots(): void
+}
+
+/**
+ * The exchanges of this process with the store. One round runs at a time, and serves all limiters that have something to
+ * exchange: the requests that arrive meanwhile share the next one.
+ */
+export class ExchangeRounds {
+  readonly #shared: Pick<SharedStore, 'process' | 'leases'>
+  /** The limiters of the next round. */
+  readonly #due = new Set<RoundMember>()
+  /** The limiters that hold or owe something. */
+  readonly #active = new Set<RoundMember>()
+  #process: string
+  #waiting = 0
+  #running: Promise<void> | undefined
+  #timer: Timer | undefined
+  #stopped = false
+
+  constructor(shared: Pick<SharedStore, 'process' | 'leases'>) {
+    this.#shared = shared
+    this.#process = shared.process.id()
+  }
+
+  /** Makes a request of the limiter that the next round answers; rejects with 503 if too many are waiting. */
+  async ask<Value>(member: RoundMember, request: () => Promise<Value>): Promise<Value> {
+    if (this.#stopped) throw gatewayStopping()
+    if (this.#waiting >= maxWaiting)
+      throw serviceUnavailable('Too many requests are waiting for their rate limits. Try again later.')
+    this.#waiting++
+    try {
+      const answer = request()
+      this.start(member)
+      return await answer
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  /** Starts a round for the limiter, or adds it to the next one. */
+  start(member: RoundMember): void {
+    this.watch(member)
+    this.#due.add(member)
+    if (!this.#stopped) this.#running ??= this.#run()
+  }
+
+  /** Includes the limiter in the regular rounds until it is idle. */
+  watch(member: RoundMember): void {
+    this.#active.add(member)
+    if (!this.#stopped) this.#timer ??= setTimeout(this.#startRegular, intervalMs).unref()
+  }
+
+  /** Returns everything to the store; rejects later requests. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    await this.#running
+    for (const member of this.#active) this.#due.add(member)
+    while (this.#due.size > 0) await this.#exchange(false)
+  }
+
+  readonly #startRegular = (): void => {
+    this.#timer = undefined
+    for (const member of this.#active)
+      if (member.isIdle()) this.#active.delete(member)
+      else if (member.isDue()) this.start(member)
+      else this.watch(member)
+  }
+
+  async #run(): Promise<void> {
+    // After the other requests of this turn of the event loop.
+    await Promise.resolve()
+    while (this.#due.size > 0) await this.#exchange(true)
+    this.#running = undefined
+  }
+
+  async #exchange(keep: boolean): Promise<void> {
+    this.#forgetSlotsIfRemoved()
+    const members = [...this.#due].slice(0, maxMembers)
+    for (const member of members) this.#due.delete(member)
+    const prepared = members.map((member) => member.prepare(keep))
+    const [buckets, slots] = [
+      prepared.flatMap(({ buckets }) => buckets),
+      prepared.flatMap(({ slots }) => slots),
+    ]
+    if (buckets.length + slots.length === 0) return
+    try {
+      const grants = await withTimeout(this.#grantsOf(buckets, slots), timeoutMs, unavailable)
+      for (const [index, grant] of grants.buckets.entries()) buckets[index]?.receive(grant)
+      for (const [index, grant] of grants.slots.entries()) slots[index]?.receive(grant)
+    } catch (error) {
+      const failure = error instanceof Error ? error : unavailable()
+      for (const { fail } of [...buckets, ...slots]) fail(failure)
+    }
+  }
+
+  #grantsOf(buckets: PreparedExchanges['buckets'], slots: PreparedExchanges['slots']) {
+    const { leases } = this.#shared
+    return leases.exchange(
+      this.#process,
+      buckets.map(({ exchange }) => exchange),
+      slots.map(({ exchange }) => exchange),
+    )
+  }
+
+  /** A process that was removed and has entered again has no slots under its new id. */
+  #forgetSlotsIfRemoved(): void {
+    const process = this.#shared.process.id()
+    if (process === this.#process) return
+    this.#process = process
+    for (const member of this.#active) member.forgetSlots()
+  }
+}
+
+/** Between two regular rounds; with the time that spare is kept, it is returned within a quarter of a second. */
+const intervalMs = 50
+const timeoutMs = 5000
+const maxWaiting = 10_000
+/** The limiters of one round. */
+const maxMembers = 200
+
+function unavailable(): Error {
+  return serviceUnavailable('The database of the gateway is unavailable. Try again later.')
+}

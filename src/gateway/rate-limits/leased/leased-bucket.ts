@@ -1,0 +1,175 @@
+import { TokenBucket } from '../../../lib/token-bucket.ts'
+import type { BucketExchange, BucketGrant, BucketKind } from '../../../storage/ports/limit-leases.ts'
+import type { BucketStatus } from '../organization-limiter.ts'
+import type { PreparedExchange } from './exchange-rounds.ts'
+import { Recent } from './recent.ts'
+
+/** The part of a bucket that this process has taken from the store and not used yet. */
+export class LeasedBucket {
+  readonly kind: BucketKind
+  readonly #organization: string
+  readonly #now: () => number
+  readonly #used = new Recent((one, other) => one + other)
+  /** What can be taken without an exchange; negative for what was used beyond that. */
+  #balance = 0
+  #waiting: Waiting[] = []
+  /** The requests whose exchange is running, and its correction, which the known bucket does not have yet. */
+  #sent = 0
+  #correcting = 0
+  /** What will probably be taken soon. */
+  #expected = 0
+  /** The last exchange granted less spare than was wanted: the bucket has little left. */
+  #scarce = false
+  /** The bucket of the store as of the last exchange, whose time is on the clock of `performance.now()`. */
+  #known: TokenBucket
+  #knownAt = Number.NEGATIVE_INFINITY
+
+  /** `now` is milliseconds of a monotonic clock. */
+  constructor(kind: BucketKind, organization: string, limit: number, now: () => number) {
+    this.kind = kind
+    this.#organization = organization
+    this.#now = now
+    this.#known = new TokenBucket(limit, now())
+  }
+
+  get limit(): number {
+    return this.#known.limit
+  }
+
+  /** Changes the limit; what is known and held keeps its share of it. */
+  resize(limit: number): void {
+    const before = this.limit
+    this.#known.resize(limit, this.#now())
+    if (this.limit === before) return
+    this.#balance = Math.floor((this.#balance * this.limit) / before)
+    this.#knownAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** Takes the amount if it is held; returns false otherwise. */
+  tryTake(amount: number): boolean {
+    if (this.#waiting.length > 0 || amount > this.#balance) return false
+    this.#balance -= amount
+    this.#used.add(amount)
+    return true
+  }
+
+  /** The milliseconds until the amount may be there if the last exchange was just now and has not left it; 0 otherwise. */
+  refusalOf(amount: number): number {
+    const isExchanging = this.#waiting.length > 0 || this.#sent > 0 || this.#correcting !== 0
+    if (isExchanging || performance.now() - this.#knownAt > maxRefusalAgeMs) return 0
+    return this.#known.waitFor(amount - this.#balance, this.#now())
+  }
+
+  /** Asks the store for the amount; resolves with 0, or with the milliseconds until it may be there. */
+  take(amount: number): Promise<number> {
+    return new Promise((resolve, reject) => this.#waiting.push({ amount, resolve, reject }))
+  }
+
+  /** The next exchange asks for this amount as well, if the bucket has plenty. */
+  expect(amount: number): void {
+    this.#expected += amount
+  }
+
+  /** Takes the amount even if it is not there; a negative amount is returned. */
+  charge(amount: number): void {
+    this.#balance -= amount
+    if (amount > 0) this.#used.add(amount)
+  }
+
+  /** Whether an exchange should not wait for the next round: little is left, for this process or for all. */
+  isUrgent(): boolean {
+    const wanted = this.#used.value
+    if (this.#scarce) return this.#balance !== 0
+    if (Math.abs(this.#balance - wanted) * plentyFactor > this.#known.remaining(this.#now())) return true
+    return this.#balance < wanted / 4
+  }
+
+  /** Whether a round of exchanges has something to do for this bucket. */
+  isDue(): boolean {
+    const wanted = this.#used.value
+    if (this.#waiting.length > 0 || this.#balance < 0 || this.#balance > 2 * wanted) return true
+    return !this.#scarce && this.#balance < wanted / 2
+  }
+
+  /** Whether nothing is held, owed or waited for. */
+  isIdle(): boolean {
+    return this.#balance === 0 && this.#waiting.length === 0 && this.#sent === 0
+  }
+
+  /** Returns the next exchange if there is a reason for one; it answers the waiting requests. Without `keep` it returns all. */
+  prepare(keep: boolean): PreparedExchange<BucketExchange, BucketGrant> | undefined {
+    const sent = this.#waiting.splice(0, maxNeeds)
+    const wanted = keep ? Math.ceil(Math.max(this.#used.value, this.#expected)) : 0
+    this.#expected = 0
+    // What is held does not suffice for the first need; the store answers for both.
+    const kept = sent.length > 0 ? 0 : Math.min(Math.max(0, this.#balance), wanted)
+    const correction = kept - this.#balance
+    if (sent.length === 0 && correction === 0 && kept === wanted) return undefined
+    this.#balance = kept
+    this.#sent += sent.length
+    this.#correcting += correction
+    const needs = sent.map(({ amount }) => amount)
+    const { kind, limit } = this
+    const exchange = {
+      organization: this.#organization,
+      kind,
+      limit,
+      needs,
+      spare: wanted - kept,
+      correction,
+    }
+    const preparedAt = this.#now()
+    return {
+      exchange,
+      receive: (grant) => this.#receive(grant, sent, exchange, preparedAt),
+      fail: (error) => this.#fail(error, sent, correction),
+    }
+  }
+
+  #receive(
+    { granted, spare, spent }: BucketGrant,
+    sent: readonly Waiting[],
+    exchange: BucketExchange,
+    preparedAt: number,
+  ): void {
+    this.#known = TokenBucket.from({ limit: exchange.limit, spent, refilledAt: Math.floor(preparedAt) })
+    this.#knownAt = performance.now()
+    this.#balance += spare
+    this.#scarce = spare < exchange.spare
+    this.#sent -= sent.length
+    this.#correcting -= exchange.correction
+    for (const [index, { amount, resolve }] of sent.entries()) {
+      if (granted[index]) this.#used.add(amount)
+      resolve(granted[index] ? 0 : Math.max(1, this.#known.waitFor(amount, this.#now())))
+    }
+  }
+
+  /** It is not known whether the exchange was executed. What was owed is still owed; what was returned is gone. */
+  #fail(error: Error, sent: readonly Waiting[], correction: number): void {
+    if (correction > 0) this.#balance -= correction
+    this.#sent -= sent.length
+    this.#correcting -= correction
+    for (const { reject } of sent) reject(error)
+  }
+
+  /** The level of the whole bucket: that of the last exchange, without what was used since. */
+  status(): BucketStatus {
+    const now = this.#now()
+    const bucket = TokenBucket.from(this.#known.state)
+    bucket.charge(this.#correcting - this.#balance, now)
+    return { limit: bucket.limit, remaining: bucket.remaining(now), resetMs: bucket.resetMs(now) }
+  }
+}
+
+type Waiting = {
+  readonly amount: number
+  resolve(waitMs: number): void
+  reject(error: Error): void
+}
+
+/** The needs of one exchange. */
+const maxNeeds = 1000
+/** Until then, a request that the last exchange would have refused is refused without another one. */
+const maxRefusalAgeMs = 50
+/** A bucket that has this many times as much as is wanted has plenty. */
+const plentyFactor = 10

@@ -1,0 +1,151 @@
+import { limitExceeded } from '../limit-errors.ts'
+import type { LimitValues, RateLimitStatus } from '../organization-limiter.ts'
+import type { ExchangeRounds, PreparedExchanges, RoundMember } from './exchange-rounds.ts'
+import { LeasedBucket } from './leased-bucket.ts'
+import { LeasedSlots } from './leased-slots.ts'
+
+/** What this process holds of the limits of one organization. Nothing is waited for where it holds enough. */
+export class LeasedLimiter implements RoundMember {
+  readonly #requests: LeasedBucket
+  readonly #tokens: LeasedBucket
+  readonly #concurrent: LeasedSlots
+  readonly #queued: LeasedSlots
+  readonly #rounds: ExchangeRounds
+  /** The tokens of the last call, which the next one will need about as many of. */
+  #lastTokens = 1000
+
+  /** `now` is milliseconds of a monotonic clock. */
+  constructor(organization: string, limits: LimitValues, now: () => number, rounds: ExchangeRounds) {
+    this.#requests = new LeasedBucket('requests', organization, limits.requestsPerMinute, now)
+    this.#tokens = new LeasedBucket('tokens', organization, limits.tokensPerMinute, now)
+    this.#concurrent = new LeasedSlots('concurrent', organization, limits.concurrentRequests)
+    this.#queued = new LeasedSlots('queued', organization, 0)
+    this.#rounds = rounds
+  }
+
+  /** The number of calls that may be open at once, in all processes. */
+  get maxConcurrent(): number {
+    return this.#concurrent.limit
+  }
+
+  /** Changes the limits; what was spent stays spent. */
+  setLimits(limits: LimitValues): void {
+    this.#requests.resize(limits.requestsPerMinute)
+    this.#tokens.resize(limits.tokensPerMinute)
+    this.#concurrent.resize(limits.concurrentRequests)
+  }
+
+  /** Counts a request, or throws the 429. */
+  takeRequest(): void | Promise<void> {
+    const taken = this.#take(this.#requests, 1)
+    // The same exchange prepares the call that will follow.
+    if (taken) {
+      this.#tokens.expect(this.#lastTokens)
+      this.#concurrent.expect()
+    }
+    return taken
+  }
+
+  /** Takes tokens, or throws the 429. */
+  takeTokens(tokens: number): void | Promise<void> {
+    this.#lastTokens = tokens
+    return this.#take(this.#tokens, tokens)
+  }
+
+  /** Returns the tokens of a call that will not run. */
+  refundTokens(tokens: number): void {
+    this.#chargeTokens(-this.#debitOf(tokens))
+  }
+
+  /** Takes a concurrency slot; returns false if none is free. */
+  takeSlot(): boolean | Promise<boolean> {
+    return this.#takeSlot(this.#concurrent)
+  }
+
+  releaseSlot(): void {
+    this.#releaseSlot(this.#concurrent)
+  }
+
+  /** Takes a slot for a queued run; returns false if as many as `limit` are taken. */
+  takeQueued(limit: number): boolean | Promise<boolean> {
+    this.#queued.resize(limit)
+    return this.#takeSlot(this.#queued)
+  }
+
+  releaseQueued(): void {
+    this.#releaseSlot(this.#queued)
+  }
+
+  /** Frees the slot, and debits the tokens used beyond the reserved ones, or refunds the rest. */
+  settleCall(reserved: number, used: number): void {
+    this.releaseSlot()
+    this.#chargeTokens(used - Math.min(reserved, Math.max(used, this.#debitOf(reserved))))
+  }
+
+  status(): RateLimitStatus {
+    return { requests: this.#requests.status(), tokens: this.#tokens.status() }
+  }
+
+  prepare(keep: boolean): PreparedExchanges {
+    return {
+      buckets: [this.#requests, this.#tokens].flatMap((bucket) => bucket.prepare(keep) ?? []),
+      slots: [this.#concurrent, this.#queued].flatMap((slots) => slots.prepare(keep) ?? []),
+    }
+  }
+
+  isDue(): boolean {
+    return this.#parts.some((part) => part.isDue())
+  }
+
+  isIdle(): boolean {
+    return this.#parts.every((part) => part.isIdle())
+  }
+
+  forgetSlots(): void {
+    this.#concurrent.forget()
+    this.#queued.forget()
+  }
+
+  #take(bucket: LeasedBucket, amount: number): void | Promise<void> {
+    if (bucket.tryTake(amount)) return this.#changed(bucket)
+    const waitMs = bucket.refusalOf(amount)
+    if (waitMs > 0) throw limitExceeded(bucket.kind, bucket.limit, waitMs)
+    return this.#ask(bucket, amount)
+  }
+
+  async #ask(bucket: LeasedBucket, amount: number): Promise<void> {
+    const waitMs = await this.#rounds.ask(this, () => bucket.take(amount))
+    if (waitMs > 0) throw limitExceeded(bucket.kind, bucket.limit, waitMs)
+  }
+
+  #chargeTokens(amount: number): void {
+    if (amount === 0) return
+    this.#tokens.charge(amount)
+    this.#changed(this.#tokens)
+  }
+
+  /** The part of the reserved tokens that was debited: a debt is one minute at most. */
+  #debitOf(reserved: number): number {
+    return Math.min(reserved, 2 * this.#tokens.limit)
+  }
+
+  #takeSlot(slots: LeasedSlots): boolean | Promise<boolean> {
+    if (slots.tryTake()) return true
+    if (slots.isFull()) return false
+    return this.#rounds.ask(this, () => slots.take())
+  }
+
+  #releaseSlot(slots: LeasedSlots): void {
+    slots.release()
+    this.#changed(slots)
+  }
+
+  #changed(part: LeasedBucket | LeasedSlots): void {
+    if (part.isUrgent()) this.#rounds.start(this)
+    else this.#rounds.watch(this)
+  }
+
+  get #parts(): readonly (LeasedBucket | LeasedSlots)[] {
+    return [this.#requests, this.#tokens, this.#concurrent, this.#queued]
+  }
+}

@@ -1,0 +1,157 @@
+import type { SlotExchange, SlotGrant, SlotKind } from '../../../storage/ports/limit-leases.ts'
+import type { PreparedExchange } from './exchange-rounds.ts'
+import { Recent } from './recent.ts'
+
+/** The slots of an organization that this process has taken from the store, and how many of them are used. */
+export class LeasedSlots {
+  readonly kind: SlotKind
+  readonly #organization: string
+  readonly #peak = new Recent(Math.max)
+  #limit: number
+  #used = 0
+  #held = 0
+  /** How many the other processes had at the last exchange. */
+  #others = 0
+  #waiting: Waiting[] = []
+  /** The requests whose exchange is running. */
+  #sent = 0
+  /** Until then, on the clock of `performance.now()`, no exchange would find more free slots. */
+  #pausedUntil = 0
+  /** How many will probably be taken soon. */
+  #expected = 0
+
+  constructor(kind: SlotKind, organization: string, limit: number) {
+    this.kind = kind
+    this.#organization = organization
+    this.#limit = limit
+  }
+
+  get limit(): number {
+    return this.#limit
+  }
+
+  resize(limit: number): void {
+    this.#limit = limit
+  }
+
+  /** Takes a slot if one is held and free. */
+  tryTake(): boolean {
+    if (this.#waiting.length > 0) return false
+    return this.#takeHeld()
+  }
+
+  /** Whether this process alone uses as many as the limit allows. */
+  isFull(): boolean {
+    return this.#used >= this.#limit
+  }
+
+  /** Asks the store for a slot; resolves with false if none is free. */
+  take(): Promise<boolean> {
+    return new Promise((resolve, reject) => this.#waiting.push({ looks: 0, resolve, reject }))
+  }
+
+  /** The next exchange asks for one more, if there are plenty. */
+  expect(): void {
+    this.#expected++
+  }
+
+  release(): void {
+    this.#used--
+    while (this.#waiting.length > 0 && this.#takeHeld()) this.#waiting.shift()?.resolve(true)
+  }
+
+  /** Whether a slot that is not used any more must be returned at once, because few are free. */
+  isUrgent(): boolean {
+    return this.#held > this.#used && this.#isScarce()
+  }
+
+  /** Whether an exchange for the waiting requests is to be made now. */
+  isLooking(): boolean {
+    return this.#waiting.length > 0 && performance.now() >= this.#pausedUntil
+  }
+
+  /** Whether a round of exchanges has something to do for these slots. */
+  isDue(): boolean {
+    if (this.isLooking() || this.#used > this.#held) return true
+    return this.#held - this.#used > 2 * (this.#wanted() - this.#used)
+  }
+
+  /** Whether none is held, used or waited for. */
+  isIdle(): boolean {
+    return this.#used === 0 && this.#held === 0 && this.#waiting.length === 0 && this.#sent === 0
+  }
+
+  /** The store has forgotten the slots of this process, because the others have removed it. */
+  forget(): void {
+    this.#held = 0
+  }
+
+  /** Returns the next exchange if there is a reason for one. Without `keep`, all unused slots are returned. */
+  prepare(keep: boolean): PreparedExchange<SlotExchange, SlotGrant> | undefined {
+    const sent = this.isLooking() ? this.#waiting.splice(0) : []
+    const used = this.#used + sent.length
+    const wanted = keep ? Math.max(used, this.#wanted(), this.#used + this.#expected) : used
+    this.#expected = 0
+    if (sent.length === 0 && this.#held === wanted) return undefined
+    // What is not needed may be granted to another process, and must not be used while the exchange runs.
+    const needed = this.#isScarce() ? used : Math.max(used, Math.min(this.#held, wanted))
+    this.#held = Math.min(this.#held, needed)
+    this.#sent += sent.length
+    const { kind, limit } = this
+    return {
+      exchange: { organization: this.#organization, kind, limit, needed, spare: wanted - needed },
+      receive: (grant) => this.#receive(grant, sent),
+      fail: (error) => this.#fail(error, sent),
+    }
+  }
+
+  #receive({ held, others }: SlotGrant, sent: readonly Waiting[]): void {
+    this.#held = held
+    this.#others = others
+    this.#sent -= sent.length
+    const unanswered: Waiting[] = []
+    for (const waiting of sent) {
+      if (this.#takeHeld()) waiting.resolve(true)
+      // A slot that another process has just released may be on its way, so there is a second look.
+      else if (others === 0 || ++waiting.looks >= maxLooks) waiting.resolve(false)
+      else unanswered.push(waiting)
+    }
+    if (unanswered.length === 0) return
+    this.#waiting.unshift(...unanswered)
+    this.#pausedUntil = performance.now() + lookIntervalMs
+  }
+
+  /** How many slots the store has noted is not known, but the next exchange tells it the number. */
+  #fail(error: Error, sent: readonly Waiting[]): void {
+    this.#sent -= sent.length
+    for (const { reject } of sent) reject(error)
+  }
+
+  #takeHeld(): boolean {
+    if (this.#used >= Math.min(this.#held, this.#limit)) return false
+    this.#used++
+    this.#peak.add(this.#used)
+    return true
+  }
+
+  #isScarce(): boolean {
+    return this.#limit - this.#others - this.#used < plentySlots
+  }
+
+  /** The most that were used lately, and a quarter more. */
+  #wanted(): number {
+    return Math.max(this.#used, Math.ceil(this.#peak.value * 1.25))
+  }
+}
+
+type Waiting = {
+  /** How many exchanges had no slot for it. */
+  looks: number
+  resolve(taken: boolean): void
+  reject(error: Error): void
+}
+
+const maxLooks = 2
+const lookIntervalMs = 40
+/** Fewer free slots are not kept for later. */
+const plentySlots = 30

@@ -1,0 +1,96 @@
+import { parseExactJson } from './exact-json.ts'
+import { ApiFailure, failureOf, toFailure, isAbort } from './failure.ts'
+
+/** Calls the API of this gateway with one key. */
+export type ApiClient = {
+  /** Gets JSON; throws `ApiFailure`. */
+  get<Value>(path: string, options?: RequestOptions): Promise<Value>
+  /** Sends a change, with a JSON body if there is one; throws `ApiFailure`. */
+  send<Value>(
+    method: 'POST' | 'DELETE' | 'PATCH',
+    path: string,
+    body?: unknown,
+    options?: RequestOptions,
+  ): Promise<Value>
+  /** Sends a request and returns the response once its status is a success, for streams and headers. */
+  open(path: string, init: RequestInit): Promise<Response>
+}
+
+/** The query of a request; a list is sent as `name[]`, and an undefined value is not sent. */
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+
+/** Options of a request; it is aborted after a minute, or by the signal. */
+export type RequestOptions = { readonly query?: Query; readonly signal?: AbortSignal | undefined }
+
+const timeoutMs = 60_000
+/** Characters. A longer reply would stall the page. */
+const maxReplyLength = 64 * 1024 * 1024
+
+/** Creates a client. The key is sent in a header only: an address appears in histories and logs. */
+export function createApiClient(key: string): ApiClient {
+  const open = async (path: string, init: RequestInit): Promise<Response> => {
+    const headers = new Headers(init.headers)
+    headers.set('authorization', `Bearer ${key}`)
+    const response = await fetch(path, {
+      ...init,
+      headers,
+      credentials: 'omit',
+      cache: 'no-store',
+      referrerPolicy: 'no-referrer',
+    }).catch(rethrow)
+    if (!response.ok) throw await failureOf(response)
+    return response
+  }
+  return {
+    open,
+    get: (path, options = {}) =>
+      json(open(withQuery(path, options.query), { signal: withDeadline(options.signal) })),
+    send: (method, path, body, options = {}) =>
+      json(
+        open(withQuery(path, options.query), {
+          method,
+          signal: withDeadline(options.signal),
+          ...(body !== undefined && {
+            body: JSON.stringify(body),
+            headers: { 'content-type': 'application/json' },
+          }),
+        }),
+      ),
+  }
+}
+
+function withQuery(path: string, query: Query = {}): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    if (Array.isArray(value)) for (const item of value) parameters.append(`${name}[]`, String(item))
+    else parameters.append(name, String(value))
+  }
+  const text = parameters.toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+function withDeadline(signal: AbortSignal | undefined): AbortSignal {
+  const deadline = AbortSignal.timeout(timeoutMs)
+  return signal === undefined ? deadline : AbortSignal.any([signal, deadline])
+}
+
+async function json<Value>(opened: Promise<Response>): Promise<Value> {
+  const response = await opened
+  const text = await response.text().catch(rethrow)
+  if (text.length > maxReplyLength) throw new ApiFailure('The response is too large to show.')
+  try {
+    return parseExactJson(text) as Value
+  } catch {
+    throw new ApiFailure('The response is not JSON. Another server may be in front of the gateway.', {
+      status: response.status,
+    })
+  }
+}
+
+function rethrow(error: unknown): never {
+  if (isAbort(error)) throw error
+  throw error instanceof DOMException && error.name === 'TimeoutError'
+    ? new ApiFailure('The gateway did not respond in time.')
+    : toFailure(error)
+}

@@ -1,0 +1,55 @@
+import { useEffect, useState } from 'preact/hooks'
+
+/** The place in the page that an address such as `#/models/openai/gpt-5?tab=prices` names. */
+export type PageRoute = {
+  /** The first segment: the view. */
+  readonly view: string
+  /** The decoded segments after it. */
+  readonly path: readonly string[]
+  readonly query: URLSearchParams
+}
+
+/** Parses the fragment of an address. */
+export function parseRoute(hash: string): PageRoute {
+  const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split(/\?(.*)/s)
+  const [view = '', ...rest] = path.split('/').filter(Boolean).map(decode)
+  return { view, path: rest, query: new URLSearchParams(query) }
+}
+
+/** Renders the fragment of a place: a slash within a segment separates segments, so that slugs stay legible. */
+export function routeHash(
+  view: string,
+  path: readonly string[] = [],
+  query: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const segments = path.flatMap((segment) => segment.split('/')).map(encodeURIComponent)
+  const set = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  const text = new URLSearchParams(Object.fromEntries(set)).toString()
+  return `#/${[view, ...segments].join('/')}${text === '' ? '' : `?${text}`}`
+}
+
+/** Changes the query of the current place without a new entry in the history. */
+export function replaceQuery(query: Readonly<Record<string, string | undefined>>): void {
+  const { view, path } = parseRoute(location.hash)
+  history.replaceState(null, '', routeHash(view, path, query))
+  dispatchEvent(new HashChangeEvent('hashchange'))
+}
+
+/** The current place; the component renders again when it changes. */
+export function useRoute(): PageRoute {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const follow = () => setHash(location.hash)
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+  return parseRoute(hash)
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

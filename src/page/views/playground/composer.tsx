@@ -1,0 +1,148 @@
+import { useRef, useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { useToast } from '../../components/toast.tsx'
+import type { PlaygroundMessage } from '../../generation/request-body.ts'
+import { useShortcut } from '../../keyboard/shortcuts.tsx'
+import { maxImages, readImages } from './attachments.ts'
+
+/** The field for the next message: Enter sends it, Shift+Enter begins a line, Escape stops the answer. */
+export function Composer(props: {
+  readonly busy: boolean
+  readonly disabled: boolean
+  readonly onSend: (message: PlaygroundMessage) => void
+  readonly onStop: () => void
+}) {
+  const { busy } = props
+  const draft = useDraft(props.onSend)
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault()
+        draft.send()
+      }}
+    >
+      <Images images={draft.images} onRemove={draft.removeImage} />
+      <MessageField draft={draft} {...props} />
+      <div class="composer-actions">
+        <ImagePicker onFiles={draft.addFiles} />
+        {busy ? (
+          <Button label="Stop" icon="stop" onClick={props.onStop} />
+        ) : (
+          <Button
+            label="Send"
+            icon="send"
+            kind="primary"
+            type="submit"
+            disabled={props.disabled || draft.empty}
+          />
+        )}
+      </div>
+    </form>
+  )
+}
+
+function MessageField(props: {
+  readonly draft: ReturnType<typeof useDraft>
+  readonly busy: boolean
+  readonly disabled: boolean
+  readonly onStop: () => void
+}) {
+  const { draft, busy } = props
+  const field = useRef<HTMLTextAreaElement>(null)
+  useShortcut('i', 'Write a message', () => field.current?.focus())
+  const handleKey = (event: KeyboardEvent) => {
+    const sends = event.key === 'Enter' && !event.shiftKey && !event.isComposing
+    if (event.key === 'Escape' && busy) props.onStop()
+    else if (sends && !busy && !props.disabled) draft.send()
+    else return
+    event.preventDefault()
+  }
+  return (
+    <textarea
+      ref={field}
+      aria-label="Message"
+      placeholder="Write a message. Enter sends it, Shift+Enter begins a new line."
+      rows={3}
+      value={draft.text}
+      onInput={(event) => draft.setText(event.currentTarget.value)}
+      onKeyDown={handleKey}
+      onPaste={draft.paste}
+    />
+  )
+}
+
+function useDraft(onSend: (message: PlaygroundMessage) => void) {
+  const [text, setText] = useState('')
+  const [images, setImages] = useState<readonly string[]>([])
+  const toast = useToast()
+  const empty = text.trim() === '' && images.length === 0
+  const addFiles = async (files: Iterable<File>) => {
+    try {
+      const added = await readImages(files)
+      setImages((current) => [...current, ...added].slice(0, maxImages))
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error))
+    }
+  }
+  return {
+    text,
+    images,
+    empty,
+    setText,
+    addFiles: (files: Iterable<File>) => void addFiles(files),
+    removeImage: (index: number) => setImages(images.filter((_, position) => position !== index)),
+    paste(event: ClipboardEvent) {
+      const files = [...(event.clipboardData?.files ?? [])].filter(({ type }) => type.startsWith('image/'))
+      if (files.length === 0) return
+      event.preventDefault()
+      void addFiles(files)
+    },
+    send() {
+      if (empty) return
+      onSend({ role: 'user', text, ...(images.length > 0 && { images }) })
+      setText('')
+      setImages([])
+    },
+  }
+}
+
+function Images(props: { readonly images: readonly string[]; readonly onRemove: (index: number) => void }) {
+  if (props.images.length === 0) return null
+  return (
+    <ul class="thumbnails">
+      {props.images.map((image, index) => (
+        <li key={image}>
+          <img src={image} alt={`Attached ${index + 1}`} />
+          <Button
+            label={`Remove image ${index + 1}`}
+            icon="close"
+            iconOnly
+            onClick={() => props.onRemove(index)}
+          />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function ImagePicker({ onFiles }: { readonly onFiles: (files: Iterable<File>) => void }) {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        accept="image/*"
+        multiple
+        hidden
+        aria-label="Images"
+        onChange={(event) => {
+          onFiles(event.currentTarget.files ?? [])
+          event.currentTarget.value = ''
+        }}
+      />
+      <Button label="Attach images" icon="image" iconOnly onClick={() => input.current?.click()} />
+    </>
+  )
+}

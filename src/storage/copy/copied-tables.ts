@@ -1,0 +1,62 @@
+import { getTableColumns, getTableName, type Table } from 'drizzle-orm'
+import type { CopiedColumn, CopiedTable } from '../ports/copy.ts'
+import * as postgresProcesses from '../postgres/process-tables.ts'
+import * as postgres from '../postgres/tables.ts'
+import * as sqliteProcesses from '../sqlite/process-tables.ts'
+import * as sqlite from '../sqlite/tables.ts'
+
+/** What a store has and the other one does not: it is computed from the columns that are copied. */
+export const derivedColumns: readonly string[] = [
+  // The order of creation, which is the order in which the rows are inserted.
+  'api_keys.position',
+  'completions.terms',
+]
+
+/** The tables that are not copied, by reason. */
+export const transientTables = {
+  /** The state of running servers. */
+  running: ['processes', 'rate_limit_buckets', 'slot_leases', 'transactions'],
+  /** A server that uses SQLite computes these from `usage`, `completion_terms` is written with `completions`. */
+  derived: ['usage_totals', 'usage_rollup', 'completion_terms'],
+} as const
+
+/** Every table with data, those first that others refer to. */
+export const copiedTables: readonly CopiedTable[] = [
+  copied(sqlite.organizations, postgres.organizations, ['id']),
+  // SQLite keeps the order of creation in the row id, PostgreSQL in `position`.
+  copied(sqlite.api_keys, postgres.api_keys, ['position']),
+  copied(sqlite.provider_state, postgres.provider_state, ['organization_id', 'call_id']),
+  copied(sqlite.reservations, postgres.reservations, ['request_id']),
+  copied(sqlite.ledger, postgres.ledger, ['id']),
+  copied(sqlite.usage, postgres.usage, ['created_at', 'id']),
+  copied(sqlite.completions, postgres.completions, ['sequence', 'id']),
+  copied(sqlite.responses, postgres.responses, ['id']),
+  copied(sqlite.response_log, postgres.response_log, ['response_id', 'position']),
+  copied(sqliteProcesses.response_erasures, postgresProcesses.response_erasures, ['response_id']),
+  copied(sqliteProcesses.runs, postgresProcesses.runs, ['response_id']),
+]
+
+function copied(inSqlite: Table, inPostgres: Table, key: readonly string[]): CopiedTable {
+  const types = getTableColumns(inPostgres)
+  const columns = Object.values(getTableColumns(inSqlite)).map(({ name }): CopiedColumn => {
+    const postgresType = types[name]?.getSQLType() ?? ''
+    return { name, type: typeOf(postgresType), postgresType }
+  })
+  return { name: getTableName(inSqlite), columns, key }
+}
+
+function typeOf(postgresType: string): CopiedColumn['type'] {
+  switch (postgresType) {
+    case 'text':
+      return 'text'
+    case 'bigint':
+    case 'integer':
+      return 'number'
+    case 'boolean':
+      return 'boolean'
+    case 'bytea':
+      return 'bytes'
+    default:
+      throw new Error(`weir copy does not know the type “${postgresType}” of PostgreSQL.`)
+  }
+}

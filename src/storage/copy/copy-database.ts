@@ -1,0 +1,83 @@
+import type {
+  CopiedTable,
+  CopySnapshot,
+  CopySource,
+  CopySums,
+  CopyTarget,
+  CopyWriter,
+} from '../ports/copy.ts'
+import { copiedTables } from './copied-tables.ts'
+
+/** What was copied, after it was verified. */
+export type CopyResult = {
+  /** The number of rows by table. */
+  readonly rows: Readonly<Record<string, number>>
+  readonly sums: CopySums
+}
+
+/** How far a copy is. */
+export type CopyProgress = {
+  /** The name of the table that is being copied. */
+  readonly table: string
+  /** Rows of all tables. */
+  readonly copied: number
+  readonly total: number
+}
+
+/**
+ * Copies the content of the source at one moment to the empty target, table by table and in batches, and compares the
+ * number of rows and the sums of the balances. Rejects if they differ; the target cannot be used then.
+ */
+export function copyDatabase(
+  source: CopySource,
+  target: CopyTarget,
+  onProgress: (progress: CopyProgress) => void = () => {},
+): Promise<CopyResult> {
+  return source.snapshot((snapshot) =>
+    target.fill(async (writer) => {
+      const expected = await countRows(snapshot)
+      await copyTables(snapshot, writer, sumOf(expected), onProgress)
+      return await verify(snapshot, writer, expected)
+    }),
+  )
+}
+
+type Counts = ReadonlyMap<CopiedTable, number>
+
+async function countRows(content: Pick<CopySnapshot, 'count'>): Promise<Counts> {
+  const counts = new Map<CopiedTable, number>()
+  for (const table of copiedTables) counts.set(table, await content.count(table))
+  return counts
+}
+
+async function copyTables(
+  snapshot: CopySnapshot,
+  writer: CopyWriter,
+  total: number,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<void> {
+  let copied = 0
+  for (const table of copiedTables)
+    for await (const rows of snapshot.rows(table)) {
+      await writer.insert(table, rows)
+      copied += rows.length
+      onProgress({ table: table.name, copied, total })
+    }
+}
+
+async function verify(snapshot: CopySnapshot, writer: CopyWriter, expected: Counts): Promise<CopyResult> {
+  const found = await countRows(writer)
+  for (const [table, rows] of expected)
+    if (found.get(table) !== rows)
+      throw new Error(
+        `The copy is not complete: ${table.name} has ${found.get(table)} rows instead of ${rows}. Run weir copy again.`,
+      )
+  const [sums, copied] = [await snapshot.sums(), await writer.sums()]
+  if (sums.balance !== copied.balance || sums.reserved !== copied.reserved || sums.ledger !== copied.ledger)
+    throw new Error('The copy is not exact: the sums of the balances differ. Run weir copy again.')
+  return { rows: Object.fromEntries([...expected].map(([{ name }, rows]) => [name, rows])), sums }
+}
+
+function sumOf(counts: Counts): number {
+  return [...counts.values()].reduce((sum, rows) => sum + rows, 0)
+}

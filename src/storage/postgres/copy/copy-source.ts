@@ -1,0 +1,80 @@
+import type { Secret } from '../../../lib/secret.ts'
+import { type CopyQuery, quoted, readBatches } from '../../common/copy-pages.ts'
+import { selectCopySums, toCopySums } from '../../common/copy-sums.ts'
+import type { CopySnapshot, CopySource, CopySums } from '../../ports/copy.ts'
+import { type Connection, type Connections, openConnections } from '../connection/connections.ts'
+import { operatorError } from '../connection/database.ts'
+import { databaseLabel } from '../connection/database-url.ts'
+import { schemaVersion } from '../connection/migrate.ts'
+import { migrations } from '../connection/migrations.ts'
+
+/** The time for a statement of a copy: a large table is counted and read in order. */
+export const copyTimeoutMs = 30 * 60_000
+
+/** Opens a database to copy it. Rejects with an error for the operator if it cannot be reached, or has another schema. */
+export async function openCopySource(url: Secret): Promise<CopySource> {
+  const label = databaseLabel(url)
+  const connections = openConnections(url, 1)
+  try {
+    await assertCurrent(connections, label)
+  } catch (error) {
+    await connections.close()
+    throw operatorError(error, label)
+  }
+  return {
+    label,
+    beats: () =>
+      connections.use(async ({ send }) => {
+        const { rows } = await send<{ readonly id: string; readonly beat: number }>(
+          'SELECT id, beat FROM processes',
+        )
+        return rows
+      }),
+    snapshot: (work) => connections.use((connection) => withSnapshot(connection, work)),
+    close: () => connections.close(),
+  }
+}
+
+async function assertCurrent(connections: Connections, label: string): Promise<void> {
+  const version = await connections.use(schemaVersion(label, migrations))
+  if (version === 0) throw new Error(`The database ${label} has no data of weir.`)
+  if (version < migrations.length)
+    throw new Error(
+      `The database ${label} was written by an older version of weir (schema ${version}, this one needs ` +
+        `${migrations.length}). Start weir serve to migrate it.`,
+    )
+}
+
+async function withSnapshot<T>(
+  { send }: Connection,
+  work: (snapshot: CopySnapshot) => Promise<T>,
+): Promise<T> {
+  await send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  // The transaction is idle while the other database writes.
+  await send('SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0')
+  const result = await work(createContent(send))
+  await send('COMMIT')
+  return result
+}
+
+/** Reads the content of a database for a copy. */
+export function createContent(send: Connection['send']): CopySnapshot {
+  const query: CopyQuery = async <Row>(text: string, values: readonly unknown[]) => {
+    const { rows } = await send<Row>(text.replaceAll('?', '$'), values, copyTimeoutMs)
+    return rows
+  }
+  return {
+    async count({ name }) {
+      const [counted] = await query<{ readonly rows: number }>(
+        `SELECT count(*) "rows" FROM ${quoted(name)}`,
+        [],
+      )
+      return counted?.rows ?? 0
+    },
+    async sums() {
+      const [row] = await query<Record<keyof CopySums, string>>(selectCopySums, [])
+      return toCopySums(row)
+    },
+    rows: (table) => readBatches(table, query),
+  }
+}

@@ -1,0 +1,106 @@
+import type { Log } from '../../../lib/log.ts'
+import type { Secret } from '../../../lib/secret.ts'
+import { termsOfCopied } from '../../common/copied-completion.ts'
+import { quoted } from '../../common/copy-pages.ts'
+import { sequenceOf } from '../../ports/completion-sequence.ts'
+import type { CopiedRow, CopiedTable, CopyTarget, CopyWriter } from '../../ports/copy.ts'
+import { type Connection, type Connections, openConnections } from '../connection/connections.ts'
+import { operatorError } from '../connection/database.ts'
+import { databaseLabel } from '../connection/database-url.ts'
+import { Parameters } from '../writer/statement.ts'
+import { termsArray } from '../writes.ts'
+import { copyTimeoutMs, createContent } from './copy-source.ts'
+import { prepareEmpty, removeMark } from './copy-mark.ts'
+
+/** Any number, the same in every version of the program; the second part of the lock is the schema. */
+const copyLock = 7_239_119
+
+/** Opens a database to fill it with a copy; `tables` are those that must be empty. */
+export function openCopyTarget(url: Secret, tables: readonly CopiedTable[], log: Log): CopyTarget {
+  const label = databaseLabel(url)
+  const connections = openConnections(url, 2)
+  return {
+    label,
+    async fill(work) {
+      try {
+        return await connections.use((connection) =>
+          withCopyLock(connection, label, async () => {
+            await prepareEmpty(connections, { label, tables, log })
+            const result = await connections.use(({ send }) => work(createWriter(send)))
+            await finish(connections, tables)
+            return result
+          }),
+        )
+      } catch (error) {
+        throw operatorError(error, label)
+      }
+    },
+    close: () => connections.close(),
+  }
+}
+
+/** Two copies into one database would mix. The lock is a transaction, so that it also works through a pooler. */
+async function withCopyLock<T>(
+  { send, lost }: Connection,
+  label: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  await send('BEGIN')
+  await send('SET LOCAL idle_in_transaction_session_timeout = 0')
+  const { rows } = await send<{ readonly locked: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(${copyLock}, hashtext(current_schema())) locked`,
+  )
+  if (rows[0]?.locked !== true) throw new Error(`Another weir copy is filling the database ${label}.`)
+  const unlocked = lost.then(() => {
+    throw new Error(
+      `The connection to the database ${label} was lost. Run weir copy again, which starts over.`,
+    )
+  })
+  unlocked.catch(() => {})
+  const result = await Promise.race([work(), unlocked])
+  await send('COMMIT')
+  return result
+}
+
+function createWriter(send: Connection['send']): CopyWriter {
+  const { count, sums } = createContent(send)
+  return {
+    count,
+    sums,
+    async insert(table, rows) {
+      const { text, values } = insertStatement(table, rows)
+      await send(text, values, copyTimeoutMs)
+    },
+  }
+}
+
+function insertStatement({ name, columns }: CopiedTable, rows: readonly CopiedRow[]) {
+  const parameters = new Parameters()
+  const types = Object.fromEntries(columns.map((column) => [column.name, column.postgresType]))
+  const list = columns.map((column) => quoted(column.name))
+  if (name !== 'completions') {
+    const input = parameters.table('input', types, rows)
+    const text = `INSERT INTO ${quoted(name)} (${list.join()}) SELECT ${list.join()} FROM ${input} ORDER BY n`
+    return { text, values: parameters.values }
+  }
+  const input = parameters.table('input', { ...types, terms: 'text' }, rows.map(toCompletion))
+  const text = `INSERT INTO completions (${list.join()}, terms) SELECT ${list.join()}, terms::uuid[]
+    FROM ${input} ORDER BY n`
+  return { text, values: parameters.values }
+}
+
+/** In SQLite, a completion may have a later sequence than its id says, because another one had it. */
+function toCompletion(row: CopiedRow): CopiedRow {
+  return {
+    ...row,
+    sequence: sequenceOf(String(row.id)) ?? row.sequence ?? null,
+    terms: termsArray(termsOfCopied(row)),
+  }
+}
+
+/** The planner of the server knows nothing about new tables until they are analyzed. */
+async function finish(connections: Connections, tables: readonly CopiedTable[]): Promise<void> {
+  const names = tables.map(({ name }) => quoted(name)).join()
+  await connections.use(({ send }) => send(`ANALYZE ${names}`, [], copyTimeoutMs))
+  await connections.use(({ send }) => send(removeMark))
+}

@@ -1,0 +1,83 @@
+import { dirname } from 'node:path'
+import { readBatches, type CopyQuery, quoted } from '../../common/copy-pages.ts'
+import { selectCopySums, toCopySums } from '../../common/copy-sums.ts'
+import type {
+  CopiedRow,
+  CopiedTable,
+  CopiedValue,
+  CopySnapshot,
+  CopySource,
+  CopySums,
+} from '../../ports/copy.ts'
+import type { Database } from '../connection/database.ts'
+import { openExistingDatabase } from '../connection/existing-database.ts'
+import { lockForServing } from '../connection/serving-lock.ts'
+
+/**
+ * Opens a file to copy it, and keeps servers from using it meanwhile. Throws an error for the operator if there is none,
+ * or if a server uses it.
+ */
+export function openCopySource(file: string): CopySource {
+  const database = openExistingDatabase(file)
+  if (database === undefined)
+    throw new Error(`There is no database in ${dirname(file)}. Choose the data folder with --data.`)
+  try {
+    const lock = lockForServing(file)
+    return {
+      label: file,
+      beats: async () =>
+        database.sqlite.query<{ id: string; beat: number }, []>('SELECT id, beat FROM processes').all(),
+      snapshot: (work) => withSnapshot(database, work),
+      async close() {
+        database.close()
+        lock.release()
+      },
+    }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** A read transaction sees the content at the time of its first read. */
+async function withSnapshot<T>(
+  { sqlite }: Database,
+  work: (snapshot: CopySnapshot) => Promise<T>,
+): Promise<T> {
+  sqlite.run('BEGIN')
+  try {
+    return await work(createContent(sqlite))
+  } finally {
+    sqlite.run('ROLLBACK')
+  }
+}
+
+/** Reads the content of a database for a copy. */
+export function createContent(sqlite: Database['sqlite']): CopySnapshot {
+  const query: CopyQuery = async <Row>(text: string, values: readonly CopiedValue[]) =>
+    sqlite.query<Row, (string | number | boolean | Uint8Array | null)[]>(text).all(...values)
+  return {
+    async count({ name }) {
+      const counted = sqlite.query<{ readonly rows: number }, []>(`SELECT count(*) rows FROM ${quoted(name)}`)
+      return counted.get()?.rows ?? 0
+    },
+    sums: async () => toCopySums(sqlite.query<Record<keyof CopySums, string>, []>(selectCopySums).get()),
+    rows: (table) => readRows(table, query),
+  }
+}
+
+async function* readRows(table: CopiedTable, query: CopyQuery): AsyncGenerator<readonly CopiedRow[]> {
+  const booleans = table.columns.filter(({ type }) => type === 'boolean').map(({ name }) => name)
+  const keyColumn = (name: string) => (hasColumn(table, name) ? quoted(name) : 'rowid')
+  for await (const rows of readBatches(table, query, keyColumn))
+    yield booleans.length === 0 ? rows : rows.map((row) => withBooleans(row, booleans))
+}
+
+/** The order of creation is a column only in PostgreSQL. */
+function hasColumn({ columns }: CopiedTable, name: string): boolean {
+  return columns.some((column) => column.name === name)
+}
+
+function withBooleans(row: CopiedRow, names: readonly string[]): CopiedRow {
+  return { ...row, ...Object.fromEntries(names.map((name) => [name, row[name] === 1])) }
+}

@@ -1,0 +1,22 @@
+import { source } from 'axe-core'
+import type { Page } from 'playwright-core'
+
+type Violation = {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+}
+
+/** Returns what axe finds in the page as it is now, a text for each element; an empty list is a pass. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  await page.evaluate(source)
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(options: object): Promise<{ violations: Violation[] }> }
+    }
+    const { violations } = await axe.run({ resultTypes: ['violations'] })
+    return violations.map(({ id, nodes }) => ({ id, nodes }))
+  })
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
+  )
+}

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { formatUsd } from '../../src/lib/usd.ts'
+import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
+import { jsonReply } from '../support/chat-fixtures.ts'
+import { fillUsage } from '../support/usage-rows.ts'
+import { accessibilityProblems } from './support/accessibility.ts'
+import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { openView, phoneInTheDark } from './support/open-view.ts'
+import { screenshot } from './support/screenshot.ts'
+
+const browser = sharedBrowser()
+const adminKey = 'admin-secret-0123456789'
+const day = 86_400_000
+
+/** A gateway with 100,000 requests in 30 days; three of five are of the organization of the key. */
+async function startUsage(rows = 100_000): Promise<BillingScenario> {
+  const paid = await startBillingScenario(jsonReply(), { environment: { WEIR_ADMIN_KEY: adminKey } })
+  await paid.billing.fund('globex', '1')
+  const ids = await Promise.all(['default', 'globex', 'default'].map((name) => idOf(paid, name)))
+  const now = Date.now()
+  if (rows > 0) await fillUsage(paid.billing, { rows, from: now - 30 * day, to: now, organizations: ids })
+  return paid
+}
+
+async function idOf({ billing }: BillingScenario, name: string): Promise<string> {
+  return String((await billing.values('SELECT id FROM organizations WHERE name = ?', name))[0]?.[0])
+}
+
+/** What the database has of an organization since a time, beside the page. */
+async function sumsSince(paid: BillingScenario, since: number) {
+  const sql = `SELECT count(*) requests, sum(error IS NOT NULL) failed, sum(cost) cost, sum(prompt_tokens) input
+    FROM usage WHERE organization_id = ? AND created_at >= ?`
+  const [sums] = await paid.billing.rows<{
+    readonly requests: number
+    readonly failed: number
+    readonly cost: number
+    readonly input: number
+  }>(sql, await idOf(paid, 'default'), since)
+  return sums
+}
+
+async function figureOf(page: Page, label: string): Promise<string> {
+  return await page.locator('.figures > div', { hasText: label }).locator('dd').innerText()
+}
+
+describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
+  test('the sums of 100,000 requests are those of the database, exact, and the address keeps range and grouping', async () => {
+    await using paid = await startUsage()
+    await using opened = await openView(await browser(), paid.app, '#/usage?range=7d&by=model')
+    const { page } = opened
+    await page.getByRole('heading', { name: 'By model' }).waitFor()
+    const hour = 3_600_000
+    const sums = await sumsSince(paid, Math.floor((Date.now() - 7 * day) / hour) * hour)
+    expect(await figureOf(page, 'Requests')).toBe(sums!.requests.toLocaleString('en-US'))
+    expect(await figureOf(page, 'Failed')).toStartWith(sums!.failed.toLocaleString('en-US'))
+    const exact = `$${formatUsd(sums!.cost)}`
+    expect(await page.locator('.figures [title^="$"]').getAttribute('title')).toBe(exact)
+    expect(await page.getByRole('figure').count()).toBe(6)
+    expect(await accessibilityProblems(page)).toEqual([])
+    await screenshot(page, 'usage-light')
+    await page.getByRole('heading', { name: 'By model' }).scrollIntoViewIfNeeded()
+    await screenshot(page, 'usage-groups-light')
+    await page.getByRole('button', { name: '24 hours' }).click()
+    await page.getByLabel('Group by').selectOption('tag')
+    await page.getByRole('heading', { name: 'By tag' }).waitFor()
+    expect(page.url()).toContain('#/usage?range=24h&by=tag')
+    await page.reload()
+    await page.getByRole('heading', { name: 'By tag' }).waitFor()
+    expect(await page.getByRole('button', { name: '24 hours' }).getAttribute('aria-pressed')).toBe('true')
+  })
+
+  test('the costs of the groups add up to the total exactly, and a model leads to its keys', async () => {
+    await using paid = await startUsage(20_000)
+    await using opened = await openView(await browser(), paid.app, '#/usage?range=30d&by=model')
+    const { page } = opened
+    await page.getByRole('heading', { name: 'By model' }).waitFor()
+    const titles = await page
+      .locator('td [title^="$"]')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('title') ?? ''))
+    const nanos = (text: string) =>
+      BigInt(
+        text
+          .replace('$', '')
+          .split('.')
+          .map((part, index) => (index ? part.padEnd(9, '0') : part))
+          .join(''),
+      )
+    const total = await page.locator('.figures [title^="$"]').getAttribute('title')
+    expect(titles.length).toBeGreaterThan(5)
+    expect(titles.map(nanos).reduce((sum, one) => sum + one, 0n)).toBe(nanos(total ?? ''))
+    await page.getByRole('link', { name: 'acme/m0' }).click()
+    await page.getByRole('heading', { name: 'By API key' }).waitFor()
+    expect(page.url()).toContain('model=acme%2Fm0')
+    await page.getByRole('button', { name: /Remove the filter/ }).click()
+    expect(page.url()).not.toContain('model=')
+  })
+
+  test('each chart has its figures as a table, and follows every page of a report', async () => {
+    await using paid = await startUsage(20_000)
+    await using opened = await openView(await browser(), paid.app, '#/usage?range=7d&by=none')
+    const { page, watch } = opened
+    await page.getByText('Show as table').first().waitFor()
+    expect(watch.requests.filter((url) => url.includes('page=page_')).length).toBeGreaterThan(0)
+    await page.getByText('Show as table').first().focus()
+    await page.keyboard.press('Enter')
+    const table = page.getByRole('region', { name: 'Requests' })
+    await table.waitFor()
+    expect(await table.locator('table').getAttribute('aria-rowcount')).toBe('170')
+    expect(await accessibilityProblems(page)).toEqual([])
+    await screenshot(page, 'usage-total-light')
+  })
+
+  test('the admin key shows all organizations, and an API key its own only', async () => {
+    await using paid = await startUsage(5000)
+    await using opened = await openView(await browser(), paid.app, '#/usage?range=24h', {
+      hash: `#key=${adminKey}`,
+      expected: /status of 401/,
+    })
+    const { page } = opened
+    await page.getByLabel('Group by').selectOption('organization_id')
+    await page.getByRole('heading', { name: 'By organization' }).waitFor()
+    await page.getByRole('cell', { name: await idOf(paid, 'globex') }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+  })
+
+  test('hostile names of models and tags are text', async () => {
+    const hostile = '<img src=x onerror=alert(1)>\u202E'
+    await using paid = await startUsage(100)
+    await paid.billing.values(
+      'UPDATE usage SET tags = ?, created_at = ?',
+      JSON.stringify([hostile]),
+      Date.now() - 7_200_000,
+    )
+    await using opened = await openView(await browser(), paid.app, '#/usage?range=24h&by=tag')
+    const { page } = opened
+    await page.getByRole('cell', { name: hostile }).waitFor()
+    expect(await page.locator('main img').count()).toBe(0)
+  })
+
+  test('without requests there is something to do, and a failure is explained', async () => {
+    await using paid = await startUsage(0)
+    const expected = /status of 503/
+    await using opened = await openView(await browser(), paid.app, '#/usage?range=1h', { expected })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'No requests in the last hour' }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await screenshot(page, 'usage-empty')
+    await page.route('**/organization/costs*', (route) =>
+      route.fulfill({ status: 503, json: { error: { message: 'The report took too long.', code: null } } }),
+    )
+    await page.keyboard.press('r')
+    await page.getByText('The report took too long.').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+  })
+
+  test('on a narrow and dark screen everything fits', async () => {
+    await using paid = await startUsage(20_000)
+    await using opened = await openView(await browser(), paid.app, '#/usage?range=30d&by=api_key_id', {
+      context: phoneInTheDark,
+    })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'By API key' }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
+    expect(await accessibilityProblems(page)).toEqual([])
+    await screenshot(page, 'usage-360-dark')
+    await page.getByRole('figure').first().scrollIntoViewIfNeeded()
+    await screenshot(page, 'usage-charts-360-dark')
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.getByRole('heading', { name: 'Usage', level: 1 }).scrollIntoViewIfNeeded()
+    await screenshot(page, 'usage-dark')
+  })
+})

@@ -1,0 +1,84 @@
+import { describe, expect, onTestFinished, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
+import { runWeir } from '../../cli/support/run-weir.ts'
+import { waitUntil } from '../../support/billing-database.ts'
+import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
+import { quietLog } from '../../unit/storage/support/folder.ts'
+
+const rows = 60_000
+const main = join(import.meta.dir, '../../../src/main.ts')
+
+describe.skipIf(!hasPostgres)('a copy that is killed', () => {
+  test('leaves a PostgreSQL database that no server uses, and starts over', async () => {
+    const { folder, url } = await startCopies()
+    fillSqlite(join(folder, 'data', 'weir.db'))
+    const copying = spawnCopy(folder, '--data', 'data', '--to', url)
+    const copied = () => execute(url, 'SELECT 1 FROM usage LIMIT 1').catch(() => [])
+    await waitUntil(async () => (await copied()).length > 0, 'rows of the table usage', 20_000)
+    copying.kill('SIGKILL')
+    await copying.exited
+    expect(copying.signalCode).toBe('SIGKILL')
+    const served = await runWeir(['serve', '--port', '0'], folder, { WEIR_DATABASE: url })
+    expect(served).toMatchObject({ code: 1, err: expect.stringContaining('has an unfinished copy') })
+    const again = await runWeir(['copy', '--data', 'data', '--to', url, '--json'], folder)
+    expect(again.code).toBe(0)
+    expect(JSON.parse(again.out).rows).toMatchObject({ organizations: 1, usage: rows })
+    expect(await execute(url, 'SELECT count(*)::int rows FROM usage')).toEqual([{ rows }])
+    expect((await runWeir(['orgs', 'list'], folder, { WEIR_DATABASE: url })).out).toContain('acme')
+  }, 60_000)
+
+  test('leaves no SQLite database, and starts over', async () => {
+    const { folder, url } = await startCopies()
+    fillSqlite(join(folder, 'data', 'weir.db'))
+    expect((await runWeir(['copy', '--data', 'data', '--to', url], folder)).code).toBe(0)
+    const copying = spawnCopy(folder, '--from', url, '--to', 'back')
+    const part = join(folder, 'back', 'weir.db.part-wal')
+    await waitUntil(() => existsSync(part) && Bun.file(part).size > 1e6, 'a part of the file', 20_000)
+    copying.kill('SIGKILL')
+    await copying.exited
+    expect(copying.signalCode).toBe('SIGKILL')
+    expect(existsSync(join(folder, 'back', 'weir.db'))).toBe(false)
+    const again = await runWeir(['copy', '--from', url, '--to', 'back'], folder)
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining(String(rows)) })
+    expect(existsSync(`${join(folder, 'back', 'weir.db')}.part`)).toBe(false)
+  }, 60_000)
+})
+
+async function startCopies() {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-copy-'))
+  const server = await sharedPostgres()
+  const url = await server.createDatabase()
+  onTestFinished(async () => {
+    rmSync(folder, { recursive: true, force: true })
+    await server.dropDatabase(url)
+  })
+  return { folder, url }
+}
+
+function spawnCopy(folder: string, ...flags: readonly string[]) {
+  const child = Bun.spawn([process.execPath, main, 'copy', ...flags], {
+    cwd: folder,
+    env: { HOME: folder },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  onTestFinished(() => child.kill('SIGKILL'))
+  return child
+}
+
+function fillSqlite(file: string): void {
+  mkdirSync(join(file, '..'))
+  const database = openDatabase(file, quietLog)
+  database.sqlite.run(`INSERT INTO organizations (id, name, created_at) VALUES ('o', 'acme', 1)`)
+  database.sqlite.run(
+    `INSERT INTO usage (id, organization_id, key_id, created_at, api, stream, prompt_tokens, completion_tokens,
+       cached_tokens, cache_write_tokens, reasoning_tokens, estimated, status)
+     WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+     SELECT 'req_' || i, 'o', 'k', i / 7, 'chat', i % 2, i, 1, 0, 0, 0, 0, 200 FROM n`,
+  )
+  database.close()
+}

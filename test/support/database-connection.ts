@@ -1,0 +1,151 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Secret } from '../../src/lib/secret.ts'
+import type { Keys } from '../../src/storage/ports/keys.ts'
+import type { Organizations } from '../../src/storage/ports/organizations.ts'
+import type { DatabaseLocation } from '../../src/storage/open-storage.ts'
+import {
+  type Database as PostgresDatabase,
+  openDatabase as openPostgres,
+} from '../../src/storage/postgres/connection/database.ts'
+import { createKeys as createPostgresKeys } from '../../src/storage/postgres/keys/keys.ts'
+import { createOrganizations as createPostgresOrganizations } from '../../src/storage/postgres/organizations/organizations.ts'
+import { openDatabase as openSqlite } from '../../src/storage/sqlite/connection/database.ts'
+import { usageReport as sqliteReport } from '../../src/storage/sqlite/billing/usage-report.ts'
+import { createRollup } from '../../src/storage/sqlite/usage/rollup.ts'
+import { usageReport as postgresReport } from '../../src/storage/postgres/billing/usage-report.ts'
+import type { UsageQuery, UsageReport } from '../../src/storage/ports/usage-report.ts'
+import { createKeys } from '../../src/storage/sqlite/keys/keys.ts'
+import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
+import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
+import { quietLog } from '../unit/storage/support/folder.ts'
+import { sharedPostgres, testsUsePostgres } from './postgres/server.ts'
+
+/** A value of a column; booleans are numbers. */
+export type Value = string | number | bigint | null
+
+/** A database of a gateway that may be running, on separate connections. */
+export type DatabaseConnection = AsyncDisposable & {
+  readonly organizations: Organizations
+  readonly keys: Keys
+  /** Runs SQL that every store understands, with a `?` for each parameter; resolves with the rows. */
+  rows<Row extends object = Readonly<Record<string, Value>>>(
+    sql: string,
+    ...parameters: readonly Value[]
+  ): Promise<Row[]>
+  /** The same with a list of values for each row. */
+  values(sql: string, ...parameters: readonly Value[]): Promise<Value[][]>
+  /** What `weir usage` reports. */
+  report(query: UsageQuery): Promise<UsageReport>
+  /** Adds some rows to the totals of usage, as a gateway does from time to time. */
+  rollUp(): Promise<number>
+  /** Keeps everybody else from writing, as another process could. */
+  lock(): Promise<DatabaseLock>
+}
+
+export type DatabaseLock = AsyncDisposable & { release(): Promise<void> }
+
+/** A database of a test. */
+export type NewDatabase = { readonly location: DatabaseLocation; delete(): Promise<void> }
+
+/** Creates an empty database: a SQLite file in a folder of its own, or with WEIR_TEST_DATABASE=postgres one in PostgreSQL. */
+export async function newDatabase(): Promise<NewDatabase> {
+  if (testsUsePostgres) {
+    const server = await sharedPostgres()
+    const url = await server.createDatabase()
+    return { location: new Secret(url), delete: () => server.dropDatabase(url) }
+  }
+  const location = join(mkdtempSync(join(tmpdir(), 'weir-database-')), 'weir.db')
+  return { location, delete: async () => rmSync(dirname(location), { recursive: true, force: true }) }
+}
+
+/** The variables that make the command line use this database. */
+export function databaseEnvironment(location: DatabaseLocation): Readonly<Record<string, string>> {
+  return typeof location === 'string'
+    ? { WEIR_DATA: dirname(location) }
+    : { WEIR_DATABASE: location.reveal() }
+}
+
+/** The path of a SQLite database; throws for any other one. */
+export function sqliteFile(location: DatabaseLocation): string {
+  if (typeof location !== 'string') throw new Error('This test needs a SQLite file.')
+  return location
+}
+
+/** Opens the database of a gateway, and creates it if necessary. */
+export function connectDatabase(location: DatabaseLocation): Promise<DatabaseConnection> {
+  return typeof location === 'string' ? connectSqlite(location) : connectPostgres(location)
+}
+
+async function connectSqlite(file: string): Promise<DatabaseConnection> {
+  const database = openSqlite(file, quietLog)
+  const { sqlite } = database
+  const writer = createWriter(database)
+  return {
+    organizations: createOrganizations(database, writer),
+    keys: createKeys(database, writer),
+    rows: async <Row>(sql: string, ...parameters: readonly Value[]) =>
+      sqlite.query<Row, Value[]>(sql).all(...parameters),
+    values: async (sql, ...parameters) =>
+      sqlite.query<Value[], Value[]>(sql).values(...parameters) as Value[][],
+    report: (query) => sqliteReport(database, query),
+    rollUp: createRollup(database, writer),
+    async lock() {
+      const other = new Sqlite(file)
+      other.run('BEGIN IMMEDIATE')
+      const release = async () => other.close()
+      return { release, [Symbol.asyncDispose]: release }
+    },
+    [Symbol.asyncDispose]: async () => database.close(),
+  }
+}
+
+async function connectPostgres(url: Secret): Promise<DatabaseConnection> {
+  const database = await openPostgres(url, quietLog)
+  const rows = async (sql: string, ...parameters: readonly Value[]) => {
+    let count = 0
+    const text = sql.replace(/\?/g, () => `$${++count}`)
+    return (await database.query<StoredRow>(text, parameters)).map(withoutBooleans)
+  }
+  return {
+    organizations: createPostgresOrganizations(database),
+    keys: createPostgresKeys(database),
+    rows: async <Row>(sql: string, ...parameters: readonly Value[]) =>
+      (await rows(sql, ...parameters)) as readonly object[] as Row[],
+    values: async (sql, ...parameters) => (await rows(sql, ...parameters)).map((row) => Object.values(row)),
+    report: (query) => postgresReport(database, query),
+    rollUp: async () => 0,
+    lock: () => lockPostgres(database),
+    [Symbol.asyncDispose]: () => database.close(),
+  }
+}
+
+type StoredRow = Readonly<Record<string, Value | boolean>>
+
+/** As SQLite returns it. */
+function withoutBooleans(row: StoredRow): Readonly<Record<string, Value>> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value]),
+  )
+}
+
+const lockedTables =
+  'organizations, api_keys, usage, ledger, reservations, responses, completions, transactions'
+
+/** Others can read, and wait before they write. */
+async function lockPostgres({ transact }: PostgresDatabase): Promise<DatabaseLock> {
+  const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const ended = transact(async (query) => {
+    await query(`LOCK TABLE ${lockedTables} IN EXCLUSIVE MODE`)
+    locked.resolve()
+    await released.promise
+  })
+  await Promise.race([locked.promise, ended])
+  const release = () => {
+    released.resolve()
+    return ended
+  }
+  return { release, [Symbol.asyncDispose]: release }
+}

@@ -1,0 +1,103 @@
+import type { Organization } from '../../../../src/domain/accounting/organization.ts'
+import type { RateLimitStatus } from '../../../../src/gateway/rate-limits/organization-limiter.ts'
+import { createLeasedRateLimits } from '../../../../src/gateway/rate-limits/leased/leased-rate-limits.ts'
+import type { RateLimits } from '../../../../src/gateway/rate-limits/rate-limits.ts'
+import { ApiError } from '../../../../src/lib/errors/errors.ts'
+import type { LimitLeases } from '../../../../src/storage/ports/limit-leases.ts'
+import { waitUntil } from '../../../support/billing-database.ts'
+import type { OpenStore, SharedTestStore } from '../../storage/support/stores.ts'
+import { organization } from './organization.ts'
+
+export type LeasedOptions = {
+  readonly requests?: number
+  readonly tokens?: number
+  readonly concurrent?: number
+  /** How many processes share the store. */
+  readonly processes?: number
+  readonly maxOrganizations?: number
+  /** Replaces the exchanges of all processes. */
+  readonly exchange?: (exchange: LimitLeases['exchange']) => LimitLeases['exchange']
+}
+
+/** The rate limits of several processes on one store, with a clock that a test turns. */
+export async function openLeased(open: OpenStore<SharedTestStore>, options: LeasedOptions = {}) {
+  const { requests = 1e6, tokens = 1e9, concurrent = 1e4, processes = 3 } = options
+  const clock = { now: 1_800_000_000_000 }
+  const values = { requestsPerMinute: requests, tokensPerMinute: tokens, concurrentRequests: concurrent }
+  const store = await open({ clock: () => clock.now })
+  const counts = { exchanges: 0 }
+  const exchange = options.exchange?.(store.shared.leases.exchange) ?? store.shared.leases.exchange
+  const leases: LimitLeases = {
+    exchange(...exchanges) {
+      counts.exchanges++
+      return exchange(...exchanges)
+    },
+  }
+  const ids = Array.from({ length: processes }, (_, index) => `process${index}`)
+  for (const id of ids) await store.shared.processes.enter(id)
+  const { id } = await store.organizations.create('acme')
+
+  const created: RateLimits[] = []
+
+  function createLimits(process: { id(): string }): RateLimits {
+    const identity = { id: process.id, renew: process.id }
+    const { maxOrganizations } = options
+    const limits = createLeasedRateLimits({ process: identity, leases }, () => values, {
+      clock: () => clock.now,
+      maxOrganizations,
+    })
+    created.push(limits)
+    return limits
+  }
+
+  /** What the store has of a bucket; what was granted and not used is not there. */
+  async function leftInStore(kind: 'requests' | 'tokens'): Promise<number> {
+    const [row] = await store.rows(`SELECT * FROM rate_limit_buckets WHERE kind = '${kind}'`)
+    const limit = kind === 'requests' ? requests : tokens
+    if (row === undefined) return limit
+    const spent = Number(row.spent) - Number(row.limit) * (clock.now - Number(row.refilled_at))
+    return limit - Math.max(0, spent) / 60_000
+  }
+
+  return {
+    store,
+    clock,
+    counts,
+    acme: organization(id),
+    all: ids.map((id) => asClient(createLimits({ id: () => id }))),
+    createClient: (process: { id(): string }) => asClient(createLimits(process)),
+    leftInStore,
+    /** Waits until the store has exactly this much, because nobody holds anything that he does not use. */
+    untilLeft: (kind: 'requests' | 'tokens', left: number) =>
+      waitUntil(async () => (await leftInStore(kind)) === left, `the store has ${left} ${kind}`),
+    /** Before the store is closed. */
+    async [Symbol.asyncDispose]() {
+      for (const limits of created) await limits.stop()
+    },
+    slotRows: () => store.rows('SELECT process_id, kind, held FROM slot_leases ORDER BY process_id'),
+  }
+}
+
+/** Takes from the limits as the requests of an organization do. */
+export type LimitsClient = ReturnType<typeof asClient>
+
+function asClient(limits: RateLimits) {
+  return {
+    limits,
+    admit: (who: Organization, onRejected: (status: RateLimitStatus) => void = () => {}) =>
+      limits.admit(who, onRejected),
+    /** Admits a request and opens its call. */
+    open: async (who: Organization, tokens: number) => await (await limits.admit(who, () => {})).open(tokens),
+  }
+}
+
+/** The error that this rejects with or throws; undefined if it does neither. */
+export async function refusalOf(action: () => unknown): Promise<ApiError | undefined> {
+  try {
+    await action()
+    return undefined
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+}

@@ -1,0 +1,182 @@
+import { describe, expect, onTestFinished, test } from 'bun:test'
+import { join } from 'node:path'
+import { Secret } from '../../../src/lib/secret.ts'
+import { copyDatabase } from '../../../src/storage/copy/copy-database.ts'
+import { copiedTables, derivedColumns, transientTables } from '../../../src/storage/copy/copied-tables.ts'
+import { openCopySource, openCopyTarget } from '../../../src/storage/copy/open-ends.ts'
+import type { DatabaseLocation } from '../../../src/storage/open-storage.ts'
+import * as postgres from '../../../src/storage/postgres/connection/database.ts'
+import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
+import { completionId } from '../../support/completion-id.ts'
+import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
+import { quietLog, temporaryFolder } from './support/folder.ts'
+
+const notCopied: readonly string[] = Object.values(transientTables).flat()
+
+describe('every column', () => {
+  test('of SQLite is copied, or its table is listed as transient', () => {
+    using sqlite = disposable(openDatabase(':memory:', quietLog))
+    const columns = sqlite.database.sqlite
+      .query<{ readonly name: string }, []>(
+        `SELECT t.name || '.' || c.name name FROM pragma_table_list t JOIN pragma_table_info(t.name) c
+         WHERE t.schema = 'main' AND t.type IN ('table', 'virtual') AND t.name NOT LIKE 'sqlite_%'`,
+      )
+      .all()
+      .map(({ name }) => name)
+    expect(columns.filter(isPermanent).toSorted()).toEqual(copiedColumns().toSorted())
+  })
+
+  test.skipIf(!hasPostgres)(
+    'of PostgreSQL is copied or derived, or its table is listed as transient',
+    async () => {
+      const url = await migratedPostgres()
+      const found = await execute<{ readonly name: string }>(
+        url,
+        `SELECT table_name || '.' || column_name "name" FROM information_schema.columns
+       WHERE table_schema = 'public' AND table_name <> 'schema_version'`,
+      )
+      const columns = found.map(({ name }) => name).filter(isPermanent)
+      expect(columns.toSorted()).toEqual([...copiedColumns(), ...derivedColumns].toSorted())
+    },
+  )
+})
+
+describe.skipIf(!hasPostgres)('a copy', () => {
+  test('has all rows where a table has more than one batch, and where a row is larger than one', async () => {
+    const file = sqliteFile()
+    using source = disposable(openDatabase(file, quietLog))
+    const { sqlite } = source.database
+    sqlite.run(`INSERT INTO organizations (id, name, created_at) VALUES ('o', 'acme', 1)`)
+    sqlite.run(`INSERT INTO ledger WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+      SELECT 'led_' || i, 'o', i, 'credit', i, NULL, CASE WHEN i % 2 THEN 'räksmörgås "\\{},' || i END FROM n`)
+    const large = JSON.stringify(['x'.repeat(5 * 1024 * 1024)])
+    const insert = sqlite.prepare(
+      `INSERT INTO responses (id, organization_id, status, deletion, head, run, log, input)
+       VALUES (?, 'o', ?, ?, '{}', ?, '[]', ?)`,
+    )
+    insert.run('resp_1', 'completed', null, null, large)
+    insert.run('resp_2', 'queued', null, '{"order":1}', '[]')
+    insert.run('resp_3', 'completed', 'needed', null, large)
+    sqlite.run(`INSERT INTO response_log VALUES ('resp_2', 0, '[1]'), ('resp_2', 1, '[2]')`)
+    sqlite.run(`INSERT INTO runs VALUES ('resp_2', 'p', 1)`)
+    sqlite.run(`INSERT INTO provider_state VALUES ('o', 'call', 'acme', '{"a":[1]}', 5)`)
+    const hash = new Uint8Array([0, 92, 255, 10])
+    sqlite.prepare(`INSERT INTO api_keys VALUES (?, 'o', 'n', ?, 'last', 1, NULL, 2, NULL)`).run('b', hash)
+    sqlite.prepare(`INSERT INTO api_keys VALUES (?, 'gone', 'n', ?, 'last', 1, 3, NULL, 'b')`).run('a', hash)
+    const expected = contentOf(file)
+
+    const url = await emptyPostgres()
+    const { rows, sums } = await copyAll(file, new Secret(url))
+    expect(rows).toMatchObject({ ledger: 2500, responses: 3, response_log: 2, runs: 1, api_keys: 2 })
+    expect(sums.ledger).toBe((2500n * 2501n) / 2n)
+    expect(await execute(url, 'SELECT public_id FROM api_keys ORDER BY position')).toEqual([
+      { public_id: 'b' },
+      { public_id: 'a' },
+    ])
+    const back = sqliteFile()
+    await copyAll(new Secret(url), back)
+    expect(contentOf(back)).toEqual(expected)
+  })
+
+  test('keeps the order of completions that two processes created in the same moment', async () => {
+    const url = await migratedPostgres()
+    const common = completionId(1_800_000_000_000, 7).slice(0, -1)
+    const ids = ['1', '2', '3'].map((last) => common + last)
+    const following = completionId(1_800_000_000_000, 8)
+    await execute(url, `INSERT INTO organizations (id, name, created_at) VALUES ('o', 'acme', 1)`)
+    for (const [id, metadata] of [...ids, following].map((id, index) => [id, index === 1 ? '{broken' : '{}']))
+      await execute(
+        url,
+        `INSERT INTO completions (id, sequence, organization_id, model, metadata, terms, completion, messages)
+         VALUES ($1, $2, 'o', 'm', $3, '{}', '{}', '[]')`,
+        [id, id === following ? 4096 : 4095, metadata],
+      )
+    const file = sqliteFile()
+    await copyAll(new Secret(url), file)
+    using copied = disposable(openDatabase(file, quietLog))
+    const inSqlite = copied.database.sqlite
+      .query('SELECT id, metadata FROM completions ORDER BY sequence')
+      .values()
+    expect(inSqlite).toEqual([...ids, following].map((id, index) => [id, index === 1 ? '{broken' : '{}']))
+    expect(copied.database.sqlite.query('SELECT count(*) FROM completion_terms').values()).toEqual([[4]])
+    const other = await emptyPostgres()
+    await copyAll(file, new Secret(other))
+    const returned = await execute(other, 'SELECT id FROM completions ORDER BY sequence, id')
+    expect(returned).toEqual([...ids, following].map((id) => ({ id })))
+    // Ids of the same moment have one sequence again, because cursors are compared with it.
+    const sequences = await execute(other, 'SELECT count(DISTINCT sequence)::int n FROM completions')
+    expect(sequences).toEqual([{ n: 2 }])
+  })
+
+  test('that fails leaves a SQLite folder without a database', async () => {
+    const url = await migratedPostgres()
+    // There is no such organization, which PostgreSQL does not check.
+    await execute(url, `INSERT INTO ledger VALUES ('led', 'missing', 1, 'credit', 5)`)
+    const file = sqliteFile()
+    await expect(copyAll(new Secret(url), file)).rejects.toThrow('FOREIGN KEY')
+    expect(await Array.fromAsync(new Bun.Glob('*').scan(join(file, '..')))).toEqual(['weir.lock'])
+  })
+
+  test('reports how many of the rows were copied', async () => {
+    const file = sqliteFile()
+    using source = disposable(openDatabase(file, quietLog))
+    source.database.sqlite.run(
+      `INSERT INTO organizations (id, name, created_at) VALUES ('o', 'acme', 1), ('p', 'b', 1)`,
+    )
+    const seen: unknown[] = []
+    await copyAll(file, new Secret(await emptyPostgres()), (progress) => seen.push(progress))
+    expect(seen).toEqual([{ table: 'organizations', copied: 2, total: 2 }])
+  })
+})
+
+async function copyAll(
+  from: DatabaseLocation,
+  to: DatabaseLocation,
+  onProgress?: Parameters<typeof copyDatabase>[2],
+) {
+  const source = await openCopySource(from)
+  const target = await openCopyTarget(to, quietLog)
+  try {
+    return await copyDatabase(source, target, onProgress)
+  } finally {
+    await target.close()
+    await source.close()
+  }
+}
+
+function contentOf(file: string): Record<string, unknown[]> {
+  using opened = disposable(openDatabase(file, quietLog))
+  const { sqlite } = opened.database
+  const rowsOf = (name: string) => sqlite.query(`SELECT * FROM "${name}" ORDER BY 1, 2`).values()
+  return Object.fromEntries(copiedTables.map(({ name }) => [name, rowsOf(name)]))
+}
+
+function isPermanent(column: string): boolean {
+  // An FTS5 table has further tables, which it manages itself.
+  return !notCopied.some((table) => column.startsWith(`${table}.`) || column.startsWith('completion_terms_'))
+}
+
+function copiedColumns(): readonly string[] {
+  return copiedTables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`))
+}
+
+function sqliteFile(): string {
+  return join(temporaryFolder(), 'weir.db')
+}
+
+async function emptyPostgres(): Promise<string> {
+  const server = await sharedPostgres()
+  const url = await server.createDatabase()
+  onTestFinished(() => server.dropDatabase(url))
+  return url
+}
+
+async function migratedPostgres(): Promise<string> {
+  const url = await emptyPostgres()
+  await (await postgres.openDatabase(new Secret(url), quietLog)).close()
+  return url
+}
+
+function disposable(database: ReturnType<typeof openDatabase>) {
+  return { database, [Symbol.dispose]: () => database.close() }
+}
