@@ -65,7 +65,7 @@ function Balance({ organization }: { readonly organization: OwnOrganization }) {
       <Figure label="Balance">
         <Money usd={balance_usd} />
       </Figure>
-      <Figure label="Reserved by open requests">
+      <Figure label="Reserved">
         <Money usd={reserved_usd} />
       </Figure>
     </dl>
@@ -104,7 +104,7 @@ function resetNote(milliseconds: number): string {
 /** The limits view: what the organization may still use. */
 export const limits: View = {
   id: 'limits',
-  title: 'Limits and balance',
+  title: 'Limits',
   icon: 'limits',
   section: 'organization',
   needs: 'apiKey',

@@ -45,7 +45,7 @@ function useUsageSource(all: boolean): {
   const { api, admin } = useSession()
   const everyone = admin !== undefined && (all || api === undefined)
   const client = everyone ? admin : api
-  if (client === undefined) throw new Error('This view needs a key.')
+  if (client === undefined) throw new Error('This view requires an API key or the admin key.')
   return { client, everyone, canSwitch: api !== undefined && admin !== undefined }
 }
 
