@@ -9,6 +9,7 @@ import {
   waitForOutput,
   waitForRun,
 } from '../../support/background.ts'
+import type { Requester } from '../../support/app.ts'
 import { streamReply } from '../../support/chat-fixtures.ts'
 import { readError } from '../../support/chat-reply.ts'
 import { postResponse, retrieveResponse, textOf } from '../../support/responses.ts'
@@ -113,14 +114,36 @@ testSharedDatabases((create) => {
       max_queued: 2,
     })
     const [first, second] = await Promise.all([start(), start()])
-    const runs = [await queueRun(first), await queueRun(second)]
+    const runs: { readonly id: string }[] = [await queueRun(first), await queueRun(second)]
     await upstream.request(1)
-    runs.push(await queueRun(first), await queueRun(second))
+    runs.push(await queueWhenFree(first), await queueWhenFree(second))
     for (const app of [first, second])
       expect((await postResponse(app, { background: true })).status).toBe(429)
     gate.resolve()
     for (const { id } of runs) expect(await waitForRun(second, id)).toMatchObject({ status: 'completed' })
-    await waitForRun(first, (await queueRun(first)).id)
+    await waitForRun(first, (await queueWhenFree(first)).id)
+  })
+
+  test('of sixty runs that three processes receive at once, exactly as many are queued as the limit allows', async () => {
+    const { start, upstream } = await prepareRunGateways(await create(), endlessReply, {
+      concurrency: 1,
+      max_queued: 10,
+    })
+    const apps = await Promise.all([start(), start(), start()])
+    const busy = await Promise.all(apps.map((app) => queueRun(app)))
+    await upstream.request(2)
+    const replies = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        postResponse(apps[index % 3] ?? apps[0], { background: true }),
+      ),
+    )
+    const statuses = replies.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(10)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(50)
+    for (const { status, ...reply } of await Promise.all(replies.map(idOf)))
+      if (status === 200) await cancelledRun(apps[1], reply.id)
+    expect(await queueWhenFree(apps[2])).toMatchObject({ status: 200 })
+    for (const { id } of busy) await cancelledRun(apps[0], id)
   })
 
   test('a process that stops leaves its queued runs to another one', async () => {
@@ -138,3 +161,17 @@ testSharedDatabases((create) => {
     await waitUntil(() => upstream.requests.length === 3, 'each is sent once')
   })
 })
+
+async function idOf(reply: Response): Promise<{ readonly status: number; readonly id: string }> {
+  return { status: reply.status, id: ((await reply.json()) as { readonly id: string }).id }
+}
+
+/** Queues a run; what another process has released is free here within a quarter of a second. */
+async function queueWhenFree(app: Requester): Promise<{ readonly id: string }> {
+  let queued: Awaited<ReturnType<typeof idOf>> | undefined
+  await waitUntil(async () => {
+    queued = await idOf(await postResponse(app, { background: true }))
+    return queued.status === 200
+  }, 'a run is queued')
+  return queued ?? { id: '' }
+}

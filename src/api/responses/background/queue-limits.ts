@@ -1,4 +1,6 @@
 import { rateLimited, serviceUnavailable } from '../../../lib/errors/errors.ts'
+import type { Organization } from '../../../domain/accounting/organization.ts'
+import type { QueuedRunSlots } from '../../../gateway/rate-limits/rate-limits.ts'
 import type { RunQueue } from './run-queue.ts'
 
 /** The limits of the queue, because each queued run takes memory: in runs and characters, and for one organization. */
@@ -9,56 +11,85 @@ const maxOrganizationCharacters = maxTotalCharacters / 4
 const retryAfterMs = 1000
 
 /**
- * Claims a slot in the queue for a run that is about to be stored. The returned function releases it, once the run is
- * queued or will not be. Throws or rejects with 429 if the organization has reached a limit, with 503 if the gateway has.
+ * Claims a slot in the queue for a run that is about to be stored. Throws or rejects with 429 if the organization has
+ * reached a limit, with 503 if the gateway has.
  */
-export type ClaimSlot = (organization: string) => (() => void) | Promise<() => void>
+export type ClaimSlot = (organization: Organization) => QueueClaim | Promise<QueueClaim>
 
-/**
- * Claims slots of this queue; `maxQueued` is the limit of each organization. `countQueued` counts its runs where other
- * processes have queues too.
- */
+/** A slot in the queue. */
+export type QueueClaim = {
+  /** Keeps what processes share for a run that is queued: the returned function releases it when the run leaves the queue. */
+  keep(): (() => void) | undefined
+  /** Releases the slot once the run is queued, or will not be. */
+  release(): void
+}
+
+/** What limits the queues of all processes that share a database. */
+export type SharedQueueLimits = {
+  readonly slots: QueuedRunSlots
+  /** Counts the queued runs of an organization, also those that have no slot because another process has claimed them. */
+  countQueued(organization: string): Promise<number>
+}
+
+/** Claims slots of this queue; `maxQueued` is the limit of each organization. */
 export function createSlotClaims(
   queue: Pick<RunQueue, 'countsOf' | 'size' | 'characters'>,
   maxQueued: () => number,
-  countQueued?: (organization: string) => Promise<number>,
+  shared?: SharedQueueLimits,
 ): ClaimSlot {
   const claims = new Map<string, number>()
   let size = 0
+  const claimed = (id: string) => claims.get(id) ?? 0
 
-  function change(organization: string, by: 1 | -1): void {
-    const count = (claims.get(organization) ?? 0) + by
-    if (count > 0) claims.set(organization, count)
-    else claims.delete(organization)
+  function change(id: string, by: 1 | -1): void {
+    const count = claimed(id) + by
+    if (count > 0) claims.set(id, count)
+    else claims.delete(id)
     size += by
   }
 
-  const claimed = (organization: string) => claims.get(organization) ?? 0
-
-  /** The claim itself is already counted: requests at the same time count each other. */
-  async function checkCount(organization: string, counted: Promise<number>): Promise<() => void> {
-    const release = () => change(organization, -1)
-    try {
-      const limit = maxQueued()
-      if ((await counted) + claimed(organization) > limit) throw tooManyQueued(limit)
-      return release
-    } catch (error) {
-      release()
-      throw error
-    }
-  }
-
   return (organization) => {
-    const own = queue.countsOf(organization)
+    const { id } = organization
+    const own = queue.countsOf(id)
     const limit = maxQueued()
-    if (!countQueued && own.size + claimed(organization) >= limit) throw tooManyQueued(limit)
+    if (!shared && own.size + claimed(id) >= limit) throw tooManyQueued(limit)
     if (own.characters >= maxOrganizationCharacters) throw queuedTooLarge()
     if (queue.size + size >= maxTotalQueued || queue.characters >= maxTotalCharacters)
       throw serviceUnavailable('Too many background runs are queued. Try again later.')
-    change(organization, 1)
-    if (countQueued) return checkCount(organization, countQueued(organization))
-    return () => change(organization, -1)
+    change(id, 1)
+    const release = () => change(id, -1)
+    if (!shared) return { keep: () => undefined, release }
+    return claimShared(organization, limit, shared, { claimed: () => claimed(id), release })
   }
+}
+
+/** The claim in this process is already counted: requests at the same time count each other. */
+async function claimShared(
+  organization: Organization,
+  limit: number,
+  { slots, countQueued }: SharedQueueLimits,
+  local: { claimed(): number; release(): void },
+): Promise<QueueClaim> {
+  let slot: (() => void) | undefined
+  const release = () => {
+    slot?.()
+    slot = undefined
+    local.release()
+  }
+  try {
+    slot = await slots.claim(organization, limit)
+    const queued = slot && (await countQueued(organization.id))
+    if (queued === undefined || queued + local.claimed() > limit) throw tooManyQueued(limit)
+  } catch (error) {
+    release()
+    throw error
+  }
+  const keep = () => {
+    const kept = slot
+    slot = undefined
+    return kept
+  }
+  return { keep, release }
 }
 
 function tooManyQueued(limit: number): Error {

@@ -7,6 +7,7 @@ import { prepareResponse, type ServiceParts } from '../prepare-response.ts'
 import type { Conversation } from '../request/lower.ts'
 import type { ResponseRequest } from '../request/schema.ts'
 import { storedHead, storedItems } from '../stored-response.ts'
+import type { Run } from './run.ts'
 import type { Runs } from './runs.ts'
 import { type RunOrder, storedOrder } from './stored-run.ts'
 
@@ -17,11 +18,13 @@ export async function queueResponse(
   parts: ServiceParts,
   runs: Runs,
 ): Promise<LiveResponse> {
-  const releaseSlot = await runs.claimSlot(context.organization.id)
+  const claim = await runs.claimSlot(context.organization)
   try {
-    return await storeQueued(request, context, parts, runs)
+    const run = await storeQueued(request, context, parts, runs)
+    runs.add({ ...run, leaveQueue: claim.keep() })
+    return run.live
   } finally {
-    releaseSlot()
+    claim.release()
   }
 }
 
@@ -30,7 +33,7 @@ async function storeQueued(
   context: RequestContext,
   parts: ServiceParts,
   runs: Runs,
-): Promise<LiveResponse> {
+): Promise<Run> {
   const {
     prepared,
     conversation,
@@ -53,8 +56,7 @@ async function storeQueued(
   const call = await parts.gateway
     .reserve(reservation, [{ kind: 'insert-response', response: row }])
     .finally(releasePrevious)
-  runs.add({ live, metadata: facts, slot: call })
-  return live
+  return { live, metadata: facts, slot: call }
 }
 
 function queuedRow(live: LiveResponse, conversation: Conversation, order: RunOrder, runs: Runs): NewResponse {

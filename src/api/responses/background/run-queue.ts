@@ -60,6 +60,7 @@ export class RunQueue {
     own.runs.delete(live)
     this.#count(own, -1, -queued.characters)
     if (own.runs.size === 0) this.#forget(live.organization)
+    queued.run.leaveQueue?.()
     return queued.run
   }
 

@@ -20,6 +20,8 @@ export type Run = {
   readonly metadata: RequestMetadata
   /** The tokens that it has reserved, and the concurrency slot that it waits for. */
   readonly slot: QueuedSlot
+  /** Called when it leaves the queue of this process; undefined where nothing depends on that. */
+  readonly leaveQueue?: (() => void) | undefined
 }
 
 /** What background runs depend on. */

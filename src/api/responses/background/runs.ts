@@ -7,7 +7,7 @@ import type { LiveResponse } from '../live/live-response.ts'
 import { createActiveRuns } from './active-runs.ts'
 import { cancelTimeoutMs, endNotStored } from './cancel-timeout.ts'
 import { createCheckpoints } from './checkpoints.ts'
-import { type ClaimSlot, createSlotClaims } from './queue-limits.ts'
+import { type ClaimSlot, createSlotClaims, type SharedQueueLimits } from './queue-limits.ts'
 import { createSoleOwnership } from './run-ownership.ts'
 import { RunScheduler } from './run-scheduler.ts'
 import type { Run, RunParts } from './run.ts'
@@ -50,9 +50,7 @@ export function createRuns(input: RunInput, sharing?: RunSharing): Runs {
     exchange?.pause()
   }
 
-  function add(run: Run): void {
-    if (parts.ownership.add(run.live)) scheduler.add(run)
-  }
+  const add = (run: Run) => addTo(scheduler, run, parts)
 
   return {
     claimSlot(organization) {
@@ -85,6 +83,13 @@ export function createRuns(input: RunInput, sharing?: RunSharing): Runs {
   }
 }
 
+function addTo(scheduler: RunScheduler, run: Run, { ownership }: RunParts): void {
+  if (ownership.add(run.live)) return scheduler.add(run)
+  // It is queued already, because the answer that it was stored took long.
+  run.slot.release()
+  run.leaveQueue?.()
+}
+
 type RunInput = Omit<RunParts, 'ownership'>
 
 function assemble(input: RunInput, sharing: RunSharing | undefined) {
@@ -93,8 +98,13 @@ function assemble(input: RunInput, sharing: RunSharing | undefined) {
   const scheduler = new RunScheduler(active, parts)
   const exchange = sharing && new RunExchange(sharing, { active, scheduler, parts })
   const maxQueued = () => parts.current().maxQueued
-  const claimSlot = createSlotClaims(scheduler.queue, maxQueued, sharing?.claims.countQueued)
+  const claimSlot = createSlotClaims(scheduler.queue, maxQueued, sharing && queueLimitsOf(sharing))
   return { parts, active, scheduler, exchange, claimSlot }
+}
+
+function queueLimitsOf({ claims, recovery }: RunSharing): SharedQueueLimits | undefined {
+  const { queuedRuns: slots } = recovery.limits
+  return slots && { slots, countQueued: claims.countQueued }
 }
 
 function soleParts(input: RunInput) {

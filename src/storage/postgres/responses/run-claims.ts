@@ -72,7 +72,7 @@ function idsOf(runs: readonly RunKey[]): readonly string[] {
 const locked = 'FOR NO KEY UPDATE OF runs, r'
 
 /** Their oldest queued runs decide which organizations take turns. */
-const maxCandidates = 2000
+const maxCandidates = 500
 
 const anyQueued = `SELECT FROM runs JOIN responses r ON r.id = runs.response_id
   WHERE r.status = 'queued' AND runs.process_id <> $1 AND NOT runs.cancel_requested AND r.organization_id <> ALL($2) LIMIT 1`

@@ -1,5 +1,12 @@
 import type { ResponseStatus, UnfinishedRun } from '../../ports/responses.ts'
-import { maxPieces, type LogPiece, type RunClaims, type RunKey } from '../../ports/run-claims.ts'
+import {
+  type FollowedRun,
+  maxPieces,
+  type LogPiece,
+  type RunClaims,
+  type RunKey,
+  type RunProgress,
+} from '../../ports/run-claims.ts'
 import type { Database } from '../connection/database.ts'
 import { read } from '../sqlite-errors.ts'
 import type { Writer } from '../writer/writer.ts'
@@ -13,17 +20,8 @@ export function createRunClaims(database: Database, writer: Writer): RunClaims {
   /** Nothing that a client was promised depends on it. */
   const write = <T>(work: () => T) => writer.write(work, () => false)
 
-  /** Most of the time there is nothing to claim: then it is a read. */
-  async function claim(process: string, find: () => readonly TakenRow[]): Promise<readonly RunKey[]> {
-    const found = await read(find)
-    return found.length === 0 ? [] : await write(() => changes.take(process, find()))
-  }
-
   return {
-    claimQueued: (process, limit, except) =>
-      claim(process, () => reads.queued.all(process, JSON.stringify(except), limit)),
-    adopt: () => write(changes.adopt),
-    claimAbandoned: (process, limit) => claim(process, () => reads.abandoned.all(process, limit)),
+    ...createClaims(reads, changes, write),
     withdraw: (process, run) => write(() => changes.withdraw(process, run)),
     read: (process, runs) =>
       read(() =>
@@ -37,16 +35,41 @@ export function createRunClaims(database: Database, writer: Writer): RunClaims {
     requestCancel: (run) => write(() => changes.requestCancel(run)),
     owned: (process, only) => read(() => reads.owned.all(process, only === 'cancel-requested' ? 1 : 0)),
     countQueued: (organization) => read(() => reads.count.get(organization)?.count ?? 0),
-    progress: (runs) =>
-      read(() =>
-        runs.flatMap(({ organization, id, position }) => {
-          const found = reads.status.get(id, organization)
-          if (found === null) return []
-          const rows = found.status === 'in_progress' ? reads.pieces.all(id, position) : []
-          const pieces = rows.map(({ entries }) => entries)
-          return [{ organization, id, status: found.status, owned: found.owned === 1, pieces }]
-        }),
-      ),
+    progress: (runs) => read(() => runs.flatMap((run) => progressOf(run, reads))),
+  }
+}
+
+function progressOf(
+  { organization, id, position }: FollowedRun,
+  reads: ReadStatements,
+): readonly RunProgress[] {
+  const found = reads.status.get(id, organization)
+  if (found === null) return []
+  const rows = found.status === 'in_progress' ? reads.pieces.all(id, position) : []
+  const pieces = rows.map(({ entries }) => entries)
+  return [{ organization, id, status: found.status, owned: found.owned === 1, pieces }]
+}
+
+type ReadStatements = ReturnType<typeof prepareReads>
+type Changes = ReturnType<typeof prepareChanges>
+
+/** Most of the time there is nothing to claim: then only one row is read. */
+function createClaims(
+  reads: ReadStatements,
+  changes: Changes,
+  write: <T>(work: () => T) => Promise<T>,
+): Pick<RunClaims, 'claimQueued' | 'claimAbandoned' | 'adopt'> {
+  return {
+    async claimQueued(process, limit, except) {
+      const excluded = JSON.stringify(except)
+      if ((await read(() => reads.anyQueued.get(process, excluded))) === null) return []
+      return await write(() => changes.take(process, reads.queued.all(process, excluded, limit)))
+    },
+    async claimAbandoned(process, limit) {
+      if ((await read(() => reads.abandoned.get(process, 1))) === null) return []
+      return await write(() => changes.take(process, reads.abandoned.all(process, limit)))
+    },
+    adopt: () => write(changes.adopt),
   }
 }
 
@@ -61,12 +84,19 @@ const key = 'r.id, r.organization_id organization'
 const joined = 'FROM runs JOIN responses r ON r.id = runs.response_id'
 const alive = 'EXISTS (SELECT 1 FROM processes p WHERE p.id = runs.process_id)'
 
+/** They decide which organizations take turns. */
+const oldestQueued =
+  // Starts with the runs, in the order of their index.
+  `SELECT ${key}, request_id request FROM runs CROSS JOIN responses r ON r.id = response_id WHERE r.status = 'queued' AND process_id <> ? ` +
+  'AND NOT cancel_requested AND r.organization_id NOT IN (SELECT value FROM json_each(?)) ORDER BY response_id'
+const maxCandidates = 500
+
 function prepareReads({ sqlite }: Database) {
   return {
+    anyQueued: sqlite.prepare<TakenRow, [string, string]>(`${oldestQueued} LIMIT 1`),
     queued: sqlite.prepare<TakenRow, [string, string, number]>(
-      `SELECT ${key}, request_id request, row_number() OVER (PARTITION BY r.organization_id ORDER BY r.id) turn ${joined} ` +
-        "WHERE r.status = 'queued' AND process_id <> ? AND NOT cancel_requested " +
-        'AND r.organization_id NOT IN (SELECT value FROM json_each(?)) ORDER BY turn, r.id LIMIT ?',
+      `SELECT id, organization, request, row_number() OVER (PARTITION BY organization ORDER BY id) turn ` +
+        `FROM (${oldestQueued} LIMIT ${maxCandidates}) ORDER BY turn, id LIMIT ?`,
     ),
     abandoned: sqlite.prepare<TakenRow, [string, number]>(
       `SELECT ${key}, request_id request ${joined} WHERE process_id <> ? AND NOT ${alive} ORDER BY r.id LIMIT ?`,

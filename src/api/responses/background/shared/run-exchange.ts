@@ -17,6 +17,8 @@ const recoveryIntervalMs = 2000
 /** The most runs that are claimed at once: the others may become free as well. */
 const maxHelped = 32
 const maxRecovered = 100
+/** With more queued runs, lost ones are looked for less often. */
+const maxCompared = 500
 
 /** What this process has of its own. */
 export type ExchangeParts = {
@@ -77,7 +79,7 @@ export class RunExchange {
   fenced(): void {
     const { active } = this.#own
     for (const live of active.responses()) active.abort(live, interrupted())
-    this.#compare().catch((error: unknown) => this.#logFailure(error))
+    this.#forgetLost().catch((error: unknown) => this.#logFailure(error))
   }
 
   /** Takes no queued runs of other processes from now on. */
@@ -101,6 +103,7 @@ export class RunExchange {
     const { active, parts, scheduler } = this.#own
     const owner = process.id()
     if (active.size() > 0) this.#abort(await claims.owned(owner, 'cancel-requested'), runCancelled())
+    if (scheduler.queue.size > 0 && scheduler.queue.size <= maxCompared) await this.#forgetLost()
     const free = parts.current().concurrency - active.size()
     if (this.#paused || free <= 0 || scheduler.queue.first() !== undefined) return
     const claimed = await claims.claimQueued(owner, Math.min(free, maxHelped), [...scheduler.queue.parked])
@@ -117,24 +120,28 @@ export class RunExchange {
 
   async #tend(): Promise<void> {
     await this.recover()
-    await this.#compare()
+    await this.#continueUnknown(await this.#forgetLost())
   }
 
-  /** Compares the runs of this process with those that it owns in the database. */
-  async #compare(): Promise<void> {
+  /** Forgets runs that this process does not own any more; resolves with those that it owns. */
+  async #forgetLost(): Promise<readonly RunKey[]> {
     const { process, claims } = this.#sharing
     const { active, scheduler } = this.#own
-    const owner = process.id()
     const [queued, running] = [scheduler.queue.runs(), active.responses()]
-    const rows = await claims.owned(owner)
+    const rows = await claims.owned(process.id())
     const owned = new Set(rows.map(({ id }) => id))
     for (const run of queued) if (!owned.has(run.live.id)) this.#forget(run)
     for (const live of running) if (!owned.has(live.id)) active.abort(live, interrupted())
+    return rows
+  }
+
+  /** Continues runs that this process owns without knowing, because an answer of the database was lost. */
+  async #continueUnknown(owned: readonly RunKey[]): Promise<void> {
+    const unknown = owned.filter((run) => !this.#isKnown(run))
     // One that has just been stored becomes known in a moment.
-    const unknown = rows.filter((run) => !this.#isKnown(run))
     const left = unknown.filter(({ id }) => this.#unknown.has(id))
     this.#unknown = new Set(unknown.map(({ id }) => id))
-    await this.#takeOver.continue(owner, left)
+    await this.#takeOver.continue(this.#sharing.process.id(), left)
   }
 
   /** Removes a run that another process has claimed from the queue. */
