@@ -18,6 +18,7 @@ import { createOrganizations } from './organizations/organizations.ts'
 import { createProviderState } from './provider-state.ts'
 import { createResponses } from './responses/responses.ts'
 import { createUsageBuckets } from './usage/buckets.ts'
+import { createRollup } from './usage/rollup.ts'
 import { createTransactionExpiry } from './writer/outcome.ts'
 
 /** Opens the database with this URL, and migrates it if necessary; rejects if another server uses it. */
@@ -34,8 +35,7 @@ export async function openPostgres(url: Secret, log: Log): Promise<Storage> {
     ledger,
     completions: createCompletions(database),
     responses: createResponses(database),
-    // Reports read the rows themselves, so there are no totals to update.
-    usage: { ...createUsageExpiry(database.query), rollUp: () => Promise.resolve(0) },
+    usage: { expire: createUsageExpiry(database), rollUp: createRollup(database) },
     usageBuckets: createUsageBuckets(database),
     pendingDeletions: createOrganizationDeletions(database),
     // PostgreSQL returns space by itself; what the store keeps for a while is deleted here.

@@ -22,6 +22,7 @@ import * as postgresOrganizations from '../../../../src/storage/postgres/organiz
 import * as postgresState from '../../../../src/storage/postgres/provider-state.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
 import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
+import * as postgresRollup from '../../../../src/storage/postgres/usage/rollup.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
 import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
@@ -32,6 +33,7 @@ import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
 import { createProviderState } from '../../../../src/storage/sqlite/provider-state.ts'
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
+import { createRollup } from '../../../../src/storage/sqlite/usage/rollup.ts'
 import { createUsageBuckets } from '../../../../src/storage/sqlite/usage/buckets.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog, testStorage } from './folder.ts'
@@ -42,7 +44,7 @@ export type TestStore = {
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
-  readonly usage: Pick<UsageUpkeep, 'expire'>
+  readonly usage: UsageUpkeep
   readonly buckets: UsageBuckets
   /** These depend on a clock. */
   keys(now?: () => number): Keys
@@ -79,7 +81,7 @@ export async function openSqliteStore(): Promise<TestStore> {
     ledger: createLedger(database, writer),
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),
-    usage: { expire: (before) => writer.write(() => expire(before)) },
+    usage: { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) },
     buckets: createUsageBuckets(database),
     keys: (now) => createKeys(database, writer, now),
     providerState: (now) => createProviderState(database, writer, now),
@@ -106,7 +108,10 @@ export async function openPostgresStore(): Promise<TestStore> {
     ledger: postgresLedger.createLedger(database),
     completions: postgresCompletions.createCompletions(database),
     responses: postgresResponses.createResponses(database),
-    usage: postgresUsage.createUsageExpiry(query),
+    usage: {
+      expire: postgresUsage.createUsageExpiry(database),
+      rollUp: postgresRollup.createRollup(database),
+    },
     buckets: postgresBuckets.createUsageBuckets(database),
     keys: (now) => postgresKeys.createKeys(database, now),
     providerState: (now) => postgresState.createProviderState(database, now),
