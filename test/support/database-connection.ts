@@ -15,6 +15,7 @@ import { createOrganizations as createPostgresOrganizations } from '../../src/st
 import { openDatabase as openSqlite } from '../../src/storage/sqlite/connection/database.ts'
 import { usageReport as sqliteReport } from '../../src/storage/sqlite/billing/usage-report.ts'
 import { createRollup } from '../../src/storage/sqlite/usage/rollup.ts'
+import { createRollup as createPostgresRollup } from '../../src/storage/postgres/usage/rollup.ts'
 import { usageReport as postgresReport } from '../../src/storage/postgres/billing/usage-report.ts'
 import type { UsageQuery, UsageReport } from '../../src/storage/ports/usage-report.ts'
 import { createKeys } from '../../src/storage/sqlite/keys/keys.ts'
@@ -116,7 +117,7 @@ async function connectPostgres(url: Secret): Promise<DatabaseConnection> {
       (await rows(sql, ...parameters)) as readonly object[] as Row[],
     values: async (sql, ...parameters) => (await rows(sql, ...parameters)).map((row) => Object.values(row)),
     report: (query) => postgresReport(database, query),
-    rollUp: async () => 0,
+    rollUp: createPostgresRollup(database),
     lock: () => lockPostgres(database),
     [Symbol.asyncDispose]: () => database.close(),
   }

@@ -1,4 +1,5 @@
-import type { DatabaseConnection } from './database-connection.ts'
+/** A store that runs SQL. */
+type UsageStore = { rows(sql: string): Promise<unknown> }
 
 /** How many days the rows of `bun test/bench/usage-reports.ts` are spread over. */
 export const usageDays = 30
@@ -13,7 +14,7 @@ export type FilledUsage = {
 
 /** Inserts usage rows, evenly over the time: five keys an organization, some models a key, a thousand users, some failures. */
 export async function fillUsage(
-  store: Pick<DatabaseConnection, 'rows'>,
+  store: UsageStore,
   { rows, from, to, organizations }: FilledUsage,
 ): Promise<void> {
   const owners = organizations ?? (await createOwners(store))
@@ -36,7 +37,7 @@ export async function fillUsage(
   )
 }
 
-async function createOwners(store: Pick<DatabaseConnection, 'rows'>): Promise<readonly string[]> {
+async function createOwners(store: UsageStore): Promise<readonly string[]> {
   const ids = [0, 1, 2, 3, 4].map((index) => `org_${index}`)
   for (const id of ids)
     await store.rows(`INSERT INTO organizations (id, name, created_at) VALUES ('${id}', '${id}', 0)`)

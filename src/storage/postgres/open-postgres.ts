@@ -19,6 +19,7 @@ import { createProviderState } from './provider-state.ts'
 import { createResponses } from './responses/responses.ts'
 import { openSharedStore } from './shared/shared-store.ts'
 import { createUsageBuckets } from './usage/buckets.ts'
+import { createRollup } from './usage/rollup.ts'
 import { createTransactionExpiry } from './writer/outcome.ts'
 
 /** Opens the database with this URL for one more process, and migrates it if necessary; for `clock` see `StorageOptions`. */
@@ -36,8 +37,7 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
     ledger,
     completions: createCompletions(database),
     responses: createResponses(database),
-    // Reports read the rows themselves, so there are no totals to update.
-    usage: { ...createUsageExpiry(database.query), rollUp: () => Promise.resolve(0) },
+    usage: { expire: createUsageExpiry(database), rollUp: createRollup(database) },
     usageBuckets: createUsageBuckets(database),
     pendingDeletions: createOrganizationDeletions(database),
     // PostgreSQL returns space by itself; what the store keeps for a while is deleted here.

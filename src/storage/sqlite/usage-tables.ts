@@ -1,10 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { check, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Api } from '../../domain/accounting/request-metadata.ts'
+import type { TotalsWidth } from '../common/usage-totals.ts'
 import { ownerId } from './tables.ts'
-
-/** The lengths of the periods of `usage_totals`. */
-export type TotalsWidth = 'hour' | 'day'
 
 /**
  * The sums of `usage` by hour and by day of UTC, so that a report does not read a row for each request. They cover the

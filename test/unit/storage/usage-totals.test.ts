@@ -1,150 +1,172 @@
 import { expect, test } from 'bun:test'
 import type { UsageBucketQuery } from '../../../src/storage/ports/usage-buckets.ts'
-import { prepareUsageExpiry } from '../../../src/storage/sqlite/billing/usage.ts'
-import { createUsageBuckets } from '../../../src/storage/sqlite/usage/buckets.ts'
-import { createRollup } from '../../../src/storage/sqlite/usage/rollup.ts'
 import { fillUsage } from '../../support/usage-rows.ts'
 import { randomFrom } from '../protocols/support/random.ts'
-import { sqliteUsageStorage } from './support/usage-fixture.ts'
+import { countOf } from './support/ledger-fixture.ts'
+import { type OpenStore, testStores } from './support/stores.ts'
+import { usageStorage } from './support/usage-fixture.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
 const all: UsageBucketQuery = {
   width: '1d',
   from: 0,
-  to: 40 * day,
+  to: Math.ceil(Date.now() / day) * day,
   groupBy: ['organization', 'key', 'api', 'model', 'provider'],
 }
 
-/** A storage whose totals can be updated, and compared with the rows that they are made of. */
-async function totalsStorage() {
-  const scenario = await sqliteUsageStorage()
-  const { database, writer } = scenario
-  const buckets = createUsageBuckets(database)
-  const step = createRollup(database, writer)
-  const expire = prepareUsageExpiry(database)
+/** A store whose totals can be updated, and compared with the rows that they are made of. */
+async function totalsStorage(open: OpenStore) {
+  const scenario = await usageStorage(open)
+  const { store } = scenario
+  const { buckets } = store
+  const { rollUp, expire } = store.usage
+  const hasLate = (await countOf(store, 'usage_late').catch(() => undefined)) !== undefined
+  const kept = ['usage_totals', 'usage_rollup', ...(hasLate ? ['usage_late'] : [])]
 
   /** Reports by hour and day, which read totals, are equal to those of a database in which nothing is added to them. */
   async function expectConsistent(): Promise<void> {
-    const { sqlite } = database
+    await store.written()
     const read = async () => [await buckets.read(all), await buckets.read({ ...all, width: '1h' })]
     const reported = await read()
-    const stored = sqlite.prepare('SELECT until FROM usage_rollup').values()[0]?.[0]
-    sqlite.run('UPDATE usage_rollup SET until = 0')
-    sqlite.run('CREATE TEMP TABLE kept AS SELECT * FROM usage_totals')
-    sqlite.run('DELETE FROM usage_totals')
+    for (const table of kept) await store.rows(`CREATE TABLE kept_${table} AS SELECT * FROM ${table}`)
+    await store.rows('UPDATE usage_rollup SET until = 0')
+    for (const table of kept.filter((name) => name !== 'usage_rollup'))
+      await store.rows(`DELETE FROM ${table}`)
     expect(reported).toEqual(await read())
-    sqlite.run('INSERT INTO usage_totals SELECT * FROM kept')
-    sqlite.run('DROP TABLE kept')
-    sqlite.run('UPDATE usage_rollup SET until = ?', [Number(stored)])
+    await store.rows('DELETE FROM usage_rollup')
+    for (const table of kept) {
+      await store.rows(`INSERT INTO ${table} SELECT * FROM kept_${table}`)
+      await store.rows(`DROP TABLE kept_${table}`)
+    }
   }
 
   return {
     ...scenario,
     buckets,
-    step,
+    step: rollUp,
     async addAll() {
-      while ((await step()) > 0);
+      await store.written()
+      while ((await rollUp()) > 0);
     },
-    expire: (before: number) => writer.write(() => expire(before)),
-    count: () => Number(database.sqlite.prepare('SELECT count(*) FROM usage_totals').values()[0]?.[0]),
+    expire,
+    count: async () => Number(await countOf(store, 'usage_totals')),
     expectConsistent,
   }
 }
 
-test('totals that are added in steps are those of the rows, after each step', async () => {
-  const { database, step, expectConsistent, count } = await totalsStorage()
-  await fillUsage(
-    { rows: async (sql: string) => database.sqlite.query<never, []>(sql).all() },
-    { rows: 3000, from: 5 * day, to: 15 * day },
-  )
-  let steps = 0
-  for (; (await step()) > 0; steps++) await expectConsistent()
-  expect(steps).toBe(6)
-  expect(count()).toBeGreaterThan(500)
-  await expectConsistent()
-})
-
-test('a request that is recorded after its time was added counts once', async () => {
-  const { add, addAll, expectConsistent, buckets, acme } = await totalsStorage()
-  await add({ model: 'a/b' }, { latency: 123, firstToken: 7, cost: 9_007_199_254_740_991n })
-  await addAll()
-  await add({ model: 'a/b', createdAt: 5 * day - 1 }, { latency: 456 })
-  await add({ model: 'a/b', createdAt: 5 * day }, { status: 500, error: 'upstream_timeout' })
-  await add({ model: 'a/b', createdAt: 5 * day }, { cost: 9_007_199_254_740_991n })
-  await addAll()
-  await expectConsistent()
-  const groups = await buckets.read({ ...all, groupBy: ['model'], organizations: [acme.id] })
-  expect(
-    groups.map(({ start, totals }) => [start / day, totals.requests, totals.failed, totals.latency]),
-  ).toEqual([
-    [4, 1, 0, { p50: 450, p95: 450 }],
-    [5, 3, 1, { p50: 120, p95: 120 }],
-  ])
-  // More than a number can represent exactly.
-  expect(groups[1]?.totals.cost).toBe(2n * 9_007_199_254_740_991n + 50n)
-})
-
-test('rows that expire are subtracted from the totals, and periods without rows have none', async () => {
-  const { database, expire, addAll, expectConsistent, count } = await totalsStorage()
-  await fillUsage(
-    { rows: async (sql: string) => database.sqlite.query<never, []>(sql).all() },
-    { rows: 1000, from: 5 * day, to: 10 * day },
-  )
-  await addAll()
-  for (let expired = 1; expired > 0;) {
-    expired = await expire(7 * day + hour / 2)
-    await expectConsistent()
-  }
-  expect(count()).toBeGreaterThan(0)
-  while ((await expire(11 * day)) > 0);
-  expect(count()).toBe(0)
-})
-
-test('an organization that is deleted has no totals, and its rows are not added', async () => {
-  const { add, addAll, organizations, buckets, count, other, expire } = await totalsStorage()
-  await add()
-  await addAll()
-  await add({ createdAt: 6 * day, organization: other.id })
-  await organizations.delete('other')
-  await addAll()
-  expect((await buckets.read({ ...all, groupBy: [] })).map(({ start }) => start)).toEqual([5 * day])
-  await organizations.delete('acme')
-  expect(await buckets.read(all)).toEqual([])
-  expect(count()).toBe(0)
-  expect(await expire(40 * day)).toBe(0)
-})
-
 const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
 
-test(`random inserts, steps and deletions in any order leave totals that match the rows (seed ${seed})`, async () => {
-  const random = randomFrom(seed)
-  const { add, step, expire, expectConsistent, acme, other } = await totalsStorage()
-  for (let index = 0; index < 300; index++) {
-    const createdAt = Math.floor(random() * 30 * day)
-    const organization = random() < 0.5 ? acme.id : other.id
-    const outcome =
-      random() < 0.2 ? { status: 502, error: 'upstream_timeout' } : { latency: Math.floor(random() * 5000) }
-    await add({ createdAt, organization, model: `a/${index % 3}` }, outcome)
-    if (random() < 0.05) await step()
-    if (random() < 0.03) await expire(Math.floor(random() * 10 * day))
-    if (random() < 0.05) await expectConsistent()
-  }
-  await expectConsistent()
-})
+testStores((open) => {
+  test('totals that are added in steps are those of the rows, after each step', async () => {
+    const { store, step, expectConsistent, count } = await totalsStorage(open)
+    await fillUsage(store, { rows: 5000, from: 5 * day, to: 15 * day })
+    let steps = 0
+    for (; (await step()) > 0; steps++) await expectConsistent()
+    expect(steps).toBeGreaterThan(1)
+    expect(await count()).toBeGreaterThan(500)
+    await expectConsistent()
+  })
 
-test('a report that is read while rows are added to the totals counts each request once', async () => {
-  const { database, buckets, step } = await totalsStorage()
-  await fillUsage(
-    { rows: async (sql: string) => database.sqlite.query<never, []>(sql).all() },
-    { rows: 12_000, from: 5 * day, to: 15 * day },
-  )
-  const read = () => buckets.read({ ...all, groupBy: ['organization'] })
-  const expected = await read()
-  const reports: Promise<unknown>[] = []
-  for (let more = 1; more > 0;) {
-    reports.push(read())
-    more = await step()
-  }
-  for (const report of await Promise.all(reports)) expect(report).toEqual(expected)
+  test('a request that is recorded after its time was added counts once', async () => {
+    const { add, addAll, expectConsistent, buckets, acme } = await totalsStorage(open)
+    await add({ model: 'a/b' }, { latency: 123, firstToken: 7, cost: 9_007_199_254_740_991n })
+    await addAll()
+    await add({ model: 'a/b', createdAt: 5 * day - 1 }, { latency: 456 })
+    await add({ model: 'a/b', createdAt: 5 * day }, { status: 500, error: 'upstream_timeout' })
+    await add({ model: 'a/b', createdAt: 5 * day }, { cost: 9_007_199_254_740_991n })
+    await addAll()
+    await expectConsistent()
+    const groups = await buckets.read({ ...all, groupBy: ['model'], organizations: [acme.id] })
+    expect(
+      groups.map(({ start, totals }) => [start / day, totals.requests, totals.failed, totals.latency]),
+    ).toEqual([
+      [4, 1, 0, { p50: 450, p95: 450 }],
+      [5, 3, 1, { p50: 120, p95: 120 }],
+    ])
+    // More than a number can represent exactly.
+    expect(groups[1]?.totals.cost).toBe(2n * 9_007_199_254_740_991n + 50n)
+  })
+
+  test('rows that expire are subtracted from the totals, and periods without rows have none', async () => {
+    const { store, expire, addAll, expectConsistent, count } = await totalsStorage(open)
+    await fillUsage(store, { rows: 1000, from: 5 * day, to: 10 * day })
+    await addAll()
+    for (let expired = 1; expired > 0;) {
+      expired = await expire(7 * day + hour / 2)
+      await expectConsistent()
+    }
+    expect(await count()).toBeGreaterThan(0)
+    while ((await expire(11 * day)) > 0);
+    expect(await count()).toBe(0)
+  })
+
+  test('an organization that is deleted has no totals, and its rows are not added', async () => {
+    const { add, addAll, organizations, buckets, count, other, expire } = await totalsStorage(open)
+    await add()
+    await addAll()
+    await add({ createdAt: 6 * day, organization: other.id })
+    await organizations.delete('other')
+    await addAll()
+    expect((await buckets.read({ ...all, groupBy: [] })).map(({ start }) => start)).toEqual([5 * day])
+    await organizations.delete('acme')
+    expect(await buckets.read(all)).toEqual([])
+    expect(await count()).toBe(0)
+    expect(await expire(40 * day)).toBe(0)
+  })
+
+  test(`random inserts, steps and deletions in any order leave totals that match the rows (seed ${seed})`, async () => {
+    const random = randomFrom(seed)
+    const { add, step, expire, expectConsistent, acme, other } = await totalsStorage(open)
+    for (let index = 0; index < 300; index++) {
+      const createdAt = Math.floor(random() * 30 * day)
+      const organization = random() < 0.5 ? acme.id : other.id
+      const outcome =
+        random() < 0.2 ? { status: 502, error: 'upstream_timeout' } : { latency: Math.floor(random() * 5000) }
+      await add({ createdAt, organization, model: `a/${index % 3}` }, outcome)
+      if (random() < 0.05) await step()
+      if (random() < 0.03) await expire(Math.floor(random() * 10 * day))
+      if (random() < 0.05) await expectConsistent()
+    }
+    await expectConsistent()
+  })
+
+  test(`rows that are inserted, added and deleted at the same time leave totals that match the rows (seed ${seed})`, async () => {
+    const random = randomFrom(seed)
+    const { add, step, expire, expectConsistent, acme } = await totalsStorage(open)
+    const since = Date.now() - 2 * 60_000
+    for (let round = 0; round < 15; round++) {
+      // Some are before the time up to which rows are added, and some after it.
+      const adding = Array.from({ length: 20 }, (_, index) =>
+        add({
+          createdAt: Math.floor(since + random() * 110_000),
+          organization: acme.id,
+          model: `a/${index % 3}`,
+        }),
+      )
+      await Promise.all([
+        step(),
+        ...adding.slice(0, 10),
+        step(),
+        ...adding.slice(10),
+        expire(since + round * 1000),
+      ])
+    }
+    await expectConsistent()
+    while ((await step()) > 0);
+    await expectConsistent()
+  })
+
+  test('a report that is read while rows are added to the totals counts each request once', async () => {
+    const { store, buckets, step } = await totalsStorage(open)
+    await fillUsage(store, { rows: 12_000, from: 5 * day, to: 15 * day })
+    const read = () => buckets.read({ ...all, groupBy: ['organization'] })
+    const expected = await read()
+    const reports: Promise<unknown>[] = []
+    for (let more = 1; more > 0;) {
+      reports.push(read())
+      more = await step()
+    }
+    for (const report of await Promise.all(reports)) expect(report).toEqual(expected)
+  })
 })

@@ -66,7 +66,12 @@ export function settleStatement(id: string, jobs: readonly SettleJob[], now: num
       INSERT INTO usage (${names.join()})
       SELECT ${names.map((name) => `input.${name}`).join()} FROM ${table}
       JOIN organizations o ON o.id = input.organization_id AND o.deletion IS NULL ORDER BY input.n
-      ON CONFLICT DO NOTHING RETURNING id, coalesce(cost, 0) cost)`,
+      ON CONFLICT DO NOTHING RETURNING id, created_at, coalesce(cost, 0) cost)`,
+    // The totals already cover the time of its creation, or are about to.
+    `late AS (
+      INSERT INTO usage_late (created_at, id)
+      SELECT recorded.created_at, recorded.id FROM recorded, usage_rollup
+      WHERE recorded.created_at < usage_rollup.fence)`,
     ...charging,
     ...writeParts(
       parameters,

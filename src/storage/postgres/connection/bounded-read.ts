@@ -15,6 +15,9 @@ export type BoundedRead = <Row>(
 /** The server ends a statement first; this is for a server that does not answer. */
 const graceMs = 1000
 
+/** To compile such a statement takes longer than to run it; its intermediate results need memory. */
+const settings = "SET LOCAL jit = off; SET LOCAL work_mem = '64MB'"
+
 /** See `BoundedRead`. */
 export function createBoundedRead(connections: Connections): BoundedRead {
   return async <Row>(
@@ -26,7 +29,7 @@ export function createBoundedRead(connections: Connections): BoundedRead {
     try {
       return await connections.use(async ({ send }) => {
         const opened = send(
-          `BEGIN READ ONLY; SET LOCAL statement_timeout = ${Math.max(1, Math.floor(timeoutMs))}`,
+          `BEGIN READ ONLY; SET LOCAL statement_timeout = ${Math.max(1, Math.floor(timeoutMs))}; ${settings}`,
         )
         opened.catch(() => {})
         const { rows } = await send<Row>(text, values, timeoutMs + graceMs)

@@ -1,4 +1,5 @@
 import type { Database } from '../connection/database.ts'
+import { deleteTotals } from '../usage/rollup.ts'
 import {
   deleteIndexedRows,
   deleteScannedRows,
@@ -19,7 +20,10 @@ export type OrganizationDeletions = {
 }
 
 /** See `OrganizationDeletions`. */
-export function createOrganizationDeletions({ query }: Pick<Database, 'query'>): OrganizationDeletions {
+export function createOrganizationDeletions(
+  database: Pick<Database, 'query' | 'transact'>,
+): OrganizationDeletions {
+  const { query } = database
   let current: AsyncGenerator<number, void> | undefined
 
   async function* steps(organization: string): AsyncGenerator<number, void> {
@@ -27,6 +31,8 @@ export function createOrganizationDeletions({ query }: Pick<Database, 'query'>):
       let deleted: number
       while ((deleted = await deleteIndexedRows(query, table, organization)) > 0) yield deleted
     }
+    let totals: number
+    while ((totals = await deleteTotals(database, organization)) > 0) yield totals
     for (const table of scannedTables)
       for (let after = lowestKey; ;) {
         const step = await deleteScannedRows(query, table, organization, after)

@@ -4,6 +4,7 @@ import { type SettledRow, type SettleJob, settleStatement } from '../billing/set
 import { serverTime } from '../connection/clock.ts'
 import type { Connection } from '../connection/connections.ts'
 import { isRejected } from '../postgres-errors.ts'
+import { lockForRecording } from '../usage/totals-lock.ts'
 import { type WriteRows, writeParts } from '../writes.ts'
 import type { Outcome } from './outcome.ts'
 import { Parameters, type Statement } from './statement.ts'
@@ -57,7 +58,8 @@ export function createBatch(jobs: readonly Job[], now: number): Batch {
     ids: parts.map((part) => part.id),
     async run({ send }) {
       const statements = parts.map(({ id, create, jobs }) => create(id, jobs as never, now))
-      const sent = [{ text: begin, values: [] }, ...locks, ...statements].map(({ text, values }) =>
+      const opening = [{ text: begin, values: [] }, ...(settles.length > 0 ? [lockForRecording] : [])]
+      const sent = [...opening, ...locks, ...statements].map(({ text, values }) =>
         send<SettledRow>(text, values),
       )
       const [results, commit] = await Promise.all([Promise.allSettled(sent), settled(send('COMMIT'))])

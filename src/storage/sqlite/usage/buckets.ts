@@ -1,3 +1,4 @@
+import { labelOf, type TotalsWidth, totalsWidthOf, type UsageLabel } from '../../common/usage-totals.ts'
 import {
   bucketWidths,
   type UsageBucketGroup,
@@ -7,10 +8,9 @@ import {
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
 import { toOutage } from '../sqlite-errors.ts'
-import type { TotalsWidth } from '../usage-tables.ts'
 import { UsageGroups } from './groups.ts'
 import { prepareUntil } from './rollup.ts'
-import { prepareSlices, type SliceLabel } from './slice.ts'
+import { prepareSlices } from './slice.ts'
 import { prepareReadTotals } from './read-totals.ts'
 import { ReportTurns, type RunStep } from './turns.ts'
 
@@ -41,24 +41,10 @@ async function readReport(
 ): Promise<readonly UsageBucketGroup[]> {
   const groups = new UsageGroups(query)
   const label = labelOf(query)
-  const width = totalsWidths[query.width]
-  const from =
-    label === undefined && width !== undefined
-      ? await addTotals(query, width, groups, readers, step)
-      : query.from
+  const width = totalsWidthOf(query)
+  const from = width === undefined ? query.from : await addTotals(query, width, groups, readers, step)
   await addRows({ ...query, from }, label, groups, readers, step)
   return await groups.sorted(step)
-}
-
-/** Only these periods have totals, and labels have none. */
-const totalsWidths: Readonly<Partial<Record<UsageBucketQuery['width'], TotalsWidth>>> = {
-  '1h': 'hour',
-  '1d': 'day',
-}
-
-/** A report has one label at most: see `UsageBucketQuery`. */
-function labelOf({ groupBy }: UsageBucketQuery): SliceLabel | undefined {
-  return groupBy.find((dimension) => dimension === 'user' || dimension === 'tag')
 }
 
 /** The totals that one step reads. */
@@ -93,7 +79,7 @@ const stepRows = 4000
 
 async function addRows(
   { organizations, width, from, to, groupBy, models, keys }: UsageBucketQuery,
-  label: SliceLabel | undefined,
+  label: UsageLabel | undefined,
   groups: UsageGroups,
   { rowEnd, slices }: Readers,
   step: RunStep,

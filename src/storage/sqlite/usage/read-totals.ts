@@ -1,7 +1,6 @@
+import { sumColumns, type TotalsWidth } from '../../common/usage-totals.ts'
 import type { Database } from '../connection/database.ts'
-import type { TotalsWidth } from '../usage-tables.ts'
 import type { UsageSlice } from './slice.ts'
-import { sumColumns } from './totals.ts'
 
 /** The place of a row among the totals of an organization. */
 export type TotalsCursor = readonly [

@@ -1,4 +1,5 @@
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import { totalsLagMs } from '../../common/usage-totals.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
 import { read } from '../sqlite-errors.ts'
@@ -40,8 +41,6 @@ export function prepareTotalsUpkeep(database: Database): TotalsUpkeep {
   }
 }
 
-/** Requests are recorded when they end. The totals lag, because a row that comes later costs more to add. */
-const lagMs = 60_000
 /** The rows that one step adds to the totals: it delays requests no longer than a few milliseconds. */
 const stepRows = 500
 
@@ -68,7 +67,7 @@ export function createRollup(database: Database, writer: Writer, now: () => numb
   }
 
   return async function rollUp(): Promise<number> {
-    const limit = now() - lagMs
+    const limit = now() - totalsLagMs
     if ((await read(() => due.get(untilOf(), limit, 0))) === null) return 0
     // After a power cut, the totals and the time that they cover are both those of before.
     return writer.write(

@@ -1,4 +1,11 @@
 import type { Database as Sqlite } from 'bun:sqlite'
+import {
+  failedSql,
+  hasTokensSql,
+  roundedTimeSql,
+  totalsKeySql,
+  type UsageLabel,
+} from '../../common/usage-totals.ts'
 import type { Database } from '../connection/database.ts'
 
 /** The sums of the requests of a period that have the same key, API, model and provider. */
@@ -31,9 +38,6 @@ export type UsageSlice = {
   readonly firstTokens: string
 }
 
-/** Labels that requests can be sliced by. */
-export type SliceLabel = 'user' | 'tag'
-
 /** The rows of `usage` to slice: a condition in SQL, and the values of its placeholders. */
 export type SlicedRows = {
   readonly condition: string
@@ -41,7 +45,7 @@ export type SlicedRows = {
   readonly widthMs: number
   /** The properties that must be the same in a slice; the others are empty. All are, if absent. */
   readonly by?: ReadonlySet<string> | undefined
-  readonly label?: SliceLabel | undefined
+  readonly label?: UsageLabel | undefined
 }
 
 /** Returns a function that sums up rows of `usage` by period. Its statements are prepared on first use. */
@@ -59,39 +63,36 @@ function prepare(sqlite: Sqlite, text: string) {
   return sqlite.prepare<UsageSlice, (string | number)[]>(text)
 }
 
-const failed = '(usage.error IS NOT NULL OR usage.status NOT BETWEEN 200 AND 299)'
-const hasTokens = 'usage.prompt_tokens + usage.completion_tokens > 0'
-
 /** The first placeholder is the length of a period. */
 function sliceSql(
   condition: string,
   by: ReadonlySet<string> | undefined,
-  label: SliceLabel | undefined,
+  label: UsageLabel | undefined,
 ): string {
   const properties = Object.entries(sliceProperties).map(
     ([name, column]) => `${by?.has(name) === false ? "''" : column} ${name}`,
   )
   return `SELECT usage.created_at / ?1 * ?1 start, ${properties.join()}, ${labelSql(label)} label,
-    count(*) requests, sum(${failed}) failed,
+    count(*) requests, sum(${failedSql}) failed,
     sum(usage.status BETWEEN 400 AND 498) clientErrors, sum(usage.status >= 500) serverErrors,
     sum(usage.prompt_tokens) promptTokens, sum(usage.completion_tokens) completionTokens,
     sum(usage.cached_tokens) cachedTokens, sum(usage.cache_write_tokens) cacheWriteTokens,
     sum(usage.reasoning_tokens) reasoningTokens,
-    sum(usage.cost IS NOT NULL AND ${hasTokens}) priced, sum(usage.cost IS NULL AND ${hasTokens}) unpriced,
+    sum(usage.cost IS NOT NULL AND ${hasTokensSql}) priced, sum(usage.cost IS NULL AND ${hasTokensSql}) unpriced,
     cast(coalesce(sum(usage.cost), 0) AS text) cost,
     ${timesSql('latency_ms')} latencies, ${timesSql('first_token_ms')} firstTokens
   FROM usage ${label === 'tag' ? tagsSql : ''} WHERE ${condition} GROUP BY 1, 2, 3, 4, 5, 6, 7`
 }
 
 const sliceProperties = {
-  organization: 'usage.organization_id',
-  key: 'usage.key_id',
-  api: 'usage.api',
-  model: "coalesce(usage.model, '')",
-  provider: "coalesce(usage.provider, '')",
+  organization: totalsKeySql.organization_id,
+  key: totalsKeySql.key_id,
+  api: totalsKeySql.api,
+  model: totalsKeySql.model,
+  provider: totalsKeySql.provider,
 }
 
-function labelSql(label: SliceLabel | undefined): string {
+function labelSql(label: UsageLabel | undefined): string {
   if (label === undefined) return 'NULL'
   return label === 'user' ? 'usage.user' : 'tag.value'
 }
@@ -101,10 +102,7 @@ const tagsSql = `LEFT JOIN json_each(usage.tags) tag ON NOT EXISTS (
   SELECT 1 FROM json_each(usage.tags) earlier WHERE earlier.value = tag.value AND earlier.key < tag.key)`
 
 /** The times of successful requests, rounded down to two digits, each followed by the 1 request that took it. */
-function timesSql(column: string): string {
-  const time = `usage.${column}`
-  const rounded = `CASE WHEN ${time} < 100 THEN ${time} WHEN ${time} < 1000 THEN ${time} / 10 * 10
-    WHEN ${time} < 10000 THEN ${time} / 100 * 100 WHEN ${time} < 100000 THEN ${time} / 1000 * 1000
-    ELSE ${time} / 10000 * 10000 END`
-  return `'[' || coalesce(group_concat(${rounded} || ',1') FILTER (WHERE ${time} IS NOT NULL AND NOT ${failed}), '') || ']'`
+function timesSql(column: 'latency_ms' | 'first_token_ms'): string {
+  const counted = `group_concat(${roundedTimeSql(column)} || ',1')`
+  return `'[' || coalesce(${counted} FILTER (WHERE usage.${column} IS NOT NULL AND NOT ${failedSql}), '') || ']'`
 }

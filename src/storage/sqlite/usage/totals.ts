@@ -1,6 +1,6 @@
+import { sumColumns, type TotalsWidth } from '../../common/usage-totals.ts'
 import type { Database } from '../connection/database.ts'
 import { bucketWidths } from '../../ports/usage-buckets.ts'
-import type { TotalsWidth } from '../usage-tables.ts'
 import { addTimes, type Histogram, timesJson } from './histogram.ts'
 import type { UsageSlice } from './slice.ts'
 
@@ -58,21 +58,6 @@ type Key = [
 
 const keyColumns = ['organization_id', 'width', 'start', 'key_id', 'api', 'model', 'provider']
 const keyCondition = keyColumns.map((column) => `${column} = ?`).join(' AND ')
-
-/** The columns with sums, but for the cost, and the fields of a slice that they add up. */
-export const sumColumns = [
-  ['requests', 'requests'],
-  ['failed', 'failed'],
-  ['client_errors', 'clientErrors'],
-  ['server_errors', 'serverErrors'],
-  ['prompt_tokens', 'promptTokens'],
-  ['completion_tokens', 'completionTokens'],
-  ['cached_tokens', 'cachedTokens'],
-  ['cache_write_tokens', 'cacheWriteTokens'],
-  ['reasoning_tokens', 'reasoningTokens'],
-  ['priced', 'priced'],
-  ['unpriced', 'unpriced'],
-] as const satisfies readonly (readonly [column: string, field: keyof UsageSlice])[]
 
 const sumNames = [...sumColumns.map(([column]) => column), 'cost']
 const columns = [...keyColumns, ...sumNames, 'latencies', 'first_tokens']

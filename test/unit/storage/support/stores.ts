@@ -29,6 +29,7 @@ import {
   createSharedStore,
   openSharedStore as openSqliteShared,
 } from '../../../../src/storage/sqlite/shared/shared-store.ts'
+import * as postgresRollup from '../../../../src/storage/postgres/usage/rollup.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
 import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
@@ -39,6 +40,7 @@ import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
 import { createProviderState } from '../../../../src/storage/sqlite/provider-state.ts'
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
+import { createRollup } from '../../../../src/storage/sqlite/usage/rollup.ts'
 import { createUsageBuckets } from '../../../../src/storage/sqlite/usage/buckets.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog, testStorage } from './folder.ts'
@@ -51,7 +53,7 @@ export type TestStore = {
   readonly responses: Responses
   /** The same after a restart, or in another process; hidden ones are erased after this delay. */
   otherResponses(erasureDelayMs: number): Responses
-  readonly usage: Pick<UsageUpkeep, 'expire'>
+  readonly usage: UsageUpkeep
   readonly buckets: UsageBuckets
   /** These depend on a clock. */
   keys(now?: () => number): Keys
@@ -114,7 +116,7 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer, 0),
     otherResponses: (delay) => createResponses(database, writer, delay),
-    usage: { expire: (before) => writer.write(() => expire(before)) },
+    usage: { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) },
     buckets: createUsageBuckets(database),
     keys: (now) => createKeys(database, writer, now),
     providerState: (now) => createProviderState(database, writer, now),
@@ -145,7 +147,10 @@ export async function openPostgresStore({ clock }: StoreOptions = {}): Promise<S
     completions: postgresCompletions.createCompletions(database),
     responses: postgresResponses.createResponses(database, 0),
     otherResponses: (delay) => postgresResponses.createResponses(database, delay),
-    usage: postgresUsage.createUsageExpiry(query),
+    usage: {
+      expire: postgresUsage.createUsageExpiry(database),
+      rollUp: postgresRollup.createRollup(database),
+    },
     buckets: postgresBuckets.createUsageBuckets(database),
     keys: (now) => postgresKeys.createKeys(database, now),
     providerState: (now) => postgresState.createProviderState(database, now),

@@ -1,0 +1,61 @@
+import { type BucketWidth, type UsageBucketQuery, type UsageDimension } from '../ports/usage-buckets.ts'
+
+/** The lengths of the periods of `usage_totals`. */
+export type TotalsWidth = 'hour' | 'day'
+
+/** Only these periods have totals, and labels have none. */
+const widths: Readonly<Partial<Record<BucketWidth, TotalsWidth>>> = { '1h': 'hour', '1d': 'day' }
+
+/** Labels that requests can be grouped by. */
+export type UsageLabel = Extract<UsageDimension, 'user' | 'tag'>
+
+/** Returns the label of a report, which has one at most: see `UsageBucketQuery`. */
+export function labelOf({ groupBy }: Pick<UsageBucketQuery, 'groupBy'>): UsageLabel | undefined {
+  return groupBy.find((dimension) => dimension === 'user' || dimension === 'tag')
+}
+
+/** Returns the totals that a report can be read from; undefined if it needs the rows. */
+export function totalsWidthOf(query: Pick<UsageBucketQuery, 'groupBy' | 'width'>): TotalsWidth | undefined {
+  return labelOf(query) === undefined ? widths[query.width] : undefined
+}
+
+/** Requests are recorded when they end. The totals lag, because a row that comes later costs more to add. */
+export const totalsLagMs = 60_000
+
+/** SQL that is true for a row of `usage` whose request failed. */
+export const failedSql = '(usage.error IS NOT NULL OR usage.status NOT BETWEEN 200 AND 299)'
+
+/** SQL that is true for a row of `usage` with tokens. */
+export const hasTokensSql = 'usage.prompt_tokens + usage.completion_tokens > 0'
+
+/** SQL for a time of a row of `usage` in milliseconds, rounded down to two digits. */
+export function roundedTimeSql(column: 'latency_ms' | 'first_token_ms'): string {
+  const time = `usage.${column}`
+  return `CASE WHEN ${time} < 100 THEN ${time} WHEN ${time} < 1000 THEN ${time} / 10 * 10
+    WHEN ${time} < 10000 THEN ${time} / 100 * 100 WHEN ${time} < 100000 THEN ${time} / 1000 * 1000
+    ELSE ${time} / 10000 * 10000 END`
+}
+
+/** SQL for the columns of `usage` that identify a row of `usage_totals`, by the names of its columns. */
+export const totalsKeySql = {
+  organization_id: 'usage.organization_id',
+  key_id: 'usage.key_id',
+  api: 'usage.api',
+  model: "coalesce(usage.model, '')",
+  provider: "coalesce(usage.provider, '')",
+} as const
+
+/** The columns of `usage_totals` with sums, but for the cost, and the fields of a report that they are read to. */
+export const sumColumns = [
+  ['requests', 'requests'],
+  ['failed', 'failed'],
+  ['client_errors', 'clientErrors'],
+  ['server_errors', 'serverErrors'],
+  ['prompt_tokens', 'promptTokens'],
+  ['completion_tokens', 'completionTokens'],
+  ['cached_tokens', 'cachedTokens'],
+  ['cache_write_tokens', 'cacheWriteTokens'],
+  ['reasoning_tokens', 'reasoningTokens'],
+  ['priced', 'priced'],
+  ['unpriced', 'unpriced'],
+] as const

@@ -1,0 +1,100 @@
+import {
+  failedSql,
+  hasTokensSql,
+  roundedTimeSql,
+  sumColumns,
+  totalsKeySql,
+} from '../../common/usage-totals.ts'
+import { bucketWidths } from '../../ports/usage-buckets.ts'
+import type { Query } from '../connection/connections.ts'
+
+/** Rows of `usage`: a condition in SQL, and the values of its placeholders. */
+export type SelectedRows = { readonly condition: string; readonly values: readonly unknown[] }
+
+/** Part of a transaction that has the totals locked: adds rows of organizations that exist. */
+export async function addToTotals(query: Query, rows: SelectedRows): Promise<void> {
+  await query(`${periods(rows)} ${insertKeys}`, rows.values)
+  await query(`${periods(rows)}, ${slices} ${update('+')}`, rows.values)
+}
+
+/** The same, but subtracts the rows; a period that is left without requests is deleted. */
+export async function subtractFromTotals(query: Query, rows: SelectedRows): Promise<void> {
+  await query(`${periods(rows)}, ${slices} ${update('-')}`, rows.values)
+  await query(`${periods(rows)} ${deleteEmpty}`, rows.values)
+}
+
+/** SQL that is true for rows of `usage` whose organization exists. */
+export const ownerExistsSql =
+  'EXISTS (SELECT 1 FROM organizations o WHERE o.id = usage.organization_id AND o.deletion IS NULL)'
+
+const keys = [...Object.keys(totalsKeySql), 'width', 'start']
+const sameKey = (other: string) => keys.map((key) => `t.${key} = ${other}.${key}`).join(' AND ')
+
+/** SQL for what a row of `usage` adds to each sum, but for the cost. */
+export const amounts: Readonly<Record<(typeof sumColumns)[number][0], string>> = {
+  requests: '1',
+  failed: `${failedSql}::int`,
+  client_errors: '(usage.status BETWEEN 400 AND 498)::int',
+  server_errors: '(usage.status >= 500)::int',
+  prompt_tokens: 'usage.prompt_tokens',
+  completion_tokens: 'usage.completion_tokens',
+  cached_tokens: 'usage.cached_tokens',
+  cache_write_tokens: 'usage.cache_write_tokens',
+  reasoning_tokens: 'usage.reasoning_tokens',
+  priced: `(usage.cost IS NOT NULL AND ${hasTokensSql})::int`,
+  unpriced: `(usage.cost IS NULL AND ${hasTokensSql})::int`,
+}
+
+const sums = [...sumColumns.map(([column]) => column), 'cost']
+
+/** The most milliseconds, of two digits, that the column of a histogram holds. */
+const maxTime = 2_100_000_000
+
+/** SQL for the rounded time of a request that succeeded, as an element of a histogram; null if it has none. */
+export function histogramTimeSql(column: 'latency_ms' | 'first_token_ms'): string {
+  return `CASE WHEN usage.${column} IS NOT NULL AND NOT ${failedSql}
+    THEN least(${roundedTimeSql(column)}, ${maxTime})::int END`
+}
+
+/** The rows, once for the hour and once for the day of each. */
+function periods({ condition }: SelectedRows): string {
+  const columns = [
+    ...Object.entries(totalsKeySql).map(([name, sql]) => `${sql} ${name}`),
+    'w.width',
+    'usage.created_at / w.ms * w.ms start',
+    ...Object.entries(amounts).map(([name, sql]) => `${sql} ${name}`),
+    'coalesce(usage.cost, 0) cost',
+    `${histogramTimeSql('latency_ms')} latency`,
+    `${histogramTimeSql('first_token_ms')} first_token`,
+  ]
+  return `WITH periods AS (SELECT ${columns.join()} FROM usage
+    CROSS JOIN (VALUES ('hour', ${bucketWidths['1h']}), ('day', ${bucketWidths['1d']})) w (width, ms)
+    WHERE ${condition} AND ${ownerExistsSql})`
+}
+
+const insertKeys = `INSERT INTO usage_totals (${keys.join()}) SELECT DISTINCT ${keys.join()} FROM periods
+  ON CONFLICT DO NOTHING`
+
+const slices = `slices AS (
+  SELECT ${keys.join()}, ${sums.map((name) => `sum(${name}) ${name}`).join()},
+    array_agg(latency) FILTER (WHERE latency IS NOT NULL) latencies,
+    array_agg(first_token) FILTER (WHERE first_token IS NOT NULL) first_tokens
+  FROM periods GROUP BY ${keys.join()})`
+
+function update(sign: '+' | '-'): string {
+  return `UPDATE usage_totals t SET ${sums.map((name) => `${name} = t.${name} ${sign} s.${name}`).join()},
+    (latency_times, latency_counts) = ${changedHistogram('latency', 'latencies', sign)},
+    (first_token_times, first_token_counts) = ${changedHistogram('first_token', 'first_tokens', sign)}
+  FROM slices s WHERE ${sameKey('s')}`
+}
+
+function changedHistogram(name: 'latency' | 'first_token', times: string, sign: '+' | '-'): string {
+  return `(SELECT coalesce(array_agg(time ORDER BY time), '{}'), coalesce(array_agg(count ORDER BY time), '{}') FROM (
+    SELECT time, sum(count)::int count FROM (
+      SELECT unnest(t.${name}_times) time, unnest(t.${name}_counts) count
+      UNION ALL SELECT unnest(s.${times}), ${sign}1) entries
+    GROUP BY time HAVING sum(count) > 0) counted)`
+}
+
+const deleteEmpty = `DELETE FROM usage_totals t USING (SELECT DISTINCT ${keys.join()} FROM periods) p
+  WHERE ${sameKey('p')} AND t.requests <= 0`
