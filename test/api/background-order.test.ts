@@ -58,7 +58,9 @@ test('the configured number of runs is active at once, and the others start in t
   one!.resolve()
   rest.forEach(({ resolve }) => resolve())
   for (const id of runs) expect((await waitForRun(app, id)).status).toBe('completed')
-  expect(questions(scenario).slice(2)).toEqual(['2', '3', '4', '5'])
+  expect(questions(scenario).slice(2, 4)).toEqual(['2', '3'])
+  // These may start at the same time.
+  expect(questions(scenario).slice(4).toSorted()).toEqual(['4', '5'])
 })
 
 test('runs of an organization at its concurrency limit wait, and runs of other organizations overtake them', async () => {

@@ -28,12 +28,28 @@ export async function findState(
   hold?: AcquireMemory,
 ): Promise<ResponseState> {
   const live = stores.live.find(organization, id)
-  if (live && !(stores.shared && live.ending)) return live.state
+  if (live) return await newestState(live, stores, hold)
   const stored = await stores.responses.find(organization, id, hold)
-  // Not stored yet, or only as a run in progress.
-  if (live && (stored === undefined || isUnfinished(stored))) return live.state
   if (stored === undefined) throw responseNotFound(id)
   return readStored(`response ${id}`, () => stateOf(stored))
+}
+
+/** Of a response whose end is being stored, other processes may know the end already. */
+async function newestState(
+  live: LiveResponse,
+  { responses, shared }: ResponseStores,
+  hold?: AcquireMemory,
+): Promise<ResponseState> {
+  if (shared === undefined || !live.ending) return live.state
+  const { organization, id } = live
+  // Without the database, its end is not stored.
+  const stored = await responses.find(organization, id, hold).catch(ignoreUnavailable)
+  if (stored === undefined || isUnfinished(stored)) return live.state
+  return readStored(`response ${id}`, () => stateOf(stored))
+}
+
+function ignoreUnavailable(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.status !== 503) throw error
 }
 
 /** Streams a response in progress, or replays a finished one. Throws 404 if there is none. */
