@@ -3,11 +3,12 @@ import { limits } from './limits/limits.tsx'
 import { models } from './models/models.tsx'
 import { organizations } from './organizations/organizations.tsx'
 import { playground } from './playground/playground.tsx'
+import { providers } from './providers/providers.tsx'
 import { usage } from './usage/usage.tsx'
 import type { View } from './view.ts'
 
 /** Every view, in the order of the navigation. The first one that the keys of the tab allow is shown at the start. */
-export const views: readonly View[] = [playground, models, usage, limits, organizations, keys]
+export const views: readonly View[] = [playground, models, usage, limits, organizations, keys, providers]
 
 /** Whether these keys are enough for a view. */
 export function isAllowed(
