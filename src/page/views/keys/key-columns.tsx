@@ -20,7 +20,11 @@ export function keyColumns(actions: KeyActions): readonly Column<ApiKey>[] {
     {
       id: 'name',
       header: 'Name',
-      render: ({ name }) => <bdi>{visibleText(name)}</bdi>,
+      render: ({ name }) => (
+        <bdi class="clipped" title={visibleText(name)}>
+          {visibleText(name)}
+        </bdi>
+      ),
       sortValue: ({ name }) => name,
     },
     {
@@ -45,7 +49,7 @@ export function keyColumns(actions: KeyActions): readonly Column<ApiKey>[] {
       id: 'expires',
       header: 'Expires',
       render: ({ expires_at }) =>
-        expires_at === null ? <span class="quiet">never</span> : <Time at={expires_at} />,
+        expires_at === null ? <span class="quiet">never</span> : <Time at={expires_at} format="day" />,
       sortValue: ({ expires_at }) => expires_at,
     },
     { id: 'actions', header: 'Actions', align: 'right', render: (key) => <Actions of={key} {...actions} /> },

@@ -56,7 +56,7 @@ function limitColumn(field: LimitField, header: string): Column<Organization> {
   }
 }
 
-/** A limit, or that it is the one of the settings. */
+/** A limit, or that the default of the settings applies. */
 export function limitLabel(limit: number | null) {
-  return limit === null ? <span class="quiet">settings</span> : formatCount(limit)
+  return limit === null ? <span class="quiet">default</span> : formatCount(limit)
 }

@@ -14,13 +14,13 @@ export function OrganizationFields({ form }: { readonly form: OrganizationForm }
     <>
       <SelectField label="Billing" value={form.billing} options={billingOptions} onChange={form.setBilling} />
       <fieldset class="field-row">
-        <legend>Rate limits. Those of the settings apply where a field is empty.</legend>
+        <legend>Rate limits. An empty field keeps the default of the settings.</legend>
         {limitLabels.map(([field, label]) => (
           <TextField
             key={field}
             label={label}
             inputMode="numeric"
-            placeholder="Of the settings"
+            placeholder="Default"
             value={form.texts[field]}
             onInput={(text) => form.setLimit(field, text)}
             error={form.problem(field)}

@@ -32,7 +32,7 @@ export function ErrorText({ error }: { readonly error: LastError | null }) {
   if (error === null) return <span class="quiet">none</span>
   return (
     <span title={`Request ${error.request}`}>
-      {error.status} <bdi>{visibleText(error.code)}</bdi>,{' '}
+      {error.status} <bdi>{visibleText(error.code)}</bdi>{' '}
       <span class="quiet">
         <Time at={error.at} />
       </span>
