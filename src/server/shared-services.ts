@@ -5,6 +5,7 @@ import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { createLeasedRateLimits } from '../gateway/rate-limits/leased/leased-rate-limits.ts'
 import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
+import { serviceUnavailable } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { MemoryBudget } from '../lib/memory-budget.ts'
 import { type MetricSnapshot, mergeSnapshots, renderSnapshots } from '../observability/metrics/snapshot.ts'
@@ -136,7 +137,13 @@ function renderMetrics(
 ): string | Promise<string> {
   const own = metrics.snapshot()
   if (others === undefined) return renderSnapshots(own)
-  return others(own).then((snapshots) => renderSnapshots(mergeSnapshots([own, ...snapshots])))
+  return others(own).then(
+    (snapshots) => renderSnapshots(mergeSnapshots([own, ...snapshots])),
+    (error) => {
+      // The metrics of one process alone would look like a restart.
+      throw serviceUnavailable('The metrics of the other processes cannot be read. Try again later.', error)
+    },
+  )
 }
 
 function adminParts(

@@ -28,7 +28,7 @@ describe('a burst of requests', () => {
     const { app } = gateway
     await app.request('/livez')
     const paths = ['/v1/models', '/v1/models/echo', '/v1/models/nobody']
-    const left: unknown[] = []
+    const left: (string | null)[] = []
     for (const path of paths)
       left.push((await app.request(path)).headers.get('x-ratelimit-remaining-requests'))
     expect(left).toEqual(['3', '2', '1'])

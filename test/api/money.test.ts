@@ -237,7 +237,7 @@ test('an unmetered organization sees the cost, and nothing is deducted', async (
   await using paid = await startBillingScenario(jsonReply())
   await paid.billing.fund('default', '0', 'unmetered')
   expect((await paid.app.chat(chatRequest)).headers.get('x-weir-cost')).toBe('0.000062000')
-  expect((await paid.billing.usage())[0]?.cost).toBe(replyCost)
+  expect((await paid.billing.waitForUsage(1))[0]?.cost).toBe(replyCost)
   expect(await paid.billing.account()).toEqual([start, 0])
   expect(await paid.billing.entries()).toEqual([['credit', start]])
 })

@@ -117,7 +117,7 @@ describe('a failure before the first event is a plain error, and nothing is stor
     }
     await using billing = await openBillingDatabase(location)
     expect(await billing.values('SELECT count(*) FROM responses')).toEqual([[0]])
-    expect((await billing.usage()).map((row) => [row.api, row.status])).toEqual([
+    expect((await billing.waitForUsage(2)).map((row) => [row.api, row.status])).toEqual([
       ['responses', status],
       ['responses', status],
     ])

@@ -72,6 +72,7 @@ test.each([
     const { paid } = scenario
     await chatTimes(paid, 2, { user: 'ada', tags: ['red', 'red'] })
     await paid.app.chat({ ...chatRequest, model: 'acme/unknown' })
+    await paid.billing.waitForUsage(3)
     const results = resultsOf(await readReport(paid.app, usagePath, { 'group_by[]': grouping }))
     const rest =
       grouping === 'api' || grouping === 'api_key_id'
@@ -92,6 +93,7 @@ test('the filters of a report are combined with the groups', async () => {
   await chatTimes(paid, 2)
   await chatTimes(paid, 1, {}, globex)
   await paid.app.chat({ ...chatRequest, model: 'acme/unknown' })
+  await paid.billing.waitForUsage(4)
   const count = async (query: ReportQuery, headers = admin) =>
     resultsOf(await readReport(paid.app, usagePath, query, headers)).map(
       (result) => result.num_model_requests,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { startBillingScenario } from '../support/billing-scenario.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
+import { requestAdmin, startAdmin } from '../api/support/admin.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
 import { openView, phoneInTheDark } from './support/open-view.ts'
@@ -42,16 +43,22 @@ describe.skipIf(!hasBrowser)(`the limits view${browserNeeded}`, () => {
   })
 
   test('an exceeded rate limit is explained, and passes', async () => {
-    await using paid = await startBillingScenario(jsonReply(), { settings: { limits } })
+    await using paid = await startAdmin()
     const expected = /status of 429/
     await using opened = await openView(await browser(), paid.app, '#/limits', { expected })
     const { page } = opened
     await page.getByRole('meter').first().waitFor()
-    await paid.billing.values('UPDATE organizations SET requests_per_minute = 1')
+    const limitTo = (requests_per_minute: number) =>
+      requestAdmin(paid.app, 'POST', 'organizations/default', { body: { requests_per_minute } })
+    await limitTo(1)
     await page.getByRole('button', { name: 'Refresh' }).click()
     await page.keyboard.press('r')
     await page.getByText('Rate limit exceeded').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
-    await paid.billing.values('UPDATE organizations SET requests_per_minute = 6000')
+    await limitTo(60_000)
+    await page.waitForFunction(() => {
+      document.querySelector<HTMLButtonElement>('.failure button')?.click()
+      return document.querySelector('[role=meter]') !== null
+    })
   })
 })

@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)(`the models view${browserNeeded}`, () => {
     await using scenario = await startModels()
     await using opened = await openView(await browser(), scenario.app, '#/models/delta/oracle')
     const { page } = opened
-    await page.getByRole('heading', { name: hostileName, level: 1 }).waitFor()
+    await page.getByRole('heading', { name: hostileName.replace('\u202E', '[U+202E]'), level: 1 }).waitFor()
     const facts = await page.locator('main').innerText()
     for (const fact of ['400,000 tokens', '128,000 tokens', '$0.000000001', '$0.125', 'high (default)'])
       expect(facts).toContain(fact)

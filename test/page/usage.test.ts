@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
     )
     await using opened = await openView(await browser(), paid.app, '#/usage?range=24h&by=tag')
     const { page } = opened
-    await page.getByRole('cell', { name: hostile }).waitFor()
+    await page.getByRole('cell', { name: hostile.replace('\u202E', '[U+202E]') }).waitFor()
     expect(await page.locator('main img').count()).toBe(0)
   })
 

@@ -15,6 +15,8 @@ import { projectFolder, sourceFiles } from '../support/source.ts'
 const dockerfile = await read('Dockerfile')
 const [, imageUser = ''] = /^USER (\d+:\d+)$/m.exec(dockerfile) ?? []
 const [, imagePort = ''] = /WEIR_PORT=(\d+)/.exec(dockerfile) ?? []
+const [, connections = ''] = /opens at most (\d+) connections/.exec(await read('docs/postgresql.md')) ?? []
+const connectionsOfServer = Number(connections)
 const program = (await sourceFiles('src')).map(({ text }) => text).join('\n')
 
 describe('deploy/compose.yaml', async () => {
@@ -131,9 +133,6 @@ describe('deploy/kubernetes/weir.yaml', async () => {
     })
   })
 })
-
-/** Ten for statements, two for writing, one for signs of life: docs/postgresql.md. */
-const connectionsOfServer = 13
 
 type Service = {
   readonly image: string

@@ -46,6 +46,9 @@ export type App = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** A gateway to which requests are sent. */
+export type Requester = Pick<App, 'request'>
+
 export type RequestOptions = {
   readonly method?: string
   /** A header; null omits one that is sent by default. */

@@ -1,5 +1,5 @@
 import type { ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
-import type { App, RequestOptions } from './app.ts'
+import type { Requester, RequestOptions } from './app.ts'
 import { chunks, delta, doneFrame, usage } from './chat-fixtures.ts'
 import { replayResponse, postResponse, createResponse, responsesPath } from './responses.ts'
 import type { Scenario } from './scenario.ts'
@@ -7,7 +7,7 @@ import type { Script } from './script.ts'
 
 /** Creates a background run and returns the queued response. */
 export async function queueRun(
-  app: App,
+  app: Requester,
   body: object = {},
   options: RequestOptions = {},
 ): Promise<ResponseObject> {
@@ -17,31 +17,31 @@ export async function queueRun(
 }
 
 /** Creates a background run and returns its id and that of the request, which its usage row has. */
-export async function queueRunRequest(app: App, body: object = {}, options: RequestOptions = {}) {
+export async function queueRunRequest(app: Requester, body: object = {}, options: RequestOptions = {}) {
   const reply = await postResponse(app, { background: true, ...body }, options)
   if (reply.status !== 200) throw new Error(`It was refused: ${await reply.text()}`)
   const { id } = (await reply.json()) as ResponseObject
   return { id, request: reply.headers.get('x-request-id') ?? '' }
 }
 
-export function cancelRun(app: App, id: string, options: RequestOptions = {}): Promise<Response> {
+export function cancelRun(app: Requester, id: string, options: RequestOptions = {}): Promise<Response> {
   return app.request(`${responsesPath}/${id}/cancel`, { method: 'POST', ...options })
 }
 
 /** Cancels a run and returns the cancelled response. */
-export async function cancelledRun(app: App, id: string): Promise<ResponseObject> {
+export async function cancelledRun(app: Requester, id: string): Promise<ResponseObject> {
   const reply = await cancelRun(app, id)
   if (reply.status !== 200) throw new Error(`It was not cancelled: ${await reply.text()}`)
   return (await reply.json()) as ResponseObject
 }
 
-export function deleteRun(app: App, id: string, options: RequestOptions = {}): Promise<Response> {
+export function deleteRun(app: Requester, id: string, options: RequestOptions = {}): Promise<Response> {
   return app.request(`${responsesPath}/${id}`, { method: 'DELETE', ...options })
 }
 
 /** Follows the events of a run to their end and returns the final response. */
 export async function waitForRun(
-  app: App,
+  app: Requester,
   id: string,
   options: RequestOptions = {},
 ): Promise<ResponseObject> {
@@ -51,7 +51,7 @@ export async function waitForRun(
 }
 
 /** Follows the events of a run until they contain this text, and disconnects. */
-export async function waitForOutput(app: App, id: string, part: string): Promise<void> {
+export async function waitForOutput(app: Requester, id: string, part: string): Promise<void> {
   const reader = (await app.request(`${responsesPath}/${id}?stream=true`)).body!.getReader()
   const decoder = new TextDecoder()
   for (let text = ''; !text.includes(part);) {

@@ -1,6 +1,6 @@
 import type { ResponseStreamEvent } from '../../src/api/responses/render/event-schema.ts'
 import type { InputItemList, ResponseObject } from '../../src/api/responses/render/reply-schema.ts'
-import type { App, RequestOptions } from './app.ts'
+import type { Requester, RequestOptions } from './app.ts'
 
 export const responsesPath = '/v1/responses'
 
@@ -8,13 +8,17 @@ export const responsesPath = '/v1/responses'
 export const responseRequest = { model: 'acme/river', input: 'How high is it?' }
 
 /** Posts a response request: the minimal one with the fields of `body`. */
-export function postResponse(app: App, body: object = {}, options: RequestOptions = {}): Promise<Response> {
+export function postResponse(
+  app: Requester,
+  body: object = {},
+  options: RequestOptions = {},
+): Promise<Response> {
   return app.request(responsesPath, { method: 'POST', body: { ...responseRequest, ...body }, ...options })
 }
 
 /** Creates a response and parses it; throws where the status is not 200. */
 export async function createResponse(
-  app: App,
+  app: Requester,
   body: object = {},
   options: RequestOptions = {},
 ): Promise<ResponseObject> {
@@ -35,7 +39,7 @@ export type StreamedEvents = {
 
 /** Creates a streamed response and reads it to its end. */
 export async function streamResponse(
-  app: App,
+  app: Requester,
   body: object = {},
   options: RequestOptions = {},
 ): Promise<StreamedEvents> {
@@ -44,7 +48,7 @@ export async function streamResponse(
 
 /** Replays the events of a stored response; `query` is added to the query string. */
 export async function replayResponse(
-  app: App,
+  app: Requester,
   id: string,
   query = '',
   options: RequestOptions = {},
@@ -54,7 +58,7 @@ export async function replayResponse(
 
 /** Retrieves a stored response. */
 export async function retrieveResponse(
-  app: App,
+  app: Requester,
   id: string,
   options: RequestOptions = {},
 ): Promise<ResponseObject> {
@@ -63,7 +67,7 @@ export async function retrieveResponse(
 
 /** The input items of a stored response; `query` is the query string. */
 export async function listInputItems(
-  app: App,
+  app: Requester,
   id: string,
   query = '',
   options: RequestOptions = {},

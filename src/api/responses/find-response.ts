@@ -28,8 +28,11 @@ export async function findState(
   hold?: AcquireMemory,
 ): Promise<ResponseState> {
   const live = stores.live.find(organization, id)
-  if (live) return live.state
-  const stored = await findStored(organization, id, stores, hold)
+  if (live && !(stores.shared && live.ending)) return live.state
+  const stored = await stores.responses.find(organization, id, hold)
+  // Not stored yet, or only as a run in progress.
+  if (live && (stored === undefined || isUnfinished(stored))) return live.state
+  if (stored === undefined) throw responseNotFound(id)
   return readStored(`response ${id}`, () => stateOf(stored))
 }
 
@@ -43,10 +46,11 @@ export async function openEventStream(
 ): Promise<ResponseEventStream> {
   const found = openInMemory(organization, id, options, stores)
   if (found) return found
-  const stored = await findStored(organization, id, stores, hold)
+  const stored = await stores.responses.find(organization, id, hold)
+  if (stored === undefined) throw responseNotFound(id)
   const { shared } = stores
-  const unfinished = stored.status === 'queued' || stored.status === 'in_progress'
-  if (shared === undefined || !unfinished) return replay(id, fromStoredHead(stored.head), stored.log, options)
+  if (shared === undefined || !isUnfinished(stored))
+    return replay(id, fromStoredHead(stored.head), stored.log, options)
   // In the meantime, this process may have started the run, or another client may follow it.
   return (
     openInMemory(organization, id, options, stores) ??
@@ -75,15 +79,9 @@ function toLive(organization: string, { id, head, log }: StoredResponse): LiveRe
   })
 }
 
-async function findStored(
-  organization: string,
-  id: string,
-  { responses }: ResponseStores,
-  hold?: AcquireMemory,
-): Promise<StoredResponse> {
-  const stored = await responses.find(organization, id, hold)
-  if (stored === undefined) throw responseNotFound(id)
-  return stored
+/** Whether a stored response has yet to end. */
+export function isUnfinished({ status }: StoredResponse): boolean {
+  return status === 'queued' || status === 'in_progress'
 }
 
 /** The 404 for a response that was never stored, was deleted, or belongs to another organization. */

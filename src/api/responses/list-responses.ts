@@ -8,7 +8,7 @@ import { nextTurn } from '../../lib/time.ts'
 import { type ResponseQuery, responseStatuses, type StoredResponse } from '../../storage/ports/responses.ts'
 import { readStored, UnreadableError } from '../../storage/ports/stored-json.ts'
 import { Type } from 'typebox'
-import type { ResponseStores } from './find-response.ts'
+import { isUnfinished, type ResponseStores } from './find-response.ts'
 import { type RenderOptions, renderResponse } from './render/render-response.ts'
 import { stateOf } from './stored-response.ts'
 
@@ -92,7 +92,8 @@ function renderOne(
 ): readonly Rendered[] {
   const { id } = stored
   try {
-    const state = live.find(organization, id)?.state ?? readStored(`response ${id}`, () => stateOf(stored))
+    const newest = isUnfinished(stored) ? live.find(organization, id)?.state : undefined
+    const state = newest ?? readStored(`response ${id}`, () => stateOf(stored))
     return [{ id, json: JSON.stringify(renderResponse(state, options)) }]
   } catch (error) {
     if (error instanceof UnreadableError) return []

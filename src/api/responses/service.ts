@@ -106,8 +106,11 @@ async function removeResponse(
   id: string,
   stores: ResponseStores,
 ): Promise<DeletedResponse> {
-  if (stores.live.find(organization, id)) throw inFlight()
+  const live = stores.live.find(organization, id)
+  if (live && !(stores.shared && live.ending)) throw inFlight()
   const removal = await stores.responses.remove(organization, id)
+  // Its end is not stored yet.
+  if (removal === 'missing' && live) throw inFlight()
   if (removal === 'missing') throw responseNotFound(id)
   if (removal === 'running') throw inFlight()
   return { id, object: 'response.deleted', deleted: true }

@@ -1,20 +1,7 @@
-import { dataFolderProblem } from '../../config/file-errors.ts'
-import { type LoadedSettings, loadSettings } from '../../config/load.ts'
-import { SettingsError } from '../../config/problem.ts'
-import { tlsProblems } from '../../config/tls-files.ts'
-import { databaseName } from '../../storage/sqlite/connection/database.ts'
-import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
-import { parseBootstrapKey } from '../../storage/common/bootstrap-key.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import type { Command } from '../command.ts'
-import type { CliContext } from '../context.ts'
-import { CommandError } from '../errors.ts'
-import { createServeOutput } from '../serve/output.ts'
 import { raiseRequestLimit } from '../serve/request-limit.ts'
-import { serveAlone } from '../serve/serve-alone.ts'
 import { parseDrain } from '../serve/shutdown.ts'
-import { serveWithWorkers } from '../serve/workers/supervisor.ts'
-import { workerCount } from '../serve/workers/worker-count.ts'
 
 const usage = `Usage
   weir [serve] [--host HOST] [--port PORT] [--workers N] [--no-page] [--drain 30s]
@@ -52,38 +39,11 @@ export const serve: Command = {
       flags: { host: 'text', port: 'text', workers: 'text', drain: 'text', 'no-page': 'switch' },
     })
     const drainMs = parseDrain(flags.drain)
-    const load = () => loadSettings({ flags, ...context })
-    const loaded = load()
-    const workers = workerCount(loaded.settings.workers)
     const exitCode = await raiseRequestLimit(context)
     if (exitCode !== undefined) return exitCode
-    assertServable(loaded, context)
-    const output = createServeOutput(context, flags.json === true)
-    try {
-      const input = { loaded, load, flags, drainMs, output }
-      await (workers === 1 ? serveAlone(input) : serveWithWorkers(workers, input))
-    } finally {
-      await output.flush()
-    }
+    // Loaded only now, because the process that was just replaced would have loaded it for nothing.
+    const { serveGateway } = await import('../serve/serve-gateway.ts')
+    await serveGateway(flags, drainMs, context)
     return 0
   },
-}
-
-/**
- * Throws if the TLS files, the data folder or the first key cannot be used: later errors would not name the file or
- * folder, and would leave a new database behind.
- */
-function assertServable(
-  { settings: { tls, database }, file, dataFolder }: LoadedSettings,
-  { environment }: CliContext,
-): void {
-  const problems = tls ? tlsProblems(tls) : []
-  if (problems.length > 0) throw new SettingsError(problems, file)
-  if (environment.WEIR_BOOTSTRAP_KEY) parseBootstrapKey(environment.WEIR_BOOTSTRAP_KEY)
-  if (database !== undefined) return
-  const problem = dataFolderProblem(dataFolder, [databaseName, lockName])
-  if (problem !== undefined)
-    throw new CommandError(
-      `The data folder ${dataFolder} cannot be used: ${problem} Choose another folder with --data.`,
-    )
 }

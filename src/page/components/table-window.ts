@@ -26,3 +26,21 @@ export function useWindow(count: number) {
   const visible = Math.ceil(range.height / rowHeight) + 3 * overscan
   return { container, first, last: whole ? count : Math.min(count, first + visible), onScroll: measure }
 }
+
+/** Pixels from the end at which more rows are requested. */
+const nearEnd = 600
+
+/** Calls `onNearEnd` after each change of the rows while the end of the list is in sight; returns what to call on a scroll. */
+export function useNearEnd(
+  container: { readonly current: HTMLElement | null },
+  count: number,
+  onNearEnd: (() => void) | undefined,
+): () => void {
+  const check = () => {
+    const element = container.current
+    if (element === null || onNearEnd === undefined) return
+    if (element.scrollHeight - element.scrollTop - element.clientHeight < nearEnd) onNearEnd()
+  }
+  useEffect(check, [count, onNearEnd])
+  return check
+}

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { type SortOrder, sortedRows } from './table-sort.ts'
-import { rowHeight, useWindow } from './table-window.ts'
+import { rowHeight, useNearEnd, useWindow } from './table-window.ts'
 
 /** A column: how a cell is rendered and, where it can be sorted, by which value. */
 export type Column<Row> = {
@@ -25,6 +25,8 @@ type TableProps<Row> = {
   readonly rowHref?: (row: Row) => string
   /** What is shown instead of no rows. */
   readonly empty?: ComponentChildren
+  /** Called when the end comes into sight, for lists that are loaded in pages. */
+  readonly onNearEnd?: (() => void) | undefined
 }
 
 /** A table that can be sorted. Of a long list, only the rows in sight are rendered. Cells have one line. */
@@ -33,9 +35,14 @@ export function Table<Row>(props: TableProps<Row>) {
   const [order, setOrder] = useState(props.initialSort)
   const sorted = useMemo(() => sortedRows(rows, columns, order), [rows, columns, order])
   const { container, first, last, onScroll } = useWindow(sorted.length)
+  const checkEnd = useNearEnd(container, sorted.length, props.onNearEnd)
+  const handleScroll = () => {
+    onScroll()
+    checkEnd()
+  }
   if (rows.length === 0 && props.empty !== undefined) return <>{props.empty}</>
   return (
-    <div class="table" ref={container} onScroll={onScroll} tabIndex={0} role="region" aria-label={label}>
+    <div class="table" ref={container} onScroll={handleScroll} tabIndex={0} role="region" aria-label={label}>
       <table aria-rowcount={sorted.length + 1}>
         <caption class="visually-hidden">{label}</caption>
         <HeaderRow columns={columns} order={order} onSort={setOrder} />

@@ -41,6 +41,8 @@ export function useRoute(): PageRoute {
   useEffect(() => {
     const follow = () => setHash(location.hash)
     addEventListener('hashchange', follow)
+    // The address may have changed since the component was rendered.
+    follow()
     return () => removeEventListener('hashchange', follow)
   }, [])
   return parseRoute(hash)

@@ -5,6 +5,7 @@ import { models } from './models/models.tsx'
 import { organizations } from './organizations/organizations.tsx'
 import { playground } from './playground/playground.tsx'
 import { providers } from './providers/providers.tsx'
+import { stored } from './stored/stored.tsx'
 import { usage } from './usage/usage.tsx'
 import type { View } from './view.ts'
 
@@ -13,6 +14,7 @@ export const views: readonly View[] = [
   playground,
   models,
   usage,
+  stored,
   limits,
   organizations,
   keys,

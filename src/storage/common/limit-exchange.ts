@@ -67,7 +67,7 @@ const lastSlots = 20
 /** A clock that is behind the last refill by more than this was set back. */
 const maxClockLagMs = 60_000
 
-/** The state of a bucket that nobody has used yet; its limit is replaced by the first exchange. */
+/** The state of a bucket before its first use; its limit is replaced by the first exchange. */
 export const unusedBucket: BucketState = { limit: 1, spent: 0, refilledAt: 0 }
 
 type ExchangedBucket = {

@@ -1,3 +1,4 @@
+import { lazy } from '../../lib/lazy.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Storage } from '../ports/storage.ts'
@@ -45,12 +46,14 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
     readiness: createReadiness(health),
     shared,
     writerStats: () => sumOf(metered(), unmetered()),
-    async close() {
+    close: lazy(async () => {
+      // The settlements that could not be written have a last attempt, which an outage that is over must not refuse.
+      if (health.refusal()) await health.probe().catch(() => {})
       ledger.close()
       await database.close()
       // When nothing is settled under this id any more.
       await shared.leave()
-    },
+    }),
   }
 }
 

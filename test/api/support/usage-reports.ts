@@ -34,16 +34,18 @@ export async function startReports(): Promise<ReportScenario> {
 
 /** Sends the minimal request that many times; throws where the status is not 200. */
 export async function chatTimes(
-  { app }: BillingScenario,
+  { app, billing }: BillingScenario,
   times: number,
   body = {},
   headers = {},
 ): Promise<void> {
+  const before = await billing.count('usage')
   for (let index = 0; index < times; index++) {
     const reply = await app.chat({ ...chatRequest, ...body }, { headers })
     if (reply.status !== 200) throw new Error(`No reply: ${await reply.text()}`)
     await reply.arrayBuffer()
   }
+  await billing.waitForUsage(before + times)
 }
 
 /** A list is sent as several parameters of one name; undefined and null are not sent. */

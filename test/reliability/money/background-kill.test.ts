@@ -51,7 +51,7 @@ test('background runs are polled and followed through a kill: queued runs comple
   const waiting = [await runs.queue(), await runs.queue()]
   const readers = await Promise.all([cut, ...waiting].map(({ id }) => runs.tail(id)))
   await Promise.all(readers.map((reader) => reader.until('response.queued')))
-  await waitUntil(async () => (await count(gateway, 'response_log')) > 0, 'a piece of the log')
+  await waitUntil(async () => (await gateway.books.count('response_log')) > 0, 'a piece of the log')
 
   await gateway.kill()
   for (const reader of readers)
@@ -92,7 +92,7 @@ test('background runs are polled and followed through a kill: queued runs comple
   for (const { request } of waiting)
     expect(await billing.usageOf(request)).toMatchObject({ status: 200, cost: replyCost })
   expect(await billing.account('acme')).toEqual([start - 3 * replyCost - cost, 0])
-  expect(await count(gateway, 'response_log')).toBe(0)
+  expect(await gateway.books.count('response_log')).toBe(0)
   await billing.expectConsistent()
   expect(upstream.requests.length).toBe(4)
 }, 20_000)
@@ -116,7 +116,3 @@ test('a run that was reported as started has started after a kill, too', async (
   expect(await gateway.books.usage()).toHaveLength(1)
   await gateway.books.expectConsistent()
 }, 20_000)
-
-async function count({ books: billing }: GatewayProcess, table: 'response_log'): Promise<number> {
-  return Number((await billing.values(`SELECT await count(*) FROM ${table}`))[0]?.[0])
-}

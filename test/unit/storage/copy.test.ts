@@ -58,7 +58,9 @@ describe.skipIf(!hasPostgres)('a copy', () => {
     insert.run('resp_2', 'queued', null, '{"order":1}', '[]')
     insert.run('resp_3', 'completed', 'needed', null, large)
     sqlite.run(`INSERT INTO response_log VALUES ('resp_2', 0, '[1]'), ('resp_2', 1, '[2]')`)
-    sqlite.run(`INSERT INTO runs VALUES ('resp_2', 'p', 1)`)
+    sqlite.run(
+      `INSERT INTO runs (response_id, process_id, request_id, cancel_requested) VALUES ('resp_2', 'p', 'r', 1)`,
+    )
     sqlite.run(`INSERT INTO provider_state VALUES ('o', 'call', 'acme', '{"a":[1]}', 5)`)
     const hash = new Uint8Array([0, 92, 255, 10])
     sqlite.prepare(`INSERT INTO api_keys VALUES (?, 'o', 'n', ?, 'last', 1, NULL, 2, NULL)`).run('b', hash)

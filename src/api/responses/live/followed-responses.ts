@@ -12,7 +12,7 @@ import { type ReplayOptions, type ResponseEventStream, streamLive } from './repl
 
 /**
  * The responses of background runs that other processes may execute, for those who read their events here. They are read
- * from the database as long as somebody follows them, all in one statement.
+ * from the database as long as there is a reader, all in one statement.
  */
 export type FollowedResponses = {
   /** Undefined for a response that nobody follows. */
@@ -32,7 +32,7 @@ export type FollowParts = {
   readonly log: Log
 }
 
-const defaultIntervalMs = 40
+const defaultIntervalMs = 30
 /** The interval while the database is unavailable. */
 const outageIntervalMs = 1000
 /** The most responses that one statement reads. */

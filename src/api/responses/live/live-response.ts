@@ -17,6 +17,7 @@ export class LiveResponse {
   #state: ResponseState
   readonly #events: RunEvent[] = []
   readonly #listeners = new Set<() => void>()
+  #ending = false
   /** Only for a response with tools, or with the state of its reasoning. */
   readonly #toolEvents: ToolEvents | undefined
 
@@ -43,6 +44,11 @@ export class LiveResponse {
   /** Whether the response has ended. */
   get finished(): boolean {
     return isFinished(this.#state)
+  }
+
+  /** Whether its end is being stored: then other processes may know it before this one. */
+  get ending(): boolean {
+    return this.#ending && !this.finished
   }
 
   /** Applies an event and returns the stream events that it causes; a finished response ignores it. */
@@ -76,6 +82,7 @@ export class LiveResponse {
 
   /** What is to be stored of this response once it ends so; it does not apply the end. */
   toResponseEnd(end: RunEnd): ResponseEnd {
+    this.#ending = true
     const [{ status }] = step(this.#state, end)
     // Every end leads to a finished status, and a response has one end.
     return { status: status as FinishedStatus, log: encodeEvents([...this.#events, end]) }

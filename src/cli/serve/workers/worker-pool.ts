@@ -37,6 +37,8 @@ export class WorkerPool {
   readonly #failed = Promise.withResolvers<never>()
   readonly #draining = new AbortController()
   #loaded: LoadedSettings
+  /** Until all workers have been ready. */
+  #isStarting = true
   #failedStarts = 0
   #restarts = 0
   #slots: Promise<unknown> = Promise.resolve()
@@ -57,6 +59,7 @@ export class WorkerPool {
     })
     this.#slots = Promise.all(slots.map(({ ended }) => ended))
     const [facts] = await Promise.race([Promise.all(slots.map(({ ready }) => ready)), this.#failed.promise])
+    this.#isStarting = false
     if (facts === undefined) throw new Error('A pool has at least one worker.')
     return facts
   }
@@ -177,7 +180,8 @@ export class WorkerPool {
     this.#failedStarts++
     const reason = error instanceof CallRejected ? error.message : undefined
     const isFirst = this.#restarts === 0 && reason !== undefined
-    if (isFirst || (this.#ready.size === 0 && this.#failedStarts >= maxFailedStarts))
+    const isNecessary = this.#isStarting || this.#ready.size === 0
+    if (isFirst || (isNecessary && this.#failedStarts >= maxFailedStarts))
       return this.#failed.reject(
         new CommandError(reason ?? 'The workers cannot start: they end before they are ready.'),
       )

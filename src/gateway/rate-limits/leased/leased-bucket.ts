@@ -13,13 +13,11 @@ export class LeasedBucket {
   /** What can be taken without an exchange; negative for what was used beyond that. */
   #balance = 0
   #waiting: Waiting[] = []
-  /** The requests whose exchange is running, and its correction, which the known bucket does not have yet. */
-  #sent = 0
+  /** The exchanges that are running, and their corrections, which the known bucket does not have yet. */
+  #exchanging = 0
   #correcting = 0
   /** What will probably be taken soon. */
   #expected = 0
-  /** The last exchange granted less spare than was wanted: the bucket has little left. */
-  #scarce = false
   /** The bucket of the store as of the last exchange, whose time is on the clock of `performance.now()`. */
   #known: TokenBucket
   #knownAt = Number.NEGATIVE_INFINITY
@@ -47,7 +45,7 @@ export class LeasedBucket {
 
   /** Takes the amount if it is held; returns false otherwise. */
   tryTake(amount: number): boolean {
-    if (this.#waiting.length > 0 || amount > this.#balance) return false
+    if (amount > this.#balance) return false
     this.#balance -= amount
     this.#used.add(amount)
     return true
@@ -55,8 +53,8 @@ export class LeasedBucket {
 
   /** The milliseconds until the amount may be there if the last exchange was just now and has not left it; 0 otherwise. */
   refusalOf(amount: number): number {
-    const isExchanging = this.#waiting.length > 0 || this.#sent > 0 || this.#correcting !== 0
-    if (isExchanging || performance.now() - this.#knownAt > maxRefusalAgeMs) return 0
+    const isAsking = this.#waiting.length + this.#exchanging > 0
+    if (isAsking || performance.now() - this.#knownAt > maxRefusalAgeMs) return 0
     return this.#known.waitFor(amount - this.#balance, this.#now())
   }
 
@@ -76,48 +74,52 @@ export class LeasedBucket {
     if (amount > 0) this.#used.add(amount)
   }
 
-  /** Whether an exchange should not wait for the next round: little is left, for this process or for all. */
+  /** Whether an exchange should not wait for the next round, because little is left for this process or for all. */
   isUrgent(): boolean {
-    const wanted = this.#used.value
-    if (this.#scarce) return this.#balance !== 0
-    if (Math.abs(this.#balance - wanted) * plentyFactor > this.#known.remaining(this.#now())) return true
-    return this.#balance < wanted / 4
+    const wanted = this.#wanted()
+    if (wanted === 0) return this.#balance !== 0 && this.#isLow(this.#balance)
+    return this.#balance < wanted / 2 && this.#exchanging === 0
   }
 
   /** Whether a round of exchanges has something to do for this bucket. */
   isDue(): boolean {
-    const wanted = this.#used.value
-    if (this.#waiting.length > 0 || this.#balance < 0 || this.#balance > 2 * wanted) return true
-    return !this.#scarce && this.#balance < wanted / 2
+    const wanted = this.#wanted()
+    if (this.#waiting.length > 0 || this.#balance < 0) return true
+    return this.#balance < wanted / 2 || this.#balance > 2 * wanted
   }
 
   /** Whether nothing is held, owed or waited for. */
   isIdle(): boolean {
-    return this.#balance === 0 && this.#waiting.length === 0 && this.#sent === 0
+    return this.#balance === 0 && this.#waiting.length === 0 && this.#exchanging === 0
   }
 
   /** Returns the next exchange if there is a reason for one; it answers the waiting requests. Without `keep` it returns all. */
   prepare(keep: boolean): PreparedExchange<BucketExchange, BucketGrant> | undefined {
     const sent = this.#waiting.splice(0, maxNeeds)
-    const wanted = keep ? Math.ceil(Math.max(this.#used.value, this.#expected)) : 0
+    const wanted = keep ? this.#wanted(this.#expected) : 0
     this.#expected = 0
-    // What is held does not suffice for the first need; the store answers for both.
-    const kept = sent.length > 0 ? 0 : Math.min(Math.max(0, this.#balance), wanted)
+    const kept = Math.min(Math.max(0, this.#balance), wanted)
     const correction = kept - this.#balance
     if (sent.length === 0 && correction === 0 && kept === wanted) return undefined
     this.#balance = kept
-    this.#sent += sent.length
+    return this.#exchange(sent, wanted - kept, correction)
+  }
+
+  /** Returns an exchange that only reads the state of the bucket. */
+  refresh(): PreparedExchange<BucketExchange, BucketGrant> {
+    return this.#exchange([], 0, 0)
+  }
+
+  #exchange(
+    sent: readonly Waiting[],
+    spare: number,
+    correction: number,
+  ): PreparedExchange<BucketExchange, BucketGrant> {
+    this.#exchanging++
     this.#correcting += correction
     const needs = sent.map(({ amount }) => amount)
     const { kind, limit } = this
-    const exchange = {
-      organization: this.#organization,
-      kind,
-      limit,
-      needs,
-      spare: wanted - kept,
-      correction,
-    }
+    const exchange = { organization: this.#organization, kind, limit, needs, spare, correction }
     const preparedAt = this.#now()
     return {
       exchange,
@@ -135,8 +137,7 @@ export class LeasedBucket {
     this.#known = TokenBucket.from({ limit: exchange.limit, spent, refilledAt: Math.floor(preparedAt) })
     this.#knownAt = performance.now()
     this.#balance += spare
-    this.#scarce = spare < exchange.spare
-    this.#sent -= sent.length
+    this.#exchanging--
     this.#correcting -= exchange.correction
     for (const [index, { amount, resolve }] of sent.entries()) {
       if (granted[index]) this.#used.add(amount)
@@ -147,9 +148,19 @@ export class LeasedBucket {
   /** It is not known whether the exchange was executed. What was owed is still owed; what was returned is gone. */
   #fail(error: Error, sent: readonly Waiting[], correction: number): void {
     if (correction > 0) this.#balance -= correction
-    this.#sent -= sent.length
+    this.#exchanging--
     this.#correcting -= correction
     for (const { reject } of sent) reject(error)
+  }
+
+  /** How much to hold: enough until the next exchange, but nothing of a bucket that has little left. */
+  #wanted(expected = 0): number {
+    const wanted = Math.ceil(Math.max(2 * this.#used.value, expected))
+    return this.#isLow(wanted) ? 0 : wanted
+  }
+
+  #isLow(wanted: number): boolean {
+    return this.#known.remaining(this.#now()) < plentyFactor * Math.abs(wanted) + lastUnits
   }
 
   /** The level of the whole bucket: that of the last exchange, without what was used since. */
@@ -171,5 +182,6 @@ type Waiting = {
 const maxNeeds = 1000
 /** Until then, a request that the last exchange would have refused is refused without another one. */
 const maxRefusalAgeMs = 50
-/** A bucket that has this many times as much as is wanted has plenty. */
+/** A bucket that has, beyond the last units, this many times as much as is wanted has plenty. */
 const plentyFactor = 10
+const lastUnits = 100

@@ -87,10 +87,11 @@ export class LeasedLimiter implements RoundMember {
   }
 
   prepare(keep: boolean): PreparedExchanges {
-    return {
-      buckets: [this.#requests, this.#tokens].flatMap((bucket) => bucket.prepare(keep) ?? []),
-      slots: [this.#concurrent, this.#queued].flatMap((slots) => slots.prepare(keep) ?? []),
-    }
+    const [requests, tokens] = [this.#requests.prepare(keep), this.#tokens.prepare(keep)]
+    const slots = [this.#concurrent, this.#queued].flatMap((slots) => slots.prepare(keep) ?? [])
+    if (requests === undefined && tokens === undefined && slots.length === 0) return { buckets: [], slots }
+    // An exchange always tells the state of both buckets.
+    return { buckets: [requests ?? this.#requests.refresh(), tokens ?? this.#tokens.refresh()], slots }
   }
 
   isDue(): boolean {

@@ -60,13 +60,13 @@ function Balance({ organization }: { readonly organization: OwnOrganization }) {
   return (
     <dl class="figures">
       <Figure label="Available">
-        <Money usd={available_usd} />
+        <Money usd={available_usd} decimals={Number(available_usd) === 0 ? 2 : 4} />
       </Figure>
       <Figure label="Balance">
-        <Money usd={balance_usd} />
+        <Money usd={balance_usd} decimals={Number(balance_usd) === 0 ? 2 : 4} />
       </Figure>
-      <Figure label="Reserved by open requests">
-        <Money usd={reserved_usd} />
+      <Figure label="Reserved">
+        <Money usd={reserved_usd} decimals={Number(reserved_usd) === 0 ? 2 : 4} />
       </Figure>
     </dl>
   )
@@ -104,7 +104,7 @@ function resetNote(milliseconds: number): string {
 /** The limits view: what the organization may still use. */
 export const limits: View = {
   id: 'limits',
-  title: 'Limits and balance',
+  title: 'Limits',
   icon: 'limits',
   section: 'organization',
   needs: 'apiKey',

@@ -1,6 +1,7 @@
 import { Badge } from '../../components/badge.tsx'
 import { formatCount, formatShort } from '../../components/format.ts'
 import type { Column } from '../../components/table.tsx'
+import { visibleText } from '../../markdown/visible-text.ts'
 import { capabilitiesOf, formatPrice, type Model, type Prices } from './model.ts'
 
 /** The columns of the list of models. */
@@ -8,13 +9,13 @@ export const modelColumns: readonly Column<Model>[] = [
   {
     id: 'model',
     header: 'Model',
-    render: ({ slug }) => <bdi>{slug}</bdi>,
+    render: ({ slug }) => <bdi>{visibleText(slug)}</bdi>,
     sortValue: ({ slug }) => slug,
   },
   {
     id: 'provider',
     header: 'Provider',
-    render: ({ provider }) => (provider === undefined ? '–' : <bdi>{provider}</bdi>),
+    render: ({ provider }) => (provider === undefined ? '–' : <bdi>{visibleText(provider)}</bdi>),
     sortValue: ({ provider }) => provider ?? null,
   },
   {

@@ -7,6 +7,7 @@ import { Icon } from '../../components/icon.tsx'
 import { Loaded } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { ViewHeader } from '../../components/view-header.tsx'
+import { visibleText } from '../../markdown/visible-text.ts'
 import { routeHash } from '../../routing/route.ts'
 import { useApi } from '../../session/session.tsx'
 import { capabilitiesOf, type Model } from './model.ts'
@@ -22,7 +23,7 @@ export function ModelDetail({ slug }: { readonly slug: string }) {
       <p class="back">
         <a href={routeHash('models')}>Models</a>
       </p>
-      <ViewHeader title={model.value?.display_name || slug}>
+      <ViewHeader title={visibleText(model.value?.display_name || slug)}>
         <CopyButton text={slug} label="Copy the name" />
         {model.value && (
           <a class="button primary" href={routeHash('playground', [], { model: model.value.slug })}>
@@ -74,9 +75,9 @@ function ModelFacts({ model }: { readonly model: Model }) {
 function factsOf(model: Model) {
   const { reasoning } = model
   return [
-    ['Name', <code>{model.slug}</code>],
+    ['Name', <code>{visibleText(model.slug)}</code>],
     ['Provider', <bdi>{model.provider ?? '–'}</bdi>],
-    ['Owner', <bdi>{model.owned_by}</bdi>],
+    ['Owner', <bdi>{visibleText(model.owned_by)}</bdi>],
     ['Context window', tokens(model.context_window)],
     ['Output limit', tokens(model.max_output_tokens)],
     ['Input', model.input_modalities.join(', ')],

@@ -6,6 +6,7 @@ import { Empty, Loaded } from '../../components/states.tsx'
 import { Table } from '../../components/table.tsx'
 import { ViewHeader } from '../../components/view-header.tsx'
 import { useShortcut } from '../../keyboard/shortcuts.tsx'
+import { visibleText } from '../../markdown/visible-text.ts'
 import { replaceQuery, routeHash } from '../../routing/route.ts'
 import { useApi } from '../../session/session.tsx'
 import { capabilitiesOf, type Model } from './model.ts'
@@ -140,7 +141,7 @@ function NoModels({ search, none }: { readonly search: string; readonly none: bo
       {search.trim() !== '' && (
         <p>
           <a href={routeHash('models', [search.trim()])}>
-            Find out why <bdi>“{search.trim()}”</bdi> is not enabled
+            Find out why <bdi>“{visibleText(search.trim())}”</bdi> is not enabled
           </a>
         </p>
       )}

@@ -1,4 +1,5 @@
 import type { Series } from '../../components/chart.tsx'
+import { visibleText } from '../../markdown/visible-text.ts'
 import { largestGroups, sumsByGroup, valuesByGroup } from './group-series.ts'
 import type { Figures, Report, Timing, UsageResult } from './report.ts'
 
@@ -115,5 +116,5 @@ function chartsOfGroups({ by, groups: { usage, costs } }: Report): readonly Char
 
 function labelOf(result: object, by: string): string {
   const value = (result as Readonly<Record<string, unknown>>)[by]
-  return typeof value === 'string' ? value : noValueLabel
+  return typeof value === 'string' ? visibleText(value) : noValueLabel
 }

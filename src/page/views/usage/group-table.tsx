@@ -3,6 +3,7 @@ import { formatUsd } from '../../../lib/usd.ts'
 import { formatCount } from '../../components/format.ts'
 import { Money } from '../../components/money.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { visibleText } from '../../markdown/visible-text.ts'
 import { routeHash } from '../../routing/route.ts'
 import { noValueLabel } from './chart-series.ts'
 import { groupings } from './grouping.ts'
@@ -47,7 +48,8 @@ function valueColumn(header: string): Column<Totals> {
   return {
     id: 'value',
     header,
-    render: ({ value }) => (value === null ? <span class="quiet">{noValueLabel}</span> : <bdi>{value}</bdi>),
+    render: ({ value }) =>
+      value === null ? <span class="quiet">{noValueLabel}</span> : <bdi>{visibleText(value)}</bdi>,
     sortValue: ({ value }) => value,
   }
 }

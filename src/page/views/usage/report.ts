@@ -49,7 +49,7 @@ export type ReportRequest = {
   readonly by: Grouping
   readonly model: string | undefined
   readonly key: string | undefined
-  /** Unix seconds. */
+  /** Milliseconds since 1970. */
   readonly now: number
 }
 
@@ -59,7 +59,8 @@ export async function loadReport(
   request: ReportRequest,
   signal: AbortSignal,
 ): Promise<Report> {
-  const { by, model, key, now } = request
+  const { by, model, key } = request
+  const now = Math.floor(request.now / 1000)
   const { seconds, width, limit } = ranges[request.range]
   const query = {
     start_time: now - seconds,

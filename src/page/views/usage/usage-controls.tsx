@@ -1,5 +1,6 @@
 import { Button } from '../../components/button.tsx'
 import { SelectField } from '../../components/field.tsx'
+import { FilterChip } from '../../components/filter-chip.tsx'
 import { replaceQuery } from '../../routing/route.ts'
 import { type Grouping, groupings } from './grouping.ts'
 import { type RangeName, ranges } from './range.ts'
@@ -36,10 +37,10 @@ export function UsageControls(props: { readonly shown: UsageQuery; readonly canS
         />
       )}
       {shown.model !== undefined && (
-        <FilterButton name="Model" value={shown.model} onClear={() => change({ model: undefined })} />
+        <FilterChip name="Model" value={shown.model} onClear={() => change({ model: undefined })} />
       )}
       {shown.key !== undefined && (
-        <FilterButton name="API key" value={shown.key} onClear={() => change({ key: undefined })} />
+        <FilterChip name="API key" value={shown.key} onClear={() => change({ key: undefined })} />
       )}
     </div>
   )
@@ -49,22 +50,6 @@ const scopes = [
   { value: 'own', label: 'The organization of the key' },
   { value: 'all', label: 'All organizations' },
 ] as const
-
-function FilterButton(props: {
-  readonly name: string
-  readonly value: string
-  readonly onClear: () => void
-}) {
-  return (
-    <button type="button" class="button filter" onClick={props.onClear}>
-      <span class="visually-hidden">Remove the filter </span>
-      <span>
-        {props.name}: <bdi>{props.value}</bdi>
-      </span>
-      <span aria-hidden="true">×</span>
-    </button>
-  )
-}
 
 function groupingOptions(everyone: boolean) {
   return Object.entries(groupings)

@@ -88,10 +88,10 @@ function periodText({ total: { usage } }: Report, { range }: UsageQuery): string
 
 function NoUsage({ shown: { range, model, key } }: { readonly shown: UsageQuery }) {
   const { api } = useSession()
-  const filtered = model !== undefined || key !== undefined
+  const advice = adviceFor(model !== undefined || key !== undefined, range === '30d')
   return (
     <Empty title={`No requests in the last ${ranges[range].past}`}>
-      <p>{filtered ? 'Remove the filter or choose a longer range.' : 'Choose a longer range.'}</p>
+      {advice !== '' && <p>{advice}</p>}
       {api !== undefined && (
         <p>
           <a href={routeHash('playground')}>Send a request in the Playground</a>
@@ -99,4 +99,9 @@ function NoUsage({ shown: { range, model, key } }: { readonly shown: UsageQuery 
       )}
     </Empty>
   )
+}
+
+function adviceFor(filtered: boolean, longest: boolean): string {
+  if (filtered) return longest ? 'Remove the filter.' : 'Remove the filter or choose a longer range.'
+  return longest ? '' : 'Choose a longer range.'
 }

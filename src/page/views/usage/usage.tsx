@@ -15,8 +15,8 @@ import { UsageReport } from './usage-report.tsx'
 function Usage({ query }: ViewProps) {
   const { client, everyone, canSwitch } = useUsageSource(query.get('scope') === 'all')
   const shown = readQuery(query, everyone)
-  const [now, setNow] = useState(currentSeconds)
-  const refresh = () => setNow(currentSeconds())
+  const [now, setNow] = useState(Date.now)
+  const refresh = () => setNow(Date.now())
   useShortcut('r', 'Refresh the usage', refresh)
   const inputs = [client, shown.range, shown.by, shown.model, shown.key, now]
   const request = useMemo(() => ({ ...shown, now }), inputs)
@@ -45,12 +45,8 @@ function useUsageSource(all: boolean): {
   const { api, admin } = useSession()
   const everyone = admin !== undefined && (all || api === undefined)
   const client = everyone ? admin : api
-  if (client === undefined) throw new Error('This view needs a key.')
+  if (client === undefined) throw new Error('This view requires an API key or the admin key.')
   return { client, everyone, canSwitch: api !== undefined && admin !== undefined }
-}
-
-function currentSeconds(): number {
-  return Math.floor(Date.now() / 1000)
 }
 
 /** The usage view: requests, tokens, cost, errors and latency over time. */

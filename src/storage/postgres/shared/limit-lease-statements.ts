@@ -18,7 +18,7 @@ export type LockedBucket = {
   readonly refilled_at: number
 }
 
-/** The slots of one kind; null if nobody has any. Each row has the clock, and whether the process is still there. */
+/** The slots of one kind; null if there are none. Each row has the clock, and whether the process is still there. */
 export type SlotRow = {
   readonly now: number
   readonly present: boolean

@@ -25,11 +25,8 @@ export async function prepareGateways(
 ): Promise<SharedGateways> {
   const upstream = await createUpstream(script)
   const settings = { ...settingsFor(upstream), ...changes }
-  const started = new Set<AsyncDisposable>()
-  onTestFinished(async () => {
-    for (const gateway of started) await gateway[Symbol.asyncDispose]()
-    await upstream[Symbol.asyncDispose]()
-  })
+  const { users: started } = database
+  onTestFinished(() => upstream[Symbol.asyncDispose]())
   return {
     upstream,
     async start(own = {}) {

@@ -1,5 +1,5 @@
 import type { SettingsFile } from '../../../../src/config/settings.ts'
-import type { App } from '../../../support/app.ts'
+import type { Requester } from '../../../support/app.ts'
 import { firstChunks } from '../../../support/background.ts'
 import { chunks } from '../../../support/chat-fixtures.ts'
 import { hang, type Script } from '../../../support/script.ts'
@@ -33,7 +33,7 @@ export function countInputs({ requests }: Upstream): ReadonlyMap<string, number>
 }
 
 /** A gateway in another process, as far as the helpers of this process use it. */
-export function appAt(url: string, key: string): Pick<App, 'request'> {
+export function appAt(url: string, key: string): Requester {
   return {
     request: (path, { method, headers, body, signal } = {}) =>
       fetch(url + path, {

@@ -18,6 +18,8 @@ export type SharedDatabase = {
   readonly address: string
   readonly location: DatabaseLocation
   rows(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** What uses the database until the test ends, and is ended before it is deleted. */
+  readonly users: Set<AsyncDisposable>
   /** Makes the organization of the first key prepaid, with this balance; a process must have created it. */
   fund(balance: bigint): Promise<void>
 }
@@ -33,12 +35,15 @@ async function createSqliteFile(): Promise<SharedDatabase> {
   const file = join(folder, 'weir.db')
   const database = openDatabase(file, quietLog)
   const writer = createWriter(database)
-  onTestFinished(() => {
+  const users = new Set<AsyncDisposable>()
+  onTestFinished(async () => {
+    await disposeAll(users)
     writer.close()
     database.close()
     rmSync(folder, { recursive: true, force: true })
   })
   return {
+    users,
     address: file,
     location: file,
     rows: async (text) => database.sqlite.query<Record<string, unknown>, []>(text).all(),
@@ -49,8 +54,13 @@ async function createSqliteFile(): Promise<SharedDatabase> {
 async function createPostgresDatabase(): Promise<SharedDatabase> {
   const server = await sharedPostgres()
   const address = await server.createDatabase()
-  onTestFinished(() => server.dropDatabase(address))
+  const users = new Set<AsyncDisposable>()
+  onTestFinished(async () => {
+    await disposeAll(users)
+    await server.dropDatabase(address)
+  })
   return {
+    users,
     address,
     location: new Secret(address),
     rows: (text) => execute<Record<string, unknown>>(address, text),
@@ -60,6 +70,10 @@ async function createPostgresDatabase(): Promise<SharedDatabase> {
       await close()
     },
   }
+}
+
+async function disposeAll(users: ReadonlySet<AsyncDisposable>): Promise<void> {
+  for (const user of users) await user[Symbol.asyncDispose]()
 }
 
 async function fund(organizations: Organizations, balance: bigint): Promise<void> {

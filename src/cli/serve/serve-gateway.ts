@@ -1,0 +1,52 @@
+import { dataFolderProblem } from '../../config/file-errors.ts'
+import { type LoadedSettings, loadSettings } from '../../config/load.ts'
+import { SettingsError } from '../../config/problem.ts'
+import { tlsProblems } from '../../config/tls-files.ts'
+import { databaseName } from '../../storage/sqlite/connection/database.ts'
+import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
+import { parseBootstrapKey } from '../../storage/common/bootstrap-key.ts'
+import type { CliContext } from '../context.ts'
+import { CommandError } from '../errors.ts'
+import { createServeOutput } from './output.ts'
+import { serveAlone } from './serve-alone.ts'
+import type { ServeInput } from './serve-input.ts'
+import { serveWithWorkers } from './workers/supervisor.ts'
+import { workerCount } from './workers/worker-count.ts'
+
+/** Loads the settings and serves, with one process or with several, until a signal stops the gateway. */
+export async function serveGateway(
+  flags: ServeInput['flags'],
+  drainMs: number,
+  context: CliContext,
+): Promise<void> {
+  const load = () => loadSettings({ flags, ...context })
+  const loaded = load()
+  const workers = workerCount(loaded.settings.workers)
+  assertServable(loaded, context)
+  const output = createServeOutput(context, flags.json === true)
+  try {
+    const input = { loaded, load, flags, drainMs, output }
+    await (workers === 1 ? serveAlone(input) : serveWithWorkers(workers, input))
+  } finally {
+    await output.flush()
+  }
+}
+
+/**
+ * Throws if the TLS files, the data folder or the first key cannot be used: later errors would not name the file or
+ * folder, and would leave a new database behind.
+ */
+function assertServable(
+  { settings: { tls, database }, file, dataFolder }: LoadedSettings,
+  { environment }: CliContext,
+): void {
+  const problems = tls ? tlsProblems(tls) : []
+  if (problems.length > 0) throw new SettingsError(problems, file)
+  if (environment.WEIR_BOOTSTRAP_KEY) parseBootstrapKey(environment.WEIR_BOOTSTRAP_KEY)
+  if (database !== undefined) return
+  const problem = dataFolderProblem(dataFolder, [databaseName, lockName])
+  if (problem !== undefined)
+    throw new CommandError(
+      `The data folder ${dataFolder} cannot be used: ${problem} Choose another folder with --data.`,
+    )
+}
