@@ -1,6 +1,6 @@
 import type { ApiClient } from './client.ts'
 import { ApiFailure } from './failure.ts'
-import type { ListPage } from './pages.ts'
+import type { ListPage } from './use-pages.ts'
 
 /** Of 100 items each. A longer list would not be useful in one table. */
 const maxPages = 200
