@@ -12,8 +12,9 @@ export type OrganizationNames = ReadonlyMap<string, string>
 /** The columns of the live requests, each with a fixed width: the rows change too often for the columns to move. */
 export function liveColumns(names: OrganizationNames): readonly Column<LiveRequest>[] {
   return [
-    { id: 'state', header: 'State', width: '150px', render: (request) => <State request={request} /> },
-    { id: 'model', header: 'Model', width: '220px', render: ({ model }) => <Foreign text={model} /> },
+    { id: 'state', header: 'State', width: '210px', render: (request) => <State request={request} /> },
+    { id: 'model', header: 'Model', width: '230px', render: ({ model }) => <Foreign text={model} /> },
+    organizationColumn(names),
     {
       id: 'elapsed',
       header: 'Elapsed',
@@ -37,28 +38,29 @@ export function liveColumns(names: OrganizationNames): readonly Column<LiveReque
       align: 'right',
       render: ({ end }) => (end?.costUsd == null ? <None /> : <Money usd={end.costUsd} />),
     },
-    ...nameColumns(names),
+    ...nameColumns,
   ]
 }
 
-function nameColumns(names: OrganizationNames): readonly Column<LiveRequest>[] {
-  return [
-    {
-      id: 'organization',
-      header: 'Organization',
-      width: '150px',
-      render: ({ organization: id }) => <OrganizationName id={id} names={names} />,
-    },
-    { id: 'key', header: 'Key', width: '140px', render: ({ key }) => <Code text={key} /> },
-    {
-      id: 'provider',
-      header: 'Provider',
-      width: '120px',
-      render: ({ provider }) => <Foreign text={provider} />,
-    },
-    { id: 'api', header: 'API', width: '100px', render: ({ api }) => <Foreign text={api} /> },
-    { id: 'request', header: 'Request', width: '300px', render: ({ request }) => <Code text={request} /> },
-  ]
+const nameColumns: readonly Column<LiveRequest>[] = [
+  { id: 'key', header: 'Key', width: '140px', render: ({ key }) => <Code text={key} /> },
+  {
+    id: 'provider',
+    header: 'Provider',
+    width: '120px',
+    render: ({ provider }) => <Foreign text={provider} />,
+  },
+  { id: 'api', header: 'API', width: '100px', render: ({ api }) => <Foreign text={api} /> },
+  { id: 'request', header: 'Request', width: '300px', render: ({ request }) => <Code text={request} /> },
+]
+
+function organizationColumn(names: OrganizationNames): Column<LiveRequest> {
+  return {
+    id: 'organization',
+    header: 'Organization',
+    width: '150px',
+    render: ({ organization: id }) => <OrganizationName id={id} names={names} />,
+  }
 }
 
 function tokenColumn(

@@ -16,7 +16,7 @@ export function OrganizationUsage({ id }: { readonly id: string }) {
   const shown = { range, by: 'none', model: undefined, key: undefined, everyone: true } as const
   const client = useMemo(() => usageOf(admin, id), [admin, id])
   const report = useResource(
-    (signal) => loadReport(client, { ...shown, now: Math.floor(Date.now() / 1000) }, signal),
+    (signal) => loadReport(client, { ...shown, now: Date.now() }, signal),
     [client, range],
   )
   return (
