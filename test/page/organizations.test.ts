@@ -14,7 +14,7 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
     await using paid = await startAdmin()
     await using opened = await openAdmin(await browser(), paid.app, '#/organizations')
     const { page } = opened
-    await page.getByRole('cell', { name: 'default' }).waitFor()
+    await page.getByRole('link', { name: 'default' }).waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
     await page.keyboard.press('n')
     await page.keyboard.type('acme labs')
