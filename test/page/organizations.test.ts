@@ -17,6 +17,7 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
     await page.getByRole('link', { name: 'default' }).waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
     await page.keyboard.press('n')
+    await page.locator('dialog input:focus').waitFor()
     await page.keyboard.type('acme labs')
     await page.getByLabel('Requests per minute').fill('0')
     await page.getByText('Enter a whole number above 0').waitFor()
@@ -29,6 +30,7 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
     expect(page.url()).toMatch(/#\/organizations\/org_\w+$/)
 
     await page.getByRole('button', { name: 'Add credit' }).press('Enter')
+    await page.locator('dialog input:focus').waitFor()
     await page.keyboard.type('12.3456789012')
     await page.getByText('Enter a decimal number').waitFor()
     await page.keyboard.press('Backspace')
@@ -52,6 +54,7 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
 
     await page.getByRole('button', { name: 'Delete' }).press('Enter')
     const remove = page.getByRole('dialog').getByRole('button', { name: 'Delete' })
+    await page.locator('dialog input:focus').waitFor()
     await page.keyboard.type('acme lab')
     expect(await remove.isDisabled()).toBe(true)
     await page.keyboard.type('s')
@@ -66,6 +69,7 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
     await using opened = await openAdmin(await browser(), paid.app, '#/organizations', { expected })
     const { page } = opened
     await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.locator('dialog input:focus').waitFor()
     await page.keyboard.type('<img src=x onerror=alert(1)>')
     await page.keyboard.press('Enter')
     const alert = page.getByRole('dialog').getByRole('alert')
