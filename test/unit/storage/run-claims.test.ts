@@ -168,6 +168,15 @@ testSharedStores((open) => {
     expect(new Set(await read(0))).toEqual(new Set([ended, queuedState]))
   })
 
+  test('the end of a run leaves no piece of its log, also one that is appended at the same moment', async () => {
+    const { started, append, end, pieces } = await claimsStore(open)
+    for (let round = 0; round < 50; round++) {
+      const run = await started('p1')
+      await Promise.all([append('p1', run, 0), append('p1', run, 1), end(run)])
+    }
+    expect(await pieces()).toEqual([])
+  })
+
   test('the queued runs of an organization are counted across processes', async () => {
     const { runs, queued, started, acme, other } = await claimsStore(open)
     await queued('p1')
