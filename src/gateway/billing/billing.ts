@@ -42,6 +42,7 @@ export function createBilling(
 ): Billing {
   /** The requests with a reservation of this process. */
   const reservedIds = new Set<string>()
+  const confirm = isShared ? confirmRecorded : confirmAnyway
 
   async function reserveCost(
     request: RequestMetadata,
@@ -71,16 +72,20 @@ export function createBilling(
         throw billingNotConfigured('Billing is not configured for the organization of this API key.')
       return reserveCost(request, spending(), writes)
     },
-    settle(request, outcome, writes) {
-      const settled = ledger.settle(request, outcome, { writes, reserved: reservedIds.delete(request.id) })
-      return isShared && outcome.error === undefined ? settled.then(requireRecorded) : settled
-    },
-    settleEventually(request, outcome, writes) {
-      const settled = ledger.settleEventually(request, outcome, writes)
-      return isShared && outcome.error === undefined ? settled.then(requireRecorded) : settled
-    },
+    settle: (request, outcome, writes) =>
+      confirm(outcome, ledger.settle(request, outcome, { writes, reserved: reservedIds.delete(request.id) })),
+    settleEventually: (request, outcome, writes) =>
+      confirm(outcome, ledger.settleEventually(request, outcome, writes)),
   }
 }
+
+type Confirm = (outcome: Outcome, settled: Promise<Settlement>) => Promise<unknown>
+
+/** What was settled before promises nothing, unless it was an error. */
+const confirmRecorded: Confirm = (outcome, settled) =>
+  outcome.error === undefined ? settled.then(requireRecorded) : settled
+
+const confirmAnyway: Confirm = (_, settled) => settled
 
 function requireRecorded({ recorded }: Settlement): void {
   if (!recorded) throw interrupted()
