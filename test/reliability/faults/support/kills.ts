@@ -147,7 +147,7 @@ export async function expectSettled({ books: billing }: Pick<GatewayProcess, 'bo
     "SELECT count(*) FROM ledger WHERE kind <> 'credit' AND request_id NOT IN (SELECT id FROM usage)"
   expect(await billing.values(orphans)).toEqual([[0]])
   const twice =
-    "SELECT count(*) FROM (SELECT 1 FROM ledger WHERE kind = 'charge' GROUP BY request_id HAVING count(*) > 1) charges"
+    "SELECT count(*) FROM (SELECT 1 FROM ledger WHERE kind = 'charge' GROUP BY request_id HAVING count(*) > 1) repeated"
   expect(await billing.values(twice)).toEqual([[0]])
 }
 
