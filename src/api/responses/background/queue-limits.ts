@@ -59,27 +59,27 @@ export function createSlotClaims(
     change(id, 1)
     const release = () => change(id, -1)
     if (!shared) return { keep: () => undefined, release }
-    return claimShared(organization, limit, shared, { claimed: () => claimed(id), release })
+    return claimShared(organization, limit, shared, release)
   }
 }
 
-/** The claim in this process is already counted: requests at the same time count each other. */
+/** The slots keep requests at the same time from exceeding the limit. */
 async function claimShared(
   organization: Organization,
   limit: number,
   { slots, countQueued }: SharedQueueLimits,
-  local: { claimed(): number; release(): void },
+  releaseLocal: () => void,
 ): Promise<QueueClaim> {
   let slot: (() => void) | undefined
   const release = () => {
     slot?.()
     slot = undefined
-    local.release()
+    releaseLocal()
   }
   try {
     slot = await slots.claim(organization, limit)
     const queued = slot && (await countQueued(organization.id))
-    if (queued === undefined || queued + local.claimed() > limit) throw tooManyQueued(limit)
+    if (queued === undefined || queued >= limit) throw tooManyQueued(limit)
   } catch (error) {
     release()
     throw error

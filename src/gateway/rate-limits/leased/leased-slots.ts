@@ -100,12 +100,13 @@ export class LeasedSlots {
     const { kind, limit } = this
     return {
       exchange: { organization: this.#organization, kind, limit, needed, spare: wanted - needed },
-      receive: (grant) => this.#receive(grant, sent),
+      receive: (grant) => this.#receive(grant, grant.held < needed, sent),
       fail: (error) => this.#fail(error, sent),
     }
   }
 
-  #receive({ held, others }: SlotGrant, sent: readonly Waiting[]): void {
+  /** Without a refusal, what is missing was taken by requests that came while the exchange ran: the next one has it. */
+  #receive({ held, others }: SlotGrant, refused: boolean, sent: readonly Waiting[]): void {
     this.#held = held
     this.#others = others
     this.#sent -= sent.length
@@ -113,12 +114,12 @@ export class LeasedSlots {
     for (const waiting of sent) {
       if (this.#takeHeld()) waiting.resolve(true)
       // A slot that another process has just released may be on its way, so there is a second look.
-      else if (others === 0 || ++waiting.looks >= maxLooks) waiting.resolve(false)
+      else if (refused && (others === 0 || ++waiting.looks >= maxLooks)) waiting.resolve(false)
       else unanswered.push(waiting)
     }
     if (unanswered.length === 0) return
     this.#waiting.unshift(...unanswered)
-    this.#pausedUntil = performance.now() + lookIntervalMs
+    if (refused) this.#pausedUntil = performance.now() + lookIntervalMs
   }
 
   /** How many slots the store has noted is not known, but the next exchange tells it the number. */
