@@ -9,18 +9,23 @@ import {
 import type { RequestTracker } from '../observability/request-tracker.ts'
 import { isAnthropicRequest } from './anthropic-request.ts'
 import type { Caller } from './authentication.ts'
+import { requestPath } from './request-path.ts'
 
 /**
  * Sets the `x-request-id` header of every reply, errors included, and the header of the same meaning in Anthropic's API.
- * The log has the same id.
+ * The log has the same id. Replies of the API are in no cache.
  */
 export function requestId() {
   return new Elysia({ name: 'request-id' }).onRequest(({ request, set }) => {
     const id = timeSortedId('req_')
     set.headers['x-request-id'] = id
+    // Replies are for the holder of one key. The page and the documentation are for everybody.
+    if (privatePath.test(requestPath(request))) set.headers['cache-control'] = 'no-store'
     if (isAnthropicRequest(request)) set.headers['request-id'] = id
   })
 }
+
+const privatePath = /^\/(v1|admin)(\/|$)/
 
 /**
  * Gives every request a `record` of its timing, and every complete reply, errors included, a `server-timing` header: the

@@ -97,6 +97,8 @@ function startEvent(record: RequestRecord): LiveEvent {
   return {
     type: 'start',
     ...identity(record),
+    // A reader that comes later receives the start of a request in progress later.
+    elapsed_ms: elapsedMs(record),
     stream: record.metadata?.stream ?? false,
     background: record.background,
   }

@@ -134,7 +134,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
   await settleWithin(models.start(), startupDiscoveryTimeoutMs)
   const breaker = new CircuitBreaker(settings.breaker, shared.clock)
   const gateway = createGateway({
-    billing: createBilling(storage.ledger, storage.readiness.ready),
+    billing: createBilling(storage.ledger, storage.readiness.ready, storage.shared !== undefined),
     calls: shared.calls,
     breaker,
     retries: settings.retries.attempts,

@@ -60,7 +60,13 @@ test('a request to a model has a start, a first token and an end with tokens and
     api: 'chat',
     model: 'acme/river',
   }
-  expect(start).toEqual({ type: 'start', ...common, stream: true, background: false })
+  expect(start).toEqual({
+    type: 'start',
+    ...common,
+    elapsed_ms: expect.any(Number),
+    stream: true,
+    background: false,
+  })
   expect(first).toEqual({ type: 'first_token', ...common, provider: 'acme', elapsed_ms: expect.any(Number) })
   expect(end).toMatchObject({
     type: 'end',

@@ -1,25 +1,30 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Secret } from '../../src/lib/secret.ts'
 import type { BucketWidth, UsageBucketQuery } from '../../src/storage/ports/usage-buckets.ts'
 import { bucketWidths } from '../../src/storage/ports/usage-buckets.ts'
+import * as postgres from '../../src/storage/postgres/connection/database.ts'
+import { createUsageBuckets as createPostgresBuckets } from '../../src/storage/postgres/usage/buckets.ts'
+import { createRollup as createPostgresRollup } from '../../src/storage/postgres/usage/rollup.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createUsageBuckets } from '../../src/storage/sqlite/usage/buckets.ts'
 import { createRollup } from '../../src/storage/sqlite/usage/rollup.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
+import { execute, startPostgres } from '../support/postgres/server.ts'
 import { fillUsage, usageDays } from '../support/usage-rows.ts'
 
-/** `bun test/bench/usage-reports.ts [ROWS]`: the time of reports, and the longest time that they block the event loop. */
+/**
+ * `bun test/bench/usage-reports.ts [ROWS] [postgres]`: the time of reports from SQLite or PostgreSQL, and the longest time
+ * that they block the event loop.
+ */
 const rows = Number(process.argv[2] ?? 1_000_000)
 const runs = 5
 const day = bucketWidths['1d']
 const to = Math.floor(Date.now() / day) * day
 const from = to - usageDays * day
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-usage-'))
-const database = openDatabase(join(folder, 'weir.db'))
-const writer = createWriter(database)
-const buckets = createUsageBuckets(database)
+const store = await (process.argv[3] === 'postgres' ? openPostgresStore() : openSqliteStore())
 
 const reports: Readonly<Record<string, Partial<UsageBucketQuery> & { readonly width: BucketWidth }>> = {
   '7 days': { width: '1d', from: to - 7 * day },
@@ -40,31 +45,56 @@ const reports: Readonly<Record<string, Partial<UsageBucketQuery> & { readonly wi
   '7 days by user': { width: '1d', from: to - 7 * day, groupBy: ['user'] },
 }
 
-await fillUsage(
-  { rows: async (sql: string) => database.sqlite.query<never, []>(sql).all() },
-  { rows, from, to },
-)
+await fillUsage(store, { rows, from, to })
 console.log(`${rows} rows over ${usageDays} days, before they are added to the totals`)
 await measureAll(['7 days', '24 hours by model', '1440 minutes'])
 await rollUp()
 console.log('\nafterwards')
 await measureAll()
-writer.close()
-database.close()
-rmSync(folder, { recursive: true })
+await store.close()
+
+async function openSqliteStore() {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-usage-'))
+  const database = openDatabase(join(folder, 'weir.db'))
+  const writer = createWriter(database)
+  return {
+    buckets: createUsageBuckets(database),
+    rollUp: createRollup(database, writer),
+    rows: async (sql: string) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(sql).all(),
+    async close() {
+      writer.close()
+      database.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+async function openPostgresStore() {
+  const server = await startPostgres()
+  const url = await server.createDatabase()
+  const database = await postgres.openDatabase(new Secret(url))
+  return {
+    buckets: createPostgresBuckets(database),
+    rollUp: createPostgresRollup(database),
+    rows: (sql: string) => execute<Readonly<Record<string, unknown>>>(url, sql),
+    async close() {
+      await database.close()
+      await server.dispose()
+    },
+  }
+}
 
 async function rollUp(): Promise<void> {
-  const step = createRollup(database, writer)
   const times: number[] = []
-  for (let start = performance.now(); (await step()) > 0; start = performance.now())
+  for (let start = performance.now(); (await store.rollUp()) > 0; start = performance.now())
     times.push(performance.now() - start)
   times.sort((one, other) => one - other)
   const total = times.reduce((sum, time) => sum + time, 0)
-  const totals = database.sqlite.prepare('SELECT width, count(*) FROM usage_totals GROUP BY 1').values()
+  const totals = await store.rows('SELECT width, count(*) AS count FROM usage_totals GROUP BY 1')
   console.log(
     `\nadded to the totals in ${times.length} steps: ${((total * 1000) / rows).toFixed(1)} µs a row, ` +
       `median step ${times[times.length >> 1]?.toFixed(1)} ms, longest ${times.at(-1)?.toFixed(1)} ms; ` +
-      totals.map(([width, count]) => `${count} rows by ${width}`).join(', '),
+      totals.map(({ width, count }) => `${count} rows by ${width}`).join(', '),
   )
 }
 
@@ -75,7 +105,7 @@ async function measureAll(names = Object.keys(reports)): Promise<void> {
     let blockedMs = 0
     for (let run = 0; run < runs; run++) {
       const start = performance.now()
-      const reading = buckets.read({ from, to, groupBy: [], ...query })
+      const reading = store.buckets.read({ from, to, groupBy: [], ...query })
       blockedMs = Math.max(blockedMs, await longestBlock(reading))
       times.push(performance.now() - start)
     }

@@ -93,7 +93,6 @@ test('with --json a failure is one line of JSON on standard error, with the same
     [['models', '--data', ''], 2, 'wrong_usage'],
     [['usage', '--data', home.place('nowhere')], 1, 'failed'],
     [['check'], 1, 'check_failed'],
-    [['serve', '--port', 'x'], 2, 'invalid_settings'],
     [['chekc'], 2, 'wrong_usage'],
     [['bench', '--against', 'acme'], 2, 'wrong_usage'],
     [['backup', 'copy.db', '--data', home.place('nowhere')], 1, 'failed'],
@@ -102,6 +101,9 @@ test('with --json a failure is one line of JSON on standard error, with the same
     const failed = await inProcess([...args, '--json'], { cwd: home.place('work') })
     expect([args, failed.code, JSON.parse(failed.err).error.code]).toEqual([args, code, name])
   }
+  // In a process of its own, because the server replaces the process that it was started in.
+  const served = await runWeir(['serve', '--port', 'x', '--json'], home.place('work'))
+  expect([served.code, JSON.parse(served.err).error.code]).toEqual([2, 'invalid_settings'])
   const environment = throwing(new TypeError('broken'), { WEIR_DEBUG: '1' })
   const broken = JSON.parse((await inProcess(['check', '--json'], { environment })).err).error
   expect(broken).toMatchObject({ code: 'internal_error', stack: expect.stringContaining('main.test.ts') })

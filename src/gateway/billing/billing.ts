@@ -2,10 +2,10 @@ import { noWrites, type Write } from '../../storage/ports/writes.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
-import { billingNotConfigured, insufficientBalance } from '../../lib/errors/errors.ts'
+import { billingNotConfigured, insufficientBalance, interrupted } from '../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import { formatUsd } from '../../lib/usd.ts'
-import type { Ledger } from '../../storage/ports/ledger.ts'
+import type { Ledger, Settlement } from '../../storage/ports/ledger.ts'
 import type { CostBound } from './cost-bound.ts'
 
 /** Reserves and charges what requests cost. */
@@ -23,17 +23,26 @@ export type Billing = {
   ): Promise<void> | undefined
   /**
    * Stores the outcome of a request and charges its cost; resolves when that, and what the writes store, is
-   * on disk.
+   * on disk. Rejects with `interrupted` for an answer that other processes have settled, because they took this one for
+   * dead: what the answer promises is not stored.
    */
   settle(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<unknown>
   /** The same for a reserved call, retried until it is stored: resolves then, however long it takes. */
   settleEventually(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<unknown>
 }
 
-/** `ready` throws or rejects while the outcome of a call could not be stored. */
-export function createBilling(ledger: Ledger, ready: () => Promise<void> | undefined): Billing {
+/**
+ * `ready` throws or rejects while the outcome of a call could not be stored. `isShared` says whether other processes use the
+ * database.
+ */
+export function createBilling(
+  ledger: Ledger,
+  ready: () => Promise<void> | undefined,
+  isShared = false,
+): Billing {
   /** The requests with a reservation of this process. */
   const reservedIds = new Set<string>()
+  const confirm = isShared ? confirmRecorded : confirmAnyway
 
   async function reserveCost(
     request: RequestMetadata,
@@ -64,9 +73,22 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
       return reserveCost(request, spending(), writes)
     },
     settle: (request, outcome, writes) =>
-      ledger.settle(request, outcome, { writes, reserved: reservedIds.delete(request.id) }),
-    settleEventually: ledger.settleEventually,
+      confirm(outcome, ledger.settle(request, outcome, { writes, reserved: reservedIds.delete(request.id) })),
+    settleEventually: (request, outcome, writes) =>
+      confirm(outcome, ledger.settleEventually(request, outcome, writes)),
   }
+}
+
+type Confirm = (outcome: Outcome, settled: Promise<Settlement>) => Promise<unknown>
+
+/** What was settled before promises nothing, unless it was an error. */
+const confirmRecorded: Confirm = (outcome, settled) =>
+  outcome.error === undefined ? settled.then(requireRecorded) : settled
+
+const confirmAnyway: Confirm = (_, settled) => settled
+
+function requireRecorded({ recorded }: Settlement): void {
+  if (!recorded) throw interrupted()
 }
 
 /** Logs a settlement that could not be stored at once, where no caller depends on it. */

@@ -9,21 +9,28 @@ export function Dialog(props: {
   readonly children: ComponentChildren
   /** Buttons at the end. */
   readonly actions?: ComponentChildren
+  /** Whether a click beside the dialog leaves it open, because what it shows is not shown again. */
+  readonly sticky?: boolean
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
+  // Closing fires an event later, when another dialog may have taken the place of this one.
+  const removed = useRef(false)
   const id = useId()
   useEffect(() => {
     const element = dialog.current
     element?.showModal()
-    return () => element?.close()
+    return () => {
+      removed.current = true
+      element?.close()
+    }
   }, [])
   return (
     <dialog
       ref={dialog}
       class="dialog"
       aria-labelledby={id}
-      onClose={props.onClose}
-      onClick={(event) => event.target === dialog.current && dialog.current?.close()}
+      onClose={() => !removed.current && props.onClose()}
+      onClick={(event) => !props.sticky && event.target === dialog.current && dialog.current?.close()}
     >
       <div class="dialog-body">
         <header>

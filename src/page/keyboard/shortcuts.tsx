@@ -1,5 +1,5 @@
 import { createContext, type ComponentChildren } from 'preact'
-import { useContext, useEffect, useMemo, useRef } from 'preact/hooks'
+import { useContext, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 
 /** A shortcut: one key such as `/`, or two in a row such as `g p`. */
 export type Shortcut = { readonly keys: string; readonly label: string; readonly run: () => void }
@@ -15,7 +15,7 @@ const chordMs = 1000
 export function ShortcutProvider({ children }: { readonly children: ComponentChildren }) {
   const registry = useMemo<Registry>(() => ({ list: new Set() }), [])
   const pending = useRef({ key: '', at: 0 })
-  useEffect(() => {
+  useLayoutEffect(() => {
     const handle = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       const { key, at } = pending.current
@@ -37,7 +37,8 @@ export function useShortcut(keys: string, label: string, run: () => void): void 
   const { list } = useContext(RegistryContext)
   const current = useRef(run)
   current.current = run
-  useEffect(() => {
+  // Before what it belongs to is painted: a person who sees it can press the key.
+  useLayoutEffect(() => {
     const shortcut: Shortcut = { keys, label, run: () => current.current() }
     list.add(shortcut)
     return () => void list.delete(shortcut)

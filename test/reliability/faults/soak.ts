@@ -1,5 +1,7 @@
-// The long form of what the gate does for a moment: bun run test:soak [drops|kills|fuzz|held|shapes]. It takes about seven
-// minutes, tells how far it has come, and ends with 1 where something was found. WEIR_TEST_SEED repeats a run.
+// The long form of what the gate does for a moment: bun run test:soak [drops|kills|replicas|workers|fuzz|held|shapes]. It takes about
+// twenty minutes, tells how far it has come, and ends with 1 where something was found. WEIR_TEST_SEED repeats a run.
+import { killReplicas } from '../processes/support/replica-kills.ts'
+import { startReplicas, startWorkerReplicas } from '../processes/support/replicas.ts'
 import { dropStreams } from './support/drops.ts'
 import { fuzz } from './support/fuzz.ts'
 import { holdConnections } from './support/held-connections.ts'
@@ -24,7 +26,15 @@ const parts: Readonly<Record<string, () => Promise<object>>> = {
     return held
   },
   async kills() {
-    return await killUnderLoad(100, seed, (kills) => kills % 10 === 0 && console.log(`  ${kills} kills`))
+    return await killUnderLoad(100, seed, reportTenth)
+  },
+  async replicas() {
+    const start = (provider: string) => startReplicas(3, provider)
+    return await killReplicas({ seed, kills: 100, suspends: true, start, onKilled: reportTenth })
+  },
+  async workers() {
+    const start = (provider: string) => startWorkerReplicas(3, provider)
+    return await killReplicas({ seed, kills: 100, suspends: true, start, onKilled: reportTenth })
   },
   async drops() {
     const dropped = await dropStreams(20_000, seed, 10)
@@ -54,6 +64,10 @@ const parts: Readonly<Record<string, () => Promise<object>>> = {
     expectTrue(!(fuzzed.growth > maxGrowth.fuzz), 'memory is in bounds')
     return fuzzed
   },
+}
+
+function reportTenth(kills: number): void {
+  if (kills % 10 === 0) console.log(`  ${kills} kills`)
 }
 
 let found = 0

@@ -168,6 +168,24 @@ testSharedStores((open) => {
     expect(new Set(await read(0))).toEqual(new Set([ended, queuedState]))
   })
 
+  test('the end of a run leaves no piece of its log, also one that is appended at the same moment', async () => {
+    const { started, append, end, pieces } = await claimsStore(open)
+    for (let round = 0; round < 50; round++) {
+      const run = await started('p1')
+      await Promise.all([append('p1', run, 0), append('p1', run, 1), end(run)])
+    }
+    expect(await pieces()).toEqual([])
+  })
+
+  test('a run that ends while a process looks for runs without an owner gets none', async () => {
+    const { store, runs, started, end } = await claimsStore(open)
+    for (let round = 0; round < 20; round++) {
+      const ending = await Promise.all(Array.from({ length: 10 }, () => started('p1')))
+      await Promise.all([...ending.map(end), ...ending.map(() => runs.adopt())])
+    }
+    expect(await store.rows('SELECT response_id FROM runs')).toEqual([])
+  })
+
   test('the queued runs of an organization are counted across processes', async () => {
     const { runs, queued, started, acme, other } = await claimsStore(open)
     await queued('p1')

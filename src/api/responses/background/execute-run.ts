@@ -1,7 +1,9 @@
 import type { GenerateRequest } from '../../../gateway/generate-request.ts'
 import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
 import { retryWhileUnavailable } from '../../../storage/ports/retry-while-unavailable.ts'
-import { type RunEnd, toRunEnd } from '../events/run-event.ts'
+import { interrupted } from '../../../lib/errors/errors.ts'
+import { decodeEvents } from '../events/event-log.ts'
+import { isRunEnd, type RunEnd, toRunEnd } from '../events/run-event.ts'
 import type { Write } from '../../../storage/ports/writes.ts'
 import { prepareRequest } from '../request/prepare-request.ts'
 import { requireRunOwner, type Run, type RunParts } from './run.ts'
@@ -145,5 +147,13 @@ async function storeEnd(
   const retry = () => retryWhileUnavailable(() => parts.write(finish), abandoned)
   if (ending) await retry()
   else await parts.current().gateway.settleUnsent(run.metadata, error, finish).catch(retry)
-  run.live.apply(end)
+  run.live.apply(ending?.type === 'ended' ? await storedEnd(run, abandoned, parts) : end)
+}
+
+/** The stored end of a run that was complete, and which another process may have ended before. */
+async function storedEnd({ live }: Run, abandoned: AbortSignal, parts: RunParts): Promise<RunEnd> {
+  const find = () => parts.responses.find(live.organization, live.id)
+  const stored = await retryWhileUnavailable(find, abandoned)
+  const last = stored && decodeEvents(stored.log).at(-1)
+  return last !== undefined && isRunEnd(last) ? last : toRunEnd(interrupted(), null)
 }

@@ -60,6 +60,11 @@ export function toRunEnd(error: unknown, usage: RunUsage | null, now: number = D
   return { type: 'failed', code: code ?? type, message, param, usage }
 }
 
+/** Whether an event is the last one of its response. */
+export function isRunEnd(event: RunEvent): event is RunEnd {
+  return ['ended', 'failed', 'cancelled'].includes(event.type)
+}
+
 /** Converts an event of the model; undefined for one that does not change the response. */
 export function toRunEvent(event: GenerationEvent): RunEvent | undefined {
   switch (event.type) {

@@ -91,10 +91,14 @@ const claimQueued = `WITH oldest AS (
   moved AS (UPDATE reservations v SET process_id = $1 FROM taken WHERE v.request_id = taken.request_id)
   SELECT id, organization_id organization FROM taken ORDER BY turn, id`
 
-/** The text may be damaged, so it is not parsed as JSON. */
+/**
+ * The text may be damaged, so it is not parsed as JSON. A run that has an owner is skipped by a condition: it may end
+ * meanwhile, and would not be a conflict any more.
+ */
 const adopt = `INSERT INTO runs (response_id, process_id, request_id)
   SELECT id, '', coalesce(substring(run FROM '^\\{"facts":\\{"id":"([^"]+)"'), '') FROM responses
-  WHERE status IN ('queued', 'in_progress') ON CONFLICT DO NOTHING`
+  WHERE status IN ('queued', 'in_progress') AND NOT EXISTS (SELECT FROM runs WHERE response_id = responses.id)
+  ON CONFLICT DO NOTHING`
 
 const anyAbandoned = `SELECT FROM runs
   WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = runs.process_id) AND process_id <> $1 LIMIT 1`

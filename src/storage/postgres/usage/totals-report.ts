@@ -22,17 +22,18 @@ export function totalsReport(query: UsageBucketQuery, width: TotalsWidth): State
     AND t.width = '${width}' AND t.start >= ${from}::bigint AND t.start < ${to}::bigint`
   const ofRows = (source: string) => rowSlices(source, bucketWidths[query.width], dimensions, filters)
   const text = `WITH covered AS (SELECT until FROM usage_rollup),
-    slices AS MATERIALIZED (${ofTotals}
+    found AS (${ofTotals}
       UNION ALL ${ofRows(`usage WHERE usage.created_at >= greatest(${from}::bigint, (SELECT until FROM covered))
         AND usage.created_at < ${to}::bigint`)}
       UNION ALL ${ofRows(`usage_late l JOIN usage USING (created_at, id) WHERE l.created_at >= ${from}::bigint
         AND l.created_at < least(${to}::bigint, (SELECT until FROM covered))`)}),
-    sums AS (SELECT ${groups.join()}, ${sumsOfSlices} FROM slices GROUP BY ${groups.join()}),
-    ${percentiles('latency', groups)}, ${percentiles('first_token', groups)}
-    SELECT ${['s.start', ...values, ...fields].join()}, latency.p50 "latency50", latency.p95 "latency95", first_token.p50 "first50", first_token.p95 "first95"
-    FROM sums s ${joined('latency', groups)} ${joined('first_token', groups)}
-    ORDER BY ${['s.start', 's.requests DESC', ...groups.slice(1).map((group) => `s.${group}`)].join()}
-    LIMIT ${maxGroups + 1}`
+    slices AS MATERIALIZED (SELECT dense_rank() OVER (ORDER BY ${groups.join()}) place, found.* FROM found),
+    sums AS (SELECT place, ${groups.join()}, ${sumsOfSlices} FROM slices GROUP BY ${['place', ...groups].join()}),
+    ${percentiles('latency')}, ${percentiles('first_token')}
+    SELECT ${['s.start', ...values, ...fields].join()}, latency.p50 "latency50", latency.p95 "latency95",
+      first_token.p50 "first50", first_token.p95 "first95"
+    FROM sums s LEFT JOIN latency USING (place) LEFT JOIN first_token USING (place)
+    ORDER BY s.start, s.requests DESC, s.place LIMIT ${maxGroups + 1}`
   return { text, values: parameters.values }
 }
 
@@ -81,20 +82,13 @@ const sumsOfSlices = [
 ].join()
 
 /** Percentiles by the nearest rank, of the histograms of all slices of a group. */
-function percentiles(name: 'latency' | 'first_token', groups: readonly string[]): string {
-  const by = groups.join()
-  return `${name}_counts AS (
-      SELECT ${by}, time, sum(coalesce(count, 1)) count
-      FROM slices, unnest(${name}_times, ${name}_counts) e (time, count) GROUP BY ${by}, time),
+function percentiles(name: 'latency' | 'first_token'): string {
+  return `${name}_entries AS (
+      SELECT place::int, unnest(${name}_times) time, unnest(${name}_counts) count FROM slices),
     ${name}_ranks AS (
-      SELECT ${by}, time, sum(count) OVER (PARTITION BY ${by} ORDER BY time) rank, sum(count) OVER (PARTITION BY ${by}) size
-      FROM ${name}_counts),
+      SELECT place, time, sum(coalesce(count, 1)) OVER w rank, sum(coalesce(count, 1)) OVER (PARTITION BY place) size
+      FROM ${name}_entries WINDOW w AS (PARTITION BY place ORDER BY time ROWS UNBOUNDED PRECEDING)),
     ${name} AS (
-      SELECT ${by}, min(time) FILTER (WHERE rank >= size * 0.5) p50, min(time) FILTER (WHERE rank >= size * 0.95) p95
-      FROM ${name}_ranks GROUP BY ${by})`
-}
-
-function joined(name: string, groups: readonly string[]): string {
-  const same = groups.map((group) => `${name}.${group} = s.${group}`)
-  return `LEFT JOIN ${name} ON ${same.join(' AND ')}`
+      SELECT place, min(time) FILTER (WHERE rank * 2 >= size) p50, min(time) FILTER (WHERE rank * 20 >= size * 19) p95
+      FROM ${name}_ranks GROUP BY place)`
 }

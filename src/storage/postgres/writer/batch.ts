@@ -53,7 +53,7 @@ export function createBatch(jobs: readonly Job[], now: number): Batch {
     ...(reserves.length > 0 ? [{ id: `${id}:reserve`, create: reserveStatement, jobs: reserves }] : []),
     ...(writes.length > 0 ? [{ id: `${id}:write`, create: writeStatement, jobs: writes }] : []),
   ]
-  const locks = lockStatements(jobs)
+  const locks = [...lockStatements(jobs), ...lockEndedRuns(jobs)]
   return {
     ids: parts.map((part) => part.id),
     async run({ send }) {
@@ -88,6 +88,19 @@ function lockStatements(jobs: readonly Job[]): readonly Statement[] {
       ? []
       : [{ text: `SELECT FROM organizations WHERE id = ANY($1) ORDER BY id FOR ${strength}`, values: [ids] }]
   return [...lock(charged, 'NO KEY UPDATE'), ...lock(others, 'SHARE')]
+}
+
+/**
+ * Locks the runs that end, in a statement of its own: the next one sees the pieces that were appended to their logs until
+ * then, and deletes all of them. The order is that of the claims.
+ */
+function lockEndedRuns(jobs: readonly Job[]): readonly Statement[] {
+  const ids = jobs.flatMap(({ rows }) => rows.ends.map((row) => row.id))
+  if (ids.length === 0) return []
+  const text = `WITH locked AS MATERIALIZED (
+      SELECT response_id FROM runs WHERE response_id = ANY($1) ORDER BY response_id FOR NO KEY UPDATE)
+    SELECT FROM responses WHERE id = ANY($1) AND (SELECT count(*) FROM locked) >= 0 ORDER BY id FOR NO KEY UPDATE`
+  return [{ text, values: [ids] }]
 }
 
 function organizationsOf(jobs: readonly Job[]): readonly string[] {

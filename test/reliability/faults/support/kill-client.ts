@@ -39,7 +39,8 @@ export async function runUntilKilled(
   }
 }
 
-async function act(ask: SendRequest, memory: Acknowledged, draw: () => number): Promise<void> {
+/** Sends one request at random, and notes what is acknowledged. */
+export async function act(ask: SendRequest, memory: Acknowledged, draw: () => number): Promise<void> {
   const kind = draw()
   const known = memory.stored[memory.stored.length - 1 - Math.floor(draw() ** 2 * memory.stored.length)]
   if (kind < 0.3) return await complete(ask, memory, draw)

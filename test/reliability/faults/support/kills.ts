@@ -94,7 +94,7 @@ async function expectKept(ask: SendRequest, stored: readonly AcknowledgedObject[
 }
 
 /** The object exists or was deleted, as acknowledged; a finished one is replayed with the same end. */
-async function expectAsReceived(
+export async function expectAsReceived(
   ask: SendRequest,
   { path, state, object, unsure, api }: AcknowledgedObject,
 ): Promise<void> {
@@ -115,8 +115,8 @@ async function expectAsReceived(
 }
 
 /** A complete reply was billed at the cost in its header. */
-async function expectPaid(
-  { books: billing }: GatewayProcess,
+export async function expectPaid(
+  { books: billing }: Pick<GatewayProcess, 'books'>,
   paid: readonly (readonly [request: string, cost: string])[],
 ): Promise<void> {
   for (const [request, cost] of paid) {
@@ -138,7 +138,8 @@ async function settle({ books: billing }: GatewayProcess): Promise<void> {
   )
 }
 
-async function expectSettled({ books: billing }: GatewayProcess): Promise<void> {
+/** Nothing is open, and every charge has its usage row. */
+export async function expectSettled({ books: billing }: Pick<GatewayProcess, 'books'>): Promise<void> {
   await billing.expectConsistent()
   expect((await billing.account('acme'))[1]).toBe(0)
   expect(await billing.values('SELECT count(*) FROM response_log')).toEqual([[0]])

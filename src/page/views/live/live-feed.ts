@@ -1,0 +1,88 @@
+import type { SseEvent } from '../../../lib/sse.ts'
+import type { LiveEventData, LiveRequest } from './live-request.ts'
+
+/** The most finished requests that are kept, and the most in progress: older ones are forgotten. */
+const maxFinished = 500
+const maxOpen = 2000
+
+/** The requests of the stream: those in progress, and the last ones that have finished. */
+export class LiveFeed {
+  readonly #open = new Map<string, LiveRequest>()
+  readonly #finished: LiveRequest[] = []
+  #sequence = 0
+  #dropped = 0
+
+  /** How many requests are in progress. */
+  get open(): number {
+    return this.#open.size
+  }
+
+  /** How many events the gateway has dropped because this page was too slow. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** Forgets the requests in progress: a new connection begins with those that still are. */
+  restart(): void {
+    this.#open.clear()
+  }
+
+  apply({ event, data }: SseEvent, now = performance.now()): void {
+    if (data === '') return
+    const parsed = JSON.parse(data) as LiveEventData
+    if (event === 'start') this.#start(parsed, now)
+    else if (event === 'first_token') this.#firstToken(parsed)
+    else if (event === 'end') this.#end(parsed, now)
+    else if (event === 'dropped') this.#dropped += parsed.events ?? 0
+  }
+
+  /** The requests as they are now: first those in progress, each from new to old. */
+  rows(): readonly LiveRequest[] {
+    return [...[...this.#open.values()].toReversed(), ...this.#finished.toReversed()]
+  }
+
+  #start(data: LiveEventData, now: number): void {
+    this.#open.set(data.request, this.#begin(data, now))
+    const [oldest] = this.#open.keys()
+    if (this.#open.size > maxOpen && oldest !== undefined) this.#open.delete(oldest)
+  }
+
+  #firstToken({ request, provider = null, elapsed_ms }: LiveEventData): void {
+    const known = this.#open.get(request)
+    if (known) this.#open.set(request, { ...known, provider, firstTokenMs: elapsed_ms ?? null })
+  }
+
+  /** A request that was rejected before it reached a model has no start. */
+  #end(data: LiveEventData, now: number): void {
+    const begun = this.#open.get(data.request) ?? this.#begin(data, now)
+    this.#open.delete(data.request)
+    const end = {
+      elapsedMs: data.elapsed_ms ?? 0,
+      status: data.status ?? 0,
+      error: data.error ?? null,
+      inputTokens: data.input_tokens ?? 0,
+      outputTokens: data.output_tokens ?? 0,
+      costUsd: data.cost_usd ?? null,
+    }
+    this.#finished.push({ ...begun, provider: data.provider ?? begun.provider, end })
+    if (this.#finished.length > maxFinished) this.#finished.shift()
+  }
+
+  #begin(
+    { request, organization, key, api, model, provider, elapsed_ms }: LiveEventData,
+    now: number,
+  ): LiveRequest {
+    return {
+      sequence: this.#sequence++,
+      request,
+      organization,
+      key,
+      api,
+      model,
+      provider: provider ?? null,
+      startedAt: now - (elapsed_ms ?? 0),
+      firstTokenMs: null,
+      end: null,
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'bun:test'
+import { requestAdmin, startAdmin } from '../api/support/admin.ts'
+import { accessibilityProblems } from './support/accessibility.ts'
+import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { openAdmin } from './support/open-admin.ts'
+import { phoneInTheDark } from './support/open-view.ts'
+import { screenshot } from './support/screenshot.ts'
+
+const browser = sharedBrowser()
+
+describe.skipIf(!hasBrowser)(`the keys view${browserNeeded}`, () => {
+  test('a new key is shown once, works, and is kept nowhere', async () => {
+    await using paid = await startAdmin()
+    await using opened = await openAdmin(await browser(), paid.app, '#/keys')
+    const { page, watch } = opened
+    await page.getByRole('cell', { name: 'default' }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.keyboard.press('n')
+    await page.getByLabel('Name').fill('laptop')
+    await page.getByLabel('Expires').selectOption('90d')
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'The new API key' })
+    const key = await dialog.locator('.secret code').innerText()
+    const authorization = `Bearer ${key}`
+    expect((await paid.app.request('/v1/models', { headers: { authorization } })).status).toBe(200)
+    await dialog.getByText('It expires').waitFor()
+    await page.mouse.click(4, 4)
+    await dialog.waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page
+      .getByRole('row', { name: /laptop/ })
+      .getByText('active')
+      .waitFor()
+    expect(await page.content()).not.toContain(key)
+    const kept = await page.evaluate(() =>
+      JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href, document.cookie]),
+    )
+    expect(kept).not.toContain(key)
+    expect(watch.requests.filter((url) => url.includes(key))).toEqual([])
+  })
+
+  test('a key is rotated with a grace period, and revoked', async () => {
+    await using paid = await startAdmin()
+    const { body } = await requestAdmin(paid.app, 'POST', 'keys', {
+      body: { organization: 'default', name: 'ci' },
+    })
+    const statusWith = async (key: unknown) => {
+      const headers = { authorization: `Bearer ${String(key)}` }
+      return (await paid.app.request('/v1/models', { headers })).status
+    }
+    await using opened = await openAdmin(await browser(), paid.app, '#/keys')
+    const { page } = opened
+    await page.getByRole('button', { name: 'Rotate ci' }).press('Enter')
+    await page.getByLabel('The old key still works').selectOption('1h')
+    await page.getByRole('button', { name: 'Rotate', exact: true }).press('Enter')
+    const renewed = await page.locator('.secret code').innerText()
+    await page.getByRole('button', { name: 'Done' }).press('Enter')
+    await page
+      .getByRole('row', { name: new RegExp(String(body.id)) })
+      .getByText('replaced')
+      .waitFor()
+    expect([await statusWith(body.key), await statusWith(renewed)]).toEqual([200, 200])
+    const replacement = page.getByRole('row', { name: new RegExp(renewed.slice(0, 20)) })
+    await replacement.getByRole('button', { name: 'Revoke ci' }).press('Enter')
+    await page.getByText('rejected at once').waitFor()
+    await page.getByRole('button', { name: 'Revoke', exact: true }).press('Enter')
+    await replacement.waitFor({ state: 'detached' })
+    expect([await statusWith(body.key), await statusWith(renewed)]).toEqual([200, 401])
+    await page.getByLabel('State').selectOption('all')
+    await replacement.getByText('revoked').waitFor()
+    expect(page.url()).toContain('state=all')
+    expect(await accessibilityProblems(page)).toEqual([])
+  })
+
+  test('keys with hostile names are text, are filtered by organization, and fit a phone', async () => {
+    await using paid = await startAdmin()
+    const hostile = '<img src=x onerror=alert(1)> \u202Egnp.exe'
+    await requestAdmin(paid.app, 'POST', 'organizations', { body: { name: 'acme' } })
+    const names = ['laptop', 'production', 'staging', hostile]
+    for (const [index, name] of names.entries())
+      await requestAdmin(paid.app, 'POST', 'keys', {
+        body: { organization: 'acme', name, ...(index % 2 === 1 && { expires_in: '90d' }) },
+      })
+    await using opened = await openAdmin(await browser(), paid.app, '#/keys')
+    const { page } = opened
+    await page.getByText('5 of 5 keys').waitFor()
+    await screenshot(page, 'keys-light')
+    await page.getByRole('button', { name: /^Revoke <img/ }).click()
+    await page.getByRole('heading', { name: 'Revoke <img src=x onerror=alert(1)> [U+202E]gnp.exe' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('combobox', { name: 'Organization' }).selectOption('acme')
+    await page.getByText('4 of 5 keys').waitFor()
+    expect(await page.locator('main img').count()).toBe(0)
+    await page.setViewportSize(phoneInTheDark.viewport)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
+    expect(await accessibilityProblems(page)).toEqual([])
+    await screenshot(page, 'keys-360-dark')
+  })
+})

@@ -1,0 +1,52 @@
+import { chatOutput, completionOf, framesOf } from '../../../support/chat-fixtures.ts'
+
+/** A provider that replies in the form that a request has, mostly well, sometimes late, and sometimes not to the end. */
+export type ReplicaProvider = Disposable & {
+  readonly url: string
+  /** How often each input of a background run was received. */
+  readonly runs: ReadonlyMap<string, number>
+}
+
+/** What the input of a background run begins with. */
+export const runInput = 'Background run'
+
+/** Listens on a free port. */
+export function startReplicaProvider(draw: () => number): ReplicaProvider {
+  const runs = new Map<string, number>()
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    async fetch(request) {
+      const { stream = false, messages } = (await request.json()) as ProviderRequest
+      const input = JSON.stringify(messages.at(-1))
+      const isRun = input.includes(runInput)
+      if (isRun) runs.set(input, (runs.get(input) ?? 0) + 1)
+      if (draw() < 0.04) return Response.json({ error: { message: 'Down.' } }, { status: 503 })
+      // Half of the runs are in progress when a process is killed, and are followed meanwhile.
+      const pauseMs = draw() < (isRun ? 0.5 : 0.1) ? draw() * 500 : 0
+      return stream ? streamed(pauseMs, draw() < 0.04) : await complete(pauseMs)
+    },
+  })
+  return { url: `http://127.0.0.1:${server.port}/v1`, runs, [Symbol.dispose]: () => void server.stop(true) }
+}
+
+type ProviderRequest = { readonly stream?: boolean; readonly messages: readonly object[] }
+
+async function complete(pauseMs: number): Promise<Response> {
+  await Bun.sleep(pauseMs)
+  return Response.json(completionOf(chatOutput()))
+}
+
+function streamed(pauseMs: number, breaks: boolean): Response {
+  const frames = framesOf(chatOutput())
+  const body = new ReadableStream({
+    async pull(controller) {
+      const frame = frames.shift()
+      if (frame === undefined || (breaks && frames.length === 2)) return controller.close()
+      if (pauseMs > 0) await Bun.sleep(pauseMs)
+      controller.enqueue(new TextEncoder().encode(frame))
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+}

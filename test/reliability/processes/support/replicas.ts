@@ -1,0 +1,123 @@
+import { Secret } from '../../../../src/lib/secret.ts'
+import type { SettingsFile } from '../../../../src/config/settings.ts'
+import { firstKey } from '../../../support/app.ts'
+import { type BillingDatabase, openBillingDatabase, waitUntil } from '../../../support/billing-database.ts'
+import { pricing } from '../../../support/billing-scenario.ts'
+import { databaseEnvironment } from '../../../support/database-connection.ts'
+import { sharedPostgres } from '../../../support/postgres/server.ts'
+import { temporaryHome } from '../../../unit/config/support/temporary-home.ts'
+import { type Serving, startServing } from '../../load/program.ts'
+import { childrenOf } from '../../operation/support/weir-workers.ts'
+
+/** Several gateways on one database, of which any can be killed. */
+export type Replicas = AsyncDisposable & {
+  readonly books: BillingDatabase
+  /** The addresses of those that serve. With workers, each is that of all. */
+  urls(): readonly string[]
+  /** Kills one of them, and resolves when another one serves in its place. */
+  replaceOne(draw: () => number): Promise<void>
+  /** Suspends one of them for this time, as a machine without processor time would. */
+  suspendOne(draw: () => number, ms: number): Promise<void>
+}
+
+/** `weir serve` this many times on one PostgreSQL database. */
+export async function startReplicas(count: number, provider: string): Promise<Replicas> {
+  const server = await sharedPostgres()
+  const database = await server.createDatabase()
+  const { serve, books, dispose } = await prepare(provider, {}, new Secret(database))
+  const serving: Serving[] = await Promise.all(Array.from({ length: count }, serve))
+  const draws = (draw: () => number) => serving[Math.floor(draw() * serving.length)]
+  return {
+    books,
+    urls: () => serving.map(({ url }) => url),
+    async replaceOne(draw) {
+      const victim = draws(draw)
+      if (victim === undefined) return
+      serving.splice(serving.indexOf(victim), 1)
+      await victim[Symbol.asyncDispose]()
+      serving.push(await serve())
+    },
+    suspendOne: async (draw, ms) => suspend(draws(draw)?.pid ?? 0, ms),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(serving.map((one) => one[Symbol.asyncDispose]()))
+      await dispose()
+      await server.dropDatabase(database)
+    },
+  }
+}
+
+/** `weir serve --workers` on one SQLite file. */
+export async function startWorkerReplicas(count: number, provider: string): Promise<Replicas> {
+  const { serve, books, dispose } = await prepare(provider, { workers: count })
+  const supervisor = await serve()
+  const workers = () => childrenOf(supervisor.pid)
+  const drawn = (draw: () => number) => workers()[Math.floor(draw() * count)] ?? 0
+  return {
+    books,
+    urls: () => Array.from({ length: count }, () => supervisor.url),
+    async replaceOne(draw) {
+      const victim = drawn(draw)
+      if (victim === 0) return
+      process.kill(victim, 'SIGKILL')
+      const isReplaced = async () => !workers().includes(victim) && (await servingIn(supervisor)) === count
+      await waitUntil(isReplaced, 'the worker is replaced', 20_000)
+    },
+    suspendOne: (draw, ms) => suspend(drawn(draw), ms),
+    async [Symbol.asyncDispose]() {
+      await supervisor[Symbol.asyncDispose]()
+      await dispose()
+    },
+  }
+}
+
+/** The number of workers that serve; 0 if the one that was to answer has just been killed. */
+async function servingIn({ url }: Serving): Promise<number> {
+  try {
+    const text = await (await fetch(`${url}/metrics`, { keepalive: false })).text()
+    return Number(/^weir_workers (\d+)$/m.exec(text)?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+async function suspend(pid: number, ms: number): Promise<void> {
+  if (pid === 0) return
+  process.kill(pid, 'SIGSTOP')
+  await Bun.sleep(ms)
+  process.kill(pid, 'SIGCONT')
+}
+
+async function prepare(provider: string, settings: SettingsFile, url?: Secret) {
+  const home = temporaryHome({ 'work/weir.yaml': JSON.stringify(settingsFor(provider, settings)) })
+  const location = url ?? home.place('work/weir.db')
+  const books = await openBillingDatabase(location)
+  const environment = {
+    HOME: home.place('work'),
+    WEIR_CONFIG: home.place('work/weir.yaml'),
+    WEIR_BOOTSTRAP_KEY: firstKey,
+    ...databaseEnvironment(location),
+  }
+  return {
+    books,
+    serve: () =>
+      startServing(['src/main.ts', 'serve', '--host', '127.0.0.1', '--port', '0'], environment, 'ignore'),
+    async dispose() {
+      await books[Symbol.asyncDispose]()
+      home[Symbol.dispose]()
+    },
+  }
+}
+
+/** Without retries, because each background run is to reach the provider once. */
+function settingsFor(provider: string, settings: SettingsFile): SettingsFile {
+  const routes = [{ provider: 'acme', model: 'river-1' }]
+  return {
+    ...settings,
+    providers: { acme: { kind: 'openai-compatible', base_url: provider, api_key: 'sk-provider' } },
+    models: [{ slug: 'acme/river', pricing, max_output_tokens: 100, routes }],
+    retries: { attempts: 0 },
+    breaker: { failures: 1_000_000, cooldown: '1s' },
+    limits: { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 },
+    background: { concurrency: 4 },
+  }
+}

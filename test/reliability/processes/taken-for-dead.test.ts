@@ -1,0 +1,54 @@
+import { expect, test } from 'bun:test'
+import { queueRun, waitForOutput, waitForRun, gatedReply } from '../../support/background.ts'
+import { readPieces } from '../../support/body-reader.ts'
+import { maxCost, promptCost } from '../../support/billing-scenario.ts'
+import { retrieveResponse } from '../../support/responses.ts'
+import { prepareGateways, sendChat } from './support/processes.ts'
+import { prepareRunGateways } from './support/run-gateways.ts'
+import { type SharedDatabase, testSharedDatabases } from './support/shared-database.ts'
+
+/** As if the owner of everything that is open had been removed while it was suspended. */
+async function loseOwner({ rows }: SharedDatabase): Promise<void> {
+  await rows("UPDATE reservations SET process_id = 'gone'")
+  await rows("UPDATE runs SET process_id = 'gone'")
+}
+
+testSharedDatabases((create) => {
+  test('an answer that others have settled ends with an error, because its completion is not stored', async () => {
+    const database = await create()
+    const gate = Promise.withResolvers<void>()
+    const { start } = await prepareGateways(database, gatedReply(gate.promise))
+    const owner = await start()
+    await database.fund(BigInt(10 * maxCost))
+    // A change of the billing applies within a second.
+    await Bun.sleep(1000)
+    const reader = readPieces(await sendChat(owner, { stream: true, store: true }))
+    await reader.until('It is ')
+    await loseOwner(database)
+    await start()
+    expect(await database.rows('SELECT error FROM usage')).toEqual([{ error: 'interrupted' }])
+    gate.resolve()
+    const rest = await reader.rest()
+    expect(rest).toContain('"code":"interrupted"')
+    expect(rest).not.toContain('[DONE]')
+    expect(await database.rows('SELECT id FROM completions')).toEqual([])
+    const [account] = await database.rows('SELECT balance, reserved FROM organizations')
+    expect([Number(account?.balance), Number(account?.reserved)]).toEqual([10 * maxCost - promptCost, 0])
+  })
+
+  test('a background run that others have ended has the same end for those who follow it at its owner', async () => {
+    const database = await create()
+    const gate = Promise.withResolvers<void>()
+    const { start } = await prepareRunGateways(database, gatedReply(gate.promise))
+    const owner = await start()
+    const { id } = await queueRun(owner)
+    await waitForOutput(owner, id, 'It is ')
+    const followed = waitForRun(owner, id)
+    await loseOwner(database)
+    const other = await start()
+    expect(await retrieveResponse(other, id)).toMatchObject({ status: 'failed' })
+    gate.resolve()
+    expect(await followed).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+    expect(await retrieveResponse(owner, id)).toEqual(await retrieveResponse(other, id))
+  })
+})
