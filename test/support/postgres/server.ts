@@ -87,6 +87,8 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
         stderr: 'ignore',
       },
     )
+    // A process that has nothing else to do ends, and the server with it.
+    child.unref()
     await untilReady(url('postgres'))
   }
 
