@@ -44,7 +44,10 @@ test('the configured number of runs is active at once, and the others start in t
   )
   const { app } = scenario
   const runs: string[] = []
-  for (const input of ['0', '1', '2', '3', '4', '5']) runs.push((await queueRun(app, { input })).id)
+  for (const input of ['0', '1', '2', '3', '4', '5']) {
+    runs.push((await queueRun(app, { input })).id)
+    await scenario.acme.request(0)
+  }
   await Promise.all([waitForOutput(app, runs[0]!, 'It is '), waitForOutput(app, runs[1]!, 'It is ')])
   expect(questions(scenario).toSorted()).toEqual(['0', '1'])
   for (const id of runs.slice(2)) expect((await retrieveResponse(app, id)).status).toBe('queued')

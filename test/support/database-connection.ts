@@ -22,7 +22,7 @@ import { createKeys } from '../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { quietLog } from '../unit/storage/support/folder.ts'
-import { sharedPostgres, testsUsePostgres } from './postgres/server.ts'
+import { type PostgresServer, sharedPostgres, testsUsePostgres } from './postgres/server.ts'
 
 /** A value of a column; booleans are numbers. */
 export type Value = string | number | bigint | null
@@ -55,11 +55,23 @@ export type NewDatabase = { readonly location: DatabaseLocation; delete(): Promi
 export async function newDatabase(): Promise<NewDatabase> {
   if (testsUsePostgres) {
     const server = await sharedPostgres()
-    const url = await server.createDatabase()
+    const url = await server.createDatabase(await migratedDatabase(server))
     return { location: new Secret(url), delete: () => server.dropDatabase(url) }
   }
   const location = join(mkdtempSync(join(tmpdir(), 'weir-database-')), 'weir.db')
   return { location, delete: async () => rmSync(dirname(location), { recursive: true, force: true }) }
+}
+
+/** Each test file has its own modules; all of them copy the same database, so that not each migrates its own. */
+const run = globalThis as { weirTestMigrated?: Promise<string> }
+
+function migratedDatabase(server: PostgresServer): Promise<string> {
+  run.weirTestMigrated ??= (async () => {
+    const url = await server.createDatabase()
+    await (await openPostgres(new Secret(url), quietLog)).close()
+    return url
+  })()
+  return run.weirTestMigrated
 }
 
 /** The variables that make the command line use this database. */

@@ -90,6 +90,19 @@ async function expectExact({ url }: Running, { charged, unexpected }: Tally): Pr
   expect(Number(sums?.usage)).toBe(entries.length)
 }
 
+/** Each insert fails as on a full disk, with the error of the server. */
+const fullDisk = [
+  `CREATE FUNCTION no_space() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`,
+  ...['usage', 'reservations', 'transactions'].map(
+    (table) => `CREATE TRIGGER no_space BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION no_space()`,
+  ),
+]
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 503
+}
+
 describe.skipIf(!hasPostgres)('a ledger in PostgreSQL is exact', () => {
   test('when connections break in the middle of transactions', async () => {
     const running = await startLedger()
@@ -147,6 +160,27 @@ describe.skipIf(!hasPostgres)('a ledger in PostgreSQL is exact', () => {
     })
     await expectExact(running, tally)
   }, 90_000)
+
+  test('when each reply of the server takes 200 ms', async () => {
+    const running = await startLedger()
+    const tally = await spendDuring(running, async () => running.proxy.delay(200))
+    expect(tally.rejected).toBe(0)
+    await expectExact(running, tally)
+  }, 60_000)
+
+  test('when the server has no disk space for a while, and requests are rejected meanwhile', async () => {
+    const running = await startLedger()
+    const { url, ledger, acme } = running
+    const tally = await spendDuring(running, async () => {
+      for (const statement of fullDisk) await execute(url, statement)
+      const rejected = async () =>
+        await ledger.settle(requestOf(acme), { status: 200 }).then(() => false, isUnavailable)
+      await waitUntil(rejected, 'a request that is rejected')
+      await execute(url, 'DROP FUNCTION no_space() CASCADE')
+    })
+    expect(tally.rejected).toBeGreaterThan(0)
+    await expectExact(running, tally)
+  }, 60_000)
 
   test('when the server crashes and is started again', async () => {
     const running = await startLedger()

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A proxy in front of a server, which breaks connections. */
+/** A proxy in front of a server, which breaks and delays connections, and counts what they wait for. */
 export type Proxy = {
   /** The URL of a database, through the proxy. */
   through(url: string): string
@@ -10,13 +10,22 @@ export type Proxy = {
   cutAfterCommit(times: number): void
   /** How many connections were broken after a COMMIT. */
   cutCommits(): number
+  /** Delays what the server sends by this time from now on. */
+  delay(milliseconds: number): void
+  /**
+   * Records the round trips from now on; what a client sends without waiting for a reply is one. Call the returned
+   * function for the number of those so far in which one of these texts was sent.
+   */
+  recordRoundTrips(): (...texts: readonly string[]) => number
   [Symbol.dispose](): void
 }
 
 /** Starts a proxy on loopback for the server on this port. */
 export async function startProxy(serverPort: number): Promise<Proxy> {
   const sockets = new Set<Socket>()
-  let [toCut, cutCommits] = [0, 0]
+  const trips: { sent: string }[] = []
+  let recording = false
+  let [toCut, cutCommits, delayMs] = [0, 0, 0]
 
   function accept(client: Socket): void {
     const server = connect(serverPort, '127.0.0.1')
@@ -30,14 +39,23 @@ export async function startProxy(serverPort: number): Promise<Proxy> {
         server.end()
       })
     }
+    let trip: { sent: string } | undefined
     client.on('data', (data) => {
       server.write(data)
+      if (recording) {
+        if (trip === undefined) trips.push((trip = { sent: '' }))
+        trip.sent += data.toString('latin1')
+      }
       if (toCut === 0 || !data.includes('COMMIT')) return
       toCut--
       cutCommits++
       client.destroy()
     })
-    server.on('data', (data) => void (client.destroyed || client.write(data)))
+    const forward = (data: Parameters<Socket['write']>[0]) => {
+      trip = undefined
+      if (!client.destroyed) client.write(data)
+    }
+    server.on('data', (data) => void (delayMs > 0 ? setTimeout(forward, delayMs, data) : forward(data)))
   }
 
   const listener = createServer(accept)
@@ -50,6 +68,11 @@ export async function startProxy(serverPort: number): Promise<Proxy> {
     cut,
     cutAfterCommit: (times) => void (toCut = times),
     cutCommits: () => cutCommits,
+    delay: (milliseconds) => void (delayMs = milliseconds),
+    recordRoundTrips() {
+      recording = true
+      return (...texts) => trips.filter(({ sent }) => texts.some((text) => sent.includes(text))).length
+    },
     [Symbol.dispose]() {
       listener.close()
       cut()

@@ -17,8 +17,8 @@ export type PostgresServer = {
   readonly pid: number
   /** The URL of a database on it. */
   url(database: string): string
-  /** Creates an empty database with a name that no other one has, and returns its URL. */
-  createDatabase(): Promise<string>
+  /** Creates a database with a name that no other one has, empty or a copy of another one, and returns its URL. */
+  createDatabase(copied?: string): Promise<string>
   /** Deletes a database, also while it is used. */
   dropDatabase(url: string): Promise<void>
   /** Stops the server at once, as a crash does, or after it has closed its connections. */
@@ -87,6 +87,8 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
         stderr: 'ignore',
       },
     )
+    // A process that has nothing else to do ends, and the server with it.
+    child.unref()
     await untilReady(url('postgres'))
   }
 
@@ -105,9 +107,12 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
       return pid()
     },
     url,
-    async createDatabase() {
+    async createDatabase(copied) {
       const name = `weir_${process.pid}_${++databases}`
-      await execute(url('postgres'), `CREATE DATABASE ${name}`)
+      await execute(
+        url('postgres'),
+        `CREATE DATABASE ${name}${copied ? ` TEMPLATE ${new URL(copied).pathname.slice(1)}` : ''}`,
+      )
       return url(name)
     },
     async dropDatabase(created) {
