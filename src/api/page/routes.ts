@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { requestPath } from '../../http/request-path.ts'
+import { routeNotFound } from '../../lib/errors/errors.ts'
 import type { Encoding, PageFile } from './page-file.ts'
 import { pageFiles } from './page-files.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -14,19 +15,21 @@ export function page(enabled: boolean, files: () => Promise<readonly PageFile[]>
   return plugin.onRequest(function servePage({ request }) {
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
     const path = requestPath(request)
-    if (path === '/') return acceptsHtml(request) ? serveFile(files, request) : introduction()
-    return path.startsWith('/page/') ? serveFile(files, request) : undefined
+    // In a variable: Elysia waits, for every request, if a hook returns the result of another function.
+    let reply: Response | Promise<Response> | undefined
+    if (path === '/') reply = acceptsHtml(request) ? serveFile(files, request) : introduction()
+    else if (path.startsWith('/page/')) reply = serveFile(files, request)
+    return reply
   })
 }
 
-/** Replies with a file; for one that does not exist the routes have a 404. */
-async function serveFile(
-  files: () => Promise<readonly PageFile[]>,
-  request: Request,
-): Promise<Response | undefined> {
+/** Replies with a file, or with the 404 for one that does not exist. */
+async function serveFile(files: () => Promise<readonly PageFile[]>, request: Request): Promise<Response> {
   const path = requestPath(request)
   const file = (await files()).find((file) => file.path === path)
-  return file && reply(file, request)
+  if (file !== undefined) return reply(file, request)
+  const missing = routeNotFound(request.method, path, { sentence: '', reason: 'unknown_path' })
+  return Response.json(missing.toBody(), { status: missing.status, headers: securityHeaders })
 }
 
 /** Browsers name the type; `curl` and SDKs accept anything. */

@@ -62,9 +62,11 @@ function fillSecond(sqlite: Sqlite): void {
     api: 'chat',
     stream: true,
   }
-  sqlite.run("INSERT INTO reservations VALUES ('req_2', 'org_paying', 3000, 700, 8, ?)", [
-    JSON.stringify(request),
-  ])
+  sqlite.run(
+    'INSERT INTO reservations (request_id, organization_id, amount, prompt_cost, prompt_tokens, request) ' +
+      "VALUES ('req_2', 'org_paying', 3000, 700, 8, ?)",
+    [JSON.stringify(request)],
+  )
   sqlite.run("UPDATE organizations SET reserved = 3000 WHERE id = 'org_paying'")
 }
 
