@@ -16,7 +16,7 @@ export const derivedColumns: readonly string[] = [
 export const transientTables = {
   /** The state of running servers. */
   running: ['processes', 'rate_limit_buckets', 'slot_leases', 'transactions'],
-  /** A server that uses SQLite computes these from `usage`, `completion_terms` is written with `completions`. */
+  /** A server computes these from `usage`, `completion_terms` is written with `completions`. */
   derived: ['usage_totals', 'usage_rollup', 'usage_late', 'completion_terms'],
 } as const
 
