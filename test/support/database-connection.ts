@@ -151,6 +151,7 @@ const lockedTables =
 async function lockPostgres({ transact }: PostgresDatabase): Promise<DatabaseLock> {
   const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const ended = transact(async (query) => {
+    await query('SET LOCAL idle_in_transaction_session_timeout = 0')
     await query(`LOCK TABLE ${lockedTables} IN EXCLUSIVE MODE`)
     locked.resolve()
     await released.promise

@@ -36,6 +36,7 @@ async function blockRow(
     'id, organization_id, key_id, created_at, api, stream, prompt_tokens, completion_tokens, ' +
     'cached_tokens, cache_write_tokens, reasoning_tokens, estimated, status'
   const ended = transact(async (query) => {
+    await query('SET LOCAL idle_in_transaction_session_timeout = 0')
     const values = [id, organization, createdAt]
     await query(
       `INSERT INTO usage (${columns}) VALUES ($1, $2, '', $3, 'chat', false, 0, 0, 0, 0, 0, false, 200)`,

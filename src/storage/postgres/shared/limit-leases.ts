@@ -4,6 +4,7 @@ import type { LimitGrants, LimitLeases } from '../../ports/limit-leases.ts'
 import type { Connection, Connections } from '../connection/connections.ts'
 import type { Health } from '../health/health.ts'
 import { databaseUnavailable, isRepeatable, outageMessage, toOutage } from '../postgres-errors.ts'
+import { begin as beginTransaction } from '../writer/transaction.ts'
 import {
   insertBuckets,
   lockBuckets,
@@ -85,4 +86,4 @@ async function transact(
 }
 
 /** A crash of the server may forget the last exchanges, because nothing else depends on them. */
-const begin = "BEGIN; SET LOCAL lock_timeout = '2s'; SET LOCAL synchronous_commit = off"
+const begin = `${beginTransaction}; SET LOCAL synchronous_commit = off`

@@ -10,8 +10,12 @@ import { findOutcome } from './outcome.ts'
  */
 export type Transact = <T>(work: (query: Query) => Promise<T>) => Promise<T>
 
-/** The statement that opens every transaction: no lock is waited for longer than the statement itself. */
-export const begin = "BEGIN; SET LOCAL lock_timeout = '2s'"
+/**
+ * The statement that opens every transaction: no lock is waited for longer than the statement itself, and a process that
+ * is suspended in the middle of a transaction does not keep the others waiting for that long.
+ */
+export const begin =
+  "BEGIN; SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '1500ms'"
 
 const attempts = 3
 
