@@ -147,13 +147,19 @@ async function storeEnd(
   const retry = () => retryWhileUnavailable(() => parts.write(finish), abandoned)
   if (ending) await retry()
   else await parts.current().gateway.settleUnsent(run.metadata, error, finish).catch(retry)
-  run.live.apply(ending?.type === 'ended' ? await storedEnd(run, abandoned, parts) : end)
+  run.live.apply(ending?.type === 'ended' ? await storedEnd(run, ending, abandoned, parts) : end)
 }
 
-/** The stored end of a run that was complete, and which another process may have ended before. */
-async function storedEnd({ live }: Run, abandoned: AbortSignal, parts: RunParts): Promise<RunEnd> {
+/** The stored end of a run that was complete, and which another process may have ended before; its own if it is deleted. */
+async function storedEnd(
+  { live }: Run,
+  ending: RunEnd,
+  abandoned: AbortSignal,
+  parts: RunParts,
+): Promise<RunEnd> {
   const find = () => parts.responses.find(live.organization, live.id)
   const stored = await retryWhileUnavailable(find, abandoned)
-  const last = stored && decodeEvents(stored.log).at(-1)
+  if (stored === undefined) return ending
+  const last = decodeEvents(stored.log).at(-1)
   return last !== undefined && isRunEnd(last) ? last : toRunEnd(interrupted(), null)
 }

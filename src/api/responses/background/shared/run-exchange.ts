@@ -3,6 +3,7 @@ import { runCancelled } from '../../../../lib/errors/run-errors.ts'
 import { causeOf } from '../../../../lib/log.ts'
 import { repeatEvery } from '../../../../lib/time.ts'
 import type { RunKey } from '../../../../storage/ports/run-claims.ts'
+import type { LiveResponse } from '../../live/live-response.ts'
 import type { ActiveRuns } from '../active-runs.ts'
 import type { RunScheduler } from '../run-scheduler.ts'
 import type { Run, RunParts } from '../run.ts'
@@ -131,8 +132,20 @@ export class RunExchange {
     const rows = await claims.owned(process.id())
     const owned = new Set(rows.map(({ id }) => id))
     for (const run of queued) if (!owned.has(run.live.id)) this.#forget(run)
-    for (const live of running) if (!owned.has(live.id)) active.abort(live, interrupted())
+    await this.#abortLost(running.filter(({ id }) => !owned.has(id)))
     return rows
+  }
+
+  /** Aborts those that others have claimed or ended. One that was deleted may end by itself. */
+  async #abortLost(running: readonly LiveResponse[]): Promise<void> {
+    if (running.length === 0) return
+    const keys = running.map(({ organization, id }) => ({
+      organization,
+      id,
+      position: Number.MAX_SAFE_INTEGER,
+    }))
+    const stored = new Set((await this.#sharing.claims.progress(keys)).map(({ id }) => id))
+    for (const live of running) if (stored.has(live.id)) this.#own.active.abort(live, interrupted())
   }
 
   /** Continues runs that this process owns without knowing, because an answer of the database was lost. */
