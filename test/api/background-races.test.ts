@@ -103,7 +103,9 @@ test('a deletion that races with the end of a run deletes a finished run, or rep
     else {
       expect((await paid.app.request(`${responsesPath}/${id}`)).status).toBe(404)
       expect([400, 404, 200]).toContain(cancel.status)
-      expect(await paid.billing.values('SELECT 1 FROM responses WHERE id = ?', id)).toEqual([])
+      // Processes that share a database hide what is deleted at once, and erase it after some seconds.
+      const visible = 'SELECT 1 FROM responses WHERE id = ? AND deletion IS NULL'
+      expect(await paid.billing.values(visible, id)).toEqual([])
     }
   }
   expect(seen[200] + seen[400]).toBe(40)

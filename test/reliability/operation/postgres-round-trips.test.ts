@@ -27,11 +27,18 @@ async function startGateway(billing: BillingMode, scripts: Script | readonly Scr
   const database = await openBillingDatabase(new Secret(url))
   onTestFinished(() => database[Symbol.asyncDispose]())
   await database.fund('default', '100', billing)
-  const isApplied = async () =>
-    (await scenario.app.chat(chatRequest)).ok &&
-    (billing !== 'prepaid' || (await database.entries()).length > 1)
+  let sent = 0
+  const isApplied = async () => {
+    sent++
+    return (
+      (await scenario.app.chat(chatRequest)).ok &&
+      (billing !== 'prepaid' || (await database.entries()).length > 1)
+    )
+  }
   await waitUntil(isApplied, 'the billing to apply')
   await waitUntil(async () => (await database.openReservations()) === 0, 'the end of every request')
+  // The row of an unmetered request is written after its reply.
+  await database.waitForUsage(sent)
   return { scenario, database, proxy }
 }
 
