@@ -132,7 +132,7 @@ class Member {
     this.#note(this.ids.filter((id) => id !== other.id))
   }
 
-  /** What a process that is not in the list any more has left open is settled, whoever removed it. */
+  /** A process that has disappeared from the list was removed or has left: what it left open must be settled. */
   #note(ids: readonly string[]): void {
     const own = this.#shared.process.id()
     if (this.ids.some((id) => id !== own && !ids.includes(id))) this.#abandoned = true

@@ -94,7 +94,7 @@ class TerminalSink implements Sink {
     return count
   }
 
-  /** Returns undefined if the terminal is gone: nobody can read the text. */
+  /** Returns undefined if the terminal is gone, and with it the reader of the text. */
   #tryWrite(bytes: Uint8Array): number | undefined {
     try {
       return writeSync(this.#descriptor, bytes)

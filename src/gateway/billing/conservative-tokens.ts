@@ -24,9 +24,7 @@ const commonRanges = {
 
 const asciiWeights = createAsciiWeights()
 
-/**
- * A conservative estimate: about as many tokens as any tokenizer makes of the text, or more; not an integer.
- */
+/** Returns a conservative estimate: roughly the tokens of the least efficient tokenizer, or more. It may be fractional. */
 export function conservativeTokens(text: string): number {
   let sum = 0
   for (let index = 0; index < text.length; index++) {

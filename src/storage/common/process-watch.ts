@@ -8,7 +8,7 @@ export type ProcessWatch = {
    * of silence, in which every observation of this process succeeded.
    */
   observe(processes: readonly ProcessBeat[], askedAt: number): readonly ProcessBeat[]
-  /** Forgets all observations: the store could not be reached, so perhaps nobody could beat. */
+  /** Forgets all observations: while the store cannot be reached, other processes may be unable to beat. */
   reset(): void
 }
 

@@ -15,7 +15,7 @@ import { type ReplayOptions, type ResponseEventStream, streamLive } from './repl
  * from the database as long as there is a reader, all in one statement.
  */
 export type FollowedResponses = {
-  /** Undefined for a response that nobody follows. */
+  /** Undefined for a response without followers. */
   find(organization: string, id: string): LiveResponse | undefined
   /**
    * Applies the events that come to the response, until the returned function is called. `pieces`: how many pieces of its

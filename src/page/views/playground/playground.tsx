@@ -158,8 +158,8 @@ function Welcome() {
   return (
     <div class="state welcome">
       <p class="quiet">
-        Messages go to the gateway with your key, and are billed as any other request. Answers are stored only
-        if you ask for it.
+        Messages go to the gateway with your key, and are billed like any other request. Answers are only
+        stored if you enable “Store the answer”.
       </p>
     </div>
   )

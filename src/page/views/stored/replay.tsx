@@ -24,7 +24,7 @@ export function Replay({ path, response }: { readonly path: string; readonly res
   )
 }
 
-/** Milliseconds. Events have no times: they are spread over the whole, but nobody waits longer than a minute. */
+/** Milliseconds. Recorded events have no times: they are spread over the duration of the response, at most a minute. */
 function durationOf({ created_at, completed_at }: StoredResponse): number {
   const seconds = completed_at === null ? 0 : completed_at - created_at
   return Math.min(60, Math.max(2, seconds)) * 1000

@@ -46,7 +46,7 @@ export function createSharedOwnership(
       const owner = process.id()
       return take(live, owner, claims.withdraw(owner, live))
     },
-    // The response goes on elsewhere; whoever reads its events follows it there.
+    // Another process continues the run; open event streams follow it there.
     forget: waiting.remove,
   }
 }
