@@ -23,7 +23,7 @@ export type Billing = {
   ): Promise<void> | undefined
   /**
    * Stores the outcome of a request and charges its cost; resolves when that, and what the writes store, is
-   * on disk. Rejects with `interrupted` for an answer that other processes have settled, because they took this one for
+   * on disk. Usage that costs nothing is on disk a moment later. Rejects with `interrupted` for an answer that other processes have settled, because they took this one for
    * dead: what the answer promises is not stored.
    */
   settle(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<unknown>
@@ -72,8 +72,11 @@ export function createBilling(
         throw billingNotConfigured('Billing is not configured for the organization of this API key.')
       return reserveCost(request, spending(), writes)
     },
-    settle: (request, outcome, writes) =>
-      confirm(outcome, ledger.settle(request, outcome, { writes, reserved: reservedIds.delete(request.id) })),
+    settle(request, outcome, writes = noWrites) {
+      const reserved = reservedIds.delete(request.id)
+      if (!reserved && writes.length === 0) return ledger.recordUsage(request, outcome)
+      return confirm(outcome, ledger.settle(request, outcome, { writes, reserved }))
+    },
     settleEventually: (request, outcome, writes) =>
       confirm(outcome, ledger.settleEventually(request, outcome, writes)),
   }

@@ -14,17 +14,19 @@ import { prepareSlices } from './slice.ts'
 import { prepareReadTotals } from './read-totals.ts'
 import { ReportTurns, type RunStep } from './turns.ts'
 
-/** The reports by period from the SQLite database. */
-export function createUsageBuckets(database: Database): UsageBuckets {
+/** The reports by period from the SQLite database; `flush` writes the rows of requests that have just ended. */
+export function createUsageBuckets(database: Database, flush: () => Promise<void>): UsageBuckets {
   const turns = new ReportTurns()
   const readers = prepareReaders(database)
   return {
-    read: (query) =>
-      turns
+    async read(query) {
+      await flush()
+      return await turns
         .run((step) => readReport(query, readers, step))
         .catch((error) => {
           throw toOutage(error)
-        }),
+        })
+    },
   }
 }
 
