@@ -2,9 +2,14 @@ import { noWrites, type Write } from '../../storage/ports/writes.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
-import { billingNotConfigured, insufficientBalance, interrupted } from '../../lib/errors/errors.ts'
+import {
+  type ApiError,
+  billingNotConfigured,
+  insufficientBalance,
+  interrupted,
+} from '../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
-import { formatUsd } from '../../lib/usd.ts'
+import { formatUsd, type Nanos } from '../../lib/usd.ts'
 import type { Ledger, Settlement } from '../../storage/ports/ledger.ts'
 import type { CostBound } from './cost-bound.ts'
 
@@ -59,10 +64,13 @@ export function createBilling(
     // Before the reservation is stored: a caller who leaves in the meantime settles the call after it.
     if (writes.length === 0) reservedIds.add(request.id)
     if (await ledger.reserve({ request, amount: maxCost, promptCost, promptTokens }, writes)) return
-    if (maxCost === 0n)
-      throw insufficientBalance('Insufficient balance: the balance is below zero. Add credit first.')
-    const needed = `Insufficient balance: this request may cost up to ${formatUsd(maxCost)} USD.`
-    throw insufficientBalance(`${needed} Add credit, or send a smaller max_tokens.`)
+    throw tooExpensive(maxCost)
+  }
+
+  function settle(request: RequestMetadata, outcome: Outcome, writes = noWrites): Promise<unknown> {
+    const reserved = reservedIds.delete(request.id)
+    if (!reserved && writes.length === 0) return ledger.recordUsage(request, outcome)
+    return confirm(outcome, ledger.settle(request, outcome, { writes, reserved }))
   }
 
   return {
@@ -72,14 +80,17 @@ export function createBilling(
         throw billingNotConfigured('Billing is not configured for the organization of this API key.')
       return reserveCost(request, spending(), writes)
     },
-    settle(request, outcome, writes = noWrites) {
-      const reserved = reservedIds.delete(request.id)
-      if (!reserved && writes.length === 0) return ledger.recordUsage(request, outcome)
-      return confirm(outcome, ledger.settle(request, outcome, { writes, reserved }))
-    },
+    settle,
     settleEventually: (request, outcome, writes) =>
       confirm(outcome, ledger.settleEventually(request, outcome, writes)),
   }
+}
+
+function tooExpensive(maxCost: Nanos): ApiError {
+  if (maxCost === 0n)
+    return insufficientBalance('Insufficient balance: the balance is below zero. Add credit first.')
+  const needed = `Insufficient balance: this request may cost up to ${formatUsd(maxCost)} USD.`
+  return insufficientBalance(`${needed} Add credit, or send a smaller max_tokens.`)
 }
 
 type Confirm = (outcome: Outcome, settled: Promise<Settlement>) => Promise<unknown>

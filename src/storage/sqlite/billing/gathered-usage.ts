@@ -18,7 +18,7 @@ export class GatheredUsage {
   readonly #onFailed: (row: FinishedRequest) => void
   #rows: FinishedRequest[] = []
   #timer: Timer | undefined
-  #written: Promise<void> = Promise.resolve()
+  #written: Promise<unknown> = Promise.resolve()
 
   constructor(
     write: (rows: readonly FinishedRequest[]) => Promise<unknown>,
@@ -31,21 +31,25 @@ export class GatheredUsage {
   add(row: FinishedRequest): void {
     this.#rows.push(row)
     if (this.#rows.length >= maxGathered) void this.flush()
-    else this.#timer ??= setTimeout(() => this.flush(), gatherMs)
+    else this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
   }
 
   /** Resolves when all rows that were added are written, or have failed. */
-  flush(): Promise<void> {
+  flush(): Promise<unknown> {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const rows = this.#rows
     if (rows.length === 0) return this.#written
     this.#rows = []
-    const written = this.#write(rows).then(
-      () => {},
-      () => rows.forEach(this.#onFailed),
-    )
-    this.#written = Promise.all([this.#written, written]).then(() => {})
+    this.#written = Promise.all([this.#written, this.#record(rows)])
     return this.#written
+  }
+
+  async #record(rows: readonly FinishedRequest[]): Promise<void> {
+    try {
+      await this.#write(rows)
+    } catch {
+      for (const row of rows) this.#onFailed(row)
+    }
   }
 }

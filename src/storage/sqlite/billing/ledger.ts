@@ -9,7 +9,11 @@ import type { Writer } from '../writer/writer.ts'
 import { type ExecuteWrites, prepareWrites } from '../writes.ts'
 import { type FinishedRequest, GatheredUsage } from './gathered-usage.ts'
 import { type OpenReservation, prepareReservations, type Reservations } from './reservations.ts'
-import { createSettlementRetries, failedOutcome } from '../../common/settlement-retries.ts'
+import {
+  createSettlementRetries,
+  failedOutcome,
+  type SettlementRetries,
+} from '../../common/settlement-retries.ts'
 import { prepareSettle, type Settle } from './settlement.ts'
 
 /** The ledger in the SQLite database, whose reports call `flush` before they read. */
@@ -24,15 +28,7 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
   const retries = createSettlementRetries((request, outcome) =>
     writer.write(() => settleNow(request, outcome, true)),
   )
-
-  const gathered = new GatheredUsage(
-    (rows) => writer.write(() => recordAll(rows), notDurable),
-    ({ request, outcome }) => retries.add(request, outcome),
-  )
-
-  function recordAll(rows: readonly FinishedRequest[]): void {
-    for (const { request, outcome } of rows) settleNow(request, outcome, false)
-  }
+  const recording = createRecording(settleNow, writer, retries)
 
   function settleWith(request: RequestMetadata, outcome: Outcome, options: SettleOptions): Settlement {
     const { writes = noWrites, reserved = true } = options
@@ -47,16 +43,6 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
     return settled
   }
 
-  const recordUsage: Ledger['recordUsage'] = (request, outcome) => {
-    const refusal = writer.refusal()
-    if (refusal === undefined) {
-      gathered.add({ request, outcome })
-      return accepted
-    }
-    retries.add(request, failedOutcome(outcome))
-    return Promise.reject(refusal)
-  }
-
   const settleEventually: Ledger['settleEventually'] = (request, outcome, writes) =>
     retryWhileUnavailable(() => writer.write(() => settleWith(request, outcome, { writes })), closing.signal)
 
@@ -64,13 +50,12 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
     reserve: createReserve(reservations, execute, writer),
     write: (writes) => writer.write(() => execute(writes)),
     settle,
-    recordUsage,
-    flush: () => gathered.flush(),
+    ...recording,
     settleEventually,
     recover: createRecovery(reservations, settleNow, writer),
     close() {
       closing.abort(serviceUnavailable('The gateway is shutting down.'))
-      void gathered.flush()
+      void recording.flush()
       retries.close()
     },
   }
@@ -94,11 +79,39 @@ function createReserve(
   }
 }
 
-/** One for all: a promise for each request would cost more than it says. */
-const accepted = Promise.resolve()
+type Recording = Pick<SqliteLedger, 'recordUsage' | 'flush'>
 
-/** What was written without a charge may be lost in a power cut. */
-const notDurable = (): boolean => false
+function createRecording(settleNow: Settle, writer: Writer, retries: SettlementRetries): Recording {
+  const gathered = new GatheredUsage(
+    // What was written without a charge may be lost in a power cut.
+    (rows) =>
+      writer.write(
+        () => recordAll(rows),
+        () => false,
+      ),
+    ({ request, outcome }) => retries.add(request, outcome),
+  )
+
+  function recordAll(rows: readonly FinishedRequest[]): void {
+    for (const { request, outcome } of rows) settleNow(request, outcome, false)
+  }
+
+  return {
+    recordUsage(request, outcome) {
+      const refusal = writer.refusal()
+      if (refusal) {
+        retries.add(request, failedOutcome(outcome))
+        return Promise.reject(refusal)
+      }
+      gathered.add({ request, outcome })
+      return accepted
+    },
+    flush: () => gathered.flush(),
+  }
+}
+
+/** The same for all requests: it has no value. */
+const accepted = Promise.resolve()
 
 /** A usage row without a charge and without writes may be lost in a power cut: no caller was promised it. */
 function isDurable({ writes = noWrites }: SettleOptions): (settlement: Settlement) => boolean {

@@ -15,7 +15,7 @@ import { prepareReadTotals } from './read-totals.ts'
 import { ReportTurns, type RunStep } from './turns.ts'
 
 /** The reports by period from the SQLite database; `flush` writes the rows of requests that have just ended. */
-export function createUsageBuckets(database: Database, flush: () => Promise<void>): UsageBuckets {
+export function createUsageBuckets(database: Database, flush: () => Promise<unknown>): UsageBuckets {
   const turns = new ReportTurns()
   const readers = prepareReaders(database)
   return {
