@@ -121,6 +121,7 @@ class Member {
       this.#watch.reset()
       this.#reactions?.onRemoved()
     }
+    // Without its process of the operating system: in clones of one virtual machine, each seems to have ended to the others.
     await processes.enter(process.id())
     this.#removed = false
   }

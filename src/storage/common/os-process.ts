@@ -33,8 +33,8 @@ function identify(osProcess = '') {
 }
 
 /**
- * Containers on one host share the boot id, clones of a virtual machine even the numbers of the namespaces; the host name
- * tells the latter apart. Start times depend on the time namespace, which Linux has since 5.6.
+ * Containers on one host share the boot id, and clones of a virtual machine the numbers of the namespaces, too; those may
+ * have different host names. Start times depend on the time namespace, which Linux has since 5.6.
  */
 function readMachine(): string {
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

@@ -5,8 +5,8 @@
  * removed ends its calls and enters again.
  */
 export type Processes = {
-  /** Adds this process. */
-  enter(id: string): Promise<void>
+  /** Adds this process; with its `ownOsProcess`, the others on its machine see when it has ended. */
+  enter(id: string, osProcess?: string): Promise<void>
   /** Counts a sign of life; resolves with false if the process was removed. */
   beat(id: string): Promise<boolean>
   list(): Promise<readonly ListedProcess[]>
@@ -19,6 +19,6 @@ export type Processes = {
 export type ProcessBeat = { readonly id: string; readonly beat: number }
 
 export type ListedProcess = ProcessBeat & {
-  /** See `ownOsProcess`; null if the process does not know it. */
+  /** Null if the process has entered without. */
   readonly osProcess: string | null
 }

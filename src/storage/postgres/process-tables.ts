@@ -9,7 +9,7 @@ export const processes = pgTable('processes', {
   /** Counts the signs of life: a process whose count does not change is removed. */
   beat: number().notNull(),
   started_at: number().notNull(),
-  /** By which others on the same machine see that the process has ended; null if its system does not say. */
+  /** By which others on the same machine see that the process has ended; null if they cannot. */
   os_process: text(),
 })
 

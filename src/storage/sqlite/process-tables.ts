@@ -9,7 +9,7 @@ export const processes = sqliteTable('processes', {
   /** Counts the signs of life: a process whose count does not change is removed. */
   beat: integer().notNull(),
   started_at: integer().notNull(),
-  /** By which others on the same machine see that the process has ended; null if its system does not say. */
+  /** By which others on the same machine see that the process has ended; null if they cannot. */
   os_process: text(),
 })
 

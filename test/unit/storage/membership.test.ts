@@ -21,10 +21,10 @@ type Events = { abandoned: number; removed: number; readonly lines: string[] }
 async function join(
   store: SharedTestStore,
   processes: Processes = store.shared.processes,
-  silenceMs = options.silenceMs,
+  { osProcess, silenceMs = options.silenceMs }: { osProcess?: string; silenceMs?: number } = {},
 ) {
   const process = createProcessIdentity()
-  await store.shared.processes.enter(process.id())
+  await store.shared.processes.enter(process.id(), osProcess)
   const events: Events = { abandoned: 0, removed: 0, lines: [] }
   const reactions: MembershipReactions = {
     settleAbandoned: async () => void events.abandoned++,
@@ -56,12 +56,9 @@ testSharedStores((open) => {
     'a process that has ended on this machine is removed by the first beat of the next one, which settles what it left',
     async () => {
       const store = await open()
-      await store.shared.processes.enter('ended')
+      await store.shared.processes.enter('ended', await endedOsProcess())
       await store.shared.processes.enter('unknown')
-      const ended = await endedOsProcess()
-      await store.rows(`UPDATE processes SET os_process = '${ended}' WHERE id = 'ended'`)
-      await store.rows("UPDATE processes SET os_process = NULL WHERE id = 'unknown'")
-      const { process, membership, events } = await join(store, store.shared.processes, 60_000)
+      const { process, membership, events } = await join(store, store.shared.processes, { silenceMs: 60_000 })
       expect(membership.count()).toBe(3)
       const ids = (await store.shared.processes.list()).map(({ id }) => id)
       expect(ids.toSorted()).toEqual([store.shared.process.id(), process.id(), 'unknown'].toSorted())
@@ -70,6 +67,23 @@ testSharedStores((open) => {
       expect(events.lines[0]).toContain(
         'Another process on this machine was killed or crashed, and was removed.',
       )
+    },
+  )
+
+  test.if(process.platform === 'linux')(
+    'a process that others take for ended by mistake enters again, and is not judged by that again',
+    async () => {
+      const store = await open()
+      const { processes } = store.shared
+      await processes.leave(store.shared.process.id())
+      const osProcess = await endedOsProcess()
+      const mistaken = await join(store, processes, { osProcess, silenceMs: 60_000 })
+      const other = await join(store, processes, { silenceMs: 60_000 })
+      await waitUntil(() => mistaken.events.removed === 1, 'it is removed')
+      await waitUntil(() => other.membership.count() === 2, 'it has entered again')
+      const beatOf = async () => (await processes.list()).find(({ id }) => id === mistaken.process.id())?.beat
+      await waitUntil(async () => Number(await beatOf()) >= 5, 'it goes on beating')
+      expect(mistaken.events.removed).toBe(1)
     },
   )
 

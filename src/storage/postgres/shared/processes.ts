@@ -1,14 +1,13 @@
 import { serverTime } from '../connection/clock.ts'
 import type { Query } from '../connection/connections.ts'
-import { ownOsProcess } from '../../common/os-process.ts'
 import type { ListedProcess, Processes } from '../../ports/processes.ts'
 
 /** Every statement may run twice, because `query` repeats one whose connection was lost. */
 export function createProcesses(query: Query): Processes {
   const run = <Row>(text: string, ...values: readonly unknown[]) => query<Row>(text, values, timeoutMs)
   return {
-    async enter(id) {
-      await run(enter, id, ownOsProcess() ?? null)
+    async enter(id, osProcess) {
+      await run(enter, id, osProcess ?? null)
     },
     beat: async (id) => (await run(beat, id)).length > 0,
     list: () => run<ListedProcess>(list),

@@ -1,5 +1,4 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { ownOsProcess } from '../../common/os-process.ts'
 import type { ListedProcess, Processes } from '../../ports/processes.ts'
 import { isBusy, toOutage } from '../sqlite-errors.ts'
 
@@ -22,8 +21,8 @@ export function openProcesses(file: string, now: () => number = Date.now): OpenP
     return removed
   })
   return {
-    async enter(id) {
-      await whenUnlocked(() => statements.enter.run(id, now(), ownOsProcess() ?? null))
+    async enter(id, osProcess) {
+      await whenUnlocked(() => statements.enter.run(id, now(), osProcess ?? null))
     },
     beat: (id) => whenUnlocked(() => statements.beat.run(id).changes > 0),
     list: () => whenUnlocked(() => statements.list.all()),
