@@ -17,6 +17,8 @@ const clients = 40
 const organizations: Readonly<Record<string, string | null>> = {
   rich: '1000',
   modest: '5',
+  tight: '0.2',
+  tighter: '0.1',
   poor: '0.05',
   poorer: '0.02',
   broke: '0',
