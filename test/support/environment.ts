@@ -6,3 +6,9 @@ for (const name of Object.keys(process.env)) {
   const isSetting = name.startsWith('WEIR_') && !name.startsWith('WEIR_TEST_') && !kept.includes(name)
   if (name.endsWith('_API_KEY') || name === 'HF_TOKEN' || isSetting) delete process.env[name]
 }
+
+// Bun kills the processes that were started during a test when it times out: the server of all tests must not be one of them.
+if (process.env.WEIR_TEST_DATABASE === 'postgres') {
+  const { sharedPostgres } = await import('./postgres/server.ts')
+  await sharedPostgres()
+}

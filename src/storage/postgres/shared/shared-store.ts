@@ -1,6 +1,7 @@
 import type { Secret } from '../../../lib/secret.ts'
 import { settleWithin } from '../../../lib/time.ts'
 import type { SharedStore } from '../../ports/shared-store.ts'
+import { ownOsProcess } from '../../common/os-process.ts'
 import { createQuery, openConnections } from '../connection/connections.ts'
 import { type Database, operatorError } from '../connection/database.ts'
 import { createRunClaims } from '../responses/run-claims.ts'
@@ -30,7 +31,7 @@ export async function openSharedStore(
     runs: createRunClaims(database.query, database.transact),
     leases: createLimitLeases(ofLimits, { health: database.health, now: clock }),
   }
-  await shared.processes.enter(shared.process.id()).catch(async (error) => {
+  await shared.processes.enter(shared.process.id(), ownOsProcess()).catch(async (error) => {
     await connections.close()
     throw operatorError(error, database.label)
   })
