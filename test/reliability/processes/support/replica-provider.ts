@@ -26,7 +26,7 @@ export function startReplicaProvider(draw: () => number): ReplicaProvider {
 
   /** A connection is used for many requests, and looked up once. */
   function receive(input: string, port: number): void {
-    if (!senders.has(port)) senders.set(port, senderOf(port))
+    if (!senders.has(port)) senders.set(port, senderOf(port, server.port ?? 0))
     const receipts = runs.get(input) ?? []
     runs.set(input, [...receipts, { at: Date.now(), process: senders.get(port) }])
   }
