@@ -59,8 +59,9 @@ export type LimitGrants = {
 export type LimitLeases = {
   /**
    * Executes all exchanges of a call in one transaction, which need not be durable: a crash of the database may forget the
-   * last of them. No bucket and no kind of slots may be there twice. Rejects with 503 within seconds if the database is
-   * unavailable, or if the process was removed; whether anything was granted is unknown then.
+   * last of them. No bucket and no kind of slots may be there twice. Rejects with 503 if the database is unavailable, or if
+   * the process was removed: then nothing has changed. An exchange that was sent settles when its outcome is known, however
+   * long the database is unavailable.
    */
   exchange(
     process: string,

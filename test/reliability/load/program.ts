@@ -9,11 +9,14 @@ export type Serving = AsyncDisposable & {
   stop(): Promise<number>
 }
 
+/** Where the log of a program goes; a number is the descriptor of a file. */
+export type ErrorOutput = 'inherit' | 'ignore' | number
+
 /** Starts a script of the project and waits until it prints its address. */
 export async function startServing(
   script: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  stderr: 'inherit' | 'ignore' = 'inherit',
+  stderr: ErrorOutput = 'inherit',
 ): Promise<Serving> {
   const child = spawn(script, environment, stderr)
   const stop = () => {
@@ -37,7 +40,7 @@ export async function outputOf(
 function spawn(
   [file = '', ...args]: readonly string[],
   environment: Readonly<Record<string, string>>,
-  stderr: 'inherit' | 'ignore' = 'inherit',
+  stderr: ErrorOutput = 'inherit',
 ) {
   return Bun.spawn([process.execPath, join(projectFolder, file), ...args], {
     cwd: environment.HOME ?? projectFolder,

@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { queueRun, waitForOutput, waitForRun, gatedReply } from '../../support/background.ts'
 import { readPieces } from '../../support/body-reader.ts'
 import { maxCost, promptCost } from '../../support/billing-scenario.ts'
-import { retrieveResponse } from '../../support/responses.ts'
+import { replayResponse, retrieveResponse, textOf } from '../../support/responses.ts'
 import { prepareGateways, sendChat } from './support/processes.ts'
-import { prepareRunGateways } from './support/run-gateways.ts'
+import { endlessReply, prepareRunGateways } from './support/run-gateways.ts'
 import { type SharedDatabase, testSharedDatabases } from './support/shared-database.ts'
 
 /** As if the owner of everything that is open had been removed while it was suspended. */
@@ -38,17 +38,34 @@ testSharedDatabases((create) => {
 
   test('a background run that others have ended has the same end for those who follow it at its owner', async () => {
     const database = await create()
-    const gate = Promise.withResolvers<void>()
-    const { start } = await prepareRunGateways(database, gatedReply(gate.promise))
-    const owner = await start()
+    const { start } = await prepareRunGateways(database, endlessReply)
+    const [owner, other] = await Promise.all([start(), start()])
     const { id } = await queueRun(owner)
-    await waitForOutput(owner, id, 'It is ')
+    // From there on it is stored.
+    await waitForOutput(other, id, 'It is ')
     const followed = waitForRun(owner, id)
     await loseOwner(database)
-    const other = await start()
-    expect(await retrieveResponse(other, id)).toMatchObject({ status: 'failed' })
+    const ended = await retrieveResponse(await start(), id)
+    expect(ended).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+    expect([await followed, await retrieveResponse(owner, id)]).toEqual([ended, ended])
+  })
+
+  test('a background run that goes on after others have ended it has no other end for those who follow it at its owner', async () => {
+    const database = await create()
+    const gate = Promise.withResolvers<void>()
+    const { start } = await prepareRunGateways(database, gatedReply(gate.promise))
+    const [owner, other] = await Promise.all([start(), start()])
+    const { id } = await queueRun(owner)
+    // From there on it is stored.
+    await waitForOutput(other, id, 'It is ')
+    const followed = replayResponse(owner, id)
+    await loseOwner(database)
+    const ended = await retrieveResponse(await start(), id)
+    expect([ended.status, textOf(ended)]).toEqual(['failed', 'It is '])
     gate.resolve()
-    expect(await followed).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
-    expect(await retrieveResponse(owner, id)).toEqual(await retrieveResponse(other, id))
+    // The rest of the text may have been received, but is not stored.
+    const { last } = await followed
+    expect(last ?? ended).toEqual(ended)
+    expect(await retrieveResponse(owner, id)).toEqual(ended)
   })
 })

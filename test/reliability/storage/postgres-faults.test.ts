@@ -7,6 +7,7 @@ import { createOrganizations } from '../../../src/storage/postgres/organizations
 import { waitUntil } from '../../support/billing-database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { execute, hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres/server.ts'
+import { signalServer } from '../../support/postgres/signal-server.ts'
 import { openSharedStore } from '../../../src/storage/postgres/shared/shared-store.ts'
 import { quietLog } from '../../unit/storage/support/folder.ts'
 import { requestOf } from '../../unit/storage/support/ledger-fixture.ts'
@@ -151,12 +152,11 @@ describe.skipIf(!hasPostgres)('a ledger in PostgreSQL is exact', () => {
 
   test('when the server does not answer for five seconds', async () => {
     const running = await startLedger()
-    const { pids } = await frozen(running)
     const tally = await spendDuring(running, async () => {
       await Bun.sleep(200)
-      for (const pid of await pids()) process.kill(pid, 'SIGSTOP')
+      signalServer(running.server, 'SIGSTOP')
       await Bun.sleep(5000)
-      for (const pid of await pids()) process.kill(pid, 'SIGCONT')
+      signalServer(running.server, 'SIGCONT')
     })
     await expectExact(running, tally)
   }, 90_000)
@@ -201,10 +201,9 @@ describe.skipIf(!hasPostgres)('a reservation in PostgreSQL', () => {
   test('whose caller was rejected before its outcome was known is released', async () => {
     const running = await startLedger({ outcomeTimeoutMs: 100 })
     const { ledger, acme, url } = running
-    const { pids } = await frozen(running)
     const before = requestOf(acme)
     await ledger.reserve({ request: before, amount: 10n, promptCost: 1n, promptTokens: 7 })
-    for (const pid of await pids()) process.kill(pid, 'SIGSTOP')
+    signalServer(running.server, 'SIGSTOP')
     const reserved = ledger.reserve({
       request: requestOf(acme),
       amount: 1000n,
@@ -212,7 +211,7 @@ describe.skipIf(!hasPostgres)('a reservation in PostgreSQL', () => {
       promptTokens: 7,
     })
     await expect(reserved).rejects.toMatchObject({ status: 503 })
-    for (const pid of await pids()) process.kill(pid, 'SIGCONT')
+    signalServer(running.server, 'SIGCONT')
     const open = () => execute<{ request_id: string }>(url, 'SELECT request_id FROM reservations')
     await waitUntil(
       async () =>
@@ -227,13 +226,3 @@ describe.skipIf(!hasPostgres)('a reservation in PostgreSQL', () => {
     expect(sums?.reserved).toBe('11')
   }, 60_000)
 })
-
-/** The server process and those of its connections. */
-async function frozen({ server }: Running) {
-  const pids = async () => {
-    const { stdout } = Bun.spawnSync(['pgrep', '-P', String(server.pid)])
-    const children = stdout.toString().split('\n').filter(Boolean).map(Number)
-    return [server.pid, ...children]
-  }
-  return { pids }
-}

@@ -10,6 +10,8 @@ export type Proxy = {
   cutAfterCommit(times: number): void
   /** How many connections were broken after a COMMIT. */
   cutCommits(): number
+  /** Loses what the server sends to the next connection that sends this text, from then on; the connection stays open. */
+  muteAfter(text: string): void
   /** Delays what the server sends by this time from now on. */
   delay(milliseconds: number): void
   /**
@@ -26,6 +28,7 @@ export async function startProxy(serverPort: number): Promise<Proxy> {
   const trips: { sent: string }[] = []
   let recording = false
   let [toCut, cutCommits, delayMs] = [0, 0, 0]
+  let muting: string | undefined
 
   function accept(client: Socket): void {
     const server = connect(serverPort, '127.0.0.1')
@@ -40,8 +43,13 @@ export async function startProxy(serverPort: number): Promise<Proxy> {
       })
     }
     let trip: { sent: string } | undefined
+    let muted = false
     client.on('data', (data) => {
       server.write(data)
+      if (muting !== undefined && data.includes(muting)) {
+        muting = undefined
+        muted = true
+      }
       if (recording) {
         if (trip === undefined) trips.push((trip = { sent: '' }))
         trip.sent += data.toString('latin1')
@@ -53,7 +61,7 @@ export async function startProxy(serverPort: number): Promise<Proxy> {
     })
     const forward = (data: Parameters<Socket['write']>[0]) => {
       trip = undefined
-      if (!client.destroyed) client.write(data)
+      if (!client.destroyed && !muted) client.write(data)
     }
     server.on('data', (data) => void (delayMs > 0 ? setTimeout(forward, delayMs, data) : forward(data)))
   }
@@ -68,6 +76,7 @@ export async function startProxy(serverPort: number): Promise<Proxy> {
     cut,
     cutAfterCommit: (times) => void (toCut = times),
     cutCommits: () => cutCommits,
+    muteAfter: (text) => void (muting = text),
     delay: (milliseconds) => void (delayMs = milliseconds),
     recordRoundTrips() {
       recording = true

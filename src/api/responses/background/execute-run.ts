@@ -1,7 +1,6 @@
 import type { GenerateRequest } from '../../../gateway/generate-request.ts'
 import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
 import { retryWhileUnavailable } from '../../../storage/ports/retry-while-unavailable.ts'
-import { interrupted } from '../../../lib/errors/errors.ts'
 import { decodeEvents } from '../events/event-log.ts'
 import { isRunEnd, type RunEnd, toRunEnd } from '../events/run-event.ts'
 import type { Write } from '../../../storage/ports/writes.ts'
@@ -147,19 +146,20 @@ async function storeEnd(
   const retry = () => retryWhileUnavailable(() => parts.write(finish), abandoned)
   if (ending) await retry()
   else await parts.current().gateway.settleUnsent(run.metadata, error, finish).catch(retry)
-  run.live.apply(ending?.type === 'ended' ? await storedEnd(run, ending, abandoned, parts) : end)
+  await applyStoredEnd(run, end, abandoned, parts)
 }
 
-/** The stored end of a run that was complete, and which another process may have ended before; its own if it is deleted. */
-async function storedEnd(
+/** Applies the end that is stored, because another process may have ended the run before; its own if it is deleted. */
+async function applyStoredEnd(
   { live }: Run,
-  ending: RunEnd,
+  end: RunEnd,
   abandoned: AbortSignal,
   parts: RunParts,
-): Promise<RunEnd> {
+): Promise<void> {
   const find = () => parts.responses.find(live.organization, live.id)
   const stored = await retryWhileUnavailable(find, abandoned)
-  if (stored === undefined) return ending
-  const last = decodeEvents(stored.log).at(-1)
-  return last !== undefined && isRunEnd(last) ? last : toRunEnd(interrupted(), null)
+  const events = stored === undefined ? [] : decodeEvents(stored.log)
+  const last = events.at(-1)
+  if (last !== undefined && isRunEnd(last)) live.endAs(events)
+  else live.apply(end)
 }

@@ -1,4 +1,5 @@
 import type { Responses } from '../../../storage/ports/responses.ts'
+import type { RunKey } from '../../../storage/ports/run-claims.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { LiveResponses } from '../live/live-responses.ts'
 
@@ -6,6 +7,8 @@ import type { LiveResponses } from '../live/live-responses.ts'
 export type RunOwnership = {
   /** Registers a queued run of this process; false if it is registered already. */
   add(live: LiveResponse): boolean
+  /** Whether this process has queued the run, or executes it, or is storing its end. */
+  has(run: RunKey): boolean
   /** Sets a run to in progress; resolves with false if the run is not to be executed by this process any more. */
   start(live: LiveResponse): Promise<boolean>
   /** Keeps a queued run from being started; resolves with false if this process is not to end it any more. */
@@ -21,6 +24,7 @@ export function createSoleOwnership(responses: Responses, registry: LiveResponse
       registry.add(live)
       return true
     },
+    has: ({ organization, id }) => registry.find(organization, id) !== undefined,
     start: ({ organization, id }) => responses.start(organization, id),
     withdraw: () => Promise.resolve(true),
     forget: (live) => void live.apply({ type: 'cancelled', usage: null }),

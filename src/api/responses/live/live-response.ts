@@ -15,7 +15,8 @@ export class LiveResponse {
   readonly organization: string
   readonly head: ResponseHead
   #state: ResponseState
-  readonly #events: RunEvent[] = []
+  #events: RunEvent[] = []
+  #kept = Number.POSITIVE_INFINITY
   readonly #listeners = new Set<() => void>()
   #ending = false
   /** Only for a response with tools, or with the state of its reasoning. */
@@ -39,6 +40,11 @@ export class LiveResponse {
   /** The events so far; always empty for a response that is not stored. */
   get events(): readonly RunEvent[] {
     return this.#events
+  }
+
+  /** How many of the first events have remained: all of them, unless `endAs` has replaced the others. */
+  get kept(): number {
+    return this.#kept
   }
 
   /** Whether the response has ended. */
@@ -69,6 +75,19 @@ export class LiveResponse {
       return this.#toolEvents.convert(event, provider).flatMap((runEvent) => this.apply(runEvent))
     const runEvent = toRunEvent(event)
     return runEvent ? this.apply(runEvent) : noEvents
+  }
+
+  /**
+   * Ends the response with the events that are stored, which include its end. They are others than those so far if another
+   * process has ended the response: it knew only the events that were stored until then.
+   */
+  endAs(stored: RunEvent[]): void {
+    if (this.finished) return
+    const different = this.#events.findIndex((event, index) => !Bun.deepEquals(event, stored[index]))
+    if (different >= 0) this.#kept = different
+    this.#events = stored
+    this.#state = stored.reduce((state, event) => step(state, event)[0], initialState(this.head))
+    this.#notify()
   }
 
   /** Calls the listener once, after the next event. */

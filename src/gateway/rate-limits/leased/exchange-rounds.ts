@@ -1,5 +1,5 @@
 import { gatewayStopping, serviceUnavailable } from '../../../lib/errors/errors.ts'
-import { withTimeout } from '../../../lib/time.ts'
+import { settleWithin } from '../../../lib/time.ts'
 import type {
   BucketExchange,
   BucketGrant,
@@ -12,7 +12,10 @@ import type { SharedStore } from '../../../storage/ports/shared-store.ts'
 export type PreparedExchange<Exchange, Grant> = {
   readonly exchange: Exchange
   receive(grant: Grant): void
+  /** Nothing was exchanged. */
   fail(error: Error): void
+  /** Rejects the requests that wait for the answer, which comes later: what they are granted is returned then. */
+  abandon(error: Error): void
 }
 
 /** The exchanges of an organization. */
@@ -29,13 +32,16 @@ export type RoundMember = {
   isDue(): boolean
   /** Whether it holds and owes nothing. */
   isIdle(): boolean
+  /** Rejects the requests that wait for the next exchange. */
+  abandon(error: Error): void
   /** The slots of this process do not count any more. */
   forgetSlots(): void
 }
 
 /**
  * The exchanges of this process with the store. One round runs at a time, and serves all limiters that have something to
- * exchange: the requests that arrive meanwhile share the next one.
+ * exchange: the requests that arrive meanwhile share the next one. A round whose answer takes too long rejects its requests,
+ * and still runs until it is known what was exchanged.
  */
 export class ExchangeRounds {
   readonly #shared: Pick<SharedStore, 'process' | 'leases'>
@@ -46,6 +52,8 @@ export class ExchangeRounds {
   #process: string
   #waiting = 0
   #running: Promise<void> | undefined
+  /** Whether the round that runs has taken too long. */
+  #overdue = false
   #timer: Timer | undefined
   #stopped = false
 
@@ -54,9 +62,10 @@ export class ExchangeRounds {
     this.#process = shared.process.id()
   }
 
-  /** Makes a request of the limiter that the next round answers; rejects with 503 if too many are waiting. */
+  /** Makes a request of the limiter that the next round answers; rejects with 503 if that takes too long, or too many wait. */
   async ask<Value>(member: RoundMember, request: () => Promise<Value>): Promise<Value> {
     if (this.#stopped) throw gatewayStopping()
+    if (this.#overdue) throw unavailable()
     if (this.#waiting >= maxWaiting)
       throw serviceUnavailable('Too many requests are waiting for their rate limits. Try again later.')
     this.#waiting++
@@ -82,10 +91,14 @@ export class ExchangeRounds {
     if (!this.#stopped) this.#timer ??= setTimeout(this.#startRegular, intervalMs).unref()
   }
 
-  /** Returns everything to the store; rejects later requests. */
+  /** Returns everything to the store if that is possible in time; rejects later requests. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
+    await settleWithin(this.#returnAll(), timeoutMs)
+  }
+
+  async #returnAll(): Promise<void> {
     await this.#running
     for (const member of this.#active) this.#due.add(member)
     while (this.#due.size > 0) await this.#exchange(false)
@@ -93,6 +106,7 @@ export class ExchangeRounds {
 
   readonly #startRegular = (): void => {
     this.#timer = undefined
+    this.#forgetSlotsIfRemoved()
     for (const member of this.#active)
       if (member.isIdle()) this.#active.delete(member)
       else if (member.isDue()) this.start(member)
@@ -115,15 +129,30 @@ export class ExchangeRounds {
       prepared.flatMap(({ buckets }) => buckets),
       prepared.flatMap(({ slots }) => slots),
     ]
-    if (buckets.length + slots.length === 0) return
+    if (buckets.length + slots.length > 0) await this.#settle(buckets, slots)
+  }
+
+  async #settle(buckets: PreparedExchanges['buckets'], slots: PreparedExchanges['slots']): Promise<void> {
+    const round = [...buckets, ...slots]
+    const deadline = setTimeout(() => this.#abandon(round), timeoutMs)
     try {
-      const grants = await withTimeout(this.#grantsOf(buckets, slots), timeoutMs, unavailable)
+      const grants = await this.#grantsOf(buckets, slots)
       for (const [index, grant] of grants.buckets.entries()) buckets[index]?.receive(grant)
       for (const [index, grant] of grants.slots.entries()) slots[index]?.receive(grant)
     } catch (error) {
       const failure = error instanceof Error ? error : unavailable()
-      for (const { fail } of [...buckets, ...slots]) fail(failure)
+      for (const { fail } of round) fail(failure)
+    } finally {
+      clearTimeout(deadline)
+      this.#overdue = false
     }
+  }
+
+  /** Rejects what waits for this round or for a later one. */
+  #abandon(round: readonly { abandon(error: Error): void }[]): void {
+    this.#overdue = true
+    for (const { abandon } of round) abandon(unavailable())
+    for (const member of this.#active) member.abandon(unavailable())
   }
 
   #grantsOf(buckets: PreparedExchanges['buckets'], slots: PreparedExchanges['slots']) {

@@ -3,6 +3,7 @@ import type { BucketExchange, BucketGrant, BucketKind } from '../../../storage/p
 import type { BucketStatus } from '../organization-limiter.ts'
 import type { PreparedExchange } from './exchange-rounds.ts'
 import { Recent } from './recent.ts'
+import { abandonAll, type WaitingRequest } from './waiting-request.ts'
 
 /** The part of a bucket that this process has taken from the store and not used yet. */
 export class LeasedBucket {
@@ -60,7 +61,12 @@ export class LeasedBucket {
 
   /** Asks the store for the amount; resolves with 0, or with the milliseconds until it may be there. */
   take(amount: number): Promise<number> {
-    return new Promise((resolve, reject) => this.#waiting.push({ amount, resolve, reject }))
+    return new Promise((resolve, reject) => this.#waiting.push({ amount, abandoned: false, resolve, reject }))
+  }
+
+  /** Rejects those that wait for the next exchange. */
+  abandon(error: Error): void {
+    abandonAll(this.#waiting.splice(0), error)
   }
 
   /** The next exchange asks for this amount as well, if the bucket has plenty. */
@@ -125,6 +131,7 @@ export class LeasedBucket {
       exchange,
       receive: (grant) => this.#receive(grant, sent, exchange, preparedAt),
       fail: (error) => this.#fail(error, sent, correction),
+      abandon: (error) => abandonAll(sent, error),
     }
   }
 
@@ -139,15 +146,17 @@ export class LeasedBucket {
     this.#balance += spare
     this.#exchanging--
     this.#correcting -= exchange.correction
-    for (const [index, { amount, resolve }] of sent.entries()) {
-      if (granted[index]) this.#used.add(amount)
+    for (const [index, { amount, abandoned, resolve }] of sent.entries()) {
+      // A need above the limit has left a debt of one minute at most.
+      if (granted[index] && abandoned) this.#balance += Math.min(amount, 2 * exchange.limit)
+      else if (granted[index]) this.#used.add(amount)
       resolve(granted[index] ? 0 : Math.max(1, this.#known.waitFor(amount, this.#now())))
     }
   }
 
-  /** It is not known whether the exchange was executed. What was owed is still owed; what was returned is gone. */
+  /** What was owed is still owed, and what was to be returned is still held. */
   #fail(error: Error, sent: readonly Waiting[], correction: number): void {
-    if (correction > 0) this.#balance -= correction
+    this.#balance -= correction
     this.#exchanging--
     this.#correcting -= correction
     for (const { reject } of sent) reject(error)
@@ -172,10 +181,9 @@ export class LeasedBucket {
   }
 }
 
-type Waiting = {
+type Waiting = WaitingRequest & {
   readonly amount: number
   resolve(waitMs: number): void
-  reject(error: Error): void
 }
 
 /** The needs of one exchange. */

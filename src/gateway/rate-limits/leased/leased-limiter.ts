@@ -102,6 +102,10 @@ export class LeasedLimiter implements RoundMember {
     return this.#parts.every((part) => part.isIdle())
   }
 
+  abandon(error: Error): void {
+    for (const part of this.#parts) part.abandon(error)
+  }
+
   forgetSlots(): void {
     this.#concurrent.forget()
     this.#queued.forget()

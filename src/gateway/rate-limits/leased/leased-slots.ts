@@ -1,6 +1,7 @@
 import type { SlotExchange, SlotGrant, SlotKind } from '../../../storage/ports/limit-leases.ts'
 import type { PreparedExchange } from './exchange-rounds.ts'
 import { Recent } from './recent.ts'
+import { abandonAll, type WaitingRequest } from './waiting-request.ts'
 
 /** The slots of an organization that this process has taken from the store, and how many of them are used. */
 export class LeasedSlots {
@@ -47,7 +48,14 @@ export class LeasedSlots {
 
   /** Asks the store for a slot; resolves with false if none is free. */
   take(): Promise<boolean> {
-    return new Promise((resolve, reject) => this.#waiting.push({ looks: 0, resolve, reject }))
+    return new Promise((resolve, reject) =>
+      this.#waiting.push({ looks: 0, abandoned: false, resolve, reject }),
+    )
+  }
+
+  /** Rejects those that wait for the next exchange. */
+  abandon(error: Error): void {
+    abandonAll(this.#waiting.splice(0), error)
   }
 
   /** The next exchange asks for one more, if there are plenty. */
@@ -94,6 +102,7 @@ export class LeasedSlots {
     this.#expected = 0
     if (sent.length === 0 && this.#held === wanted) return undefined
     // What is not needed may be granted to another process, and must not be used while the exchange runs.
+    const before = this.#held
     const needed = this.#isScarce() ? used : Math.max(used, Math.min(this.#held, wanted))
     this.#held = Math.min(this.#held, needed)
     this.#sent += sent.length
@@ -101,7 +110,8 @@ export class LeasedSlots {
     return {
       exchange: { organization: this.#organization, kind, limit, needed, spare: wanted - needed },
       receive: (grant) => this.#receive(grant, grant.held < needed, sent),
-      fail: (error) => this.#fail(error, sent),
+      fail: (error) => this.#fail(error, sent, before),
+      abandon: (error) => abandonAll(sent, error),
     }
   }
 
@@ -112,6 +122,7 @@ export class LeasedSlots {
     this.#sent -= sent.length
     const unanswered: Waiting[] = []
     for (const waiting of sent) {
+      if (waiting.abandoned) continue
       if (this.#takeHeld()) waiting.resolve(true)
       // A slot that another process has just released may be on its way, so there is a second look.
       else if (refused && (others === 0 || ++waiting.looks >= maxLooks)) waiting.resolve(false)
@@ -122,8 +133,9 @@ export class LeasedSlots {
     if (refused) this.#pausedUntil = performance.now() + lookIntervalMs
   }
 
-  /** How many slots the store has noted is not known, but the next exchange tells it the number. */
-  #fail(error: Error, sent: readonly Waiting[]): void {
+  /** The store has as many as before the exchange. */
+  #fail(error: Error, sent: readonly Waiting[], held: number): void {
+    this.#held = held
     this.#sent -= sent.length
     for (const { reject } of sent) reject(error)
   }
@@ -145,11 +157,10 @@ export class LeasedSlots {
   }
 }
 
-type Waiting = {
+type Waiting = WaitingRequest & {
   /** How many exchanges had no slot for it. */
   looks: number
   resolve(taken: boolean): void
-  reject(error: Error): void
 }
 
 const maxLooks = 2

@@ -1,4 +1,5 @@
 import type { Log } from '../../../lib/log.ts'
+import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */
@@ -10,8 +11,17 @@ const migrationTimeoutMs = 60 * 60_000
 export const unfinishedCopy = 'unfinished_copy'
 
 /**
- * Migrates the database to the newest schema in one transaction, while other processes wait. Throws if the schema is
- * newer than this program, or if the database belongs to another program.
+ * A migration waits this long for the lock of a table, because what other servers do with the table waits behind it; then
+ * it is rolled back, and tried again after the interval.
+ */
+const lockTimeoutMs = 500
+const lockIntervalMs = 1000
+/** For what locks the table, such as `pg_dump`, to end. */
+const lockedTimeoutMs = 10 * 60_000
+
+/**
+ * Migrates the database to the newest schema in one transaction, while other starts wait, and servers that run already are
+ * served. Throws if the schema is newer than this program, or if the database belongs to another program.
  */
 export async function migrate(
   connections: Connections,
@@ -20,17 +30,40 @@ export async function migrate(
   log: Log,
 ): Promise<void> {
   if ((await connections.use(schemaVersion(name, migrations))) === migrations.length) return
-  await connections.use(async (connection) => {
+  const version = await whenUnlocked(name, () => connections.use(migrateOnce(name, migrations)))
+  if (version > 0 && version < migrations.length)
+    log.info('The database was migrated.', { from: version, to: migrations.length })
+}
+
+/** Returns a function that resolves with the version before the migration; rejects if a table is locked. */
+function migrateOnce(name: string, migrations: readonly string[]) {
+  return async (connection: Connection): Promise<number> => {
     const run = (text: string) => connection.send(text, [], migrationTimeoutMs)
     await run('BEGIN')
     await run(`SELECT pg_advisory_xact_lock(${migrationLock})`)
+    await run(`SET LOCAL lock_timeout = ${lockTimeoutMs}`)
     // Another process may have migrated while this one waited for the lock.
     const version = await schemaVersion(name, migrations)(connection)
     if (version < migrations.length) await migrateFrom(version, name, migrations, run)
     await run('COMMIT')
-    if (version > 0 && version < migrations.length)
-      log.info('The database was migrated.', { from: version, to: migrations.length })
-  })
+    return version
+  }
+}
+
+async function whenUnlocked<T>(name: string, migrateNow: () => Promise<T>): Promise<T> {
+  for (const deadline = performance.now() + lockedTimeoutMs; ;) {
+    try {
+      return await migrateNow()
+    } catch (error) {
+      if (!isRepeatable(error)) throw error
+      if (performance.now() > deadline)
+        throw new Error(
+          `The database ${name} cannot be migrated, because another transaction locks its tables. Try again when that has ended.`,
+          { cause: error },
+        )
+    }
+    await Bun.sleep(lockIntervalMs)
+  }
 }
 
 /**

@@ -18,9 +18,10 @@ export type LockedBucket = {
   readonly refilled_at: number
 }
 
-/** The slots of one kind; null if there are none. Each row has the clock, and whether the process is still there. */
+/** The slots of one kind; null if there are none. Each row has the clock, the transaction, and whether the process is still there. */
 export type SlotRow = {
   readonly now: number
+  readonly transaction: string
   readonly present: boolean
   readonly organization: string | null
   readonly kind: string | null
@@ -52,6 +53,7 @@ export function readSlots({ process, slots }: LimitExchanges): Statement {
   return [
     `SELECT clock.*, found.* FROM (
       SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
+        pg_current_xact_id()::text transaction,
         EXISTS (SELECT FROM processes WHERE id = ${own}) present) clock
     LEFT JOIN (
       SELECT s.organization_id organization, s.kind,

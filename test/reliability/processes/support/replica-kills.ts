@@ -6,6 +6,7 @@ import { expectAsReceived, expectPaid, expectSettled } from '../../faults/suppor
 import { type Admitted, largestExcess, probeLimit } from './limit-probe.ts'
 import { watchOrphans } from './orphan-watch.ts'
 import { askAnywhere, askAt, type ReplicaLoad, sendUntil } from './replica-load.ts'
+import { repeatedRuns } from './repeated-runs.ts'
 import { type ReplicaProvider, startReplicaProvider } from './replica-provider.ts'
 import type { Replicas } from './replicas.ts'
 
@@ -100,7 +101,7 @@ async function expectAllSettled(
   await expectSettled(replicas)
   expect(await books.count('runs')).toBe(0)
   await expectSums(replicas)
-  expect([...provider.runs].filter(([, count]) => count > 1)).toEqual([])
+  expect(await repeatedRuns(replicas, provider, load.memory)).toEqual([])
   expect(load.findings).toEqual([])
   await expectPaid(replicas, [...load.memory.paid])
 }

@@ -1,10 +1,19 @@
 import { chatOutput, completionOf, framesOf } from '../../../support/chat-fixtures.ts'
+import { senderOf } from './sender.ts'
 
 /** A provider that replies in the form that a request has, mostly well, sometimes late, and sometimes not to the end. */
 export type ReplicaProvider = Disposable & {
   readonly url: string
-  /** How often each input of a background run was received. */
-  readonly runs: ReadonlyMap<string, number>
+  /** The requests of each background run, by its input. */
+  readonly runs: ReadonlyMap<string, readonly Receipt[]>
+}
+
+/** A request that was received. */
+export type Receipt = {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** The id of the process that has sent it; undefined if that has ended by now. */
+  readonly process: number | undefined
 }
 
 /** What the input of a background run begins with. */
@@ -12,16 +21,26 @@ export const runInput = 'Background run'
 
 /** Listens on a free port. */
 export function startReplicaProvider(draw: () => number): ReplicaProvider {
-  const runs = new Map<string, number>()
+  const runs = new Map<string, Receipt[]>()
+  const senders = new Map<number, number | undefined>()
+
+  /** A connection is used for many requests, and looked up once. */
+  function receive(input: string, port: number): void {
+    if (!senders.has(port)) senders.set(port, senderOf(port, server.port ?? 0))
+    const receipts = runs.get(input) ?? []
+    runs.set(input, [...receipts, { at: Date.now(), process: senders.get(port) }])
+  }
+
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     idleTimeout: 0,
     async fetch(request) {
+      const port = server.requestIP(request)?.port ?? 0
       const { stream = false, messages } = (await request.json()) as ProviderRequest
       const input = JSON.stringify(messages.at(-1))
       const isRun = input.includes(runInput)
-      if (isRun) runs.set(input, (runs.get(input) ?? 0) + 1)
+      if (isRun) receive(input, port)
       if (draw() < 0.04) return Response.json({ error: { message: 'Down.' } }, { status: 503 })
       // Half of the runs are in progress when a process is killed, and are followed meanwhile.
       const pauseMs = draw() < (isRun ? 0.5 : 0.1) ? draw() * 500 : 0

@@ -1,3 +1,4 @@
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { Secret } from '../../../../src/lib/secret.ts'
 import type { SettingsFile } from '../../../../src/config/settings.ts'
 import { firstKey } from '../../../support/app.ts'
@@ -12,6 +13,10 @@ import { childrenOf } from '../../operation/support/weir-workers.ts'
 /** Several gateways on one database, of which any can be killed. */
 export type Replicas = AsyncDisposable & {
   readonly books: BillingDatabase
+  /** What was done to which process so far. */
+  readonly hits: readonly Hit[]
+  /** The warnings and errors that all of them have logged so far, as JSON. */
+  log(): readonly string[]
   /** The addresses of those that serve. With workers, each is that of all. */
   urls(): readonly string[]
   /** Kills one of them, and resolves when another one serves in its place. */
@@ -20,24 +25,28 @@ export type Replicas = AsyncDisposable & {
   suspendOne(draw: () => number, ms: number): Promise<void>
 }
 
+/** A process that was killed or suspended; `at` is milliseconds since 1970. */
+export type Hit = { readonly at: number; readonly process: number; readonly signal: 'SIGKILL' | 'SIGSTOP' }
+
 /** `weir serve` this many times on one PostgreSQL database. */
 export async function startReplicas(count: number, provider: string): Promise<Replicas> {
   const server = await sharedPostgres()
   const database = await server.createDatabase()
-  const { serve, books, dispose } = await prepare(provider, {}, new Secret(database))
+  const { serve, dispose, ...common } = await prepare(provider, {}, new Secret(database))
   const serving: Serving[] = await Promise.all(Array.from({ length: count }, serve))
   const draws = (draw: () => number) => serving[Math.floor(draw() * serving.length)]
   return {
-    books,
+    ...common,
     urls: () => serving.map(({ url }) => url),
     async replaceOne(draw) {
       const victim = draws(draw)
       if (victim === undefined) return
       serving.splice(serving.indexOf(victim), 1)
+      common.note(victim.pid, 'SIGKILL')
       await victim[Symbol.asyncDispose]()
       serving.push(await serve())
     },
-    suspendOne: async (draw, ms) => suspend(draws(draw)?.pid ?? 0, ms),
+    suspendOne: async (draw, ms) => suspend(draws(draw)?.pid ?? 0, ms, common.note),
     async [Symbol.asyncDispose]() {
       await Promise.all(serving.map((one) => one[Symbol.asyncDispose]()))
       await dispose()
@@ -48,21 +57,22 @@ export async function startReplicas(count: number, provider: string): Promise<Re
 
 /** `weir serve --workers` on one SQLite file. */
 export async function startWorkerReplicas(count: number, provider: string): Promise<Replicas> {
-  const { serve, books, dispose } = await prepare(provider, { workers: count })
+  const { serve, dispose, ...common } = await prepare(provider, { workers: count })
   const supervisor = await serve()
   const workers = () => childrenOf(supervisor.pid)
   const drawn = (draw: () => number) => workers()[Math.floor(draw() * count)] ?? 0
   return {
-    books,
+    ...common,
     urls: () => Array.from({ length: count }, () => supervisor.url),
     async replaceOne(draw) {
       const victim = drawn(draw)
       if (victim === 0) return
+      common.note(victim, 'SIGKILL')
       process.kill(victim, 'SIGKILL')
       const isReplaced = async () => !workers().includes(victim) && (await servingIn(supervisor)) === count
       await waitUntil(isReplaced, 'the worker is replaced', 20_000)
     },
-    suspendOne: (draw, ms) => suspend(drawn(draw), ms),
+    suspendOne: (draw, ms) => suspend(drawn(draw), ms, common.note),
     async [Symbol.asyncDispose]() {
       await supervisor[Symbol.asyncDispose]()
       await dispose()
@@ -80,8 +90,11 @@ async function servingIn({ url }: Serving): Promise<number> {
   }
 }
 
-async function suspend(pid: number, ms: number): Promise<void> {
+type NoteHit = (pid: number, signal: Hit['signal']) => void
+
+async function suspend(pid: number, ms: number, note: NoteHit): Promise<void> {
   if (pid === 0) return
+  note(pid, 'SIGSTOP')
   process.kill(pid, 'SIGSTOP')
   await Bun.sleep(ms)
   process.kill(pid, 'SIGCONT')
@@ -97,15 +110,27 @@ async function prepare(provider: string, settings: SettingsFile, url?: Secret) {
     WEIR_BOOTSTRAP_KEY: firstKey,
     ...databaseEnvironment(location),
   }
+  const file = home.place('work/weir.log')
+  const output = openSync(file, 'a')
+  const hits: Hit[] = []
+  const note: NoteHit = (process, signal) => hits.push({ at: Date.now(), process, signal })
   return {
     books,
+    hits,
+    note,
+    log: () => readFileSync(file, 'utf8').split('\n').filter(isProblem),
     serve: () =>
-      startServing(['src/main.ts', 'serve', '--host', '127.0.0.1', '--port', '0'], environment, 'ignore'),
+      startServing(['src/main.ts', 'serve', '--host', '127.0.0.1', '--port', '0'], environment, output),
     async dispose() {
+      closeSync(output)
       await books[Symbol.asyncDispose]()
       home[Symbol.dispose]()
     },
   }
+}
+
+function isProblem(line: string): boolean {
+  return /"level":"(warn|error)"/.test(line)
 }
 
 /** Without retries, because each background run is to reach the provider once. */

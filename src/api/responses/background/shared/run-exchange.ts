@@ -42,10 +42,10 @@ export class RunExchange {
   #unknown: ReadonlySet<string> = new Set()
 
   constructor(sharing: RunSharing, own: ExchangeParts) {
-    const { active, scheduler } = own
+    const { active, parts, scheduler } = own
     this.#sharing = sharing
     this.#own = own
-    const targets = { add: (run: Run) => this.#add(run), drop: active.drop }
+    const targets = { has: parts.ownership.has, add: (run: Run) => this.#add(run), drop: active.drop }
     this.#takeOver = new TakeOver(sharing, targets, this.#stopping.signal)
     this.cancel = createCancellation({
       sharing,
@@ -166,9 +166,8 @@ export class RunExchange {
     parts.ownership.forget(live)
   }
 
-  #isKnown({ organization, id }: RunKey): boolean {
-    const own = this.#sharing.waiting.find(organization, id) ?? this.#own.parts.live.find(organization, id)
-    return own !== undefined || this.#takeOver.has(id)
+  #isKnown(run: RunKey): boolean {
+    return this.#own.parts.ownership.has(run) || this.#takeOver.has(run.id)
   }
 
   #logFailure(error: unknown): void {

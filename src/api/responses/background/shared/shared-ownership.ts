@@ -1,3 +1,4 @@
+import type { RunKey } from '../../../../storage/ports/run-claims.ts'
 import type { LiveResponse } from '../../live/live-response.ts'
 import type { LiveResponses } from '../../live/live-responses.ts'
 import type { RunOwnership } from '../run-ownership.ts'
@@ -14,12 +15,18 @@ export type SharedOwnership = RunOwnership & {
  * `waiting` those that are in its queue.
  */
 export function createSharedOwnership(
-  { process, claims, waiting }: RunSharing,
+  { process, claims, waiting }: Pick<RunSharing, 'process' | 'claims' | 'waiting'>,
   registry: LiveResponses,
 ): SharedOwnership {
   /** The ids under which the process has its runs. */
   const owners = new WeakMap<LiveResponse, string>()
   const isCurrent = (live: LiveResponse) => owners.get(live) === process.id()
+
+  /** There is no gap between the two registries: a run changes from one to the other when its start is known. */
+  function has({ organization, id }: RunKey): boolean {
+    const known = [waiting.find(organization, id), registry.find(organization, id)]
+    return known.some((live) => live !== undefined && isCurrent(live))
+  }
 
   async function take(live: LiveResponse, owner: string, taken: Promise<boolean>): Promise<boolean> {
     if (!(await taken)) return false
@@ -31,9 +38,10 @@ export function createSharedOwnership(
 
   return {
     isCurrent,
+    has,
     add(live) {
-      const queued = waiting.find(live.organization, live.id)
-      if (queued && isCurrent(queued)) return false
+      // The database lets an owner repeat its start, and would let the run be sent twice.
+      if (has(live)) return false
       owners.set(live, process.id())
       waiting.add(live)
       return true

@@ -9,6 +9,8 @@ import type { RunSharing } from './run-sharing.ts'
 
 /** Where the queued runs go. */
 export type RunTargets = {
+  /** Whether the process has the run already: its queue may start one that is being claimed back. */
+  has(run: RunKey): boolean
   add(run: Run): void
   /** Ends a run that is not to be started. */
   drop(run: Run, error: unknown): void
@@ -48,7 +50,7 @@ export class TakeOver {
     }
   }
 
-  async #continueOne(row: ClaimedRun): Promise<'queued' | 'failed'> {
+  async #continueOne(row: ClaimedRun): Promise<Continued> {
     try {
       return await retryWhileUnavailable(() => this.#queueOrFail(row), this.#stopped)
     } catch (error) {
@@ -60,12 +62,14 @@ export class TakeOver {
     }
   }
 
-  async #queueOrFail(row: ClaimedRun): Promise<'queued' | 'failed'> {
+  async #queueOrFail(row: ClaimedRun): Promise<Continued> {
     const { recovery } = this.#sharing
     const stored = toStoredRun(row)
     if (stored.live === undefined) await failDamaged(stored, recovery)
-    else if (row.status === 'in_progress') await settleInterrupted(stored, recovery)
-    else {
+    else if (row.status === 'in_progress') {
+      if (this.#targets.has(row)) return 'running'
+      await settleInterrupted(stored, recovery)
+    } else {
       const run = await toQueuedRun(stored, recovery)
       if (row.cancelRequested) this.#targets.drop(run, runCancelled())
       else this.#targets.add(run)
@@ -74,9 +78,11 @@ export class TakeOver {
     return 'failed'
   }
 
-  #logFailed(results: readonly ('queued' | 'failed')[]): void {
+  #logFailed(results: readonly Continued[]): void {
     const runs = results.filter((result) => result === 'failed').length
     if (runs === 0) return
     this.#sharing.recovery.log.warn('Background runs of a process that was killed have failed.', { runs })
   }
 }
+
+type Continued = 'queued' | 'running' | 'failed'

@@ -1,0 +1,110 @@
+import { describe, expect, onTestFinished, test } from 'bun:test'
+import { ApiError } from '../../../src/lib/errors/errors.ts'
+import { Secret } from '../../../src/lib/secret.ts'
+import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
+import { openSharedStore } from '../../../src/storage/postgres/shared/shared-store.ts'
+import { waitUntil } from '../../support/billing-database.ts'
+import { startProxy } from '../../support/postgres/proxy.ts'
+import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
+import { signalServer } from '../../support/postgres/signal-server.ts'
+import { type LimitsClient, openLeased } from '../../unit/gateway/support/leased-limits.ts'
+import { quietLog } from '../../unit/storage/support/folder.ts'
+import { openPostgresStore } from '../../unit/storage/support/stores.ts'
+
+/** The leases of a process whose connections can be broken. */
+async function startLeases() {
+  const server = await sharedPostgres()
+  const proxy = await startProxy(server.port)
+  const url = await server.createDatabase()
+  const through = new Secret(proxy.through(url))
+  const database = await openDatabase(through, quietLog)
+  const { leases, process, leave } = await openSharedStore(through, database, () => 1_800_000_000_000)
+  onTestFinished(async () => {
+    await database.close()
+    await leave()
+    proxy[Symbol.dispose]()
+    await server.dropDatabase(url)
+  })
+  return { proxy, url, exchange: leases.exchange, process: process.id() }
+}
+
+const bucket = { organization: 'org_acme', kind: 'requests', limit: 100, needs: [3], spare: 0 } as const
+const slots = { organization: 'org_acme', kind: 'concurrent', limit: 10, spare: 0 } as const
+
+type Used = { requests: number; tokens: number; rejected: number }
+
+/** Makes one call after the other until it is stopped; without the database, and without a free slot, they are rejected. */
+async function callUntil(
+  client: LimitsClient,
+  who: Parameters<LimitsClient['admit']>[0],
+  used: Used,
+  stopped: () => boolean,
+): Promise<void> {
+  while (!stopped())
+    try {
+      const admission = await client.admit(who)
+      used.requests++
+      const call = await admission.open(100)
+      used.tokens += 130
+      await Bun.sleep(5)
+      call.release(130)
+    } catch (error) {
+      if (!(error instanceof ApiError) || ![429, 503].includes(error.status)) throw error
+      if (error.status === 503) used.rejected++
+      await Bun.sleep(10)
+    }
+}
+
+describe.skipIf(!hasPostgres)('rate limits in PostgreSQL are exact', () => {
+  test('when connections break after a COMMIT was sent, and no such exchange is rejected', async () => {
+    const { proxy, url, exchange, process } = await startLeases()
+    for (let round = 1; round <= 10; round++) {
+      if (round > 1) proxy.cutAfterCommit(1)
+      const grants = await exchange(process, [{ ...bucket, correction: 0 }], [{ ...slots, needed: round }])
+      expect(grants).toEqual({
+        buckets: [{ granted: [true], spare: 0, spent: round * 3 * 60_000 }],
+        slots: [{ held: round, others: 0 }],
+      })
+    }
+    expect(proxy.cutCommits()).toBe(9)
+    expect(await execute(url, 'SELECT held FROM slot_leases')).toEqual([{ held: '10' }])
+    expect(await execute(url, 'SELECT spent FROM rate_limit_buckets')).toEqual([{ spent: '1800000' }])
+  }, 60_000)
+
+  test('when an exchange is lost before its COMMIT, which is rejected and has taken nothing', async () => {
+    const { proxy, url, exchange, process } = await startLeases()
+    await exchange(process, [{ ...bucket, correction: 0 }], [])
+    proxy.muteAfter('slot_leases')
+    await expect(
+      exchange(process, [{ ...bucket, correction: 7 }], [{ ...slots, needed: 4 }]),
+    ).rejects.toMatchObject({ status: 503 })
+    expect(await execute(url, 'SELECT held FROM slot_leases')).toEqual([])
+    expect(await execute(url, 'SELECT spent FROM rate_limit_buckets')).toEqual([{ spent: '180000' }])
+  }, 60_000)
+
+  test('when the server does not answer for longer than a request waits', async () => {
+    await using leased = await openLeased(openPostgresStore, { concurrent: 10 })
+    const { all, acme, slotRows, untilLeft } = leased
+    const server = await sharedPostgres()
+    const used: Used = { requests: 0, tokens: 0, rejected: 0 }
+    let over = false
+    const calls = Array.from({ length: 30 }, (_, index) =>
+      callUntil(all[index % all.length]!, acme, used, () => over),
+    )
+    for (let round = 0; round < 2; round++) {
+      const { requests } = used
+      await waitUntil(() => used.requests > requests + 50, 'requests that are admitted', 15_000)
+      signalServer(server, 'SIGSTOP')
+      await Bun.sleep(7000)
+      signalServer(server, 'SIGCONT')
+    }
+    const { requests } = used
+    await waitUntil(() => used.requests > requests + 50, 'requests that are admitted again', 15_000)
+    over = true
+    await Promise.all(calls)
+    expect(used.rejected).toBeGreaterThan(0)
+    await untilLeft('requests', 1e6 - used.requests)
+    await untilLeft('tokens', 1e9 - used.tokens)
+    await waitUntil(async () => (await slotRows()).length === 0, 'no slots are held')
+  }, 60_000)
+})
