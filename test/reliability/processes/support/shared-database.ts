@@ -51,7 +51,8 @@ async function createSqliteFile(): Promise<SharedDatabase> {
   }
 }
 
-async function createPostgresDatabase(): Promise<SharedDatabase> {
+/** Creates an empty PostgreSQL database. */
+export async function createPostgresDatabase(): Promise<SharedDatabase> {
   const server = await sharedPostgres()
   const address = await server.createDatabase()
   const users = new Set<AsyncDisposable>()
