@@ -1,3 +1,4 @@
+import { type RunStep, UsageGroups } from '../../common/usage-groups.ts'
 import { labelOf, type TotalsWidth, totalsWidthOf, type UsageLabel } from '../../common/usage-totals.ts'
 import {
   bucketWidths,
@@ -8,11 +9,11 @@ import {
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
 import { toOutage } from '../sqlite-errors.ts'
-import { UsageGroups } from './groups.ts'
+import { addTimes } from './histogram.ts'
 import { prepareUntil } from './rollup.ts'
 import { prepareSlices } from './slice.ts'
 import { prepareReadTotals } from './read-totals.ts'
-import { ReportTurns, type RunStep } from './turns.ts'
+import { ReportTurns } from './turns.ts'
 
 /** The reports by period from the SQLite database. */
 export function createUsageBuckets(database: Database): UsageBuckets {
@@ -39,7 +40,7 @@ async function readReport(
   readers: Readers,
   step: RunStep,
 ): Promise<readonly UsageBucketGroup[]> {
-  const groups = new UsageGroups(query)
+  const groups = new UsageGroups({ ...query, addTimes })
   const label = labelOf(query)
   const width = totalsWidthOf(query)
   const from = width === undefined ? query.from : await addTotals(query, width, groups, readers, step)
