@@ -34,6 +34,8 @@ type Group = {
 }
 
 export type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys'> & {
+  /** The length of a bucket. */
+  readonly widthMs: number
   readonly addTimes: AddTimes
   /** The most groups. */
   readonly limit?: number
@@ -43,13 +45,15 @@ export type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | '
 export class UsageGroups {
   readonly #groups = new Map<string, Group>()
   readonly #groupBy: readonly UsageDimension[]
+  readonly #widthMs: number
   readonly #addTimes: AddTimes
   readonly #limit: number
   readonly #models: ReadonlySet<string> | undefined
   readonly #keys: ReadonlySet<string> | undefined
 
-  constructor({ groupBy, models, keys, addTimes, limit = maxGroups }: UsageGroupsOptions) {
+  constructor({ groupBy, models, keys, widthMs, addTimes, limit = maxGroups }: UsageGroupsOptions) {
     this.#groupBy = groupBy
+    this.#widthMs = widthMs
     this.#addTimes = addTimes
     this.#limit = limit
     this.#models = models && new Set(models)
@@ -99,12 +103,13 @@ export class UsageGroups {
 
   #groupOf(slice: UsageSlice): Group {
     const values = this.#groupBy.map((dimension) => valueOf(slice, dimension))
-    const key = JSON.stringify([slice.start, ...values])
+    const start = Math.floor(slice.start / this.#widthMs) * this.#widthMs
+    const key = JSON.stringify([start, ...values])
     const known = this.#groups.get(key)
     if (known !== undefined) return known
     if (this.#groups.size >= this.#limit) throw tooManyGroups()
     const group = emptyGroup(
-      slice.start,
+      start,
       Object.fromEntries(this.#groupBy.map((dimension, index) => [dimension, values[index] ?? null])),
     )
     this.#groups.set(key, group)

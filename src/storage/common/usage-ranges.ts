@@ -14,14 +14,20 @@ export type UsageRanges = {
 }
 
 /** Returns the ranges of a report by period, whose ends are those of periods. */
-export function rangesByPeriod(width: TotalsWidth, range: TimeRange): UsageRanges {
+export function rangesByPeriod(width: TotalsWidth, { from, to }: TimeRange): UsageRanges {
+  const range = { from, to }
   return { totals: [{ width, ...range }], covered: range, rows: [] }
+}
+
+/** Returns the ranges of a report that needs the rows themselves. */
+export function rowsOf({ from, to }: TimeRange): UsageRanges {
+  return { totals: [], covered: { from, to: from }, rows: [{ from, to }] }
 }
 
 /** Returns the ranges for any times: days, the hours before and after them, and the rows of the parts of hours that remain. */
 export function rangesOf({ from, to }: TimeRange): UsageRanges {
   const hours = within(from, to, '1h')
-  if (hours === undefined) return { totals: [], covered: { from, to: from }, rows: [{ from, to }] }
+  if (hours === undefined) return rowsOf({ from, to })
   const days = within(hours.from, hours.to, '1d')
   const parts = [
     { from, to: hours.from },

@@ -28,51 +28,62 @@ const settings = "SET LOCAL jit = off; SET LOCAL work_mem = '64MB'; SET LOCAL cu
 
 /** See `BoundedReads`. */
 export function createBoundedReads(connections: Connections): BoundedReads {
-  /** Runs the work in a transaction that only reads; what is sent without waiting is sent with its beginning. */
-  async function read<Value>(
-    timeoutMs: number,
-    timeoutError: () => Error,
-    work: (send: Connection['send']) => Promise<Value>,
-  ): Promise<Value> {
-    try {
-      return await connections.use(async ({ send }) => {
-        const begin = `BEGIN READ ONLY; SET LOCAL statement_timeout = ${Math.max(1, Math.floor(timeoutMs))}`
-        const [, value] = await Promise.all([send(`${begin}; ${settings}`), work(send)])
-        await send('COMMIT')
-        return value
-      })
-    } catch (error) {
-      throw isCanceled(error) ? timeoutError() : toOutage(error)
-    }
-  }
-
   return {
     readWithin: <Row>({ text, values }: Statement, timeoutMs: number, timeoutError: () => Error) =>
-      read(timeoutMs, timeoutError, async (send) => {
+      readOnly(connections, timeoutMs, timeoutError, async (send) => {
         const { rows } = await send<Row>(text, values, timeoutMs + graceMs)
         return rows
       }),
     async readPages<Row>(
-      { text, values }: Statement,
+      statement: Statement,
       timeoutMs: number,
       timeoutError: () => Error,
       onPage: (rows: readonly Row[]) => Promise<void>,
     ) {
       const deadline = performance.now() + timeoutMs
-      await read(timeoutMs, timeoutError, async (send) => {
-        const declared = send(`DECLARE page NO SCROLL CURSOR FOR ${text}`, values)
-        const fetch = () => send<Row>(`FETCH ${pageRows} FROM page`, [], timeoutMs + graceMs)
-        const [, first] = await Promise.all([declared, fetch()])
-        for (let { rows } = first; ;) {
-          const next = rows.length < pageRows ? undefined : fetch()
-          // It is awaited after this page.
-          next?.catch(() => {})
-          await onPage(rows)
-          if (next === undefined) return
+      await readOnly(connections, timeoutMs, timeoutError, async (send) => {
+        for await (const rows of pagesOf<Row>(statement, send, timeoutMs + graceMs)) {
           if (performance.now() > deadline) throw timeoutError()
-          rows = (await next).rows
+          await onPage(rows)
         }
       })
     },
+  }
+}
+
+/** Runs the work in a transaction that only reads; what it sends without waiting is sent with the beginning. */
+async function readOnly<Value>(
+  connections: Connections,
+  timeoutMs: number,
+  timeoutError: () => Error,
+  work: (send: Connection['send']) => Promise<Value>,
+): Promise<Value> {
+  const begin = `BEGIN READ ONLY; SET LOCAL statement_timeout = ${Math.max(1, Math.floor(timeoutMs))}`
+  try {
+    return await connections.use(async ({ send }) => {
+      const [, value] = await Promise.all([send(`${begin}; ${settings}`), work(send)])
+      await send('COMMIT')
+      return value
+    })
+  } catch (error) {
+    throw isCanceled(error) ? timeoutError() : toOutage(error)
+  }
+}
+
+async function* pagesOf<Row>(
+  { text, values }: Statement,
+  send: Connection['send'],
+  timeoutMs: number,
+): AsyncGenerator<readonly Row[]> {
+  const declared = send(`DECLARE page NO SCROLL CURSOR FOR ${text}`, values, timeoutMs)
+  const fetch = () => send<Row>(`FETCH ${pageRows} FROM page`, [], timeoutMs)
+  const [, first] = await Promise.all([declared, fetch()])
+  for (let { rows } = first; ;) {
+    const next = rows.length < pageRows ? undefined : fetch()
+    // It is awaited after this page, unless the reader stops.
+    next?.catch(() => {})
+    yield rows
+    if (next === undefined) return
+    rows = (await next).rows
   }
 }

@@ -49,9 +49,10 @@ async function readTotals(
   { readPages }: Reads,
   timeoutMs: number,
 ): Promise<readonly UsageBucketGroup[]> {
-  const groups = new UsageGroups({ groupBy, addTimes: addArrays })
+  const widthMs = bucketWidths[width]
+  const groups = new UsageGroups({ groupBy, widthMs, addTimes: addArrays })
   const ranges = rangesByPeriod(totals, { from, to })
-  const statement = slicesStatement({ ...filters, ranges, by: groupBy, widthMs: bucketWidths[width] })
+  const statement = slicesStatement({ ...filters, ranges, by: groupBy, widthMs })
   const add = async (slices: readonly UsageSlice[]) => {
     for (let index = 0; index < slices.length; index += stepSlices)
       await inTurn(() => groups.add(slices.slice(index, index + stepSlices)))

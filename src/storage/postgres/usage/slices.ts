@@ -10,8 +10,7 @@ export type SlicedRequests = Pick<UsageBucketQuery, 'organizations' | 'models' |
   readonly ranges: UsageRanges
   /** The properties that the slices need; the others are empty. */
   readonly by: readonly UsageDimension[]
-  /** The length of a period; all slices begin at 0 if it is absent. */
-  readonly widthMs?: number | undefined
+  readonly widthMs: number
 }
 
 /**
