@@ -75,10 +75,10 @@ function rows(source: string, { filters, by, start }: Shape): string {
   const times = (name: string) =>
     `coalesce(array_agg(t.${name}) FILTER (WHERE t.${name} IS NOT NULL)::text, '{}')`
   const sums = [
-    ...sumColumns.map(([column]) => `sum(t.${column})::bigint`),
-    'coalesce(sum(t.cost), 0)::text',
-    times('latency'),
-    times('first_token'),
+    ...sumColumns.map(([column, field]) => `sum(t.${column})::bigint "${field}"`),
+    'coalesce(sum(t.cost), 0)::text cost',
+    `${times('latency')} latencies`,
+    `${times('first_token')} "firstTokens"`,
   ]
   return `SELECT ${['t.start', ...propertiesOf(by), ...sums].join()}
     FROM (SELECT ${read.join()} FROM ${source}) t WHERE ${filters}
