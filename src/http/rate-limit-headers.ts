@@ -5,10 +5,10 @@ import type { Caller } from './authentication.ts'
 
 /** The step of the guard that gives a request its `admission`, or rejects it with 429 before its body is read. */
 export function admission(limits: RateLimits) {
-  return function admit({ caller, set }: AuthenticatedContext): Admitted | Promise<Admitted> {
+  return function admit({ caller, request, set }: AuthenticatedContext): Admitted | Promise<Admitted> {
     const onRejected = (status: RateLimitStatus) => reportStatus(set, status)
     // Elysia waits for a function that returns the result of another one.
-    return withAdmission(limits.admit(caller.organization, onRejected))
+    return withAdmission(limits.admit(caller.organization, onRejected, request.method === 'POST'))
   }
 }
 
@@ -30,6 +30,7 @@ export function setRateLimitHeaders({ admission, set }: RepliedContext): void {
 
 type AuthenticatedContext = {
   readonly caller: Caller
+  readonly request: Pick<Request, 'method'>
   readonly set: ReplySettings
 }
 type RepliedContext = {

@@ -12,3 +12,5 @@ if (process.env.WEIR_TEST_DATABASE === 'postgres') {
   const { sharedPostgres } = await import('./postgres/server.ts')
   await sharedPostgres()
 }
+
+export {}

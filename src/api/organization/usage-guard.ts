@@ -22,8 +22,8 @@ export function createUsageGuard({ keys, limits, adminKey }: UsageGuardParts) {
     .derive(async function authenticate({ request: { headers } }) {
       return { caller: adminKey.accepts(headers) ? undefined : await authenticateHeaders(keys, headers) }
     })
-    .derive(async function admitCaller({ caller, set }) {
-      const admitted = caller && (await admit({ caller, set }))
+    .derive(async function admitCaller({ caller, request, set }) {
+      const admitted = caller && (await admit({ caller, request, set }))
       return { admission: admitted?.admission }
     })
     .mapResponse(setRateLimitHeaders)
