@@ -1,11 +1,13 @@
-import type { Workload } from './workloads.ts'
+import type { Workload } from './workload.ts'
 
-/** One of the programs that are held beside each other. */
+/** One of the programs that are compared. */
 export type Contender = {
   readonly name: string
   /** Whether it has the interface of a gateway; any other program receives the requests of the provider. */
   readonly gateway: boolean
-  /** A sentence where it cannot be had on this machine. */
+  /** The environment variable with the path of its executable; without it, the contender takes no part. */
+  readonly variable?: string
+  /** Returns a sentence where it is not available on this machine. */
   start(place: Place): Promise<Running | string>
 }
 
@@ -13,8 +15,10 @@ export type Contender = {
 export type Place = {
   /** The address of the provider. */
   readonly upstream: string
-  /** A folder of this run. */
+  /** A folder of this start. */
   readonly folder: string
+  /** A folder of the whole run, for what is downloaded. */
+  readonly downloads: string
 }
 
 export type Running = {

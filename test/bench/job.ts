@@ -1,8 +1,10 @@
 import type { Percentiles } from '../../src/cli/bench/statistics.ts'
+import type { ProcessCounts } from './process-counts.ts'
 
-/** How requests are sent: over connections that are never idle, at a fixed rate, or as concurrent streams. */
+/** How requests are sent: over busy connections for a time or up to a number, at a fixed rate, or as open streams. */
 export type LoadShape =
   | { readonly type: 'closed'; readonly connections: number; readonly unitsPerRequest: number }
+  | { readonly type: 'counted'; readonly connections: number; readonly requests: number }
   | { readonly type: 'steady'; readonly rate: number }
   | { readonly type: 'paced'; readonly streams: number; readonly chunks: number }
 
@@ -15,26 +17,38 @@ export type Job = {
   /** What the last bytes of a valid reply contain. */
   readonly ending: string
   readonly load: LoadShape
-  /** Milliseconds of each part of the measurement; that of streams at a pace goes by their chunks. */
+  /** Milliseconds of the measurement; streams at a pace last as long as their chunks do. */
   readonly duration: number
   /** Milliseconds of the same work that are not measured. */
   readonly warmUp: number
-  /** The process whose cost is measured; none for direct requests to the upstream. */
+  /** The process whose cost is measured; null for direct requests to the upstream. */
   readonly pid: number | null
+  /** Whether its system calls are counted, which slows it down. */
+  readonly syscalls: boolean
 }
 
 /** What a client process has measured; times in milliseconds, processor times in microseconds. */
 export type Measured = {
   /** Processor time of a request or a chunk. */
   readonly cpu: number | null
+  /** Latency of one caller who waits for each reply, or of requests at a fixed rate. */
   readonly latency: Percentiles | null
+  /** Latency while all connections are busy. */
+  readonly busyLatency: Percentiles | null
   readonly firstToken: Percentiles | null
   /** Between two chunks of a stream. */
   readonly gap: Percentiles | null
-  /** Requests or chunks in a second. */
+  /** Requests or chunks per second. */
   readonly rate: number
-  /** In bytes: resident at most, and written to the disk for each request. */
+  /** Bytes that were resident at most. */
   readonly peak: number | null
+  /** Bytes that are resident at the end. */
+  readonly resident: number | null
+  /** Bytes by which the resident memory grew for each stream that is open. */
+  readonly perStream: number | null
+  /** Bytes written to the disk for each request. */
   readonly written: number | null
+  /** Events of the operating system for each request or chunk. */
+  readonly counts: ProcessCounts | null
   readonly requests: number
 }

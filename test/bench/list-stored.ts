@@ -5,14 +5,29 @@ import { outputOf } from '../reliability/load/program.ts'
 
 const rows = 1_000_000
 
-/** The times of queries over many stored completions, one line each; seeding takes a minute or two. */
-export async function listStored(): Promise<string> {
+/** The times of queries over many stored completions. */
+export type ListTimes = {
+  /** One line for each query. */
+  readonly text: string
+  /** Milliseconds of the median, by query. */
+  readonly medians: ReadonlyMap<string, number>
+}
+
+/** Measures the queries on a new database; seeding it takes a minute or two. */
+export async function listStored(): Promise<ListTimes> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-bench-stored-'))
   try {
     const file = join(folder, 'weir.db')
     await outputOf(['test/bench/seed-completions.ts', file, String(rows)])
-    return await outputOf(['test/bench/list-completions.ts', file])
+    const text = await outputOf(['test/bench/list-completions.ts', file])
+    return { text, medians: mediansIn(text) }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Reads the medians from the lines that list-completions.ts prints. */
+export function mediansIn(text: string): ReadonlyMap<string, number> {
+  const lines = text.matchAll(/^(.+?) +median +([\d.]+) +worst/gm)
+  return new Map(Array.from(lines, ([, name = '', median]) => [name, Number(median)]))
 }

@@ -1,38 +1,49 @@
 import { type Connection, openConnection } from '../../src/cli/bench/connection.ts'
 import { percentilesOf } from '../../src/cli/bench/statistics.ts'
 import { assertSuccessful } from '../../src/cli/bench/load.ts'
-import { processorTime, type ProcessUsage, readProcessUsage } from '../../src/cli/bench/processor-time.ts'
 import type { Job, Measured } from './job.ts'
-import { forgetPeak, peakOf, writtenBy } from './memory.ts'
+import { residentOf } from './memory.ts'
+import { type CostReading, cpuBetween, measureCost, readCost } from './process-cost.ts'
+import { countsBetween } from './process-counts.ts'
 
 /** Connections that are made in one go; more at once would wait in the queue of the listener. */
 const batch = 200
 
-type Moment = { readonly at: number; readonly chunks: number; readonly used: ProcessUsage | undefined }
+type Moment = {
+  readonly at: number
+  readonly chunks: number
+  readonly cost: CostReading | undefined
+  readonly resident: number
+}
 
 /**
  * Opens all streams and reads them to their end. The costs are those from when each has had some chunks to when the
- * first of them ends: between them nothing happens but chunks.
+ * first of them ends: between them nothing happens but chunks. System calls alone are counted from the first request
+ * to the last chunk.
  */
 export async function runPaced(url: URL, request: Uint8Array, job: Job): Promise<Measured> {
   const { pid, load, ending } = job
   if (load.type !== 'paced') throw new Error('This load is another one.')
-  const pace = createPace(load.streams, load.chunks, pid)
-  if (pid) forgetPeak(pid)
-  const writtenBefore = pid ? writtenBy(pid) : 0
-  const connections = await openAll(url, load.streams)
-  const replies = await Promise.all(
-    connections.map((connection) => connection.exchange(request, pace.listener())),
-  )
-  for (const reply of replies) assertSuccessful(reply, ending)
+  const { streams, chunks } = load
+  const pace = createPace(streams, chunks, pid)
+  const connections = await openAll(url, streams)
+  const residentBefore = pid ? residentOf(pid) : 0
+  const exchanges = () =>
+    Promise.all(connections.map((connection) => connection.exchange(request, pace.listener())))
+  const { result, cost } = await measureCost(job, exchanges, () => ({
+    requests: streams,
+    units: streams * chunks,
+  }))
+  for (const reply of result) assertSuccessful(reply, ending)
   for (const connection of connections) connection.close()
+  const measured = pace.measured(residentBefore, cost.counts?.syscalls ?? null)
   return {
-    ...pace.measured(),
+    ...cost,
+    ...measured,
     latency: null,
-    firstToken: percentilesOf(replies.map(({ startedAt, firstAt }) => firstAt - startedAt)),
-    peak: pid ? peakOf(pid) : null,
-    written: pid ? (writtenBy(pid) - writtenBefore) / replies.length : null,
-    requests: replies.length,
+    busyLatency: null,
+    firstToken: percentilesOf(result.map(({ startedAt, firstAt }) => firstAt - startedAt)),
+    requests: streams,
   }
 }
 
@@ -52,7 +63,12 @@ function createPace(streams: number, chunks: number, pid: number | null) {
   let begun = 0
   let from: Moment | undefined
   let to: Moment | undefined
-  const now = (at: number): Moment => ({ at, chunks: counted, used: pid ? readProcessUsage(pid) : undefined })
+  const now = (at: number): Moment => ({
+    at,
+    chunks: counted,
+    cost: pid ? readCost(pid) : undefined,
+    resident: pid ? residentOf(pid) : 0,
+  })
 
   function listener() {
     let heard = 0
@@ -69,12 +85,20 @@ function createPace(streams: number, chunks: number, pid: number | null) {
     }
   }
 
-  function measured(): Pick<Measured, 'cpu' | 'gap' | 'rate'> {
+  function measured(
+    residentBefore: number,
+    syscalls: number | null,
+  ): Pick<Measured, 'cpu' | 'counts' | 'gap' | 'perStream' | 'rate'> {
     if (!from || !to || to.chunks <= from.chunks) throw new Error('The streams were not all open at once.')
     const chunks = to.chunks - from.chunks
+    const costs = from.cost && to.cost ? ([from.cost, to.cost] as const) : undefined
     return {
-      cpu: from.used && to.used ? processorTime(from.used, to.used) / chunks : null,
+      cpu: costs ? cpuBetween(...costs, chunks) : null,
+      counts: costs
+        ? { ...countsBetween(costs[0].counters, costs[1].counters, chunks, null), syscalls }
+        : null,
       gap: percentilesOf(gaps),
+      perStream: costs ? (to.resident - residentBefore) / streams : null,
       rate: chunks / ((to.at - from.at) / 1000),
     }
   }

@@ -1,9 +1,11 @@
 import { cpus, totalmem } from 'node:os'
 import type { Percentiles } from '../../src/cli/bench/statistics.ts'
 import { version } from '../../package.json'
+import { markdownTable } from './markdown.ts'
+import type { ProcessCounts } from './process-counts.ts'
 import type { Bench } from './rounds.ts'
 import { type Line, summarize } from './summary.ts'
-import type { Workload } from './workloads.ts'
+import type { Workload } from './workload.ts'
 
 /** The tables of a run in Markdown, ratios first. */
 export function report(bench: Bench, workloads: readonly Workload[], base: string): string {
@@ -18,8 +20,8 @@ export function report(bench: Bench, workloads: readonly Workload[], base: strin
       workload.title,
       ...names.map((name) => cellOf(at(workload, name), cell)),
     ])
-    const told = rows.filter(([, ...cells]) => cells.some((text) => text !== none))
-    return told.length > 0 ? `### ${title}\n\n${table(['work', ...names], told)}` : ''
+    const filled = rows.filter(([, ...cells]) => cells.some((text) => text !== none))
+    return filled.length > 0 ? `### ${title}\n\n${markdownTable(['work', ...names], filled)}` : ''
   }
   return [
     `## ${machine()}`,
@@ -27,20 +29,25 @@ export function report(bench: Bench, workloads: readonly Workload[], base: strin
     grid('Processor time in µs, for each request or chunk', proxies, ({ cpu, spread }) =>
       withSpread(cpu, spread),
     ),
+    grid(
+      'Voluntary / involuntary context switches, minor page faults, system calls, for each request or chunk',
+      proxies,
+      ({ counts }) => countsText(counts),
+    ),
     grid('Added time of a whole reply in ms, p50 / p99; one caller, or that pace', proxies, ({ latency }) =>
       pair(latency),
     ),
     grid('Added time to the first token in ms, p50 / p99', proxies, ({ firstToken }) => pair(firstToken)),
     grid('Between two chunks in ms, p50 / p99', contenders, ({ gap }) => pair(gap, 1)),
     grid('Memory at most in MB', proxies, ({ peak }) => megabytes(peak)),
-    grid('Written to the disk for each request in kB', proxies, ({ written }) =>
-      decimal(written && written / 1000, 1),
-    ),
+    grid('Memory of a new process after that work in MB', proxies, ({ resident }) => megabytes(resident)),
+    grid('Memory of each open stream in kB', proxies, ({ perStream }) => kilobytes(perStream)),
+    grid('Written to the disk for each request in kB', proxies, ({ written }) => kilobytes(written)),
     grid('Requests or chunks in a second, all programs on the same processors', contenders, ({ rate }) =>
       String(Math.round(rate)),
     ),
     `Memory before any request in MB: ${idle(bench)}.`,
-    ...bench.missing,
+    ...bench.notes,
   ]
     .filter((part) => part !== '')
     .join('\n\n')
@@ -79,17 +86,17 @@ function megabytes(bytes: number | null): string {
   return decimal(bytes && bytes / 1_000_000, 0)
 }
 
-function decimal(value: number | null, digits: number): string {
-  return value === null ? none : value.toFixed(digits)
+function kilobytes(bytes: number | null): string {
+  return decimal(bytes && bytes / 1000, 1)
 }
 
-/** A table that is aligned in its source too. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, index) =>
-    Math.max(title.length, ...rows.map((row) => row[index]?.length ?? 0)),
-  )
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, index) => (index === 0 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0))).join(' | ')} |`
-  const rule = `| ${widths.map((width, index) => (index === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`
-  return [line(head), rule, ...rows.map(line)].join('\n')
+function countsText(counts: ProcessCounts | null): string {
+  if (counts === null) return none
+  const { voluntary, involuntary, minorFaults, syscalls } = counts
+  const two = (value: number) => value.toFixed(2)
+  return `${two(voluntary)} / ${two(involuntary)} / ${two(minorFaults)} / ${decimal(syscalls, 1)}`
+}
+
+function decimal(value: number | null, digits: number): string {
+  return value === null ? none : value.toFixed(digits)
 }

@@ -3,25 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lazy } from '../../src/lib/lazy.ts'
 import { startServing } from '../reliability/load/program.ts'
-import type { Contender, Running } from './contender.ts'
-import type { Job, Measured } from './job.ts'
+import type { Contender, Place, Running } from './contender.ts'
+import { measureContender } from './measure-contender.ts'
 import { residentOf } from './memory.ts'
-import { clientOf } from './run-client.ts'
-import type { Workload } from './workloads.ts'
+import { createResults, type Series } from './results.ts'
+import { syscallTool } from './syscalls.ts'
+import type { Workload } from './workload.ts'
 
-/** All that was measured of one contender at one workload, a measurement for each round. */
-export type Series = {
-  readonly workload: string
-  readonly contender: string
-  readonly rounds: readonly Measured[]
-}
-
+/** All that was measured in a run. */
 export type Bench = {
   readonly series: readonly Series[]
   /** Bytes in memory before any request, by contender. */
   readonly idle: Readonly<Record<string, number>>
-  /** A sentence for each thing that could not be measured. */
-  readonly missing: readonly string[]
+  /** Sentences for the end of the report: what could not be measured, and how. */
+  readonly notes: readonly string[]
 }
 
 export type BenchPlan = {
@@ -30,20 +25,24 @@ export type BenchPlan = {
   readonly rounds: number
   /** Milliseconds; see `Job`. */
   readonly duration: number
-  readonly say: (line: string) => void
+  /** Whether one more round counts system calls. */
+  readonly syscalls: boolean
+  readonly log: (line: string) => void
 }
 
+/** Milliseconds that a program has to come to rest after its start, before its idle memory is read. */
+const restMs = 1000
+
 /**
- * Starts all contenders and measures them in turn, workload by workload, in rounds: what else the machine does hits
- * all of them alike.
+ * Starts all contenders and measures them in rounds. In each round all of them do each work in turn: what else the
+ * machine does affects all of them alike.
  */
 export async function runBench(plan: BenchPlan): Promise<Bench> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-bench-'))
   const upstream = await startServing(['test/bench/upstream.ts'])
-  const missing: string[] = []
-  const running = new Map<Contender, Running>()
+  const started = new Set<Running>()
   const end = lazy(async () => {
-    await Promise.all([...running.values()].map(({ stop }) => stop()))
+    await Promise.all([...started].map(({ stop }) => stop()))
     await upstream[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
   })
@@ -51,78 +50,63 @@ export async function runBench(plan: BenchPlan): Promise<Bench> {
   process.on('SIGINT', interrupted)
   process.on('SIGTERM', interrupted)
   try {
-    for (const contender of plan.contenders) {
-      const started = await contender.start({ upstream: upstream.url, folder }).catch(String)
-      if (typeof started === 'string') missing.push(started)
-      else running.set(contender, started)
+    const place = { upstream: upstream.url, folder, downloads: folder }
+    const notes: string[] = []
+    const running = new Map<Contender, Running>()
+    for (const contender of plan.contenders.map((one) => tracked(one, started))) {
+      const program = await contender.start(place).catch(String)
+      if (typeof program === 'string') notes.push(program)
+      else running.set(contender, program)
     }
+    await Bun.sleep(restMs)
     const idle = Object.fromEntries(
       [...running].flatMap(([{ name }, { pid }]) => (pid ? [[name, residentOf(pid)]] : [])),
     )
-    const series: Series[] = []
-    for (const workload of plan.workloads)
-      series.push(...(await measureAll(workload, running, upstream.url, plan, missing)))
-    return { series, idle, missing }
+    return { series: await measureRounds(plan, place, running, notes), idle, notes }
   } finally {
+    process.off('SIGINT', interrupted)
+    process.off('SIGTERM', interrupted)
     await end()
   }
 }
 
-async function measureAll(
-  workload: Workload,
-  running: ReadonlyMap<Contender, Running>,
-  upstream: string,
-  plan: BenchPlan,
-  missing: string[],
-): Promise<Series[]> {
-  await behave(upstream, workload)
-  const able = [...running].filter(([{ name }]) => !workload.without(name))
-  const rounds = new Map(able.map(([{ name }]) => [name, [] as Measured[]]))
-  const failed = new Set<string>()
-  for (let round = 0; round < plan.rounds; round++)
-    for (const [contender, program] of able) {
-      const { name } = contender
-      if (failed.has(name)) continue
-      try {
-        const measured = await clientOf(jobOf(workload, contender, program, plan.duration, round === 0))
-        rounds.get(name)?.push(measured)
-        plan.say(`${workload.name}  ${name}  ${shortOf(measured)}`)
-      } catch (error) {
-        failed.add(name)
-        missing.push(`${name} has no ${workload.name}: ${String(error).slice(0, 200)}`)
-        plan.say(missing.at(-1) ?? '')
-      }
-    }
-  const whole = [...rounds].filter(([name]) => !failed.has(name))
-  return whole.map(([contender, rounds]) => ({ workload: workload.name, contender, rounds }))
-}
-
-async function behave(upstream: string, workload: Workload): Promise<void> {
-  const query = Object.entries(workload.upstream).map(([name, value]) => [name, String(value)])
-  await fetch(`${upstream}/behave?${new URLSearchParams(Object.fromEntries(query))}`)
-}
-
-function jobOf(
-  workload: Workload,
-  { gateway }: Contender,
-  { url, pid, headers }: Running,
-  duration: number,
-  first: boolean,
-): Job {
+/** Adds what a contender starts to a set, so that it can be stopped whatever happens. */
+function tracked(contender: Contender, started: Set<Running>): Contender {
   return {
-    // Code runs many times before it runs fast.
-    warmUp: first ? 4 * duration : duration / 5,
-    url: url + (gateway ? workload.path : workload.nativePath),
-    headers: headers(workload),
-    body: workload.body,
-    ending: gateway ? workload.ending : workload.nativeEnding,
-    load: workload.load,
-    duration,
-    pid,
+    ...contender,
+    async start(place) {
+      const program = await contender.start(place)
+      if (typeof program !== 'string') started.add(program)
+      return program
+    },
   }
 }
 
-function shortOf({ cpu, latency, firstToken, rate }: Measured): string {
-  const time = (latency ?? firstToken)?.p50.toFixed(3) ?? '-'
-  return `${cpu?.toFixed(1) ?? '-'} µs, ${time} ms, ${Math.round(rate)} in a second`
+/** Measures all rounds, and a last one that counts system calls where the plan says so. */
+async function measureRounds(
+  plan: BenchPlan,
+  place: Place,
+  running: ReadonlyMap<Contender, Running>,
+  notes: string[],
+): Promise<readonly Series[]> {
+  const results = createResults(notes, plan.log)
+  for (let round = 0; round < plan.rounds; round++)
+    for (const workload of plan.workloads)
+      for (const [contender, program] of running) {
+        const request = { contender, program, workload, place, duration: plan.duration, round }
+        await results.add(request, () => measureContender(request))
+      }
+  if (!plan.syscalls) return results.series()
+  const tool = await syscallTool()
+  notes.push(tool ? `System calls were counted by ${tool}, in a round of their own.` : noTool)
+  if (tool === undefined) return results.series()
+  for (const workload of plan.workloads.filter(({ fresh }) => !fresh))
+    for (const [contender, program] of running) {
+      if (program.pid === null) continue
+      const request = { contender, program, workload, place, duration: plan.duration, round: plan.rounds }
+      await results.addSyscalls(request, () => measureContender({ ...request, syscalls: true }))
+    }
+  return results.series()
 }
+
+const noTool = 'System calls were not counted: neither perf nor strace can do it here.'

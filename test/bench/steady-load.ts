@@ -1,42 +1,37 @@
 import { type Connection, openConnection } from '../../src/cli/bench/connection.ts'
 import { percentilesOf } from '../../src/cli/bench/statistics.ts'
 import { assertSuccessful, send } from '../../src/cli/bench/load.ts'
-import { processorTime, readProcessUsage } from '../../src/cli/bench/processor-time.ts'
 import type { Reply } from '../../src/cli/bench/reply.ts'
 import type { Job, Measured } from './job.ts'
-import { forgetPeak, peakOf, writtenBy } from './memory.ts'
-
-/** Enough for all requests that are open at once: one that finds none free is not sent, and then nothing is measured. */
-const connections = 64
+import { measureCost } from './process-cost.ts'
 
 /**
  * Requests that come at a pace of their own, as those of callers do who know nothing of each other. A proxy that is
  * always busy has its next request at hand; one that waits for it must wake up first, and its code is cold.
  */
 export async function runSteady(url: URL, request: Uint8Array, job: Job): Promise<Measured> {
-  const { duration, ending, pid, load } = job
+  const { duration, ending, load } = job
   if (load.type !== 'steady') throw new Error('This load is another one.')
   await send({ url, request, connections: 16, durationMs: job.warmUp, ending })
-  const idle = await Promise.all(Array.from({ length: connections }, () => openConnection(url)))
+  // As many as requests in a second: one that finds none free is not sent, and then nothing is measured.
+  const idle = await Promise.all(Array.from({ length: load.rate }, () => openConnection(url)))
   const all = [...idle]
-  if (pid) forgetPeak(pid)
-  const before = pid ? { used: readProcessUsage(pid), written: writtenBy(pid) } : undefined
-  const startedAt = performance.now()
-  const replies = await sendSteadily(idle, request, load.rate, duration)
-  const seconds = (performance.now() - startedAt) / 1000
-  const after = pid ? { used: readProcessUsage(pid), written: writtenBy(pid) } : undefined
+  const { result, seconds, cost } = await measureCost(
+    job,
+    () => sendSteadily(idle, request, load.rate, duration),
+    ({ length }) => ({ requests: length, units: length }),
+  )
   for (const connection of all) connection.close()
-  for (const reply of replies) assertSuccessful(reply, ending)
-  const times = replies.map(({ startedAt, endedAt }) => endedAt - startedAt)
+  for (const reply of result) assertSuccessful(reply, ending)
   return {
-    cpu: before?.used && after?.used ? processorTime(before.used, after.used) / replies.length : null,
-    latency: percentilesOf(times),
-    firstToken: percentilesOf(replies.map(({ startedAt, firstAt }) => firstAt - startedAt)),
+    ...cost,
+    latency: percentilesOf(result.map(({ startedAt, endedAt }) => endedAt - startedAt)),
+    busyLatency: null,
+    firstToken: percentilesOf(result.map(({ startedAt, firstAt }) => firstAt - startedAt)),
     gap: null,
-    rate: replies.length / seconds,
-    peak: pid ? peakOf(pid) : null,
-    written: before && after ? (after.written - before.written) / replies.length : null,
-    requests: replies.length,
+    perStream: null,
+    rate: result.length / seconds,
+    requests: result.length,
   }
 }
 

@@ -1,6 +1,8 @@
 import { median, type Percentiles } from '../../src/cli/bench/statistics.ts'
 import type { Measured } from './job.ts'
-import type { Bench, Series } from './rounds.ts'
+import type { ProcessCounts } from './process-counts.ts'
+import type { Series } from './results.ts'
+import type { Bench } from './rounds.ts'
 
 /** The medians of all rounds of one contender at one workload. */
 export type Line = {
@@ -17,16 +19,19 @@ export type Line = {
   readonly gap: Percentiles | null
   readonly rate: number
   readonly peak: number | null
+  readonly resident: number | null
+  readonly perStream: number | null
   readonly written: number | null
+  readonly counts: ProcessCounts | null
 }
 
 /** The lines of each workload, in the order in which they were measured. */
-export function summarize({ series }: Bench, base: string): Map<string, Line[]> {
+export function summarize({ series }: Bench, base: string): ReadonlyMap<string, readonly Line[]> {
   const byWorkload = Map.groupBy(series, ({ workload }) => workload)
   return new Map([...byWorkload].map(([name, found]) => [name, found.map((one) => lineOf(one, found, base))]))
 }
 
-function lineOf({ contender, rounds }: Series, others: readonly Series[], base: string): Line {
+function lineOf({ contender, rounds, syscalls }: Series, others: readonly Series[], base: string): Line {
   const roundsOf = (name: string) => others.find((other) => other.contender === name)?.rounds ?? []
   const [bases, directs] = [roundsOf(base), roundsOf('direct')]
   const cpus = known(rounds.map(({ cpu }) => cpu))
@@ -41,7 +46,21 @@ function lineOf({ contender, rounds }: Series, others: readonly Series[], base: 
     gap: percentiles(rounds.map(({ gap }) => gap)),
     rate: median(rounds.map(({ rate }) => rate)),
     peak: medianOf(known(rounds.map(({ peak }) => peak))),
+    resident: medianOf(known(rounds.map(({ resident }) => resident))),
+    perStream: medianOf(known(rounds.map(({ perStream }) => perStream))),
     written: medianOf(known(rounds.map(({ written }) => written))),
+    counts: countsOf(rounds, syscalls),
+  }
+}
+
+function countsOf(rounds: readonly Measured[], syscalls: number | null): ProcessCounts | null {
+  const found = rounds.map(({ counts }) => counts).filter((counts) => counts !== null)
+  if (found.length === 0) return null
+  return {
+    voluntary: median(found.map(({ voluntary }) => voluntary)),
+    involuntary: median(found.map(({ involuntary }) => involuntary)),
+    minorFaults: median(found.map(({ minorFaults }) => minorFaults)),
+    syscalls,
   }
 }
 
@@ -54,9 +73,9 @@ function added(rounds: readonly Measured[], directs: readonly Measured[], what: 
 }
 
 function percentiles(found: readonly (Percentiles | null)[]): Percentiles | null {
-  const told = found.filter((one) => one !== null)
-  if (told.length === 0) return null
-  return { p50: median(told.map(({ p50 }) => p50)), p99: median(told.map(({ p99 }) => p99)) }
+  const present = found.filter((one) => one !== null)
+  if (present.length === 0) return null
+  return { p50: median(present.map(({ p50 }) => p50)), p99: median(present.map(({ p99 }) => p99)) }
 }
 
 function quotient(value: number | null, base: number | null | undefined): number | null {

@@ -43,7 +43,8 @@ function behave(query: URLSearchParams): ScriptedReply {
 
 function answerOf(path: string): ScriptedReply {
   const { reply, chunks, interval, together } = behaviour
-  const dialect = dialectOf(path)
+  // Some gateways escape the colon of a Gemini path.
+  const dialect = dialectOf(decodeURIComponent(path))
   if (dialect === undefined) return nothing
   if (reply === 'whole') return { first: jsonReply(dialect.whole()) }
   const pieces = streamReply(reply === 'tools' ? dialect.tools(chunks) : dialect.frames(chunks))

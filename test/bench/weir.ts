@@ -22,7 +22,7 @@ export function weir(options: WeirOptions): Contender {
 export type RunningWeir = Running & { readonly pid: number; headers(): Readonly<Record<string, string>> }
 
 /** Starts the executable with the settings of the bench. */
-export async function startWeir(options: WeirOptions, place: Place): Promise<RunningWeir> {
+export async function startWeir(options: WeirOptions, place: Omit<Place, 'downloads'>): Promise<RunningWeir> {
   const { name, executable, prepaid, settings } = options
   const cwd = join(place.folder, name)
   await mkdir(cwd)

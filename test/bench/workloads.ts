@@ -1,89 +1,30 @@
 import { largeBody, mediumBody, responsesBody, smallBody, toolsBody } from './bodies.ts'
-import type { LoadShape } from './job.ts'
-import type { Behaviour } from './upstream.ts'
+import { common, paced, requests, steady, streamed, unpaced, type Workload } from './workload.ts'
 
-/** One kind of work that is measured. */
-export type Workload = {
-  readonly name: string
-  /** What it is, for the table. */
-  readonly title: string
-  readonly unit: 'request' | 'chunk' | 'run'
-  /** The path of the interface of a gateway; a request without a body is a GET. */
-  readonly path: string
-  readonly body?: string
-  /** Where a proxy that translates nothing sends the same work: the path that the provider has. */
-  readonly nativePath: string
-  /** The kind of the provider, for gateways that have to know it. */
-  readonly provider: 'openai' | 'anthropic' | 'google'
-  readonly upstream: Behaviour
-  readonly load: LoadShape
-  /** What the last bytes of a valid reply contain: of a gateway, and of a proxy that translates nothing. */
-  readonly ending: string
-  readonly nativeEnding: string
-  /** Part of the short run. */
-  readonly quick: boolean
-  /** Who has no part in it: proxies that know no such thing, or need a provider that speaks it. */
-  readonly without: (name: string) => boolean
-}
-
-const chat = '/v1/chat/completions'
-const callers = 16
-const chunks = 100
-const done = 'data: [DONE]'
-
-const whole: Behaviour = { reply: 'whole', chunks: 0, interval: 0, together: 1 }
-const unpaced: Behaviour = { ...whole, reply: 'stream', chunks }
-const requests: LoadShape = { type: 'closed', connections: callers, unitsPerRequest: 1 }
-const fastStreams: LoadShape = { type: 'closed', connections: callers, unitsPerRequest: chunks }
-
-const common = {
-  unit: 'request',
-  path: chat,
-  nativePath: chat,
-  provider: 'openai',
-  upstream: whole,
-  load: requests,
-  ending: '',
-  nativeEnding: '',
-  quick: false,
-  without: () => false,
-} as const
-
-const streamed = {
-  ...common,
-  unit: 'chunk',
-  body: smallBody('bench/chat', { stream: true }),
-  upstream: unpaced,
-  load: fastStreams,
-  ending: done,
-  nativeEnding: done,
-} as const
+const isOneOf =
+  (...names: readonly string[]) =>
+  (name: string) =>
+    names.includes(name)
+const isDirect = isOneOf('direct')
+/** Gateways that pass the request on to the same API of the provider, which the upstream does not have. */
+const translatesNoResponses = isOneOf('portkey', 'gomodel')
+const storesNoResponses = isOneOf('portkey', 'gomodel', 'busbar')
+/** The provider of GoModel is the one that speaks the OpenAI API. */
+const hasOneProvider = isOneOf('gomodel')
+const allButWeir = (name: string) => !name.startsWith('weir')
 
 const anthropic = {
   provider: 'anthropic',
   nativePath: '/v1/messages',
   nativeEnding: '',
+  without: hasOneProvider,
 } as const
 const gemini = {
   provider: 'google',
   nativePath: '/v1beta/models/spring-1:generateContent',
   nativeEnding: '',
+  without: hasOneProvider,
 } as const
-
-const isPortkey = (name: string) => name === 'portkey'
-const allButWeir = (name: string) => !name.startsWith('weir')
-
-/** Paced concurrent streams. */
-function paced(streams: number, interval: number, chunks: number, quick = false): Workload {
-  return {
-    ...streamed,
-    name: `stream-${streams}`,
-    title: `${streams.toLocaleString('en-US')} ${streams === 1 ? 'stream' : 'streams'}, a chunk each ${interval} ms`,
-    upstream: { reply: 'stream', chunks, interval, together: streams },
-    load: { type: 'paced', streams, chunks },
-    quick,
-  }
-}
 
 /** All that is measured, in this order. */
 export const workloads: readonly Workload[] = [
@@ -95,14 +36,9 @@ export const workloads: readonly Workload[] = [
     body: mediumBody('bench/chat'),
     quick: true,
   },
-  {
-    ...common,
-    name: 'chat-steady',
-    title: 'chat, 200 B, 500 in a second',
-    body: smallBody('bench/chat'),
-    load: { type: 'steady', rate: 500 },
-    quick: true,
-  },
+  steady(100),
+  steady(300, true),
+  steady(1000),
   { ...common, name: 'chat-large', title: 'chat, 1 MB with images', body: largeBody('bench/chat') },
   {
     // What the first token takes: of a hundred that come at once, the first would wait for the others.
@@ -115,8 +51,16 @@ export const workloads: readonly Workload[] = [
     quick: true,
   },
   { ...streamed, name: 'stream-unpaced', title: 'streams of 100 chunks, unpaced', quick: true },
+  {
+    ...streamed,
+    name: 'stream-50',
+    title: 'streams of 50 chunks, unpaced',
+    upstream: { ...unpaced, chunks: 50 },
+    load: { ...streamed.load, unitsPerRequest: 50 },
+  },
   paced(1, 20, 100),
   paced(100, 20, 100, true),
+  paced(300, 20, 100),
   paced(500, 20, 100),
   paced(2000, 200, 30),
   paced(5000, 1000, 10),
@@ -165,7 +109,7 @@ export const workloads: readonly Workload[] = [
   {
     ...common,
     name: 'response-small',
-    without: isPortkey,
+    without: translatesNoResponses,
     title: 'response, 200 B, not stored',
     path: '/v1/responses',
     body: responsesBody('bench/chat', { store: false }),
@@ -173,7 +117,7 @@ export const workloads: readonly Workload[] = [
   {
     ...common,
     name: 'response-stored',
-    without: isPortkey,
+    without: storesNoResponses,
     title: 'response, 200 B, stored',
     path: '/v1/responses',
     body: responsesBody('bench/chat', { store: true }),
@@ -181,7 +125,7 @@ export const workloads: readonly Workload[] = [
   {
     ...streamed,
     name: 'response-stream',
-    without: isPortkey,
+    without: translatesNoResponses,
     title: 'response streams, unpaced, not stored',
     path: '/v1/responses',
     body: responsesBody('bench/chat', { store: false, stream: true }),
@@ -190,7 +134,7 @@ export const workloads: readonly Workload[] = [
   {
     ...streamed,
     name: 'response-stream-stored',
-    without: isPortkey,
+    without: storesNoResponses,
     title: 'response streams, unpaced, stored',
     path: '/v1/responses',
     body: responsesBody('bench/chat', { store: true, stream: true }),
@@ -214,5 +158,21 @@ export const workloads: readonly Workload[] = [
     path: '/v1/models',
     nativePath: '/v1/models',
     without: allButWeir,
+  },
+  {
+    ...common,
+    name: 'memory-requests',
+    title: 'chat, 200 B, the first 100,000 requests',
+    body: smallBody('bench/chat'),
+    load: { type: 'counted', connections: 16, requests: 100_000 },
+    fresh: true,
+    without: isDirect,
+  },
+  {
+    ...paced(5000, 1000, 10),
+    name: 'memory-streams',
+    title: '5,000 streams, each second, the first ones',
+    fresh: true,
+    without: isDirect,
   },
 ]

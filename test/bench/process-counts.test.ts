@@ -1,0 +1,39 @@
+import { statSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { countsBetween, readCounters } from './process-counts.ts'
+import { countSyscalls, syscallTool } from './syscalls.ts'
+
+const onLinux = process.platform === 'linux'
+
+test.if(onLinux)('a process that waits counts a voluntary context switch for each wait', async () => {
+  const waits = 20
+  const before = readCounters(process.pid)
+  for (let count = 0; count < waits; count++) await Bun.sleep(2)
+  const counts = countsBetween(before, readCounters(process.pid), waits, null)
+  expect(counts.voluntary).toBeGreaterThanOrEqual(1)
+  expect(counts.syscalls).toBeNull()
+})
+
+test.if(onLinux)('memory that is written for the first time counts a page fault for each page', () => {
+  const pages = 4000
+  const before = readCounters(process.pid)
+  const bytes = new Uint8Array(pages * 4096)
+  for (let page = 0; page < pages; page++) bytes[page * 4096] = 1
+  const counts = countsBetween(before, readCounters(process.pid), 1, null)
+  // Pages may be large ones, but not all of them.
+  expect(counts.minorFaults).toBeGreaterThan(0)
+})
+
+const tool = onLinux ? await syscallTool() : undefined
+
+test.if(tool !== undefined)(
+  'the system calls of a process are counted from the start to the stop',
+  async () => {
+    const calls = 500
+    const counting = await countSyscalls(process.pid)
+    for (let count = 0; count < calls; count++) statSync('/')
+    const found = await counting.stop()
+    expect(found).toBeGreaterThanOrEqual(calls)
+    expect(found).toBeLessThan(10 * calls)
+  },
+)
