@@ -17,7 +17,7 @@ function isAdditive(statement: string, newTables: ReadonlySet<string>): boolean 
   const [, table = ''] =
     /^(?:ALTER TABLE|INSERT INTO|CREATE (?:UNIQUE )?INDEX "\w+" ON) "(\w+)"/.exec(statement) ?? []
   if (newTables.has(table)) return true
-  if (/^CREATE INDEX /.test(statement)) return true
+  if (statement.startsWith('CREATE INDEX ')) return true
   const isColumn = /^ALTER TABLE "\w+" ADD COLUMN /.test(statement)
   return isColumn && !/ (CHECK|REFERENCES|UNIQUE) /.test(statement) && isOptional(statement)
 }
