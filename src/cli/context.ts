@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import { lazy } from '../lib/lazy.ts'
 
 /** The environment, folders and streams that a command uses. */
 export type CliContext = {
@@ -12,9 +13,9 @@ export type CliContext = {
   /** Stops a command that runs until it is interrupted. */
   readonly signal?: AbortSignal
   /** The terminal of standard output; absent if it is a file or a pipe. */
-  readonly terminal?: Terminal
+  readonly terminal?: Terminal | undefined
   /** The terminal of standard error; absent if it is a file or a pipe. */
-  readonly errTerminal?: Terminal
+  readonly errTerminal?: Terminal | undefined
   /** Aborted when the reader closes standard output. */
   readonly outputClosed?: AbortSignal
 }
@@ -30,29 +31,36 @@ export type Terminal = {
   write(text: string): void
 }
 
-/** Creates the context of this process. */
+/**
+ * Creates the context of this process. Its streams are opened when they are used: that takes longer than everything that
+ * `weir serve` does before it replaces its process.
+ */
 export function processContext(): CliContext {
   const closed = new AbortController()
-  const { stdout, stderr } = process
+  const stdout = lazy(() => withoutBrokenPipes(process.stdout, () => closed.abort()))
+  const stderr = lazy(() => withoutBrokenPipes(process.stderr, () => {}))
   return {
     environment: process.env,
     cwd: process.cwd(),
     home: homedir(),
-    out: lineWriter(stdout, () => closed.abort()),
-    err: lineWriter(stderr, () => {}),
-    ...(stdout.isTTY && { terminal: terminalOf(stdout, 1) }),
-    ...(stderr.isTTY && { errTerminal: terminalOf(stderr, 2) }),
+    out: (text) => void stdout().write(`${text}\n`),
+    err: (text) => void stderr().write(`${text}\n`),
+    get terminal() {
+      return stdout().isTTY ? terminalOf(stdout(), 1) : undefined
+    },
+    get errTerminal() {
+      return stderr().isTTY ? terminalOf(stderr(), 2) : undefined
+    },
     outputClosed: closed.signal,
   }
 }
 
-function lineWriter(stream: NodeJS.WriteStream, onClosed: () => void): (text: string) => void {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    // The reader may close the pipe early, as `head` does.
+/** The reader may close the pipe early, as `head` does. */
+function withoutBrokenPipes(stream: NodeJS.WriteStream, onClosed: () => void): NodeJS.WriteStream {
+  return stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     onClosed()
   })
-  return (text) => void stream.write(`${text}\n`)
 }
 
 function terminalOf(stream: NodeJS.WriteStream, descriptor: number): Terminal {

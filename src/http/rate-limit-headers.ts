@@ -1,15 +1,14 @@
 import type { BucketStatus, RateLimitStatus } from '../gateway/rate-limits/organization-limiter.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
-import { isAnthropicRequest } from './anthropic-request.ts'
 import type { Caller } from './authentication.ts'
 
 /** The step of the guard that gives a request its `admission`, or rejects it with 429 before its body is read. */
 export function admission(limits: RateLimits) {
   return function admit({ caller, request, set }: AuthenticatedContext): Admitted | Promise<Admitted> {
-    const onRejected = (status: RateLimitStatus) => reportStatus(request, set, status)
+    const onRejected = (status: RateLimitStatus) => reportStatus(set, status)
     // Elysia waits for a function that returns the result of another one.
-    return withAdmission(limits.admit(caller.organization, onRejected))
+    return withAdmission(limits.admit(caller.organization, onRejected, request.method === 'POST'))
   }
 }
 
@@ -23,29 +22,29 @@ type Admitted = { readonly admission: Admission }
  * The step that ends an admitted request: it sets the rate limit headers of the reply, whatever its status, and releases
  * what neither a call nor the reply holds.
  */
-export function setRateLimitHeaders({ admission, request, set }: RepliedContext): void {
+export function setRateLimitHeaders({ admission, set }: RepliedContext): void {
   if (!admission) return
   admission.release()
-  reportStatus(request, set, admission.status())
+  reportStatus(set, admission.status())
 }
 
 type AuthenticatedContext = {
   readonly caller: Caller
-  readonly request: Request
+  readonly request: Pick<Request, 'method'>
   readonly set: ReplySettings
 }
 type RepliedContext = {
   readonly admission?: Admission
-  readonly request: Request
   readonly set: ReplySettings
 }
 
 type ReplySettings = { readonly headers: ReplyHeaders }
 type ReplyHeaders = Record<string, string | number>
 
-function reportStatus(request: Request, { headers }: ReplySettings, status: RateLimitStatus): void {
+function reportStatus({ headers }: ReplySettings, status: RateLimitStatus): void {
   setHeaders(headers, status)
-  if (isAnthropicRequest(request)) setAnthropicHeaders(headers, status)
+  // Only a reply to a client of Anthropic's API has this one.
+  if ('request-id' in headers) setAnthropicHeaders(headers, status)
 }
 
 function setHeaders(headers: ReplyHeaders, { requests, tokens }: RateLimitStatus): void {

@@ -9,8 +9,10 @@ import { fieldsOf } from '../lib/json/json.ts'
 export function requestPath({ url }: Request): string {
   const host = url.indexOf('://')
   const start = url.indexOf('/', host < 0 ? 0 : host + 3)
-  const [path = ''] = start < 0 ? [] : url.slice(start).split(/[?#]/, 1)
-  return path || '/'
+  if (start < 0) return '/'
+  const path = url.slice(start)
+  const end = path.search(/[?#]/)
+  return end < 0 ? path : path.slice(0, end) || '/'
 }
 
 const noHint = { sentence: '', reason: 'unknown_path' } as const

@@ -5,7 +5,8 @@ export type Nanos = bigint
 export function formatUsd(amount: Nanos | number, decimals = 2): string {
   const nanos = BigInt(amount)
   const digits = String(nanos < 0n ? -nanos : nanos).padStart(10, '0')
-  const fraction = digits.slice(-9).replace(/0+$/, '').padEnd(decimals, '0')
+  const exact = digits.slice(-9)
+  const fraction = decimals < 9 ? exact.replace(/0+$/, '').padEnd(decimals, '0') : exact
   return `${nanos < 0n ? '-' : ''}${digits.slice(0, -9)}.${fraction}`
 }
 

@@ -1,3 +1,4 @@
+import type { ModelRoute } from '../gateway/models/model.ts'
 import { type Attempt, circuitOpen, type RequestRecord } from './request-record.ts'
 import type { RequestListener } from './request-tracker.ts'
 
@@ -31,19 +32,26 @@ const ignored: ReadonlySet<string> = new Set([circuitOpen, 'client_gone', 'cance
 const maxRoutes = 10_000
 
 export function createRouteHealth(): RouteHealthRecorder {
-  const routes = new Map<string, RouteHealth>()
+  const routes = new Map<string, Counted>()
+
+  function healthOf(route: ModelRoute): Counted | undefined {
+    const key = keyOf(route.provider.name, route.model)
+    const known = routes.get(key)
+    if (known !== undefined || routes.size >= maxRoutes) return known
+    const health = { requests: 0, failures: 0, lastSuccessAt: null, lastError: null }
+    routes.set(key, health)
+    return health
+  }
 
   function record({ route, outcome, status = 0 }: Attempt, request: string): void {
     if (outcome === undefined || ignored.has(outcome)) return
-    const key = keyOf(route.provider.name, route.model)
-    const known = routes.get(key) ?? none
-    if (known === none && routes.size >= maxRoutes) return
-    const requests = known.requests + 1
-    const at = Date.now()
-    if (outcome === 'ok') routes.set(key, { ...known, requests, lastSuccessAt: at })
+    const health = healthOf(route)
+    if (health === undefined) return
+    health.requests++
+    if (outcome === 'ok') health.lastSuccessAt = Date.now()
     else {
-      const lastError = { at, status, code: outcome, request }
-      routes.set(key, { ...known, requests, failures: known.failures + 1, lastError })
+      health.failures++
+      health.lastError = { at: Date.now(), status, code: outcome, request }
     }
   }
 
@@ -55,7 +63,7 @@ export function createRouteHealth(): RouteHealthRecorder {
   }
 }
 
-const none: RouteHealth = { requests: 0, failures: 0, lastSuccessAt: null, lastError: null }
+type Counted = { -readonly [Name in keyof RouteHealth]: RouteHealth[Name] }
 
 function keyOf(provider: string, model: string): string {
   return `${provider}\n${model}`

@@ -1,6 +1,8 @@
 import { causeOf, type Log } from '../lib/log.ts'
 import { monotonicNow, repeatEvery } from '../lib/time.ts'
+import { hasEnded } from './common/os-process.ts'
 import { createProcessWatch } from './common/process-watch.ts'
+import type { ListedProcess, ProcessBeat } from './ports/processes.ts'
 import type { SharedStore } from './ports/shared-store.ts'
 
 /** This process among the processes of its database, as of the last beat. */
@@ -28,7 +30,7 @@ export type MembershipReactions = {
 
 export type MembershipOptions = {
   readonly beatIntervalMs?: number
-  /** A process whose beats stay away for this time is removed. */
+  /** A process that does not beat for this time is removed; one that has ended on this machine, at once. */
   readonly silenceMs?: number
   /** A monotonic clock in milliseconds. */
   readonly now?: () => number
@@ -37,7 +39,7 @@ export type MembershipOptions = {
 const defaultBeatIntervalMs = 2000
 const defaultSilenceMs = 10_000
 
-/** Beats for this process until it is stopped, and removes others that do not. Resolves after the first attempt. */
+/** Beats for this process until it is stopped, and removes others that are gone. Resolves after the first attempt. */
 export async function startMembership(
   shared: Pick<SharedStore, 'process' | 'processes'>,
   log: Log,
@@ -97,7 +99,7 @@ class Member {
       const found = await processes.list()
       const silent = this.#watch.observe(found, startedAt)
       this.#note(found.map(({ id }) => id))
-      for (const other of silent) if (other.id !== process.id()) await this.#remove(other)
+      for (const other of found) if (other.id !== process.id()) await this.#judge(other, silent)
       this.#reactions?.onBeat?.()
     } catch {
       // The health check logs the outage. Nobody is judged by what happened in the meantime.
@@ -119,16 +121,21 @@ class Member {
       this.#watch.reset()
       this.#reactions?.onRemoved()
     }
+    // Without its process of the operating system: in clones of one virtual machine, each seems to have ended to the others.
     await processes.enter(process.id())
     this.#removed = false
   }
 
-  async #remove(other: { readonly id: string; readonly beat: number }): Promise<void> {
+  async #judge(other: ListedProcess, silent: readonly ProcessBeat[]): Promise<void> {
+    if (other.osProcess !== null && hasEnded(other.osProcess))
+      await this.#remove(other, 'on this machine was killed or crashed,')
+    else if (silent.includes(other))
+      await this.#remove(other, `gave no sign of life for ${this.#silenceMs / 1000} s`)
+  }
+
+  async #remove(other: ProcessBeat, reason: string): Promise<void> {
     if (!(await this.#shared.processes.remove(other))) return
-    const seconds = this.#silenceMs / 1000
-    this.#log.warn(`Another process gave no sign of life for ${seconds} s and was removed.`, {
-      process: other.id,
-    })
+    this.#log.warn(`Another process ${reason} and was removed.`, { process: other.id })
     this.#note(this.ids.filter((id) => id !== other.id))
   }
 

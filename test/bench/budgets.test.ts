@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startBillingScenario } from '../support/billing-scenario.ts'
+import { waitUntil } from '../support/billing-database.ts'
 import { streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { chatRequest, type Scenario, startScenario } from '../support/scenario.ts'
 import { type CountedStatements, countStatements } from './counted-statements.ts'
@@ -28,7 +29,7 @@ afterAll(async () => {
 describe('the database budget of a request', () => {
   test.each(forms)('is one commit for a %s reply, with its usage row', async (_, body, script) => {
     unmetered.acme.respondWith(script)
-    const counts = await counted.during(() => ask(unmetered, body))
+    const counts = await counted.during((sofar) => askAndRecord(unmetered, body, 1, sofar))
     expectWithin(counts, { commits: 1, writes: 2 })
     expect(allOf(counts)).toBeLessThanOrEqual(10)
   })
@@ -43,7 +44,7 @@ describe('the database budget of a request', () => {
   test('is shared by replies that end at the same moment', async () => {
     const together = 48
     unmetered.acme.respondWith(jsonReply())
-    const work = () => Promise.all(Array.from({ length: together }, () => ask(unmetered, chatRequest)))
+    const work = (sofar: Counts) => askAndRecord(unmetered, chatRequest, together, sofar)
     const { commits, writes } = costsOf(await counted.during(work))
     expect(writes).toBeGreaterThanOrEqual(together)
     expect(writes).toBeLessThanOrEqual(2 * together)
@@ -62,6 +63,13 @@ async function ask({ app }: Scenario, body: object): Promise<void> {
   const reply = await app.chat(body)
   await reply.text()
   expect(reply.status).toBe(200)
+}
+
+/** Sends the requests at once, and waits until their usage is recorded. */
+async function askAndRecord(scenario: Scenario, body: object, times: number, sofar: Counts): Promise<void> {
+  await Promise.all(Array.from({ length: times }, () => ask(scenario, body)))
+  const isRecorded = () => costsOf(sofar).writes >= times && costsOf(sofar).commits > 0
+  await waitUntil(isRecorded, `${times} usage rows`)
 }
 
 /** A budget of writes may be kept by fewer; a promise to the caller needs its commit. */

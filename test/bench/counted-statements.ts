@@ -2,8 +2,10 @@ import { Database, type Statement } from 'bun:sqlite'
 
 /** The statements that this process runs while they are counted; the counting ends with its scope. */
 export type CountedStatements = Disposable & {
-  /** What the work runs, by its text. */
-  during(work: () => Promise<unknown>): Promise<ReadonlyMap<string, number>>
+  /** What the work runs, by its text. It receives the counts up to now. */
+  during(
+    work: (counts: ReadonlyMap<string, number>) => Promise<unknown>,
+  ): Promise<ReadonlyMap<string, number>>
 }
 
 /** Counts the statements of databases that are opened from now on. */
@@ -25,7 +27,7 @@ export function countStatements(): CountedStatements {
   return {
     async during(work) {
       counts = new Map()
-      await work()
+      await work(counts)
       return counts
     },
     [Symbol.dispose]: () => void Object.assign(Database.prototype, { prepare, run }),

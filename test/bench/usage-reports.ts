@@ -58,7 +58,7 @@ async function openSqliteStore() {
   const database = openDatabase(join(folder, 'weir.db'))
   const writer = createWriter(database)
   return {
-    buckets: createUsageBuckets(database),
+    buckets: createUsageBuckets(database, async () => {}),
     rollUp: createRollup(database, writer),
     rows: async (sql: string) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(sql).all(),
     async close() {

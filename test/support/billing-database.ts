@@ -55,7 +55,7 @@ export async function openBillingDatabase(location: DatabaseLocation): Promise<B
     },
     account: (name = 'default') => accountOf(connection, name),
     async usageOf(id) {
-      for (const deadline = performance.now() + (typeof location === 'string' ? 0 : 1000); ;) {
+      for (const deadline = performance.now() + 1000; ;) {
         const [row] = await rows<UsageRow>('SELECT * FROM usage WHERE id = ?', id)
         if (row !== undefined || performance.now() > deadline) return row
         await Bun.sleep(2)

@@ -1,3 +1,5 @@
+import { sharedPostgres, testsUsePostgres } from './postgres/server.ts'
+
 /** Variables that are meant for the tests, besides those whose names begin with `WEIR_TEST_`. */
 const kept = ['WEIR_TOOLS', 'WEIR_SCREENSHOTS']
 
@@ -6,3 +8,6 @@ for (const name of Object.keys(process.env)) {
   const isSetting = name.startsWith('WEIR_') && !name.startsWith('WEIR_TEST_') && !kept.includes(name)
   if (name.endsWith('_API_KEY') || name === 'HF_TOKEN' || isSetting) delete process.env[name]
 }
+
+// Bun kills the processes that were started during a test when it times out: the server of all tests must not be one of them.
+if (testsUsePostgres) await sharedPostgres()

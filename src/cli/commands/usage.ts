@@ -17,8 +17,9 @@ Failed requests are included: 4XX are client errors, 5XX are errors of providers
 and FAILED is both, plus requests that the client aborted or whose stream broke. With --by tag, a
 request counts once for each of its tags, and once in the total. Days are UTC days. P50 and P95 are
 percentiles of the latency of successful requests, and FIRST P50 and FIRST P95 of the time to the
-first token of streams. A cost of “-” (null in JSON) is unknown, because the model has no price.
-The bars compare the numbers of requests. Columns that do not fit on the terminal are hidden.
+first token of streams, rounded down to two digits. A cost of “-” (null in JSON) is unknown,
+because the model has no price. The bars compare the numbers of requests. Columns that do not fit on the
+terminal are hidden.
 
 Flags
   --org NAME     only this organization; default: all

@@ -1,4 +1,3 @@
-import { compileValidators } from '../../lib/validation/validator.ts'
 import type { Runtime } from '../../server/runtime.ts'
 import { logTo, logWarnings } from '../log.ts'
 import { bannerFacts } from './banner.ts'
@@ -27,7 +26,6 @@ export async function serveAlone(input: ServeInput): Promise<void> {
       started(runtime)
       const { firstKey, configuration } = runtime
       context.out(startupText({ facts: bannerFacts(configuration()), firstKey, url: server.url }, input))
-      void compileValidators()
       reloadOnSignal(runtime, load, context.environment, log)
       await stopSignals.first
       logShutdown(drainMs, log)

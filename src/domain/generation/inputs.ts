@@ -16,8 +16,8 @@ export function totalChoices({ operation, choices = 1, inputs }: Request): numbe
 }
 
 /** The number of prompts, each of which fills a context window of its own. */
-export function promptCount({ inputs, ...request }: Request): number {
-  return Math.max(1, inputs?.length ?? 1) * callsOfModel(request)
+export function promptCount(request: Request): number {
+  return Math.max(1, request.inputs?.length ?? 1) * callsOfModel(request)
 }
 
 /** The maximum number of times that the provider calls the model for one answer. */

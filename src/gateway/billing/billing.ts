@@ -2,9 +2,14 @@ import { noWrites, type Write } from '../../storage/ports/writes.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
-import { billingNotConfigured, insufficientBalance, interrupted } from '../../lib/errors/errors.ts'
+import {
+  type ApiError,
+  billingNotConfigured,
+  insufficientBalance,
+  interrupted,
+} from '../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
-import { formatUsd } from '../../lib/usd.ts'
+import { formatUsd, type Nanos } from '../../lib/usd.ts'
 import type { Ledger, Settlement } from '../../storage/ports/ledger.ts'
 import type { CostBound } from './cost-bound.ts'
 
@@ -23,7 +28,7 @@ export type Billing = {
   ): Promise<void> | undefined
   /**
    * Stores the outcome of a request and charges its cost; resolves when that, and what the writes store, is
-   * on disk. Rejects with `interrupted` for an answer that other processes have settled, because they took this one for
+   * on disk. Usage that costs nothing is on disk a moment later. Rejects with `interrupted` for an answer that other processes have settled, because they took this one for
    * dead: what the answer promises is not stored.
    */
   settle(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<unknown>
@@ -59,10 +64,13 @@ export function createBilling(
     // Before the reservation is stored: a caller who leaves in the meantime settles the call after it.
     if (writes.length === 0) reservedIds.add(request.id)
     if (await ledger.reserve({ request, amount: maxCost, promptCost, promptTokens }, writes)) return
-    if (maxCost === 0n)
-      throw insufficientBalance('Insufficient balance: the balance is below zero. Add credit first.')
-    const needed = `Insufficient balance: this request may cost up to ${formatUsd(maxCost)} USD.`
-    throw insufficientBalance(`${needed} Add credit, or send a smaller max_tokens.`)
+    throw tooExpensive(maxCost)
+  }
+
+  function settle(request: RequestMetadata, outcome: Outcome, writes = noWrites): Promise<unknown> {
+    const reserved = reservedIds.delete(request.id)
+    if (!reserved && writes.length === 0) return ledger.recordUsage(request, outcome)
+    return confirm(outcome, ledger.settle(request, outcome, { writes, reserved }))
   }
 
   return {
@@ -72,11 +80,17 @@ export function createBilling(
         throw billingNotConfigured('Billing is not configured for the organization of this API key.')
       return reserveCost(request, spending(), writes)
     },
-    settle: (request, outcome, writes) =>
-      confirm(outcome, ledger.settle(request, outcome, { writes, reserved: reservedIds.delete(request.id) })),
+    settle,
     settleEventually: (request, outcome, writes) =>
       confirm(outcome, ledger.settleEventually(request, outcome, writes)),
   }
+}
+
+function tooExpensive(maxCost: Nanos): ApiError {
+  if (maxCost === 0n)
+    return insufficientBalance('Insufficient balance: the balance is below zero. Add credit first.')
+  const needed = `Insufficient balance: this request may cost up to ${formatUsd(maxCost)} USD.`
+  return insufficientBalance(`${needed} Add credit, or send a smaller max_tokens.`)
 }
 
 type Confirm = (outcome: Outcome, settled: Promise<Settlement>) => Promise<unknown>

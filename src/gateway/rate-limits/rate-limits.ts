@@ -7,10 +7,14 @@ import { OrganizationLimiter, type LimitValues, type RateLimitStatus } from './o
 
 /** The rate limits of all organizations. */
 export type RateLimits = {
-  /** Counts a request of the organization, or calls `onRejected` with its status and throws the 429. */
+  /**
+   * Counts a request of the organization, or calls `onRejected` with its status and throws the 429. What a request that
+   * `opensCall` is about to take is asked for at the same time.
+   */
   admit(
     organization: Organization,
     onRejected: (status: RateLimitStatus) => void,
+    opensCall?: boolean,
   ): Admission | Promise<Admission>
   /** A reserved call of an earlier process that has yet to run. */
   resume(organization: Organization): QueuedSlot

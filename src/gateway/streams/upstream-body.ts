@@ -46,27 +46,27 @@ export type UpstreamBody = {
 
 /** The request that a response answers; `acquireMemory` is called before the bytes of embeddings are read. */
 export type AnsweredRequest = {
-  readonly protocol: Protocol
   readonly generation: Generation
   readonly acquireMemory?: ((bytes: number) => void) | undefined
 }
 
 /** Creates the body of the response: a stream of server-sent events or JSON, by its content type. */
-export function upstreamBody(response: Response, request: AnsweredRequest): UpstreamBody {
-  const { protocol } = request
+export function upstreamBody(response: Response, request: AnsweredRequest, protocol: Protocol): UpstreamBody {
   const streamed = /event-stream/i.test(response.headers.get('content-type') ?? '')
   if (streamed && response.body) return new SseBody(response.body, protocol.stream)
-  return new JsonBody(response, request)
+  return new JsonBody(response, request, protocol)
 }
 
 class JsonBody implements UpstreamBody {
   readonly #response: Response
   readonly #request: AnsweredRequest
+  readonly #protocol: Protocol
   #finished = false
 
-  constructor(response: Response, request: AnsweredRequest) {
+  constructor(response: Response, request: AnsweredRequest, protocol: Protocol) {
     this.#response = response
     this.#request = request
+    this.#protocol = protocol
   }
 
   finished(): boolean {
@@ -86,8 +86,7 @@ class JsonBody implements UpstreamBody {
     if (typeof chunk !== 'string') return []
     if (nestsTooDeeply(chunk)) return [tooLargeEvent]
     const body = parseJson(chunk)
-    const { protocol, generation } = this.#request
-    return body === undefined ? [invalidJsonEvent] : protocol.parse(body, generation)
+    return body === undefined ? [invalidJsonEvent] : this.#protocol.parse(body, this.#request.generation)
   }
 
   close(): void {}

@@ -46,7 +46,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
       this.#deadlines.responseReceived()
       if (!response.ok) throw await readErrorResponse(response, this.#kind.protocol, this.#request.provider)
       this.#request.onAccepted?.()
-      const body = (this.#body = upstreamBody(response, { ...this.#request, protocol: this.#kind.protocol }))
+      const body = (this.#body = upstreamBody(response, this.#request, this.#kind.protocol))
       if (this.#closed) body.close()
       while (this.#hasMore(body)) {
         const batch = this.#parseChunk(body, await this.#readChunk(body))

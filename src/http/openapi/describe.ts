@@ -72,8 +72,13 @@ const errorDescriptions = {
   503: 'The gateway is shutting down, or something that it requires is unavailable. Try again later.',
 } as const
 
-/** The description as the `detail` of an Elysia route. */
+/** The description as the `detail` of an Elysia route; an operation only when the document is requested. */
 export function describe(description: Description): DocumentDecoration {
+  // Elysia passes details on as they are, and the document is JSON.
+  return { toJSON: () => operationOf(description) } as DocumentDecoration
+}
+
+function operationOf(description: Description): DocumentDecoration {
   const { tag, id, summary, unauthenticated, path = {}, query = {} } = description
   const parameters = [
     ...Object.entries(path).map(pathParameter),

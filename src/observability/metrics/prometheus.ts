@@ -50,28 +50,47 @@ export function createFamily<Series>(
   { type, create, samples }: SeriesType<Series>,
   maxSeries = defaultMaxSeries,
 ): Family<Series> {
-  const seriesByKey = new Map<string, Series>()
+  const all: { readonly values: readonly string[]; readonly series: Series }[] = []
+  const root: LabelNode<Series> = { children: new Map() }
   const other = labels.map(() => 'other')
 
   function withLabels(...values: readonly string[]): Series {
-    const key = values.join('\n')
-    const existing = seriesByKey.get(key)
+    const existing = findSeries(root, values)
     if (existing !== undefined) return existing
-    if (seriesByKey.size >= maxSeries && !values.every((value) => value === 'other'))
-      return withLabels(...other)
+    if (all.length >= maxSeries && !values.every((value) => value === 'other')) return withLabels(...other)
     const series = create()
-    seriesByKey.set(key, series)
+    addSeries(root, values, series)
+    all.push({ values, series })
     return series
   }
 
   function snapshot(): MetricSnapshot {
-    const all = [...seriesByKey].flatMap(([key, series]) =>
-      samples(series, name, formatLabelValues(labels, key.split('\n'))),
+    const found = all.flatMap(({ values, series }) =>
+      samples(series, name, formatLabelValues(labels, values)),
     )
-    return { name, help, type, aggregation: 'sum', samples: all }
+    return { name, help, type, aggregation: 'sum', samples: found }
   }
 
   return { name, help, labels, type, withLabels, snapshot, render: () => renderSnapshots([snapshot()]) }
+}
+
+/** The series by the values of their labels, one label a level: a joined key would be a new string for each request. */
+type LabelNode<Series> = { series?: Series; readonly children: Map<string, LabelNode<Series>> }
+
+function findSeries<Series>(root: LabelNode<Series>, values: readonly string[]): Series | undefined {
+  let node: LabelNode<Series> | undefined = root
+  for (const value of values) node = node?.children.get(value)
+  return node?.series
+}
+
+function addSeries<Series>(root: LabelNode<Series>, values: readonly string[], series: Series): void {
+  let node = root
+  for (const value of values) {
+    const child = node.children.get(value) ?? { children: new Map() }
+    node.children.set(value, child)
+    node = child
+  }
+  node.series = series
 }
 
 /** Creates a family of counters. */

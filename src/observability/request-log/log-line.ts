@@ -5,6 +5,7 @@ import type { Attempt, RequestRecord } from '../request-record.ts'
 /** Formats the log line of a request: one JSON object, without fields that are unknown or do not apply. */
 export function logLine(record: RequestRecord, now: Date = new Date()): string {
   const { metadata, outcome, reply } = record
+  const usage = outcome?.usage
   return JSON.stringify({
     time: now.toISOString(),
     request: record.id,
@@ -22,7 +23,12 @@ export function logLine(record: RequestRecord, now: Date = new Date()): string {
     attempts: record.attempts.length > 0 ? record.attempts.map(attemptFields) : undefined,
     provider: outcome?.provider,
     upstream_model: outcome?.upstreamModel,
-    ...tokenFields(record),
+    input_tokens: usage?.promptTokens,
+    cached_tokens: usage?.cachedTokens,
+    cache_write_tokens: usage?.cacheWriteTokens,
+    output_tokens: usage?.completionTokens,
+    reasoning_tokens: usage?.reasoningTokens,
+    estimated: usage?.estimated || undefined,
     cost_usd: outcome?.cost === undefined ? undefined : toDollars(outcome.cost),
     gateway_ms: rounded(record.gatewayMs),
     upstream_ms: metadata && rounded(record.upstreamStopwatch.endedMs()),
@@ -55,18 +61,6 @@ function requestedModel({ metadata, rejection }: RequestRecord): string | undefi
 
 function attemptFields({ route, outcome, durationMs: milliseconds }: Attempt) {
   return { provider: route.provider.name, model: route.model, outcome, ms: rounded(milliseconds) }
-}
-
-function tokenFields({ outcome }: RequestRecord) {
-  const usage = outcome?.usage
-  return {
-    input_tokens: usage?.promptTokens,
-    cached_tokens: usage?.cachedTokens,
-    cache_write_tokens: usage?.cacheWriteTokens,
-    output_tokens: usage?.completionTokens,
-    reasoning_tokens: usage?.reasoningTokens,
-    estimated: usage?.estimated || undefined,
-  }
 }
 
 /** Rounds to microseconds. */

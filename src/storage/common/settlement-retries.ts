@@ -48,7 +48,7 @@ export function createSettlementRetries(
   }
 
   return {
-    add: (request, outcome) => add({ request, outcome: emittedOutcome(outcome) }),
+    add: (request, outcome) => add({ request, outcome }),
     close() {
       closed = true
       clearTimeout(timer)
@@ -57,8 +57,8 @@ export function createSettlementRetries(
   }
 }
 
-/** The client of a request that succeeded got an error instead, because its end could not be written. */
-function emittedOutcome(outcome: Outcome): Outcome {
+/** The outcome of a request whose end could not be written: its client received a 503 even if the provider succeeded. */
+export function failedOutcome(outcome: Outcome): Outcome {
   return outcome.error === undefined ? { ...outcome, status: 503, error: 'service_unavailable' } : outcome
 }
 

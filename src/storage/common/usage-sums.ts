@@ -7,7 +7,7 @@ export type SumsRow = Omit<UsageSums, 'cost' | keyof Timings> & {
 }
 
 /** The sums of a group. */
-export type GroupRow = SumsRow & { readonly value: string | null; readonly name: string | null }
+export type GroupRow = SumsRow & { readonly value: string | null }
 
 type ReadSums = {
   readonly rows: readonly GroupRow[]
@@ -16,20 +16,12 @@ type ReadSums = {
 }
 
 /** Converts what a store has read to a report. */
-export function toReport(query: UsageQuery, { rows, total = noSums, timings }: ReadSums): UsageReport {
-  const groups = rows.map((row) => ({
-    value: row.value,
-    name: row.name,
-    ...toSums(row),
-    ...timings.of(row.value),
-  }))
+export function toReport({ rows, total = noSums, timings }: ReadSums): UsageReport {
   return {
-    groups: query.by === 'day' ? withEmptyDays(groups, query, { ...toSums(noSums), ...untimed }) : groups,
+    groups: rows.map((row) => ({ value: row.value, name: null, ...toSums(row), ...timings.of(row.value) })),
     total: { ...toSums(total), ...timings.total },
   }
 }
-
-const untimed: Timings = { latency: null, firstToken: null }
 
 const noSums: SumsRow = {
   requests: 0,
@@ -44,6 +36,9 @@ const noSums: SumsRow = {
   priced: 0,
   cost: '0',
 }
+
+/** The sums of no requests. */
+export const emptySums: UsageSums = { ...toSums(noSums), latency: null, firstToken: null }
 
 function toSums({ priced, cost, ...counts }: SumsRow): Omit<UsageSums, keyof Timings> {
   return { ...counts, cost: counts.unpriced > 0 && priced === 0 ? null : BigInt(cost) }

@@ -28,8 +28,11 @@ export const failedSql = '(usage.error IS NOT NULL OR usage.status NOT BETWEEN 2
 /** SQL that is true for a row of `usage` with tokens. */
 export const hasTokensSql = 'usage.prompt_tokens + usage.completion_tokens > 0'
 
+/** The times of a row of `usage`. */
+export type TimeColumn = 'latency_ms' | 'first_token_ms'
+
 /** SQL for a time of a row of `usage` in milliseconds, rounded down to two digits. */
-export function roundedTimeSql(column: 'latency_ms' | 'first_token_ms'): string {
+export function roundedTimeSql(column: TimeColumn): string {
   const time = `usage.${column}`
   return `CASE WHEN ${time} < 100 THEN ${time} WHEN ${time} < 1000 THEN ${time} / 10 * 10
     WHEN ${time} < 10000 THEN ${time} / 100 * 100 WHEN ${time} < 100000 THEN ${time} / 1000 * 1000

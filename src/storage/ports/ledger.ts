@@ -26,7 +26,7 @@ export type SettleOptions = {
   readonly reserved?: boolean
 }
 
-/** Reserves, settles and charges the cost of requests. Each promise resolves when its writes are durable. */
+/** Reserves, settles and charges the cost of requests. Unless it says otherwise, a promise resolves when its writes are durable. */
 export type Ledger = {
   /**
    * Reserves money for a request that is about to start, and executes `writes` in the same transaction. Resolves with
@@ -40,6 +40,12 @@ export type Ledger = {
    * succeeds, with status 503 if the outcome has no error.
    */
   settle(request: RequestMetadata, outcome: Outcome, options?: SettleOptions): Promise<Settlement>
+  /**
+   * Records the usage of a finished request that has reserved nothing, soon and together with that of others: a process
+   * that is killed may lose the last rows. Resolves at once; rejects if the database is known to be unavailable, and
+   * records the request with status 503 when it is back.
+   */
+  recordUsage(request: RequestMetadata, outcome: Outcome): Promise<void>
   /**
    * Settles a request that no caller waits for. Retries with the writes while the database is unavailable; rejects with
    * any other error, or when the ledger is closed.

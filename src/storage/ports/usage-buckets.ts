@@ -26,7 +26,7 @@ export type UsageBucketQuery = {
   readonly keys?: readonly string[] | undefined
 }
 
-/** Totals of the requests of a bucket. Timings are rounded down to two digits. */
+/** Totals of the requests of a bucket. */
 export type UsageTotals = UsageSums & { readonly cacheWriteTokens: number }
 
 /** The requests of a bucket that have the same values of the dimensions. */

@@ -1,6 +1,6 @@
 import type { Nanos } from '../../lib/usd.ts'
 
-/** Percentiles in milliseconds; times from one second on are rounded down to three digits. */
+/** Percentiles in milliseconds, of times that are rounded down to two digits. */
 export type Timing = { readonly p50: number; readonly p95: number }
 
 /** The timings of a group; null if none of its requests has a time. */

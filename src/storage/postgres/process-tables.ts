@@ -9,6 +9,8 @@ export const processes = pgTable('processes', {
   /** Counts the signs of life: a process whose count does not change is removed. */
   beat: number().notNull(),
   started_at: number().notNull(),
+  /** By which others on the same machine see that the process has ended; null if they cannot. */
+  os_process: text(),
 })
 
 /** The owners of unfinished background runs. */

@@ -61,7 +61,7 @@ function assemble(database: Database, log: Log, { shared, clock, close }: Sharin
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),
     usage: createUsageUpkeep(database, writer),
-    usageBuckets: createUsageBuckets(database),
+    usageBuckets: createUsageBuckets(database, ledger.flush),
     pendingDeletions: createOrganizationDeletions(database, writer),
     returnSpace: createSpaceReturn(database, writer),
     bootstrap: (configured) => bootstrap(database, writer, configured).catch(throwForOperator),

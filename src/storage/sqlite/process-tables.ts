@@ -9,6 +9,8 @@ export const processes = sqliteTable('processes', {
   /** Counts the signs of life: a process whose count does not change is removed. */
   beat: integer().notNull(),
   started_at: integer().notNull(),
+  /** By which others on the same machine see that the process has ended; null if they cannot. */
+  os_process: text(),
 })
 
 /** The owners of unfinished background runs. */

@@ -1,5 +1,6 @@
 import { and, eq, gt, inArray, lte, sql, type SQL } from 'drizzle-orm'
 import type { Json } from '../../lib/json/json.ts'
+import { lazy } from '../../lib/lazy.ts'
 import type { Database } from './connection/database.ts'
 import { organizationExists } from './organizations/organization-row.ts'
 import { read } from './sqlite-errors.ts'
@@ -16,19 +17,19 @@ export function createProviderState(
   writer: Writer,
   now: () => number = Date.now,
 ): ProviderState {
-  const statements = prepareStatements(database)
+  const statements = lazy(() => prepareStatements(database))
 
   function storeNow({ organization, callId, provider, value, expiresAt }: NewProviderState): void {
     // The organization may be deleted while its call runs; the call must not fail because of that.
-    if (statements.owner.get({ organization }) === undefined) return
-    statements.store.run({ organization, callId, provider, value, expiresAt })
+    if (statements().owner.get({ organization }) === undefined) return
+    statements().store.run({ organization, callId, provider, value, expiresAt })
   }
 
   return {
     store: (state) => writer.write(() => storeNow(state)),
     find: (organization, provider, callIds) =>
       read(() => {
-        const rows = statements.find.all({
+        const rows = statements().find.all({
           organization,
           provider,
           callIds: JSON.stringify(callIds),
@@ -36,7 +37,7 @@ export function createProviderState(
         })
         return new Map(rows.flatMap(readableState))
       }),
-    deleteExpired: () => writer.write(() => statements.sweep.all({ now: now() }).length),
+    deleteExpired: () => writer.write(() => statements().sweep.all({ now: now() }).length),
   }
 }
 

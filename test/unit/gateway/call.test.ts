@@ -22,8 +22,9 @@ function scenario({ left = false, broken = false } = {}) {
   const aborting = new AbortController()
   if (left) aborting.abort()
   const calls = createOpenCalls()
+  const ledger = createLedger(database, writer)
   const parts = {
-    billing: createBilling(createLedger(database, writer), () => undefined),
+    billing: createBilling(ledger, () => undefined),
     calls,
     log: createLog((line) => void lines.push(line)),
   }
@@ -48,7 +49,10 @@ function scenario({ left = false, broken = false } = {}) {
     },
     parts,
   )
-  const rows = () => database.sqlite.prepare('SELECT id, status, error FROM usage').values()
+  const rows = async () => {
+    await ledger.flush()
+    return database.sqlite.prepare('SELECT id, status, error FROM usage').values()
+  }
   return { call, calls, leaving: aborting, ends, lines, rows }
 }
 
@@ -59,7 +63,7 @@ test('only the first end of a call counts, and later ones wait for it', async ()
   aborting.abort()
   await first
   expect(ends).toEqual([undefined])
-  expect(rows()).toEqual([['req_1', 200, null]])
+  expect(await rows()).toEqual([['req_1', 200, null]])
 })
 
 test('an error that ends a call is recorded', async () => {
@@ -67,7 +71,7 @@ test('an error that ends a call is recorded', async () => {
   const error = upstreamBroken('upstream_model_not_found', 'It has no such model.')
   await call.settle(error)
   expect(ends).toEqual([error])
-  expect(rows()).toEqual([['req_1', 502, 'upstream_model_not_found']])
+  expect(await rows()).toEqual([['req_1', 502, 'upstream_model_not_found']])
 })
 
 test.each([false, true])('a client that disconnects ends the call; before it began: %p', async (left) => {
@@ -76,7 +80,7 @@ test.each([false, true])('a client that disconnects ends the call; before it beg
   expect(call.abortSource.reason).toMatchObject({ code: 'client_gone', status: 499 })
   await call.settle()
   expect(ends).toEqual([call.abortSource.reason])
-  expect(rows()).toEqual([['req_1', 499, 'client_gone']])
+  expect(await rows()).toEqual([['req_1', 499, 'client_gone']])
   expect(lines).toEqual([])
 })
 
@@ -88,7 +92,7 @@ test('a call is open until it has ended, and one that is aborted gives the reaso
   expect(calls.abort()).toBe(0)
   expect(call.abortSource.reason).toMatchObject({ code: 'interrupted' })
   await call.settle()
-  expect(rows()).toEqual([['req_1', 503, 'interrupted']])
+  expect(await rows()).toEqual([['req_1', 503, 'interrupted']])
 })
 
 test('a settlement that cannot be written is reported, also where it is not awaited', async () => {
@@ -98,5 +102,5 @@ test('a settlement that cannot be written is reported, also where it is not awai
   expect(lines.map((line) => JSON.parse(line).message)).toEqual([
     'The usage of a request could not be written yet.',
   ])
-  expect(rows()).toEqual([])
+  expect(await rows()).toEqual([])
 })

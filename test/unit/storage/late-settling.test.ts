@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { serviceUnavailable } from '../../../src/lib/errors/errors.ts'
-import { createSettlementRetries } from '../../../src/storage/common/settlement-retries.ts'
+import { createSettlementRetries, failedOutcome } from '../../../src/storage/common/settlement-retries.ts'
 import type { Outcome } from '../../../src/domain/accounting/outcome.ts'
 import { requestOf } from './support/ledger-fixture.ts'
 
@@ -28,17 +28,18 @@ test('a settlement that cannot be written is retried until it succeeds, and then
   expect(tried).toHaveLength(4)
 })
 
-test('a reply that was withheld for an unwritten settlement has its original status and cost in the usage row', async () => {
-  const { tried, settled } = keepLate([], { status: 200, cost: 5n })
-  await settled
-  expect(tried).toEqual([{ status: 503, error: 'service_unavailable', cost: 5n }])
-})
-
-test('a request that failed anyway keeps its own status', async () => {
-  const outcome = { status: 502, error: 'upstream_unavailable', cost: 5n }
+test('a settlement is retried as it is', async () => {
+  const outcome = { status: 200, cost: 5n }
   const { tried, settled } = keepLate([], outcome)
   await settled
   expect(tried).toEqual([outcome])
+})
+
+test('a client whose reply was withheld received a 503, unless the request had failed anyway', () => {
+  const withheld = failedOutcome({ status: 200, cost: 5n })
+  expect(withheld).toEqual({ status: 503, error: 'service_unavailable', cost: 5n })
+  const failed = { status: 502, error: 'upstream_unavailable', cost: 5n }
+  expect(failedOutcome(failed)).toEqual(failed)
 })
 
 test('a permanent error is not retried, and does not block other settlements', async () => {

@@ -9,6 +9,7 @@ import {
 } from '../../../src/storage/membership.ts'
 import type { Processes } from '../../../src/storage/ports/processes.ts'
 import { waitUntil } from '../../support/billing-database.ts'
+import { endedOsProcess } from './support/os-processes.ts'
 import { type SharedTestStore, testSharedStores } from './support/stores.ts'
 
 /** A hundredth of the real times. */
@@ -17,16 +18,20 @@ const options = { beatIntervalMs: 20, silenceMs: 100 }
 type Events = { abandoned: number; removed: number; readonly lines: string[] }
 
 /** One more process in the store, with a beat every 20 ms. */
-async function join(store: SharedTestStore, processes: Processes = store.shared.processes) {
+async function join(
+  store: SharedTestStore,
+  processes: Processes = store.shared.processes,
+  { osProcess, silenceMs = options.silenceMs }: { osProcess?: string; silenceMs?: number } = {},
+) {
   const process = createProcessIdentity()
-  await store.shared.processes.enter(process.id())
+  await store.shared.processes.enter(process.id(), osProcess)
   const events: Events = { abandoned: 0, removed: 0, lines: [] }
   const reactions: MembershipReactions = {
     settleAbandoned: async () => void events.abandoned++,
     onRemoved: () => void events.removed++,
   }
   const log = createLog((line) => void events.lines.push(line))
-  const membership = await startMembership({ process, processes }, log, options)
+  const membership = await startMembership({ process, processes }, log, { ...options, silenceMs })
   membership.react(reactions)
   onTestFinished(membership.stop)
   return { process, membership, events }
@@ -46,6 +51,41 @@ testSharedStores((open) => {
     expect(removals[0]).toContain(store.shared.process.id())
     expect([one.events.removed, two.events.removed]).toEqual([0, 0])
   })
+
+  test.if(process.platform === 'linux')(
+    'a process that has ended on this machine is removed by the first beat of the next one, which settles what it left',
+    async () => {
+      const store = await open()
+      await store.shared.processes.enter('ended', await endedOsProcess())
+      await store.shared.processes.enter('unknown')
+      const { process, membership, events } = await join(store, store.shared.processes, { silenceMs: 60_000 })
+      expect(membership.count()).toBe(3)
+      const ids = (await store.shared.processes.list()).map(({ id }) => id)
+      expect(ids.toSorted()).toEqual([store.shared.process.id(), process.id(), 'unknown'].toSorted())
+      await waitUntil(() => events.abandoned === 1, 'it settles')
+      expect(events.lines).toHaveLength(1)
+      expect(events.lines[0]).toContain(
+        'Another process on this machine was killed or crashed, and was removed.',
+      )
+    },
+  )
+
+  test.if(process.platform === 'linux')(
+    'a process that others take for ended by mistake enters again, and is not judged by that again',
+    async () => {
+      const store = await open()
+      const { processes } = store.shared
+      await processes.leave(store.shared.process.id())
+      const osProcess = await endedOsProcess()
+      const mistaken = await join(store, processes, { osProcess, silenceMs: 60_000 })
+      const other = await join(store, processes, { silenceMs: 60_000 })
+      await waitUntil(() => mistaken.events.removed === 1, 'it is removed')
+      await waitUntil(() => other.membership.count() === 2, 'it has entered again')
+      const beatOf = async () => (await processes.list()).find(({ id }) => id === mistaken.process.id())?.beat
+      await waitUntil(async () => Number(await beatOf()) >= 5, 'it goes on beating')
+      expect(mistaken.events.removed).toBe(1)
+    },
+  )
 
   test('the oldest process is the first, and the next one when that has left', async () => {
     const store = await open()

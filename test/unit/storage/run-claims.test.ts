@@ -71,6 +71,21 @@ testSharedStores((open) => {
     expect(new Set(idsOf(await runs.owned('p2')))).toEqual(left)
   })
 
+  test('unfinished runs of a removed process are claimed once, whatever the order of the claims', async () => {
+    const { runs, queued, enter, removeProcess } = await claimsStore(open)
+    const claimants = ['p2', 'p3', 'p4', 'p5']
+    for (const process of claimants.slice(1)) await enter(process)
+    for (let round = 0; round < 20; round++) {
+      const gone = `gone-${round}`
+      await enter(gone)
+      const left = [await queued(gone), await queued(gone)]
+      await removeProcess(gone)
+      const claims = await Promise.all(claimants.map((process) => runs.claimAbandoned(process, 10)))
+      expect(new Set(idsOf(claims.flat()))).toEqual(new Set(idsOf(left)))
+      expect(claims.flat()).toHaveLength(left.length)
+    }
+  })
+
   test('unfinished runs that a process without others has left are claimed like those of a removed one', async () => {
     const { runs, insert, acme, answered, queued, settlerOf, reserved, store } = await claimsStore(open)
     await answered()

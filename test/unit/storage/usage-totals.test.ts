@@ -24,10 +24,14 @@ async function totalsStorage(open: OpenStore) {
   const hasLate = (await countOf(store, 'usage_late').catch(() => undefined)) !== undefined
   const kept = ['usage_totals', 'usage_rollup', ...(hasLate ? ['usage_late'] : [])]
 
+  const readAll = async (): Promise<unknown> => [
+    await buckets.read(all),
+    await buckets.read({ ...all, width: '1h' }),
+  ]
+
   /** Reports by hour and day, which read totals, are equal to those of a database in which nothing is added to them. */
-  async function expectConsistent(): Promise<void> {
+  async function expectConsistent(read = readAll): Promise<void> {
     await store.written()
-    const read = async () => [await buckets.read(all), await buckets.read({ ...all, width: '1h' })]
     const reported = await read()
     for (const table of kept) await store.rows(`CREATE TABLE kept_${table} AS SELECT * FROM ${table}`)
     await store.rows('UPDATE usage_rollup SET until = 0')
@@ -66,6 +70,31 @@ testStores((open) => {
     expect(steps).toBeGreaterThan(1)
     expect(await count()).toBeGreaterThan(500)
     await expectConsistent()
+  })
+
+  test(`a report of the command line is that of its rows, whatever times it covers (seed ${seed})`, async () => {
+    const random = randomFrom(seed)
+    const { store, step, report, expectConsistent } = await totalsStorage(open)
+    await fillUsage(store, { rows: 5000, from: 5 * day, to: 8 * day })
+    const times = Array.from({ length: 10 }, () => {
+      const since = Math.floor((4.5 + random() * 3) * day)
+      return { since, until: since + Math.floor(random() ** 2 * 3 * day) }
+    })
+    const aligned = { since: 5 * day, until: 8 * day }
+    const queries = [...times, aligned, { since: 6 * day }, { since: 6 * day + 1, until: 6 * day + 2 }]
+    const read = async () => {
+      const reports: unknown[] = []
+      for (const by of ['model', 'provider', 'org', 'key', 'day', 'tag', 'error'] as const)
+        for (const query of queries) reports.push(await report(by, query))
+      return reports
+    }
+    await step()
+    await expectConsistent(read)
+    while ((await step()) > 0);
+    await expectConsistent(read)
+    const [byModel, byTag] = [await report('model', aligned), await report('tag', aligned)]
+    expect(byModel.total).toEqual(byTag.total)
+    expect(byModel.total.requests).toBe(5000)
   })
 
   test('a request that is recorded after its time was added counts once', async () => {

@@ -2,6 +2,7 @@ import { TokenBucket } from '../../../lib/token-bucket.ts'
 import type { BucketExchange, BucketGrant, BucketKind } from '../../../storage/ports/limit-leases.ts'
 import type { BucketStatus } from '../organization-limiter.ts'
 import type { PreparedExchange } from './exchange-rounds.ts'
+import { Expected, type ExpectedPart } from './expected.ts'
 import { Recent } from './recent.ts'
 import { abandonAll, type WaitingRequest } from './waiting-request.ts'
 
@@ -11,14 +12,13 @@ export class LeasedBucket {
   readonly #organization: string
   readonly #now: () => number
   readonly #used = new Recent((one, other) => one + other)
+  readonly #expected = new Expected()
   /** What can be taken without an exchange; negative for what was used beyond that. */
   #balance = 0
   #waiting: Waiting[] = []
   /** The exchanges that are running, and their corrections, which the known bucket does not have yet. */
   #exchanging = 0
   #correcting = 0
-  /** What will probably be taken soon. */
-  #expected = 0
   /** The bucket of the store as of the last exchange, whose time is on the clock of `performance.now()`. */
   #known: TokenBucket
   #knownAt = Number.NEGATIVE_INFINITY
@@ -49,6 +49,7 @@ export class LeasedBucket {
     if (amount > this.#balance) return false
     this.#balance -= amount
     this.#used.add(amount)
+    this.#expected.taken()
     return true
   }
 
@@ -61,6 +62,7 @@ export class LeasedBucket {
 
   /** Asks the store for the amount; resolves with 0, or with the milliseconds until it may be there. */
   take(amount: number): Promise<number> {
+    this.#expected.taken()
     return new Promise((resolve, reject) => this.#waiting.push({ amount, abandoned: false, resolve, reject }))
   }
 
@@ -69,9 +71,9 @@ export class LeasedBucket {
     abandonAll(this.#waiting.splice(0), error)
   }
 
-  /** The next exchange asks for this amount as well, if the bucket has plenty. */
-  expect(amount: number): void {
-    this.#expected += amount
+  /** The next exchange asks for this amount as well, as far as the bucket has plenty. */
+  expect(amount: number): ExpectedPart {
+    return this.#expected.add(amount)
   }
 
   /** Takes the amount even if it is not there; a negative amount is returned. */
@@ -102,8 +104,7 @@ export class LeasedBucket {
   /** Returns the next exchange if there is a reason for one; it answers the waiting requests. Without `keep` it returns all. */
   prepare(keep: boolean): PreparedExchange<BucketExchange, BucketGrant> | undefined {
     const sent = this.#waiting.splice(0, maxNeeds)
-    const wanted = keep ? this.#wanted(this.#expected) : 0
-    this.#expected = 0
+    const wanted = keep ? this.#wanted() : 0
     const kept = Math.min(Math.max(0, this.#balance), wanted)
     const correction = kept - this.#balance
     if (sent.length === 0 && correction === 0 && kept === wanted) return undefined
@@ -162,14 +163,20 @@ export class LeasedBucket {
     for (const { reject } of sent) reject(error)
   }
 
-  /** How much to hold: enough until the next exchange, but nothing of a bucket that has little left. */
-  #wanted(expected = 0): number {
-    const wanted = Math.ceil(Math.max(2 * this.#used.value, expected))
-    return this.#isLow(wanted) ? 0 : wanted
+  /** How much to hold: enough until the next exchange, but what is not expected only of a bucket that has plenty. */
+  #wanted(): number {
+    const wanted = Math.ceil(2 * this.#used.value)
+    const expected = Math.min(this.#expected.value, Math.max(0, this.#balance) + this.#plenty())
+    return Math.max(this.#isLow(wanted) ? 0 : wanted, expected)
   }
 
   #isLow(wanted: number): boolean {
-    return this.#known.remaining(this.#now()) < plentyFactor * Math.abs(wanted) + lastUnits
+    return this.#plenty() < Math.abs(wanted)
+  }
+
+  /** How much the bucket can spare. */
+  #plenty(): number {
+    return Math.max(0, Math.floor((this.#known.remaining(this.#now()) - lastUnits) / plentyFactor))
   }
 
   /** The level of the whole bucket: that of the last exchange, without what was used since. */
@@ -190,6 +197,6 @@ type Waiting = WaitingRequest & {
 const maxNeeds = 1000
 /** Until then, a request that the last exchange would have refused is refused without another one. */
 const maxRefusalAgeMs = 50
-/** A bucket that has, beyond the last units, this many times as much as is wanted has plenty. */
+/** A bucket has plenty if it has, beyond the last units, this many times as much as is wanted. */
 const plentyFactor = 10
 const lastUnits = 100

@@ -35,15 +35,10 @@ export class LeasedLimiter implements RoundMember {
     this.#concurrent.resize(limits.concurrentRequests)
   }
 
-  /** Counts a request, or throws the 429. */
-  takeRequest(): void | Promise<void> {
+  /** Counts a request, or throws the 429; `opensCall`: whether it is about to take a slot and tokens. */
+  takeRequest(opensCall: boolean): void | Promise<void> {
     const taken = this.#take(this.#requests, 1)
-    // The same exchange prepares the call that will follow.
-    if (taken) {
-      this.#tokens.expect(this.#lastTokens)
-      this.#concurrent.expect()
-    }
-    return taken
+    return taken && opensCall ? this.#leaseCall(taken) : taken
   }
 
   /** Takes tokens, or throws the 429. */
@@ -109,6 +104,18 @@ export class LeasedLimiter implements RoundMember {
   forgetSlots(): void {
     this.#concurrent.forget()
     this.#queued.forget()
+  }
+
+  /** The exchange that admits the request also leases what its call is about to take. */
+  async #leaseCall(admitted: Promise<void>): Promise<void> {
+    const parts = [this.#tokens.expect(this.#lastTokens), this.#concurrent.expect()]
+    try {
+      await admitted
+    } catch (error) {
+      for (const part of parts) part.rejected()
+      throw error
+    }
+    for (const part of parts) part.admitted()
   }
 
   #take(bucket: LeasedBucket, amount: number): void | Promise<void> {

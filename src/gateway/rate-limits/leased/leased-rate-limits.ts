@@ -37,10 +37,10 @@ export function createLeasedRateLimits(
   const limiters: LeasedLimiters = { ...cache, now: clock, memory }
 
   return {
-    admit(organization, onRejected) {
+    admit(organization, onRejected, opensCall = false) {
       const limiter = limiters.limiterOf(organization)
       limiter.setLimits(limitsOf(organization, defaults()))
-      const counted = countRequest(limiter, onRejected)
+      const counted = countRequest(limiter, opensCall, onRejected)
       if (counted) return counted.then(() => new LeasedAdmission(organization, limiters))
       return new LeasedAdmission(organization, limiters)
     },
@@ -53,6 +53,7 @@ export function createLeasedRateLimits(
 
 function countRequest(
   limiter: LeasedLimiter,
+  opensCall: boolean,
   onRejected: (status: RateLimitStatus) => void,
 ): void | Promise<void> {
   function reject(error: unknown): never {
@@ -60,7 +61,7 @@ function countRequest(
     throw error
   }
   try {
-    return limiter.takeRequest()?.catch(reject)
+    return limiter.takeRequest(opensCall)?.catch(reject)
   } catch (error) {
     reject(error)
   }

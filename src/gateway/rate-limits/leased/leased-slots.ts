@@ -1,5 +1,6 @@
 import type { SlotExchange, SlotGrant, SlotKind } from '../../../storage/ports/limit-leases.ts'
 import type { PreparedExchange } from './exchange-rounds.ts'
+import { Expected, type ExpectedPart } from './expected.ts'
 import { Recent } from './recent.ts'
 import { abandonAll, type WaitingRequest } from './waiting-request.ts'
 
@@ -8,6 +9,7 @@ export class LeasedSlots {
   readonly kind: SlotKind
   readonly #organization: string
   readonly #peak = new Recent(Math.max)
+  readonly #expected = new Expected()
   #limit: number
   #used = 0
   #held = 0
@@ -18,8 +20,6 @@ export class LeasedSlots {
   #sent = 0
   /** Until then, on the clock of `performance.now()`, no exchange would find more free slots. */
   #pausedUntil = 0
-  /** How many will probably be taken soon. */
-  #expected = 0
 
   constructor(kind: SlotKind, organization: string, limit: number) {
     this.kind = kind
@@ -37,8 +37,9 @@ export class LeasedSlots {
 
   /** Takes a slot if one is held and free. */
   tryTake(): boolean {
-    if (this.#waiting.length > 0) return false
-    return this.#takeHeld()
+    if (this.#waiting.length > 0 || !this.#takeHeld()) return false
+    this.#expected.taken()
+    return true
   }
 
   /** Whether this process alone uses as many as the limit allows. */
@@ -48,6 +49,7 @@ export class LeasedSlots {
 
   /** Asks the store for a slot; resolves with false if none is free. */
   take(): Promise<boolean> {
+    this.#expected.taken()
     return new Promise((resolve, reject) =>
       this.#waiting.push({ looks: 0, abandoned: false, resolve, reject }),
     )
@@ -58,9 +60,9 @@ export class LeasedSlots {
     abandonAll(this.#waiting.splice(0), error)
   }
 
-  /** The next exchange asks for one more, if there are plenty. */
-  expect(): void {
-    this.#expected++
+  /** The next exchange asks for one more, which a request takes as soon as it is admitted. */
+  expect(): ExpectedPart {
+    return this.#expected.add(1)
   }
 
   release(): void {
@@ -97,9 +99,8 @@ export class LeasedSlots {
   /** Returns the next exchange if there is a reason for one. Without `keep`, all unused slots are returned. */
   prepare(keep: boolean): PreparedExchange<SlotExchange, SlotGrant> | undefined {
     const sent = this.isLooking() ? this.#waiting.splice(0) : []
-    const used = this.#used + sent.length
-    const wanted = keep ? Math.max(used, this.#wanted(), this.#used + this.#expected) : used
-    this.#expected = 0
+    const used = this.#used + sent.length + (keep ? this.#expected.value : 0)
+    const wanted = keep ? Math.max(used, this.#wanted()) : used
     if (sent.length === 0 && this.#held === wanted) return undefined
     // What is not needed may be granted to another process, and must not be used while the exchange runs.
     const before = this.#held
@@ -151,9 +152,9 @@ export class LeasedSlots {
     return this.#limit - this.#others - this.#used < plentySlots
   }
 
-  /** The most that were used lately, and a quarter more. */
+  /** The most that were used lately, and a quarter more; or those that are about to be used. */
   #wanted(): number {
-    return Math.max(this.#used, Math.ceil(this.#peak.value * 1.25))
+    return Math.max(this.#used + this.#expected.value, Math.ceil(this.#peak.value * 1.25))
   }
 }
 

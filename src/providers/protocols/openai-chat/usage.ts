@@ -12,34 +12,27 @@ export function parseUsage(response: Fields): Usage | undefined {
   // Some providers count reasoning in the total, but not in the completion.
   const completionTokens = Math.max(countOf(counts.completion_tokens) ?? 0, total - promptTokens)
   if (promptTokens + completionTokens === 0) return undefined
+  const prompt = fieldsOf(counts.prompt_tokens_details)
+  const completion = fieldsOf(counts.completion_tokens_details)
+  const cachedTokens = parseCached(counts, prompt, promptTokens)
+  // Each part is limited to the total: providers have reported more.
   return {
     promptTokens,
     completionTokens,
-    ...parsePrompt(counts, promptTokens),
-    ...parseCompletion(counts, completionTokens),
+    cachedTokens,
+    cacheWriteTokens: countOf(prompt.cache_write_tokens, promptTokens - (cachedTokens ?? 0)),
+    promptAudioTokens: countOf(prompt.audio_tokens, promptTokens),
+    reasoningTokens: countOf(completion.reasoning_tokens, completionTokens),
+    completionAudioTokens: countOf(completion.audio_tokens, completionTokens),
   }
 }
 
-/** Limits each part to the total: providers have reported more. */
-function parsePrompt(counts: Fields, promptTokens: number): Partial<Usage> {
-  const details = fieldsOf(counts.prompt_tokens_details)
-  const cachedTokens =
+function parseCached(counts: Fields, details: Fields, promptTokens: number): number | undefined {
+  return (
     countOf(details.cached_tokens, promptTokens) ??
     countOf(counts.prompt_cache_hit_tokens, promptTokens) ??
     countOf(counts.cached_tokens, promptTokens)
-  return {
-    cachedTokens,
-    cacheWriteTokens: countOf(details.cache_write_tokens, promptTokens - (cachedTokens ?? 0)),
-    promptAudioTokens: countOf(details.audio_tokens, promptTokens),
-  }
-}
-
-function parseCompletion(counts: Fields, completionTokens: number): Partial<Usage> {
-  const details = fieldsOf(counts.completion_tokens_details)
-  return {
-    reasoningTokens: countOf(details.reasoning_tokens, completionTokens),
-    completionAudioTokens: countOf(details.audio_tokens, completionTokens),
-  }
+  )
 }
 
 function countOf(value: unknown, max: number = Number.MAX_SAFE_INTEGER): number | undefined {

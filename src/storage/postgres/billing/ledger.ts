@@ -4,7 +4,7 @@ import type { RequestMetadata } from '../../../domain/accounting/request-metadat
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { timeSortedId } from '../../../lib/id.ts'
 import { processRemoved } from '../../common/process-identity.ts'
-import { createSettlementRetries } from '../../common/settlement-retries.ts'
+import { createSettlementRetries, failedOutcome } from '../../common/settlement-retries.ts'
 import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports/ledger.ts'
 import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
 import { noWrites, type Write } from '../../ports/writes.ts'
@@ -15,22 +15,31 @@ import { toSettlement, toUsageRow } from './settlement.ts'
 
 /** The ledger in the PostgreSQL database. */
 export function createLedger(database: Database): Ledger {
-  const settleNow = createSettle(database)
+  const settleNow = createSettle(database.writer)
+  const record = createSettle(database.usageWriter)
   const closing = new AbortController()
   const retries = createSettlementRetries((request, outcome) => settleNow(request, outcome, {}))
 
   const settle: Ledger['settle'] = async (request, outcome, options = {}) => {
     const settled = settleNow(request, outcome, options)
-    settled.catch(() => retries.add(request, outcome))
-    if (!isOnlyUsage(options)) return await settled
-    // No caller is promised such a row, so the reply does not wait for it; while the database is unavailable it fails.
-    return await Promise.race([settled, accepted(database)])
+    settled.catch(() => retries.add(request, failedOutcome(outcome)))
+    return await settled
+  }
+
+  const recordUsage: Ledger['recordUsage'] = async (request, outcome) => {
+    const refusal = database.health.refusal()
+    if (refusal) {
+      retries.add(request, failedOutcome(outcome))
+      throw refusal
+    }
+    record(request, outcome, { reserved: false }).catch(() => retries.add(request, outcome))
   }
 
   return {
     reserve: (reservation, writes) => reserve(database, reservation, writes),
     write: (writes) => executeWrites(database, writes),
     settle,
+    recordUsage,
     settleEventually: (request, outcome, writes) =>
       retryWhileUnavailable(() => settleNow(request, outcome, { writes }), closing.signal),
     recover: (continues) =>
@@ -56,26 +65,14 @@ async function reserve(
 
 type SettleNow = (request: RequestMetadata, outcome: Outcome, options: SettleOptions) => Promise<Settlement>
 
-function createSettle({ writer, usageWriter }: Database): SettleNow {
+function createSettle(writer: Database['writer']): SettleNow {
   return async (request, outcome, options) => {
     const { id, organization } = request
     const { writes = noWrites, reserved = true } = options
     const usage = toUsageRow(request, outcome)
     const job = { kind: 'settle', id, organization, reserved, usage, entry: timeSortedId('led_') } as const
-    const target = isOnlyUsage(options) ? usageWriter : writer
-    return toSettlement(await target.write({ ...job, rows: toWriteRows(id, writes) }))
+    return toSettlement(await writer.write({ ...job, rows: toWriteRows(id, writes) }))
   }
-}
-
-function isOnlyUsage({ writes = noWrites, reserved = true }: SettleOptions): boolean {
-  return !reserved && writes.length === 0
-}
-
-/** Resolves as if the usage was recorded; rejects with 503 if it cannot be. */
-async function accepted({ health }: Database): Promise<Settlement> {
-  const refusal = health.refusal()
-  if (refusal) throw refusal
-  return { recorded: true, charged: 0n }
 }
 
 async function executeWrites({ writer }: Database, writes: readonly Write[]): Promise<void> {

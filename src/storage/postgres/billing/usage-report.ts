@@ -1,13 +1,44 @@
+import { OperatorReport } from '../../common/operator-report.ts'
+import type { UsageSlice } from '../../common/usage-slice.ts'
 import { type GroupRow, type SumsRow, toReport } from '../../common/usage-sums.ts'
 import type { UsageGrouping, UsageQuery, UsageReport } from '../../ports/usage-report.ts'
 import type { Query } from '../connection/connections.ts'
 import type { Database } from '../connection/database.ts'
 import { noOrganizationNamed } from '../../common/organization-rules.ts'
+import { addArrays, slicesStatement } from '../usage/slices.ts'
+import { ownerExistsSql } from '../usage/totals.ts'
 import { Parameters } from '../writer/statement.ts'
 import { readTimings, reportTimeoutMs } from './usage-timings.ts'
 
 /** Reports the usage of a time range; rejects with an error for the operator if the organization does not exist. */
-export function usageReport({ transact }: Database, request: UsageQuery): Promise<UsageReport> {
+export async function usageReport(database: Database, request: UsageQuery): Promise<UsageReport> {
+  const report = OperatorReport.of(request, addArrays)
+  return report ? await readTotals(database, request, report) : await readRows(database, request)
+}
+
+async function readTotals(
+  { query, readPages }: Database,
+  { organization, by }: UsageQuery,
+  report: OperatorReport,
+): Promise<UsageReport> {
+  const organizations = organization === undefined ? undefined : [await organizationId(query, organization)]
+  const statement = slicesStatement({ ...report, organizations })
+  await readPages<UsageSlice>(statement, reportTimeoutMs, tookTooLong, async (slices) => report.add(slices))
+  const names = namesOf[by]
+  const named = names === undefined ? [] : await query<{ readonly id: string; readonly name: string }>(names)
+  return report.report(new Map(named.map(({ id, name }) => [id, name])))
+}
+
+const namesOf: Readonly<Partial<Record<UsageGrouping, string>>> = {
+  org: 'SELECT id, name FROM organizations',
+  key: 'SELECT public_id id, name FROM api_keys',
+}
+
+function tookTooLong(): Error {
+  return new Error('The usage report took too long. Request a shorter period.')
+}
+
+function readRows({ transact }: Database, request: UsageQuery): Promise<UsageReport> {
   return transact(async (query) => {
     // One snapshot, so that the total matches the groups while requests finish.
     await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
@@ -16,11 +47,11 @@ export function usageReport({ transact }: Database, request: UsageQuery): Promis
 }
 
 async function report(query: Query, request: UsageQuery): Promise<UsageReport> {
-  const { from = 'usage', value, name = 'NULL', order } = groupings[request.by]
+  const { from = 'usage', value, order } = request.by === 'tag' ? byTag : byError
   const { condition, values } = await conditionOf(query, request)
   const rows = await query<GroupRow>(
-    `SELECT ${value} AS value, ${name} AS name, ${sums} FROM ${from} WHERE ${condition}
-    GROUP BY 1, 2 ORDER BY ${order ?? 'sum(cost) DESC NULLS LAST, count(*) DESC, 1 NULLS FIRST'}`,
+    `SELECT ${value} AS value, ${sums} FROM ${from} WHERE ${condition}
+    GROUP BY 1 ORDER BY ${order}`,
     values,
     reportTimeoutMs,
   )
@@ -30,12 +61,12 @@ async function report(query: Query, request: UsageQuery): Promise<UsageReport> {
     reportTimeoutMs,
   )
   const timings = await readTimings(query, { from, value, condition, values, failed })
-  return toReport(request, { rows, total, timings })
+  return toReport({ rows, total, timings })
 }
 
 async function conditionOf(query: Query, { organization, since, until }: UsageQuery) {
   const parameters = new Parameters()
-  const conditions = [`usage.created_at >= ${parameters.add(since)}`]
+  const conditions = [ownerExistsSql, `usage.created_at >= ${parameters.add(since)}`]
   if (until !== undefined) conditions.push(`usage.created_at < ${parameters.add(until)}`)
   if (organization !== undefined)
     conditions.push(`usage.organization_id = ${parameters.add(await organizationId(query, organization))}`)
@@ -53,39 +84,19 @@ async function organizationId(query: Query, name: string): Promise<string> {
 
 const failed = '(error IS NOT NULL OR status NOT BETWEEN 200 AND 299)'
 
-type Grouping = {
-  readonly value: string
-  readonly name?: string
-  readonly from?: string
-  readonly order?: string
+type Grouping = { readonly value: string; readonly from?: string; readonly order: string }
+
+const byTag: Grouping = {
+  value: 'tag.value',
+  // A tag that a request repeats counts once.
+  from: `usage LEFT JOIN LATERAL (
+    SELECT DISTINCT value FROM json_array_elements_text(usage.tags::json)) tag ON true`,
+  order: 'sum(cost) DESC NULLS LAST, count(*) DESC, 1 NULLS FIRST',
 }
 
-const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
-  model: { value: 'usage.model' },
-  provider: { value: 'usage.provider' },
-  org: {
-    value: 'o.name',
-    from: 'usage LEFT JOIN organizations o ON o.id = usage.organization_id',
-  },
-  key: {
-    value: 'usage.key_id',
-    name: 'k.name',
-    from: 'usage LEFT JOIN api_keys k ON k.public_id = usage.key_id',
-  },
-  tag: {
-    value: 'tag.value',
-    // A tag that a request repeats counts once.
-    from: `usage LEFT JOIN LATERAL (
-      SELECT DISTINCT value FROM json_array_elements_text(usage.tags::json)) tag ON true`,
-  },
-  error: {
-    value: `CASE WHEN ${failed} THEN coalesce(error, 'status_' || status) END`,
-    order: 'count(*) DESC, 1 NULLS FIRST',
-  },
-  day: {
-    value: "to_char(to_timestamp(usage.created_at / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
-    order: '1',
-  },
+const byError: Grouping = {
+  value: `CASE WHEN ${failed} THEN coalesce(error, 'status_' || status) END`,
+  order: 'count(*) DESC, 1 NULLS FIRST',
 }
 
 const hasTokens = 'prompt_tokens + completion_tokens > 0'

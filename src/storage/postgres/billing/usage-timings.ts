@@ -1,4 +1,5 @@
 import { type TimeCount, timingOf } from '../../common/timings.ts'
+import { roundedTimeSql, type TimeColumn } from '../../common/usage-totals.ts'
 import type { Timing, Timings } from '../../ports/usage-report.ts'
 import type { Query } from '../connection/connections.ts'
 
@@ -24,7 +25,7 @@ export async function readTimings(query: Query, rows: TimedRows) {
   }
 }
 
-async function readTime(query: Query, rows: TimedRows, time: string) {
+async function readTime(query: Query, rows: TimedRows, time: TimeColumn) {
   const byValue = Map.groupBy(await readCounts(query, rows, time), ({ value }) => value)
   const all = await readCounts(query, { ...rows, from: 'usage', value: 'NULL' }, time)
   return {
@@ -37,13 +38,11 @@ async function readTime(query: Query, rows: TimedRows, time: string) {
 function readCounts(
   query: Query,
   { from, value, condition, values, failed }: TimedRows,
-  time: string,
+  time: TimeColumn,
 ): Promise<readonly TimeCount[]> {
-  const rounded = `CASE WHEN ${time} < 1000 THEN ${time} WHEN ${time} < 10000 THEN ${time} / 10 * 10
-    WHEN ${time} < 100000 THEN ${time} / 100 * 100 ELSE ${time} / 1000 * 1000 END`
   return query<TimeCount>(
-    `SELECT ${value} AS value, ${rounded} AS time, count(*) AS count FROM ${from}
-    WHERE ${condition} AND NOT ${failed} AND ${time} IS NOT NULL GROUP BY 1, 2`,
+    `SELECT ${value} AS value, ${roundedTimeSql(time)} AS time, count(*) AS count FROM ${from}
+    WHERE ${condition} AND NOT ${failed} AND usage.${time} IS NOT NULL GROUP BY 1, 2`,
     values,
     reportTimeoutMs,
   )

@@ -1,44 +1,89 @@
 import { isCanceled, toOutage } from '../postgres-errors.ts'
-import type { Connections } from './connections.ts'
+import type { Statement } from '../writer/statement.ts'
+import type { Connection, Connections } from './connections.ts'
 
 /**
- * Runs one statement that only reads. The server itself ends it after the timeout, so that nothing goes on working for a
+ * Reads with one statement. The server itself ends it after the timeout, so that nothing goes on working for a
  * caller that has its error; rejects with `timeoutError()` then, and with 503 if the database is unavailable.
  */
-export type BoundedRead = <Row>(
-  text: string,
-  values: readonly unknown[],
-  timeoutMs: number,
-  timeoutError: () => Error,
-) => Promise<readonly Row[]>
+export type BoundedReads = {
+  /** Resolves with all rows. */
+  readWithin<Row>(statement: Statement, timeoutMs: number, timeoutError: () => Error): Promise<readonly Row[]>
+  /** Passes the rows on in pages, however many there are: the next page is on its way while one is handled. */
+  readPages<Row>(
+    statement: Statement,
+    timeoutMs: number,
+    timeoutError: () => Error,
+    onPage: (rows: readonly Row[]) => Promise<void>,
+  ): Promise<void>
+}
 
 /** The server ends a statement first; this is for a server that does not answer. */
 const graceMs = 1000
+/** The rows of a page. */
+const pageRows = 2000
 
-/** To compile such a statement takes longer than to run it; its intermediate results need memory. */
-const settings = "SET LOCAL jit = off; SET LOCAL work_mem = '64MB'"
+/** To compile such a statement takes longer than to run it; its intermediate results need memory. All rows are read. */
+const settings = "SET LOCAL jit = off; SET LOCAL work_mem = '64MB'; SET LOCAL cursor_tuple_fraction = 1"
 
-/** See `BoundedRead`. */
-export function createBoundedRead(connections: Connections): BoundedRead {
-  return async <Row>(
-    text: string,
-    values: readonly unknown[],
-    timeoutMs: number,
-    timeoutError: () => Error,
-  ) => {
-    try {
-      return await connections.use(async ({ send }) => {
-        const opened = send(
-          `BEGIN READ ONLY; SET LOCAL statement_timeout = ${Math.max(1, Math.floor(timeoutMs))}; ${settings}`,
-        )
-        opened.catch(() => {})
+/** See `BoundedReads`. */
+export function createBoundedReads(connections: Connections): BoundedReads {
+  return {
+    readWithin: <Row>({ text, values }: Statement, timeoutMs: number, timeoutError: () => Error) =>
+      readOnly(connections, timeoutMs, timeoutError, async (send) => {
         const { rows } = await send<Row>(text, values, timeoutMs + graceMs)
-        await opened
-        await send('COMMIT')
         return rows
+      }),
+    async readPages<Row>(
+      statement: Statement,
+      timeoutMs: number,
+      timeoutError: () => Error,
+      onPage: (rows: readonly Row[]) => Promise<void>,
+    ) {
+      const deadline = performance.now() + timeoutMs
+      await readOnly(connections, timeoutMs, timeoutError, async (send) => {
+        for await (const rows of pagesOf<Row>(statement, send, timeoutMs + graceMs)) {
+          if (performance.now() > deadline) throw timeoutError()
+          await onPage(rows)
+        }
       })
-    } catch (error) {
-      throw isCanceled(error) ? timeoutError() : toOutage(error)
-    }
+    },
+  }
+}
+
+/** Runs the work in a transaction that only reads; what it sends without waiting is sent with the beginning. */
+async function readOnly<Value>(
+  connections: Connections,
+  timeoutMs: number,
+  timeoutError: () => Error,
+  work: (send: Connection['send']) => Promise<Value>,
+): Promise<Value> {
+  const begin = `BEGIN READ ONLY; SET LOCAL statement_timeout = ${Math.max(1, Math.floor(timeoutMs))}`
+  try {
+    return await connections.use(async ({ send }) => {
+      const [, value] = await Promise.all([send(`${begin}; ${settings}`), work(send)])
+      await send('COMMIT')
+      return value
+    })
+  } catch (error) {
+    throw isCanceled(error) ? timeoutError() : toOutage(error)
+  }
+}
+
+async function* pagesOf<Row>(
+  { text, values }: Statement,
+  send: Connection['send'],
+  timeoutMs: number,
+): AsyncGenerator<readonly Row[]> {
+  const declared = send(`DECLARE page NO SCROLL CURSOR FOR ${text}`, values, timeoutMs)
+  const fetch = () => send<Row>(`FETCH ${pageRows} FROM page`, [], timeoutMs)
+  const [, first] = await Promise.all([declared, fetch()])
+  for (let { rows } = first; ;) {
+    const next = rows.length < pageRows ? undefined : fetch()
+    // It is awaited after this page, unless the reader stops.
+    next?.catch(() => {})
+    yield rows
+    if (next === undefined) return
+    rows = (await next).rows
   }
 }

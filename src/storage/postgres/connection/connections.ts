@@ -32,16 +32,25 @@ export type Result<Row> = { readonly command: string; readonly rows: readonly Ro
 /** The time to wait for a connection, and for the result of a statement. */
 const connectTimeoutMs = 3000
 export const statementTimeoutMs = 5000
-/** An idle connection is closed after this time. */
+/** An idle connection is closed after this time, unless it is to be kept. */
 const idleTimeoutMs = 30_000
 
+export type ConnectionsOptions = {
+  /** Whether idle connections stay open: a request does not wait for another one then. */
+  readonly keepIdle?: boolean
+}
+
 /** Opens up to `max` connections to the database with this URL, none of them yet. */
-export function openConnections(url: Secret, max: number): Connections {
+export function openConnections(
+  url: Secret,
+  max: number,
+  { keepIdle = false }: ConnectionsOptions = {},
+): Connections {
   const pool = new Pool({
     connectionString: url.reveal(),
     max,
     connectionTimeoutMillis: connectTimeoutMs,
-    idleTimeoutMillis: idleTimeoutMs,
+    idleTimeoutMillis: keepIdle ? 0 : idleTimeoutMs,
     query_timeout: statementTimeoutMs,
     keepAlive: true,
     application_name: 'weir',

@@ -9,22 +9,20 @@ import { outageMessage } from '../postgres-errors.ts'
 import type { Job } from '../writer/batch.ts'
 import { createTransact, type Transact } from '../writer/transaction.ts'
 import { createWriter, type Writer, type WriterOptions } from '../writer/writer.ts'
-import { type BoundedRead, createBoundedRead } from './bounded-read.ts'
+import { type BoundedReads, createBoundedReads } from './bounded-read.ts'
 import { type Connections, createQuery, openConnections, type Query } from './connections.ts'
 import { databaseLabel } from './database-url.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 
 /** An open database with the newest schema. */
-export type Database = {
+export type Database = BoundedReads & {
   /** The host and the name of the database, without user and password. */
   readonly label: string
   /** This process, which owns what it reserves and queues. */
   readonly process: ProcessIdentity
   /** Runs one statement in a transaction of its own. */
   readonly query: Query
-  /** Runs one statement that reads, with a timeout of its own. */
-  readonly readWithin: BoundedRead
   readonly transact: Transact
   /** Commits reservations, settlements and their writes in groups. */
   readonly writer: Writer
@@ -81,7 +79,7 @@ function assemble(url: Secret, connections: Connections, { label, log, options }
     label,
     process: createProcessIdentity(),
     query,
-    readWithin: createBoundedRead(connections),
+    ...createBoundedReads(connections),
     transact,
     writer,
     usageWriter,

@@ -103,9 +103,16 @@ const adopt = `INSERT INTO runs (response_id, process_id, request_id)
 const anyAbandoned = `SELECT FROM runs
   WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = runs.process_id) AND process_id <> $1 LIMIT 1`
 
-const claimAbandoned = `WITH taken AS (
-    SELECT r.id, r.organization_id, request_id FROM runs JOIN responses r ON r.id = runs.response_id
-    WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = runs.process_id) AND runs.process_id <> $1
+/**
+ * The processes that are gone are read first: of a row that another claim has just changed, PostgreSQL repeats a join, but not
+ * a condition of the form NOT EXISTS, and would claim the run of a process that is alive.
+ */
+const claimAbandoned = `WITH gone AS MATERIALIZED (
+    SELECT DISTINCT process_id FROM runs
+    WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = runs.process_id) AND process_id <> $1),
+  taken AS (
+    SELECT r.id, r.organization_id, request_id
+    FROM gone JOIN runs USING (process_id) JOIN responses r ON r.id = runs.response_id
     ORDER BY r.id LIMIT $2 ${locked} SKIP LOCKED),
   claimed AS (UPDATE runs SET process_id = $1 FROM taken WHERE response_id = taken.id),
   moved AS (UPDATE reservations v SET process_id = $1 FROM taken WHERE v.request_id = taken.request_id)

@@ -1,16 +1,16 @@
 import { serverTime } from '../connection/clock.ts'
 import type { Query } from '../connection/connections.ts'
-import type { ProcessBeat, Processes } from '../../ports/processes.ts'
+import type { ListedProcess, Processes } from '../../ports/processes.ts'
 
 /** Every statement may run twice, because `query` repeats one whose connection was lost. */
 export function createProcesses(query: Query): Processes {
   const run = <Row>(text: string, ...values: readonly unknown[]) => query<Row>(text, values, timeoutMs)
   return {
-    async enter(id) {
-      await run(enter, id)
+    async enter(id, osProcess) {
+      await run(enter, id, osProcess ?? null)
     },
     beat: async (id) => (await run(beat, id)).length > 0,
-    list: () => run<ProcessBeat>('SELECT id, beat FROM processes ORDER BY started_at, id'),
+    list: () => run<ListedProcess>(list),
     remove: async (process) => (await run(remove, process.id, process.beat)).length > 0,
     async leave(id) {
       await run(remove, id, null)
@@ -21,7 +21,10 @@ export function createProcesses(query: Query): Processes {
 /** Less than the time between two beats. */
 const timeoutMs = 1500
 
-const enter = `INSERT INTO processes (id, beat, started_at) VALUES ($1, 0, ${serverTime}) ON CONFLICT DO NOTHING`
+const enter = `INSERT INTO processes (id, beat, started_at, os_process) VALUES ($1, 0, ${serverTime}, $2)
+  ON CONFLICT DO NOTHING`
+
+const list = 'SELECT id, beat, os_process "osProcess" FROM processes ORDER BY started_at, id'
 
 const beat = 'UPDATE processes SET beat = beat + 1 WHERE id = $1 RETURNING id'
 

@@ -1,6 +1,7 @@
 import type { Secret } from '../../../lib/secret.ts'
 import { settleWithin } from '../../../lib/time.ts'
 import type { SharedStore } from '../../ports/shared-store.ts'
+import { ownOsProcess } from '../../common/os-process.ts'
 import { createQuery, openConnections } from '../connection/connections.ts'
 import { type Database, operatorError } from '../connection/database.ts'
 import { createRunClaims } from '../responses/run-claims.ts'
@@ -23,17 +24,21 @@ export async function openSharedStore(
 ): Promise<OpenSharedStore> {
   // The beats have a connection of their own, so that a busy process is not taken for a dead one.
   const connections = openConnections(url, 1)
-  const ofLimits = openConnections(url, 1)
+  const ofLimits = openConnections(url, 1, { keepIdle: true })
   const shared = {
     process: database.process,
     processes: createProcesses(createQuery(connections)),
     runs: createRunClaims(database.query, database.transact),
     leases: createLimitLeases(ofLimits, { health: database.health, now: clock }),
   }
-  await shared.processes.enter(shared.process.id()).catch(async (error) => {
-    await connections.close()
+  // The first request finds it open. If that fails now, it is tried again then.
+  const opened = ofLimits.use(async () => {}).catch(() => {})
+  await shared.processes.enter(shared.process.id(), ownOsProcess()).catch(async (error) => {
+    await opened
+    await Promise.all([connections.close(), ofLimits.close()])
     throw operatorError(error, database.label)
   })
+  await opened
   return {
     ...shared,
     async leave() {

@@ -30,11 +30,15 @@ type Due = { readonly rows: boolean; readonly late: boolean; readonly beyond: bo
 
 const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
-const selectDue = `SELECT
-    EXISTS (SELECT 1 FROM usage WHERE created_at >= r.until AND created_at < r.fence) AS rows,
-    EXISTS (SELECT 1 FROM usage_late WHERE created_at < r.until) AS late,
-    EXISTS (SELECT 1 FROM usage WHERE created_at >= r.fence AND created_at < ${now} - ${totalsLagMs}) AS beyond
+/** Of each range, only the first row is read, from the index: EXISTS would let the server read the whole table instead. */
+const selectDue = `SELECT coalesce(${firstSince('usage', 'r.until')} < r.fence, false) AS rows,
+    coalesce(${firstSince('usage_late', '0')} < r.until, false) AS late,
+    coalesce(${firstSince('usage', 'r.fence')} < ${now} - ${totalsLagMs}, false) AS beyond
   FROM usage_rollup r`
+
+function firstSince(table: 'usage' | 'usage_late', time: string): string {
+  return `(SELECT min(created_at) FROM ${table} WHERE created_at >= ${time})`
+}
 
 async function moveFence(query: Query): Promise<void> {
   await lockOutRecording(query)

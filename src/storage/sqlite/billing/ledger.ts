@@ -7,12 +7,20 @@ import { noWrites, type Write } from '../../ports/writes.ts'
 import type { Database } from '../connection/database.ts'
 import type { Writer } from '../writer/writer.ts'
 import { type ExecuteWrites, prepareWrites } from '../writes.ts'
+import { type FinishedRequest, GatheredUsage } from './gathered-usage.ts'
 import { type OpenReservation, prepareReservations, type Reservations } from './reservations.ts'
-import { createSettlementRetries } from '../../common/settlement-retries.ts'
+import {
+  createSettlementRetries,
+  failedOutcome,
+  type SettlementRetries,
+} from '../../common/settlement-retries.ts'
 import { prepareSettle, type Settle } from './settlement.ts'
 
-/** The ledger in the SQLite database. `now` returns milliseconds since 1970. */
-export function createLedger(database: Database, writer: Writer, now: () => number = Date.now): Ledger {
+/** The ledger in the SQLite database, whose reports call `flush` before they read. */
+export type SqliteLedger = Ledger & Pick<GatheredUsage, 'flush'>
+
+/** Creates the ledger. `now` returns milliseconds since 1970. */
+export function createLedger(database: Database, writer: Writer, now: () => number = Date.now): SqliteLedger {
   const reservations = prepareReservations(database)
   const settleNow = prepareSettle(database, reservations, now)
   const execute = prepareWrites(database)
@@ -20,6 +28,7 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
   const retries = createSettlementRetries((request, outcome) =>
     writer.write(() => settleNow(request, outcome, true)),
   )
+  const recording = createRecording(settleNow, writer, retries)
 
   function settleWith(request: RequestMetadata, outcome: Outcome, options: SettleOptions): Settlement {
     const { writes = noWrites, reserved = true } = options
@@ -30,7 +39,7 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
 
   const settle: Ledger['settle'] = (request, outcome, options = {}) => {
     const settled = writer.write(() => settleWith(request, outcome, options), isDurable(options))
-    settled.catch(() => retries.add(request, outcome))
+    settled.catch(() => retries.add(request, failedOutcome(outcome)))
     return settled
   }
 
@@ -41,10 +50,12 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
     reserve: createReserve(reservations, execute, writer),
     write: (writes) => writer.write(() => execute(writes)),
     settle,
+    ...recording,
     settleEventually,
     recover: createRecovery(reservations, settleNow, writer),
     close() {
       closing.abort(serviceUnavailable('The gateway is shutting down.'))
+      void recording.flush()
       retries.close()
     },
   }
@@ -67,6 +78,40 @@ function createReserve(
     return writer.write(() => reserveWith(reservation, writes), durable)
   }
 }
+
+type Recording = Pick<SqliteLedger, 'recordUsage' | 'flush'>
+
+function createRecording(settleNow: Settle, writer: Writer, retries: SettlementRetries): Recording {
+  const gathered = new GatheredUsage(
+    // What was written without a charge may be lost in a power cut.
+    (rows) =>
+      writer.write(
+        () => recordAll(rows),
+        () => false,
+      ),
+    ({ request, outcome }) => retries.add(request, outcome),
+  )
+
+  function recordAll(rows: readonly FinishedRequest[]): void {
+    for (const { request, outcome } of rows) settleNow(request, outcome, false)
+  }
+
+  return {
+    recordUsage(request, outcome) {
+      const refusal = writer.refusal()
+      if (refusal) {
+        retries.add(request, failedOutcome(outcome))
+        return Promise.reject(refusal)
+      }
+      gathered.add({ request, outcome })
+      return accepted
+    },
+    flush: () => gathered.flush(),
+  }
+}
+
+/** The same for all requests: it has no value. */
+const accepted = Promise.resolve()
 
 /** A usage row without a charge and without writes may be lost in a power cut: no caller was promised it. */
 function isDurable({ writes = noWrites }: SettleOptions): (settlement: Settlement) => boolean {

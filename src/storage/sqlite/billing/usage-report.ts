@@ -1,10 +1,14 @@
 import { and, eq, gte, lt, sql, type SQL } from 'drizzle-orm'
+import { OperatorReport } from '../../common/operator-report.ts'
 import { type GroupRow, type SumsRow, toReport } from '../../common/usage-sums.ts'
 import type { UsageGrouping, UsageQuery, UsageReport } from '../../ports/usage-report.ts'
 import type { Database } from '../connection/database.ts'
+import { organizationExistsSql } from '../organizations/organization-row.ts'
 import { accountNamed } from '../organizations/organizations.ts'
 import { read } from '../sqlite-errors.ts'
 import { api_keys, organizations, usage } from '../tables.ts'
+import { addTimes } from '../usage/histogram.ts'
+import { prepareReadUsage } from '../usage/read-usage.ts'
 import { readTimings } from './usage-timings.ts'
 
 /** Reports the usage of a time range; rejects with an error for the operator if the organization does not exist. */
@@ -15,51 +19,69 @@ export function usageReport(database: Database, query: UsageQuery): Promise<Usag
 }
 
 function reportNow(database: Database, query: UsageQuery): UsageReport {
-  const { from, value, name, order } = groupings[query.by]
-  const condition = conditionOf(database, query)
+  const organization =
+    query.organization === undefined ? undefined : accountNamed(database, query.organization).id
+  const report = OperatorReport.of(query, addTimes)
+  if (report === undefined) return readRows(database, query, organization)
+  const { ranges, widthMs, by } = report
+  const organizations = organization === undefined ? undefined : [organization]
+  const batches = prepareReadUsage(database)({ organizations, ranges, widthMs, by: new Set(by) })
+  for (const slices of batches) report.add(slices)
+  return report.report(namesOf(database, query.by))
+}
+
+/** The names of organizations or keys, by their ids. */
+function namesOf({ query }: Database, by: UsageGrouping): ReadonlyMap<string, string> {
+  if (by === 'org')
+    return new Map(
+      query
+        .select({ id: organizations.id, name: organizations.name })
+        .from(organizations)
+        .all()
+        .map(({ id, name }) => [id, name]),
+    )
+  if (by !== 'key') return new Map()
+  const keys = query.select({ id: api_keys.public_id, name: api_keys.name }).from(api_keys).all()
+  return new Map(keys.map(({ id, name }) => [id, name]))
+}
+
+function readRows(database: Database, query: UsageQuery, organization: string | undefined): UsageReport {
+  const { from, value, order } = query.by === 'tag' ? byTag : byError
+  const condition = conditionOf(query, organization)
   const rows = database.query.all<GroupRow>(
-    sql`select ${value} as value, ${name ?? sql`null`} as name, ${sums} from ${from ?? usage} where ${condition}
-      group by 1 order by ${order ?? sql`sum(${usage.cost}) desc, count(*) desc, 1`}`,
+    sql`select ${value} as value, ${sums} from ${from ?? usage} where ${condition} group by 1 order by ${order}`,
   )
   const timings = readTimings(database, { from, value, condition, failed })
   const [total] = database.query.all<SumsRow>(sql`select ${sums} from ${usage} where ${condition}`)
-  return toReport(query, { rows, total, timings })
+  return toReport({ rows, total, timings })
 }
 
-function conditionOf(database: Database, { organization, since, until }: UsageQuery): SQL | undefined {
-  const owner = organization === undefined ? undefined : accountNamed(database, organization).id
+function conditionOf({ since, until }: UsageQuery, organization: string | undefined): SQL | undefined {
   return and(
-    owner === undefined ? undefined : eq(usage.organization_id, owner),
+    organization === undefined ? ownerExists : eq(usage.organization_id, organization),
     gte(usage.created_at, since),
     until === undefined ? undefined : lt(usage.created_at, until),
   )
 }
 
+const ownerExists = sql`exists (select 1 from ${organizations}
+  where ${organizations.id} = ${usage.organization_id} and ${sql.raw(organizationExistsSql)})`
+
 const failed = sql`(${usage.error} is not null or ${usage.status} not between 200 and 299)`
 
-type Grouping = { readonly value: SQL; readonly name?: SQL; readonly from?: SQL; readonly order?: SQL }
+type Grouping = { readonly value: SQL; readonly from?: SQL; readonly order: SQL }
 
-const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
-  model: { value: sql`${usage.model}` },
-  provider: { value: sql`${usage.provider}` },
-  org: {
-    value: sql`(select ${organizations.name} from ${organizations} where ${organizations.id} = ${usage.organization_id})`,
-  },
-  key: {
-    value: sql`${usage.key_id}`,
-    name: sql`(select ${api_keys.name} from ${api_keys} where ${api_keys.public_id} = ${usage.key_id})`,
-  },
-  tag: {
-    value: sql`tag.value`,
-    // A tag that a request repeats counts once.
-    from: sql`${usage} left join json_each(${usage.tags}) tag on not exists (
-      select 1 from json_each(${usage.tags}) earlier where earlier.value = tag.value and earlier.key < tag.key)`,
-  },
-  error: {
-    value: sql`case when ${failed} then coalesce(${usage.error}, 'status_' || ${usage.status}) end`,
-    order: sql`count(*) desc, 1`,
-  },
-  day: { value: sql`strftime('%Y-%m-%d', ${usage.created_at} / 1000, 'unixepoch')`, order: sql`1` },
+const byTag: Grouping = {
+  value: sql`tag.value`,
+  // A tag that a request repeats counts once.
+  from: sql`${usage} left join json_each(${usage.tags}) tag on not exists (
+    select 1 from json_each(${usage.tags}) earlier where earlier.value = tag.value and earlier.key < tag.key)`,
+  order: sql`sum(${usage.cost}) desc, count(*) desc, 1`,
+}
+
+const byError: Grouping = {
+  value: sql`case when ${failed} then coalesce(${usage.error}, 'status_' || ${usage.status}) end`,
+  order: sql`count(*) desc, 1`,
 }
 
 const hasTokens = sql`${usage.prompt_tokens} + ${usage.completion_tokens} > 0`

@@ -2,6 +2,7 @@ import { sql, type SQL } from 'drizzle-orm'
 import type { Database } from '../connection/database.ts'
 import { usage } from '../tables.ts'
 import { type TimeCount, timingOf } from '../../common/timings.ts'
+import { roundedTimeSql, type TimeColumn } from '../../common/usage-totals.ts'
 import type { Timings } from '../../ports/usage-report.ts'
 
 /** The rows to read, and their grouping. */
@@ -15,15 +16,15 @@ export type TimedRows = {
 
 /** Reads the timings of requests that did not fail: by the value of a group, and in total, counting each request once. */
 export function readTimings(database: Database, rows: TimedRows) {
-  const latency = readTime(database, rows, sql`${usage.latency_ms}`)
-  const firstToken = readTime(database, rows, sql`${usage.first_token_ms}`)
+  const latency = readTime(database, rows, 'latency_ms')
+  const firstToken = readTime(database, rows, 'first_token_ms')
   return {
     of: (value: string | null): Timings => ({ latency: latency.of(value), firstToken: firstToken.of(value) }),
     total: { latency: latency.total(), firstToken: firstToken.total() },
   }
 }
 
-function readTime(database: Database, rows: TimedRows, time: SQL) {
+function readTime(database: Database, rows: TimedRows, time: TimeColumn) {
   const counts = readCounts(database, rows, time)
   const byValue = Map.groupBy(counts, ({ value }) => value)
   return {
@@ -39,12 +40,10 @@ function readTime(database: Database, rows: TimedRows, time: SQL) {
 function readCounts(
   database: Database,
   { from, value, condition, failed }: TimedRows,
-  time: SQL,
+  time: TimeColumn,
 ): TimeCount[] {
-  const rounded = sql`case when ${time} < 1000 then ${time} when ${time} < 10000 then ${time} / 10 * 10
-    when ${time} < 100000 then ${time} / 100 * 100 else ${time} / 1000 * 1000 end`
   return database.query.all<TimeCount>(
-    sql`select ${value} as value, ${rounded} as time, count(*) as count from ${from ?? usage}
-      where ${condition} and not ${failed} and ${time} is not null group by 1, 2`,
+    sql`select ${value} as value, ${sql.raw(roundedTimeSql(time))} as time, count(*) as count from ${from ?? usage}
+      where ${condition} and not ${failed} and ${usage[time]} is not null group by 1, 2`,
   )
 }

@@ -6,6 +6,7 @@ import negativeBalances from '../../../../drizzle/0004_negative_balances.sql' wi
 import deletionInSteps from '../../../../drizzle/0005_deletion_in_steps.sql' with { type: 'text' }
 import usageTotals from '../../../../drizzle/0006_usage_totals.sql' with { type: 'text' }
 import processes from '../../../../drizzle/0007_processes.sql' with { type: 'text' }
+import osProcesses from '../../../../drizzle/0008_os_processes.sql' with { type: 'text' }
 
 /** The SQL of every migration, in the order of drizzle/meta/_journal.json; its length is the newest schema. */
 export const migrations: readonly string[] = [
@@ -17,4 +18,5 @@ export const migrations: readonly string[] = [
   deletionInSteps,
   usageTotals,
   processes,
+  osProcesses,
 ]

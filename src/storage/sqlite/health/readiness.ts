@@ -5,9 +5,12 @@ import { outageMessage } from '../sqlite-errors.ts'
 import type { Writer } from '../writer/writer.ts'
 import { type Health, prepareWriteProbe } from './health.ts'
 
-/** The time for which a commit proves that the database works, and for which it proves that no lock is held. */
+/**
+ * The time for which a commit proves that the database works, and for which it proves that no lock is held: under load,
+ * the usage of requests is committed more often.
+ */
 const commitTrustMs = 1000
-const lockTrustMs = 5
+const lockTrustMs = 100
 /** The time for which the result of a probe is reused, however often clients ask. */
 export const probeTrustMs = 250
 

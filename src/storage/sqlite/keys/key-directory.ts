@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
+import { lazy } from '../../../lib/lazy.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationColumns, organizationExists, toOrganization } from '../organizations/organization-row.ts'
 import { api_keys, organizations } from '../tables.ts'
@@ -13,7 +14,7 @@ type CachedKey = { readonly key: KnownKey; readonly readAt: number }
 
 /** Caches the keys that exist; unknown ids are not cached, so that clients cannot fill the cache. `now` is monotonic. */
 export function createKeyDirectory(database: Database, now = () => performance.now()): KeyDirectory {
-  const query = prepareLookup(database)
+  const query = lazy(() => prepareLookup(database))
   const entries = new Map<string, CachedKey>()
 
   function find(publicId: string): KnownKey | undefined {
@@ -35,6 +36,8 @@ export function createKeyDirectory(database: Database, now = () => performance.n
   return { find, refresh: () => entries.clear() }
 }
 
+type Lookup = ReturnType<typeof prepareLookup>
+
 function prepareLookup(database: Database) {
   return database.query
     .select({ key: api_keys, organization: organizationColumns })
@@ -44,7 +47,7 @@ function prepareLookup(database: Database) {
     .prepare()
 }
 
-function lookUp(query: ReturnType<typeof prepareLookup>, publicId: string): KnownKey | undefined {
+function lookUp(query: () => Lookup, publicId: string): KnownKey | undefined {
   const row = readRow(query, publicId)
   if (row === undefined) return undefined
   return {
@@ -57,9 +60,9 @@ function lookUp(query: ReturnType<typeof prepareLookup>, publicId: string): Know
 }
 
 /** An unavailable database must not look like an unknown key. */
-function readRow(query: ReturnType<typeof prepareLookup>, publicId: string) {
+function readRow(query: () => Lookup, publicId: string) {
   try {
-    return query.get({ publicId })
+    return query().get({ publicId })
   } catch (error) {
     throw serviceUnavailable(
       'The API key cannot be verified because the database is unavailable. Try again later.',

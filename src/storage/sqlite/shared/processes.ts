@@ -1,5 +1,5 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import type { ProcessBeat, Processes } from '../../ports/processes.ts'
+import type { ListedProcess, Processes } from '../../ports/processes.ts'
 import { isBusy, toOutage } from '../sqlite-errors.ts'
 
 /** The processes, and a function that closes the connection. */
@@ -21,8 +21,8 @@ export function openProcesses(file: string, now: () => number = Date.now): OpenP
     return removed
   })
   return {
-    async enter(id) {
-      await whenUnlocked(() => statements.enter.run(id, now()))
+    async enter(id, osProcess) {
+      await whenUnlocked(() => statements.enter.run(id, now(), osProcess ?? null))
     },
     beat: (id) => whenUnlocked(() => statements.beat.run(id).changes > 0),
     list: () => whenUnlocked(() => statements.list.all()),
@@ -36,11 +36,13 @@ export function openProcesses(file: string, now: () => number = Date.now): OpenP
 
 function prepareStatements(sqlite: Sqlite) {
   return {
-    enter: sqlite.prepare<unknown, [string, number]>(
-      'INSERT INTO processes (id, beat, started_at) VALUES (?, 0, ?) ON CONFLICT DO NOTHING',
+    enter: sqlite.prepare<unknown, [string, number, string | null]>(
+      'INSERT INTO processes (id, beat, started_at, os_process) VALUES (?, 0, ?, ?) ON CONFLICT DO NOTHING',
     ),
     beat: sqlite.prepare<unknown, [string]>('UPDATE processes SET beat = beat + 1 WHERE id = ?'),
-    list: sqlite.prepare<ProcessBeat, []>('SELECT id, beat FROM processes ORDER BY started_at, id'),
+    list: sqlite.prepare<ListedProcess, []>(
+      'SELECT id, beat, os_process osProcess FROM processes ORDER BY started_at, id',
+    ),
     remove: sqlite.prepare<unknown, [string, number | null]>(
       'DELETE FROM processes WHERE id = ? AND beat = coalesce(?, beat)',
     ),

@@ -1,3 +1,4 @@
+import { ownOsProcess } from '../../common/os-process.ts'
 import type { ProcessIdentity, SharedStore } from '../../ports/shared-store.ts'
 import type { Database } from '../connection/database.ts'
 import { createRunClaims } from '../responses/run-claims.ts'
@@ -17,7 +18,7 @@ export async function openSharedStore(
   process: ProcessIdentity,
 ): Promise<OpenSharedStore> {
   const processes = openProcesses(sqlite.filename)
-  await processes.enter(process.id()).catch((error) => {
+  await processes.enter(process.id(), ownOsProcess()).catch((error) => {
     processes.close()
     throw error
   })

@@ -1,6 +1,6 @@
 import { sumColumns, type TotalsWidth } from '../../common/usage-totals.ts'
+import type { UsageSlice } from '../../common/usage-slice.ts'
 import type { Database } from '../connection/database.ts'
-import type { UsageSlice } from './slice.ts'
 
 /** The place of a row among the totals of an organization. */
 export type TotalsCursor = readonly [

@@ -1,8 +1,9 @@
 import { sumColumns, type TotalsWidth } from '../../common/usage-totals.ts'
+import type { Histogram } from '../../common/usage-histogram.ts'
+import type { UsageSlice } from '../../common/usage-slice.ts'
 import type { Database } from '../connection/database.ts'
 import { bucketWidths } from '../../ports/usage-buckets.ts'
-import { addTimes, type Histogram, timesJson } from './histogram.ts'
-import type { UsageSlice } from './slice.ts'
+import { addTimes, timesJson } from './histogram.ts'
 
 /** The period for which the rows to add to the totals are sliced. */
 export const totalsWidthMs = bucketWidths['1h']

@@ -1,4 +1,5 @@
 import { nextTurn, wait } from '../../../lib/time.ts'
+import type { RunStep } from '../../common/usage-groups.ts'
 import { maxReportMs, maxReports, reportTooLong, tooManyReports } from '../../common/report-limits.ts'
 
 /** After this time, a report pauses for as long as it works, so that it takes at most half of a processor. */
@@ -44,8 +45,5 @@ export class ReportTurns {
     return turn
   }
 }
-
-/** Runs a step in a turn of its own, and resolves with its value. */
-export type RunStep = <Value>(work: () => Value) => Promise<Value>
 
 const never = new AbortController().signal

@@ -1,4 +1,4 @@
-import { serviceUnavailable } from '../../../lib/errors/errors.ts'
+import { type ApiError, serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { WriterStats } from '../../ports/health.ts'
 import type { Database } from '../connection/database.ts'
 import { type Disk, openDisk } from '../connection/disk.ts'
@@ -16,6 +16,8 @@ export type Writer = {
    * with 503.
    */
   write<T>(work: () => T, durable?: (value: T) => boolean): Promise<T>
+  /** Returns the 503 with which a write would be rejected now; undefined if it would be accepted. */
+  refusal(): ApiError | undefined
   /** The number of waiting jobs, and of transactions since the start. */
   stats(): WriterStats
   /** Commits the jobs that wait, and rejects later ones. */
@@ -42,6 +44,7 @@ export function createWriter(database: Database, options: WriterOptions = {}): W
   const writer = new GroupWriter(database, options)
   return {
     write: (work, durable) => writer.write(work, durable),
+    refusal: () => writer.refusal(),
     stats: () => writer.stats(),
     close: () => writer.close(),
   }
@@ -74,16 +77,17 @@ class GroupWriter implements Writer {
   }
 
   write<T>(work: () => T, durable: (value: T) => boolean = () => true): Promise<T> {
-    const refusal = this.#closed
-      ? serviceUnavailable('The gateway is shutting down.')
-      : this.#health?.refusal()
+    const refusal = this.refusal()
     if (refusal) return Promise.reject(refusal)
-    if (this.#waiting.length >= this.#maxWaiting)
-      return Promise.reject(
-        serviceUnavailable('Too many writes are waiting for the database. Try again later.'),
-      )
     if (this.#waiting.length === 0) this.#schedule()
     return new Promise((resolve, reject) => this.#waiting.push(new Write(work, durable, resolve, reject)))
+  }
+
+  refusal(): ApiError | undefined {
+    if (this.#closed) return serviceUnavailable('The gateway is shutting down.')
+    if (this.#waiting.length >= this.#maxWaiting)
+      return serviceUnavailable('Too many writes are waiting for the database. Try again later.')
+    return this.#health?.refusal()
   }
 
   stats(): WriterStats {

@@ -28,6 +28,8 @@ export type Killed = {
 const clients = 12
 /** Milliseconds: the gateway is killed within them. */
 const maxLife = 350
+/** The gateway is not killed before it has acknowledged so many objects, and as many paid requests. */
+const minAcknowledged = 12
 /** How many of the objects acknowledged before the last process are looked up again. */
 const oldOnes = 20
 
@@ -73,8 +75,11 @@ async function liveOnce(
   draw: () => number,
 ): Promise<void> {
   const dying = new AbortController()
+  const enough = { stored: memory.stored.length + minAcknowledged, paid: memory.paid.size + minAcknowledged }
   const living = Array.from({ length: clients }, () => runUntilKilled(ask, memory, draw, dying.signal))
   await Bun.sleep(60 + draw() * maxLife)
+  const hasEnough = () => memory.stored.length >= enough.stored && memory.paid.size >= enough.paid
+  await waitUntil(hasEnough, 'there is something to lose', 20_000)
   await gateway.kill()
   dying.abort()
   await Promise.all(living)

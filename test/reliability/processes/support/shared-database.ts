@@ -51,7 +51,7 @@ async function createSqliteFile(): Promise<SharedDatabase> {
   }
 }
 
-/** An empty database in PostgreSQL. */
+/** Creates an empty PostgreSQL database. */
 export async function createPostgresDatabase(): Promise<SharedDatabase> {
   const server = await sharedPostgres()
   const address = await server.createDatabase()

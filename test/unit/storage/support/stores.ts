@@ -110,14 +110,15 @@ export async function openSharedSqliteStore({ clock }: StoreOptions = {}): Promi
 
 function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): TestStore {
   const expire = prepareUsageExpiry(database)
+  const ledger = createLedger(database, writer)
   return {
     organizations: createOrganizations(database, writer),
-    ledger: createLedger(database, writer),
+    ledger,
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer, 0),
     otherResponses: (delay) => createResponses(database, writer, delay),
     usage: { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) },
-    buckets: createUsageBuckets(database),
+    buckets: createUsageBuckets(database, ledger.flush),
     keys: (now) => createKeys(database, writer, now),
     providerState: (now) => createProviderState(database, writer, now),
     keyDirectory: (now) => createKeyDirectory(database, now),

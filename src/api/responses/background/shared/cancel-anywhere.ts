@@ -1,7 +1,7 @@
 import { runCancelled } from '../../../../lib/errors/run-errors.ts'
 import type { RunKey } from '../../../../storage/ports/run-claims.ts'
-import { cancelTimeoutMs, endNotStored } from '../cancel-timeout.ts'
 import type { RunQueue } from '../run-queue.ts'
+import { RunEnds } from './run-ends.ts'
 import type { RunSharing } from './run-sharing.ts'
 import type { RunTargets, TakeOver } from './take-over.ts'
 
@@ -13,9 +13,6 @@ export type CancelParts = Pick<RunTargets, 'drop'> & {
   readonly recover: () => Promise<void>
 }
 
-/** How often the database is asked whether the run has ended. */
-const lookIntervalMs = 40
-
 /**
  * Returns a function that cancels an unfinished run, whichever process has it, and resolves when its end is stored. A queued
  * run is taken from its owner and ends here; the owner of a started one is asked to end it. Rejects with 503 if that takes
@@ -23,15 +20,19 @@ const lookIntervalMs = 40
  */
 export function createCancellation(parts: CancelParts): (run: RunKey) => Promise<void> {
   const pending = new Map<string, Promise<void>>()
+  const ends = new RunEnds({ claims: parts.sharing.claims, recover: parts.recover })
   return async (run) => {
-    const cancelled = pending.get(run.id) ?? cancel(run, parts).finally(() => pending.delete(run.id))
+    const cancelled = pending.get(run.id) ?? cancel(run, parts, ends).finally(() => pending.delete(run.id))
     pending.set(run.id, cancelled)
     await cancelled
   }
 }
 
-async function cancel(run: RunKey, parts: CancelParts): Promise<void> {
-  const { sharing, queue, takeOver, drop } = parts
+async function cancel(
+  run: RunKey,
+  { sharing, queue, takeOver, drop }: CancelParts,
+  ends: RunEnds,
+): Promise<void> {
   const { process, claims, waiting } = sharing
   const owner = process.id()
   if (await claims.withdraw(owner, run)) {
@@ -40,15 +41,5 @@ async function cancel(run: RunKey, parts: CancelParts): Promise<void> {
     if (queued) drop(queued, runCancelled())
     else await takeOver.continue(owner, [run])
   } else await claims.requestCancel(run)
-  await untilFinished(run, parts)
-}
-
-async function untilFinished(run: RunKey, { sharing, recover }: CancelParts): Promise<void> {
-  for (const deadline = performance.now() + cancelTimeoutMs; ;) {
-    const [progress] = await sharing.claims.progress([{ ...run, position: Number.MAX_SAFE_INTEGER }])
-    if (progress === undefined || !['queued', 'in_progress'].includes(progress.status)) return
-    if (!progress.owned) await recover()
-    if (performance.now() > deadline) throw endNotStored()
-    await Bun.sleep(lookIntervalMs)
-  }
+  await ends.wait(run)
 }

@@ -1,8 +1,10 @@
-import { maxGroups, tooManyGroups } from '../../common/report-limits.ts'
-import type { UsageBucketGroup, UsageBucketQuery, UsageDimension } from '../../ports/usage-buckets.ts'
-import { addTimes, type Histogram, timingOf } from './histogram.ts'
-import type { UsageSlice } from './slice.ts'
-import type { RunStep } from './turns.ts'
+import type { UsageBucketGroup, UsageBucketQuery, UsageDimension } from '../ports/usage-buckets.ts'
+import { maxGroups, tooManyGroups } from './report-limits.ts'
+import { type AddTimes, type Histogram, timingOf } from './usage-histogram.ts'
+import type { UsageSlice } from './usage-slice.ts'
+
+/** Runs a step in a turn of its own, and resolves with its value. */
+export type RunStep = <Value>(work: () => Value) => Promise<Value>
 
 /** The groups that one step of a report completes. */
 const stepGroups = 500
@@ -31,15 +33,29 @@ type Group = {
   readonly firstTokens: Histogram
 }
 
+export type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys'> & {
+  /** The length of a bucket. */
+  readonly widthMs: number
+  readonly addTimes: AddTimes
+  /** The most groups. */
+  readonly limit?: number
+}
+
 /** Collects the slices of a report, and adds up those of the same group. */
 export class UsageGroups {
   readonly #groups = new Map<string, Group>()
   readonly #groupBy: readonly UsageDimension[]
+  readonly #widthMs: number
+  readonly #addTimes: AddTimes
+  readonly #limit: number
   readonly #models: ReadonlySet<string> | undefined
   readonly #keys: ReadonlySet<string> | undefined
 
-  constructor({ groupBy, models, keys }: Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys'>) {
+  constructor({ groupBy, models, keys, widthMs, addTimes, limit = maxGroups }: UsageGroupsOptions) {
     this.#groupBy = groupBy
+    this.#widthMs = widthMs
+    this.#addTimes = addTimes
+    this.#limit = limit
     this.#models = models && new Set(models)
     this.#keys = keys && new Set(keys)
   }
@@ -48,29 +64,52 @@ export class UsageGroups {
   add(slices: readonly UsageSlice[]): void {
     for (const slice of slices) {
       if (this.#models?.has(slice.model) === false || this.#keys?.has(slice.key) === false) continue
-      addTo(this.#groupOf(slice), slice)
+      this.#addTo(this.#groupOf(slice), slice)
     }
   }
 
-  /** The groups in the order of their buckets, most requests first. */
+  /** The groups in the order of their buckets, most requests first; they are completed in steps. */
   async sorted(step: RunStep): Promise<readonly UsageBucketGroup[]> {
-    const collected = [...this.#groups.values()].toSorted(
-      (one, other) => one.start - other.start || other.counts.requests - one.counts.requests,
-    )
+    const collected = this.#collected()
     const groups: UsageBucketGroup[] = []
     for (let index = 0; index < collected.length; index += stepGroups)
       groups.push(...(await step(() => collected.slice(index, index + stepGroups).map(toBucketGroup))))
     return groups
   }
 
+  /** The same, at once. */
+  sortedNow(): readonly UsageBucketGroup[] {
+    return this.#collected().map(toBucketGroup)
+  }
+
+  #collected(): readonly Group[] {
+    return [...this.#groups]
+      .toSorted(
+        ([key, one], [otherKey, other]) =>
+          one.start - other.start ||
+          other.counts.requests - one.counts.requests ||
+          // In the same order each time.
+          (key < otherKey ? -1 : 1),
+      )
+      .map(([, group]) => group)
+  }
+
+  #addTo(group: Group, slice: UsageSlice): void {
+    for (const field of countFields) group.counts[field] += slice[field]
+    group.cost += BigInt(slice.cost)
+    this.#addTimes(group.latencies, slice.latencies)
+    this.#addTimes(group.firstTokens, slice.firstTokens)
+  }
+
   #groupOf(slice: UsageSlice): Group {
     const values = this.#groupBy.map((dimension) => valueOf(slice, dimension))
-    const key = JSON.stringify([slice.start, ...values])
+    const start = Math.floor(slice.start / this.#widthMs) * this.#widthMs
+    const key = JSON.stringify([start, ...values])
     const known = this.#groups.get(key)
     if (known !== undefined) return known
-    if (this.#groups.size >= maxGroups) throw tooManyGroups()
+    if (this.#groups.size >= this.#limit) throw tooManyGroups()
     const group = emptyGroup(
-      slice.start,
+      start,
       Object.fromEntries(this.#groupBy.map((dimension, index) => [dimension, values[index] ?? null])),
     )
     this.#groups.set(key, group)
@@ -99,13 +138,6 @@ function emptyGroup(start: number, values: Group['values']): Group {
     unpriced: 0,
   }
   return { start, values, counts, cost: 0n, latencies: new Map(), firstTokens: new Map() }
-}
-
-function addTo(group: Group, slice: UsageSlice): void {
-  for (const field of countFields) group.counts[field] += slice[field]
-  group.cost += BigInt(slice.cost)
-  addTimes(group.latencies, slice.latencies)
-  addTimes(group.firstTokens, slice.firstTokens)
 }
 
 const countFields = Object.keys(emptyGroup(0, {}).counts) as readonly CountField[]

@@ -1,0 +1,1 @@
+ALTER TABLE `processes` ADD `os_process` text;

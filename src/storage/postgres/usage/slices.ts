@@ -1,0 +1,124 @@
+import type { AddTimes } from '../../common/usage-histogram.ts'
+import type { TimeRange, UsageRanges } from '../../common/usage-ranges.ts'
+import { sumColumns, totalsKeySql } from '../../common/usage-totals.ts'
+import type { UsageBucketQuery, UsageDimension } from '../../ports/usage-buckets.ts'
+import { Parameters, type Statement } from '../writer/statement.ts'
+import { amounts, histogramTimeSql } from './totals.ts'
+
+/** The requests to slice. Labels have no totals. */
+export type SlicedRequests = Pick<UsageBucketQuery, 'organizations' | 'models' | 'keys'> & {
+  readonly ranges: UsageRanges
+  /** The properties that the slices need; the others are empty. */
+  readonly by: readonly UsageDimension[]
+  readonly widthMs: number
+}
+
+/**
+ * Returns the statement that reads the slices (`UsageSlice`) of requests: the totals, and the rows that are not part of
+ * them. It is one statement, so that it sees the totals and the time that they cover at the same moment.
+ */
+export function slicesStatement({ ranges, by, widthMs, ...requests }: SlicedRequests): Statement {
+  const parameters = new Parameters()
+  const filters = filtersOf(requests, parameters)
+  const within = (time: string, { from, to }: TimeRange) =>
+    `${time} >= ${parameters.add(from)}::bigint AND ${time} < ${parameters.add(to)}::bigint`
+  const shape = {
+    filters,
+    by,
+    start: (time: string) => (widthMs ? `${time} / ${widthMs} * ${widthMs}` : '0::bigint'),
+  }
+  const parts = [
+    ...ranges.totals.map((range) =>
+      totals(`t.width = '${range.width}' AND ${within('t.start', range)}`, shape),
+    ),
+    rows(`usage WHERE ${within('usage.created_at', ranges.covered)} AND usage.created_at >= ${until}`, shape),
+    rows(
+      `usage_late l JOIN usage USING (created_at, id)
+        WHERE ${within('l.created_at', ranges.covered)} AND l.created_at < ${until}`,
+      shape,
+    ),
+    ...ranges.rows.map((range) => rows(`usage WHERE ${within('usage.created_at', range)}`, shape)),
+  ]
+  return { text: parts.join('\nUNION ALL '), values: parameters.values }
+}
+
+const until = '(SELECT until FROM usage_rollup)'
+
+/** How slices are made of what is read. */
+type Shape = {
+  readonly filters: string
+  readonly by: readonly UsageDimension[]
+  /** SQL for the start of the period of a time. */
+  start(time: string): string
+}
+
+function totals(condition: string, { filters, by, start }: Shape): string {
+  const sums = [
+    ...sumColumns.map(([column, field]) => `t.${column} "${field}"`),
+    't.cost::text cost',
+    't.latency_times::text || t.latency_counts::text latencies',
+    't.first_token_times::text || t.first_token_counts::text "firstTokens"',
+  ]
+  return `SELECT ${[`${start('t.start')} start`, ...propertiesOf(by), ...sums].join()}
+    FROM usage_totals t WHERE ${condition} AND ${filters}`
+}
+
+function rows(source: string, { filters, by, start }: Shape): string {
+  const read = [
+    ...Object.entries(totalsKeySql).map(([name, sql]) => `${sql} ${name}`),
+    `${start('usage.created_at')} start`,
+    ...sumColumns.map(([column]) => `${amounts[column]} ${column}`),
+    'usage.cost',
+    `${histogramTimeSql('latency_ms')} latency`,
+    `${histogramTimeSql('first_token_ms')} first_token`,
+  ]
+  const times = (name: string) =>
+    `coalesce(array_agg(t.${name}) FILTER (WHERE t.${name} IS NOT NULL)::text, '{}')`
+  const sums = [
+    ...sumColumns.map(([column, field]) => `sum(t.${column})::bigint "${field}"`),
+    'coalesce(sum(t.cost), 0)::text cost',
+    `${times('latency')} latencies`,
+    `${times('first_token')} "firstTokens"`,
+  ]
+  return `SELECT ${['t.start', ...propertiesOf(by), ...sums].join()}
+    FROM (SELECT ${read.join()} FROM ${source}) t WHERE ${filters}
+    GROUP BY ${['t.start', ...by.flatMap((dimension) => columns[dimension] ?? [])].join()}`
+}
+
+const columns: Readonly<Partial<Record<UsageDimension, string>>> = {
+  organization: 't.organization_id',
+  key: 't.key_id',
+  api: 't.api',
+  model: 't.model',
+  provider: 't.provider',
+}
+
+function propertiesOf(by: readonly UsageDimension[]): readonly string[] {
+  return Object.entries(columns).map(
+    ([name, column]) => `${by.some((dimension) => dimension === name) ? column : "''::text"} "${name}"`,
+  )
+}
+
+function filtersOf(
+  { organizations, models, keys }: Pick<SlicedRequests, 'organizations' | 'models' | 'keys'>,
+  parameters: Parameters,
+): string {
+  return [
+    organizations === undefined
+      ? 'EXISTS (SELECT 1 FROM organizations o WHERE o.id = t.organization_id AND o.deletion IS NULL)'
+      : `t.organization_id = ANY(${parameters.add(organizations)})`,
+    ...(models === undefined ? [] : [`t.model = ANY(${parameters.add(models)})`]),
+    ...(keys === undefined ? [] : [`t.key_id = ANY(${parameters.add(keys)})`]),
+  ].join(' AND ')
+}
+
+/** Adds the times of a slice: an array, and that of their numbers of requests; without it, each counts once. */
+export const addArrays: AddTimes = (histogram, stored) => {
+  const [times = [], counts] = stored.slice(1, -1).split('}{').map(parseIntegers)
+  for (const [index, time] of times.entries())
+    histogram.set(time, (histogram.get(time) ?? 0) + (counts?.[index] ?? 1))
+}
+
+function parseIntegers(list: string): readonly number[] {
+  return JSON.parse(`[${list}]`) as readonly number[]
+}

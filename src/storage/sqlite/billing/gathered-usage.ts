@@ -1,0 +1,55 @@
+import type { Outcome } from '../../../domain/accounting/outcome.ts'
+import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+
+/** A request and how it ended. */
+export type FinishedRequest = { readonly request: RequestMetadata; readonly outcome: Outcome }
+
+/** Milliseconds: what a killed process may lose, and how old the newest row of another process's report may be. */
+const gatherMs = 50
+/** So many rows delay other requests by a few milliseconds. */
+const maxGathered = 500
+
+/**
+ * Gathers the usage of requests that have reserved nothing: no caller is promised a row, and a transaction costs more than
+ * ten of them. `write` writes them in one transaction; `onFailed` receives each row of one that failed.
+ */
+export class GatheredUsage {
+  readonly #write: (rows: readonly FinishedRequest[]) => Promise<unknown>
+  readonly #onFailed: (row: FinishedRequest) => void
+  #rows: FinishedRequest[] = []
+  #timer: Timer | undefined
+  #written: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    write: (rows: readonly FinishedRequest[]) => Promise<unknown>,
+    onFailed: (row: FinishedRequest) => void,
+  ) {
+    this.#write = write
+    this.#onFailed = onFailed
+  }
+
+  add(row: FinishedRequest): void {
+    this.#rows.push(row)
+    if (this.#rows.length >= maxGathered) void this.flush()
+    else this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
+  }
+
+  /** Resolves when all rows that were added are written, or have failed. */
+  flush(): Promise<unknown> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const rows = this.#rows
+    if (rows.length === 0) return this.#written
+    this.#rows = []
+    this.#written = Promise.all([this.#written, this.#record(rows)])
+    return this.#written
+  }
+
+  async #record(rows: readonly FinishedRequest[]): Promise<void> {
+    try {
+      await this.#write(rows)
+    } catch {
+      for (const row of rows) this.#onFailed(row)
+    }
+  }
+}

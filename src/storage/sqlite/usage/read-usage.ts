@@ -1,0 +1,104 @@
+import type { TimeRange, UsageRanges } from '../../common/usage-ranges.ts'
+import type { UsageSlice } from '../../common/usage-slice.ts'
+import type { UsageLabel } from '../../common/usage-totals.ts'
+import { bucketWidths } from '../../ports/usage-buckets.ts'
+import type { Database } from '../connection/database.ts'
+import { organizationExistsSql } from '../organizations/organization-row.ts'
+import { prepareReadTotals } from './read-totals.ts'
+import { prepareUntil } from './rollup.ts'
+import { prepareSlices } from './slice.ts'
+
+/** The requests to read. */
+export type UsageReading = {
+  /** The ids of organizations; all if absent. */
+  readonly organizations?: readonly string[] | undefined
+  readonly ranges: UsageRanges
+  /** The length of the periods of slices of rows; those of totals have their own. */
+  readonly widthMs: number
+  /** The properties that the slices need; the others may be empty. */
+  readonly by: ReadonlySet<string>
+  readonly label?: UsageLabel | undefined
+}
+
+/** Reads the slices of requests, in batches that each take a few milliseconds. */
+export type ReadUsage = (reading: UsageReading) => Generator<readonly UsageSlice[], undefined>
+
+/** The totals of one batch, and the rows of one. */
+const batchTotals = 1000
+const batchRows = 4000
+
+/**
+ * Reads the totals first, and the time that they cover together with the last of them; then the rows after that time. So
+ * each request counts once, although rows are added to the totals between two batches.
+ */
+export function prepareReadUsage(database: Database): ReadUsage {
+  const readers = prepareReaders(database)
+  return function* readUsage(reading) {
+    const { ranges, organizations } = reading
+    const until = readers.until()
+    const ids = organizations ?? readers.owners()
+    const parts = ranges.totals.map((range) => splitAt(until, range))
+    for (const { complete, width } of parts)
+      for (const organization of ids) yield* readers.pages(organization, width, complete)
+    const last = readers.atOnce(() => ({
+      slices: parts.map(({ width, rest }) => readers.totals.readFrom(ids, width, rest.from, rest.to)),
+      until: readers.until(),
+    }))
+    yield* last.slices
+    const { from, to } = ranges.covered
+    for (const range of [{ from: Math.max(from, last.until), to }, ...ranges.rows])
+      yield* readers.rows(reading, range)
+    return undefined
+  }
+}
+
+type TotalsRange = UsageRanges['totals'][number]
+
+/** Splits a range into the periods to which no more rows are added, and the others. */
+function splitAt(until: number, { width, from, to }: TotalsRange) {
+  const widthMs = bucketWidths[width === 'hour' ? '1h' : '1d']
+  const end = Math.max(from, Math.min(to, Math.floor(until / widthMs) * widthMs))
+  return { width, complete: { from, to: end }, rest: { from: end, to } }
+}
+
+function prepareReaders(database: Database) {
+  const { sqlite } = database
+  const totals = prepareReadTotals(database)
+  const slices = prepareSlices(database)
+  const owners = sqlite.prepare<{ readonly id: string }, []>(
+    `SELECT id FROM organizations WHERE ${organizationExistsSql} ORDER BY id`,
+  )
+  const row = sqlite.prepare<{ readonly created_at: number }, [number, number, number]>(
+    'SELECT created_at FROM usage WHERE created_at >= ? AND created_at < ? ORDER BY created_at, id LIMIT 1 OFFSET ?',
+  )
+
+  /** The exclusive end of the next batch of a range. */
+  function batchEnd({ from, to }: TimeRange): number {
+    const last = row.get(from, to, batchRows - 1)
+    return last === null ? to : last.created_at + 1
+  }
+
+  return {
+    until: prepareUntil(database),
+    totals,
+    owners: () => owners.all().map(({ id }) => id),
+    /** In one transaction: other processes may change the totals, too. */
+    atOnce: <Value>(work: () => Value): Value => sqlite.transaction(work).deferred(),
+    *pages(organization: string, width: TotalsRange['width'], { from, to }: TimeRange) {
+      let page = totals.read(totals.start(organization, width, from), to, batchTotals)
+      for (; page.next !== undefined; page = totals.read(page.next, to, batchTotals)) yield page.slices
+      yield page.slices
+    },
+    *rows({ organizations, widthMs, by, label }: UsageReading, { from, to }: TimeRange) {
+      const owner = organizations ? 'usage.organization_id IN (SELECT value FROM json_each(?4))' : ownerExists
+      const condition = `created_at >= ?2 AND created_at < ?3 AND ${owner}`
+      for (let start = from, end = from; start < to; start = end) {
+        end = batchEnd({ from: start, to })
+        const values = [start, end, ...(organizations ? [JSON.stringify(organizations)] : [])]
+        yield slices({ condition, values, widthMs, by, label })
+      }
+    },
+  }
+}
+
+const ownerExists = `EXISTS (SELECT 1 FROM organizations WHERE id = organization_id AND ${organizationExistsSql})`
