@@ -9,6 +9,13 @@ test('help and usage errors load a handful of modules, and no package', async ()
   expect(first.filter((path) => path.includes('node_modules'))).toEqual([])
 })
 
+test('a server loads a handful of modules, and no package, before it replaces its process', async () => {
+  const { atOnce: first } = await modulesOf('src/cli/commands/serve.ts')
+  expect(first).toContain('src/cli/serve/request-limit.ts')
+  expect(first.length).toBeLessThanOrEqual(20)
+  expect(first.filter((path) => path.includes('node_modules'))).toEqual([])
+})
+
 test('the modules that a server loads stay within their budget', async () => {
   const server = await modulesOf('src/cli/commands/serve.ts')
   const ours = server.all.filter((path) => path.startsWith('src/'))
@@ -21,10 +28,11 @@ test('the modules that a server loads stay within their budget', async () => {
 })
 
 test('a server on SQLite loads neither the PostgreSQL store nor its client', async () => {
-  const { all, atOnce } = await modulesOf('src/cli/commands/serve.ts')
+  const { all, atOnce } = await modulesOf('src/cli/serve/serve-gateway.ts')
   const ofPostgres = (path: string) =>
     /storage\/postgres\/(?!connection\/database-url)|node_modules\/pg\//.test(path)
   expect(all.filter(ofPostgres).length).toBeGreaterThan(20)
+  expect(atOnce).toContain('src/storage/sqlite/open-sqlite.ts')
   expect(atOnce.filter(ofPostgres)).toEqual([])
 })
 

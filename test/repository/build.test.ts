@@ -14,11 +14,13 @@ const sizeBudget = 130 * 1024 * 1024
 
 let folder: string
 let executable: string
+let outputs: Bun.BuildMetafile['outputs']
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-build-'))
   executable = join(folder, `weir${suffix}`)
-  await compile(join(projectFolder, 'src/main.ts'), executable)
+  const built = await compile(join(projectFolder, 'src/main.ts'), executable)
+  outputs = built.outputs
 }, 60_000)
 
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }))
@@ -81,6 +83,11 @@ test.if(process.platform === 'linux')(
 
 test('the executable stays within its size budget', () => {
   expect(Bun.file(executable).size).toBeLessThan(sizeBudget)
+})
+
+test('the code of the server is apart from what the executable always loads', () => {
+  const first = Object.values(outputs).find(({ entryPoint }) => entryPoint?.endsWith('src/main.ts'))
+  expect(first?.bytes).toBeLessThan(20_000)
 })
 
 test('a program that cannot be built is an error with the reason', async () => {

@@ -3,9 +3,8 @@ import { defaultOrganization, parseBootstrapKey } from '../../common/bootstrap-k
 import type { Database } from '../connection/database.ts'
 import { insertKey } from './keys.ts'
 import type { NewKey } from '../../ports/keys.ts'
-import { organizationExists } from '../organizations/organization-row.ts'
+import { organizationExistsSql } from '../organizations/organization-row.ts'
 import { insertOrganization } from '../organizations/organizations.ts'
-import { api_keys, organizations } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
 
 /**
@@ -23,15 +22,10 @@ export async function bootstrap(
   return writer.write(() => (isEmpty(database) ? insertFirst(database, key, now) : undefined))
 }
 
-function isEmpty({ query }: Database): boolean {
-  const organization = query
-    .select({ id: organizations.id })
-    .from(organizations)
-    .where(organizationExists)
-    .limit(1)
-    .get()
-  const key = query.select({ id: api_keys.public_id }).from(api_keys).limit(1).get()
-  return organization === undefined && key === undefined
+/** Plain SQL, because this runs at each start, where the first use of the query builder takes milliseconds. */
+function isEmpty({ sqlite }: Database): boolean {
+  const first = `SELECT 1 FROM organizations WHERE ${organizationExistsSql} UNION ALL SELECT 1 FROM api_keys LIMIT 1`
+  return sqlite.prepare(first).get() === null
 }
 
 function insertFirst(database: Database, key: ApiKey, now: number): NewKey {
