@@ -1,3 +1,5 @@
+export {}
+
 /** Variables that are meant for the tests, besides those whose names begin with `WEIR_TEST_`. */
 const kept = ['WEIR_TOOLS', 'WEIR_SCREENSHOTS']
 
