@@ -1,4 +1,4 @@
-export {}
+import { sharedPostgres, testsUsePostgres } from './postgres/server.ts'
 
 /** Variables that are meant for the tests, besides those whose names begin with `WEIR_TEST_`. */
 const kept = ['WEIR_TOOLS', 'WEIR_SCREENSHOTS']
@@ -10,7 +10,4 @@ for (const name of Object.keys(process.env)) {
 }
 
 // Bun kills the processes that were started during a test when it times out: the server of all tests must not be one of them.
-if (process.env.WEIR_TEST_DATABASE === 'postgres') {
-  const { sharedPostgres } = await import('./postgres/server.ts')
-  await sharedPostgres()
-}
+if (testsUsePostgres) await sharedPostgres()
