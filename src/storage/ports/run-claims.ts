@@ -34,6 +34,8 @@ export type RunClaims = {
    * missing was not appended: its run is lost, or locked at this moment.
    */
   append(process: string, pieces: readonly LogPiece[]): Promise<readonly RunKey[]>
+  /** Leaves the reservation of a run of this process to `Ledger.recover`, which settles it once the run has ended. */
+  leaveReservation(process: string, run: RunKey): Promise<void>
   /** Asks the owner of an unfinished run to cancel it. */
   requestCancel(run: RunKey): Promise<void>
   /** The runs that this process owns, or those of them that it is to cancel. */

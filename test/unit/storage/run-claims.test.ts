@@ -86,6 +86,19 @@ testSharedStores((open) => {
     }
   })
 
+  test('only the owner of a run leaves its reservation, which is settled once the run has ended', async () => {
+    const { runs, reserved, end, store, settlerOf } = await claimsStore(open)
+    const { request, ...run } = await reserved('p1')
+    await runs.leaveReservation('p2', run)
+    expect(await settlerOf(request)).toBe('p1')
+    await runs.leaveReservation('p1', run)
+    expect(await settlerOf(request)).toBe('')
+    expect(await store.ledger.recover()).toBe(0)
+    await end(run)
+    expect(await store.ledger.recover()).toBe(1)
+    expect((await store.organizations.find('acme'))?.reserved).toBe(0n)
+  })
+
   test('unfinished runs that a process without others has left are claimed like those of a removed one', async () => {
     const { runs, insert, acme, answered, queued, settlerOf, reserved, store } = await claimsStore(open)
     await answered()

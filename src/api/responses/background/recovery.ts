@@ -97,7 +97,7 @@ export async function failDamaged({ row, order }: DamagedRun, parts: RecoveryPar
   const end = toRunEnd(unreadableRun(), null)
   const finished = { status: 'failed', log: encodeEvents([{ type: 'created' }, end]) } as const
   const finish = finishing(row, finished)
-  // Without an order, `ledger.recover` finds and settles its reservation.
+  // Without an order, `ledger.recover` finds and settles its reservation afterwards.
   if (order === undefined) return await parts.ledger.write(finish)
   const begun = row.status === 'in_progress'
   const outcome = begun ? interruption(order, usageOf(order, []), parts) : outcomeOf(unreadableRun())

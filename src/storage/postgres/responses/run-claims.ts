@@ -40,6 +40,9 @@ export function createRunClaims(query: Query, transact: Transact): RunClaims {
       ]
       return query<RunKey>(append, [process, idsOf(pieces), positions, entries])
     },
+    async leaveReservation(process, { id }) {
+      await query(leaveReservation, [process, id])
+    },
     async requestCancel({ organization, id }) {
       await query(requestCancel, [id, organization])
     },
@@ -147,6 +150,9 @@ const append = `WITH own AS (
     FROM unnest($2::text[], $3::bigint[], $4::text[]) input (id, position, entries) JOIN own USING (id)
     ON CONFLICT DO NOTHING)
   SELECT id, organization_id organization FROM own`
+
+const leaveReservation = `UPDATE reservations v SET process_id = '' FROM runs
+  WHERE runs.response_id = $2 AND runs.process_id = $1 AND v.request_id = runs.request_id`
 
 const requestCancel = `UPDATE runs SET cancel_requested = true FROM responses r
   WHERE runs.response_id = $1 AND r.id = $1 AND r.organization_id = $2`

@@ -32,6 +32,7 @@ export function createRunClaims(database: Database, writer: Writer): RunClaims {
     start: (process, run) => write(() => changes.start(process, run)),
     append: (process, pieces) =>
       write(() => pieces.filter((piece) => changes.append(process, piece)).map(toKey)),
+    leaveReservation: (process, run) => write(() => changes.leaveReservation(process, run)),
     requestCancel: (run) => write(() => changes.requestCancel(run)),
     owned: (process, only) => read(() => reads.owned.all(process, only === 'cancel-requested' ? 1 : 0)),
     countQueued: (organization) => read(() => reads.count.get(organization)?.count ?? 0),
@@ -144,6 +145,7 @@ function prepareChanges(database: Database) {
       statements.start.run(id, organization, process).changes > 0,
     append: (process: string, { id, position, entries }: LogPiece): boolean =>
       statements.append.run(position, entries, id, process).changes > 0,
+    leaveReservation: (process: string, { id }: RunKey) => void statements.leave.run(id, process),
     requestCancel: ({ organization, id }: RunKey) => void statements.cancel.run(id, organization),
   }
 }
@@ -170,6 +172,10 @@ function prepareChangeStatements({ sqlite }: Database) {
     append: sqlite.prepare(
       'INSERT OR REPLACE INTO response_log (response_id, position, entries) SELECT r.id, ?, ? ' +
         `${joined} WHERE r.id = ? AND process_id = ? AND r.status = 'in_progress'`,
+    ),
+    leave: sqlite.prepare(
+      "UPDATE reservations SET process_id = '' " +
+        'WHERE request_id = (SELECT request_id FROM runs WHERE response_id = ? AND process_id = ?)',
     ),
     cancel: sqlite.prepare(
       'UPDATE runs SET cancel_requested = true WHERE response_id = ' +

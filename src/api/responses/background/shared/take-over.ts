@@ -4,7 +4,7 @@ import { retryWhileUnavailable } from '../../../../storage/ports/retry-while-una
 import type { ClaimedRun, RunKey } from '../../../../storage/ports/run-claims.ts'
 import { failDamaged, settleInterrupted, toQueuedRun } from '../recovery.ts'
 import type { Run } from '../run.ts'
-import { toStoredRun } from '../stored-run.ts'
+import { type DamagedRun, toStoredRun } from '../stored-run.ts'
 import type { RunSharing } from './run-sharing.ts'
 
 /** Where the queued runs go. */
@@ -44,15 +44,15 @@ export class TakeOver {
     try {
       const read = () => this.#sharing.claims.read(owner, claimed)
       const rows = await retryWhileUnavailable(read, this.#stopped)
-      this.#logFailed(await Promise.all(rows.map((row) => this.#continueOne(row))))
+      this.#logFailed(await Promise.all(rows.map((row) => this.#continueOne(owner, row))))
     } finally {
       for (const { id } of claimed) this.#continued.delete(id)
     }
   }
 
-  async #continueOne(row: ClaimedRun): Promise<Continued> {
+  async #continueOne(owner: string, row: ClaimedRun): Promise<Continued> {
     try {
-      return await retryWhileUnavailable(() => this.#queueOrFail(row), this.#stopped)
+      return await retryWhileUnavailable(() => this.#queueOrFail(owner, row), this.#stopped)
     } catch (error) {
       const cause = causeOf(error)
       this.#sharing.recovery.log.error('A background run of another process could not be continued.', {
@@ -62,10 +62,10 @@ export class TakeOver {
     }
   }
 
-  async #queueOrFail(row: ClaimedRun): Promise<Continued> {
+  async #queueOrFail(owner: string, row: ClaimedRun): Promise<Continued> {
     const { recovery } = this.#sharing
     const stored = toStoredRun(row)
-    if (stored.live === undefined) await failDamaged(stored, recovery)
+    if (stored.live === undefined) await this.#failDamaged(owner, stored)
     else if (row.status === 'in_progress') {
       if (this.#targets.has(row)) return 'running'
       await settleInterrupted(stored, recovery)
@@ -76,6 +76,15 @@ export class TakeOver {
       return 'queued'
     }
     return 'failed'
+  }
+
+  async #failDamaged(owner: string, damaged: DamagedRun): Promise<void> {
+    const { claims, recovery } = this.#sharing
+    if (damaged.order !== undefined) return await failDamaged(damaged, recovery)
+    // The claim has moved its reservation to this process, which does not know the request.
+    await claims.leaveReservation(owner, damaged.row)
+    await failDamaged(damaged, recovery)
+    await recovery.ledger.recover()
   }
 
   #logFailed(results: readonly Continued[]): void {
