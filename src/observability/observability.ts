@@ -1,6 +1,7 @@
 import type { Log } from '../lib/log.ts'
 import type { GatewayFigures } from './metrics/gateway-metrics.ts'
 import { createLiveRequests, type LiveRequests } from './live-requests.ts'
+import type { OtherLiveEvents } from './other-live-requests.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createRequestLog, type LoggedRequests, type LogOutput } from './request-log/request-log.ts'
 import { createRequestTracker, type InFlight, type RequestTracker } from './request-tracker.ts'
@@ -24,6 +25,8 @@ export type ObservabilityInput = {
   readonly log: Log
   /** The destination of request lines; no lines are written if it is absent. */
   readonly output?: LogOutput | undefined
+  /** Absent if no other process shares the port. */
+  readonly otherLiveEvents?: OtherLiveEvents | undefined
   /** Which requests are logged; called for each request. */
   readonly logged: () => LoggedRequests
   readonly figures: Omit<GatewayFigures, 'inFlight' | 'droppedLines' | 'droppedSpans'>
@@ -43,7 +46,7 @@ export async function startObservability(input: ObservabilityInput): Promise<Obs
     droppedLines: () => lines?.dropped() ?? 0,
     droppedSpans: () => traces?.dropped() ?? 0,
   })
-  const live = createLiveRequests()
+  const live = createLiveRequests(input.otherLiveEvents)
   const routes = createRouteHealth()
   const listeners = [lines, metrics, traces, live, routes].filter((listener) => listener !== undefined)
   const requests = createRequestTracker(listeners, log)

@@ -10,6 +10,7 @@ import { gatewayStopping } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { settleWithin } from '../lib/time.ts'
 import { type Observability, startObservability } from '../observability/observability.ts'
+import type { OtherLiveEvents } from '../observability/other-live-requests.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
 import { startMembership } from '../storage/membership.ts'
@@ -36,6 +37,8 @@ export type RuntimeInput = ConfigurationInput & {
   readonly images?: NetworkOverrides
   /** Absent: no other process serves the same port. */
   readonly otherMetrics?: OtherMetrics
+  /** Likewise. */
+  readonly otherLiveEvents?: OtherLiveEvents
   /** The log of warnings about the settings and of model discovery; default: `log`. */
   readonly settingsLog?: Log
   /** Between two deletions of expired data. */
@@ -188,13 +191,14 @@ function createReadinessCheck({ calls, storage }: SharedServices): () => Promise
 
 /** Runs before the database is opened: an invalid collector address must not create or change one. */
 function startRuntimeObservation(
-  { environment, log, requestLines }: RuntimeInput,
+  { environment, log, requestLines, otherLiveEvents }: RuntimeInput,
   { shared, active }: { readonly shared: () => SharedServices; readonly active: () => ActiveApp },
 ): Promise<Observability> {
   return startObservability({
     environment,
     log,
     output: requestLines,
+    otherLiveEvents,
     logged: () => active().configuration.settings.log,
     figures: {
       openCircuits: () => active().breaker.openCircuits(),

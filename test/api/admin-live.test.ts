@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { createLiveRequests, type LiveEvent } from '../../src/observability/live-requests.ts'
+import type { LiveEvent } from '../../src/observability/live-event.ts'
+import { createLiveRequests } from '../../src/observability/live-requests.ts'
 import { RequestRecord } from '../../src/observability/request-record.ts'
 import type { App } from '../support/app.ts'
 import { readPieces } from '../support/body-reader.ts'
@@ -145,6 +146,20 @@ test('a reader that reads too slowly misses events, receives their number, and c
   expect(received.at(-1)).toMatchObject({ type: 'start' })
   live.close()
   await reading
+})
+
+test('readers of other processes collect the events since the last time, and take no place of the readers here', async () => {
+  const live = createLiveRequests()
+  const record = new RequestRecord('req_1', 'POST', live as never)
+  record.callStarted(requestOf('org_1'))
+  const ids = Array.from({ length: 20 }, (_, index) => `reader${index}`)
+  const collect = () => ids.map((id) => live.collect(id, [record]).map(({ type }) => type))
+  expect(collect()).toEqual(ids.map(() => ['start']))
+  new RequestRecord('req_2', 'POST', live as never).callStarted(requestOf('org_1'))
+  expect(collect()).toEqual(ids.map(() => ['start']))
+  expect(collect()).toEqual(ids.map(() => []))
+  expect(() => live.subscribe([])).not.toThrow()
+  live.close()
 })
 
 test('the list of providers has their routes, circuits, models and last errors, without keys', async () => {

@@ -22,6 +22,7 @@ function poolOf(program: string, count = 1) {
         onOutputLine() {},
         onLogLine: (line: string) => void lines.push(line),
         otherMetrics: async () => [],
+        otherLiveEvents: async () => [],
       }
       const worker = spawnWorker(listener, [process.execPath, '-e', program])
       pids.push(worker.pid)

@@ -2,7 +2,8 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { eventStream } from '../../http/event-stream.ts'
 import { describe } from '../../http/openapi/describe.ts'
-import type { LiveEvent, LiveRequests } from '../../observability/live-requests.ts'
+import type { LiveEvent } from '../../observability/live-event.ts'
+import type { LiveRequests } from '../../observability/live-requests.ts'
 import type { RequestTracker } from '../../observability/request-tracker.ts'
 import type { AdminGuard } from './admin-guard.ts'
 import { adminErrors } from './errors.ts'
@@ -32,7 +33,7 @@ export function liveRequestRoutes(guard: AdminGuard, { liveRequests, requests }:
     ({ request }) =>
       eventStream(
         {
-          items: liveRequests.subscribe(requests.calling().take(maxCalling)),
+          items: liveRequests.subscribe(requests.calling()),
           frames: ({ type, ...data }: LiveEvent) => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`,
           end: () => '',
           failed: () => '',
@@ -42,6 +43,3 @@ export function liveRequestRoutes(guard: AdminGuard, { liveRequests, requests }:
     { detail },
   )
 }
-
-/** The requests in progress that a new reader receives. */
-const maxCalling = 500

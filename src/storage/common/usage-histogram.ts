@@ -8,13 +8,15 @@ export type AddTimes = (histogram: Histogram, stored: string) => void
 
 /** Returns the percentiles by the nearest rank; null for an empty histogram. */
 export function timingOf(histogram: Histogram): Timing | null {
-  const sorted = [...histogram].toSorted(([one], [other]) => one - other)
-  const size = sorted.reduce((sum, [, count]) => sum + count, 0)
-  return size === 0 ? null : { p50: nearestRank(sorted, size * 0.5), p95: nearestRank(sorted, size * 0.95) }
+  if (histogram.size === 0) return null
+  // An array of numbers is sorted much faster than one of entries.
+  const times = Float64Array.from(histogram.keys()).sort()
+  let size = 0
+  for (const count of histogram.values()) size += count
+  return { p50: nearestRank(times, histogram, size * 0.5), p95: nearestRank(times, histogram, size * 0.95) }
 }
 
-function nearestRank(sorted: readonly (readonly [time: number, count: number])[], rank: number): number {
+function nearestRank(times: Float64Array, histogram: Histogram, rank: number): number {
   let cumulated = 0
-  const found = sorted.find(([, count]) => (cumulated += count) >= rank)
-  return found?.[0] ?? 0
+  return times.find((time) => (cumulated += histogram.get(time) ?? 0) >= rank) ?? 0
 }

@@ -1,4 +1,5 @@
 import type { LoadedSettings } from '../../../config/load.ts'
+import type { LiveEvent } from '../../../observability/live-event.ts'
 import type { MetricSnapshot } from '../../../observability/metrics/snapshot.ts'
 import type { BannerFacts } from '../banner.ts'
 import type { OutputFormat } from './worker-output.ts'
@@ -30,6 +31,8 @@ export type WorkerProcedures = {
   /** Applies other settings, or rejects and changes nothing. */
   reload(loaded: LoadedSettings): Promise<void>
   metrics(): Promise<ProcessMetrics>
+  /** Returns the live requests of the worker since the last call, for a reader of another worker. */
+  liveEvents(reader: string): Promise<readonly LiveEvent[]>
   /** Another worker with this id in the database has ended. */
   removeProcess(id: string): Promise<void>
   /** Rejects new calls, waits for open ones, and ends. */
@@ -42,6 +45,8 @@ export type WorkerProcedures = {
 export type SupervisorProcedures = {
   /** Returns the metrics of all other processes; the worker sends its own, which are kept in case it ends. */
   otherMetrics(own: ProcessMetrics): Promise<readonly ProcessMetrics[]>
+  /** Returns the live requests of all other workers since the last call, for a reader of this one. */
+  otherLiveEvents(reader: string): Promise<readonly LiveEvent[]>
 }
 
 /** The name of the hidden command of a worker. */

@@ -7,6 +7,7 @@ import { databaseLocation } from '../start-runtime.ts'
 import { startupText } from '../startup-text.ts'
 import { type ClaimedPort, claimPort } from './claim-port.ts'
 import { prepareDatabase, type WorkersDatabase } from './database.ts'
+import { createLiveEventsGatherer } from './gather-live-events.ts'
 import { createMetricsGatherer } from './gather-metrics.ts'
 import { reloadWorkersOnSignal } from './reload-workers.ts'
 import { createWorkerInput } from './worker-input.ts'
@@ -72,11 +73,13 @@ async function supervise(input: SupervisorInput): Promise<void> {
 
 function createPool(input: SupervisorInput, lines: WorkerLines): WorkerPool {
   const metrics = createMetricsGatherer(() => pool, lines.dropped)
+  const otherLiveEvents = createLiveEventsGatherer(() => pool)
   const pool: WorkerPool = new WorkerPool({
     count: input.count,
     loaded: input.loaded,
     input: createWorkerInput(input, input.port.port),
-    spawn: () => lines.relay((listener) => spawnWorker({ ...listener, otherMetrics: metrics.others })),
+    spawn: () =>
+      lines.relay((listener) => spawnWorker({ ...listener, otherMetrics: metrics.others, otherLiveEvents })),
     onEnded: metrics.keep,
     log: input.log,
   })

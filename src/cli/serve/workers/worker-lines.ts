@@ -6,7 +6,9 @@ import type { WorkerListener, WorkerProcess } from './worker-process.ts'
 /** What all workers write, as one output and one log of whole lines. */
 export type WorkerLines = {
   /** Starts a worker with a listener that relays its lines; those of its standard output follow the banner. */
-  relay(spawn: (listener: Omit<WorkerListener, 'otherMetrics'>) => WorkerProcess): WorkerProcess
+  relay(
+    spawn: (listener: Omit<WorkerListener, 'otherMetrics' | 'otherLiveEvents'>) => WorkerProcess,
+  ): WorkerProcess
   showBanner(text: string): void
   /** The number of request lines that were dropped because the output was not read fast enough. */
   dropped(): number

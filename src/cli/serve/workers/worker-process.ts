@@ -1,3 +1,4 @@
+import type { LiveEvent } from '../../../observability/live-event.ts'
 import { programCommand } from '../../invocation.ts'
 import { Channel } from './channel.ts'
 import {
@@ -16,6 +17,7 @@ export type WorkerListener = {
   onLogLine(line: string): void
   /** See `SupervisorProcedures`. */
   otherMetrics(worker: WorkerProcess): Promise<readonly ProcessMetrics[]>
+  otherLiveEvents(worker: WorkerProcess, reader: string): Promise<readonly LiveEvent[]>
 }
 
 /** A worker, as its supervisor sees it. */
@@ -55,6 +57,7 @@ export function spawnWorker(
         worker.lastMetrics = own
         return listener.otherMetrics(worker)
       },
+      otherLiveEvents: (reader) => listener.otherLiveEvents(worker, reader),
     },
   )
   const outputRead = listener.outputReady.then(() => relayLines(child.stdout, listener.onOutputLine))

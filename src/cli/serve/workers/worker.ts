@@ -35,6 +35,7 @@ export async function runWorker(send: (message: object) => unknown, context: Cli
       },
       removeProcess: async (id) => (await starting)?.runtime.process.removeEnded(id),
       metrics: async () => (await starting)?.runtime.process.metrics() ?? [],
+      liveEvents: async (reader) => (await starting)?.runtime.process.liveEvents(reader) ?? [],
       drain: drain.resolve,
       abort: abort.resolve,
     },
@@ -76,6 +77,7 @@ async function startWorker(input: WorkerInput, context: CliContext, supervisor: 
     shared: true,
     settingsLog: input.number === 1 ? log : silent,
     otherMetrics: (own) => supervisor.call('otherMetrics', own, gatherTimeoutMs),
+    otherLiveEvents: (reader) => supervisor.call('otherLiveEvents', reader, gatherTimeoutMs),
   }).catch(closing(server))
   runtime.attachServer(server)
   started(runtime)

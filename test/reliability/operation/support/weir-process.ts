@@ -26,6 +26,8 @@ export type WeirOptions = {
   readonly flags?: readonly string[]
   /** What starts the program, in front of it: `unshare`, `prlimit`. */
   readonly wrapper?: readonly string[]
+  /** More variables of its environment. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** Starts it, and resolves when it listens. */
@@ -34,12 +36,19 @@ export async function startWeir({
   folder,
   flags = [],
   wrapper = [],
+  environment = {},
 }: WeirOptions): Promise<WeirProcess> {
   await Bun.write(join(folder, 'weir.yaml'), JSON.stringify(settings))
   const command = [process.execPath, join(projectFolder, 'src/main.ts'), 'serve', '--port', '0', ...flags]
   const child = Bun.spawn([...wrapper, ...command], {
     cwd: folder,
-    env: { HOME: folder, PATH: process.env.PATH, WEIR_DATA: folder, WEIR_BOOTSTRAP_KEY: firstKey },
+    env: {
+      HOME: folder,
+      PATH: process.env.PATH,
+      WEIR_DATA: folder,
+      WEIR_BOOTSTRAP_KEY: firstKey,
+      ...environment,
+    },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
