@@ -104,43 +104,40 @@ test.skipIf(testsUsePostgres)(
   },
 )
 
-test.skipIf(testsUsePostgres)(
-  'a gateway that shuts down waits until the database accepts the ends of its runs',
-  async () => {
-    const gate = Promise.withResolvers<void>()
-    await using paid = await startBillingScenario(
-      [gatedReply(gate.promise), chunks(firstChunks, hang), streamReply()],
-      {
-        settings: { background: { concurrency: 2 } },
-      },
-    )
-    const [ended, cut] = [await startRun(paid), await startRun(paid)]
-    const queued = await queueRunRequest(paid.app)
-    const locked = await paid.billing.lock()
-    gate.resolve()
-    await paid.acme.requests[0]!.aborted
-    await noticed(paid)
-    const stopping = paid.app.runtime.stop()
-    expect(await paid.acme.requests[1]!.aborted).toBe(true)
-    await locked.release()
-    await stopping
-    const rows = await paid.billing.values('SELECT id, status FROM responses ORDER BY id')
-    expect(rows).toEqual([
-      [ended, 'completed'],
-      [cut, 'failed'],
-      [queued.id, 'queued'],
-    ])
-    expect((await paid.billing.usage()).map(({ status, error }) => [status, error])).toEqual([
-      [200, null],
-      [503, 'interrupted'],
-    ])
-    expect(await paid.billing.account()).toEqual([start - replyCost - promptCost - 20_000, maxCost])
-    await using again = await startScenario(streamReply(), {
-      database: paid.database,
-      model: { pricing, max_output_tokens: 100 },
-    })
-    expect((await waitForRun(again.app, queued.id)).status).toBe('completed')
-    expect(await paid.billing.account()).toEqual([start - 2 * replyCost - promptCost - 20_000, 0])
-    await paid.billing.expectConsistent()
-  },
-)
+test('a gateway that shuts down waits until the database accepts the ends of its runs', async () => {
+  const gate = Promise.withResolvers<void>()
+  await using paid = await startBillingScenario(
+    [gatedReply(gate.promise), chunks(firstChunks, hang), streamReply()],
+    {
+      settings: { background: { concurrency: 2 } },
+    },
+  )
+  const [ended, cut] = [await startRun(paid), await startRun(paid)]
+  const queued = await queueRunRequest(paid.app)
+  const locked = await paid.billing.lock()
+  gate.resolve()
+  await paid.acme.requests[0]!.aborted
+  await noticed(paid)
+  const stopping = paid.app.runtime.stop()
+  expect(await paid.acme.requests[1]!.aborted).toBe(true)
+  await locked.release()
+  await stopping
+  const rows = await paid.billing.values('SELECT id, status FROM responses ORDER BY id')
+  expect(rows).toEqual([
+    [ended, 'completed'],
+    [cut, 'failed'],
+    [queued.id, 'queued'],
+  ])
+  expect((await paid.billing.usage()).map(({ status, error }) => [status, error])).toEqual([
+    [200, null],
+    [503, 'interrupted'],
+  ])
+  expect(await paid.billing.account()).toEqual([start - replyCost - promptCost - 20_000, maxCost])
+  await using again = await startScenario(streamReply(), {
+    database: paid.database,
+    model: { pricing, max_output_tokens: 100 },
+  })
+  expect((await waitForRun(again.app, queued.id)).status).toBe('completed')
+  expect(await paid.billing.account()).toEqual([start - 2 * replyCost - promptCost - 20_000, 0])
+  await paid.billing.expectConsistent()
+})

@@ -41,7 +41,7 @@ test.each([['spring'], ['autumn'], [process.env.WEIR_TEST_SEED ?? String(Date.no
     for (const [action, count] of Object.entries(acting.tally))
       done.set(action, (done.get(action) ?? 0) + count)
   },
-  20_000,
+  60_000,
 )
 
 test('the random runs performed every kind of action', () => {
