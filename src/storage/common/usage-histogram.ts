@@ -10,7 +10,7 @@ export type AddTimes = (histogram: Histogram, stored: string) => void
 export function timingOf(histogram: Histogram): Timing | null {
   if (histogram.size === 0) return null
   // An array of numbers is sorted much faster than one of entries.
-  const times = Float64Array.from(histogram.keys()).sort()
+  const times = Float64Array.from(histogram.keys()).toSorted()
   let size = 0
   for (const count of histogram.values()) size += count
   return { p50: nearestRank(times, histogram, size * 0.5), p95: nearestRank(times, histogram, size * 0.95) }
