@@ -25,11 +25,7 @@ export function slicesStatement({ ranges, by, widthMs, ...requests }: SlicedRequ
   // With a lower bound that it does not know, the server expects few rows and uses the index: that is right.
   const sinceUntil = (time: string, { from, to }: TimeRange) =>
     `${time} >= greatest(${parameters.add(from)}::bigint, ${until}) AND ${time} < ${parameters.add(to)}::bigint`
-  const shape = {
-    filters,
-    by,
-    start: (time: string) => (widthMs ? `${time} / ${widthMs} * ${widthMs}` : '0::bigint'),
-  }
+  const shape = { filters, by, start: (time: string) => `${time} / ${widthMs} * ${widthMs}` }
   const parts = [
     ...ranges.totals.map((range) =>
       totals(`t.width = '${range.width}' AND ${within('t.start', range)}`, shape),
