@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { waitUntil } from '../support/billing-database.ts'
 import { startBillingScenario, replyCost } from '../support/billing-scenario.ts'
 import { assemble } from '../unit/responses/support/step-order.ts'
 import { readPieces } from '../support/body-reader.ts'
@@ -34,6 +35,8 @@ test.concurrent('while the database is locked nothing is generated and nothing d
     }
   }
   expect(paid.acme.requests).toHaveLength(1)
+  const isReady = async () => (await paid.app.request('/readyz')).status === 200
+  await waitUntil(isReady, 'the database is available')
   expect((await retrieveResponse(paid.app, id)).status).toBe('completed')
 })
 
