@@ -41,15 +41,8 @@ export class GatheredUsage {
     const rows = this.#rows
     if (rows.length === 0) return this.#written
     this.#rows = []
-    this.#written = Promise.all([this.#written, this.#record(rows)])
+    const written = this.#write(rows).catch(() => rows.forEach(this.#onFailed))
+    this.#written = Promise.all([this.#written, written])
     return this.#written
-  }
-
-  async #record(rows: readonly FinishedRequest[]): Promise<void> {
-    try {
-      await this.#write(rows)
-    } catch {
-      for (const row of rows) this.#onFailed(row)
-    }
   }
 }
