@@ -12,7 +12,7 @@ export async function fundedStorage(balance: bigint) {
   const { database, writer } = testStorage()
   const ledger = createLedger(database, writer)
   const organizations = createOrganizations(database, writer)
-  return { database, writer, ...(await fund({ ledger, organizations }, balance)) }
+  return { database, writer, ...(await fund({ ledger, organizations }, balance)), ledger }
 }
 
 /** The same in any store. */

@@ -125,7 +125,10 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
     bootstrap: (configured) => bootstrap(database, writer, configured),
     report: (query) => usageReport(database, query),
     rows: async (text) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(text).all(),
-    written: () => writer.write(() => {}),
+    async written() {
+      await ledger.flush()
+      await writer.write(() => {})
+    },
   }
 }
 

@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test'
+import { createUsageBuckets } from '../../../src/storage/sqlite/usage/buckets.ts'
+import { fundedStorage, fundedStore, requestOf } from './support/ledger-fixture.ts'
+import { testStores, valuesOf } from './support/stores.ts'
+
+testStores((open) => {
+  test('usage that costs no one anything is recorded once, without a change of the balance', async () => {
+    const { store, acme, account } = await fundedStore(open, 100n)
+    const [one, other] = [requestOf(acme.id), requestOf(acme.id)]
+    const outcomes = [
+      [one, { status: 200, cost: 5n }],
+      [other, { status: 404, error: 'model_not_found' }],
+      [one, { status: 500, error: 'internal_error' }],
+    ] as const
+    for (const [request, outcome] of outcomes) await store.ledger.recordUsage(request, outcome)
+    await store.written()
+    expect(await valuesOf(store, 'SELECT id, status FROM usage ORDER BY id')).toEqual([
+      [one.id, 200],
+      [other.id, 404],
+    ])
+    expect(await account()).toEqual([100n, 0n])
+    expect(await valuesOf(store, "SELECT kind FROM ledger WHERE kind = 'charge'")).toEqual([])
+  })
+})
+
+test('the usage of many requests takes one transaction, and a report includes it at once', async () => {
+  const { database, writer, ledger, acme } = await fundedStorage(0n)
+  const before = writer.stats().commits
+  const requests = Array.from({ length: 100 }, () => requestOf(acme.id))
+  await Promise.all(requests.map((request) => ledger.recordUsage(request, { status: 200 })))
+  const { read } = createUsageBuckets(database, ledger.flush)
+  const from = Math.floor(Date.now() / 86_400_000) * 86_400_000 - 86_400_000
+  const groups = await read({ width: '1d', from, to: from + 3 * 86_400_000, groupBy: [] })
+  expect(groups.reduce((sum, { totals }) => sum + totals.requests, 0)).toBe(100)
+  expect(writer.stats().commits - before).toBe(1)
+})
+
+test('usage that waits to be written is written when the ledger is closed', async () => {
+  const { database, writer, ledger, acme } = await fundedStorage(0n)
+  await ledger.recordUsage(requestOf(acme.id), { status: 200 })
+  const count = () => database.sqlite.prepare('SELECT count(*) FROM usage').values()
+  expect(count()).toEqual([[0]])
+  ledger.close()
+  writer.close()
+  expect(count()).toEqual([[1]])
+})
+
+test('usage that cannot be written is written as it was, once the database can be', async () => {
+  const { database, ledger, acme } = await fundedStorage(0n)
+  database.sqlite.run('ALTER TABLE usage RENAME TO hidden')
+  await ledger.recordUsage(requestOf(acme.id), { status: 200, cost: 5n })
+  await ledger.flush()
+  database.sqlite.run('ALTER TABLE hidden RENAME TO usage')
+  ledger.close()
+  await Bun.sleep(0)
+  expect(database.sqlite.prepare('SELECT status, cost FROM usage').values()).toEqual([[200, 5]])
+})
+
+test('usage that cannot be written any more is refused with 503', async () => {
+  const { database, writer, ledger, acme } = await fundedStorage(0n)
+  writer.close()
+  await expect(ledger.recordUsage(requestOf(acme.id), { status: 200 })).rejects.toMatchObject({ status: 503 })
+  expect(database.sqlite.prepare('SELECT count(*) FROM usage').values()).toEqual([[0]])
+})
