@@ -1,6 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
+import { lockTrustMs } from '../../../src/storage/sqlite/health/readiness.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { temporaryFolder } from '../../unit/storage/support/folder.ts'
 import type { App } from '../../support/app.ts'
@@ -66,6 +67,8 @@ test('a database that another process locks is a 503 before any provider is call
 
 test('a short database lock is waited for, while everything else continues', async () => {
   await using gateway = await startOnFile()
+  // A commit of the start shows that the database is not locked.
+  await Bun.sleep(lockTrustMs)
   const other = new Sqlite(gateway.file)
   other.run('BEGIN IMMEDIATE')
   const reply = gateway.app.chat(chatRequest)

@@ -10,7 +10,7 @@ import { type Health, prepareWriteProbe } from './health.ts'
  * the usage of requests is committed more often.
  */
 const commitTrustMs = 1000
-const lockTrustMs = 100
+export const lockTrustMs = 100
 /** The time for which the result of a probe is reused, however often clients ask. */
 export const probeTrustMs = 250
 
