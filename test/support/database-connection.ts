@@ -55,7 +55,7 @@ export type NewDatabase = { readonly location: DatabaseLocation; delete(): Promi
 export async function newDatabase(): Promise<NewDatabase> {
   if (testsUsePostgres) {
     const server = await sharedPostgres()
-    const url = await server.createDatabase(await migratedDatabase(server))
+    const url = await nextDatabase(server)
     return { location: new Secret(url), delete: () => server.dropDatabase(url) }
   }
   const location = join(mkdtempSync(join(tmpdir(), 'weir-database-')), 'weir.db')
@@ -63,7 +63,17 @@ export async function newDatabase(): Promise<NewDatabase> {
 }
 
 /** Each test file has its own modules; all of them copy the same database, so that not each migrates its own. */
-const run = globalThis as { weirTestMigrated?: Promise<string> }
+const run = globalThis as { weirTestMigrated?: Promise<string>; weirTestNext?: Promise<string> }
+
+/** Returns a copy of the migrated database, and creates the next one while the test runs. */
+async function nextDatabase(server: PostgresServer): Promise<string> {
+  const create = async () => await server.createDatabase(await migratedDatabase(server))
+  const created = run.weirTestNext ?? create()
+  run.weirTestNext = created.then(create)
+  // Whoever needs it reports the failure.
+  run.weirTestNext.catch(() => {})
+  return await created
+}
 
 function migratedDatabase(server: PostgresServer): Promise<string> {
   run.weirTestMigrated ??= (async () => {

@@ -12,7 +12,7 @@ import { pricing } from '../../support/billing-scenario.ts'
 
 const lives = 4
 const clients = 12
-/** The gateway is killed within so many milliseconds of a life. */
+/** The gateway is killed within so many milliseconds of a life, or later if it has not acknowledged a run a client. */
 const maxLife = 300
 
 type Acknowledged = { readonly id: string; readonly request: string; last: ResponseObject }
@@ -29,8 +29,10 @@ test('after kills at any moment no acknowledged run is lost, left active, or cha
   for (let life = 0; life < lives; life++) {
     await gateway.start()
     const dying = new AbortController()
+    const enough = runs.length + clients + 1
     const all = Array.from({ length: clients }, () => live(requesting, runs, random, dying.signal))
     await Bun.sleep(50 + random() * maxLife)
+    await waitUntil(() => runs.length >= enough, 'there are runs to lose')
     await gateway.kill()
     dying.abort()
     await Promise.all(all)
