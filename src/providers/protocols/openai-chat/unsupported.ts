@@ -13,18 +13,18 @@ export function dropUnsupported(
   warn: Warn,
 ): Body {
   const unsupportedByModel = dialect.unsupportedByModel?.(target, generation) ?? []
-  // Without a prototype, a key named `__proto__` is one like others.
-  const supported: Record<string, unknown> = Object.create(null)
+  const supported = new Map<string, unknown>()
   for (const name of Object.keys(body)) {
     const value = body[name]
     if (value === undefined) continue
     const field = fieldFor(name, dialect)
     const isModelLimit = unsupportedByModel.includes(field)
-    if (isSupported(dialect, field) && !isModelLimit) supported[field] = value
+    if (isSupported(dialect, field) && !isModelLimit) supported.set(field, value)
     else if (!isNeutral(name, value))
       warn({ what: 'Parameter', name, by: isModelLimit ? target.model : dialect.name })
   }
-  return supported
+  // Not by assignment: a key named `__proto__` stays a key.
+  return Object.fromEntries(supported)
 }
 
 /** The generation parameters that the dialect supports. */
