@@ -34,7 +34,10 @@ export const silence: Script = {
 
 /** Accepts the request and resets the connection. */
 export const reset: Script = {
-  play: async (socket) => breakOff(socket),
+  async play(socket) {
+    socket.destroy()
+    return true
+  },
 }
 
 /** What follows the body; returns true where it ends the connection. */
@@ -46,9 +49,12 @@ export const finish: End = (socket) => {
   return true
 }
 
-/** Breaks the connection in the middle of the body. */
+/** What `fetch` has received of a body and not delivered yet is lost when the connection breaks. */
+const deliveryMs = 20
+
+/** Breaks the connection in the middle of the body, once what was sent is delivered. */
 export const breakOff: End = (socket) => {
-  socket.destroy()
+  setTimeout(() => socket.destroy(), deliveryMs)
   return true
 }
 
