@@ -59,6 +59,7 @@ test('the configured number of runs is active at once, and the others start in t
   expect((await retrieveResponse(app, runs[0]!)).status).toBe('in_progress')
   expect((await retrieveResponse(app, runs[3]!)).status).toBe('queued')
   one!.resolve()
+  await waitForOutput(app, runs[3]!, 'It is ')
   rest.forEach(({ resolve }) => resolve())
   for (const id of runs) expect((await waitForRun(app, id)).status).toBe('completed')
   expect(questions(scenario).slice(2, 4)).toEqual(['2', '3'])
