@@ -59,7 +59,7 @@ testSharedDatabases((create) => {
     expect(await accountOf(database)).toEqual([balance, 31 * maxCost])
 
     process.kill(killed.pid, 'SIGKILL')
-    process.kill(suspended.pid, 'SIGSTOP')
+    await suspend(suspended.pid, database)
     const startedAt = performance.now()
     const isSettled = async () => (await accountOf(database))[1] === maxCost
     await waitUntil(isSettled, 'all but the request of the survivor are settled', 15_000)
@@ -92,3 +92,14 @@ testSharedDatabases((create) => {
     await expectConsistent(database)
   }, 60_000)
 })
+
+/** Suspends the process at a moment when it holds no lock of the database: nothing could be settled until it continues. */
+async function suspend(pid: number, database: Pick<SharedDatabase, 'isWritable'>): Promise<void> {
+  for (const deadline = performance.now() + 1000; ;) {
+    process.kill(pid, 'SIGSTOP')
+    if (database.isWritable()) return
+    process.kill(pid, 'SIGCONT')
+    if (performance.now() > deadline) throw new Error('The database is locked.')
+    await Bun.sleep(5)
+  }
+}

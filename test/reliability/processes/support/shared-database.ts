@@ -18,6 +18,8 @@ export type SharedDatabase = {
   readonly address: string
   readonly location: DatabaseLocation
   rows(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Whether another process could write now: a suspended one may hold the lock of a file. */
+  isWritable(): boolean
   /** What uses the database until the test ends, and is ended before it is deleted. */
   readonly users: Set<AsyncDisposable>
   /** Makes the organization of the first key prepaid, with this balance; a process must have created it. */
@@ -47,6 +49,15 @@ async function createSqliteFile(): Promise<SharedDatabase> {
     address: file,
     location: file,
     rows: async (text) => database.sqlite.query<Record<string, unknown>, []>(text).all(),
+    isWritable() {
+      try {
+        database.sqlite.run('BEGIN IMMEDIATE')
+      } catch {
+        return false
+      }
+      database.sqlite.run('ROLLBACK')
+      return true
+    },
     fund: (balance) => fund(createOrganizations(database, writer), balance),
   }
 }
@@ -65,6 +76,7 @@ export async function createPostgresDatabase(): Promise<SharedDatabase> {
     address,
     location: new Secret(address),
     rows: (text) => execute<Record<string, unknown>>(address, text),
+    isWritable: () => true,
     async fund(balance) {
       const { organizations, close } = await openPostgresForAdmin(new Secret(address), quietLog)
       await fund(organizations, balance)
