@@ -28,8 +28,9 @@ export type Billing = {
   ): Promise<void> | undefined
   /**
    * Stores the outcome of a request and charges its cost; resolves when that, and what the writes store, is
-   * on disk. Usage that costs nothing is on disk a moment later. Rejects with `interrupted` for an answer that other processes have settled, because they took this one for
-   * dead: what the answer promises is not stored.
+   * on disk. The usage of a request that has reserved nothing follows a moment later. Rejects with `interrupted`
+   * for an answer that other processes have settled, because they took this one for dead: what the answer
+   * promises is not stored.
    */
   settle(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<unknown>
   /** The same for a reserved call, retried until it is stored: resolves then, however long it takes. */

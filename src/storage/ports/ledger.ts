@@ -26,7 +26,10 @@ export type SettleOptions = {
   readonly reserved?: boolean
 }
 
-/** Reserves, settles and charges the cost of requests. Unless it says otherwise, a promise resolves when its writes are durable. */
+/**
+ * Reserves, settles and charges the cost of requests. Unless it says otherwise, a promise resolves when its writes are
+ * durable.
+ */
 export type Ledger = {
   /**
    * Reserves money for a request that is about to start, and executes `writes` in the same transaction. Resolves with
