@@ -55,8 +55,13 @@ export function createBodyReader(maxBody: number, timeoutMs = bodyTimeoutMs): Bo
     const acquired = isSlotOptional ? admission.tryAcquireSlot() : admission.acquireSlot()
     if (acquired instanceof Promise) await acquired
     rejectUnsupportedBody(request.headers)
-    const text = withTimeout(readText(request, maxBody, admission.memory.acquire), timeoutMs, bodyTooSlow)
-    return body.read(parseBody(await text.catch((error) => rejectUnreadBody(error, maxBody))))
+    let text: string
+    try {
+      text = await withTimeout(readText(request, maxBody, admission.memory.acquire), timeoutMs, bodyTooSlow)
+    } catch (error) {
+      rejectUnreadBody(error, maxBody)
+    }
+    return body.read(parseBody(text))
   }
 }
 

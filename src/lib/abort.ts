@@ -13,7 +13,7 @@ export type AbortLike = {
  */
 export class AbortSource implements AbortLike {
   /** Replaced at each change: most sources have only one listener. */
-  #listeners: readonly (() => void)[] = []
+  #listeners: readonly (() => void)[] = noListeners
   #aborted = false
   #reason: unknown
 
@@ -32,7 +32,7 @@ export class AbortSource implements AbortLike {
     this.#reason = reason
     // A listener may remove another one, which is then not called.
     for (const listener of this.#listeners) if (this.#listeners.includes(listener)) listener()
-    this.#listeners = []
+    this.#listeners = noListeners
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
@@ -40,9 +40,12 @@ export class AbortSource implements AbortLike {
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners = this.#listeners.filter((other) => other !== listener)
+    const index = this.#listeners.indexOf(listener)
+    if (index >= 0) this.#listeners = this.#listeners.toSpliced(index, 1)
   }
 }
+
+const noListeners: readonly (() => void)[] = []
 
 /** Calls `listener` when the signal aborts, or now if it has; returns a function that removes the listener. */
 export function onAbort(signal: AbortLike, listener: () => void): () => void {

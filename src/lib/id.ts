@@ -19,7 +19,7 @@ export function randomText(length: number): string {
  * process sort strictly in the order of their creation, also within a millisecond.
  */
 export function timeSortedId(prefix: string): string {
-  return prefix + Bun.randomUUIDv7().replaceAll('-', '')
+  return prefix + Bun.randomUUIDv7('buffer').toHex()
 }
 
 /** Returns the creation time of a time-sorted id, in milliseconds since 1970. */

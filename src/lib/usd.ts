@@ -3,7 +3,7 @@ export type Nanos = bigint
 
 /** Formats an amount as an exact decimal number of USD with at least `decimals` decimals: `12.50`. */
 export function formatUsd(amount: Nanos | number, decimals = 2): string {
-  const nanos = BigInt(amount)
+  const nanos = typeof amount === 'bigint' ? amount : BigInt(amount)
   const digits = String(nanos < 0n ? -nanos : nanos).padStart(10, '0')
   const exact = digits.slice(-9)
   const fraction = decimals < 9 ? exact.replace(/0+$/, '').padEnd(decimals, '0') : exact

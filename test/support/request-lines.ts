@@ -7,6 +7,8 @@ export type RequestLines = {
   readonly all: readonly string[]
   /** Resolves with the last line of the request with this reply, when it has this many lines. */
   of(reply: Response, count?: number): Promise<Fields>
+  /** The same for the request with this id. */
+  withId(id: string, count?: number): Promise<Fields>
 }
 
 export function createRequestLines(): RequestLines {
@@ -21,8 +23,7 @@ export function createRequestLines(): RequestLines {
     written()
   }
 
-  async function of({ headers }: Response, count = 1): Promise<Fields> {
-    const id = headers.get('x-request-id')
+  async function withId(id: string, count = 1): Promise<Fields> {
     for (;;) {
       const found = all.map((line) => fieldsOf(JSON.parse(line))).filter(({ request }) => request === id)
       if (found.length >= count) return fieldsOf(found.at(-1))
@@ -30,5 +31,10 @@ export function createRequestLines(): RequestLines {
     }
   }
 
-  return { sink: { write }, all, of }
+  return {
+    sink: { write },
+    all,
+    of: ({ headers }, count) => withId(headers.get('x-request-id') ?? '', count),
+    withId,
+  }
 }

@@ -34,7 +34,8 @@ export function renderCompletion(
   usage: MeteredUsage,
   metadata: ReplyMetadata,
 ): ChatCompletion {
-  const warnings = [...metadata.warnings, ...(usage.estimated ? [estimatedUsageWarning] : [])]
+  const warnings = metadata.warnings.slice()
+  if (usage.estimated) warnings.push(estimatedUsageWarning)
   return {
     id: metadata.id,
     object: 'chat.completion',

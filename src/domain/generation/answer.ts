@@ -29,7 +29,9 @@ export class AnswerAccumulator {
   }
 
   answer(): Answer {
-    const choices = Array.from(this.#choices, (choice) => toChoice(choice ?? emptyChoice()))
+    const choices: AnswerChoice[] = []
+    // Not `map`, which would leave out a choice of which nothing came.
+    for (const choice of this.#choices) choices.push(toChoice(choice ?? emptyChoice()))
     return { choices, usage: this.#usage, tier: this.#tier }
   }
 
@@ -66,7 +68,8 @@ function choiceAt(choices: OpenChoice[], index: number): OpenChoice {
   return (choices[index] ??= emptyChoice())
 }
 
-function toChoice({ logprobs, ...choice }: OpenChoice): AnswerChoice {
+function toChoice({ text, reasoning, toolCalls, finish, logprobs }: OpenChoice): AnswerChoice {
+  const choice = { text, reasoning, toolCalls, finish }
   return logprobs === undefined ? choice : { ...choice, logprobs: Object.fromEntries(logprobs) }
 }
 

@@ -73,7 +73,8 @@ function highestPrices(
   const applicable = pricings.flatMap((pricing) =>
     pricing ? [pricing, ...(pricing.tiers ?? []).filter(({ above }) => above < promptTokens)] : [],
   )
-  const highest = (name: PriceName) => Math.max(0, ...applicable.map((prices) => prices[name] ?? 0))
+  const highest = (name: PriceName) =>
+    applicable.reduce((price, prices) => Math.max(price, prices[name] ?? 0), 0)
   const input = highest('input')
   return {
     input: Math.max(

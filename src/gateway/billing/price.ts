@@ -21,8 +21,12 @@ export function costOf(usage: Usage, pricing: Pricing, images = 0): Nanos {
     product(written - long, prices.cache_write ?? input) +
     product(long, input * longWriteFactor) +
     product(usage.completionTokens, prices.output ?? 0)
-  const fixed = toNanos(prices.request ?? 0) + toNanos(prices.image ?? 0) * BigInt(images)
-  return (millionths + 500_000n) / 1_000_000n + fixed
+  return (millionths + 500_000n) / 1_000_000n + fixedCost(prices, images)
+}
+
+/** What the call costs whatever its tokens are: almost no model has such a price. */
+function fixedCost({ request = 0, image = 0 }: Pricing, images: number): bigint {
+  return request === 0 && image === 0 ? 0n : toNanos(request) + toNanos(image) * BigInt(images)
 }
 
 /** The prompt tokens with a price of their own: never more than the prompt has, whatever was reported. */
@@ -40,7 +44,8 @@ export function toDollars(amount: Nanos): string {
 
 /** The prices with those of the highest tier that the prompt exceeds. */
 function pricesFor(promptTokens: number, pricing: Pricing): Pricing {
-  const exceeded = (pricing.tiers ?? []).filter((tier) => promptTokens > tier.above)
+  if (pricing.tiers === undefined) return pricing
+  const exceeded = pricing.tiers.filter((tier) => promptTokens > tier.above)
   const highest = exceeded.reduce(
     (best, tier) => (tier.above > best.above ? tier : best),
     exceeded[0] ?? noTier,

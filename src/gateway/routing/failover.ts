@@ -100,9 +100,9 @@ class Failover {
 
   #nextRemaining(): ModelRoute | undefined {
     for (;;) {
-      const [route, ...others] = this.#remaining
+      const route = this.#remaining[0]
       if (route === undefined) return undefined
-      this.#remaining = others
+      this.#remaining = this.#remaining.slice(1)
       if (this.#allOpen || this.#dependencies.breaker.allowsRequest(route, this.#organization)) return route
       this.#call.observer?.routeSkipped(route)
       this.#skipped = [...this.#skipped, route]

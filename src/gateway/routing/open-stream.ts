@@ -21,7 +21,8 @@ export async function openStream(
   call.meter.routeChosen(route)
   call.observer?.attemptStarted(route)
   const inlined = needsInlineImages(provider) ? await call.inlineImages() : original
-  const generation = await dependencies.states.restore(facts.organization, provider.name, inlined)
+  const restored = dependencies.states.restore(facts.organization, provider.name, inlined)
+  const generation = restored instanceof Promise ? await restored : restored
   const warnings: string[] = []
   const firstEventTimeout = stream ? new FirstEventTimeout(dependencies.firstEventTimeoutMs) : undefined
   call.meter.requestSent(generation)

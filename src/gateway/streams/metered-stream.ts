@@ -51,7 +51,8 @@ export class MeteredStream implements GenerationStream {
       this.#first = undefined
       if (first) {
         this.#call.observer?.firstEvents()
-        await this.#deliver(first, onBatch)
+        const pending = this.#deliver(first, onBatch)
+        if (pending) await pending
       }
       await this.#upstream.forEach((batch) => this.#deliver(batch, onBatch))
       const cancelReason = this.#call.cancelReason()

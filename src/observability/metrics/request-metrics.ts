@@ -18,12 +18,18 @@ export function createRequestMetrics(): RequestMetrics {
   const recordCall = createCallRecorder(families)
   const all = Object.values(families)
 
+  function countRejection(record: RequestRecord, { code, type, log }: ApiError): void {
+    rejected.withLabels(methodLabel(record), pathLabel(record), code ?? type, log.reason ?? '').value++
+  }
+
   return {
     started: (openRequests) => inFlight.observe(openRequests),
     finished(record) {
-      if (!record.background) requests.withLabels(...requestLabels(record)).value++
-      if (record.rejection) rejected.withLabels(...rejectionLabels(record, record.rejection.error)).value++
-      for (const attempt of record.attempts) attempts.withLabels(...attemptLabels(attempt)).value++
+      if (!record.background)
+        requests.withLabels(methodLabel(record), pathLabel(record), String(record.status())).value++
+      if (record.rejection) countRejection(record, record.rejection.error)
+      for (const { route, outcome = circuitOpen } of record.attempts)
+        attempts.withLabels(route.provider.name, outcome).value++
       if (record.outcome) recordCall(record, record.outcome)
     },
     snapshot: () => all.map((family) => family.snapshot()),
@@ -68,13 +74,9 @@ function createCallRecorder(families: Families) {
   return recordCall
 }
 
-function requestLabels(record: RequestRecord): readonly string[] {
-  return [methodLabel(record), record.reply?.path ?? '', String(record.status())]
-}
-
 /** Unmatched paths, parameters and unknown models are only in the log: callers can send any text. */
-function rejectionLabels(record: RequestRecord, { code, type, log }: ApiError): readonly string[] {
-  return [methodLabel(record), record.reply?.path ?? '', code ?? type, log.reason ?? '']
+function pathLabel({ reply }: RequestRecord): string {
+  return reply?.path ?? ''
 }
 
 /** A client can send any text as the method. */
@@ -91,7 +93,3 @@ const knownMethods: ReadonlySet<string> = new Set([
   'PUT',
   'PATCH',
 ])
-
-function attemptLabels({ route, outcome = circuitOpen }: Attempt): readonly string[] {
-  return [route.provider.name, outcome]
-}

@@ -218,8 +218,8 @@ test.each([
   const { app } = scenario
   await (await app.chat({ ...chatRequest, stream: true })).text()
   await app.chat({ ...chatRequest, model: 'acme/sea' })
-  await new Promise(setImmediate)
-  await new Promise(setImmediate)
+  // All lines are written when the gateway has stopped.
+  await app.stop()
   expect(app.requestLines.all.length).toBe(count)
 })
 

@@ -35,7 +35,9 @@ export function parseResponse(dialect: Dialect, body: unknown): GenerationEvent[
     finishes.push(readCompleteChoice(dialect, entry, events))
   }
   const usage = parseUsage(body)
-  return [...events, ...(usage ? [{ type: 'usage', usage } as const] : []), ...finishes]
+  if (usage) events.push({ type: 'usage', usage })
+  events.push(...finishes)
+  return events
 }
 
 /** Emits the content of a choice and returns its `finish`. A complete body needs no finish reason. */

@@ -17,7 +17,15 @@ export function renderRequest(dialect: Dialect, generation: Generation, target: 
     ...renderStream(dialect, target),
     ...renderTools(generation),
     response_format: generation.format && renderFormat(generation.format),
-    ...renderSampling(generation),
+    max_tokens: generation.maxTokens,
+    n: generation.choices,
+    stop: generation.stop,
+    temperature: generation.temperature,
+    top_p: generation.topP,
+    seed: generation.seed,
+    frequency_penalty: generation.frequencyPenalty,
+    presence_penalty: generation.presencePenalty,
+    logit_bias: generation.logitBias,
     ...renderLogprobs(generation),
     ...renderEffort(dialect, generation, target, warn),
     service_tier: generation.serviceTier,
@@ -58,20 +66,6 @@ function renderFormat(format: Format): Body | undefined {
   if (format.type === 'json_object') return { type: 'json_object' }
   const { name, description, schema, strict } = format
   return { type: 'json_schema', json_schema: { name, description, schema, strict } }
-}
-
-function renderSampling(generation: Generation): Body {
-  return {
-    max_tokens: generation.maxTokens,
-    n: generation.choices,
-    stop: generation.stop,
-    temperature: generation.temperature,
-    top_p: generation.topP,
-    seed: generation.seed,
-    frequency_penalty: generation.frequencyPenalty,
-    presence_penalty: generation.presencePenalty,
-    logit_bias: generation.logitBias,
-  }
 }
 
 function renderLogprobs({ logprobs }: Generation): Body | undefined {

@@ -33,15 +33,20 @@ function prepareCharge(database: Database, now: () => number) {
   const balanceOf = database.sqlite.prepare<{ readonly balance: number }, [string]>(
     'SELECT balance FROM organizations WHERE id = ?',
   )
-  const update = database.sqlite.prepare(
-    'UPDATE organizations SET balance = balance - ?, reserved = reserved - ? WHERE id = ?',
+  const update = database.sqlite.prepare<unknown, [Nanos, Nanos, string, Nanos]>(
+    'UPDATE organizations SET balance = balance - ?1, reserved = reserved - ?2 WHERE id = ?3 AND balance - ?1 >= ?4',
   )
 
+  function chargeRest(organization: string, reserved: Nanos): Nanos {
+    const rest = BigInt(balanceOf.get(organization)?.balance ?? 0) + maxNanos
+    update.run(rest, reserved, organization, -maxNanos)
+    return rest
+  }
+
   return ({ id, organization }: RequestMetadata, cost: Nanos, reserved: Nanos): Nanos => {
-    // The organization exists, because its usage row was just inserted.
-    const balance = BigInt(balanceOf.get(organization)?.balance ?? 0)
-    const charged = cost < balance + maxNanos ? cost : balance + maxNanos
-    update.run(charged, reserved, organization)
+    // The organization exists, because its usage row was just inserted: nothing changes where the column would overflow.
+    const changed = update.run(cost, reserved, organization, -maxNanos).changes > 0
+    const charged = changed ? cost : chargeRest(organization, reserved)
     if (charged > 0n)
       insertEntry({ organization, request: id, createdAt: now(), kind: 'charge', amount: -charged })
     return charged
