@@ -1,10 +1,16 @@
 import type { Log } from '../lib/log.ts'
 import type { GatewayFigures } from './metrics/gateway-metrics.ts'
+import { GatheredRecords } from './gathered-records.ts'
 import { createLiveRequests, type LiveRequests } from './live-requests.ts'
 import type { OtherLiveEvents } from './other-live-requests.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createRequestLog, type LoggedRequests, type LogOutput } from './request-log/request-log.ts'
-import { createRequestTracker, type InFlight, type RequestTracker } from './request-tracker.ts'
+import {
+  createRequestTracker,
+  type InFlight,
+  type RequestListener,
+  type RequestTracker,
+} from './request-tracker.ts'
 import { createRouteHealth, type RouteHealthRecorder } from './route-health.ts'
 import type { Environment } from './traces/opentelemetry.ts'
 import { startTracing } from './traces/tracing.ts'
@@ -14,7 +20,7 @@ export type Observability = {
   readonly requests: RequestTracker
   readonly metrics: Pick<Metrics, 'snapshot'>
   readonly live: LiveRequests
-  readonly routes: RouteHealthRecorder
+  readonly routes: Pick<RouteHealthRecorder, 'of'>
   /** Flushes pending log lines and spans; resolves within a few seconds. */
   stop(): Promise<void>
 }
@@ -48,15 +54,22 @@ export async function startObservability(input: ObservabilityInput): Promise<Obs
   })
   const live = createLiveRequests(input.otherLiveEvents)
   const routes = createRouteHealth()
-  const listeners = [lines, metrics, traces, live, routes].filter((listener) => listener !== undefined)
-  const requests = createRequestTracker(listeners, log)
+  const readers = [lines, metrics, traces, routes].filter((reader) => reader !== undefined)
+  const records = new GatheredRecords(readers, log)
+  const listener: RequestListener = {
+    started: metrics.started,
+    finished: (record) => records.add(record),
+    wantsTraceparent: traces !== undefined,
+  }
+  const requests = createRequestTracker([listener, live], log)
   return {
     requests,
-    metrics,
     live,
-    routes,
+    metrics: { snapshot: () => records.upToDate(() => metrics.snapshot()) },
+    routes: { of: (provider, model) => records.upToDate(() => routes.of(provider, model)) },
     async stop() {
       live.close()
+      records.flush()
       await Promise.all([lines?.flush(flushTimeoutMs), traces?.stop()])
     },
   }

@@ -71,6 +71,8 @@ export class RequestRecord implements CallObserver {
   gatewayMs = 0
   /** Milliseconds from start to finish; 0 while the request is open. */
   totalMs = 0
+  /** Milliseconds since 1970; 0 while the request is open. */
+  finishedAt = 0
   private openCalls = 0
   private callStartedAt = 0
   private readonly listener: RecordListener
@@ -176,6 +178,7 @@ export class RequestRecord implements CallObserver {
   private finishIfComplete(): void {
     if (this.openCalls > 0 || (this.reply === undefined && !this.background)) return
     this.totalMs = performance.now() - this.startedAt
+    this.finishedAt = Date.now()
     this.listener.finished(this)
   }
 }

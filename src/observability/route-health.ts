@@ -43,21 +43,24 @@ export function createRouteHealth(): RouteHealthRecorder {
     return health
   }
 
-  function record({ route, outcome, status = 0 }: Attempt, request: string): void {
+  function record(
+    { route, outcome, status = 0 }: Attempt,
+    { id: request, finishedAt: at }: RequestRecord,
+  ): void {
     if (outcome === undefined || ignored.has(outcome)) return
     const health = healthOf(route)
     if (health === undefined) return
     health.requests++
-    if (outcome === 'ok') health.lastSuccessAt = Date.now()
+    if (outcome === 'ok') health.lastSuccessAt = at
     else {
       health.failures++
-      health.lastError = { at: Date.now(), status, code: outcome, request }
+      health.lastError = { at, status, code: outcome, request }
     }
   }
 
   return {
-    finished({ attempts, id }: RequestRecord) {
-      for (const attempt of attempts) record(attempt, id)
+    finished(request: RequestRecord) {
+      for (const attempt of request.attempts) record(attempt, request)
     },
     of: (provider, model) => routes.get(keyOf(provider, model)),
   }

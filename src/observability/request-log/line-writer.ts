@@ -12,21 +12,17 @@ export type LineWriter = {
 /** Standard output, or its replacement in a test. */
 export type Sink = { write(text: string, written: () => void): unknown }
 
-export type LineWriterOptions = {
-  /** Characters that wait to be written. A reader that is further behind does not catch up soon. */
-  readonly maxPending?: number
-  /** Milliseconds for which lines are gathered; 0 gathers those of one turn of the event loop. */
-  readonly gatherMs?: number
-}
+/** A reader that is this far behind does not catch up soon. */
+const maxPendingCharacters = 4 * 1024 * 1024
 
 /**
- * Lines that are gathered are one write; lines that arrive during a write wait for the next one. Lines beyond `maxPending`
- * are dropped; the next batch begins with `droppedLine`, which says how many.
+ * The lines of one turn of the event loop are one write; lines that arrive during a write wait for the next one. Lines
+ * beyond `maxPending` characters are dropped; the next batch begins with `droppedLine`, which says how many.
  */
 export function createLineWriter(
   sink: Sink,
   droppedLine: (lines: number) => string,
-  { maxPending = 4 * 1024 * 1024, gatherMs = 0 }: LineWriterOptions = {},
+  maxPending = maxPendingCharacters,
 ): LineWriter {
   const batch = createBatch(droppedLine, maxPending)
   let scheduled = false
@@ -36,7 +32,7 @@ export function createLineWriter(
   function schedule(): void {
     if (scheduled || writing) return
     scheduled = true
-    defer(writeBatch, gatherMs)
+    setImmediate(writeBatch)
   }
 
   function writeBatch(): void {
@@ -51,9 +47,7 @@ export function createLineWriter(
     writing = true
     sink.write(text, () => {
       writing = false
-      // What has arrived in the meantime has waited long enough, unless more of it is to be gathered.
-      if (gatherMs > 0 && !batch.isEmpty()) schedule()
-      else writeBatch()
+      writeBatch()
     })
   }
 
@@ -66,12 +60,6 @@ export function createLineWriter(
     },
     dropped: batch.dropped,
   }
-}
-
-/** Runs after so many milliseconds, or after this turn of the event loop. */
-function defer(run: () => void, delayMs: number): void {
-  if (delayMs > 0) setTimeout(run, delayMs)
-  else setImmediate(run)
 }
 
 /** The pending lines. */
@@ -87,7 +75,6 @@ function createBatch(droppedLine: (lines: number) => string, maxPending: number)
       else unreported++
       return fits
     },
-    isEmpty: () => text === '' && unreported === 0,
     take(): string {
       const batchText = unreported > 0 ? `${droppedLine(unreported)}\n${text}` : text
       text = ''

@@ -23,18 +23,13 @@ export type LogOutput = {
   readonly notes?: FailureNotes
 }
 
-/** Milliseconds for which JSON lines are gathered: a write for each request costs more than the line. A person waits for none. */
-const gatherMs = 10
-
 /** Creates a request log. `logged` is called for each request because settings can change. */
 export function createRequestLog(output: LogOutput, logged: () => LoggedRequests): RequestLog {
   const { sink, readable, color, notes } = output
-  const writer = readable
-    ? createLineWriter(sink, readableDroppedLine)
-    : createLineWriter(sink, droppedLine, { gatherMs })
+  const writer = createLineWriter(sink, readable ? readableDroppedLine : droppedLine)
 
   function write(record: RequestRecord): void {
-    const now = new Date()
+    const now = new Date(record.finishedAt)
     const writeWith = (cause?: string) => writer.write(readableLine(record, { color, cause, now }))
     if (!readable) writer.write(logLine(record, now))
     else if (notes && record.status() >= 500) notes.take(record.id, writeWith)

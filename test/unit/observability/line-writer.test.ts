@@ -5,19 +5,13 @@ import { createLineWriter } from '../../../src/observability/request-log/line-wr
 function slowSink() {
   const taken: string[] = []
   const waiting: (() => void)[] = []
-  let wake = () => {}
   return {
     taken,
     sink: {
       write(text: string, written: () => void) {
         taken.push(text)
         waiting.push(written)
-        wake()
       },
-    },
-    /** Resolves at this number of writes. */
-    async written(count: number) {
-      while (taken.length < count) await new Promise<void>((resolve) => (wake = resolve))
     },
     accept: () => waiting.shift()?.(),
   }
@@ -50,36 +44,9 @@ test('while a write is in progress the lines wait, and are then written together
   expect(taken).toEqual(['one\n', 'two\nthree\n'])
 })
 
-test('lines are gathered for a moment, also those that arrive during a write', async () => {
-  const { sink, taken, accept, written } = slowSink()
-  const writer = createLineWriter(sink, missed, { gatherMs: 20 })
-  writer.write('one')
-  await turn()
-  writer.write('two')
-  expect(taken).toEqual([])
-  await written(1)
-  writer.write('three')
-  accept()
-  await turn()
-  writer.write('four')
-  expect(taken).toEqual(['one\ntwo\n'])
-  await written(2)
-  expect(taken[1]).toBe('three\nfour\n')
-})
-
-test('a flush does not wait for the end of the gathering', async () => {
-  const { sink, taken, accept } = slowSink()
-  const writer = createLineWriter(sink, missed, { gatherMs: 60_000 })
-  writer.write('one')
-  const flush = writer.flush(60_000)
-  expect(taken).toEqual(['one\n'])
-  accept()
-  await flush
-})
-
 test('the backlog of a blocked reader is bounded, and the loss is reported when it reads again', async () => {
   const { sink, taken, accept } = slowSink()
-  const writer = createLineWriter(sink, missed, { maxPending: 10 })
+  const writer = createLineWriter(sink, missed, 10)
   writer.write('first')
   await turn()
   for (const line of ['12345', '6789', 'lost', 'lost too']) writer.write(line)

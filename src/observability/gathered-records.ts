@@ -1,0 +1,58 @@
+import { causeOf, type Log } from '../lib/log.ts'
+import type { RequestRecord } from './request-record.ts'
+import type { RequestListener } from './request-tracker.ts'
+
+/** Receives finished records some time after their requests. */
+export type RecordReader = Pick<RequestListener, 'finished'>
+
+/** Milliseconds: how late a line of the log is. */
+const gatherMs = 10
+/** So many records delay other requests by less than a millisecond. */
+const maxGathered = 100
+
+/**
+ * Gathers finished records for a moment, and passes them to one reader after the other: the code of a reader is cold
+ * after a request, and then takes several times as long as it does for the next record. No reply waits for it.
+ */
+export class GatheredRecords {
+  readonly #readers: readonly RecordReader[]
+  readonly #log: Log
+  #records: RequestRecord[] = []
+  #timer: Timer | undefined
+
+  constructor(readers: readonly RecordReader[], log: Log) {
+    this.#readers = readers
+    this.#log = log
+  }
+
+  /** Adds a finished record. */
+  add(record: RequestRecord): void {
+    this.#records.push(record)
+    if (this.#records.length >= maxGathered) this.flush()
+    else this.#timer ??= setTimeout(this.flush, gatherMs)
+  }
+
+  /** Passes on what was gathered. */
+  readonly flush = (): void => {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const records = this.#records
+    this.#records = []
+    for (const reader of this.#readers) for (const record of records) this.#pass(record, reader)
+  }
+
+  /** Reads what the readers have made of all records up to now. */
+  upToDate<Value>(read: () => Value): Value {
+    this.flush()
+    return read()
+  }
+
+  /** A reader that fails takes no record from the others. */
+  #pass(record: RequestRecord, reader: RecordReader): void {
+    try {
+      reader.finished(record)
+    } catch (error) {
+      this.#log.error('A request could not be recorded.', { request: record.id, cause: causeOf(error) })
+    }
+  }
+}
