@@ -30,6 +30,13 @@ test('an incomplete reply is not a reply', async () => {
   expect(reply).rejects.toThrow('closed')
 })
 
+test('no reply is expected on a connection that the server has closed', async () => {
+  const reader = createReplyReader()
+  reader.fail(new Error('The connection was closed.'))
+  expect(reader.hasFailed()).toBe(true)
+  expect(reader.expect()).rejects.toThrow('closed')
+})
+
 test('the time to the first token ignores comments', async () => {
   const reader = createReplyReader()
   const heard: number[] = []

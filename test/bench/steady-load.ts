@@ -57,7 +57,9 @@ async function sendSteadily(
 }
 
 async function sendOver(idle: Connection[], request: Uint8Array): Promise<Reply> {
-  const connection = idle.pop()
+  let connection = idle.pop()
+  // In a long run, servers close those that are never needed.
+  while (connection?.isOpen() === false) connection = idle.pop()
   if (connection === undefined) throw new Error('Replies came too slowly for this pace.')
   const reply = await connection.exchange(request)
   idle.push(connection)

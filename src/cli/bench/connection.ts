@@ -4,6 +4,8 @@ import { createReplyReader, type BytesListener, type Reply } from './reply.ts'
 export type Connection = {
   /** Sends the bytes of a request and resolves with its reply; rejects when the connection ends first. */
   exchange(request: Uint8Array, onBytes?: BytesListener): Promise<Reply>
+  /** False after the server has closed it. */
+  isOpen(): boolean
   close(): void
 }
 
@@ -39,6 +41,7 @@ export async function openConnection(url: URL): Promise<Connection> {
       send(request)
       return reply
     },
+    isOpen: () => !reader.hasFailed(),
     close: () => socket.terminate(),
   }
 }

@@ -21,8 +21,10 @@ export function createReplyReader() {
   let pending: PendingReply | undefined
   let head: Buffer = Buffer.alloc(0)
   let body: ReplyBody | undefined
+  let failure: Error | undefined
 
   function expect(onBytes?: BytesListener): Promise<Reply> {
+    if (failure !== undefined) return Promise.reject(failure)
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     pending = { onBytes, startedAt: performance.now(), resolve, reject }
     return promise
@@ -53,10 +55,11 @@ export function createReplyReader() {
   function fail(error: Error): void {
     const failed = pending
     reset()
+    failure ??= error
     failed?.reject(error)
   }
 
-  return { expect, push, fail }
+  return { expect, push, fail, hasFailed: () => failure !== undefined }
 }
 
 /** Receives the bytes of a body as they arrive, with the framing of the transfer. */
