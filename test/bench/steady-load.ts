@@ -57,9 +57,8 @@ async function sendSteadily(
 }
 
 async function sendOver(idle: Connection[], request: Uint8Array): Promise<Reply> {
-  let connection = idle.pop()
-  // In a long run, servers close those that are never needed.
-  while (connection?.isOpen() === false) connection = idle.pop()
+  // The one that has waited for the longest: in a minute, servers close those that are never used.
+  const connection = idle.shift()
   if (connection === undefined) throw new Error('Replies came too slowly for this pace.')
   const reply = await connection.exchange(request)
   idle.push(connection)

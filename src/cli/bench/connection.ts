@@ -4,8 +4,6 @@ import { createReplyReader, type BytesListener, type Reply } from './reply.ts'
 export type Connection = {
   /** Sends the bytes of a request and resolves with its reply; rejects when the connection ends first. */
   exchange(request: Uint8Array, onBytes?: BytesListener): Promise<Reply>
-  /** False after the server has closed it. */
-  isOpen(): boolean
   close(): void
 }
 
@@ -41,7 +39,6 @@ export async function openConnection(url: URL): Promise<Connection> {
       send(request)
       return reply
     },
-    isOpen: () => !reader.hasFailed(),
     close: () => socket.terminate(),
   }
 }

@@ -59,7 +59,7 @@ export function createReplyReader() {
     failed?.reject(error)
   }
 
-  return { expect, push, fail, hasFailed: () => failure !== undefined }
+  return { expect, push, fail }
 }
 
 /** Receives the bytes of a body as they arrive, with the framing of the transfer. */
