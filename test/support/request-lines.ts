@@ -9,6 +9,8 @@ export type RequestLines = {
   of(reply: Response, count?: number): Promise<Fields>
   /** The same for the request with this id. */
   withId(id: string, count?: number): Promise<Fields>
+  /** Resolves when there are more lines than this. */
+  beyond(count: number): Promise<void>
 }
 
 export function createRequestLines(): RequestLines {
@@ -31,9 +33,14 @@ export function createRequestLines(): RequestLines {
     }
   }
 
+  async function beyond(count: number): Promise<void> {
+    while (all.length <= count) await next
+  }
+
   return {
     sink: { write },
     all,
+    beyond,
     of: ({ headers }, count) => withId(headers.get('x-request-id') ?? '', count),
     withId,
   }
